@@ -1,0 +1,118 @@
+"""The search behind `lite`: which task, added to a subset, brings its means closest to the whole suite's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """A table to choose tasks from, and the means to agree with."""
+
+    x: NDArray[np.float64]  # [models, tasks], NaN missing
+    target: NDArray[np.float64]  # [models], mean over the whole suite
+    codes: NDArray[np.int64]  # [tasks], category
+    weights: NDArray[np.float64]  # [categories]
+    by_category: bool  # mean of category means; else mean of tasks
+    cost: NDArray[np.float64]  # [tasks]
+    keep_categories: bool  # one task of every category of the pool before any second one
+
+    def run(
+        self,
+        *,
+        pool: NDArray[np.int64],
+        size: int,
+        budget: float,
+        per_hour: bool,
+        progress: Callable[[int, int], None] | None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Add tasks of `pool` greedily: the path [steps], and Spearman and Pearson [steps, 2]."""
+        sums = _Sums(search=self)
+        open_categories = set(self.codes[pool].tolist()) if self.keep_categories else set()
+        path: list[int] = []
+        reached: list[NDArray[np.float64]] = []
+        left, spent, now = np.sort(pool), 0.0, 0.0
+        while len(path) < size:
+            there = left[np.isin(self.codes[left], list(open_categories))] if open_categories else left
+            reserve = {c: self.cost[left[self.codes[left] == c]].min() for c in open_categories}
+            ahead = np.array([sum(v for c, v in reserve.items() if c != self.codes[t]) for t in there])
+            there = there[spent + self.cost[there] + ahead <= budget + 1e-9]
+            if not len(there):
+                break
+            value = agreement(sums.with_each(there), self.target)
+            gain = value[0] - now
+            hours = np.maximum(self.cost[there], 1e-9)
+            first = np.where(gain > 0, gain / hours, gain * hours) if per_hour else value[0]
+            best = int(np.lexsort((there, self.cost[there], -np.round(value[1], 9), -np.round(first, 9)))[0])
+            task = int(there[best])
+            sums.add(task)
+            path.append(task)
+            reached.append(value[:, best])
+            now, spent = float(value[0, best]), spent + float(self.cost[task])
+            open_categories.discard(int(self.codes[task]))
+            left = left[left != task]
+            if progress is not None:
+                progress(len(path), size)
+        return np.array(path, np.int64), np.array(reached).reshape(-1, 2)
+
+
+class _Sums:
+    """Sums by category of the tasks chosen so far: one more task is one step for all candidates."""
+
+    def __init__(self, *, search: Search) -> None:
+        self.there = (~np.isnan(search.x)).astype(float)
+        self.x = np.nan_to_num(search.x, nan=0.0)
+        self.codes, self.weights, self.by_category = search.codes, search.weights, search.by_category
+        self.total = np.zeros((len(self.x), len(self.weights)))
+        self.count = np.zeros_like(self.total)
+
+    def add(self, task: int) -> None:
+        self.total[:, self.codes[task]] += self.x[:, task]
+        self.count[:, self.codes[task]] += self.there[:, task]
+
+    def with_each(self, tasks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Mean of every model with each of `tasks` added: [models, tasks]; over the categories it has."""
+        codes, x, there, w = self.codes[tasks], self.x[:, tasks], self.there[:, tasks], self.weights
+        if not self.by_category:
+            top = (self.total @ w)[:, None] + x * w[codes]
+            return _ratio(top, (self.count @ w)[:, None] + there * w[codes])
+        has = self.count > 0
+        mean = np.where(has, _ratio(self.total, self.count), 0.0)
+        count = self.count[:, codes] + there
+        new = np.where(count > 0, _ratio(self.total[:, codes] + x, count), 0.0)
+        top = (mean @ w)[:, None] + w[codes] * (new - mean[:, codes])
+        return _ratio(top, (has @ w)[:, None] + w[codes] * ((count > 0) * 1.0 - has[:, codes]))
+
+
+def agreement(columns: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Spearman and Pearson of each column [models, candidates] with `target` [models]: [2, candidates].
+
+    Over the models that have a value, times their share of all models, so that leaving models without a mean
+    is no way to agree. 0 where a column is constant or has fewer than 3 models.
+    """
+    gaps = np.isnan(columns)
+    out = np.zeros((2, columns.shape[1]))
+    patterns = np.unique(gaps, axis=1).T if gaps.any() else gaps[:, :1].T
+    for pattern in patterns:
+        where = (gaps == pattern[:, None]).all(axis=0)
+        part, wanted = columns[np.ix_(~pattern, where)], target[~pattern]
+        if len(wanted) < 3:
+            continue
+        ranks = rankdata(np.round(part, 12), axis=0), rankdata(np.round(wanted, 12))
+        out[:, where] = np.stack([_linear(*ranks), _linear(part, wanted)]) * (len(wanted) / len(target))
+    return out
+
+
+def _linear(columns: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:
+    c, t = columns - columns.mean(axis=0), target - target.mean()
+    size = np.sqrt((c * c).sum(axis=0) * (t @ t))
+    return np.divide(t @ c, size, out=np.zeros(c.shape[1]), where=size > 1e-15)
+
+
+def _ratio(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.divide(top, bottom, out=np.full(np.shape(top), np.nan), where=bottom > 1e-12)

@@ -1,0 +1,200 @@
+"""Correlations between tasks over models, with gaps in the table and an interval on every cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
+from scipy.spatial.distance import squareform
+from scipy.special import ndtri
+
+from compute.analysis import ranking
+from compute.types import BadInput
+
+METHODS = ("kendall", "spearman", "pearson")
+PAIRS_AT_ONCE = 4096  # columns of the sign matrix held at a time, in units of one model against another
+
+
+@dataclass(frozen=True, kw_only=True)
+class Correlation:
+    """Pairwise correlations of tasks. NaN: too few models, a constant column, or no interval at that n."""
+
+    r: NDArray[np.float64]  # [tasks, tasks], symmetric
+    n: NDArray[np.int64]  # [tasks, tasks], models with both scores
+    low: NDArray[np.float64]  # [tasks, tasks]
+    high: NDArray[np.float64]
+    method: str
+    level: float
+
+
+def _patterns(there: NDArray[np.bool_]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Distinct columns of the mask [models, patterns], and which one each task has: few, mostly."""
+    packed, index = np.unique(np.packbits(there, axis=0), axis=1, return_inverse=True)
+    distinct = np.unpackbits(packed, axis=0, count=len(there))
+    return distinct.astype(np.float32), index.reshape(-1)
+
+
+def _pearson(x: NDArray[np.float64], there: NDArray[np.bool_]) -> NDArray[np.float64]:
+    mask = there.astype(float)
+    with np.errstate(invalid="ignore"):
+        centred = x - np.where(
+            mask.sum(axis=0) > 0, np.nansum(x, axis=0) / np.maximum(mask.sum(axis=0), 1), 0
+        )
+    z = np.where(there, centred, 0.0)
+    z /= np.maximum(np.abs(z).max(axis=0, initial=0.0), 1e-300)
+    n = mask.T @ mask
+    total, squares = z.T @ mask, (z * z).T @ mask  # [x, y]: of x over the models that have y
+    safe = np.maximum(n, 1)
+    variance = squares - total**2 / safe
+    covariance = z.T @ z - total * total.T / safe
+    r = _ratio(covariance, variance * variance.T)
+    # A column that hardly varies over a pair's models leaves rounding in these sums: look again.
+    doubtful = (variance < 1e-9 * squares) | (squares < 1e-18)
+    for a, b in zip(*np.nonzero(np.triu(doubtful | doubtful.T)), strict=True):
+        both = there[:, a] & there[:, b]
+        r[a, b] = r[b, a] = _pearson_of_two(x[both, a], x[both, b])
+    return r
+
+
+def _pearson_of_two(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    if len(x) == 0 or x.min() == x.max() or y.min() == y.max():
+        return np.nan
+    left, right = ((v - v.mean()) / np.ptp(v) for v in (x, y))
+    return float(np.clip(left @ right / np.sqrt((left @ left) * (right @ right)), -1, 1))
+
+
+def _ratio(numerator: NDArray[np.floating], square: NDArray[np.floating]) -> NDArray[np.float64]:
+    square = np.asarray(square, float)
+    out = np.full(square.shape, np.nan)
+    np.divide(numerator, np.sqrt(np.maximum(square, 0)), out=out, where=square > 0)
+    return np.clip(out, -1, 1)
+
+
+def _signs(x: NDArray[np.float64], rows: slice) -> NDArray[np.float32]:
+    """sign(x_i - x_j) for i in `rows` and every j, 0 where either is missing: [rows, models, tasks]."""
+    difference = x[rows, None, :] - x[None, :, :]
+    return np.nan_to_num(np.sign(difference), nan=0.0).astype(np.float32)
+
+
+def _rows_at_once(models: int) -> int:
+    return max(1, PAIRS_AT_ONCE // max(models, 1))
+
+
+def _kendall(x: NDArray[np.float64], there: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """tau-b: concordant minus discordant pairs, over the root of pairs untied in x times in y."""
+    models, tasks = x.shape
+    patterns, which = _patterns(there)
+    score = np.zeros((tasks, tasks))
+    untied = np.zeros((tasks, patterns.shape[1]))
+    step = _rows_at_once(models)
+    for start in range(0, models, step):
+        rows = slice(start, start + step)
+        signs = _signs(x, rows).reshape(-1, tasks)
+        both = (patterns[rows, None, :] * patterns[None, :, :]).reshape(len(signs), -1)
+        score += signs.T @ signs  # exact in float32: integers below 2^24
+        untied += np.abs(signs).T @ both
+    per_pair = untied[:, which]
+    return _ratio(score, per_pair * per_pair.T)
+
+
+def _spearman(x: NDArray[np.float64], there: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Pearson on ranks taken again among the models of each pair.
+
+    Twice a centred average rank is the sum of sign(x_i - x_j) over the pair's models, so ranks within every
+    pattern of gaps come from one product.
+    """
+    models, tasks = x.shape
+    patterns, which = _patterns(there)
+    mask = there.astype(np.float64)
+    ranks = np.empty((models, tasks, patterns.shape[1]))
+    step = _rows_at_once(models)
+    for start in range(0, models, step):
+        rows = slice(start, start + step)
+        ranks[rows] = np.einsum("ijt,jp->itp", _signs(x, rows), patterns, optimize=True)
+    ranks *= mask[:, :, None]
+    squares = np.einsum("itp,itp,ip->tp", ranks, ranks, patterns.astype(float), optimize=True)[:, which]
+    if patterns.shape[1] == 1:
+        flat = ranks[:, :, 0]
+        return _ratio(flat.T @ flat, squares * squares.T)
+    product = np.empty((tasks, tasks))
+    for task in range(tasks):
+        product[task] = np.einsum(
+            "iy,iy->y", ranks[:, task, which], ranks[:, :, which[task]] * mask[:, [task]]
+        )
+    return _ratio(product, squares * squares.T)
+
+
+def interval(
+    *, r: ArrayLike, n: ArrayLike, method: str, level: float = 0.95
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Interval of a correlation through Fisher's z: two arrays shaped as `r`, NaN where undefined.
+
+    Variance of z: 1 / (n - 3) for pearson (Fisher 1915), (1 + r^2 / 2) / (n - 3) for spearman (Bonett and
+    Wright 2000), 0.437 / (n - 4) for kendall (Fieller, Hartley and Pearson 1957). At |r| = 1 it closes on r.
+    """
+    value, count = np.asarray(r, float), np.asarray(n, float)
+    top, taken = {
+        "pearson": (np.ones_like(value), 3),
+        "spearman": (1 + value**2 / 2, 3),
+        "kendall": (np.full_like(value, 0.437), 4),
+    }[_known(method)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        half = ndtri(0.5 + level / 2) * np.sqrt(np.where(count > taken, top / (count - taken), np.nan))
+        z = np.arctanh(value)
+        return np.tanh(z - half), np.tanh(z + half)
+
+
+def _known(method: str) -> str:
+    if method not in METHODS:
+        raise BadInput(f"No correlation {method!r}. Use one of {', '.join(METHODS)}.")
+    return method
+
+
+def correlate(
+    *, scores: ArrayLike, method: str = "kendall", minimum: int = 4, level: float = 0.95
+) -> Correlation:
+    """Correlation of every two columns over the rows that have both.
+
+    scores [models, tasks], NaN missing; turn lower-is-better columns first. `method` kendall (tau-b, as
+    UniSim-Bench Figure 3), spearman (average ranks) or pearson. Ranks are taken again among the models of
+    each pair. A cell with fewer than `minimum` models, or with a column constant over them, is NaN. Raises
+    BadInput for an unknown method.
+    """
+    _known(method)
+    x = ranking.table(scores)
+    if minimum < 2:
+        raise BadInput(f"A correlation needs 2 models or more, got minimum={minimum}.")
+    there = ~np.isnan(x)
+    n = (there.astype(np.float64).T @ there.astype(np.float64)).astype(np.int64)
+    compute = {"kendall": _kendall, "spearman": _spearman, "pearson": _pearson}[method]
+    r = compute(x, there) if x.size else np.full(n.shape, np.nan)
+    r = np.where(n >= minimum, (r + r.T) / 2, np.nan)
+    on_diagonal = np.flatnonzero(~np.isnan(np.diagonal(r)))
+    r[on_diagonal, on_diagonal] = 1.0
+    low, high = interval(r=r, n=n, method=method, level=level)
+    return Correlation(r=r, n=n, low=low, high=high, method=method, level=level)
+
+
+def order(*, matrix: ArrayLike) -> NDArray[np.int64]:
+    """An order of the tasks that puts like beside like: a permutation int [tasks].
+
+    Average linkage on the distance 1 - r, then the leaf order with the smallest sum of neighbouring
+    distances. An undefined cell counts as no correlation, here only; tasks without any defined cell beside
+    their own come last.
+    """
+    r = np.array(matrix, dtype=float)
+    if r.ndim != 2 or r.shape[0] != r.shape[1]:
+        raise BadInput(f"A correlation matrix must be square, got shape {r.shape}.")
+    np.fill_diagonal(r, np.nan)
+    known = np.flatnonzero((~np.isnan(r)).any(axis=1))
+    rest = np.setdiff1d(np.arange(len(r)), known)
+    if len(known) < 3:
+        return np.concatenate([known, rest])
+    distance = 1 - np.nan_to_num(r[np.ix_(known, known)], nan=0.0)
+    distance = np.clip((distance + distance.T) / 2, 0, 2)
+    np.fill_diagonal(distance, 0)
+    condensed = squareform(distance, checks=False)
+    tree = optimal_leaf_ordering(linkage(condensed, method="average"), condensed)
+    return np.concatenate([known[leaves_list(tree)], rest]).astype(np.int64)

@@ -1,0 +1,268 @@
+"""Means, Borda points and ranks of a table of scores. Arrays in, arrays out; NaN means no score.
+
+Throughout, `scores` is [models, tasks], `categories` gives each task a category number 0..C-1, `weights`
+gives each category a weight >= 0, and two rules make one mean of a row (`compute.types.AGGREGATES`, without
+`human`):
+
+- `category-mean`: the weighted mean of the category means (MIEB section 4 and Table 2, UniSim-Bench Table 2);
+- `task-mean`: the mean over tasks, each with the weight of its category.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
+
+from compute.types import BadInput
+
+CATEGORY_MEAN = "category-mean"
+TASK_MEAN = "task-mean"
+UNRANKED = -1  # rank and class of a model that has no mean
+
+
+class Reason(IntEnum):
+    """Why a model has no rank."""
+
+    RANKED = 0
+    NO_SCORES = 1
+    LOW_COVERAGE = 2  # share of tasks with a score is below the minimum
+    EMPTY_CATEGORY = 3  # a category that counts has no score
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aggregate:
+    """Means of every model, in the unit of the scores."""
+
+    category_means: NDArray[np.float64]  # [models, categories]; NaN: nothing scored, or tasks that do not mix
+    mean: NDArray[np.float64]  # [models]; NaN: unranked
+    coverage: NDArray[np.float64]  # [models], share of the tasks that count which have a score
+    reason: NDArray[np.int8]  # [models], a Reason
+    higher_is_better: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Borda:
+    """Borda points: how many models a model beats, task by task."""
+
+    points: NDArray[np.float64]  # [models, tasks]; NaN: no score there
+    total: NDArray[np.float64]  # [models]; NaN: no score at all
+    rank: NDArray[np.int64]  # [models], 1 is best; UNRANKED where total is NaN
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """Tasks averaged together before the blocks are: a category, or the whole table."""
+
+    columns: NDArray[np.int64]
+    task_weights: NDArray[np.float64]  # of those columns, > 0
+    share: float  # of this block in the mean; the shares of a table sum to 1
+
+
+def binomial_stderr(*, value: ArrayLike, n: ArrayLike) -> NDArray[np.float64]:
+    """Standard error sqrt(p (1 - p) / n) of a share p of n independent items.
+
+    Shapes broadcast; same unit as `value`, a fraction. NaN where `value` or `n` is NaN or n < 1. Note that it
+    is 0 at p = 0 and p = 1. Raises BadInput for a value outside [0, 1]. Source: the binomial variance;
+    UniSim-Bench Table 6 prints 1.96 times this in percent.
+    """
+    p, count = np.asarray(value, float), np.asarray(n, float)
+    if np.any((p < 0) | (p > 1)):
+        raise BadInput(
+            f"A binomial standard error needs shares in [0, 1], got {np.nanmin(p):g} to {np.nanmax(p):g}. "
+            "Divide percentages by 100; leave the standard error of other quantities unknown."
+        )
+    safe = np.where(count >= 1, count, np.nan)
+    return np.sqrt(p * (1 - p) / safe)
+
+
+def table(scores: ArrayLike) -> NDArray[np.float64]:
+    """`scores` as float64 [models, tasks]; raises BadInput for another shape or an infinite score."""
+    x = np.asarray(scores, dtype=np.float64)
+    if x.ndim != 2:
+        raise BadInput(f"Scores must be [models, tasks], got shape {x.shape}. Pivot the long frame first.")
+    if np.isinf(x).any():
+        raise BadInput(
+            f"Scores hold {int(np.isinf(x).sum())} infinite values. Pass NaN where there is no score."
+        )
+    return x
+
+
+def blocks(
+    *,
+    categories: ArrayLike,
+    weights: ArrayLike | None,
+    aggregate: str,
+    task_weights: ArrayLike | None,
+    tasks: int,
+) -> tuple[Block, ...]:
+    """The blocks of tasks that a mean is made of, without tasks and categories of weight 0.
+
+    Shares sum to 1. A category without any task of weight > 0 in the table drops out. Raises BadInput for
+    wrong shapes, negative weights, weights that are all 0, or another rule than the two.
+    """
+    codes = np.asarray(categories)
+    if codes.shape != (tasks,) or (tasks and (not np.issubdtype(codes.dtype, np.integer) or codes.min() < 0)):
+        raise BadInput(
+            f"categories must be {tasks} numbers >= 0, one a task, got {codes.dtype} {codes.shape}."
+        )
+    n_categories = int(codes.max()) + 1 if tasks else 0
+    w = np.ones(n_categories) if weights is None else np.asarray(weights, float)
+    u = np.ones(tasks) if task_weights is None else np.asarray(task_weights, float)
+    if w.ndim != 1 or len(w) < n_categories:
+        raise BadInput(f"weights must be one number a category ({n_categories}), got shape {w.shape}.")
+    if u.shape != (tasks,):
+        raise BadInput(f"task_weights must be one number a task ({tasks}), got shape {u.shape}.")
+    if not (np.isfinite(w).all() and np.isfinite(u).all()) or (w < 0).any() or (u < 0).any():
+        raise BadInput("Weights must be finite and >= 0. Use 0 to leave a category or a task out.")
+    if aggregate == TASK_MEAN:
+        by_task = u * w[codes]
+        columns = np.flatnonzero(by_task > 0)
+        found = [(columns, by_task[columns], 1.0)] if len(columns) else []
+    elif aggregate == CATEGORY_MEAN:
+        members = [(np.flatnonzero((codes == c) & (u > 0)), w[c]) for c in range(n_categories)]
+        found = [
+            (columns, u[columns], float(share)) for columns, share in members if len(columns) and share > 0
+        ]
+    else:
+        raise BadInput(f"No mean for the rule {aggregate!r}. Use {CATEGORY_MEAN!r} or {TASK_MEAN!r}.")
+    if not found:
+        raise BadInput("Every task has weight 0. Give at least one category with tasks a weight above 0.")
+    total = sum(share for _, _, share in found)
+    return tuple(
+        Block(columns=columns, task_weights=task_w, share=share / total) for columns, task_w, share in found
+    )
+
+
+def directions(*, higher: ArrayLike | None, tasks: int) -> NDArray[np.bool_]:
+    """Direction of every task as bool [tasks]; None means that higher is better everywhere."""
+    up = np.ones(tasks, bool) if higher is None else np.asarray(higher)
+    if up.shape != (tasks,) or up.dtype != bool:
+        raise BadInput(f"higher must be {tasks} bools, one a task, got {up.dtype} {up.shape}.")
+    return up
+
+
+def shared_direction(
+    *, columns: NDArray[np.int64], higher: ArrayLike | None, scales: ArrayLike | None, tasks: int
+) -> bool:
+    """Whether higher is better in all of `columns`; raises BadInput where directions or scales differ.
+
+    `scales` is any label [tasks] that is equal for tasks whose scores may be averaged (a unit, say).
+    """
+    up = directions(higher=higher, tasks=tasks)[columns]
+    if up.any() and not up.all():
+        raise BadInput(
+            f"No mean over tasks of unlike direction: lower is better in {int((~up).sum())} of {len(up)}. "
+            "Rank them by Borda points, or give one kind weight 0."
+        )
+    if scales is not None:
+        labels = np.asarray(scales)
+        if labels.shape != (tasks,):
+            raise BadInput(f"scales must be one label a task ({tasks}), got shape {labels.shape}.")
+        kinds = np.unique(labels[columns])
+        if len(kinds) > 1:
+            raise BadInput(
+                f"No mean over tasks of unlike scale: {', '.join(str(kind) for kind in kinds[:4])}. "
+                "Rank them by Borda points, or give all but one scale weight 0."
+            )
+    return bool(up.all())
+
+
+def rank(values: ArrayLike, *, higher: bool = True) -> NDArray[np.int64]:
+    """Competition ranks [models], best 1, ties share the smaller (1, 2, 2, 4); NaN gives UNRANKED.
+
+    Values within 1e-12 of the largest magnitude count as equal, so that the order of a sum decides nothing.
+    """
+    x = np.asarray(values, float)
+    out = np.full(x.shape, UNRANKED, np.int64)
+    there = ~np.isnan(x)
+    if there.any():
+        size = np.abs(x[there]).max() or 1.0
+        rounded = np.round(x[there] / size, 12)
+        out[there] = rankdata(-rounded if higher else rounded, method="min")
+    return out
+
+
+def _block_mean(x: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    there = ~np.isnan(x)
+    total = np.where(there, x * weights, 0.0).sum(axis=1)
+    count = np.where(there, weights, 0.0).sum(axis=1)
+    return np.divide(total, count, out=np.full(len(x), np.nan), where=count > 0)
+
+
+def aggregate(
+    *,
+    scores: ArrayLike,
+    categories: ArrayLike,
+    weights: ArrayLike | None = None,
+    aggregate: str = CATEGORY_MEAN,
+    higher: ArrayLike | None = None,
+    scales: ArrayLike | None = None,
+    task_weights: ArrayLike | None = None,
+    minimum_coverage: float = 0.0,
+) -> Aggregate:
+    """Category means, mean and coverage of every model, in the unit of the scores.
+
+    scores float [models, tasks], NaN missing; categories int [tasks]; weights float [categories] >= 0 (None:
+    equal); higher bool [tasks] (None: all True); scales labels [tasks]; task_weights float [tasks] >= 0, 0
+    leaves a task out. Means are over the tasks the model has. By category means, a model with no score in a
+    category that counts has mean NaN; by either rule, so has one whose coverage is below `minimum_coverage`
+    in [0, 1]: 1 asks for every task, as MIEB does. `reason` says which. Raises BadInput for tasks that count
+    but differ in direction or scale, and for malformed arguments.
+    """
+    x = table(scores)
+    models, tasks = x.shape
+    if not 0 <= minimum_coverage <= 1:
+        raise BadInput(f"minimum_coverage must lie in [0, 1], got {minimum_coverage:g}.")
+    parts = blocks(
+        categories=categories, weights=weights, aggregate=aggregate, task_weights=task_weights, tasks=tasks
+    )
+    used = np.sort(np.concatenate([block.columns for block in parts]))
+    up = shared_direction(columns=used, higher=higher, scales=scales, tasks=tasks)
+    codes = np.asarray(categories)
+    task_w = np.ones(tasks) if task_weights is None else np.asarray(task_weights, float)
+    n_categories = int(codes.max()) + 1 if weights is None else len(np.asarray(weights))
+    category_means = np.full((models, n_categories), np.nan)
+    for category in range(n_categories):
+        columns = np.flatnonzero((codes == category) & (task_w > 0))
+        if len(columns) and _mixes(columns, higher=higher, scales=scales):
+            category_means[:, category] = _block_mean(x[:, columns], task_w[columns])
+    coverage = (~np.isnan(x[:, used])).mean(axis=1)
+    mean = sum(block.share * _block_mean(x[:, block.columns], block.task_weights) for block in parts)
+    reason = np.full(models, Reason.RANKED, np.int8)
+    reason[np.isnan(mean)] = Reason.EMPTY_CATEGORY
+    reason[coverage < minimum_coverage - 1e-12] = Reason.LOW_COVERAGE
+    reason[coverage == 0] = Reason.NO_SCORES
+    return Aggregate(
+        category_means=category_means,
+        mean=np.where(reason == Reason.RANKED, mean, np.nan),
+        coverage=coverage,
+        reason=reason,
+        higher_is_better=up,
+    )
+
+
+def _mixes(columns: NDArray[np.int64], *, higher: ArrayLike | None, scales: ArrayLike | None) -> bool:
+    same_way = higher is None or len(np.unique(np.asarray(higher)[columns])) == 1
+    return same_way and (scales is None or len(np.unique(np.asarray(scales)[columns])) == 1)
+
+
+def borda(*, scores: ArrayLike, higher: ArrayLike | None = None) -> Borda:
+    """Borda points: on each task, models with a score minus the model's average rank; then the sum.
+
+    scores [models, tasks], NaN missing; higher bool [tasks] (None: all True). Tied models share the mean of
+    their ranks. A model without a score on a task gets no point there, and does not raise the points of the
+    others; so totals favour models with more tasks: show coverage beside them. Directions and scales may
+    differ. Source: the Borda count of MIEB's public ranking.
+    """
+    x = table(scores)
+    up = directions(higher=higher, tasks=x.shape[1])
+    there = ~np.isnan(x)
+    worst_last = np.where(there, np.where(up, -x, x), np.inf)
+    place = rankdata(worst_last, method="average", axis=0) if x.size else np.zeros_like(x)
+    points = np.where(there, there.sum(axis=0) - place, np.nan)
+    total = np.where(there.any(axis=1), np.nansum(points, axis=1), np.nan)
+    return Borda(points=points, total=total, rank=rank(total))

@@ -1,0 +1,1 @@
+"""The papers' claims, recomputed from their own figures; one file a paper."""

@@ -1,0 +1,85 @@
+"""What an import yields: runs and scores, what they need that the catalogue lacks, and what could not be read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from compute.types import BadInput, Metric, Model, Run, Score, Task
+
+MAX_BYTES = 50 * 1024 * 1024  # a result file is 1 KB to 400 KB; anything near this is not one
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """A file or folder that was left out, why, and what to do about it."""
+
+    path: str  # relative to the folder that was read
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}. {self.remedy}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imported:
+    """Runs and scores of one source. `models`, `tasks` and `metrics` are those the catalogue lacks.
+
+    `problems` are files that are not what they should be; `skipped` are sound files of tasks the catalogue lacks.
+    """
+
+    runs: tuple[Run, ...]
+    scores: tuple[Score, ...]
+    models: tuple[Model, ...] = ()
+    tasks: tuple[Task, ...] = ()
+    metrics: tuple[Metric, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    skipped: tuple[Problem, ...] = ()
+
+
+def finite(value: object) -> float | None:
+    """A JSON value as a finite float, or None when it is no number at all (text, true, null, NaN, infinity)."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def outside(value: float, metric: Metric) -> str:
+    """Why a value cannot be one of this metric, or the empty text. Bounds are the metric's own, in stored units."""
+    if metric.lower is not None and value < metric.lower:
+        return f"{value:g} is below {metric.lower:g}, the least {metric.title} there is"
+    if metric.upper is not None and value > metric.upper:
+        return f"{value:g} is above {metric.upper:g}, the most {metric.title} there is"
+    return ""
+
+
+def fingerprint(**identity: Any) -> str:
+    """SHA-256 (hex) of everything that tells one run from another."""
+    return hashlib.sha256(json.dumps(identity, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def load_json(path: Path) -> Any:
+    """A JSON file of sensible size. Raises BadInput with the reason alone."""
+    try:
+        check_size(path)
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInput(f"cannot be opened ({error.strerror})") from error
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"is not JSON ({str(error).splitlines()[0][:80]})") from error
+
+
+def check_size(path: Path) -> None:
+    """Raises BadInput when a file is larger than any sound one."""
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        raise BadInput(f"holds {size / 2**20:.0f} MB; at most {MAX_BYTES // 2**20} MB are read")

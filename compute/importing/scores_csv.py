@@ -1,0 +1,216 @@
+"""Reads a table of scores from a CSV file, whoever made it; every row is checked before any is kept."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from compute.importing.figures import Imported, check_size, fingerprint, finite, outside
+from compute.types import KINDS, BadInput, Metric, Model, Run, Score, Task
+
+if TYPE_CHECKING:
+    from compute.catalog import Catalog
+
+REQUIRED = ("benchmark", "model", "task", "metric", "value")
+OPTIONAL = ("subset", "n", "stderr", "source", "printed")
+DECLARING = ("model_title", "model_kind", "task_title", "task_category", "higher_is_better")
+KEY = re.compile(r"[a-z0-9][a-z0-9._/+-]{0,119}")
+TRUTHS = {"true": True, "false": False}
+
+Noun = TypeVar("Noun")
+
+
+def read_scores_csv(path: Path, *, catalog: Catalog) -> Imported:
+    """Rows of benchmark, model, task, metric, value (stored units: proportions as fractions) as imported runs.
+
+    Optional columns: subset, n, stderr, source, printed. A model the catalogue lacks is declared by a row that fills
+    `model_title` and `model_kind`; a task by `task_title`, `task_category` and `higher_is_better`, which also
+    declares its metric where that is new. Raises BadInput naming the file, the line and what next.
+    """
+    path = Path(path)
+    reader = _Reader(catalog=catalog, name=path.name)
+    for line, row in _rows(path):
+        try:
+            reader.read(row)
+        except BadInput as error:
+            raise BadInput(f"{path.name}, line {line}: {error}") from error
+    if not reader.scores:
+        raise BadInput(f"{path.name}: holds no scores below its heading; add a row for every score")
+    return Imported(runs=tuple(reader.runs.values()), scores=tuple(reader.scores.values()),
+                    models=tuple(reader.new_models.values()), tasks=tuple(reader.new_tasks.values()),
+                    metrics=tuple(reader.new_metrics.values()))
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """Every row as text with the number of its last line; blank rows are passed over."""
+    try:
+        check_size(path)
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            columns = [column.strip() for column in next(reader, [])]
+            _check_columns(columns, path.name)
+            for cells in reader:
+                if not any(cell.strip() for cell in cells):
+                    continue
+                if len(cells) != len(columns):
+                    raise BadInput(f"{path.name}, line {reader.line_num}: has {len(cells)} cells, the heading has "
+                                   f"{len(columns)}; put text with commas in quotes")
+                yield reader.line_num, {name: cell.strip() for name, cell in zip(columns, cells, strict=True)}
+    except FileNotFoundError as error:
+        raise BadInput(f"There is no file {path}: give the CSV file of scores") from error
+    except OSError as error:
+        raise BadInput(f"{path.name}: cannot be opened ({error.strerror}); give a CSV file of scores") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise BadInput(f"{path.name}: is not CSV text in UTF-8 ({error}); save it as such") from error
+
+
+def _check_columns(columns: list[str], name: str) -> None:
+    known = (*REQUIRED, *OPTIONAL, *DECLARING)
+    for column in columns:
+        if column not in known:
+            raise BadInput(f"{name}, line 1: no column is called {column!r}.{_near(column, known)} "
+                           f"Known columns: {', '.join(known)}")
+        if columns.count(column) > 1:
+            raise BadInput(f"{name}, line 1: the column {column!r} stands twice; keep one")
+    for column in REQUIRED:
+        if column not in columns:
+            raise BadInput(f"{name}, line 1: lacks the column {column!r}; needed are {', '.join(REQUIRED)}")
+
+
+def _near(word: str, known: tuple[str, ...] | list[str]) -> str:
+    near = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.5)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Kind:
+    """How one noun is named in errors and declared in the file."""
+
+    noun: str
+    declared_by: tuple[str, ...]
+
+
+_MODEL = _Kind(noun="model", declared_by=("model_title", "model_kind"))
+_TASK = _Kind(noun="task", declared_by=("task_title", "task_category", "higher_is_better"))
+
+
+class _Reader:
+    """Collects while it reads rows; one instance reads one file. Its errors name what is wrong in the row."""
+
+    def __init__(self, *, catalog: Catalog, name: str) -> None:
+        self.name = name
+        self.benchmarks = [benchmark.key for benchmark in catalog.benchmarks]
+        self.models = {model.key: model for model in catalog.models}
+        self.tasks = {task.key: task for task in catalog.tasks}
+        self.metrics = {metric.key: metric for metric in catalog.metrics}
+        self.aliases = {(alias.benchmark, alias.printed): alias.model for alias in catalog.aliases}
+        self.new_models: dict[str, Model] = {}
+        self.new_tasks: dict[str, Task] = {}
+        self.new_metrics: dict[str, Metric] = {}
+        self.runs: dict[str, Run] = {}
+        self.scores: dict[tuple[str, str, str], Score] = {}
+
+    def read(self, row: dict[str, str]) -> None:
+        for column in REQUIRED:
+            if not row[column]:
+                raise BadInput(f"{column} is empty; fill it in")
+        benchmark = row["benchmark"]
+        if benchmark not in self.benchmarks:
+            raise BadInput(f"no benchmark {benchmark!r}.{_near(benchmark, self.benchmarks)} "
+                           f"There are: {', '.join(self.benchmarks)}")
+        model = self.aliases.get((benchmark, row["model"]), row["model"].lower())
+        self.find(_MODEL, model, row, known=self.models, new=self.new_models, make=self.declare_model)
+        task = self.find(_TASK, row["task"].lower(), row, known=self.tasks, new=self.new_tasks,
+                         make=self.declare_task)
+        if task.benchmark != benchmark:
+            raise BadInput(f"task {task.key!r} is of the benchmark {task.benchmark!r}, not {benchmark!r}")
+        metric = self.metrics.get(row["metric"]) or self.new_metrics.get(row["metric"])
+        if metric is None:
+            raise BadInput(f"no metric {row['metric']!r}.{_near(row['metric'], list(self.metrics))} "
+                           "List them: python -m compute list metrics")
+        self.add(row, model=model, task=task, metric=metric)
+
+    def find(self, kind: _Kind, key: str, row: dict[str, str], *, known: dict[str, Noun], new: dict[str, Noun],
+             make: Callable[[str, dict[str, str]], Noun]) -> Noun:
+        """The catalogue's row of that key, or the one this file declares."""
+        filled = [column for column in kind.declared_by if row.get(column)]
+        if key in known:
+            if filled:
+                raise BadInput(f"{kind.noun} {key!r} is in the catalogue already; leave {filled[0]} empty")
+            return known[key]
+        if filled and len(filled) < len(kind.declared_by):
+            lacking = next(column for column in kind.declared_by if column not in filled)
+            raise BadInput(f"{lacking} is empty; a new {kind.noun} needs {', '.join(kind.declared_by)}")
+        if filled:
+            if not KEY.fullmatch(key):
+                raise BadInput(f"{key[:60]!r} cannot be a key; use small letters, digits and . _ / + -")
+            made = make(key, row)
+            if new.setdefault(key, made) != made:
+                raise BadInput(f"{kind.noun} {key!r} is declared in two ways; declare it once")
+        if key not in new:
+            raise BadInput(f"no {kind.noun} {key!r}.{_near(key, list(known))} List them: python -m compute list "
+                           f"{kind.noun}s, or declare it: fill {', '.join(kind.declared_by)}")
+        return new[key]
+
+    def declare_model(self, key: str, row: dict[str, str]) -> Model:
+        if row["model_kind"] not in KINDS:
+            raise BadInput(f"model_kind is {row['model_kind']!r}; use one of {', '.join(KINDS)}")
+        return Model(key=key, title=row["model_title"], kind=row["model_kind"],
+                     organisation=key.partition("/")[0] if "/" in key else "")
+
+    def declare_task(self, key: str, row: dict[str, str]) -> Task:
+        """A new task, and its metric where that is new too: unbounded, shown as it is."""
+        higher = TRUTHS.get(row["higher_is_better"].lower())
+        if higher is None:
+            raise BadInput(f"higher_is_better is {row['higher_is_better']!r}; write true or false")
+        name = row["metric"]
+        metric = self.metrics.get(name) or self.new_metrics.get(name)
+        if metric is None:
+            if not KEY.fullmatch(name):
+                raise BadInput(f"{name[:60]!r} cannot be a metric's key; use small letters, digits and . _ / + -")
+            metric = Metric(key=name, title=name, higher_is_better=higher, lower=None, upper=None, unit="")
+            self.new_metrics[name] = metric
+        if metric.higher_is_better != higher:
+            raise BadInput(f"higher_is_better is {row['higher_is_better']}, but of {name} "
+                           f"{'more' if metric.higher_is_better else 'less'} is better")
+        return Task(key=key, title=row["task_title"], benchmark=row["benchmark"], category=row["task_category"],
+                    dataset="", metrics=(name,), ranked=False)
+
+    def add(self, row: dict[str, str], *, model: str, task: Task, metric: Metric) -> None:
+        value = _number(row, "value")
+        if reason := outside(value, metric):
+            raise BadInput(f"value {reason}; proportions are fractions, 0.851 for 85.1%")
+        n = _number(row, "n") if row.get("n") else None
+        if n is not None and (n < 1 or n != int(n)):
+            raise BadInput(f"n is {row['n']!r}; give the whole number of items, or leave it empty")
+        stderr = _number(row, "stderr") if row.get("stderr") else None
+        if stderr is not None and stderr < 0:
+            raise BadInput(f"stderr is {row['stderr']!r}; it cannot be negative")
+        source, subset = row.get("source") or self.name, row.get("subset") or "default"
+        identity = {"model": model, "task": task.key, "source": source, "file": self.name}
+        mark = fingerprint(**identity)
+        run = f"csv/{model}/{task.key}/{mark[:12]}"
+        if (run, subset, metric.key) in self.scores:
+            raise BadInput(f"{model} on {task.key}, {subset}, {metric.key} stands twice; keep one row, or tell them "
+                           "apart by subset or source")
+        self.runs.setdefault(run, Run(id=run, model=model, task=task.key, procedure=task.procedure, origin="imported",
+                                      source=source, settings={"file": self.name}, fingerprint=mark))
+        self.scores[(run, subset, metric.key)] = Score(
+            run=run, subset=subset, metric=metric.key, value=value, n=None if n is None else int(n), stderr=stderr,
+            printed=row.get("printed", ""))
+
+
+def _number(row: dict[str, str], column: str) -> float:
+    text = row[column]
+    try:
+        value = finite(float(text))
+    except ValueError:
+        value = None
+    if value is None or "_" in text:
+        raise BadInput(f"{column} is {text[:40]!r}; write a plain number such as 0.851")
+    return value

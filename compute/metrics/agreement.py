@@ -1,0 +1,58 @@
+"""How well automatic scores of generators agree with people: squared correlation and rank accuracy."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import pearsonr
+
+from compute.types import BadInput, Undefined
+
+
+def correlation(*, scores: ArrayLike, human: ArrayLike) -> float:
+    """Pearson correlation of one score a generator with human rate or Elo, both (n,), in -1..1.
+
+    Negative is right for a distance, where lower is better. Raises BadInput for unlike or non-finite inputs,
+    Undefined below three generators (two points always lie on a line) or when one side is constant.
+    """
+    scores, human = _paired(scores, human)
+    if len(scores) < 3:
+        raise Undefined(f"A correlation needs three generators, here are {len(scores)}: add generators")
+    for name, values in (("scores", scores), ("human preferences", human)):
+        if np.ptp(values) == 0:
+            raise Undefined(f"All {name} are {values[0]:g}, so there is no correlation: check the inputs")
+    return float(pearsonr(scores, human).statistic)
+
+
+def squared_correlation(*, scores: ArrayLike, human: ArrayLike) -> float:
+    """cFreD's ρ² of scores and human preference, both (n,), in 0..1: which way the two run together is lost.
+
+    Errors as in `correlation`. Source: cFreD, the row ρ² of Tables 1 to 3.
+    """
+    return correlation(scores=scores, human=human) ** 2
+
+
+def rank_accuracy(*, ranks: ArrayLike, human_ranks: ArrayLike) -> float:
+    """Share of generator pairs that `ranks` orders as `human_ranks` does, both (n,), rank 1 best; in 0..1.
+
+    Ties: a pair that people do not order is left out; a pair that only `ranks` leaves tied counts one half, as
+    a coin would. Raises BadInput for unlike or non-finite inputs, Undefined when people order no pair.
+    Source: cFreD, section 4.1.
+    """
+    ranks, human_ranks = _paired(ranks, human_ranks)
+    first, second = np.triu_indices(len(ranks), k=1)
+    people = np.sign(human_ranks[first] - human_ranks[second])
+    metric = np.sign(ranks[first] - ranks[second])
+    ordered = people != 0
+    if not ordered.any():
+        raise Undefined(f"People order no pair of these {len(ranks)} generators: no rank accuracy")
+    return float(np.mean((1 + people[ordered] * metric[ordered]) / 2))
+
+
+def _paired(first: ArrayLike, second: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    if first.ndim != 1 or first.shape != second.shape:
+        raise BadInput(f"Expected two lists of the same length, got shapes {first.shape} and {second.shape}")
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        raise BadInput("A score or rank is not a finite number: leave that generator out of both lists")
+    return first, second

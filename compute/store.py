@@ -1,0 +1,169 @@
+"""The only file that knows the database's schema: writes it whole, opens it read-only."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+
+from compute.types import DatabaseError
+
+ROOT = Path(__file__).resolve().parents[1]
+DATABASE = ROOT / "assets" / "likeness.duckdb"
+SCHEMA_VERSION = 1
+
+# Order matters: a table is filled after the ones it refers to.
+TABLES = {
+    "meta": "key VARCHAR PRIMARY KEY, value VARCHAR NOT NULL",
+    "benchmarks": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, paper VARCHAR, url VARCHAR, description VARCHAR,
+        bibtex VARCHAR""",
+    "suites": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, benchmark VARCHAR NOT NULL REFERENCES benchmarks(key),
+        aggregate VARCHAR NOT NULL, description VARCHAR, minimum_coverage DOUBLE NOT NULL, position INTEGER NOT NULL""",
+    "datasets": "key VARCHAR PRIMARY KEY, title VARCHAR, url VARCHAR, license VARCHAR, citation VARCHAR, notes VARCHAR",
+    "metrics": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, higher_is_better BOOLEAN NOT NULL, lower DOUBLE,
+        upper DOUBLE, unit VARCHAR, scale DOUBLE NOT NULL, digits INTEGER NOT NULL, proportion BOOLEAN NOT NULL,
+        description VARCHAR""",
+    "models": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, organisation VARCHAR, kind VARCHAR NOT NULL,
+        family VARCHAR, adapter VARCHAR, weights VARCHAR, revision VARCHAR, abilities VARCHAR[], parameters_m DOUBLE,
+        embed_dim INTEGER, image_size INTEGER, modalities VARCHAR[], open_weights BOOLEAN, license VARCHAR,
+        released VARCHAR, trained_on VARCHAR[], "group" VARCHAR, options JSON""",
+    "tasks": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, benchmark VARCHAR NOT NULL REFERENCES benchmarks(key),
+        category VARCHAR NOT NULL, dataset VARCHAR, revision VARCHAR, split VARCHAR, subsets VARCHAR[],
+        procedure VARCHAR, metrics VARCHAR[], chance DOUBLE, n_items INTEGER, modalities VARCHAR[],
+        languages VARCHAR[], license VARCHAR, notes VARCHAR, ranked BOOLEAN NOT NULL, position INTEGER NOT NULL""",
+    "suite_tasks": """suite VARCHAR REFERENCES suites(key), task VARCHAR REFERENCES tasks(key),
+        PRIMARY KEY (suite, task)""",
+    "aliases": """benchmark VARCHAR, printed VARCHAR, model VARCHAR REFERENCES models(key), certainty VARCHAR NOT NULL,
+        note VARCHAR, PRIMARY KEY (benchmark, printed)""",
+    "runs": """id VARCHAR PRIMARY KEY, model VARCHAR NOT NULL REFERENCES models(key),
+        task VARCHAR NOT NULL REFERENCES tasks(key), procedure VARCHAR,
+        origin VARCHAR NOT NULL CHECK (origin IN ('published', 'imported', 'computed')), source VARCHAR NOT NULL,
+        settings JSON, fingerprint VARCHAR, code VARCHAR, seed BIGINT, dtype VARCHAR, device VARCHAR, seconds DOUBLE,
+        started VARCHAR, status VARCHAR NOT NULL, error VARCHAR, main BOOLEAN NOT NULL""",
+    "scores": """run VARCHAR REFERENCES runs(id), subset VARCHAR, metric VARCHAR REFERENCES metrics(key),
+        value DOUBLE NOT NULL CHECK (isfinite(value)), n BIGINT, stderr DOUBLE, printed VARCHAR,
+        PRIMARY KEY (run, subset, metric)""",
+    "gaps": """model VARCHAR NOT NULL, task VARCHAR NOT NULL, subset VARCHAR, metric VARCHAR, source VARCHAR,
+        reason VARCHAR NOT NULL""",
+    "averages": """suite VARCHAR NOT NULL REFERENCES suites(key), category VARCHAR NOT NULL,
+        model VARCHAR NOT NULL REFERENCES models(key), value DOUBLE NOT NULL CHECK (isfinite(value)),
+        tasks INTEGER NOT NULL, source VARCHAR NOT NULL, printed VARCHAR, PRIMARY KEY (suite, category, model)""",
+    "notes": """source VARCHAR, model VARCHAR NOT NULL, task VARCHAR NOT NULL, note VARCHAR NOT NULL""",
+    "items": """run VARCHAR REFERENCES runs(id), item VARCHAR, expected VARCHAR, answer VARCHAR, correct BOOLEAN,
+        value DOUBLE, detail JSON, PRIMARY KEY (run, item)""",
+    "projections": """kind VARCHAR, key VARCHAR, x DOUBLE NOT NULL, y DOUBLE NOT NULL, cluster INTEGER,
+        settings JSON, PRIMARY KEY (kind, key)""",
+    "claims": """paper VARCHAR NOT NULL, claim VARCHAR NOT NULL, "where" VARCHAR, printed VARCHAR, recomputed VARCHAR,
+        verdict VARCHAR NOT NULL
+            CHECK (verdict IN ('reproduces', 'rounding', 'conflict', 'cannot be recomputed')),
+        note VARCHAR, formula VARCHAR""",
+}
+
+# One row a score: a task in several suites shows under the first of its benchmark's.
+LEADERBOARD_SCORES = """
+CREATE VIEW leaderboard_scores AS
+SELECT tasks.benchmark, first_suite.suite, tasks.category, runs.task, runs.model, scores.subset, scores.metric,
+       scores.value, scores.stderr, scores.n, runs.origin, runs.source, scores.printed
+FROM scores
+JOIN runs ON runs.id = scores.run
+JOIN tasks ON tasks.key = runs.task
+LEFT JOIN (
+    SELECT suite_tasks.task, arg_min(suites.key, suites.position) AS suite
+    FROM suite_tasks JOIN suites ON suites.key = suite_tasks.suite GROUP BY suite_tasks.task
+) AS first_suite ON first_suite.task = runs.task
+"""
+
+
+def write(path: Path, *, frames: dict[str, pd.DataFrame]) -> None:
+    """Makes a whole database at `path` from one frame a table; the old file stays until the new one is complete.
+
+    Frames may lack columns (they become NULL) but not have others. Raises DatabaseError naming the table.
+    """
+    unknown = sorted(set(frames) - set(TABLES))
+    if unknown:
+        raise DatabaseError(f"The schema has no table {unknown[0]!r}; it has: {', '.join(TABLES)}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.draft-{os.getpid()}")
+    draft.unlink(missing_ok=True)
+    try:
+        with duckdb.connect(str(draft)) as connection:
+            for name, columns in TABLES.items():
+                connection.execute(f"CREATE TABLE {name} ({columns})")
+            for name in TABLES:
+                if name in frames and len(frames[name]):
+                    _fill(connection, name, frames[name])
+            connection.execute("INSERT INTO meta VALUES ('schema', ?)", [str(SCHEMA_VERSION)])
+            connection.execute(LEADERBOARD_SCORES)
+        os.replace(draft, path)
+    except (duckdb.Error, OSError) as error:
+        raise DatabaseError(f"Cannot write {path.name}: {_first_line(error)}. The old file is unchanged") from error
+    finally:
+        draft.unlink(missing_ok=True)
+        draft.with_name(f"{draft.name}.wal").unlink(missing_ok=True)
+
+
+def _fill(connection: duckdb.DuckDBPyConnection, name: str, frame: pd.DataFrame) -> None:
+    connection.register("frame", frame)
+    columns = ", ".join(f'"{column}"' for column in frame.columns)
+    try:
+        connection.execute(f"INSERT INTO {name} ({columns}) SELECT {columns} FROM frame")
+    except duckdb.Error as error:
+        raise DatabaseError(f"Table {name!r} cannot be filled: {_first_line(error)}") from error
+    finally:
+        connection.unregister("frame")
+
+
+def connect(path: Path = DATABASE) -> duckdb.DuckDBPyConnection:
+    """Opens the database read-only. Raises DatabaseError when it is missing, locked, damaged or of another version."""
+    if not path.is_file():
+        raise DatabaseError(f"There is no database {path.name}. Make it: python -m compute build")
+    try:
+        connection = duckdb.connect(str(path), read_only=True)
+    except duckdb.Error as error:
+        reason = "is in use by another program" if "lock" in str(error).lower() else "is damaged or half-written"
+        raise DatabaseError(f"{path.name} {reason}. Close the other program or run: python -m compute build") from error
+    try:
+        found = connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchall()
+    except duckdb.Error:
+        found = []
+    if found != [(str(SCHEMA_VERSION),)]:
+        connection.close()
+        raise DatabaseError(f"{path.name} is not a database of this version. Make it anew: python -m compute build")
+    return connection
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]
+
+
+def parquet_bytes(frame: pd.DataFrame) -> bytes:
+    """A frame as one Parquet file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "frame.parquet"
+        write_parquet(path, frame=frame)
+        return path.read_bytes()
+
+
+def write_parquet(path: Path, *, frame: pd.DataFrame) -> None:
+    """Writes a frame to `path` as Parquet, whole or not at all."""
+    draft = path.with_name(f"{path.name}.draft-{os.getpid()}")
+    with duckdb.connect() as connection:
+        connection.register("frame", frame)
+        connection.execute(f"COPY frame TO '{_quoted(draft)}' (FORMAT parquet, COMPRESSION zstd)")
+    os.replace(draft, path)
+
+
+def read_parquet(path: Path) -> pd.DataFrame:
+    """A Parquet file as a frame. Raises DatabaseError naming the file."""
+    try:
+        with duckdb.connect() as connection:
+            return connection.execute("SELECT * FROM read_parquet(?)", [str(path)]).df()
+    except duckdb.Error as error:
+        raise DatabaseError(f"{path.name} cannot be read as Parquet: {_first_line(error)}. Make it again") from error
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")

@@ -1,0 +1,188 @@
+"""Every noun of Likeness and every error. No torch, no I/O."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+KINDS = ("encoder", "metric", "mllm", "generator", "distribution")
+ABILITIES = ("embed_image", "embed_text", "compare", "choose", "score_pair", "generate")
+ORIGINS = ("published", "imported", "computed")
+VERDICTS = ("reproduces", "rounding", "conflict", "cannot be recomputed")
+AGGREGATES = ("category-mean", "task-mean", "human")
+
+
+class LikenessError(Exception):
+    """Anything a user can cause or mend. Only the command line and the app catch it."""
+
+
+class UnknownKey(LikenessError):
+    """A key that is in no catalogue; the message offers the nearest one and says how to list them."""
+
+    def __init__(self, noun: str, key: str, known: Iterable[str]) -> None:
+        near = difflib.get_close_matches(key.lower(), list(known), n=1, cutoff=0.5)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        super().__init__(f"No {noun} {key!r}.{hint} List them: python -m compute list {noun}s")
+        self.noun, self.key = noun, key
+
+
+class BadInput(LikenessError):
+    """A file or argument that cannot be read as what it should be."""
+
+
+class DatabaseError(LikenessError):
+    """The database is missing, locked, half-written, or of another version."""
+
+
+class Undefined(LikenessError):
+    """A quantity that has no value for these inputs; never stored as a score."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Benchmark:
+    """One published benchmark. `bibtex` cites the paper."""
+
+    key: str
+    title: str
+    paper: str
+    url: str
+    description: str
+    bibtex: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """Something that judges likeness, or a generator that is judged."""
+
+    key: str  # lower-case hub id where one exists
+    title: str
+    organisation: str = ""
+    kind: str = "encoder"  # one of KINDS
+    family: str = ""
+    adapter: str = ""  # how it is loaded; empty: published figures only
+    weights: str = ""  # hub id in its own spelling; empty: not public or not known
+    revision: str = ""
+    abilities: tuple[str, ...] = ()
+    parameters_m: float | None = None  # millions
+    embed_dim: int | None = None
+    image_size: int | None = None  # pixels
+    modalities: tuple[str, ...] = ()
+    open_weights: bool | None = None
+    license: str = ""
+    released: str = ""  # ISO date
+    trained_on: tuple[str, ...] = ()  # dataset keys
+    group: str = ""  # general-purpose | specialised | multi-task, as UniSim-Bench sorts them
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One question asked of a model on one data set."""
+
+    key: str
+    title: str
+    benchmark: str
+    category: str
+    dataset: str  # dataset key
+    revision: str = ""
+    split: str = ""
+    subsets: tuple[str, ...] = ("default",)
+    procedure: str = ""
+    metrics: tuple[str, ...] = ()  # the first is the headline
+    chance: float | None = None  # value of the headline metric by guessing
+    n_items: int | None = None
+    modalities: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    license: str = ""
+    notes: str = ""
+    suites: tuple[str, ...] = ()
+    ranked: bool = True  # False: shown, but not part of a suite's mean
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """A quantity a procedure's evidence yields; `scale` turns the stored value into what papers print."""
+
+    key: str
+    title: str
+    higher_is_better: bool
+    lower: float | None  # None: unbounded
+    upper: float | None
+    unit: str
+    scale: float = 1.0  # shown = value * scale
+    digits: int = 2  # shown after the point
+    proportion: bool = False  # a share of n independent items: its standard error follows from n
+    description: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    """A named list of tasks with its rule of aggregation."""
+
+    key: str
+    title: str
+    benchmark: str
+    aggregate: str  # one of AGGREGATES
+    description: str
+    minimum_coverage: float = 1.0  # default share of tasks a row needs to be ranked
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """One model on one task, from one source."""
+
+    id: str
+    model: str
+    task: str
+    procedure: str = ""
+    origin: str = "published"  # one of ORIGINS
+    source: str = ""  # `UniSim-Bench Table 2`; a collection and revision; a run's folder
+    settings: dict[str, Any] = field(default_factory=dict)
+    fingerprint: str = ""
+    code: str = ""
+    seed: int | None = None
+    dtype: str = ""
+    device: str = ""
+    seconds: float | None = None
+    started: str = ""
+    status: str = "complete"  # complete | partial | failed
+    error: str = ""
+    main: bool = True  # False: another source's figure for the same cell, kept beside the one shown
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """One figure of one run. `printed` keeps the source's own digits."""
+
+    run: str
+    subset: str
+    metric: str
+    value: float  # finite; proportions as fractions
+    n: int | None = None
+    stderr: float | None = None
+    printed: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A paper's own statement beside what its own figures give. All text, ready to show."""
+
+    paper: str
+    claim: str
+    where: str
+    printed: str
+    recomputed: str
+    verdict: str  # one of VERDICTS
+    note: str = ""
+    formula: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """A page of the app: `draw` builds it from the site it belongs to. `key` is its path, empty for the first."""
+
+    key: str
+    title: str
+    draw: Callable[[Any], None]

@@ -1,0 +1,1 @@
+"""What a visitor sees: reads the database, never writes it."""

@@ -1,0 +1,246 @@
+/** The columns of the board: what stands in a cell, how wide it is and what a reader hears. */
+
+import { step } from './colour.js';
+import { el } from './dom.js';
+import { cellAt, kindTitle, originTitle } from './rows.js';
+
+export const MARKS = [
+  [1, '†', 'trained on this data set'],
+  [2, '?', 'doubtful: see its note'],
+  [4, '‡', 'another source prints another number'],
+];
+
+/** A stored integer as the paper prints it. */
+export function shown(stored, digits) {
+  return (stored / 10 ** digits).toFixed(digits);
+}
+
+/** The marks of a cell as bits. */
+export function marksAt(payload, row, column) {
+  return payload.marks[`${row},${column}`] ?? 0;
+}
+
+/** Why a cell is empty. */
+export function reasonAt(payload, row, column) {
+  return payload.reasons[payload.missing[`${row},${column}`] ?? 0] ?? 'No score';
+}
+
+/** A number of parameters, given in millions. */
+export function parametersText(millions) {
+  if (millions === null || millions === undefined) return '—';
+  if (millions >= 1000) return `${(millions / 1000).toFixed(millions >= 10000 ? 0 : 1)} B`;
+  return `${millions >= 10 ? Math.round(millions) : millions.toFixed(1)} M`;
+}
+
+/** The change of a row's rank against the default ranking: '▲2', '▼1', 'new', 'out' or ''. */
+export function change(now, before) {
+  if (now === null && before === null) return '';
+  if (before === null) return 'new';
+  if (now === null) return 'out';
+  return now < before ? `▲${before - now}` : now > before ? `▼${now - before}` : '';
+}
+
+/** Digits of the headline mean. */
+export const meanDigits = (payload) => payload.suite.mean_digits ?? 1;
+
+/** Column numbers of the payload which are shown, in its order. */
+export function shownColumns(payload, state) {
+  const wanted = new Set([...state.families, ...state.columns]);
+  return payload.columns.flatMap((column, at) => (wanted.has(column.key) ? [at] : []));
+}
+
+/** One sentence on a score column: metric, direction, chance, number of items. */
+export function columnHint({ title, group, metric_title: metric, higher, chance, n, digits }) {
+  const parts = [`${group && group !== title ? `${group}: ` : ''}${title}`, `${metric}, ${higher ? 'higher' : 'lower'} is better`];
+  if (chance !== null && chance !== undefined) parts.push(`chance ${chance.toFixed(digits)}`);
+  if (n) parts.push(`${n.toLocaleString('en')} items`);
+  return parts.join(' · ');
+}
+
+/** The grid's columns for a board's payload, state and ranking; `narrow` pins the model column only. */
+export function gridColumns(board, narrow) {
+  const { payload, ranking, state } = board;
+  const lead = [selectColumn(board), rankColumn(board, narrow), modelColumn(board, narrow)];
+  const facts = [];
+  if (payload.rows.some(({ parameters }) => parameters !== null)) facts.push(parametersColumn(payload));
+  if (ranking.coverage.some((share) => share < 1)) facts.push(coverageColumn(ranking));
+  const mean = payload.suite.mean_title === '' ? [] : [meanColumn(payload, ranking, narrow)];
+  const scores = shownColumns(payload, state).map((at) => scoreColumn(board, at));
+  if (!narrow) return [...lead.map((column) => ({ ...column, pinned: true })), ...facts, ...mean, ...scores];
+  const [select, rank, model] = lead;
+  return [{ ...model, pinned: true }, rank, ...mean, ...scores, ...facts, select];
+}
+
+function selectColumn({ state, payload }) {
+  return {
+    key: 'select', title: '', name: 'Select to compare', hint: 'Select 2 to 6 rows to compare', width: 30,
+    draw(cell, row) {
+      const { id, title } = payload.rows[row];
+      cell.classList.add('lk-select');
+      let box = cell.firstElementChild;
+      if (box?.getAttribute('role') !== 'checkbox') {
+        box = el('span', { role: 'checkbox', class: 'lk-check' });
+        cell.replaceChildren(box);
+      }
+      box.setAttribute('aria-checked', String(state.select.includes(id)));
+      box.setAttribute('aria-label', `Select ${title}`);
+    },
+  };
+}
+
+/** What a rank says, in words. */
+export function rankText(ranking, row) {
+  if (ranking.rank[row] === null) return `Not ranked: ${ranking.why[row] || 'no headline score'}`;
+  const tie = ranking.tie[row] ? `; tie class ${ranking.tie[row]}: its models cannot be told apart` : '';
+  return `Rank ${ranking.rank[row]}, 95 % interval ${ranking.low[row]} to ${ranking.high[row]}${tie}`;
+}
+
+function rankColumn({ ranking, payload }, narrow) {
+  const before = payload.ranking.rank;
+  const moved = ranking !== payload.ranking;
+  return {
+    key: 'rank', title: 'Rank', hint: 'Rank by the headline, with its 95 % interval; the letter is its tie class', sort: true,
+    width: (narrow ? 68 : 90) + (moved ? 34 : 0),
+    draw(cell, row) {
+      const rank = ranking.rank[row];
+      cell.classList.add('lk-rank');
+      cell.title = rankText(ranking, row);
+      const delta = moved ? change(rank, before[row]) : '';
+      cell.setAttribute('aria-label', delta ? `${cell.title}; with the usual weights ${before[row] ?? 'not ranked'}` : cell.title);
+      const parts = [el('b', {}, rank === null ? '—' : String(rank))];
+      if (rank !== null) {
+        parts.push(el('small', {}, ranking.low[row] === ranking.high[row] ? '' : `${ranking.low[row]}–${ranking.high[row]}`));
+        if (!narrow) parts.push(el('i', {}, ranking.tie[row] ?? ''));
+      }
+      if (delta) parts.push(el('em', { class: delta[0] === '▼' || delta === 'out' ? 'lk-down' : 'lk-up' }, delta));
+      cell.replaceChildren(...parts);
+    },
+  };
+}
+
+function modelColumn({ payload, ranking }, narrow) {
+  return {
+    key: 'title', title: 'Model', sort: true, width: narrow ? 128 : 216, most: narrow ? 128 : 300,
+    draw(cell, row) {
+      const { title, organisation, kind, origin } = payload.rows[row];
+      const badge = origin === 'published' ? '' : originTitle(origin);
+      const why = ranking.rank[row] === null ? ranking.why[row] : '';
+      cell.classList.add('lk-model');
+      cell.title = [title, organisation, kindTitle(kind), badge, why].filter(Boolean).join(' · ');
+      cell.setAttribute('aria-label', cell.title);
+      const name = el('span', { class: 'lk-name' }, title);
+      if (badge) name.append(el('span', { class: 'lk-badge' }, badge));
+      const under = why ? `Not ranked: ${why}` : [organisation, kindTitle(kind)].filter(Boolean).join(' · ');
+      cell.replaceChildren(name, el('small', {}, under));
+    },
+  };
+}
+
+function parametersColumn(payload) {
+  return {
+    key: 'parameters', title: 'Parameters', numeric: true, sort: true, width: 98,
+    draw(cell, row) {
+      const { parameters } = payload.rows[row];
+      cell.textContent = parametersText(parameters);
+      if (parameters === null) missing(cell, 'not stated');
+    },
+  };
+}
+
+function coverageColumn(ranking) {
+  return {
+    key: 'coverage', title: 'Coverage', hint: 'Share of the tasks this row has a score for', numeric: true, sort: true, width: 86,
+    draw(cell, row) {
+      cell.textContent = `${Math.floor(ranking.coverage[row] * 100 + 1e-9)} %`;
+      if (ranking.coverage[row] < 1) cell.classList.add('lk-partial');
+    },
+  };
+}
+
+/** Lowest and highest end of the intervals of the mean, for the whiskers' common axis. */
+function extent(ranking) {
+  const ends = ['mean', 'mean_low', 'mean_high'].flatMap((key) => ranking[key]).filter(Number.isFinite);
+  return [Math.min(...ends), Math.max(...ends)];
+}
+
+function meanColumn(payload, ranking, narrow) {
+  const [low, high] = extent(ranking);
+  const part = (value) => (high > low ? (value - low) / (high - low) : 0.5).toFixed(3);
+  const digits = meanDigits(payload);
+  const title = payload.suite.mean_short ?? (payload.suite.aggregate === 'human' ? 'Human' : 'Mean');
+  return {
+    key: 'mean', title, name: payload.suite.mean_title,
+    hint: `${payload.suite.mean_title} · the line is the 95 % interval`, numeric: true, sort: true, width: narrow ? 66 : 134,
+    draw(cell, row) {
+      const [mean, from, to] = [ranking.mean[row], ranking.mean_low[row], ranking.mean_high[row]];
+      if (mean === null) {
+        cell.textContent = '—';
+        missing(cell, ranking.why[row] || 'no headline score');
+        return;
+      }
+      cell.textContent = mean.toFixed(digits);
+      if (!Number.isFinite(from) || !Number.isFinite(to)) return;
+      cell.classList.add(narrow ? 'lk-total' : 'lk-mean');
+      cell.style.setProperty('--a', part(from));
+      cell.style.setProperty('--b', part(to));
+      cell.style.setProperty('--m', part(mean));
+      cell.title = `${mean.toFixed(digits)}, 95 % interval ${from.toFixed(digits)} to ${to.toFixed(digits)}`;
+      cell.setAttribute('aria-label', cell.title);
+    },
+  };
+}
+
+function missing(cell, reason) {
+  cell.classList.add('lk-missing');
+  cell.title = `No value: ${reason}`;
+  cell.setAttribute('aria-label', cell.title);
+}
+
+/** A title which may break inside long words where a part begins: CIFAR10|Clustering. */
+export function breakable(title) {
+  return title.replace(/\S{10,}/g, (word) => word.replace(/([a-z0-9])(?=[A-Z])|([/_-])(?=\w)/g, '$1$2\u200b'));
+}
+
+/** Wide enough for the longest part of a title over at most three lines. */
+function titleWidth(title) {
+  const longest = Math.max(...breakable(title).split(/[\s\u200b-]+/).map((part) => part.length));
+  return Math.round(Math.min(116, Math.max(62, longest * 7.3 + 20, title.length * 2.8 + 20)));
+}
+
+function scoreColumn({ payload, ranking }, at) {
+  const column = payload.columns[at];
+  const { digits, higher, chance } = column;
+  const best = Math.round((higher ? column.high : column.low) * 10 ** digits);
+  return {
+    key: column.key, title: breakable(column.title) + (higher ? '' : ' ↓'), name: `${column.title}, ${column.metric_title}`,
+    hint: columnHint(column), group: column.group, numeric: true, sort: true, width: titleWidth(column.title), most: Math.max(104, titleWidth(column.title)),
+    draw(cell, row) {
+      const stored = cellAt(payload, ranking, row, at);
+      if (stored === null) {
+        cell.textContent = '—';
+        missing(cell, reasonAt(payload, row, at));
+        return;
+      }
+      const value = stored / 10 ** digits;
+      const text = value.toFixed(digits);
+      cell.textContent = text;
+      const shade = step(value, column);
+      if (shade >= 0) cell.classList.add(`lk-h${shade}`);
+      if (stored === best && column.high > column.low) cell.classList.add('lk-best');
+      const said = [];
+      if (chance !== null && (higher ? value <= chance : value >= chance)) {
+        cell.classList.add('lk-chance');
+        said.push('at or below chance');
+      }
+      const bits = marksAt(payload, row, at);
+      if (bits) {
+        cell.dataset.mark = MARKS.filter(([bit]) => bits & bit).map(([, mark]) => mark).join('');
+        said.push(...MARKS.filter(([bit]) => bits & bit).map(([, , words]) => words));
+      }
+      if (said.length) {
+        cell.title = `${text}: ${said.join('; ')}`;
+        cell.setAttribute('aria-label', cell.title);
+      }
+    },
+  };
+}

@@ -1,0 +1,280 @@
+/**
+ * A grid which draws only the rows and columns in view, with sticky header rows and pinned first columns.
+ * It knows nothing of models: a column draws its own cells, a row is whatever its user passes in.
+ */
+
+import { el } from './dom.js';
+import { paintHead } from './head.js';
+import { onKey } from './keys.js';
+
+export { mountTable } from './table.js';
+
+const ROWS_OVER = 3;
+const COLUMNS_OVER = 1;
+
+/**
+ * Column: {key, title, name, hint, group, width, most, pinned, numeric, sort, draw(cell, row)}; `name` is what a
+ * screen reader says, `most` the width it may grow to, `sort` whether its header sorts.
+ */
+export class Grid {
+  /** `onSort(key)`, `onOpen(row, column)` (Enter, Space or click on a body cell), `onLayout(width)` on each resize. */
+  constructor({ label, rowHeight, onSort, onOpen, onLayout }) {
+    Object.assign(this, { rowHeight, onSort, onOpen, onLayout });
+    this.columns = [];
+    this.rows = [];
+    this.live = [];
+    this.spare = [];
+    this.active = { row: 0, column: 0 };
+    this.view = { top: 0, left: 0, width: 0, height: 0 };
+    this.range = { first: 0, last: 0, from: 0, to: 0 };
+    this.head = el('div', { class: 'lk-head', role: 'rowgroup' });
+    this.body = el('div', { class: 'lk-body', role: 'rowgroup' });
+    this.node = el('div', { class: 'lk-grid', role: 'grid', 'aria-label': label, tabindex: '-1' }, this.head, this.body);
+    this.node.style.setProperty('--lk-row', `${rowHeight}px`);
+    this.node.addEventListener('scroll', () => this.scrolled(), { passive: true });
+    this.node.addEventListener('keydown', (event) => onKey(this, event));
+    this.node.addEventListener('click', (event) => this.clicked(event));
+    this.node.addEventListener('focusin', (event) => this.entered(event));
+    new ResizeObserver(() => this.resized()).observe(this.node);
+  }
+
+  /** Shows other columns, rows or order; whatever is left out stays. `sort` is {key, down}. */
+  update({ columns = this.columns, rows = this.rows, sort = this.sort }) {
+    const before = this.columns[this.active.column]?.key;
+    Object.assign(this, { columns, rows, sort });
+    const moved = columns.findIndex(({ key }) => key === before);
+    this.active.column = moved >= 0 ? moved : Math.min(this.active.column, columns.length - 1);
+    this.active.row = Math.min(this.active.row, rows.length - 1);
+    this.grouped = columns.some(({ group }) => group);
+    this.node.setAttribute('aria-rowcount', rows.length + this.headRows());
+    this.node.setAttribute('aria-colcount', columns.length);
+    this.layout();
+    this.paint(true);
+  }
+
+  headRows() {
+    return this.grouped ? 2 : 1;
+  }
+
+  resized() {
+    if (this.node.clientWidth === this.view.width && this.node.clientHeight === this.view.height) return;
+    this.onLayout?.(this.node.clientWidth);
+    this.layout();
+    this.paint(true);
+  }
+
+  /** Widths: spare room goes to the columns that may grow, in proportion to how much they may. */
+  layout() {
+    const { clientWidth, clientHeight, scrollTop, scrollLeft } = this.node;
+    const total = this.columns.reduce((sum, { width }) => sum + width, 0);
+    const grow = this.columns.reduce((sum, { width, most = width }) => sum + most - width, 0);
+    const share = grow ? Math.min(1, Math.max(0, clientWidth - total) / grow) : 0;
+    this.widths = this.columns.map(({ width, most = width }) => width + (most - width) * share);
+    this.pinned = this.columns.findIndex(({ pinned }) => !pinned);
+    if (this.pinned < 0) this.pinned = this.columns.length;
+    this.starts = [];
+    let start = 0;
+    this.widths.forEach((width, at) => {
+      this.starts[at] = start;
+      start += width;
+    });
+    this.pinnedWidth = this.starts[this.pinned] ?? start;
+    this.total = start;
+    this.head.style.width = this.body.style.width = `${start}px`;
+    this.body.style.height = `${this.rows.length * this.rowHeight}px`;
+    this.view = { top: scrollTop, left: scrollLeft, width: clientWidth, height: clientHeight };
+  }
+
+  scrolled() {
+    this.view.top = this.node.scrollTop;
+    this.view.left = this.node.scrollLeft;
+    if (this.frame) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0;
+      this.paint(false);
+    });
+  }
+
+  measure() {
+    const { top, left, width, height } = this.view;
+    const first = Math.max(0, Math.floor(top / this.rowHeight) - ROWS_OVER);
+    const last = Math.min(this.rows.length, Math.ceil((top + height) / this.rowHeight) + ROWS_OVER);
+    let from = this.pinned;
+    while (from < this.columns.length - 1 && this.starts[from + 1] - this.pinnedWidth <= left) from += 1;
+    let to = from;
+    while (to < this.columns.length && this.starts[to] < left + width) to += 1;
+    return {
+      first: Math.min(first, last), last,
+      from: Math.max(this.pinned, from - COLUMNS_OVER), to: Math.min(this.columns.length, to + COLUMNS_OVER),
+    };
+  }
+
+  /** Draws what is in view; `all` redraws cells which are drawn already. */
+  paint(all) {
+    const held = this.node.contains(this.focused());
+    const next = this.measure();
+    const before = this.range;
+    const sideways = next.from !== before.from || next.to !== before.to;
+    this.range = next;
+    this.node.classList.toggle('lk-aside', this.view.left > 0);
+    if (all || sideways) {
+      paintHead(this);
+      for (const row of this.live) {
+        if (row.at >= next.first && row.at < next.last) this.fill(row, row.at);
+      }
+    }
+    while (this.live.length && this.live[0].at < next.first) this.drop(this.live.shift());
+    while (this.live.length && this.live.at(-1).at >= next.last) this.drop(this.live.pop());
+    const top = this.live.length ? this.live[0].at : next.first;
+    const bottom = this.live.length ? this.live.at(-1).at + 1 : next.first;
+    for (let at = top - 1; at >= next.first; at -= 1) this.live.unshift(this.fill(this.take(), at));
+    this.body.prepend(...this.live.slice(0, top - next.first).map(({ node }) => node));
+    for (let at = bottom; at < next.last; at += 1) {
+      const row = this.fill(this.take(), at);
+      this.live.push(row);
+      this.body.append(row.node);
+    }
+    if (held) this.refocus();
+  }
+
+  drop(row) {
+    row.node.remove();
+    if (this.spare.length < 40) this.spare.push(row);
+  }
+
+  take() {
+    return this.spare.pop() ?? { node: el('div', { class: 'lk-row', role: 'row' }, el('span', { class: 'lk-gap' })), at: -1, cells: [] };
+  }
+
+  /** The column numbers drawn: the pinned ones, then those in view. */
+  drawn() {
+    const { from, to } = this.range;
+    const columns = Array.from({ length: this.pinned }, (_, at) => at);
+    for (let at = from; at < to; at += 1) columns.push(at);
+    return columns;
+  }
+
+  gap() {
+    return (this.starts[this.range.from] ?? this.total) - this.pinnedWidth;
+  }
+
+  place(cell, column) {
+    cell.style.width = `${this.widths[column]}px`;
+    cell.style.left = column < this.pinned ? `${this.starts[column]}px` : '';
+    cell.setAttribute('aria-colindex', column + 1);
+  }
+
+  fill(row, at) {
+    const { node, cells } = row;
+    const drawn = this.drawn();
+    const space = node.querySelector(':scope > .lk-gap');
+    while (cells.length > drawn.length) cells.pop().remove();
+    while (cells.length < drawn.length) cells.push(el('div', { role: 'gridcell' }));
+    row.at = at;
+    node.setAttribute('aria-rowindex', at + 1 + this.headRows());
+    node.style.transform = `translateY(${at * this.rowHeight}px)`;
+    space.style.width = `${this.gap()}px`;
+    if (row.pinned !== this.pinned || cells.length !== row.count) {
+      node.replaceChildren(...cells.slice(0, this.pinned), space, ...cells.slice(this.pinned));
+      Object.assign(row, { pinned: this.pinned, count: cells.length });
+    }
+    drawn.forEach((column, place) => {
+      const cell = cells[place];
+      const { draw, numeric, pinned } = this.columns[column];
+      cell.className = `lk-cell${numeric ? ' lk-num' : ''}${pinned ? ' lk-pin' : ''}`;
+      cell.removeAttribute('title');
+      cell.removeAttribute('aria-label');
+      cell.removeAttribute('data-mark');
+      draw(cell, this.rows[at]);
+      this.place(cell, column);
+      target(cell).tabIndex = this.isActive(at, column) ? 0 : -1;
+    });
+    return row;
+  }
+
+  isActive(row, column) {
+    return this.active.row === row && this.active.column === column;
+  }
+
+  focused() {
+    return this.node.getRootNode().activeElement;
+  }
+
+  /** The element which takes the focus for a cell, or null while it is not drawn. */
+  element(row, column) {
+    const place = this.drawn().indexOf(column);
+    if (place < 0) return null;
+    if (row < 0) return target(this.head.querySelectorAll('.lk-titles > [role=columnheader]')[place]);
+    const drawn = this.live.find(({ at }) => at === row);
+    return drawn ? target(drawn.cells[place]) : null;
+  }
+
+  /** Keeps the focus on the active cell when drawing replaced or removed its element. */
+  refocus() {
+    const wanted = this.element(this.active.row, this.active.column) ?? this.node;
+    this.node.tabIndex = wanted === this.node ? 0 : -1;
+    if (this.focused() === wanted) return;
+    this.holding = true;
+    wanted.focus({ preventScroll: true });
+    this.holding = false;
+  }
+
+  /** Makes a cell the active one (row -1: the header), scrolls it into view and, if asked, focuses it. */
+  activate(row, column, focus = true) {
+    const last = this.element(this.active.row, this.active.column);
+    if (last) last.tabIndex = -1;
+    this.active = { row: Math.max(-1, Math.min(this.rows.length - 1, row)), column: Math.max(0, Math.min(this.columns.length - 1, column)) };
+    if (focus) this.reveal();
+    const next = this.element(this.active.row, this.active.column);
+    if (next) next.tabIndex = 0;
+    if (focus) this.refocus();
+  }
+
+  reveal() {
+    const { row, column } = this.active;
+    const { top, left, width, height } = this.view;
+    const room = height - this.head.offsetHeight;
+    let [y, x] = [top, left];
+    if (row >= 0) y = Math.max((row + 1) * this.rowHeight - room, Math.min(top, row * this.rowHeight));
+    if (column >= this.pinned) {
+      x = Math.max(this.starts[column] + this.widths[column] - width, Math.min(left, this.starts[column] - this.pinnedWidth));
+    }
+    if (y !== top) this.node.scrollTop = y;
+    if (x !== left) this.node.scrollLeft = x;
+    this.view.top = this.node.scrollTop;
+    this.view.left = this.node.scrollLeft;
+    this.paint(false);
+  }
+
+  /** Row (-1: header) and column of the cell an event came from, or null. */
+  locate(from) {
+    const cell = from.closest?.('.lk-cell, .lk-th');
+    if (!cell || !this.node.contains(cell)) return null;
+    const column = Number(cell.getAttribute('aria-colindex')) - 1;
+    const row = Number(cell.parentNode.getAttribute('aria-rowindex')) - 1 - this.headRows();
+    return { row: Math.max(-1, row), column };
+  }
+
+  entered(event) {
+    if (this.holding) return;
+    const at = this.locate(event.target);
+    if (at) this.activate(at.row, at.column, false);
+    else if (event.target === this.node && !this.node.contains(event.relatedTarget)) this.activate(this.active.row, this.active.column);
+  }
+
+  clicked(event) {
+    const at = this.locate(event.target);
+    if (!at) return;
+    if (at.row < 0) {
+      if (this.columns[at.column].sort) this.onSort?.(this.columns[at.column].key);
+    } else if (!window.getSelection().toString()) {
+      this.activate(at.row, at.column);
+      this.onOpen?.(this.rows[at.row], this.columns[at.column]);
+    }
+  }
+}
+
+/** A cell's own control where it has one (header button, checkbox), else the cell. */
+export function target(cell) {
+  return cell.querySelector('button, [role=checkbox]') ?? cell;
+}

@@ -1,0 +1,65 @@
+"""Where one cell's figure comes from: every source, its digits, its interval, and what is known against it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+
+from leaderboard import queries
+from leaderboard.board.table import TRAINED, Column, Table
+from leaderboard.queries import Database
+
+
+def cell(db: Database, table: Table, *, row_id: str, key: str) -> dict[str, Any]:
+    """The sources behind one cell, ready to show. Raises UnknownKey for a row or column that is not there."""
+    place = table.row(row_id)
+    row = table.rows[place]
+    title = table.models.loc[row.model]["title"]
+    family = next((column for column in table.families if column.key == key), None)
+    if family is not None:
+        return _family(table, place, family, title)
+    index = next((index for index, column in enumerate(table.columns) if column.key == key), None)
+    if index is None:
+        raise queries.missing_column(table.suite["key"], key)
+    column = table.columns[index]
+    sources = [_source(score, column) for score in queries.cell(db, model=row.model, task=column.task).itertuples()
+               if score.metric == column.metric]
+    notes = queries.cell_notes(db, model=row.model, task=column.task)
+    if table.marks[place, index] & TRAINED:
+        notes.insert(0, "The model was trained on this data set, so the score says little about new data.")
+    value = table.values[place, index]
+    lines = [{"label": "Shown", "text": _number(value, column)} if not math.isnan(value) else
+             {"label": "No score", "text": table.reasons[table.missing[place, index]]},
+             {"label": "Metric", "text": f"{column.metric_title}, {'higher' if column.higher else 'lower'} is better"}]
+    if column.chance is not None:
+        lines.append({"label": "By chance", "text": _number(column.chance, column)})
+    return {"title": f"{title} on {column.title}", "lines": lines, "sources": sources, "notes": notes,
+            "model": row.model, "task": column.task}
+
+
+def _family(table: Table, place: int, family: Column, title: str) -> dict[str, Any]:
+    members = [index for index, column in enumerate(table.columns) if column.group == family.key]
+    have = [index for index in members if not math.isnan(table.values[place, index])]
+    lines = [{"label": "Mean of", "text": f"{len(have)} of {len(members)} tasks"}]
+    lines += [{"label": table.columns[index].title,
+               "text": _number(table.values[place, index], table.columns[index]) if index in have
+               else table.reasons[table.missing[place, index]]} for index in members]
+    return {"title": f"{title}: {family.title}", "lines": lines, "sources": [], "notes": [],
+            "model": table.rows[place].model, "task": ""}
+
+
+def _source(score: Any, column: Column) -> dict[str, Any]:
+    interval = ""
+    if not pd.isna(score.stderr):
+        half = 1.96 * score.stderr
+        interval = f"{_number(max(score.value - half, 0), column)} to {_number(min(score.value + half, 1), column)}"
+    return {"source": score.source, "printed": score.printed or "", "value": _number(score.value, column, more=2),
+            "subset": "" if score.subset == "default" else score.subset, "metric": column.metric_title,
+            "n": None if pd.isna(score.n) else int(score.n), "interval": interval, "origin": score.origin,
+            "note": "" if score.main else "Another table's figure for the same cell; not the one shown."}
+
+
+def _number(value: float, column: Column, *, more: int = 0) -> str:
+    return f"{value * column.scale:.{column.digits + more}f}{'%' if column.scale == 100 else ''}"

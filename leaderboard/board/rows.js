@@ -1,0 +1,148 @@
+/** Which rows are shown and in which order: pure functions over the payload. Nothing here changes a rank. */
+
+export const SIZES = [
+  ['<100m', 'Under 100 M', (size) => size < 100],
+  ['100m-1b', '100 M to 1 B', (size) => size < 1000],
+  ['1b-5b', '1 to 5 B', (size) => size <= 5000],
+  ['>5b', 'Over 5 B', (size) => size > 5000],
+  ['unknown', 'Not stated', () => true],
+];
+
+const KINDS = new Map([
+  ['encoder', 'Encoder'],
+  ['metric', 'Perceptual metric'],
+  ['mllm', 'Vision-language model'],
+  ['generator', 'Generator'],
+  ['distribution', 'Distribution metric'],
+]);
+const ORIGINS = new Map([['published', 'Published'], ['imported', 'Imported'], ['computed', 'Computed here']]);
+const OPEN = new Map([['yes', 'Open'], ['no', 'Closed'], ['unknown', 'Not stated']]);
+
+/** The size class of a parameter count in millions (null: unknown). */
+export function sizeOf(parameters) {
+  if (parameters === null || parameters === undefined) return 'unknown';
+  return SIZES.find(([, , holds]) => holds(parameters))[0];
+}
+
+/** A word for a kind of model. */
+export const kindTitle = (kind) => KINDS.get(kind) ?? sentence(kind);
+/** A word for the origin of a row's figures. */
+export const originTitle = (origin) => ORIGINS.get(origin) ?? sentence(origin);
+
+function sentence(text) {
+  return text ? text[0].toUpperCase() + text.slice(1) : 'Not stated';
+}
+
+/** Facets of the filter menu: the values a row has, and a word for each. */
+export const FACETS = [
+  { key: 'kind', title: 'Kind', of: (row) => [row.kind], label: kindTitle },
+  { key: 'size', title: 'Parameters', of: (row) => [sizeOf(row.parameters)], label: (key) => SIZES.find(([k]) => k === key)[1] },
+  { key: 'modality', title: 'Input', of: (row) => row.modalities, label: sentence },
+  { key: 'open', title: 'Weights', of: (row) => [row.open === null ? 'unknown' : row.open ? 'yes' : 'no'], label: (key) => OPEN.get(key) },
+  { key: 'origin', title: 'Origin of the scores', of: (row) => [row.origin], label: originTitle },
+  { key: 'group', title: 'Group in the paper', of: (row) => (row.group ? [row.group] : []), label: sentence },
+];
+
+/** The values of a facet which occur in the payload; sizes in their order, the rest by name. */
+export function facetValues(payload, facet) {
+  const found = new Set(payload.rows.flatMap(facet.of).filter(Boolean));
+  const order = facet.key === 'size' ? SIZES.map(([key]) => key) : facet.key === 'open' ? [...OPEN.keys()] : [...found].sort();
+  return order.filter((value) => found.has(value));
+}
+
+/** The years in which models of the payload were released, ascending. */
+export function years(payload) {
+  return [...new Set(payload.rows.map((row) => row.released.slice(0, 4)).filter(Boolean))].sort();
+}
+
+const searchable = new WeakMap();
+
+function haystack(row) {
+  let text = searchable.get(row);
+  if (text === undefined) {
+    text = [row.title, row.organisation, row.family, row.model].join('\n').toLowerCase();
+    searchable.set(row, text);
+  }
+  return text;
+}
+
+/** Row numbers which pass search and filters; `except` leaves out one facet (for the counts beside its options). */
+export function filterRows(payload, state, except = '') {
+  const words = state.q.toLowerCase().split(/\s+/).filter(Boolean);
+  const tests = [];
+  if (words.length) tests.push((row) => words.every((word) => haystack(row).includes(word)));
+  for (const { key, of } of FACETS) {
+    if (key === except || !state[key].length) continue;
+    const wanted = new Set(state[key]);
+    tests.push((row) => of(row).some((value) => wanted.has(value)));
+  }
+  if (state.released) tests.push((row) => row.released !== '' && row.released.slice(0, 4) >= state.released);
+  if (state.trained) tests.push((row) => row.trained === (state.trained === 'only'));
+  if (state.models.length) {
+    const wanted = new Set(state.models);
+    tests.push((row) => wanted.has(row.model));
+  }
+  const kept = [];
+  payload.rows.forEach((row, at) => {
+    if (tests.every((test) => test(row))) kept.push(at);
+  });
+  return kept;
+}
+
+/** How many rows each option of a facet would show, the other filters being as they are. */
+export function facetCounts(payload, state, facet) {
+  const counts = new Map();
+  for (const at of filterRows(payload, state, facet.key)) {
+    for (const value of facet.of(payload.rows[at])) counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  return counts;
+}
+
+const families = new WeakMap();
+
+/** The place of each family column among the families, by column number. */
+function familyPlaces(payload) {
+  let places = families.get(payload);
+  if (!places) {
+    places = new Map();
+    payload.columns.forEach((column, at) => column.kind === 'family' && places.set(at, places.size));
+    families.set(payload, places);
+  }
+  return places;
+}
+
+/** The stored integer of a cell (shown value x 10^digits) or null; a ranking over chosen tasks brings its own families. */
+export function cellAt(payload, ranking, row, column) {
+  if (ranking.families && payload.columns[column].kind === 'family') {
+    return ranking.families[row][familyPlaces(payload).get(column)] ?? null;
+  }
+  return payload.cells[row][column];
+}
+
+const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
+
+function valuesOf(payload, ranking, key) {
+  if (key === 'title') return (row) => payload.rows[row].title;
+  if (key === 'parameters') return (row) => payload.rows[row].parameters;
+  if (key === 'rank' || key === 'mean' || key === 'coverage') return (row) => ranking[key][row];
+  const column = payload.columns.findIndex((one) => one.key === key);
+  return (row) => cellAt(payload, ranking, row, column);
+}
+
+/** Row numbers in the order asked for; a missing value comes last in both directions, equal values follow the rank. */
+export function sortRows(payload, ranking, rows, { key, down }) {
+  const value = valuesOf(payload, ranking, key);
+  const sign = down ? -1 : 1;
+  const missing = (one) => one === null || one === undefined;
+  const compare = (one, other, towards) => {
+    if (missing(one) || missing(other)) return Number(missing(one)) - Number(missing(other));
+    return towards * (typeof one === 'string' ? collator.compare(one, other) : one - other);
+  };
+  return rows.slice().sort((one, other) =>
+    compare(value(one), value(other), sign)
+    || compare(ranking.rank[one], ranking.rank[other], 1)
+    || compare(ranking.mean[one], ranking.mean[other], -1)
+    || compare(ranking.coverage[one], ranking.coverage[other], -1)
+    || collator.compare(payload.rows[one].title, payload.rows[other].title)
+    || one - other);
+}

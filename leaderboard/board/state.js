@@ -1,0 +1,193 @@
+/** The page's query string <-> the state of the table. Pure; every value is checked against the payload. */
+
+import { FACETS, facetValues, years } from './rows.js';
+
+export const LEAD = ['rank', 'title', 'parameters', 'coverage', 'mean'];
+export const MOST_FAMILIES = 12;
+export const MOST_SELECTED = 6;
+const OWN = ['suite', 'q', 'sort', ...FACETS.map(({ key }) => key), 'released', 'trained', 'models', 'families',
+  'columns', 'preset', 'w', 'coverage', 'tasks', 'select', 'compare'];
+
+const same = (one, other) => one.length === other.length && one.every((value, at) => value === other[at]);
+
+/** Keys of the families shown when nothing was chosen. */
+export function defaultFamilies(payload) {
+  return payload.columns.filter((column) => column.kind === 'family' && column.default)
+    .slice(0, MOST_FAMILIES).map(({ key }) => key);
+}
+
+/** Keys of the tasks shown when nothing was chosen (a suite without families shows its default tasks). */
+export function defaultTasks(payload) {
+  return payload.columns.filter((column) => column.kind === 'task' && column.default).map(({ key }) => key);
+}
+
+/** Weight of each category when nothing was chosen: the first preset, else one each. */
+export function defaultWeights(payload) {
+  return presetWeights(payload, payload.presets[0]);
+}
+
+/** A preset's weight of each category, as a Map in the categories' order. */
+export function presetWeights(payload, preset) {
+  const given = new Map(Object.entries(preset?.weights ?? {}));
+  return new Map(payload.categories.map((category) => [category, given.get(category) ?? 1]));
+}
+
+/** The key of the preset which has these weights, or ''. */
+export function presetOf(payload, weights) {
+  const values = [...weights.values()];
+  return payload.presets.find((preset) => same([...presetWeights(payload, preset).values()], values))?.key ?? '';
+}
+
+/** The state of a page without a query string. */
+export function defaults(payload) {
+  return {
+    q: '', sort: { key: 'rank', down: false }, kind: [], size: [], modality: [], open: [], origin: [], group: [],
+    released: '', trained: '', models: [], families: defaultFamilies(payload), columns: defaultTasks(payload),
+    weights: defaultWeights(payload), coverage: payload.suite.minimum_coverage, tasks: [], select: [], compare: false,
+  };
+}
+
+/** The suite a query string names, or '' when it names none or something that cannot be one. */
+export function suiteOf(search) {
+  const suite = new URLSearchParams(search).get('suite') ?? '';
+  return /^[a-z0-9][a-z0-9-]{0,60}$/.test(suite) ? suite : '';
+}
+
+/** Reads a query string: {state, ignored}; what the payload does not know falls back to its default and is listed. */
+export function parse(search, payload) {
+  const query = new URLSearchParams(search);
+  const state = defaults(payload);
+  const ignored = [];
+  const drop = (key, value) => ignored.push(`${key}=${value.length > 60 ? `${value.slice(0, 60)}…` : value}`);
+  const list = (key, known, most = Infinity) => {
+    const kept = [];
+    for (const value of (query.get(key) ?? '').split(',').filter(Boolean)) {
+      if (!known.has(value) || kept.length >= most) drop(key, value);
+      else if (!kept.includes(value)) kept.push(value);
+    }
+    return kept;
+  };
+  const ordered = (keys) => payload.columns.map(({ key }) => key).filter((key) => keys.includes(key));
+  const keysOf = (kind) => new Set(payload.columns.filter((column) => column.kind === kind).map(({ key }) => key));
+
+  state.q = (query.get('q') ?? '').slice(0, 200);
+  for (const facet of FACETS) state[facet.key] = list(facet.key, new Set(facetValues(payload, facet)));
+  state.models = list('models', new Set(payload.rows.map((row) => row.model)));
+  state.select = list('select', new Set(payload.rows.map((row) => row.id)), MOST_SELECTED);
+  const tasks = keysOf('task');
+  state.tasks = ordered(list('tasks', tasks));
+  if (query.get('families') === 'none') state.families = [];
+  else if (query.has('families')) {
+    const families = ordered(list('families', keysOf('family')));
+    if (families.length) state.families = families;
+  }
+  if (query.get('columns') === 'all') state.columns = [...tasks];
+  else if (query.has('columns')) {
+    const signed = list('columns', new Set([...tasks, ...[...tasks].map((key) => `-${key}`)]));
+    state.columns = ordered([...state.columns, ...signed].filter((key) => !signed.includes(`-${key}`)));
+  }
+  readScalars(query, payload, state, drop);
+  readWeights(query, payload, state, drop);
+  state.compare = query.get('compare') === '1' && state.select.length >= 2;
+  return { state, ignored };
+}
+
+function readScalars(query, payload, state, drop) {
+  const sort = query.get('sort') ?? '';
+  if (sort) {
+    const down = sort.startsWith('-');
+    const key = down ? sort.slice(1) : sort;
+    if (LEAD.includes(key) || payload.columns.some((column) => column.key === key)) state.sort = { key, down };
+    else drop('sort', sort);
+  }
+  const released = query.get('released') ?? '';
+  if (released) {
+    const year = /^(\d{4})-?$/.exec(released)?.[1];
+    if (year && years(payload).includes(year)) state.released = year;
+    else drop('released', released);
+  }
+  const trained = query.get('trained') ?? '';
+  if (trained === 'hide' || trained === 'only') state.trained = trained;
+  else if (trained) drop('trained', trained);
+  const coverage = query.get('coverage') ?? '';
+  if (coverage) {
+    const share = Number(coverage);
+    if (share >= 0 && share <= 1) state.coverage = share;
+    else drop('coverage', coverage);
+  }
+}
+
+function readWeights(query, payload, state, drop) {
+  const preset = query.get('preset') ?? '';
+  if (preset) {
+    const found = payload.presets.find((one) => one.key === preset);
+    if (found) state.weights = presetWeights(payload, found);
+    else drop('preset', preset);
+  }
+  for (const pair of (query.get('w') ?? '').split(',').filter(Boolean)) {
+    const at = pair.lastIndexOf(':');
+    const [category, weight] = [pair.slice(0, at), Number(pair.slice(at + 1))];
+    if (at > 0 && at < pair.length - 1 && state.weights.has(category) && weight >= 0 && weight <= 100) {
+      state.weights.set(category, weight);
+    } else drop('w', pair);
+  }
+  if (state.weights.size && ![...state.weights.values()].some((weight) => weight > 0)) {
+    drop('w', 'all weights 0');
+    state.weights = defaultWeights(payload);
+  }
+}
+
+/** Query parameters of data/rank: empty when the ranking is the payload's own. */
+export function rankQuery(state, payload) {
+  const query = [];
+  const weights = [...state.weights];
+  if (!same(weights.map(([, weight]) => weight), [...defaultWeights(payload).values()])) {
+    query.push(['w', weights.map(([category, weight]) => `${category}:${weight}`).join(',')]);
+  }
+  if (state.coverage !== payload.suite.minimum_coverage) query.push(['coverage', String(state.coverage)]);
+  if (state.tasks.length) query.push(['tasks', state.tasks.join(',')]);
+  return encode(query);
+}
+
+/** Writes what differs from the defaults into a query string; parameters of others in `search` stay. */
+export function write(state, payload, search, home) {
+  const query = [...new URLSearchParams(search)].filter(([key]) => !OWN.includes(key));
+  const add = (key, value) => value && query.push([key, Array.isArray(value) ? value.join(',') : value]);
+  if (payload.suite.key !== home) add('suite', payload.suite.key);
+  add('q', state.q);
+  const { key, down } = state.sort;
+  if (key !== 'rank' || down) add('sort', (down ? '-' : '') + key);
+  for (const facet of FACETS) add(facet.key, state[facet.key]);
+  if (state.released) add('released', `${state.released}-`);
+  add('trained', state.trained);
+  add('models', state.models);
+  if (!same(state.families, defaultFamilies(payload))) add('families', state.families.length ? state.families : 'none');
+  const basic = defaultTasks(payload);
+  if (!same(state.columns, basic)) add('columns', taskList(state, payload, basic));
+  const preset = presetOf(payload, state.weights);
+  if (preset && preset !== payload.presets[0].key) add('preset', preset);
+  else if (!preset) {
+    const usual = defaultWeights(payload);
+    add('w', [...state.weights].filter(([name, weight]) => weight !== usual.get(name)).map((pair) => pair.join(':')));
+  }
+  if (state.coverage !== payload.suite.minimum_coverage) add('coverage', String(state.coverage));
+  add('tasks', state.tasks);
+  add('select', state.select);
+  if (state.compare && state.select.length >= 2) add('compare', '1');
+  return encode(query);
+}
+
+function taskList(state, payload, basic) {
+  const tasks = payload.columns.filter((column) => column.kind === 'task');
+  if (state.columns.length === tasks.length) return 'all';
+  return [
+    ...state.columns.filter((key) => !basic.includes(key)),
+    ...basic.filter((key) => !state.columns.includes(key)).map((key) => `-${key}`),
+  ];
+}
+
+/** Percent-encodes what must be, and leaves `/ , : ~` readable. */
+function encode(query) {
+  const readable = (text) => encodeURIComponent(text).replace(/%(2C|2F|3A)/g, decodeURIComponent).replace(/%20/g, '+');
+  return query.map(([key, value]) => `${readable(key)}=${readable(value)}`).join('&');
+}

@@ -1,0 +1,155 @@
+"""Every SELECT. Each takes a connection and returns a long frame; values are in stored units."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+
+from compute import store
+from compute.types import BadInput
+
+
+class Database:
+    """The read-only database, safe to ask from several threads: each has a cursor of its own."""
+
+    def __init__(self, path: Path = store.DATABASE) -> None:
+        self.path = path
+        self.version = f"{path.stat().st_mtime_ns:x}" if path.exists() else ""
+        self._connection = store.connect(path)
+        self._local = threading.local()
+
+    def ask(self, sql: str, values: list | None = None) -> pd.DataFrame:
+        """The answer to one SELECT with `values` for its question marks."""
+        if not hasattr(self._local, "cursor"):
+            self._local.cursor = self._connection.cursor()
+        cursor: duckdb.DuckDBPyConnection = self._local.cursor
+        return cursor.execute(sql, values or []).df()
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        self._connection.close()
+
+
+# A task's value in one run: its only subset, else the printed average, else the mean of all its subsets when every
+# one is there; a part of them is no value.
+TASK_VALUES = """
+WITH own AS (
+    SELECT runs.model, runs.origin, runs.task, scores.metric, scores.subset, scores.value, scores.stderr, scores.n,
+           scores.printed, runs.source
+    FROM scores JOIN runs ON runs.id = scores.run
+    WHERE runs.main AND runs.task IN (SELECT task FROM suite_tasks WHERE suite = ?)
+),
+counted AS (
+    SELECT own.*, len(list_filter(tasks.subsets, lambda part: part <> 'default')) AS parts
+    FROM own JOIN tasks ON tasks.key = own.task
+)
+SELECT model, origin, task, metric,
+       coalesce(any_value(value) FILTER (subset = 'default'), any_value(value) FILTER (subset = 'average'),
+                CASE WHEN count(*) FILTER (subset <> 'average') >= any_value(parts)
+                     THEN avg(value) FILTER (subset <> 'average') END) AS value,
+       any_value(stderr) FILTER (subset = 'default') AS stderr, any_value(n) FILTER (subset = 'default') AS n,
+       any_value(printed) FILTER (subset IN ('default', 'average')) AS printed, any_value(source) AS source
+FROM counted GROUP BY model, origin, task, metric
+HAVING value IS NOT NULL
+ORDER BY model, origin, task, metric
+"""
+
+
+def task_values(db: Database, *, suite: str) -> pd.DataFrame:
+    """One row a (model, origin, task, metric) of the suite: model, origin, task, metric, value, stderr, n, printed, source."""
+    return db.ask(TASK_VALUES, [suite])
+
+
+def suites(db: Database) -> pd.DataFrame:
+    """Every suite in its order, with its benchmark's title, citation and number of tasks."""
+    return db.ask("""
+        SELECT suites.*, benchmarks.title AS benchmark_title, benchmarks.bibtex, benchmarks.paper, benchmarks.url,
+               (SELECT count(*) FROM suite_tasks WHERE suite = suites.key) AS tasks
+        FROM suites JOIN benchmarks ON benchmarks.key = suites.benchmark ORDER BY position""")
+
+
+def suite_tasks(db: Database, *, suite: str) -> pd.DataFrame:
+    """The tasks of a suite in catalogue order."""
+    return db.ask("""SELECT tasks.* FROM tasks JOIN suite_tasks ON suite_tasks.task = tasks.key
+                     WHERE suite_tasks.suite = ? ORDER BY position""", [suite])
+
+
+def metrics(db: Database) -> pd.DataFrame:
+    """Every metric, indexed by key."""
+    return db.ask("SELECT * FROM metrics").set_index("key", drop=False)
+
+
+def models(db: Database) -> pd.DataFrame:
+    """Every model with the number of its runs, indexed by key."""
+    return db.ask("""SELECT models.*, (SELECT count(*) FROM runs WHERE model = models.key) AS runs
+                     FROM models ORDER BY key""").set_index("key", drop=False)
+
+
+def model(db: Database, *, key: str) -> pd.DataFrame:
+    """One model as a frame of at most one row."""
+    return db.ask("SELECT * FROM models WHERE key = ?", [key])
+
+
+def gaps(db: Database, *, suite: str) -> pd.DataFrame:
+    """Which figures of the suite a source leaves blank, and why: model, task, reason."""
+    return db.ask("""SELECT DISTINCT model, task, reason FROM gaps
+                     WHERE task IN (SELECT task FROM suite_tasks WHERE suite = ?)""", [suite])
+
+
+def averages(db: Database, *, suite: str) -> pd.DataFrame:
+    """Category means as the papers print them: category, model, value, tasks, source, printed."""
+    return db.ask("SELECT category, model, value, tasks, source, printed FROM averages WHERE suite = ?", [suite])
+
+
+def trained_on(db: Database, *, suite: str) -> pd.DataFrame:
+    """Pairs (model, task) where the model saw the task's data set in training."""
+    return db.ask("""SELECT models.key AS model, tasks.key AS task FROM models, tasks
+                     WHERE list_contains(models.trained_on, tasks.dataset)
+                       AND tasks.key IN (SELECT task FROM suite_tasks WHERE suite = ?)""", [suite])
+
+
+def notes(db: Database, *, suite: str) -> pd.DataFrame:
+    """Remarks on single models' figures in the suite: model, task."""
+    return db.ask("""SELECT DISTINCT model, task FROM notes
+                     WHERE model <> '*' AND task IN (SELECT task FROM suite_tasks WHERE suite = ?)""", [suite])
+
+
+def disagreements(db: Database, *, suite: str) -> pd.DataFrame:
+    """Pairs (model, task) for which another table of the same paper prints another number."""
+    return db.ask("""SELECT DISTINCT model, task FROM runs
+                     WHERE NOT main AND task IN (SELECT task FROM suite_tasks WHERE suite = ?)""", [suite])
+
+
+def cell(db: Database, *, model: str, task: str) -> pd.DataFrame:
+    """Every score of one model on one task, whatever its source, the shown one first."""
+    return db.ask("""
+        SELECT scores.subset, scores.metric, scores.value, scores.stderr, scores.n, scores.printed, runs.origin,
+               runs.source, runs.main, runs.settings, runs.seconds, runs.error
+        FROM scores JOIN runs ON runs.id = scores.run
+        WHERE runs.model = ? AND runs.task = ?
+        ORDER BY runs.main DESC, runs.origin, scores.metric, scores.subset""", [model, task])
+
+
+def cell_notes(db: Database, *, model: str, task: str) -> list[str]:
+    """Remarks that concern one model on one task: those on the model first, then those on the task."""
+    frame = db.ask("""SELECT note, bool_and(model = '*') AS general FROM notes
+                      WHERE model IN ('*', ?) AND task = ? GROUP BY note ORDER BY general, note""", [model, task])
+    return list(frame["note"])
+
+
+def claims(db: Database) -> pd.DataFrame:
+    """Every claim, conflicts first within a paper's order."""
+    return db.ask("""SELECT * FROM claims ORDER BY paper, "where", claim""")
+
+
+def everything(db: Database) -> pd.DataFrame:
+    """The whole contract view: one row a score."""
+    return db.ask("SELECT * FROM leaderboard_scores ORDER BY benchmark, task, model, origin, subset, metric")
+
+
+def missing_column(suite: str, key: str) -> BadInput:
+    """The error for a column that a suite does not have."""
+    return BadInput(f"{suite} has no column {key!r}. Reload the page: its columns may have changed")

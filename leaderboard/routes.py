@@ -1,0 +1,185 @@
+"""Everything the browser fetches outside Gradio: static files, table data, exports. Compressed once, cached by version."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import brotli
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from compute.types import BadInput, LikenessError
+from leaderboard import export
+from leaderboard.board import payload, places
+from leaderboard.board import table as tables
+from leaderboard.queries import Database
+
+BOARD = Path(__file__).parent / "board"
+STATIC = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+FOREVER = "public, max-age=31536000, immutable"  # the path holds a hash of the content
+LARGEST_BODY = 1_000_000  # bytes of a posted export request
+log = logging.getLogger(__name__)
+
+
+class Boards:
+    """Tables, rankings and payloads of one database, each made once."""
+
+    def __init__(self, db: Database) -> None:
+        self.db = db
+        self.table = lru_cache(maxsize=None)(lambda suite: tables.load(db, suite=suite))
+        self.ranked = lru_cache(maxsize=256)(self._ranked)
+        self.board = lru_cache(maxsize=None)(self._board)
+        self.ranking = lru_cache(maxsize=256)(self._ranking)
+
+    def _ranked(self, suite: str, weights: tuple[tuple[str, float], ...] = (), tasks: frozenset[str] | None = None,
+                coverage: float | None = None) -> tables.Ranked | None:
+        return tables.rank(self.table(suite), weights=dict(weights), tasks=tasks, coverage=coverage)
+
+    def _board(self, suite: str) -> bytes:
+        data = payload.board(self.db, self.table(suite), self.ranked(suite))
+        return brotli.compress(payload.encode(data), quality=5)
+
+    def _ranking(self, suite: str, *choice: object) -> bytes:
+        return payload.encode(payload.ranking(self.table(suite), self.ranked(suite, *choice), families=True))
+
+
+def static_hash() -> str:
+    """A short hash of the component's files; a changed file gets a new address."""
+    digest = blake2b(digest_size=6)
+    for path in sorted(BOARD.iterdir()):
+        if path.suffix in STATIC:
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def routes(boards: Boards) -> list[Route]:
+    """The routes to hand to the server."""
+    return [
+        Route("/static/{version}/board/{name}", static),
+        Route("/data/board/{suite}", _guard(lambda request: _board(boards, request))),
+        Route("/data/rank/{suite}", _guard(lambda request: _rank(boards, request))),
+        Route("/data/cell/{suite}", _guard(lambda request: _cell(boards, request))),
+        Route("/export/board/{suite}", _export_view(boards), methods=["POST"]),
+        Route("/export/everything", _guard(lambda request: _export_all(boards, request))),
+    ]
+
+
+@lru_cache(maxsize=64)
+def _compressed(path: Path, stamp: int) -> bytes:
+    return brotli.compress(path.read_bytes())
+
+
+def static(request: Request) -> Response:
+    """One file of the table component."""
+    path = BOARD / Path(request.path_params["name"]).name
+    if path.suffix not in STATIC or not path.is_file():
+        return Response("Not found", status_code=404)
+    plain = "br" not in request.headers.get("accept-encoding", "")
+    content = path.read_bytes() if plain else _compressed(path, path.stat().st_mtime_ns)
+    headers = {"cache-control": FOREVER, "vary": "accept-encoding"} | ({} if plain else {"content-encoding": "br"})
+    return Response(content, media_type=STATIC[path.suffix], headers=headers)
+
+
+def choice(query: str) -> tuple[tuple[tuple[str, float], ...], frozenset[str] | None, float | None]:
+    """Weights, tasks and coverage of a query string, sorted so that equal choices are equal. Raises BadInput."""
+    given = {key: values[-1] for key, values in parse_qs(query[:8000]).items()}
+    weights = []
+    for part in filter(None, given.get("w", "").split(",")):
+        name, _, text = part.rpartition(":")
+        try:
+            weight = float(text)
+        except ValueError as error:
+            raise BadInput(f"The weight of {name!r} is {text!r}, not a number") from error
+        if not 0 <= weight <= 100:
+            raise BadInput(f"The weight of {name!r} must lie between 0 and 100")
+        if weight != 1:
+            weights.append((name, weight))
+    tasks = frozenset(filter(None, given.get("tasks", "").split(","))) or None
+    try:
+        coverage = float(given["coverage"]) if "coverage" in given else None
+    except ValueError as error:
+        raise BadInput("The minimum coverage is a number from 0 to 1") from error
+    if coverage is not None and not 0 <= coverage <= 1:
+        raise BadInput("The minimum coverage is a number from 0 to 1")
+    return tuple(sorted(weights)), tasks, coverage
+
+
+def _board(boards: Boards, request: Request) -> Response:
+    suite = request.path_params["suite"]
+    boards.table(suite)
+    etag = f'"{boards.db.version}-{static_hash()}-{suite}"'
+    if request.headers.get("if-none-match") == etag:
+        return Response(status_code=304, headers={"etag": etag})
+    content = boards.board(suite)
+    headers = {"etag": etag, "cache-control": "no-cache", "vary": "accept-encoding"}
+    if "br" in request.headers.get("accept-encoding", ""):
+        headers["content-encoding"] = "br"
+    else:
+        content = brotli.decompress(content)
+    return Response(content, media_type="application/json", headers=headers)
+
+
+def _rank(boards: Boards, request: Request) -> Response:
+    content = boards.ranking(request.path_params["suite"], *choice(request.url.query))
+    return Response(content, media_type="application/json", headers={"cache-control": "no-cache"})
+
+
+def _cell(boards: Boards, request: Request) -> Response:
+    table = boards.table(request.path_params["suite"])
+    row, column = request.query_params.get("row", ""), request.query_params.get("column", "")
+    return Response(payload.encode(places.cell(boards.db, table, row_id=row, key=column)), media_type="application/json")
+
+
+def _export_view(boards: Boards) -> Callable:
+    async def answer(request: Request) -> Response:
+        body = await request.body()
+
+        def make(_: Request) -> Response:
+            if len(body) > LARGEST_BODY:
+                raise BadInput("The export asks for too much at once. Filter the rows first")
+            try:
+                asked = json.loads(body)
+                rows, columns = [str(row) for row in asked["rows"]], [str(column) for column in asked["columns"]]
+                form, query = str(asked["format"]), str(asked.get("query", "")).removeprefix("?")
+            except (ValueError, KeyError, TypeError) as error:
+                raise BadInput("The export needs format, rows and columns as JSON") from error
+            suite = request.path_params["suite"]
+            return _download(export.view(boards.table(suite), boards.ranked(suite, *choice(query)), rows=rows,
+                                         columns=columns, form=form))
+
+        return await run_in_threadpool(_guard(make), request)
+
+    return answer
+
+
+def _export_all(boards: Boards, request: Request) -> Response:
+    return _download(export.everything(boards.db, form=request.query_params.get("format", "csv")))
+
+
+def _download(file: export.File) -> Response:
+    return Response(file.content, media_type=file.media,
+                    headers={"content-disposition": f'attachment; filename="{file.name}"'})
+
+
+def _guard(answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    """One plain line instead of a traceback, whatever goes wrong."""
+
+    def guarded(request: Request) -> Response:
+        try:
+            return answer(request)
+        except LikenessError as error:
+            return JSONResponse({"error": str(error)}, status_code=400)
+        except Exception:
+            log.exception("Request to %s failed", request.url.path)
+            return JSONResponse({"error": "Something failed on the server. Reload the page, or try again later"},
+                                status_code=500)
+
+    return guarded

@@ -1,0 +1,138 @@
+"""The app: pages from VIEWS, the theme, and what all pages share."""
+
+from __future__ import annotations
+
+import html
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from compute import store
+from compute.types import LikenessError
+from leaderboard.queries import Database
+from leaderboard.routes import Boards, routes, static_hash
+from leaderboard.state import Parameter, parse
+
+HERE = Path(__file__).parent
+SYSTEM_FONT = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica", "Arial", "sans-serif"]
+FAILED = "Something failed on the server. Reload the page; if it stays so, the log says what happened."
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """What a page needs to draw itself."""
+
+    db: Database
+    boards: Boards
+    blocks: gr.Blocks
+    assets: str  # relative address of the component's static files
+
+
+def theme() -> gr.themes.Base:
+    """Calm and typographic: system fonts, one accent, square-ish corners; the rest is look.css."""
+    return gr.themes.Base(primary_hue="teal", neutral_hue="slate", font=SYSTEM_FONT,
+                          font_mono=["ui-monospace", "SFMono-Regular", "Menlo", "monospace"], radius_size="sm",
+                          spacing_size="sm")
+
+
+def build(path: Path = store.DATABASE) -> tuple[gr.Blocks, dict[str, Any]]:
+    """The app and what `launch` needs to serve it. Raises DatabaseError when the database cannot be opened."""
+    from leaderboard.views import VIEWS
+
+    db = Database(path)
+    boards = Boards(db)
+    with gr.Blocks(title="Likeness", analytics_enabled=False) as blocks:
+        first, *others = VIEWS
+        site = Site(db=db, boards=boards, blocks=blocks, assets=f"static/{static_hash()}/board/")
+        first.draw(site)
+    for view in others:
+        with blocks.route(view.title, f"/{view.key}"):
+            view.draw(site)
+    launch = {"theme": theme(), "css": (HERE / "look.css").read_text(), "app_kwargs": {"routes": routes(boards)},
+              "footer_links": ["gradio"], "ssr_mode": False}
+    return blocks, launch
+
+
+def heading(site: Site, *, title: str, sentence: str, cite: str = "") -> None:
+    """A page's title, what it shows, and how to cite it; with a button that copies the address of the view."""
+    citation = (f"<details class='lk-cite'><summary>How to cite</summary><pre tabindex='0'>{html.escape(cite)}</pre>"
+                "</details>" if cite else "")
+    static_html(f"<header class='lk-heading'><h1>{html.escape(title)}</h1><p>{html.escape(sentence)}</p>"
+                f"<div class='lk-heading-tools'><button type='button' class='lk-copy'>Copy link</button>{citation}</div>"
+                "</header>",
+                js=COPY_LINK)
+
+
+COPY_LINK = """
+const button = element.querySelector('.lk-copy');
+button.addEventListener('click', async () => {
+  try { await navigator.clipboard.writeText(location.href); button.textContent = 'Link copied'; }
+  catch { window.prompt('Copy this address', location.href); }
+  setTimeout(() => { button.textContent = 'Copy link'; }, 2000);
+});
+"""
+
+
+def static_html(markup: str, *, js: str | None = None) -> gr.HTML:
+    """Markup that never changes. Data in it must be escaped already; template signs are defused here."""
+    safe = markup.replace("\\", "&#92;").replace("`", "&#96;").replace("${", "&#36;{").replace("{{", "&#123;&#123;")
+    return gr.HTML(value="", html_template=safe, js_on_load=js, apply_default_css=False)
+
+
+def remember(parameters: tuple[Parameter, ...]) -> str:
+    """JavaScript that writes the controls' values to the address, defaults left out, and passes them on."""
+    facts = [{"key": parameter.key, "default": parameter.write(parameter.default)} for parameter in parameters]
+    return f"""(...values) => {{
+  const query = new URLSearchParams(location.search);
+  {json.dumps(facts)}.forEach(({{key, default: usual}}, place) => {{
+    const value = values[place] ?? '';
+    const text = Array.isArray(value) ? value.join(',') : String(value);
+    if (text === usual) query.delete(key); else query.set(key, text);
+  }});
+  const text = query.toString().replaceAll('%2F', '/').replaceAll('%2C', ',').replaceAll('%3A', ':');
+  history.replaceState(history.state, '', text ? `?${{text}}` : location.pathname);
+  return values;
+}}"""
+
+
+def bind(site: Site, *, parameters: tuple[Parameter, ...], controls: list[gr.components.Component],
+         outputs: list[gr.components.Component], draw: Callable[..., tuple]) -> None:
+    """Ties a page's controls to its address and its outputs.
+
+    `draw` takes the parameters by name and returns one value an output; an error a visitor can cause is shown as a
+    sentence above the page, with the outputs as they were. Controls stand in the parameters' order.
+    """
+    message = gr.Markdown(visible=False, elem_classes="lk-message")
+    names = [parameter.key for parameter in parameters]
+
+    def answer(values: dict[str, Any], note: str) -> list[Any]:
+        try:
+            drawn = list(draw(**values))
+        except LikenessError as error:
+            note, drawn = f"{note} {error}".strip(), [gr.skip()] * len(outputs)
+        except Exception:
+            log.exception("A page failed for %s", values)
+            note, drawn = FAILED, [gr.skip()] * len(outputs)
+        return [gr.update(value=html.escape(note), visible=bool(note)), *drawn]
+
+    def load(request: gr.Request) -> list[Any]:
+        values, note = parse(parameters, dict(request.query_params))
+        return [*(gr.update(value=values[name]) for name in names), *answer(values, note)]
+
+    def change(*given: Any) -> list[Any]:
+        typed = {parameter.key: parameter.write(value) for parameter, value in zip(parameters, given, strict=True)
+                 if value is not None}
+        return answer(*parse(parameters, typed))
+
+    site.blocks.load(load, outputs=[*controls, message, *outputs], queue=False, show_progress="hidden",
+                     api_visibility="private")
+    for control in controls:
+        listen = control.release if isinstance(control, gr.Slider) else control.input
+        listen(change, inputs=controls, outputs=[message, *outputs], js=remember(parameters), queue=False,
+               show_progress="hidden", api_visibility="private", trigger_mode="always_last")

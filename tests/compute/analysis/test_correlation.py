@@ -1,0 +1,143 @@
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+
+from compute.analysis.correlation import METHODS, correlate, interval, order
+from compute.types import BadInput
+
+NAN = np.nan
+REFERENCE = {"kendall": stats.kendalltau, "spearman": stats.spearmanr, "pearson": stats.pearsonr}
+
+
+def table(*, models=31, tasks=14, missing=0.0, decimals=1, seed=0):
+    rng = np.random.default_rng(seed)
+    scores = np.round(rng.normal(size=(models, 1)) + rng.normal(size=(models, tasks)), decimals)
+    scores[rng.random(scores.shape) < missing] = NAN
+    return scores
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("missing", [0.0, 0.25, 0.7])
+def test_every_cell_against_scipy_with_ties_and_gaps(method, missing):
+    scores = table(missing=missing)
+    found = correlate(scores=scores, method=method)
+    for a, b in itertools.combinations(range(scores.shape[1]), 2):
+        both = ~np.isnan(scores[:, a] + scores[:, b])
+        assert found.n[a, b] == both.sum()
+        x, y = scores[both, a], scores[both, b]
+        if both.sum() < 4 or np.ptp(x) == 0 or np.ptp(y) == 0:
+            assert np.isnan(found.r[a, b])
+        else:
+            assert_allclose(found.r[a, b], REFERENCE[method](x, y)[0], atol=1e-12)
+    assert_array_equal(found.r, found.r.T)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_many_rows_are_cut_into_blocks_without_a_seam(method):
+    scores = table(models=211, tasks=3, missing=0.1, seed=1)
+    found = correlate(scores=scores, method=method)
+    for a, b in itertools.combinations(range(3), 2):
+        both = ~np.isnan(scores[:, a] + scores[:, b])
+        assert_allclose(found.r[a, b], REFERENCE[method](scores[both, a], scores[both, b])[0], atol=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_perfect_reversed_and_undefined(method):
+    x = np.arange(6.0)
+    gap = np.where(x < 3, x, NAN)
+    scores = np.stack([x, 2 * x + 1, -x, np.ones(6), np.full(6, NAN), gap], axis=1)
+    found = correlate(scores=scores, method=method)
+    assert_allclose(found.r[0, :3], [1, 1, -1])
+    assert_array_equal(np.diagonal(found.r)[:3], [1, 1, 1])
+    assert np.isnan(found.r[3]).all() and np.isnan(found.r[4]).all() and np.isnan(found.r[5]).all()
+    assert found.n[0, 5] == 3
+    assert_allclose(correlate(scores=scores, method=method, minimum=3).r[0, 5], 1)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_constant_only_where_both_have_scores_is_undefined(method):
+    x = np.array([0.1, 0.1, 0.1, 0.1, 0.7, 0.9])
+    y = np.array([1.0, 2.0, 3.0, 4.0, NAN, NAN])
+    assert np.isnan(correlate(scores=np.stack([x, y], axis=1), method=method).r[0, 1])
+
+
+def test_pearson_far_from_zero_and_of_tiny_scale_keeps_its_digits():
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=40), rng.normal(size=40)
+    wanted = stats.pearsonr(x, y)[0]
+    found = correlate(scores=np.stack([1e-200 * x, 5e6 + y], axis=1), method="pearson").r[0, 1]
+    assert_allclose(found, wanted, rtol=1e-7)
+    x[30:] += 1e7
+    y[30:] = NAN
+    found = correlate(scores=np.stack([x, y], axis=1), method="pearson").r[0, 1]
+    assert_allclose(found, stats.pearsonr(x[:30], y[:30])[0], rtol=1e-7)
+
+
+def test_interval_of_pearson_against_scipy():
+    scores = table(models=23, tasks=2, decimals=6)
+    found = correlate(scores=scores, method="pearson")
+    wanted = stats.pearsonr(scores[:, 0], scores[:, 1]).confidence_interval(0.95)
+    assert_allclose([found.low[0, 1], found.high[0, 1]], [wanted.low, wanted.high], rtol=1e-12)
+
+
+def test_intervals_have_their_closed_forms():
+    z, half = np.arctanh(0.6), 1.959963984540054
+    for method, variance in (("spearman", 1.18 / 27), ("kendall", 0.437 / 26), ("pearson", 1 / 27)):
+        low, high = interval(r=0.6, n=30, method=method)
+        assert_allclose([low, high], np.tanh(z + np.array([-1, 1]) * half * np.sqrt(variance)))
+    assert_array_equal(np.stack(interval(r=[1.0, -1.0], n=[9, 9], method="pearson")), [[1, -1], [1, -1]])
+    assert np.isnan(interval(r=0.6, n=4, method="kendall")).all()
+    assert np.isnan(interval(r=NAN, n=30, method="spearman")).all()
+
+
+@pytest.mark.parametrize("method", ["spearman", "kendall"])
+def test_rank_intervals_cover_the_true_value(method):
+    """Bivariate normal with r = 0.5: Spearman (6/pi) asin(r/2), Kendall (2/pi) asin(r)."""
+    true = 6 / np.pi * np.arcsin(0.25) if method == "spearman" else 2 / np.pi * np.arcsin(0.5)
+    rng = np.random.default_rng(3)
+    hits = 0
+    for _ in range(300):
+        x = rng.normal(size=40)
+        y = 0.5 * x + np.sqrt(0.75) * rng.normal(size=40)
+        found = correlate(scores=np.stack([x, y], axis=1), method=method)
+        hits += found.low[0, 1] <= true <= found.high[0, 1]
+    assert 0.91 < hits / 300 < 0.985
+
+
+def test_unknown_method_and_shape_are_refused():
+    with pytest.raises(BadInput, match="kendall, spearman, pearson"):
+        correlate(scores=[[1.0, 2.0]], method="tau")
+    with pytest.raises(BadInput, match="2 models"):
+        correlate(scores=[[1.0, 2.0]], minimum=1)
+    with pytest.raises(BadInput, match="square"):
+        order(matrix=np.ones((2, 3)))
+
+
+def test_order_puts_blocks_together_and_is_a_permutation():
+    group = np.tile([0, 1, 2], 5)
+    r = np.where(group[:, None] == group, 0.9, 0.1)
+    np.fill_diagonal(r, 1)
+    found = order(matrix=r)
+    assert_array_equal(np.sort(found), np.arange(15))
+    assert (np.diff(group[found]) != 0).sum() == 2
+
+
+def test_order_recovers_a_chain():
+    place = np.random.default_rng(4).permutation(9)
+    r = 1 - np.abs(place[:, None] - place) / 9
+    along = place[order(matrix=r)]
+    assert_array_equal(np.abs(np.diff(along)), np.ones(8))
+
+
+def test_order_with_undefined_cells_rows_and_small_tables():
+    r = correlate(scores=table(missing=0.6, models=12), method="spearman").r
+    r[3] = r[:, 3] = NAN
+    found = order(matrix=r)
+    assert_array_equal(np.sort(found), np.arange(len(r)))
+    assert found[-1] == 3
+    assert_array_equal(order(matrix=np.full((3, 3), NAN)), [0, 1, 2])
+    assert_array_equal(order(matrix=[[1.0]]), [0])
+    assert_array_equal(order(matrix=np.zeros((0, 0))), [])

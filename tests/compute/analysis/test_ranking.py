@@ -1,0 +1,137 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import binomtest, rankdata
+
+from compute.analysis.ranking import Reason, aggregate, binomial_stderr, borda, rank
+from compute.types import BadInput
+
+NAN = np.nan
+
+
+def test_binomial_stderr_closed_form_and_ends():
+    assert_allclose(binomial_stderr(value=[0.5, 0.2, 0.0, 1.0], n=[100, 25, 10, 10]), [0.05, 0.08, 0, 0])
+    assert np.isnan(binomial_stderr(value=[NAN, 0.5], n=[10, 0])).all()
+    with pytest.raises(BadInput, match="100"):
+        binomial_stderr(value=85.1, n=100)
+
+
+def test_binomial_stderr_agrees_with_an_independent_interval_for_many_items():
+    n, hits = 40_000, 25_000
+    wilson = binomtest(hits, n).proportion_ci(0.95, method="wilson")
+    half = 1.959964 * binomial_stderr(value=hits / n, n=n)
+    assert_allclose((wilson.high - wilson.low) / 2, half, rtol=1e-3)
+
+
+def test_category_mean_and_task_mean_of_one_table():
+    scores = [[0.2, 0.4, 0.9], [0.6, 0.6, 0.6]]
+    by_category = aggregate(scores=scores, categories=[0, 0, 1])
+    assert_allclose(by_category.category_means, [[0.3, 0.9], [0.6, 0.6]])
+    assert_allclose(by_category.mean, [0.6, 0.6])
+    assert_allclose(aggregate(scores=scores, categories=[0, 0, 1], aggregate="task-mean").mean, [0.5, 0.6])
+    weighted = aggregate(scores=scores, categories=[0, 0, 1], weights=[3, 1])
+    assert_allclose(weighted.mean, [(3 * 0.3 + 0.9) / 4, 0.6])
+    by_task = aggregate(scores=scores, categories=[0, 0, 1], weights=[3, 1], aggregate="task-mean")
+    assert_allclose(by_task.mean, [(3 * 0.2 + 3 * 0.4 + 0.9) / 7, 0.6])
+
+
+def test_means_against_numpy_on_a_random_table_with_gaps():
+    rng = np.random.default_rng(1)
+    scores, codes = rng.random((20, 12)), rng.permutation(np.repeat([0, 1, 2], 4))
+    scores[rng.random(scores.shape) < 0.2] = NAN
+    scores[:, [np.flatnonzero(codes == c)[0] for c in range(3)]] = rng.random((20, 3))
+    found = aggregate(scores=scores, categories=codes, weights=[1, 2, 0.5])
+    wanted = np.stack([np.nanmean(scores[:, codes == c], axis=1) for c in range(3)], axis=1)
+    assert_allclose(found.category_means, wanted)
+    assert_allclose(found.mean, np.average(wanted, axis=1, weights=[1, 2, 0.5]))
+    assert_allclose(found.coverage, 1 - np.isnan(scores).mean(axis=1))
+
+
+def test_reasons_for_no_mean():
+    scores = [[0.1, 0.2, 0.3], [0.1, NAN, 0.3], [0.1, 0.2, NAN], [NAN, NAN, NAN]]
+    loose = aggregate(scores=scores, categories=[0, 0, 1])
+    assert_array_equal(loose.reason, [Reason.RANKED, Reason.RANKED, Reason.EMPTY_CATEGORY, Reason.NO_SCORES])
+    assert_array_equal(np.isnan(loose.mean), [False, False, True, True])
+    strict = aggregate(scores=scores, categories=[0, 0, 1], minimum_coverage=1)
+    assert_array_equal(strict.reason[1:3], [Reason.LOW_COVERAGE] * 2)
+    assert_allclose(strict.coverage, [1, 2 / 3, 2 / 3, 0])
+    ignored = aggregate(scores=scores, categories=[0, 0, 1], weights=[1, 0])
+    assert_allclose(ignored.mean[:3], [0.15, 0.1, 0.15])
+    assert_allclose(ignored.category_means[0], [0.15, 0.3])
+
+
+def test_a_task_of_weight_zero_counts_neither_in_the_mean_nor_in_the_coverage():
+    found = aggregate(
+        scores=[[0.2, NAN, 0.4]], categories=[0, 0, 1], task_weights=[1, 0, 1], minimum_coverage=1
+    )
+    assert_allclose(found.mean, [0.3])
+    assert_allclose(found.coverage, [1])
+
+
+def test_unlike_directions_and_scales_are_refused_unless_weighted_out():
+    scores = [[0.2, 7.0], [0.3, 9.0]]
+    with pytest.raises(BadInput, match="lower is better in 1 of 2"):
+        aggregate(scores=scores, categories=[0, 1], higher=[True, False])
+    with pytest.raises(BadInput, match="unlike scale: elo, share"):
+        aggregate(scores=scores, categories=[0, 1], scales=["share", "elo"])
+    only = aggregate(scores=scores, categories=[0, 1], higher=[True, False], weights=[0, 1])
+    assert_allclose(only.mean, [7, 9])
+    assert not only.higher_is_better
+    mixed = aggregate(
+        scores=np.hstack([scores, [[1.0], [1.0]]]),
+        categories=[0, 0, 1],
+        higher=[True, False, True],
+        weights=[0, 1],
+    )
+    assert np.isnan(mixed.category_means[:, 0]).all()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"weights": [0, 0]},
+        {"weights": [-1, 2]},
+        {"weights": [1]},
+        {"aggregate": "mean"},
+        {"categories": [0, 1, 2]},
+        {"categories": [0.0, 1.0]},
+        {"task_weights": [1]},
+        {"minimum_coverage": 1.5},
+        {"scores": [1.0, 2.0]},
+        {"scores": [[1.0, np.inf]]},
+        {"higher": [1, 1]},
+    ],
+)
+def test_bad_arguments_are_refused(wrong):
+    right = {"scores": [[1.0, 2.0]], "categories": [0, 1]}
+    with pytest.raises(BadInput):
+        aggregate(**(right | wrong))
+
+
+def test_rank_shares_the_smaller_rank_and_skips_nan():
+    assert_array_equal(rank([3, 2, 2, 1, NAN]), [1, 2, 2, 4, -1])
+    assert_array_equal(rank([3, 2, 2, 1, NAN], higher=False), [4, 2, 2, 1, -1])
+    assert_array_equal(rank([0.1 + 0.2, 0.3, 0.29]), [1, 1, 3])
+    assert_array_equal(rank([NAN]), [-1])
+
+
+def test_borda_against_rankdata_column_by_column():
+    rng = np.random.default_rng(2)
+    scores = rng.integers(0, 6, (15, 9)).astype(float)
+    scores[rng.random(scores.shape) < 0.25] = NAN
+    scores[4] = NAN
+    higher = rng.random(9) < 0.5
+    found = borda(scores=scores, higher=higher)
+    for task in range(9):
+        there = ~np.isnan(scores[:, task])
+        signed = -scores[there, task] if higher[task] else scores[there, task]
+        assert_allclose(found.points[there, task], there.sum() - rankdata(signed))
+        assert np.isnan(found.points[~there, task]).all()
+    assert_allclose(np.delete(found.total, 4), np.delete(np.nansum(found.points, axis=1), 4))
+    assert np.isnan(found.total[4]) and found.rank[4] == -1
+
+
+def test_borda_of_a_clear_order_counts_the_models_beaten():
+    found = borda(scores=[[3, 1], [2, 2], [1, 3]], higher=[True, False])
+    assert_allclose(found.total, [4, 2, 0])
+    assert_array_equal(found.rank, [1, 2, 3])

@@ -1,0 +1,184 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import norm
+from statsmodels.stats.multitest import multipletests
+
+from compute.analysis.ties import holm, letter, paired_differences, tie_classes
+from compute.analysis.uncertainty import rank_with_uncertainty
+from compute.types import BadInput
+
+NAN = np.nan
+
+
+def profiles(levels, *, tasks=24, noise=0.03, seed=0):
+    """Rows whose means are exactly `levels`, with independent deviations between tasks."""
+    deviation = noise * np.random.default_rng(seed).normal(size=(len(levels), tasks))
+    return np.asarray(levels)[:, None] + deviation - deviation.mean(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_holm_against_statsmodels(seed):
+    rng = np.random.default_rng(seed)
+    p = rng.random(rng.integers(1, 30)) ** rng.integers(1, 6)
+    p[rng.random(len(p)) < 0.2] = p[0]
+    assert_array_equal(holm(p, alpha=0.05), multipletests(p, alpha=0.05, method="holm")[0])
+
+
+def test_holm_by_hand():
+    assert_array_equal(holm([0.01, 0.04, 0.03, 0.005]), [True, False, False, True])
+    assert_array_equal(holm([0.04, NAN]), [False, False])
+    assert_array_equal(holm([]), [])
+
+
+def test_letters_go_on_after_z():
+    assert [letter(i) for i in (-1, 0, 25, 26, 51, 52, 701, 702)] == [
+        "",
+        "A",
+        "Z",
+        "AA",
+        "AZ",
+        "BA",
+        "ZZ",
+        "AAA",
+    ]
+
+
+def test_clear_steps_make_classes_and_near_models_share_one():
+    scores = profiles([0.9, 0.899, 0.5, 0.499, 0.498, 0.1])
+    found = tie_classes(ranking=rank_with_uncertainty(scores=scores, categories=np.zeros(24, int)))
+    assert found.letters == ("A", "A", "B", "B", "B", "C")
+    assert_array_equal(found.leaders, [0, 2, 5])
+    assert_array_equal(np.isnan(found.p_leader), [True, False, True, False, False, True])
+
+
+def test_classes_follow_the_rule_written_plainly():
+    """The rule again, from the draws alone, with statsmodels doing Holm."""
+    scores = profiles(np.linspace(0.6, 0.5, 18), noise=0.06, seed=1)
+    scores[4, :5] = NAN
+    result = rank_with_uncertainty(
+        scores=scores, categories=np.repeat([0, 1, 2], 8), stderr=np.full(scores.shape, 0.01)
+    )
+    found = tie_classes(ranking=result)
+    order = np.argsort(result.rank)
+    wanted, start, number = np.empty(18, int), 0, 0
+    while start < 18:
+        below = order[start + 1 :]
+        stop = 18
+        if len(below):
+            apart = result.draws[order[start]].astype(float) - result.draws[below]
+            gap = result.position[order[start]] - result.position[below]
+            p = 2 * norm.sf(gap / apart.std(axis=1, ddof=1))
+            hit = np.flatnonzero(multipletests(p, alpha=0.05, method="holm")[0])
+            stop = start + 1 + hit[0] if len(hit) else 18
+            assert_allclose(found.p_leader[order[start + 1 : stop]], p[: stop - start - 1], rtol=2e-3)
+        wanted[order[start:stop]] = number
+        start, number = stop, number + 1
+    assert number > 2
+    assert_array_equal(found.index, wanted)
+
+
+def test_row_order_changes_no_class():
+    scores = profiles(np.repeat(np.linspace(0.7, 0.5, 10), 2), noise=0.05, seed=2)
+    stderr = np.full(scores.shape, 0.01)
+    order = np.random.default_rng(3).permutation(len(scores))
+    a = tie_classes(ranking=rank_with_uncertainty(scores=scores, categories=np.zeros(24, int), stderr=stderr))
+    b = tie_classes(
+        ranking=rank_with_uncertainty(scores=scores[order], categories=np.zeros(24, int), stderr=stderr)
+    )
+    assert_array_equal(b.index, a.index[order])
+
+
+def test_equal_rows_tie_and_a_constant_lead_does_not():
+    row = np.random.default_rng(4).random(12)
+    scores = np.stack([row + 0.05, row, row])
+    found = tie_classes(ranking=rank_with_uncertainty(scores=scores, categories=np.zeros(12, int)))
+    assert found.letters == ("A", "B", "B")
+
+
+def test_unranked_and_unmeasurable_models_have_no_class():
+    gap = profiles([0.9, 0.5, 0.1])
+    gap[1] = NAN
+    found = tie_classes(ranking=rank_with_uncertainty(scores=gap, categories=np.zeros(24, int)))
+    assert found.letters == ("A", "", "B")
+    still = tie_classes(ranking=rank_with_uncertainty(scores=[[0.9], [0.1]], categories=[0]))
+    assert_array_equal(still.index, [-1, -1])
+    assert still.letters == ("", "") and len(still.leaders) == 0
+    partly = rank_with_uncertainty(
+        scores=[[0.9], [0.1], [0.05]], categories=[0], stderr=[[0.01], [NAN], [NAN]]
+    )
+    assert tie_classes(ranking=partly).letters == ("A", "B", "B")  # nothing tells the last two apart
+
+
+def test_few_models_are_told_apart_by_chance():
+    """Models that differ by nothing but the luck of their tasks: one class nearly always."""
+    rng = np.random.default_rng(5)
+    classes = [
+        len(
+            tie_classes(
+                ranking=rank_with_uncertainty(
+                    scores=rng.normal(size=(8, 40)), categories=np.zeros(40, int), draws=400
+                )
+            ).leaders
+        )
+        for _ in range(60)
+    ]
+    assert np.mean(np.array(classes) == 1) > 0.6
+
+
+def test_alpha_is_checked():
+    with pytest.raises(BadInput, match="alpha"):
+        tie_classes(ranking=rank_with_uncertainty(scores=[[0.9], [0.1]], categories=[0]), alpha=0)
+
+
+def test_paired_differences_of_tasks_have_their_closed_form():
+    found = paired_differences(
+        a=[0.9, 0.5, NAN, 0.4],
+        b=[0.8, 0.6, 0.1, 0.4],
+        stderr_a=[0.03, NAN, 0.1, 0.0],
+        stderr_b=[0.04, 0.01, 0.1, 0.0],
+        categories=[0, 0, 1, 1],
+    )
+    assert_allclose(found.difference, [0.1, -0.1, NAN, 0.0])
+    half = norm.ppf(0.975) * 0.05
+    assert_allclose(found.low, [0.1 - half, NAN, NAN, 0])
+    assert_allclose(found.high, [0.1 + half, NAN, NAN, 0])
+    assert found.n_tasks == 3 and found.categories_left_out == 0
+    assert_allclose(found.mean, 0.0, atol=1e-12)
+
+
+def test_paired_mean_against_a_paired_z_test():
+    rng = np.random.default_rng(6)
+    a = rng.random(60)
+    b = a - 0.02 + 0.05 * rng.normal(size=60)
+    found = paired_differences(a=a, b=b, categories=np.zeros(60, int), draws=20_000)
+    d = a - b
+    se = d.std() / np.sqrt(60)
+    assert_allclose(found.mean, d.mean())
+    assert_allclose(
+        [found.mean_low, found.mean_high], d.mean() + np.array([-1.96, 1.96]) * se, atol=0.08 * se
+    )
+    assert_allclose(norm.isf(found.p / 2), abs(d.mean()) / se, rtol=0.03)
+    swapped = paired_differences(a=b, b=a, categories=np.zeros(60, int), draws=20_000)
+    assert_allclose(swapped.mean, -found.mean)
+    assert_allclose(swapped.p, found.p, rtol=0.05)
+
+
+def test_paired_mean_leaves_out_categories_that_share_nothing():
+    found = paired_differences(a=[0.9, 0.7, NAN], b=[0.8, 0.5, 0.3], categories=[0, 0, 1], weights=[1, 1])
+    assert_allclose(found.mean, 0.15)
+    assert found.categories_left_out == 1 and found.n_tasks == 2
+    nothing = paired_differences(a=[0.9, NAN], b=[NAN, 0.5], categories=[0, 1])
+    assert np.isnan(nothing.mean) and nothing.reason == "no shared task"
+
+
+def test_paired_mean_of_unlike_tasks_is_undefined_and_says_why():
+    found = paired_differences(a=[0.9, 7.0], b=[0.8, 9.0], categories=[0, 1], higher=[True, False])
+    assert_allclose(found.difference, [0.1, -2.0])
+    assert np.isnan(found.mean) and np.isnan(found.p) and "direction" in found.reason
+
+
+def test_paired_mean_without_anything_to_vary_has_no_p():
+    found = paired_differences(a=[0.9, 0.7], b=[0.8, 0.5], categories=[0, 1])
+    assert_allclose(found.mean, 0.15)
+    assert np.isnan([found.p, found.mean_low, found.mean_high]).all()

@@ -1,0 +1,108 @@
+"""UniSim-Bench's claims: a few checked by hand, and none without a verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pandas as pd
+import pytest
+
+from compute.claims import unisim
+from compute.claims.unisim_figure3 import core_table, taus
+from compute.claims.unisim_tables import SAMPLES, half_width
+from compute.types import VERDICTS, Claim
+
+CLAIMS = unisim.claims()
+
+
+def find(claim: str, where: str) -> Claim:
+    matches = [row for row in CLAIMS if row.claim == claim and row.where == where]
+    assert len(matches) == 1, (claim, where, len(matches))
+    return matches[0]
+
+
+def test_every_claim_is_complete_and_told_apart() -> None:
+    for row in CLAIMS:
+        assert row.paper == "UniSim-Bench"
+        assert type(row.verdict) is str and row.verdict in VERDICTS
+        assert row.claim and row.where and row.formula
+        assert row.printed or row.verdict == "cannot be recomputed"
+        assert row.recomputed or row.verdict == "cannot be recomputed"
+        assert all(isinstance(value, str) for value in vars(row).values())
+    assert Counter((row.claim, row.where) for row in CLAIMS).most_common(1)[0][1] == 1
+
+
+def test_every_average_and_interval_is_a_claim() -> None:
+    count = Counter(row.where for row in CLAIMS if " average" in row.claim or row.claim.endswith("Avg"))
+    # Rows with all cells have 5 averages; DreamSim ensemble, Compare2Score and DeQA-Score one each.
+    assert {where: count[where] for where in ("Table 2", "Table 4", "Table 6")} == {
+        "Table 2": 20 * 5 + 3,
+        "Table 4": 12,
+        "Table 6": 22 * 5 + 3,
+    }
+    assert sum("95% interval" in row.claim for row in CLAIMS) == 22 * 16 + 3 + 5 + 5
+
+
+@pytest.mark.parametrize(
+    ("claim", "where", "printed", "recomputed", "verdict"),
+    [
+        # (85.1 + 68.6 + 80.2) / 3 = 77.967
+        ("CLIP ViT-B/32, Img-2AFC average", "Table 2", "78.0", "77.967", "reproduces"),
+        # (57.1 + 67.0 + 79.9) / 3 = 68.0
+        ("LLaVA-NeXT-7B, Img-2AFC average", "Table 6", "79.4", "68.000", "conflict"),
+        # (27.3 + 57.2) / 2 = 42.25 rounds to 42.2 or 42.3
+        ("DS Ensemble, IR average", "Table 8", "42.2", "42.250", "reproduces"),
+        # 196 * sqrt(0.851 * 0.149 / 1824) = 1.634
+        ("CLIP ViT-B/32, NIGHTS, 95% interval", "Table 6", "1.6", "1.634", "reproduces"),
+        ("Mantis Idefics-8B, HQ-EDIT (text), 95% interval", "Table 6", "1.8", "1.646", "conflict"),
+        ("Qwen2-VL-7B, IMAGEREWARD, 95% interval", "Table 6", "", "4.808", "cannot be recomputed"),
+        # (70.3 + 74.9 + 78.3 + 69.5) / 4 = 73.25
+        (
+            "Average of the smallest InternVL2.5 model on core tasks",
+            "Section 4.4",
+            "73.0",
+            "73.25",
+            "conflict",
+        ),
+        ("Test samples in total", "Table 1", "88K", "86.3K", "conflict"),
+        ("Training samples in total", "Table 5", "1.3M", "1.30M", "reproduces"),
+    ],
+)
+def test_checked_by_hand(claim: str, where: str, printed: str, recomputed: str, verdict: str) -> None:
+    row = find(claim, where)
+    assert (row.printed, row.recomputed, row.verdict) == (printed, recomputed, verdict)
+
+
+def test_numbers_printed_twice() -> None:
+    places = ("Tables 2 and 6", "Tables 3 and 8")
+    pairs = {where: [row for row in CLAIMS if row.where == where] for where in places}
+    assert {where: len(rows) for where, rows in pairs.items()} == {"Tables 2 and 6": 7, "Tables 3 and 8": 6}
+    assert {row.verdict for rows in pairs.values() for row in rows} == {"conflict"}
+    row = find("DeQA-Score, KADID-10K: the same number in two tables", "Tables 2 and 6")
+    assert row.printed == "93.9 (Table 2), 93.0 (Table 6)"
+    assert row.recomputed == "IQA average 90.64 with Table 2, 90.46 with Table 6; printed 90.6"
+
+
+def test_figure_3_by_hand() -> None:
+    tie = pd.DataFrame({"a": [1.0, 2.0, 3.0, None], "b": [1.0, 3.0, 2.0, 9.0]})
+    assert taus(tie, [("a", "b")])["a-b"] == pytest.approx(1 / 3)  # 2 pairs agree, 1 does not
+    maps = {row.claim: row for row in CLAIMS if "Figure 3" in row.where}
+    general = maps["Core tasks correlate positively among general-purpose models"]
+    assert general.verdict == "conflict" and "Img-2AFC-Text-2AFC -0.03" in general.recomputed
+    assert "IT-2AFC-Text-2AFC 0.54" in general.recomputed
+    special = maps["Core tasks correlate weakly or negatively among specialised models"]
+    assert special.verdict == "reproduces" and "IT-2AFC-IQA -0.60" in special.recomputed
+
+
+def test_statements_about_unisim() -> None:
+    assert find("All UniSim models outperform their baselines on PAA", "Section 4.3").verdict == "reproduces"
+    assert find("UniSim has the best average performance", "Section 4.2").verdict == "reproduces"
+    near = find("UniSim is first or second best across nearly all tasks", "Section 4.2, caption of Table 2")
+    assert (near.recomputed, near.verdict) == ("Img-2AFC 3, IT-2AFC 1, Text-2AFC 1, IQA 4", "conflict")
+
+
+def test_inputs() -> None:
+    assert len(SAMPLES) == 25 and sum(SAMPLES.values()) == 86_339
+    assert half_width(50.0, n=9604) == pytest.approx(1.0)  # 1.96 * 0.5 / 98
+    assert half_width(100.0, n=10) == 0.0
+    assert core_table().shape == (23, 22)
