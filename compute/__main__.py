@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from compute.types import LikenessError
+
+if TYPE_CHECKING:
+    from compute.importing import Imported
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
                   help="Makes and reads the scores behind Likeness.")
@@ -35,6 +39,54 @@ def show(noun: Annotated[str, typer.Argument(help="models, tasks, suites or metr
 
     for line in lines(shipped(), noun=noun):
         typer.echo(line)
+
+
+@importing.command("mteb-results")
+def import_mteb(
+    path: Annotated[Path | None, typer.Argument(help="A copy of the results repository; without it, fetched.")] = None,
+    revision: Annotated[str, typer.Option(help="Which commit or branch to fetch.")] = "main",
+):
+    """Result files of the public MTEB results repository: results/<org>__<model>/<revision>/<Task>.json."""
+    from compute.build import RESULTS
+    from compute.catalog import shipped
+    from compute.importing import fetch_mteb_results, read_mteb_results
+
+    folder = path or fetch_mteb_results(RESULTS / "fetched", revision=revision, catalog=shipped())
+    _keep(read_mteb_results(folder, catalog=shipped()), name="mteb-results")
+
+
+@importing.command("scores")
+def import_scores(path: Annotated[Path, typer.Argument(help="A CSV: benchmark, model, task, metric, value, ...")]):
+    """Any table of scores. A model or task that is not known must be declared in the file."""
+    from compute.catalog import shipped
+    from compute.importing import read_scores_csv
+
+    _keep(read_scores_csv(path, catalog=shipped()), name=f"scores-{_slug(path.stem)}")
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60] or "table"
+
+
+def _keep(imported: Imported, *, name: str) -> None:
+    """Stores an import, rebuilds the database, and ends with exit code 1 when files had to be left out."""
+    from compute import store
+    from compute.build import RESULTS
+    from compute.build import build as make
+    from compute.importing import collection
+
+    for problem in imported.problems:
+        typer.echo(f"Left out: {problem}", err=True)
+    if imported.skipped:
+        typer.echo(f"{len(imported.skipped)} sound files are of tasks outside the catalogue, such as "
+                   f"{imported.skipped[0].path}")
+    collection.save(imported, name=name, folder=RESULTS / "imported")
+    models = len({run.model for run in imported.runs})
+    report = make(store.DATABASE)
+    typer.echo(f"{name}: {len(imported.scores)} scores of {models} models imported, {len(imported.problems)} files left "
+               f"out; {report.path.name} built in {report.seconds:.1f} s")
+    if imported.problems:
+        raise typer.Exit(1)
 
 
 def main() -> None:

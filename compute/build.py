@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from compute import published, store
 from compute.catalog import Catalog, shipped
-from compute.published import PUBLISHED, Figures, read_csv
+from compute.importing import collection as collections
+from compute.published import PUBLISHED, read_csv
+from compute.store import frame
 from compute.types import BadInput
 
 RESULTS = store.ROOT / "results"
 COMPUTED = store.ROOT / "assets" / "computed"
 PROJECTIONS = store.ROOT / "assets" / "computed" / "projections.csv"
-JSON_COLUMNS = ("settings", "options", "detail")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,11 +33,11 @@ class Report:
     seconds: float
 
 
-def sources() -> list[Path]:
+def sources(*, results: Path = RESULTS) -> list[Path]:
     """Every file the database is made from; it is stale when one of them is newer."""
-    folders = (PUBLISHED, store.ROOT / "assets" / "catalog", COMPUTED, RESULTS, store.ROOT / "compute")
-    return [path for folder in folders if folder.is_dir()
-            for path in (folder, *folder.rglob("*")) if path.suffix in (".csv", ".json", ".parquet", ".py")]
+    folders = (PUBLISHED, store.ROOT / "assets" / "catalog", COMPUTED, store.ROOT / "compute")
+    shipped_files = [path for folder in folders for path in folder.rglob("*") if path.suffix in (".csv", ".json", ".py")]
+    return [*shipped_files, *(results / "imported").glob("*/collection.json")]
 
 
 def is_stale(path: Path = store.DATABASE) -> bool:
@@ -54,13 +53,12 @@ def build(path: Path = store.DATABASE, *, results: Path = RESULTS) -> Report:
     started = time.perf_counter()
     catalog = shipped()
     frames = catalog_frames(catalog)
-    figures = [published.load(catalog), *imports(results)]
-    frames["runs"] = _frame(run for part in figures for run in part.runs)
-    frames["scores"] = _frame(score for part in figures for score in part.scores)
-    frames["gaps"] = _frame(gap for part in figures for gap in part.gaps)
-    frames["averages"] = _frame(published.averages(catalog))
+    figures = published.load(catalog)
+    frames["runs"], frames["scores"], frames["gaps"] = frame(figures.runs), frame(figures.scores), frame(figures.gaps)
+    frames["averages"] = frame(published.averages(catalog))
     frames["notes"] = notes(catalog)
-    frames["claims"] = _frame(all_claims())
+    frames["claims"] = frame(all_claims())
+    add_imports(frames, folder=results / "imported")
     if PROJECTIONS.is_file():
         frames["projections"] = pd.read_csv(PROJECTIONS)
     store.write(path, frames=frames)
@@ -70,7 +68,7 @@ def build(path: Path = store.DATABASE, *, results: Path = RESULTS) -> Report:
 
 def catalog_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
     """One frame a table that the catalogue fills; suites and tasks keep their order as `position`."""
-    frames = {name: _frame(getattr(catalog, name))
+    frames = {name: frame(getattr(catalog, name))
               for name in ("benchmarks", "suites", "datasets", "metrics", "models", "tasks", "aliases")}
     frames["suite_tasks"] = pd.DataFrame(
         [{"suite": suite, "task": task.key} for task in catalog.tasks for suite in task.suites])
@@ -110,23 +108,21 @@ def all_claims() -> list:
     return [claim for paper in (unisim, pairbench, mieb, cfred) for claim in paper.claims()]
 
 
-def imports(results: Path) -> list[Figures]:
-    """The figures earlier imports left under `results/imported`, one folder a collection."""
-    return []
+def add_imports(frames: dict[str, pd.DataFrame], *, folder: Path) -> None:
+    """Adds the collections under `folder`; what the catalogue or an earlier collection has already is kept as it is."""
+    for collection in collections.load(folder):
+        tasks = collection.get("tasks")
+        if tasks is not None:
+            pairs = [{"suite": suite, "task": task} for task, suites in zip(tasks.key, tasks.suites, strict=True)
+                     for suite in suites]
+            frames["suite_tasks"] = _joined(frames["suite_tasks"], pd.DataFrame(pairs), keys=["suite", "task"])
+            first = len(frames["tasks"])
+            collection["tasks"] = tasks.drop(columns="suites").assign(position=range(first, first + len(tasks)))
+        keys = {"models": ["key"], "tasks": ["key"], "metrics": ["key"], "runs": ["id"],
+                "scores": ["run", "subset", "metric"]}
+        for name, part in collection.items():
+            frames[name] = _joined(frames[name], part, keys=keys[name])
 
 
-def _frame(rows: Iterable) -> pd.DataFrame:
-    """Nouns as a frame; mappings become JSON text, tuples lists."""
-    rows = list(rows)
-    if not rows:
-        return pd.DataFrame()
-    records = []
-    for row in rows:
-        record = {field.name: getattr(row, field.name) for field in fields(row)}
-        for name, value in record.items():
-            if isinstance(value, tuple):
-                record[name] = list(value)
-            elif name in JSON_COLUMNS:
-                record[name] = json.dumps(value, sort_keys=True, ensure_ascii=False)
-        records.append(record)
-    return pd.DataFrame.from_records(records).astype(object)
+def _joined(first: pd.DataFrame, second: pd.DataFrame, *, keys: list[str]) -> pd.DataFrame:
+    return pd.concat([first, second.astype(object)], ignore_index=True).drop_duplicates(keys) if len(second) else first

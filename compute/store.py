@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
+from collections.abc import Iterable
+from dataclasses import fields
 from pathlib import Path
 
 import duckdb
@@ -12,8 +15,9 @@ import pandas as pd
 from compute.types import DatabaseError
 
 ROOT = Path(__file__).resolve().parents[1]
-DATABASE = ROOT / "assets" / "likeness.duckdb"
+DATABASE = Path(os.environ.get("LIKENESS_DATABASE") or ROOT / "assets" / "likeness.duckdb")
 SCHEMA_VERSION = 1
+JSON_COLUMNS = ("settings", "options", "detail")
 
 # Order matters: a table is filled after the ones it refers to.
 TABLES = {
@@ -167,3 +171,20 @@ def read_parquet(path: Path) -> pd.DataFrame:
 
 def _quoted(path: Path) -> str:
     return str(path).replace("'", "''")
+
+
+def frame(rows: Iterable) -> pd.DataFrame:
+    """Nouns as a frame; mappings become JSON text, tuples lists."""
+    rows = list(rows)
+    if not rows:
+        return pd.DataFrame()
+    records = []
+    for row in rows:
+        record = {field.name: getattr(row, field.name) for field in fields(row)}
+        for name, value in record.items():
+            if isinstance(value, tuple):
+                record[name] = list(value)
+            elif name in JSON_COLUMNS:
+                record[name] = json.dumps(value, sort_keys=True, ensure_ascii=False)
+        records.append(record)
+    return pd.DataFrame.from_records(records).astype(object)

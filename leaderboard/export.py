@@ -12,7 +12,8 @@ from compute import store
 from compute.types import BadInput
 from leaderboard import queries
 from leaderboard.board.payload import family_values
-from leaderboard.board.table import Ranked, Table
+from leaderboard.board.ranked import Ranked
+from leaderboard.board.table import Table
 from leaderboard.queries import Database
 
 MEDIA = {
@@ -66,11 +67,11 @@ def view_frame(table: Table, ranked: Ranked | None, *, rows: list[str], columns:
         "parameters_m": facts["parameters_m"].tolist(),
     })
     if ranked is not None:
-        result, scale = ranked.ranking, table.families[0].scale
-        for name, values in (("rank", result.rank), ("rank_low", result.rank_low), ("rank_high", result.rank_high)):
+        scale = table.families[0].scale
+        for name, values in (("rank", ranked.rank), ("rank_low", ranked.rank_low), ("rank_high", ranked.rank_high)):
             frame[name] = pd.array([int(values[place]) if values[place] > 0 else None for place in places], dtype="Int64")
-        frame["tie_class"] = [ranked.ties.letters[place] for place in places]
-        for name, values in (("mean", result.mean), ("mean_low", result.mean_low), ("mean_high", result.mean_high)):
+        frame["tie_class"] = [ranked.ties[place] for place in places]
+        for name, values in (("mean", ranked.mean), ("mean_low", ranked.mean_low), ("mean_high", ranked.mean_high)):
             frame[name] = [round(float(values[place]) * scale, 4) for place in places]
         frame["coverage"] = [round(float(ranked.coverage[place]), 4) for place in places]
     families = family_values(table, ranked)

@@ -153,3 +153,32 @@ def everything(db: Database) -> pd.DataFrame:
 def missing_column(suite: str, key: str) -> BadInput:
     """The error for a column that a suite does not have."""
     return BadInput(f"{suite} has no column {key!r}. Reload the page: its columns may have changed")
+
+
+def counts(db: Database) -> pd.DataFrame:
+    """One row: models with scores, tasks, scores, claims, and conflicts among them."""
+    return db.ask("""SELECT (SELECT count(DISTINCT model) FROM runs) AS models, (SELECT count(*) FROM tasks) AS tasks,
+                            (SELECT count(*) FROM scores) AS scores, (SELECT count(*) FROM claims) AS claims,
+                            (SELECT count(*) FROM claims WHERE verdict = 'conflict') AS conflicts""")
+
+
+def benchmarks(db: Database) -> pd.DataFrame:
+    """The four benchmarks."""
+    return db.ask("SELECT * FROM benchmarks")
+
+
+def benchmark(db: Database, *, key: str) -> pd.DataFrame:
+    """One benchmark as a frame of at most one row."""
+    return db.ask("SELECT * FROM benchmarks WHERE key = ?", [key])
+
+
+def origins(db: Database) -> pd.DataFrame:
+    """How many scores each origin gave: origin, scores."""
+    return db.ask("""SELECT origin, count(*) AS scores FROM scores JOIN runs ON runs.id = scores.run
+                     GROUP BY origin ORDER BY scores DESC""")
+
+
+def newest(db: Database, *, most: int) -> pd.DataFrame:
+    """The models with scores that were released last, where the date is known."""
+    return db.ask("""SELECT * FROM models WHERE released <> '' AND key IN (SELECT model FROM runs)
+                     ORDER BY released DESC, key LIMIT ?""", [most])

@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from compute.types import BadInput, LikenessError
 from leaderboard import export
-from leaderboard.board import payload, places
+from leaderboard.board import payload, places, ranked
 from leaderboard.board import table as tables
 from leaderboard.queries import Database
 
@@ -40,8 +40,8 @@ class Boards:
         self.ranking = lru_cache(maxsize=256)(self._ranking)
 
     def _ranked(self, suite: str, weights: tuple[tuple[str, float], ...] = (), tasks: frozenset[str] | None = None,
-                coverage: float | None = None) -> tables.Ranked | None:
-        return tables.rank(self.table(suite), weights=dict(weights), tasks=tasks, coverage=coverage)
+                coverage: float | None = None) -> ranked.Ranked | None:
+        return ranked.rank(self.table(suite), weights=dict(weights), tasks=tasks, coverage=coverage)
 
     def _board(self, suite: str) -> bytes:
         data = payload.board(self.db, self.table(suite), self.ranked(suite))

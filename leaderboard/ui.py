@@ -14,6 +14,7 @@ import gradio as gr
 
 from compute import store
 from compute.types import LikenessError
+from leaderboard import queries
 from leaderboard.queries import Database
 from leaderboard.routes import Boards, routes, static_hash
 from leaderboard.state import Parameter, parse
@@ -49,24 +50,32 @@ def build(path: Path = store.DATABASE) -> tuple[gr.Blocks, dict[str, Any]]:
     boards = Boards(db)
     with gr.Blocks(title="Likeness", analytics_enabled=False) as blocks:
         first, *others = VIEWS
+        gr.Navbar(main_page_name=first.title)
         site = Site(db=db, boards=boards, blocks=blocks, assets=f"static/{static_hash()}/board/")
         first.draw(site)
     for view in others:
         with blocks.route(view.title, f"/{view.key}"):
+            gr.Navbar(main_page_name=first.title)
             view.draw(site)
     launch = {"theme": theme(), "css": (HERE / "look.css").read_text(), "app_kwargs": {"routes": routes(boards)},
               "footer_links": ["gradio"], "ssr_mode": False}
     return blocks, launch
 
 
-def heading(site: Site, *, title: str, sentence: str, cite: str = "") -> None:
+def heading(site: Site, *, title: str, sentence: str, cite: str = "", copy: bool = True) -> None:
     """A page's title, what it shows, and how to cite it; with a button that copies the address of the view."""
     citation = (f"<details class='lk-cite'><summary>How to cite</summary><pre tabindex='0'>{html.escape(cite)}</pre>"
                 "</details>" if cite else "")
+    button = "<button type='button' class='lk-copy'>Copy link</button>" if copy else ""
     static_html(f"<header class='lk-heading'><h1>{html.escape(title)}</h1><p>{html.escape(sentence)}</p>"
-                f"<div class='lk-heading-tools'><button type='button' class='lk-copy'>Copy link</button>{citation}</div>"
+                f"<div class='lk-heading-tools'>{button}{citation}</div>"
                 "</header>",
-                js=COPY_LINK)
+                js=COPY_LINK if copy else None)
+
+
+def citations(site: Site) -> str:
+    """BibTeX of the four papers."""
+    return "\n\n".join(queries.benchmarks(site.db)["bibtex"])
 
 
 COPY_LINK = """

@@ -123,8 +123,9 @@ def select(
     weights, aggregate and higher as in `ranking.aggregate`. `method` is the correlation used for dropping.
     First redundant tasks go (`drop_redundant`; the last dropped come back if fewer than `size` remain), then
     tasks are added greedily by Spearman with the full mean, ties by Pearson, then fewer hours, then the lower
-    index; with `keep_categories` every category gets one first, and its last task is never dropped. Within a
-    budget, a second pass weighs gain by hours, and the best stretch of the better pass is kept.
+    index; with `keep_categories` every category with a task to choose gets one first, and its last task is
+    never dropped. Within a budget, a second pass weighs gain by hours (`progress` starts again), and the best
+    stretch of the better pass is kept.
     Deterministic. `progress(done, steps)` is called after each step. Raises BadInput where the request cannot
     be met.
     """
@@ -142,8 +143,8 @@ def select(
         )
     codes = np.asarray(categories)
     w = np.ones(int(codes.max()) + 1) if weights is None else np.asarray(weights, float)
-    cost = _hours(hours, tasks=tasks, needed=hours_budget is not None)
     allowed = np.setdiff1d(np.flatnonzero(w[codes] > 0), np.asarray(exclude, int))
+    cost = _hours(hours, tasks=tasks, needed=allowed if hours_budget is not None else allowed[:0])
 
     def last_of_category(kept: NDArray[np.int64], task: int) -> bool:
         return keep_categories and int((codes[allowed[kept]] == codes[allowed[task]]).sum()) == 1
@@ -153,6 +154,8 @@ def select(
     back = 0 if size is None else max(0, size - len(gone.kept))
     split = len(gone.dropped) - back
     pool = np.sort(allowed[np.concatenate([gone.kept, gone.dropped[max(split, 0) :]])])
+    if not len(pool):
+        raise BadInput("No task to choose from: all are excluded or have weight 0.")
     needed = len(np.unique(codes[pool])) if keep_categories else 1
     if size is not None and not needed <= size <= len(pool):
         raise BadInput(
@@ -204,14 +207,13 @@ def _within(
     return winner[1], winner[2]
 
 
-def _hours(hours: ArrayLike | None, *, tasks: int, needed: bool) -> NDArray[np.float64]:
+def _hours(hours: ArrayLike | None, *, tasks: int, needed: ArrayLike = ()) -> NDArray[np.float64]:
     cost = np.full(tasks, np.nan) if hours is None else np.asarray(hours, float)
     if cost.shape != (tasks,) or (cost < 0).any():
         raise BadInput(f"hours must be {tasks} numbers >= 0, one a task, got shape {cost.shape}.")
-    if needed and np.isnan(cost).any():
-        raise BadInput(
-            f"A budget needs the hours of every task; {int(np.isnan(cost).sum())} are unknown. Exclude them."
-        )
+    unknown = int(np.isnan(cost[np.asarray(needed, int)]).sum())
+    if unknown:
+        raise BadInput(f"A budget needs the hours of every task; {unknown} are unknown. Exclude these tasks.")
     return cost
 
 
@@ -238,9 +240,17 @@ def fidelity(
         raise BadInput(f"chosen must hold task indices from 0 to {x.shape[1] - 1}, got {len(pick)} of them.")
     codes = np.asarray(categories)
     up = ranking.directions(higher=higher, tasks=x.shape[1])
-    rule = {"weights": weights, "aggregate": aggregate, "minimum_coverage": minimum_coverage}
-    full = ranking.aggregate(scores=x, categories=codes, higher=up, **rule)
-    lite = ranking.aggregate(scores=x[:, pick], categories=codes[pick], higher=up[pick], **rule)
+    full, lite = (
+        ranking.aggregate(
+            scores=x[:, columns],
+            categories=codes[columns],
+            weights=weights,
+            aggregate=aggregate,
+            higher=up[columns],
+            minimum_coverage=minimum_coverage,
+        )
+        for columns in (np.arange(x.shape[1]), pick)
+    )
     both = np.flatnonzero(~np.isnan(full.mean) & ~np.isnan(lite.mean))
     if len(both) < 3 or np.ptp(full.mean[both]) == 0 or np.ptp(lite.mean[both]) == 0:
         raise Undefined(f"No agreement to measure: {len(both)} models have both means, and they must differ.")
@@ -250,7 +260,7 @@ def fidelity(
     change = np.abs(rank_full - rank_lite)
     means = np.stack([full.mean[both], lite.mean[both]], axis=1)
     runs_full, runs_lite = int((~np.isnan(x)).sum()), int((~np.isnan(x[:, pick])).sum())
-    cost = _hours(hours, tasks=x.shape[1], needed=False)
+    cost = _hours(hours, tasks=x.shape[1])
     return Fidelity(
         spearman=float(correlations.correlate(scores=means, method="spearman", minimum=3).r[0, 1]),
         pearson=float(correlations.correlate(scores=means, method="pearson", minimum=3).r[0, 1]),

@@ -5,9 +5,13 @@ every model below it on the same bootstrap draws: z is the difference of their m
 deviation of that difference across the draws, p its two-sided normal probability (a count of draws could not
 show a p below one in a thousand, which the next step needs). Correct the p values of this leader's
 comparisons by Holm's step-down method at 5 percent. Class A runs from the leader down to the last model
-before the first that is significantly worse; that model leads class B, and so on. So no
-model is significantly worse than the leader of its class, while two neighbours on either side of a border
-need not differ from each other.
+before the first that is significantly worse; that model leads class B, and so on. So no model is
+significantly worse than the leader of its class, while two neighbours on either side of a border need not
+differ from each other.
+
+A border is drawn somewhat too readily, because the leader is picked by the same scores that it is then tested
+on: models that differ by luck alone stay in one class in about 87 of 100 trials for 8 models over 40 tasks,
+in about 46 for 47 models over 130 tasks in 8 categories.
 """
 
 from __future__ import annotations
@@ -163,8 +167,9 @@ def paired_differences(
     noise = np.hypot(*known)
     half = np.where(np.isnan(given[0]) | np.isnan(given[1]), np.nan, ndtri(0.5 + level / 2) * noise)
     task_w = np.ones(tasks) if task_weights is None else np.asarray(task_weights, float)
-    rule = {"categories": categories, "weights": weights, "aggregate": aggregate, "tasks": tasks}
-    every = ranking.blocks(**rule, task_weights=task_w)
+    every = ranking.blocks(
+        categories=categories, weights=weights, aggregate=aggregate, task_weights=task_w, tasks=tasks
+    )
     columns = np.sort(np.concatenate([block.columns for block in every]))
     shared = columns[~np.isnan(difference[columns])]
     codes = np.asarray(categories)
@@ -176,7 +181,13 @@ def paired_differences(
     except BadInput as error:
         reason = str(error)
     if not reason:
-        parts = ranking.blocks(**rule, task_weights=np.where(np.isnan(difference), 0.0, task_w))
+        parts = ranking.blocks(
+            categories=categories,
+            weights=weights,
+            aggregate=aggregate,
+            task_weights=np.where(np.isnan(difference), 0.0, task_w),
+            tasks=tasks,
+        )
         mean = float(
             sum(
                 block.share * np.average(difference[block.columns], weights=block.task_weights)

@@ -110,8 +110,12 @@ def rounding_slack(
 ) -> float:
     """Largest shift of ρ² that rounding can cause, each input moved half a unit along its gradient."""
     centre = squared_correlation(scores=scores, human=human)
-    scores_up = [squared_correlation(scores=scores + step, human=human) > centre for step in np.diag(scores_half)]
-    human_up = [squared_correlation(scores=scores, human=human + step) > centre for step in np.diag(human_half)]
+    scores_up = [
+        squared_correlation(scores=scores + step, human=human) > centre for step in np.diag(scores_half)
+    ]
+    human_up = [
+        squared_correlation(scores=scores, human=human + step) > centre for step in np.diag(human_half)
+    ]
     scores_step = np.where(scores_up, scores_half, -scores_half)
     human_step = np.where(human_up, human_half, -human_half)
     highest = squared_correlation(scores=scores + scores_step, human=human + human_step)
@@ -171,7 +175,6 @@ def _accuracies(table: int) -> list[Claim]:
             printed=column.printed_accuracy,
             recomputed=shown(column.accuracy, like=column.printed_accuracy),
             verdict=judge(column.printed_accuracy, column.accuracy),
-            note=NOTES.get((table, column.judge.column), ""),
             formula=formula,
         )
         for column in columns(table).values()

@@ -197,7 +197,7 @@ def _unprinted() -> list[Claim]:
             "cFreD is the only statistical metric that keeps people's best and worst image apart",
             "Figure 2",
             "",
-            "The figure is about one prompt, whose scores are not printed; the ranks of Table 3 agree with it.",
+            "The figure is about one prompt, whose scores are not printed; Table 3's ranks agree.",
         ),
         (
             "InceptionV3 wins less often than newer backbones on COCO",

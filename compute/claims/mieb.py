@@ -26,8 +26,8 @@ NOT_NDCG = (
     " variances fit the languages with their mean counted in."
 )
 ABOUT_LITE = (
-    "The paper prints no means of 38 models on MIEB-lite, and the retrieval cells they need are damaged: the figure"
-    " is that of fewer models or fewer categories."
+    "The paper prints no means of 38 models on MIEB-lite, and the retrieval cells they need are damaged: this"
+    " is the figure of fewer models or of fewer categories."
 )
 CUT_OFF = "Table 11 reaches us cut off: most of XM3600 and all of WIT are missing."
 TABLE_3 = {
@@ -68,8 +68,9 @@ def table_3() -> list[Claim]:
         for kind in ("avg.", "var."):
             three = [f"{name} {kind}" for name in ("xFlickr&CO", "XM3600", "WIT")]
             found.append(averaged(
-                f"{model}: avg. {kind}", "Table 3", row[f"avg. {kind}"], float(values.loc[model, three].mean()),
-                "mean of the three data sets as printed", slack=COARSE_CELL,
+                f"{model}: avg. {kind}", "Table 3", row[f"avg. {kind}"],
+                float(values.loc[model, three].mean()), "mean of the three data sets as printed",
+                slack=COARSE_CELL,
             ))
     found += [
         untested(
@@ -103,7 +104,7 @@ def table_4() -> list[Claim]:
 
 
 def table_5() -> list[Claim]:
-    """The saving by MIEB-lite; the hours are printed to one digit, and slack is what their rounding can do."""
+    """The saving by MIEB-lite; slack is what the rounding of the hours to one digit can do."""
     found = []
     for model, row in printed(5).iterrows():
         whole, small = number(row["MIEB"]), number(row["MIEB-lite"])
@@ -127,17 +128,21 @@ def lite() -> list[Claim]:
     samples = (
         (f"Mean (m) of the {len(shared)} models in both halves of Table 2", full[shared], small[shared]),
         (
-            f"overall mean of Table 22 against the mean of {len(columns)} of the 10 MIEB-lite categories, from"
-            f" Tables 9 to 20, over {len(known)} models",
+            f"overall mean of Table 22 against the mean of {len(columns)} of the 10 MIEB-lite categories"
+            f" from Tables 9 to 20, {len(known)} models",
             overall[known],
             readable[known],
         ),
     )
     return [
         untested(
-            f"{name} correlation of the means of 38 models on MIEB and on MIEB-lite", "Section 6.3", text, formula,
-            note=ABOUT_LITE, recomputed=shown(float(function(first, second).statistic), like=text, extra=0),
+            f"{name} correlation of the means of 38 models on MIEB and on MIEB-lite", "Section 6.3", text,
+            formula, note=ABOUT_LITE,
+            recomputed=shown(float(function(first, second).statistic), like=text, extra=0),
         )
-        for name, text, function in (("Spearman", "0.992", stats.spearmanr), ("Pearson", "0.986", stats.pearsonr))
+        for name, text, function in (
+            ("Spearman", "0.992", stats.spearmanr),
+            ("Pearson", "0.986", stats.pearsonr),
+        )
         for formula, first, second in samples
     ]

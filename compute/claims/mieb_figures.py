@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import pandas as pd
 
@@ -184,15 +184,15 @@ def long_name(short: str) -> str:
     return name
 
 
-@lru_cache(maxsize=None)
+@cache
 def printed(table: int) -> pd.DataFrame:
     """A table of MIEB as text, indexed by the printed model name."""
     return read_table(f"mieb-table-{table}").set_index("model")
 
 
-@lru_cache(maxsize=None)
+@cache
 def figures(table: int) -> pd.DataFrame:
-    """A table's numeric columns as floats in printed units, indexed by model; NaN where nothing can be read."""
+    """A table's numeric columns as floats in printed units, indexed by model; NaN where unreadable."""
     frame = printed(table)
     return numbers(frame, columns=[name for name in frame.columns if name not in ("group", "Model Type")])
 

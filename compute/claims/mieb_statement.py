@@ -6,23 +6,26 @@ from compute.claims.verdict import judge, shown
 from compute.types import Claim
 
 PAPER = "MIEB"
-CELL = 0.005  # half a printed unit of a cell with two digits, so the most that a mean of such cells can be off
+CELL = 0.005  # half a printed unit of cells with two digits: the most that their mean can be off
 COARSE_CELL = 0.05  # the same for cells with one digit
 LOST_CELL = "A cell of this average cannot be read."
 
 
 def averaged(
-    statement: str, where: str, printed: str, recomputed: float | None, formula: str, *, slack: float, note: str = ""
+    statement: str, where: str, printed: str, recomputed: float | None, formula: str,
+    *, slack: float, note: str = "",
 ) -> Claim:
-    """A printed average against the mean of its cells, None where one cannot be read; all in printed units."""
+    """A printed average against its recomputed value, None where a cell is lost; all in printed units."""
     return Claim(
-        paper=PAPER, claim=statement, where=where, printed=printed, recomputed=shown(recomputed, like=printed),
-        verdict=judge(printed, recomputed, slack=slack), formula=formula,
+        paper=PAPER, claim=statement, where=where, printed=printed, formula=formula,
+        recomputed=shown(recomputed, like=printed), verdict=judge(printed, recomputed, slack=slack),
         note=note or (LOST_CELL if recomputed is None else ""),
     )
 
 
-def counted(statement: str, where: str, printed: str, recomputed: int, formula: str, *, note: str = "") -> Claim:
+def counted(
+    statement: str, where: str, printed: str, recomputed: int, formula: str, *, note: str = ""
+) -> Claim:
     """A printed count against one that the tables give: equal or not."""
     return Claim(
         paper=PAPER, claim=statement, where=where, printed=printed, recomputed=str(recomputed),

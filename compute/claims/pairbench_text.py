@@ -77,7 +77,7 @@ def _aggregate_text(sensitive: pd.DataFrame, invariant: pd.DataFrame) -> list[Cl
             "GPT-4o-mini-0718 is as controllable and smooth as GPT-4o-1120 or more",
             "Section 4.2.1",
             "",
-            f"Cont {mini['Cont']:.2f} against {full['Cont']:.2f}, SM {mini['SM']:.2f} against {full['SM']:.2f}",
+            "; ".join(f"{column} {mini[column]:.2f} against {full[column]:.2f}" for column in ("Cont", "SM")),
             bool((mini[["SM", "Cont"]] >= full[["SM", "Cont"]]).all()),
             formula="columns SM and Cont of Table 1",
         ),
@@ -189,9 +189,9 @@ def _unprinted() -> list[Claim]:
             NOT_PRINTED,
         ),
         (
-            "Phi-3.5-vision, LLaVA-OneVision-7B and the InternVL models are fully symmetric on image-text pairs",
+            "Phi-3.5-vision, LLaVA-OneVision-7B and InternVL are fully symmetric on image-text pairs",
             "Figure 3",
-            "The figure prints no numbers; the paper blames prompts that take the image only at their start.",
+            "No numbers are printed; the paper blames prompts that take the image only at their start.",
         ),
         (
             "A larger tolerance makes every model more symmetric",

@@ -1,4 +1,4 @@
-"""What an import yields: runs and scores, what they need that the catalogue lacks, and what could not be read."""
+"""What an import yields: runs and scores, what the catalogue lacks for them, and what could not be read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Problem:
 class Imported:
     """Runs and scores of one source. `models`, `tasks` and `metrics` are those the catalogue lacks.
 
-    `problems` are files that are not what they should be; `skipped` are sound files of tasks the catalogue lacks.
+    `problems` are files that are not what they should be; `skipped` are files of tasks the catalogue lacks.
     """
 
     runs: tuple[Run, ...]
@@ -43,7 +43,7 @@ class Imported:
 
 
 def finite(value: object) -> float | None:
-    """A JSON value as a finite float, or None when it is no number at all (text, true, null, NaN, infinity)."""
+    """A JSON value as a finite float, or None when it is none (text, true, null, NaN, infinity)."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -53,8 +53,20 @@ def finite(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def is_text(value: object) -> bool:
+    """Whether a JSON value is text that can be stored: no lone surrogates, at most 200 characters."""
+    if not isinstance(value, str) or len(value) > 200:
+        return False
+    return value.encode("utf-8", "replace") == value.encode("utf-8", "surrogatepass")
+
+
+def short(value: object) -> str:
+    """A value as an error shows it: one line of at most 60 characters."""
+    return ascii(value)[:60]
+
+
 def outside(value: float, metric: Metric) -> str:
-    """Why a value cannot be one of this metric, or the empty text. Bounds are the metric's own, in stored units."""
+    """Why a value (in stored units) cannot be one of this metric, or the empty text when it can."""
     if metric.lower is not None and value < metric.lower:
         return f"{value:g} is below {metric.lower:g}, the least {metric.title} there is"
     if metric.upper is not None and value > metric.upper:

@@ -14,28 +14,32 @@ if TYPE_CHECKING:
 REPOSITORY = "mteb/results"  # a dataset on the Hub
 
 
-def fetch_mteb_results(cache: Path, *, revision: str, catalog: Catalog | None = None) -> Path:
-    """Downloads the result files of the catalogue's MIEB tasks, as they were at one commit, and returns their folder.
+def fetch_mteb_results(cache: Path, *, revision: str = "main", catalog: Catalog | None = None) -> Path:
+    """Downloads the result files of the catalogue's MIEB tasks as of one commit; returns their folder.
 
-    Raises BadInput when `revision` is no commit hash or the Hub cannot be reached.
+    `revision` is a commit, branch or tag; a branch is resolved first, and the folder is named after the commit, so
+    that the import can be repeated. Raises BadInput when there is no such revision or the Hub cannot be reached.
     """
     import httpx2
-    from huggingface_hub import snapshot_download
+    from huggingface_hub import HfApi, snapshot_download
 
     if catalog is None:
         from compute.catalog import shipped
 
         catalog = shipped()
-    if not re.fullmatch(r"[0-9a-f]{40}", revision):
-        raise BadInput(f"{revision!r} is no commit: give the 40 hexadecimal digits of one, from the history of the "
-                       f"dataset {REPOSITORY}, so that the import can be repeated")
     names = sorted(task.title for task in catalog.tasks if task.benchmark == "mieb")
-    folder = Path(cache) / revision  # real files: the Hub's shared cache holds links, which the reader does not follow
     try:
-        snapshot_download(REPOSITORY, repo_type="dataset", revision=revision, local_dir=folder,
-                          allow_patterns=[f"results/*/*/{name}.json" for name in (*names, "model_meta")])
+        whole = re.fullmatch(r"[0-9a-f]{40}", revision)
+        commit = revision if whole else str(HfApi().dataset_info(REPOSITORY, revision=revision).sha)
+        # Real files: the Hub's shared cache holds links, which the reader does not follow.
+        snapshot_download(
+            REPOSITORY, repo_type="dataset", revision=commit, local_dir=Path(cache) / commit,
+            allow_patterns=[f"results/*/*/{name}.json" for name in (*names, "model_meta")],
+        )
     except (OSError, ValueError, httpx2.HTTPError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise BadInput(f"Cannot download {REPOSITORY} at {revision[:12]} ({reason}). Check the connection and the "
-                       "commit, or give a folder of results that is already here") from error
-    return folder
+        raise BadInput(
+            f"Cannot download {REPOSITORY} at {revision[:12]} ({reason}). Check the connection and the "
+            "revision, or give a folder of results that is already here"
+        ) from error
+    return Path(cache) / commit

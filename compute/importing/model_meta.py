@@ -6,16 +6,20 @@ import re
 from dataclasses import replace
 from typing import Any
 
+from compute.importing.figures import is_text, short
 from compute.types import BadInput, Model
 
 MODALITY_ABILITIES = {"image": "embed_image", "text": "embed_text"}
+LIMITS = {"n_parameters": 10**14, "embed_dim": 10**7}  # far above any model
 
 
 def model_key(folder: str) -> str:
+    """The catalogue's key of the model in folder `<org>__<model>`."""
     return folder.replace("__", "/", 1).lower()
 
 
 def bare_model(folder: str) -> Model:
+    """All that a folder's name tells of its model."""
     organisation, _, name = folder.partition("__")
     return Model(key=model_key(folder), title=name, organisation=organisation)
 
@@ -24,22 +28,40 @@ def model_row(meta: Any, folder: str) -> Model:
     """A model row from model_meta.json. Raises BadInput naming the field of a wrong type."""
     if not isinstance(meta, dict):
         raise BadInput("is not a set of fields")
-    kinds = {"name": str, "revision": str, "license": str, "release_date": str, "n_parameters": int, "embed_dim": int,
-             "modalities": list, "open_weights": bool}
+    kinds = {
+        "name": str,
+        "revision": str,
+        "license": str,
+        "release_date": str,
+        "n_parameters": int,
+        "embed_dim": int,
+        "modalities": list,
+        "open_weights": bool,
+    }
     given: dict[str, Any] = {}
     for field, kind in kinds.items():
         value = meta.get(field)
         if value is not None and (not isinstance(value, kind) or isinstance(value, bool) != (kind is bool)):
-            raise BadInput(f"{field} is {str(value)[:40]!r}, not {kind.__name__}")
+            raise BadInput(f"{field} is {short(value)}, not {kind.__name__}")
+        if kind is str and not is_text(value or ""):
+            raise BadInput(f"{field} is {short(value)}, not text")
+        if kind is int and value is not None and not 0 <= value < LIMITS[field]:
+            raise BadInput(f"{field} is {short(value)}, which no model has")
         given[field] = value
     name = given["name"] or ""
     if name.replace("/", "__", 1) != folder:
-        raise BadInput(f"names the model {name[:60]!r}, but the folder is {folder!r}")
-    modalities = tuple(part for part in given["modalities"] or () if isinstance(part, str))
+        raise BadInput(f"names the model {short(name)}, but the folder is {short(folder)}")
+    modalities = tuple(part for part in given["modalities"] or () if is_text(part))
     released = given["release_date"] or ""
     return replace(
-        bare_model(folder), weights=name if given["open_weights"] else "", revision=given["revision"] or "",
-        license=given["license"] or "", embed_dim=given["embed_dim"], open_weights=given["open_weights"],
-        parameters_m=given["n_parameters"] / 1e6 if given["n_parameters"] else None, modalities=modalities,
+        bare_model(folder),
+        weights=name if given["open_weights"] else "",
+        revision=given["revision"] or "",
+        license=given["license"] or "",
+        embed_dim=given["embed_dim"],
+        open_weights=given["open_weights"],
+        parameters_m=given["n_parameters"] / 1e6 if given["n_parameters"] else None,
+        modalities=modalities,
         released=released if re.fullmatch(r"\d{4}-\d{2}-\d{2}", released) else "",
-        abilities=tuple(MODALITY_ABILITIES[part] for part in ("image", "text") if part in modalities))
+        abilities=tuple(MODALITY_ABILITIES[part] for part in ("image", "text") if part in modalities),
+    )

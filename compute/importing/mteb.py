@@ -1,4 +1,4 @@
-"""Reads the public MTEB results repository: `results/<org>__<model>/<revision>/<Task>.json` and `model_meta.json`."""
+"""Reads the public MTEB results repository: `results/<org>__<model>/<revision>/<Task>.json`."""
 
 from __future__ import annotations
 
@@ -9,31 +9,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compute.analysis.ranking import binomial_stderr
-from compute.importing.figures import Imported, Problem, fingerprint, finite, load_json, outside
+from compute.importing.figures import Imported, Problem, fingerprint, finite, is_text, load_json, short
 from compute.importing.model_meta import bare_model, model_key, model_row
-from compute.types import BadInput, Model, Run, Score, Task
+from compute.importing.splits import read_split
+from compute.types import BadInput, Metric, Model, Run, Score, Task
 
 if TYPE_CHECKING:
     from compute.catalog import Catalog
 
 META = "model_meta.json"
-# The names under which result files of different ages hold a metric; otherwise its own key.
-FIELDS = {
-    "recall_at_1": ("hit_rate_at_1", "cv_recall_at_1"),
-    "recall_at_3": ("hit_rate_at_3", "cv_recall_at_3"),
-    "text_accuracy": ("text_acc",),
-    "image_accuracy": ("image_acc",),
-    "group_accuracy": ("accuracy",),
-}
 MEND = "Download the file again, or delete it"
 
 
 def read_mteb_results(path: Path, *, catalog: Catalog | None = None) -> Imported:
     """Every score of a task in the catalogue; `path` is the `results` folder or the one that holds it.
 
-    A damaged file never stops the import: it is named in `problems`. Of several revisions of a model the one with
-    the newest mteb version (then with most tasks) is primary; its runs, and those of tasks it lacks, have `main` set.
-    Raises BadInput when the folder holds no results at all.
+    A damaged file never stops the import: it is named in `problems`. Of several revisions of a model the one
+    with the newest mteb version (then with most tasks) is primary; its runs have `main` set, and so have the
+    other revisions' runs of tasks it lacks. Raises BadInput when the folder holds no results at all.
     """
     if catalog is None:
         from compute.catalog import shipped
@@ -44,12 +37,21 @@ def read_mteb_results(path: Path, *, catalog: Catalog | None = None) -> Imported
         if "__" in folder.name:
             reader.read_model(folder)
         else:
-            reader.problem(folder, "the name is not <organisation>__<model>", "Rename the folder, or delete it")
+            reader.problem(
+                folder, "the name is not <organisation>__<model>", "Rename the folder, or delete it"
+            )
     if not reader.files:
-        raise BadInput(f"{path} holds no MTEB results: give a folder laid out as results/<org>__<model>/<revision>/"
-                       "<Task>.json")
-    return Imported(runs=tuple(reader.runs), scores=tuple(reader.scores), models=tuple(reader.models),
-                    problems=tuple(reader.problems), skipped=tuple(reader.skipped))
+        raise BadInput(
+            f"{path} holds no MTEB results: give a folder laid out as results/<org>__<model>/<revision>/"
+            "<Task>.json"
+        )
+    return Imported(
+        runs=tuple(reader.runs),
+        scores=tuple(reader.scores),
+        models=tuple(reader.models),
+        problems=tuple(reader.problems),
+        skipped=tuple(reader.skipped),
+    )
 
 
 def _results_folder(path: Path) -> Path:
@@ -61,8 +63,8 @@ def _results_folder(path: Path) -> Path:
 
 def version_key(text: str) -> tuple[int, ...]:
     """An mteb version as comparable numbers; of a range (`2.12.16-2.15.4`) its end; () when there is none."""
-    found = re.findall(r"\d+(?:\.\d+)*", text)
-    return tuple(int(part[:9]) for part in found[-1].split(".")) if found else ()
+    found = re.match(r"\d{1,9}(\.\d{1,9})*", text.rpartition("-")[2])
+    return tuple(int(part) for part in found.group().split(".")) if found else ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,13 +87,21 @@ class _Reader:
         self.models: list[Model] = []
         self.problems: list[Problem] = []
         self.skipped: list[Problem] = []
+        self.read: set[str] = set()
         self.files = 0
 
     def problem(self, path: Path, reason: str, remedy: str = MEND) -> None:
-        self.problems.append(Problem(path=path.relative_to(self.root).as_posix(), reason=reason, remedy=remedy))
+        self.problems.append(Problem(path=self.name(path), reason=reason, remedy=remedy))
+
+    def name(self, path: Path) -> str:
+        """The path below the folder that is read; bytes of a file name that are no text become marks."""
+        return path.relative_to(self.root).as_posix().encode("utf-8", "replace").decode()
 
     def inside(self, path: Path) -> bool:
-        """Whether a path stays in the folder; a link that leads out of it is a problem and is not followed."""
+        """Whether a path stays in the folder; a link that leads out of it is a problem, not followed."""
+        if not is_text(path.name):
+            self.problem(path, "has a name that is no text in UTF-8", "Rename it")
+            return False
         try:
             if path.resolve(strict=True).is_relative_to(self.root):
                 return True
@@ -101,11 +111,20 @@ class _Reader:
         return False
 
     def folders(self, parent: Path) -> Iterator[Path]:
-        for path in sorted(parent.iterdir()):
+        try:
+            paths = sorted(parent.iterdir())
+        except OSError as error:
+            self.problem(parent, f"cannot be opened ({error.strerror})", "Allow it to be read")
+            return
+        for path in paths:
             if not path.name.startswith(".") and self.inside(path) and path.is_dir():
                 yield path
 
     def read_model(self, folder: Path) -> None:
+        if model_key(folder.name) in self.read:
+            self.problem(folder, "is another spelling of a model already read", "Keep one of the two folders")
+            return
+        self.read.add(model_key(folder.name))
         revisions = []
         model: Model | None = None
         for revision in self.folders(folder):
@@ -133,8 +152,10 @@ class _Reader:
             self.models.append(model or bare_model(folder.name))
 
     def keep(self, revisions: list[_Revision]) -> None:
-        """Adds the runs of every revision; the first to hold a task, newest version and most tasks first, is main."""
-        order = sorted(revisions, key=lambda item: (item.version, len({run.task for run in item.runs})), reverse=True)
+        """Adds the runs of every revision; newest and fullest first, the first on a task is main."""
+        order = sorted(
+            revisions, key=lambda item: (item.version, len({run.task for run in item.runs})), reverse=True
+        )
         taken: set[str] = set()
         for place, item in enumerate(order):
             for run in item.runs:
@@ -152,9 +173,13 @@ class _Reader:
     def read_task(self, path: Path, *, model: str, revision: str) -> list[Run]:
         task = self.tasks.get(path.stem)
         if task is None:
-            self.skipped.append(Problem(path=path.relative_to(self.root).as_posix(),
-                                        reason=f"the catalogue has no MIEB task {path.stem!r}",
-                                        remedy="Add a row to assets/catalog/mieb_tasks.csv to read it"))
+            self.skipped.append(
+                Problem(
+                    path=self.name(path),
+                    reason=f"the catalogue has no MIEB task {path.stem!r}",
+                    remedy="Add a row to assets/catalog/mieb_tasks.csv to read it",
+                )
+            )
             return []
         try:
             runs, scores = self.parse(load_json(path), path, task=task, model=model, revision=revision)
@@ -164,88 +189,65 @@ class _Reader:
         self.scores += scores
         return runs
 
-    def parse(self, content: Any, path: Path, *, task: Task, model: str,
-              revision: str) -> tuple[list[Run], list[Score]]:
+    def parse(
+        self, content: Any, path: Path, *, task: Task, model: str, revision: str
+    ) -> tuple[list[Run], list[Score]]:
         """One result file as a run a split, with a score a subset. Raises BadInput with the reason alone."""
         splits = content.get("scores") if isinstance(content, dict) else None
         if not isinstance(splits, dict) or not splits:
             raise BadInput("has no scores")
         if content.get("task_name", task.title) != task.title:
-            raise BadInput(f"says it is of task {content['task_name']!r}")
+            raise BadInput(f"says it is of task {short(content['task_name'])}")
         for name in ("mteb_version", "dataset_revision"):
-            if not isinstance(content.get(name) or "", str):
-                raise BadInput(f"{name} is not text")
+            if not is_text(content.get(name) or ""):
+                raise BadInput(f"{name} is {short(content[name])}, not text")
         seconds = content.get("evaluation_time")
         if seconds is not None and (finite(seconds) is None or seconds < 0):
-            raise BadInput(f"evaluation_time is {seconds!r}, not a number of seconds")
+            raise BadInput(f"evaluation_time is {short(seconds)}, not a number of seconds")
         wanted = [split for split in task.split.split("|") if split in splits] or ["test"]
         if wanted[0] not in splits:
-            raise BadInput(f"has the splits {', '.join(map(str, splits))}, but the task is scored on {task.split}")
+            raise BadInput(f"has the splits {short(list(splits))}, but the task is scored on {task.split}")
+        metric = self.metrics[task.metrics[0]]
         runs, scores = [], []
         organisation, _, name = path.parent.parent.name.partition("__")
         for split in wanted:
-            values, fields = self.values(splits[split], split=split, task=task)
-            settings = {"dataset_revision": content.get("dataset_revision") or "",
-                        "mteb_version": content.get("mteb_version") or "", "evaluation_time": seconds,
-                        "model_revision": revision, "split": split,
-                        "file": path.relative_to(self.root).as_posix(), **fields}
+            values, fields = read_split(splits[split], split=split, task=task, metric=metric)
+            settings = {
+                "dataset_revision": content.get("dataset_revision") or "",
+                "mteb_version": content.get("mteb_version") or "",
+                "evaluation_time": seconds,
+                "model_revision": revision,
+                "split": split,
+                "file": self.name(path),
+                **fields,
+            }
             run = Run(
-                id=f"mteb/{model}/{revision}/{task.key}/{split}", model=model, task=task.key, procedure=task.procedure,
-                origin="imported", source=f"mteb results repository, {organisation}/{name} @ {revision[:12]}",
-                settings=settings, fingerprint=fingerprint(model=model, task=task.key, settings=settings),
-                code=f"mteb {settings['mteb_version']}".strip(), seconds=None if seconds is None else float(seconds),
-                started=content["date"] if isinstance(content.get("date"), str) else "",
+                id=f"mteb/{model}/{revision}/{task.key}/{split}",
+                model=model,
+                task=task.key,
+                procedure=task.procedure,
+                origin="imported",
+                source=f"mteb results repository, {organisation}/{name} @ {revision[:12]}",
+                settings=settings,
+                fingerprint=fingerprint(model=model, task=task.key, settings=settings),
+                code=f"mteb {settings['mteb_version']}".strip(),
+                seconds=None if seconds is None else float(seconds),
+                started=content["date"] if is_text(content.get("date")) else "",
                 # A task scored on two splits shows its test split; the other is kept beside it.
-                main=split == ("test" if "test" in wanted else wanted[0]))
+                main=split == ("test" if "test" in wanted else wanted[0]),
+            )
             runs.append(run)
-            scores += [self.score(run, task, subset, value) for subset, value in values.items()]
+            scores += [_score(run, task, metric, subset, value) for subset, value in values.items()]
         return runs, scores
 
-    def score(self, run: Run, task: Task, subset: str, value: float) -> Score:
-        metric = self.metrics[task.metrics[0]]
-        n = task.n_items if metric.proportion and len(task.subsets) == 1 else None
-        return Score(run=run.id, subset=subset, metric=metric.key, value=value, n=n,
-                     stderr=float(binomial_stderr(value=value, n=n)) if n else None)
 
-    def values(self, rows: Any, *, split: str, task: Task) -> tuple[dict[str, float], dict[str, Any]]:
-        """Value a subset, and which field of the file they are read from.
-
-        The field of the task's own metric wins over `main_score`: some old files put another metric there.
-        """
-        if not isinstance(rows, list) or not rows:
-            raise BadInput(f"split {split!r} has no scores")
-        metric = self.metrics[task.metrics[0]]
-        values: dict[str, float] = {}
-        fields: dict[str, Any] = {"field": "main_score"}
-        for row in rows:
-            if not isinstance(row, dict):
-                raise BadInput(f"split {split!r} holds something that is not a set of scores")
-            subset = self.subset(row.get("hf_subset", "default"), task)
-            if subset in values:
-                raise BadInput(f"split {split!r} has subset {subset!r} twice")
-            main = finite(row.get("main_score"))
-            if main is None:
-                raise BadInput(f"main_score of {split}/{subset} is {row.get('main_score')!r}, not a finite number")
-            for field in FIELDS.get(metric.key, (metric.key,)):
-                named = finite(row.get(field))
-                if named is not None:
-                    fields["field"] = field
-                    if abs(named - main) > 1e-6:
-                        fields["main_score"] = main
-                    main = named
-                    break
-            if reason := outside(main, metric):
-                raise BadInput(f"main_score of {split}/{subset}: {reason}")
-            values[subset] = main
-        return values, fields
-
-    @staticmethod
-    def subset(name: Any, task: Task) -> str:
-        """Our name of a file's subset: an aggregate's `default` over several subsets is their `average`."""
-        if not isinstance(name, str) or not name:
-            raise BadInput(f"a subset is named {name!r}")
-        if name == "default":
-            return "average" if len(task.subsets) > 1 else name
-        if name not in task.subsets:
-            raise BadInput(f"the task has no subset {name[:40]!r}")
-        return name
+def _score(run: Run, task: Task, metric: Metric, subset: str, value: float) -> Score:
+    n = task.n_items if metric.proportion and len(task.subsets) == 1 else None
+    return Score(
+        run=run.id,
+        subset=subset,
+        metric=metric.key,
+        value=value,
+        n=n,
+        stderr=float(binomial_stderr(value=value, n=n)) if n else None,
+    )

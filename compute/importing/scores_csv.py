@@ -26,11 +26,11 @@ Noun = TypeVar("Noun")
 
 
 def read_scores_csv(path: Path, *, catalog: Catalog) -> Imported:
-    """Rows of benchmark, model, task, metric, value (stored units: proportions as fractions) as imported runs.
+    """Rows of benchmark, model, task, metric, value (in stored units: proportions as fractions) as runs.
 
-    Optional columns: subset, n, stderr, source, printed. A model the catalogue lacks is declared by a row that fills
-    `model_title` and `model_kind`; a task by `task_title`, `task_category` and `higher_is_better`, which also
-    declares its metric where that is new. Raises BadInput naming the file, the line and what next.
+    Optional columns: subset, n, stderr, source, printed. A model the catalogue lacks is declared by a row
+    that fills `model_title` and `model_kind`; a task by `task_title`, `task_category` and `higher_is_better`,
+    which also declares its metric where that is new. Raises BadInput naming the file, the line and what next.
     """
     path = Path(path)
     reader = _Reader(catalog=catalog, name=path.name)
@@ -41,9 +41,13 @@ def read_scores_csv(path: Path, *, catalog: Catalog) -> Imported:
             raise BadInput(f"{path.name}, line {line}: {error}") from error
     if not reader.scores:
         raise BadInput(f"{path.name}: holds no scores below its heading; add a row for every score")
-    return Imported(runs=tuple(reader.runs.values()), scores=tuple(reader.scores.values()),
-                    models=tuple(reader.new_models.values()), tasks=tuple(reader.new_tasks.values()),
-                    metrics=tuple(reader.new_metrics.values()))
+    return Imported(
+        runs=tuple(reader.runs.values()),
+        scores=tuple(reader.scores.values()),
+        models=tuple(reader.new_models.values()),
+        tasks=tuple(reader.new_tasks.values()),
+        metrics=tuple(reader.new_metrics.values()),
+    )
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
@@ -58,13 +62,17 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
                 if not any(cell.strip() for cell in cells):
                     continue
                 if len(cells) != len(columns):
-                    raise BadInput(f"{path.name}, line {reader.line_num}: has {len(cells)} cells, the heading has "
-                                   f"{len(columns)}; put text with commas in quotes")
+                    raise BadInput(
+                        f"{path.name}, line {reader.line_num}: has {len(cells)} cells, the heading has "
+                        f"{len(columns)}; put text with commas in quotes"
+                    )
                 yield reader.line_num, {name: cell.strip() for name, cell in zip(columns, cells, strict=True)}
     except FileNotFoundError as error:
         raise BadInput(f"There is no file {path}: give the CSV file of scores") from error
     except OSError as error:
-        raise BadInput(f"{path.name}: cannot be opened ({error.strerror}); give a CSV file of scores") from error
+        raise BadInput(
+            f"{path.name}: cannot be opened ({error.strerror}); give a CSV file of scores"
+        ) from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise BadInput(f"{path.name}: is not CSV text in UTF-8 ({error}); save it as such") from error
 
@@ -73,8 +81,10 @@ def _check_columns(columns: list[str], name: str) -> None:
     known = (*REQUIRED, *OPTIONAL, *DECLARING)
     for column in columns:
         if column not in known:
-            raise BadInput(f"{name}, line 1: no column is called {column!r}.{_near(column, known)} "
-                           f"Known columns: {', '.join(known)}")
+            raise BadInput(
+                f"{name}, line 1: no column is called {column!r}.{_near(column, known)} "
+                f"Known columns: {', '.join(known)}"
+            )
         if columns.count(column) > 1:
             raise BadInput(f"{name}, line 1: the column {column!r} stands twice; keep one")
     for column in REQUIRED:
@@ -121,22 +131,35 @@ class _Reader:
                 raise BadInput(f"{column} is empty; fill it in")
         benchmark = row["benchmark"]
         if benchmark not in self.benchmarks:
-            raise BadInput(f"no benchmark {benchmark!r}.{_near(benchmark, self.benchmarks)} "
-                           f"There are: {', '.join(self.benchmarks)}")
+            raise BadInput(
+                f"no benchmark {benchmark!r}.{_near(benchmark, self.benchmarks)} "
+                f"There are: {', '.join(self.benchmarks)}"
+            )
         model = self.aliases.get((benchmark, row["model"]), row["model"].lower())
         self.find(_MODEL, model, row, known=self.models, new=self.new_models, make=self.declare_model)
-        task = self.find(_TASK, row["task"].lower(), row, known=self.tasks, new=self.new_tasks,
-                         make=self.declare_task)
+        task = self.find(
+            _TASK, row["task"].lower(), row, known=self.tasks, new=self.new_tasks, make=self.declare_task
+        )
         if task.benchmark != benchmark:
             raise BadInput(f"task {task.key!r} is of the benchmark {task.benchmark!r}, not {benchmark!r}")
         metric = self.metrics.get(row["metric"]) or self.new_metrics.get(row["metric"])
         if metric is None:
-            raise BadInput(f"no metric {row['metric']!r}.{_near(row['metric'], list(self.metrics))} "
-                           "List them: python -m compute list metrics")
+            raise BadInput(
+                f"no metric {row['metric']!r}.{_near(row['metric'], list(self.metrics))} "
+                "List them: python -m compute list metrics"
+            )
         self.add(row, model=model, task=task, metric=metric)
 
-    def find(self, kind: _Kind, key: str, row: dict[str, str], *, known: dict[str, Noun], new: dict[str, Noun],
-             make: Callable[[str, dict[str, str]], Noun]) -> Noun:
+    def find(
+        self,
+        kind: _Kind,
+        key: str,
+        row: dict[str, str],
+        *,
+        known: dict[str, Noun],
+        new: dict[str, Noun],
+        make: Callable[[str, dict[str, str]], Noun],
+    ) -> Noun:
         """The catalogue's row of that key, or the one this file declares."""
         filled = [column for column in kind.declared_by if row.get(column)]
         if key in known:
@@ -153,15 +176,21 @@ class _Reader:
             if new.setdefault(key, made) != made:
                 raise BadInput(f"{kind.noun} {key!r} is declared in two ways; declare it once")
         if key not in new:
-            raise BadInput(f"no {kind.noun} {key!r}.{_near(key, list(known))} List them: python -m compute list "
-                           f"{kind.noun}s, or declare it: fill {', '.join(kind.declared_by)}")
+            raise BadInput(
+                f"no {kind.noun} {key!r}.{_near(key, list(known))} List them: python -m compute list "
+                f"{kind.noun}s, or declare it: fill {', '.join(kind.declared_by)}"
+            )
         return new[key]
 
     def declare_model(self, key: str, row: dict[str, str]) -> Model:
         if row["model_kind"] not in KINDS:
             raise BadInput(f"model_kind is {row['model_kind']!r}; use one of {', '.join(KINDS)}")
-        return Model(key=key, title=row["model_title"], kind=row["model_kind"],
-                     organisation=key.partition("/")[0] if "/" in key else "")
+        return Model(
+            key=key,
+            title=row["model_title"],
+            kind=row["model_kind"],
+            organisation=key.partition("/")[0] if "/" in key else "",
+        )
 
     def declare_task(self, key: str, row: dict[str, str]) -> Task:
         """A new task, and its metric where that is new too: unbounded, shown as it is."""
@@ -172,14 +201,25 @@ class _Reader:
         metric = self.metrics.get(name) or self.new_metrics.get(name)
         if metric is None:
             if not KEY.fullmatch(name):
-                raise BadInput(f"{name[:60]!r} cannot be a metric's key; use small letters, digits and . _ / + -")
+                raise BadInput(
+                    f"{name[:60]!r} cannot be a metric's key; use small letters, digits and . _ / + -"
+                )
             metric = Metric(key=name, title=name, higher_is_better=higher, lower=None, upper=None, unit="")
             self.new_metrics[name] = metric
         if metric.higher_is_better != higher:
-            raise BadInput(f"higher_is_better is {row['higher_is_better']}, but of {name} "
-                           f"{'more' if metric.higher_is_better else 'less'} is better")
-        return Task(key=key, title=row["task_title"], benchmark=row["benchmark"], category=row["task_category"],
-                    dataset="", metrics=(name,), ranked=False)
+            raise BadInput(
+                f"higher_is_better is {row['higher_is_better']}, but of {name} "
+                f"{'more' if metric.higher_is_better else 'less'} is better"
+            )
+        return Task(
+            key=key,
+            title=row["task_title"],
+            benchmark=row["benchmark"],
+            category=row["task_category"],
+            dataset="",
+            metrics=(name,),
+            ranked=False,
+        )
 
     def add(self, row: dict[str, str], *, model: str, task: Task, metric: Metric) -> None:
         value = _number(row, "value")
@@ -196,13 +236,32 @@ class _Reader:
         mark = fingerprint(**identity)
         run = f"csv/{model}/{task.key}/{mark[:12]}"
         if (run, subset, metric.key) in self.scores:
-            raise BadInput(f"{model} on {task.key}, {subset}, {metric.key} stands twice; keep one row, or tell them "
-                           "apart by subset or source")
-        self.runs.setdefault(run, Run(id=run, model=model, task=task.key, procedure=task.procedure, origin="imported",
-                                      source=source, settings={"file": self.name}, fingerprint=mark))
+            raise BadInput(
+                f"{model} on {task.key}, {subset}, {metric.key} stands twice; keep one row, or tell them "
+                "apart by subset or source"
+            )
+        self.runs.setdefault(
+            run,
+            Run(
+                id=run,
+                model=model,
+                task=task.key,
+                procedure=task.procedure,
+                origin="imported",
+                source=source,
+                settings={"file": self.name},
+                fingerprint=mark,
+            ),
+        )
         self.scores[(run, subset, metric.key)] = Score(
-            run=run, subset=subset, metric=metric.key, value=value, n=None if n is None else int(n), stderr=stderr,
-            printed=row.get("printed", ""))
+            run=run,
+            subset=subset,
+            metric=metric.key,
+            value=value,
+            n=None if n is None else int(n),
+            stderr=stderr,
+            printed=row.get("printed", ""),
+        )
 
 
 def _number(row: dict[str, str], column: str) -> float:

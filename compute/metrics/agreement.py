@@ -35,8 +35,8 @@ def squared_correlation(*, scores: ArrayLike, human: ArrayLike) -> float:
 def rank_accuracy(*, ranks: ArrayLike, human_ranks: ArrayLike) -> float:
     """Share of generator pairs that `ranks` orders as `human_ranks` does, both (n,), rank 1 best; in 0..1.
 
-    Ties: a pair that people do not order is left out; a pair that only `ranks` leaves tied counts one half, as
-    a coin would. Raises BadInput for unlike or non-finite inputs, Undefined when people order no pair.
+    Ties: a pair that people do not order is left out; a pair that only `ranks` leaves tied counts one half,
+    as a coin would. Raises BadInput for unlike or non-finite inputs, Undefined when people order no pair.
     Source: cFreD, section 4.1.
     """
     ranks, human_ranks = _paired(ranks, human_ranks)

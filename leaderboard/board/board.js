@@ -3,7 +3,7 @@
 import { createDialog } from './cell.js';
 import { css } from './colour.js';
 import { gridColumns } from './columns.js';
-import { debounce, el, stylesheet } from './dom.js';
+import { debounce, el, forgetWidths, stylesheet } from './dom.js';
 import { createCopyLink, createExport } from './export.js';
 import { createChips, createFilters, createSearch, withoutFilters } from './filters.js';
 import { Grid } from './grid.js';
@@ -64,11 +64,17 @@ class Board {
     this.main.hidden = true;
     this.failure.loading();
     this.source.load(asked).catch(() => null);
-    addEventListener('popstate', () => {
+    const onPop = () => {
       if (this.root.isConnected) this.open(suiteOf(location.search) || this.home, location.search);
-    });
+      else removeEventListener('popstate', onPop);
+    };
+    addEventListener('popstate', onPop);
     await stylesheet(css());
     await this.open(asked, location.search);
+    document.fonts?.ready.then(() => {
+      forgetWidths();
+      if (this.payload) this.refresh(true);
+    });
     if (this.payload) this.source.prefetch(this.payload.suites.map(({ key }) => key).filter((key) => key !== this.payload.suite.key));
   }
 
@@ -77,6 +83,7 @@ class Board {
     const turn = ++this.turn;
     this.request?.abort();
     this.root.dataset.ready = 'false';
+    this.root.removeAttribute('aria-busy');
     let payload;
     try {
       payload = await this.source.load(suite);
@@ -101,10 +108,11 @@ class Board {
       if (turn !== this.turn) return;
     }
     this.show(payload, state, ranking);
+    this.failed = problem !== null;
     if (problem) this.say(`The weights of the address could not be applied. ${problem.message}`, () => this.rerank());
     else if (ignored.length && !quiet) this.say(`Ignored from the address, because this table does not know it: ${ignored.join(', ')}`);
     else this.say('');
-    if (state.compare) this.trigger('compare', { ids: state.select });
+    if (state.compare) this.tellCompared(state.select);
   }
 
   show(payload, state, ranking) {
@@ -113,6 +121,7 @@ class Board {
     this.failure.clear();
     this.main.hidden = false;
     this.narrow = this.root.clientWidth < NARROW;
+    this.font = `600 12px ${getComputedStyle(this.root).fontFamily}`;
     if (first) this.grid.node.scrollTo(0, 0);
     this.grid.node.setAttribute('aria-label', `${payload.suite.title}: models and scores`);
     this.refresh(true);
@@ -153,9 +162,11 @@ class Board {
       if (signal.aborted || turn !== this.turn) return;
       this.ranking = ranking;
       this.refresh(true);
-      this.say('');
+      if (this.failed) this.say('');
+      this.failed = false;
     } catch (error) {
       if (signal.aborted || turn !== this.turn) return;
+      this.failed = true;
       this.say(`The ranks were not computed anew. ${error.message}`, () => this.rerank());
     }
     this.root.removeAttribute('aria-busy');
@@ -191,12 +202,17 @@ class Board {
     const compare = this.state.compare && select.length >= 2;
     const told = this.state.compare;
     this.change({ select, compare });
-    if (told) this.trigger('compare', { ids: compare ? select : [] });
+    if (told) this.tellCompared(compare ? select : []);
   }
 
   compare() {
     this.change({ compare: true });
-    this.trigger('compare', { ids: this.state.select });
+    this.tellCompared(this.state.select);
+  }
+
+  /** Hands Python the rows to set side by side, with the choice of weights and tasks; no rows close the comparison. */
+  tellCompared(ids) {
+    this.trigger('compare', { ids, suite: this.payload.suite.key, query: rankQuery(this.state, this.payload) });
   }
 
   /** Goes to another suite; search, filters and selection come along where the other suite knows them. */
@@ -212,7 +228,7 @@ class Board {
     if (this.payload?.suite.key !== suite) return;
     this.writeUrl(true);
     this.trigger('suite', { suite });
-    if (compared) this.trigger('compare', { ids: [] });
+    if (compared) this.tellCompared([]);
   }
 
   reset() {

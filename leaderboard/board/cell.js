@@ -20,7 +20,7 @@ function source(one) {
   const head = [one.source, originTitle(one.origin ?? '')].filter(Boolean).join(' · ');
   const rows = [
     { label: 'As printed', text: one.printed },
-    { label: 'Value', text: one.value },
+    { label: 'Value', text: String(one.value ?? '') === String(one.printed ?? '') ? '' : one.value },
     { label: 'Metric', text: one.metric },
     { label: 'Subset', text: one.subset === 'default' ? '' : one.subset },
     { label: 'Items', text: typeof one.n === 'number' ? one.n.toLocaleString('en') : one.n },
@@ -31,6 +31,9 @@ function source(one) {
   if (one.cite) node.append(el('details', {}, el('summary', {}, 'How to cite'), el('pre', {}, one.cite)));
   return node;
 }
+
+/** A rank without the word that labels it. */
+const words = (ranking, row) => rankText(ranking, row).replace(/^Rank /, '');
 
 /** One dialog for the board: `open(row, columnKey)`. */
 export function createDialog(board) {
@@ -74,12 +77,12 @@ export function createDialog(board) {
     const [mean, low, high] = [ranking.mean[row], ranking.mean_low[row], ranking.mean_high[row]];
     const number = (value) => value.toFixed(digits);
     const lines = [
-      { label: 'Rank', text: rankText(ranking, row) },
+      { label: 'Rank', text: words(ranking, row) },
       { label: payload.suite.mean_title, text: mean === null ? 'none' : Number.isFinite(low) ? `${number(mean)} (95 % interval ${number(low)} to ${number(high)})` : number(mean) },
       { label: 'Borda', text: ranking.borda?.[row] === null || ranking.borda === undefined ? '' : Number(ranking.borda[row].toFixed(2)) },
       { label: 'Coverage', text: `${Math.floor(ranking.coverage[row] * 100 + 1e-9)} % of the tasks` },
     ];
-    if (ranking !== payload.ranking) lines.push({ label: 'Under the usual weights', text: rankText(payload.ranking, row) });
+    if (ranking !== payload.ranking) lines.push({ label: 'Under the usual weights', text: words(payload.ranking, row) });
     return facts(lines);
   }
 

@@ -1,7 +1,7 @@
 /** The columns of the board: what stands in a cell, how wide it is and what a reader hears. */
 
 import { step } from './colour.js';
-import { el } from './dom.js';
+import { el, textWidth } from './dom.js';
 import { cellAt, kindTitle, originTitle } from './rows.js';
 
 export const MARKS = [
@@ -62,8 +62,8 @@ export function gridColumns(board, narrow) {
   const { payload, ranking, state } = board;
   const lead = [selectColumn(board), rankColumn(board, narrow), modelColumn(board, narrow)];
   const facts = [];
-  if (payload.rows.some(({ parameters }) => parameters !== null)) facts.push(parametersColumn(payload));
-  if (ranking.coverage.some((share) => share < 1)) facts.push(coverageColumn(ranking));
+  if (payload.rows.some(({ parameters }) => parameters !== null)) facts.push(parametersColumn(board));
+  if (ranking.coverage.some((share) => share < 1)) facts.push(coverageColumn(board));
   const mean = payload.suite.mean_title === '' ? [] : [meanColumn(payload, ranking, narrow)];
   const scores = shownColumns(payload, state).map((at) => scoreColumn(board, at));
   if (!narrow) return [...lead.map((column) => ({ ...column, pinned: true })), ...facts, ...mean, ...scores];
@@ -98,16 +98,18 @@ export function rankText(ranking, row) {
 function rankColumn({ ranking, payload }, narrow) {
   const before = payload.ranking.rank;
   const moved = ranking !== payload.ranking;
+  const long = payload.rows.length >= 100;
   return {
     key: 'rank', title: 'Rank', hint: 'Rank by the headline, with its 95 % interval; the letter is its tie class', sort: true,
-    width: (narrow ? 68 : 90) + (moved ? 34 : 0),
+    width: (narrow ? 68 : 90) + (moved ? 34 : 0) + (long ? 24 : 0),
     draw(cell, row) {
       const rank = ranking.rank[row];
       cell.classList.add('lk-rank');
+      if (long) cell.classList.add('lk-long');
       cell.title = rankText(ranking, row);
       const delta = moved ? change(rank, before[row]) : '';
       cell.setAttribute('aria-label', delta ? `${cell.title}; with the usual weights ${before[row] ?? 'not ranked'}` : cell.title);
-      const parts = [el('b', {}, rank === null ? '—' : String(rank))];
+      const parts = [rank === null ? el('b', { class: 'lk-missing' }, '—') : el('b', {}, String(rank))];
       if (rank !== null) {
         parts.push(el('small', {}, ranking.low[row] === ranking.high[row] ? '' : `${ranking.low[row]}–${ranking.high[row]}`));
         if (!narrow) parts.push(el('i', {}, ranking.tie[row] ?? ''));
@@ -123,22 +125,27 @@ function modelColumn({ payload, ranking }, narrow) {
     key: 'title', title: 'Model', sort: true, width: narrow ? 128 : 216, most: narrow ? 128 : 300,
     draw(cell, row) {
       const { title, organisation, kind, origin } = payload.rows[row];
-      const badge = origin === 'published' ? '' : originTitle(origin);
+      const badge = origin === 'published' ? '' : origin;
       const why = ranking.rank[row] === null ? ranking.why[row] : '';
       cell.classList.add('lk-model');
-      cell.title = [title, organisation, kindTitle(kind), badge, why].filter(Boolean).join(' · ');
+      cell.title = [title, organisation, kindTitle(kind), badge && originTitle(origin), why].filter(Boolean).join(' · ');
       cell.setAttribute('aria-label', cell.title);
       const name = el('span', { class: 'lk-name' }, title);
-      if (badge) name.append(el('span', { class: 'lk-badge' }, badge));
-      const under = why ? `Not ranked: ${why}` : [organisation, kindTitle(kind)].filter(Boolean).join(' · ');
+      cell.classList.toggle('lk-short', narrow);
+      if (narrow && !why) {
+        cell.replaceChildren(name);
+        return;
+      }
+      if (badge) name.replaceChildren(el('span', {}, title), el('span', { class: 'lk-badge' }, badge));
+      const under = why || [organisation, kindTitle(kind)].filter(Boolean).join(' · ');
       cell.replaceChildren(name, el('small', {}, under));
     },
   };
 }
 
-function parametersColumn(payload) {
+function parametersColumn({ payload, font }) {
   return {
-    key: 'parameters', title: 'Parameters', numeric: true, sort: true, width: 98,
+    key: 'parameters', title: 'Parameters', numeric: true, sort: true, width: titleWidth('Parameters', font),
     draw(cell, row) {
       const { parameters } = payload.rows[row];
       cell.textContent = parametersText(parameters);
@@ -147,9 +154,9 @@ function parametersColumn(payload) {
   };
 }
 
-function coverageColumn(ranking) {
+function coverageColumn({ ranking, font }) {
   return {
-    key: 'coverage', title: 'Coverage', hint: 'Share of the tasks this row has a score for', numeric: true, sort: true, width: 86,
+    key: 'coverage', title: 'Coverage', hint: 'Share of the tasks this row has a score for', numeric: true, sort: true, width: titleWidth('Coverage', font),
     draw(cell, row) {
       cell.textContent = `${Math.floor(ranking.coverage[row] * 100 + 1e-9)} %`;
       if (ranking.coverage[row] < 1) cell.classList.add('lk-partial');
@@ -201,19 +208,22 @@ export function breakable(title) {
   return title.replace(/\S{10,}/g, (word) => word.replace(/([a-z0-9])(?=[A-Z])|([/_-])(?=\w)/g, '$1$2\u200b'));
 }
 
-/** Wide enough for the longest part of a title over at most three lines. */
-function titleWidth(title) {
-  const longest = Math.max(...breakable(title).split(/[\s\u200b-]+/).map((part) => part.length));
-  return Math.round(Math.min(116, Math.max(62, longest * 7.3 + 20, title.length * 2.8 + 20)));
+/** Wide enough for the longest part of a title, and for the whole of it over three lines. */
+function titleWidth(title, font) {
+  const parts = breakable(title).split(/(?<=-)|[\s\u200b]+/);
+  const longest = Math.max(...parts.map((part) => textWidth(part, font)));
+  const whole = textWidth(title, font);
+  return Math.ceil(Math.min(128, Math.max(62, longest + 23, (whole <= 66 ? whole : whole / 2.4) + 23)));
 }
 
-function scoreColumn({ payload, ranking }, at) {
+function scoreColumn({ payload, ranking, font }, at) {
   const column = payload.columns[at];
+  const width = titleWidth(column.title, font);
   const { digits, higher, chance } = column;
   const best = Math.round((higher ? column.high : column.low) * 10 ** digits);
   return {
     key: column.key, title: breakable(column.title) + (higher ? '' : ' ↓'), name: `${column.title}, ${column.metric_title}`,
-    hint: columnHint(column), group: column.group, numeric: true, sort: true, width: titleWidth(column.title), most: Math.max(104, titleWidth(column.title)),
+    hint: columnHint(column), group: column.group, numeric: true, sort: true, width, most: Math.max(104, width),
     draw(cell, row) {
       const stored = cellAt(payload, ranking, row, at);
       if (stored === null) {

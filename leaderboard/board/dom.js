@@ -66,6 +66,23 @@ export function popover(label, fill, { name = label, panelClass = '' } = {}) {
   return { opener, panel, close: () => panel.matches(':popover-open') && panel.hidePopover() };
 }
 
+let pen = null;
+const widths = new Map();
+
+/** The width of a text in px; `font` as in CSS. */
+export function textWidth(text, font) {
+  const key = `${font}\n${text}`;
+  if (!widths.has(key)) {
+    pen ??= document.createElement('canvas').getContext('2d');
+    pen.font = font;
+    widths.set(key, pen.measureText(text).width);
+  }
+  return widths.get(key);
+}
+
+/** Forgets measured widths: they were taken before the page's font had loaded. */
+export const forgetWidths = () => widths.clear();
+
 /** Calls `run` once, `wait` ms after the last call; `.now()` runs a waiting call at once. */
 export function debounce(run, wait) {
   let timer = 0;

@@ -9,7 +9,7 @@ import { onKey } from './keys.js';
 
 export { mountTable } from './table.js';
 
-const ROWS_OVER = 3;
+const ROWS_OVER = 2;
 const COLUMNS_OVER = 1;
 
 /**

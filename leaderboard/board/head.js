@@ -25,8 +25,10 @@ function headCell(grid, column) {
   if (sort) {
     const down = grid.sort?.key === key ? grid.sort.down : null;
     cell.setAttribute('aria-sort', down === null ? 'none' : down ? 'descending' : 'ascending');
-    cell.append(el('button', { class: 'lk-sort', type: 'button', 'aria-label': name === title ? null : name }, title));
-  } else cell.append(el('span', { class: 'lk-sort', 'aria-label': name === title ? null : name }, title));
+  }
+  const label = { class: 'lk-sort', 'aria-label': name === title ? null : name };
+  if (sort) cell.append(el('button', { ...label, type: 'button' }, el('span', {}, title)));
+  else cell.append(el('span', label, title));
   grid.place(cell, column);
   target(cell).tabIndex = grid.isActive(-1, column) ? 0 : -1;
   return cell;

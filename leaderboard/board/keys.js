@@ -19,6 +19,8 @@ export function onKey(grid, event) {
   if (Object.hasOwn(moves, event.key)) {
     event.preventDefault();
     grid.activate(...moves[event.key]);
+    // The first column is pinned, so reaching it alone would not bring the start of the table back.
+    if (event.key === 'Home') grid.node.scrollLeft = 0;
   } else if ((event.key === 'Enter' || event.key === ' ') && row >= 0 && !event.ctrlKey) {
     event.preventDefault();
     grid.onOpen?.(grid.rows[row], grid.columns[column]);

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from compute.analysis.ranking import rank
 from leaderboard import queries
-from leaderboard.board.table import Column, Ranked, Table
+from leaderboard.board.ranked import Ranked
+from leaderboard.board.table import Column, Table
 from leaderboard.queries import Database
 
 
@@ -69,11 +71,11 @@ def ranking(table: Table, ranked: Ranked | None, *, families: bool = False) -> d
     """The ranking as lists, one entry a row, in shown units; `families` adds the category means as cells."""
     if ranked is None:
         return human_ranking(table)
-    result, scale = ranked.ranking, table.families[0].scale
+    scale = table.families[0].scale
     out: dict[str, Any] = {
-        "rank": _places(result.rank), "low": _places(result.rank_low), "high": _places(result.rank_high),
-        "tie": list(ranked.ties.letters), "mean": _numbers(result.mean * scale),
-        "mean_low": _numbers(result.mean_low * scale), "mean_high": _numbers(result.mean_high * scale),
+        "rank": _places(ranked.rank), "low": _places(ranked.rank_low), "high": _places(ranked.rank_high),
+        "tie": list(ranked.ties), "mean": _numbers(ranked.mean * scale),
+        "mean_low": _numbers(ranked.mean_low * scale), "mean_high": _numbers(ranked.mean_high * scale),
         "borda": _numbers(ranked.borda), "coverage": _numbers(ranked.coverage, digits=4), "why": list(ranked.why),
     }
     if families:
@@ -87,12 +89,12 @@ def human_ranking(table: Table) -> dict[str, Any]:
     """The order people gave; the papers print no number of votes, so no interval can be drawn."""
     people = next((place for place, column in enumerate(table.columns) if column.group == "People"), None)
     scores = table.values[:, people] if people is not None else np.full(len(table.rows), np.nan)
-    place = pd.Series(scores).rank(ascending=False, method="min")
+    place = rank(scores)
     empty = [None] * len(table.rows)
     scale = table.columns[people].scale if people is not None else 1.0
     there = ~np.isnan(table.values)
     coverage = there.mean(axis=1) if table.columns else np.zeros(len(table.rows))
-    return {"rank": [None if math.isnan(value) else int(value) for value in place], "low": empty, "high": empty,
+    return {"rank": _places(place), "low": empty, "high": empty,
             "tie": [""] * len(table.rows), "mean": _numbers(scores * scale), "mean_low": empty, "mean_high": empty,
             "borda": empty, "coverage": _numbers(coverage, digits=4), "why": [""] * len(table.rows)}
 

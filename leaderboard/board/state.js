@@ -152,7 +152,7 @@ export function rankQuery(state, payload) {
 /** Writes what differs from the defaults into a query string; parameters of others in `search` stay. */
 export function write(state, payload, search, home) {
   const query = [...new URLSearchParams(search)].filter(([key]) => !OWN.includes(key));
-  const add = (key, value) => value && query.push([key, Array.isArray(value) ? value.join(',') : value]);
+  const add = (key, value) => value.length && query.push([key, Array.isArray(value) ? value.join(',') : value]);
   if (payload.suite.key !== home) add('suite', payload.suite.key);
   add('q', state.q);
   const { key, down } = state.sort;

@@ -1,21 +1,16 @@
-"""A suite as a table: rows are a model from one origin, columns are tasks; with the ranking of its rows."""
+"""A suite as a table: rows are a model from one origin, columns are tasks."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
-from compute.analysis import ranking
-from compute.analysis.ties import TieClasses, tie_classes
-from compute.analysis.uncertainty import Ranking, rank_with_uncertainty
-from compute.types import BadInput, UnknownKey
+from compute.types import UnknownKey
 from leaderboard import queries
 from leaderboard.queries import Database
 
-SEED = 20250415  # of every bootstrap shown, so that a reload shows the same intervals
 TRAINED, SUSPECT, DISPUTED, PARTIAL, PRINTED = 1, 2, 4, 8, 16  # bits of a cell's marks
 
 
@@ -78,19 +73,6 @@ class Table:
         if row_id not in ids:
             raise UnknownKey("model", row_id.rpartition("~")[0] or row_id, [row.model for row in self.rows])
         return ids.index(row_id)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ranked:
-    """The ranking of a table under one choice of weights, tasks and coverage."""
-
-    ranking: Ranking
-    ties: TieClasses
-    borda: np.ndarray  # [rows]; NaN where a row has no score
-    coverage: np.ndarray  # [rows], share of the counting tasks with a readable score
-    why: tuple[str, ...]  # [rows], empty when ranked
-    families: np.ndarray  # [rows, categories], the means that count, in stored units
-    marks: np.ndarray  # int [rows, categories]: PARTIAL, a mean that lacks some tasks; PRINTED, the paper's own
 
 
 def load(db: Database, *, suite: str) -> Table:
@@ -239,70 +221,3 @@ def presets(suite: pd.Series, categories: tuple[str, ...]) -> dict[str, dict[str
     else:
         named |= {f"only {name}": {other: float(other == name) for other in categories} for name in categories}
     return named
-
-
-def rank(table: Table, *, weights: dict[str, float] | None = None, tasks: frozenset[str] | None = None,
-         coverage: float | None = None) -> Ranked | None:
-    """Ranks every row, or None for a suite that people rank. Raises BadInput for weights or tasks that make no mean.
-
-    weights by category (others 1), tasks the keys that count (None: all), coverage the least share of them.
-    """
-    if not table.categories or not table.rows:
-        return None
-    unknown = sorted(set(weights or {}) - set(table.categories))
-    if unknown:
-        raise BadInput(f"{table.suite['key']} has no category {unknown[0]!r}; it has: {', '.join(table.categories)}")
-    if tasks is not None and not tasks & {column.task for column in table.columns}:
-        raise BadInput(f"None of the chosen tasks is part of {table.suite['key']}. Choose others, or clear the choice")
-    by_category = np.array([*[(weights or {}).get(name, 1.0) for name in table.categories], 0.0])
-    counted = np.array([float(column.ranked and (tasks is None or column.task in tasks)) for column in table.columns])
-    least = float(table.suite["minimum_coverage"]) if coverage is None else coverage
-    scores, marks = _anchored(table, counted > 0)
-    used = counted * by_category[table.codes] > 0
-    have, need = (~np.isnan(scores[:, used])).sum(axis=1), int(used.sum())
-    enough = np.array([math.isclose(share, least) or share >= least for share in have / max(need, 1)])
-    higher = np.array([column.higher for column in table.columns])
-    ranked = rank_with_uncertainty(
-        scores=np.where(enough[:, None], scores, np.nan), stderr=table.stderr, categories=table.codes,
-        weights=by_category, task_weights=counted, aggregate=table.suite["aggregate"], higher=higher,
-        scales=np.array([str(column.scale) for column in table.columns]), seed=SEED)
-    means = ranking.aggregate(scores=scores, categories=table.codes, task_weights=counted, higher=higher,
-                              weights=np.append(np.ones(len(table.categories)), 0.0))
-    borda = ranking.borda(scores=table.values[:, used], higher=higher[used])
-    why = tuple(_why(reason, ok, int(count), need, least)
-                for reason, ok, count in zip(ranked.reason, enough, have, strict=True))
-    return Ranked(ranking=ranked, ties=tie_classes(ranking=ranked), borda=borda.total, why=why, marks=marks,
-                  coverage=(~np.isnan(table.values[:, used])).mean(axis=1),
-                  families=means.category_means[:, :len(table.categories)])
-
-
-def _anchored(table: Table, counted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Scores to rank by, and marks of the category means.
-
-    Where single figures of a published category are lost but the paper prints its mean, the ranking keeps to the
-    printed mean: the figures at hand give the spread, moved so that their mean is the printed one; with none at hand
-    every task takes the printed mean, which then does not vary. Nothing of this is shown as a task's score.
-    """
-    scores, marks = table.values.copy(), np.zeros((len(table.rows), len(table.categories)), int)
-    for place in range(len(table.categories)):
-        members = np.flatnonzero((table.codes == place) & counted)
-        whole = len(members) == (table.codes == place).sum()
-        there = ~np.isnan(table.values[:, members])
-        lacking = ~there.all(axis=1) if len(members) else np.zeros(len(scores), bool)
-        marks[lacking & there.any(axis=1), place] = PARTIAL
-        for row in np.flatnonzero(lacking & ~np.isnan(table.printed[:, place]) & whole):
-            known = members[there[row]]
-            centre = table.printed[row, place]
-            move = centre - table.values[row, known].mean() if len(known) else 0.0
-            scores[row, members] = centre
-            scores[row, known] = table.values[row, known] + move
-            marks[row, place] = PRINTED
-    return scores, marks
-
-
-def _why(reason: int, enough: bool, have: int, need: int, least: float) -> str:
-    if reason == ranking.Reason.RANKED:
-        return ""
-    if not enough:
-        return f"Not ranked: {have} of {need} tasks, at least {least:.0%} are asked for"
-    return f"Not ranked: no score in one of the categories that count ({have} of {need} tasks)"

@@ -1,13 +1,140 @@
-"""The first page."""
+"""The first page: the four benchmarks, who leads each with what certainty, what is new, and where to start."""
 
 from __future__ import annotations
 
+import html
+from functools import lru_cache
+
+import gradio as gr
+import numpy as np
+
 from compute.types import View
-from leaderboard import ui
+from leaderboard import queries, ui
+from leaderboard.board.ranked import Ranked
+from leaderboard.board.table import TRAINED, Table
+
+SENTENCE = ("One board for the models that judge likeness: image and text encoders, perceptual metrics, vision language "
+            "models as judges, and the metrics that rank image generators.")
+STARTS = (
+    ("Pick a model", "board?suite=mieb", "Rank {models} models by what matters to you: weigh the categories, filter by "
+     "size or licence, and see which ranks the evidence can tell apart."),
+    ("Compare two", "board?suite=unisim-core&select=unisim-vit-l-14~published,"
+     "openai/clip-vit-large-patch14-336~published&compare=1",
+     "Tick two to six rows of the board: paired differences with intervals, task by task."),
+    ("Check a claim", "claims", "{claims} statements of the papers recomputed from their own figures; {conflicts} do "
+     "not hold as printed."),
+)
+# The suite that speaks for each benchmark here.
+SHOWN = ("unisim-core", "pairbench", "mieb", "cfred-coco")
+LEADERS = 5
 
 
 def draw(site: ui.Site) -> None:
-    ui.heading(site, title="Likeness", sentence="One board for the models that judge likeness.")
+    """Static text at once; the leaders, which need the rankings, when the page is opened."""
+    ui.heading(site, title="Likeness", sentence=SENTENCE, cite=ui.citations(site))
+    counts = queries.counts(site.db).iloc[0]
+    numbers = {"models": counts.models, "claims": f"{counts.claims:,}", "conflicts": counts.conflicts}
+    ui.static_html("<nav class='lk-starts' aria-label='Where to start'>" + "".join(
+        f"<a href='{html.escape(link)}'><strong>{title}</strong><span>{html.escape(text.format(**numbers))}</span></a>"
+        for title, link, text in STARTS) + "</nav>")
+    body = gr.HTML("<p class='lk-quiet'>Ranking the models …</p>", apply_default_css=False, elem_id="overview")
+    leaders = lru_cache(maxsize=1)(lambda: benchmarks(site) + news(site))
+    site.blocks.load(lambda: leaders(), outputs=body, queue=False, show_progress="hidden", api_visibility="private")
+
+
+def benchmarks(site: ui.Site) -> str:
+    """One section a benchmark: what it asks, how much there is, and its first rows."""
+    sections = []
+    for suite in SHOWN:
+        table, ranked = site.boards.table(suite), site.boards.ranked(suite)
+        about = table.suite
+        size = f"{len({row.model for row in table.rows})} models, {len({column.task for column in table.columns})} tasks"
+        if about["aggregate"] == "human":
+            size = f"{len(table.rows)} generators, {len([c for c in table.columns if c.default])} measures"
+        bench = queries.benchmark(site.db, key=about["benchmark"]).iloc[0]
+        sections.append(
+            f"<section><h2>{_text(about['benchmark_title'])}</h2><p>{_text(bench['description'])}</p>"
+            f"<p class='lk-quiet'>{_text(about['title'])}: {size}. {_text(about['description'])}</p>"
+            f"{_people(table) if ranked is None else _leaders(table, ranked)}"
+            f"<p><a href='board?suite={_text(suite)}'>All of {_text(about['title'])}</a></p></section>")
+    return "<div class='lk-benchmarks'>" + "".join(sections) + "</div>"
+
+
+def _leaders(table: Table, ranked: Ranked) -> str:
+    scale = table.families[0].scale
+    places = [place for place in range(len(table.rows)) if ranked.rank[place] > 0]
+    # Ranks hold within one origin: show the paper's own rows where it has them.
+    published = [place for place in places if table.rows[place].origin == "published"]
+    order = sorted(published or places, key=lambda place: (ranked.rank[place], -ranked.mean[place]))[:LEADERS]
+    if not order:
+        return "<p>No model has all the scores that a rank needs.</p>"
+    low = float(np.nanmin(ranked.mean_low[order])) * scale
+    high = float(np.nanmax(ranked.mean_high[order])) * scale
+    seen = (table.marks & TRAINED).any(axis=1)
+    lines = []
+    for place in order:
+        row = table.rows[place]
+        mean, left, right = (float(values[place]) * scale for values in (ranked.mean, ranked.mean_low, ranked.mean_high))
+        origin = "" if row.origin == "published" else f" <span class='lk-origin'>{row.origin}</span>"
+        trained = " <abbr title='trained on some of these data sets'>†</abbr>" if seen[place] else ""
+        lines.append(
+            f"<tr><td class='lk-num'>{ranked.rank[place]}<span class='lk-quiet'> {_span(ranked, place)}</span></td>"
+            f"<th scope='row'><a href='model?model={_text(row.model)}'>{_text(table.models.loc[row.model]['title'])}</a>"
+            f"{origin}{trained}</th><td class='lk-num'>{mean:.1f}</td><td class='lk-interval'>{_whisker(mean, left, right, low, high)}"
+            f"<span class='lk-quiet lk-num'>{left:.1f}–{right:.1f}</span></td><td>{ranked.ties[place]}</td></tr>")
+    return ("<table class='lk-table'><thead><tr><th scope='col'>Rank <span class='lk-quiet'>95 %</span></th>"
+            "<th scope='col'>Model</th><th scope='col' class='lk-num'>Mean</th><th scope='col'>95 % interval</th>"
+            "<th scope='col'><abbr title='Models with the same letter cannot be told apart from the first of them'>"
+            "Class</abbr></th></tr></thead><tbody>" + "".join(lines) + "</tbody></table>"
+            + ("<p class='lk-quiet'>† trained on some of these data sets</p>" if seen[order].any() else ""))
+
+
+def _people(table: Table) -> str:
+    """Generators in people's order, with what the benchmark's own metric says."""
+    people = next(place for place, column in enumerate(table.columns) if column.group == "People")
+    metric = next(place for place, column in enumerate(table.columns) if column.metric == "cfred")
+    order = np.argsort(-table.values[:, people], kind="stable")[:LEADERS]
+    asked, named = table.columns[people], table.columns[metric]
+    lines = "".join(
+        f"<tr><td class='lk-num'>{rank}</td><th scope='row'><a href='model?model={_text(table.rows[place].model)}'>"
+        f"{_text(table.models.loc[table.rows[place].model]['title'])}</a></th>"
+        f"<td class='lk-num'>{table.values[place, people] * asked.scale:.{asked.digits}f}</td>"
+        f"<td class='lk-num'>{table.values[place, metric] * named.scale:.{named.digits}f}</td></tr>"
+        for rank, place in enumerate(order, start=1))
+    return ("<table class='lk-table'><thead><tr><th scope='col'>Rank</th><th scope='col'>Generator</th>"
+            f"<th scope='col' class='lk-num'>{_text(asked.title)}</th>"
+            f"<th scope='col' class='lk-num'>{_text(named.title)}, lower is better</th></tr></thead>"
+            f"<tbody>{lines}</tbody></table><p class='lk-quiet'>The paper prints no number of votes, so people's order "
+            "comes without an interval. <a href='generators'>Which metrics agree with people</a></p>")
+
+
+def news(site: ui.Site) -> str:
+    """The models released last among those with scores, and where the scores come from."""
+    lines = "".join(
+        f"<li><time datetime='{_text(model.released)}'>{_text(model.released)}</time> "
+        f"<a href='model?model={_text(model.key)}'>{_text(model.title)}</a> <span class='lk-quiet'>"
+        f"{_text(model.organisation)}</span></li>" for model in queries.newest(site.db, most=6).itertuples())
+    origins = ", ".join(f"{row.scores:,} {row.origin}" for row in queries.origins(site.db).itertuples())
+    return (f"<section class='lk-news'><h2>What is new</h2><p class='lk-quiet'>Scores: {origins}. Models with scores, by "
+            f"date of release where it is known:</p><ul>{lines}</ul></section>")
+
+
+def _whisker(mean: float, left: float, right: float, low: float, high: float) -> str:
+    """The interval as a line and the mean as a dot, on the scale of the rows shown."""
+    def at(value: float) -> float:
+        return 3 + 74 * (value - low) / ((high - low) or 1)
+
+    return (f"<svg class='lk-whisker' width='80' height='12' aria-hidden='true'><line x1='{at(left):.1f}' "
+            f"x2='{at(right):.1f}' y1='6' y2='6'/><circle cx='{at(mean):.1f}' cy='6' r='3'/></svg>")
+
+
+def _span(ranked: Ranked, place: int) -> str:
+    low, high = ranked.rank_low[place], ranked.rank_high[place]
+    return "" if low < 1 or low == high else f"{low}–{high}"
+
+
+def _text(value: object) -> str:
+    return html.escape(str(value or ""))
 
 
 OVERVIEW = View(key="", title="Overview", draw=draw)

@@ -1,4 +1,4 @@
-"""MIEB Tables 11 and 17-21: the transcribed cells against the tables' own means and the authors' result files."""
+"""MIEB Tables 11 and 17-21: the cells against the tables' own means and the authors' result files."""
 
 from __future__ import annotations
 
@@ -12,15 +12,33 @@ from compute.importing import read_mteb_results
 from compute.published import PUBLISHED, number, numbers, read_csv, read_table
 
 RESULTS = Path(__file__).resolve().parents[3] / "shared" / "data" / "mteb-results"
-ROWS = {"mieb-table-11": 36, "mieb-table-17": 46, "mieb-table-18": 20, "mieb-table-19": 38, "mieb-table-20": 38,
-        "mieb-table-21": 31}
-TASKS = {"mieb-table-11": 2, "mieb-table-17": 13, "mieb-table-18": 11, "mieb-table-19": 12, "mieb-table-20": 7,
-         "mieb-table-21": 43}
+ROWS = {
+    "mieb-table-11": 36,
+    "mieb-table-17": 46,
+    "mieb-table-18": 20,
+    "mieb-table-19": 38,
+    "mieb-table-20": 38,
+    "mieb-table-21": 31,
+}
+TASKS = {
+    "mieb-table-11": 2,
+    "mieb-table-17": 13,
+    "mieb-table-18": 11,
+    "mieb-table-19": 12,
+    "mieb-table-20": 7,
+    "mieb-table-21": 43,
+}
 MEANS = {"mieb-table-17": "mean", "mieb-table-18": "mean", "mieb-table-19": "Avg.", "mieb-table-20": "Avg."}
 # Rows whose mean cannot be taken, because a cell of theirs cannot be read.
 UNREADABLE = {"mieb-table-17": {"kakaobrain/align-base", "royokong/e5-v", "jinaai/jina-clip-v1"}}
-IMAGE_ONLY = {"facebook/dinov2-small", "facebook/dinov2-base", "facebook/dinov2-large", "facebook/dinov2-giant",
-              "nyu-visionx/moco-v3-vit-b", "nyu-visionx/moco-v3-vit-l"}
+IMAGE_ONLY = {
+    "facebook/dinov2-small",
+    "facebook/dinov2-base",
+    "facebook/dinov2-large",
+    "facebook/dinov2-giant",
+    "nyu-visionx/moco-v3-vit-b",
+    "nyu-visionx/moco-v3-vit-l",
+}
 CAPTIONERS = {"Salesforce/blip-image-captioning-base", "Salesforce/blip-image-captioning-large"}
 ROUNDING = 0.0101  # the mean's own last digit, and the cells' (each off by half a hundredth at most)
 
@@ -78,7 +96,9 @@ def test_tables_rank_the_same_models() -> None:
     for table in ("mieb-table-11", "mieb-table-18", "mieb-table-21"):  # rows of these are lost
         assert set(read_table(table).model) <= whole, table
     assert whole - set(read_table("mieb-table-11").model) == {
-        "Salesforce/blip-itm-base-coco", "laion/CLIP-ViT-B-32-DataComp.XL-s13B-b90K"}
+        "Salesforce/blip-itm-base-coco",
+        "laion/CLIP-ViT-B-32-DataComp.XL-s13B-b90K",
+    }
 
 
 def test_category_means_of_table_22_are_those_printed_here() -> None:
@@ -94,13 +114,16 @@ def test_category_means_of_table_22_are_those_printed_here() -> None:
 
 @pytest.mark.skipif(not RESULTS.is_dir(), reason="the authors' result files are not part of the repository")
 def test_cells_agree_with_the_authors_result_files() -> None:
-    """Table 21 was put in order by these files, so its own agreement says nothing; the others were read first."""
+    """Table 21 was put in order by these files, so its own agreement says nothing."""
     catalog = shipped()
     models = {alias.printed: alias.model for alias in catalog.aliases if alias.benchmark == "mieb"}
     imported = read_mteb_results(RESULTS, catalog=catalog)
     runs = {run.id: run for run in imported.runs if run.main}
-    filed = {(runs[score.run].model, runs[score.run].task, score.subset): score.value
-             for score in imported.scores if score.run in runs}
+    filed = {
+        (runs[score.run].model, runs[score.run].task, score.subset): score.value
+        for score in imported.scores
+        if score.run in runs
+    }
     compared = agreeing = 0
     for table in ROWS:
         wanted = score_columns(table).to_dict("records")

@@ -1,0 +1,160 @@
+"""Times of compute.analysis beside a plain reference in the same run: python -m tests.bench.bench_analysis
+
+One core: the number of BLAS threads is set to 1 before numpy loads. Every line checks that both gave the same
+answer (exactly, or in distribution where the two draw differently) and prints the ratio of the times.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import itertools  # noqa: E402
+import time  # noqa: E402
+from collections.abc import Callable  # noqa: E402
+
+import numpy as np  # noqa: E402
+from scipy import stats  # noqa: E402
+
+from compute.analysis.correlation import METHODS, correlate, order  # noqa: E402
+from compute.analysis.lite import select  # noqa: E402
+from compute.analysis.ranking import aggregate  # noqa: E402
+from compute.analysis.ties import tie_classes  # noqa: E402
+from compute.analysis.uncertainty import rank_with_uncertainty  # noqa: E402
+
+REFERENCE = {"kendall": stats.kendalltau, "spearman": stats.spearmanr, "pearson": stats.pearsonr}
+
+
+def median_ms(call: Callable[[], object], *, repeats: int = 5) -> float:
+    """Median wall time of `call` in milliseconds, after one call to warm up."""
+    call()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return float(np.median(times)) * 1e3
+
+
+def once_ms(call: Callable[[], object]) -> tuple[float, object]:
+    """Wall time of one call in milliseconds, and its result."""
+    start = time.perf_counter()
+    result = call()
+    return (time.perf_counter() - start) * 1e3, result
+
+
+def report(what: str, ours: float, reference: float, agreement: str) -> None:
+    """One line: both times, their ratio, and how far the answers agree."""
+    print(f"{what:44s} {ours:9.1f} ms {reference:11.1f} ms {reference / ours:8.0f}x   {agreement}")
+
+
+def made_up(*, models: int, tasks: int, missing: float, seed: int = 0) -> np.ndarray:
+    """A table of random scores with a common factor, ties and gaps."""
+    rng = np.random.default_rng(seed)
+    scores = 0.5 + 0.1 * rng.normal(size=(models, 1)) + 0.1 * rng.normal(size=(models, tasks))
+    scores = np.round(scores, 3)
+    scores[rng.random(scores.shape) < missing] = np.nan
+    return scores
+
+
+def ranks_by_loop(
+    *, scores: np.ndarray, codes: np.ndarray, stderr: np.ndarray, draws: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same bootstrap one draw at a time: columns picked by index, each score given its own noise."""
+    rng = np.random.default_rng(1)
+    ranks = np.empty((draws, len(scores)))
+    members = [np.flatnonzero(codes == c) for c in np.unique(codes)]
+    for draw in range(draws):
+        noisy = scores + stderr * rng.standard_normal(scores.shape)
+        means = [np.nanmean(noisy[:, rng.choice(columns, len(columns))], axis=1) for columns in members]
+        ranks[draw] = stats.rankdata(-np.mean(means, axis=0), method="min")
+    return tuple(np.quantile(ranks, [0.025, 0.975], axis=0))
+
+
+def bench_ranks() -> None:
+    """Ranks, intervals and tie classes against a loop over draws."""
+    for models, missing in ((60, 0.0), (60, 0.1), (700, 0.0), (700, 0.1)):
+        scores = made_up(models=models, tasks=140, missing=missing)
+        codes, stderr = np.arange(140) % 8, np.full(scores.shape, 0.01)
+        ours = median_ms(
+            lambda s=scores, c=codes, e=stderr: tie_classes(
+                ranking=rank_with_uncertainty(scores=s, categories=c, stderr=e)
+            )
+        )
+        found = rank_with_uncertainty(scores=scores, categories=codes, stderr=stderr)
+        theirs, (low, high) = once_ms(
+            lambda s=scores, c=codes, e=stderr: ranks_by_loop(scores=s, codes=c, stderr=e, draws=1000)
+        )
+        apart = np.abs(np.stack([found.rank_low - low, found.rank_high - high])).mean() / models
+        report(
+            f"ranks and ties {models} x 140, {missing:.0%} missing",
+            ours,
+            theirs,
+            f"interval ends apart by {apart:.2%} of the ranks",
+        )
+
+
+def correlations_by_loop(*, scores: np.ndarray, method: str) -> np.ndarray:
+    """scipy on every pair of columns."""
+    tasks = scores.shape[1]
+    r = np.eye(tasks)
+    for a, b in itertools.combinations(range(tasks), 2):
+        both = ~np.isnan(scores[:, a] + scores[:, b])
+        r[a, b] = r[b, a] = REFERENCE[method](scores[both, a], scores[both, b])[0]
+    return r
+
+
+def bench_correlations() -> None:
+    """All three correlations against scipy's, pair by pair."""
+    for missing, method in itertools.product((0.0, 0.1), METHODS):
+        scores = made_up(models=47, tasks=130, missing=missing)
+        ours = median_ms(lambda s=scores, m=method: correlate(scores=s, method=m))
+        theirs, r = once_ms(lambda s=scores, m=method: correlations_by_loop(scores=s, method=m))
+        apart = np.abs(correlate(scores=scores, method=method).r - r).max()
+        report(f"{method} 47 x 130, {missing:.0%} missing", ours, theirs, f"largest difference {apart:.0e}")
+    r = correlate(scores=scores, method="spearman").r
+    print(f"{'order of 130 tasks':44s} {median_ms(lambda: order(matrix=r)):9.1f} ms")
+
+
+def select_by_loop(*, scores: np.ndarray, codes: np.ndarray, size: int) -> list[int]:
+    """The same greedy choice with a full aggregation and scipy for every candidate."""
+    full = aggregate(scores=scores, categories=codes).mean
+    path: list[int] = []
+    while len(path) < size:
+        uncovered = set(codes) - {codes[t] for t in path}
+        values = {}
+        for task in range(scores.shape[1]):
+            if task in path or (uncovered and codes[task] not in uncovered):
+                continue
+            columns = [*path, task]
+            mean = aggregate(scores=scores[:, columns], categories=codes[columns]).mean
+            rank, line = stats.spearmanr(mean, full)[0], stats.pearsonr(mean, full)[0]
+            values[task] = (round(rank, 9), round(line, 9), -task)
+        path.append(max(values, key=values.get))
+    return path
+
+
+def bench_select() -> None:
+    """A small suite against the plain greedy loop."""
+    scores, codes = made_up(models=47, tasks=130, missing=0.0), np.arange(130) % 8
+    ours = median_ms(lambda: select(scores=scores, categories=codes, size=12, thresholds=()))
+    theirs, path = once_ms(lambda: select_by_loop(scores=scores, codes=codes, size=12))
+    same = path == select(scores=scores, categories=codes, size=12, thresholds=()).path.tolist()
+    report("lite, 12 of 130 tasks, 47 models", ours, theirs, "same tasks" if same else "OTHER TASKS")
+    for size in (51, 130):
+        found = median_ms(lambda k=size: select(scores=scores, categories=codes, size=k))
+        print(f"{f'lite, {size} of 130 tasks, 47 models':44s} {found:9.1f} ms")
+
+
+def main() -> None:
+    """Print every comparison."""
+    print(f"{'':44s} {'ours':>12s} {'reference':>14s} {'ratio':>9s}")
+    bench_ranks()
+    bench_correlations()
+    bench_select()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,360 @@
+"""The board in a browser: its state in the address, keys, cells, weights, files, and what it says to nonsense."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+BOARD = ".likeness-board"
+CLIP = "openai/clip-vit-base-patch32~published"
+QUERIES = {
+    "suite": "suite=mieb-lite",
+    "search": "q=clip",
+    "filters": "kind=encoder&origin=published",
+    "size": "suite=mieb&size=1b-5b",
+    "sort": "sort=-title",
+    "sort by a task": "sort=-unisim/nights",
+    "columns": "families=IQA&columns=unisim/nights,unisim/bapps",
+    "weights": "w=IQA:2,Img-2AFC:0.5",
+    "coverage": "suite=mieb&coverage=0.5",
+    "selection": f"select={CLIP},dreamsim/ensemble~published",
+}
+ROWS = """() => [...document.querySelectorAll('.lk-body .lk-row')].map((row) => ({
+  place: Number(row.getAttribute('aria-rowindex')),
+  title: row.querySelector('.lk-name')?.textContent,
+  rank: row.querySelector('.lk-rank b')?.textContent,
+})).sort((one, other) => one.place - other.place)"""
+
+
+def own_query(page: Any) -> dict[str, str]:
+    """The address's parameters, the theme apart."""
+    given = parse_qs(urlsplit(page.url).query)
+    return {key: values[0] for key, values in given.items() if key != "__theme"}
+
+
+def header(page: Any, key: str) -> Any:
+    return page.locator(f'.lk-titles [data-key="{key}"]')
+
+
+def idle(page: Any) -> None:
+    page.wait_for_selector(f"{BOARD}:not([aria-busy])[data-ready=true]")
+
+
+def wait_query(page: Any, key: str, value: str | None) -> None:
+    """Until the address carries the parameter (or, with None, does not)."""
+    page.wait_for_function("([key, value]) => new URLSearchParams(location.search).get(key) === value", arg=[key, value])
+
+
+# ---- the address
+
+@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES.keys())
+def test_the_address_alone_gives_the_view_and_stays(open_board: Callable, query: str) -> None:
+    """Whatever the address says is shown, nothing of it is refused, and a change and its undoing lead back to it."""
+    page = open_board(query)
+    wanted = {key: values[0] for key, values in parse_qs(query).items()}
+    idle(page)
+    assert page.locator(".lk-notice").is_hidden(), page.locator(".lk-notice").inner_text()
+    assert page.locator(BOARD).get_attribute("data-suite") == wanted.get("suite", "unisim-core")
+    search = page.get_by_label("Search models")
+    before = search.input_value()
+    search.fill("zzzz")
+    wait_query(page, "q", "zzzz")
+    search.fill(before)
+    wait_query(page, "q", before or None)
+    assert own_query(page) == wanted
+
+
+def test_what_is_done_on_the_page_is_in_the_address_and_survives_a_reload(open_board: Callable) -> None:
+    page = open_board()
+    page.get_by_role("button", name="MIEB-lite", exact=True).click()
+    page.wait_for_selector(f"{BOARD}[data-suite=mieb-lite][data-ready=true]")
+    page.get_by_label("Search models").fill("siglip")
+    header(page, "title").get_by_role("button").click()
+    page.get_by_role("checkbox").first.click()
+    wait_query(page, "sort", "title")
+    wait_query(page, "q", "siglip")
+    query, rows = own_query(page), page.evaluate(ROWS)
+    assert query["suite"] == "mieb-lite"
+    assert query["select"].endswith(("~published", "~imported"))
+    assert 0 < len(rows) < 20
+    assert all("siglip" in row["title"].lower() for row in rows)
+    page.reload()
+    page.wait_for_selector(f"{BOARD}[data-suite=mieb-lite][data-ready=true]")
+    assert page.evaluate(ROWS) == rows
+    assert own_query(page) == query
+    assert page.locator("[role=checkbox][aria-checked=true]").count() == 1
+
+
+def test_back_returns_to_the_suite_before(open_board: Callable) -> None:
+    page = open_board()
+    page.get_by_role("button", name="PairBench", exact=True).click()
+    page.wait_for_selector(f"{BOARD}[data-suite=pairbench][data-ready=true]")
+    page.go_back()
+    page.wait_for_selector(f"{BOARD}[data-suite=unisim-core][data-ready=true]")
+    assert "suite" not in own_query(page)
+
+
+@pytest.mark.parametrize(("query", "named"), [
+    ("suite=nowhere", "nowhere"),
+    ("models=nobody/nothing", "models"),
+    ("select=<script>window.harmed=1</script>", "select"),
+    ("sort=-<img src=x onerror=window.harmed=1>", "sort"),
+    ("w=IQA:1e9,Nope:2,IQA:-1,IQA:nan&coverage=7", "coverage"),
+    ("columns=__proto__,constructor&families=toString", "columns"),
+    ("released=9999-&trained=maybe&kind=spoon", "released"),
+], ids=lambda value: value if "=" not in value else value.partition("=")[0])
+def test_nonsense_in_the_address_gives_the_default_and_a_sentence(open_board: Callable, query: str, named: str) -> None:
+    page = open_board(query.replace(" ", "%20"), expected="400")
+    assert page.locator(BOARD).get_attribute("data-suite") == "unisim-core"
+    rows = page.evaluate(ROWS)
+    assert rows[0]["rank"] == "1"
+    notice = page.locator(".lk-notice").inner_text()
+    assert named in notice and "Ignored from the address" in notice
+    assert page.evaluate("window.harmed") is None
+    assert page.locator(f"{BOARD} img, {BOARD} script").count() == 0
+
+
+def test_a_title_out_of_a_file_stays_text(open_board: Callable) -> None:
+    page = open_board("origin=imported")
+    page.get_by_text("<img src=x onerror=").first.wait_for()
+    assert page.evaluate("window.harmed") is None
+    page.locator(".lk-model", has_text="<img").click()
+    dialog = page.locator("dialog[open]")
+    assert "<img src=x" in dialog.inner_text() and "Imported" in dialog.inner_text()
+    assert page.locator(f"{BOARD} img").count() == 0
+    assert page.evaluate("window.harmed") is None
+
+
+# ---- the keyboard
+
+def test_slash_focuses_the_search_and_escape_clears_it(open_board: Callable) -> None:
+    page = open_board()
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Search models"
+    page.keyboard.type("clip/")
+    wait_query(page, "q", "clip/")
+    page.keyboard.press("Escape")
+    wait_query(page, "q", None)
+
+
+def test_sorting_by_keyboard_alone(open_board: Callable) -> None:
+    """From the search box by Tab into the grid, up to the header, sideways, Enter and Space."""
+    page = open_board()
+    page.keyboard.press("/")
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        if page.evaluate("!!document.activeElement.closest('[role=grid]')"):
+            break
+    assert page.evaluate("!!document.activeElement.closest('[role=grid]')"), "Tab does not reach the grid"
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("ArrowUp")
+    focused = "document.activeElement.closest('[role=columnheader]')?.dataset.key"
+    for _ in range(10):
+        if page.evaluate(focused) == "IQA":
+            break
+        page.keyboard.press("ArrowRight")
+    assert page.evaluate(focused) == "IQA"
+    assert header(page, "IQA").get_attribute("aria-sort") == "none"
+    page.keyboard.press("Enter")
+    assert header(page, "IQA").get_attribute("aria-sort") == "descending"
+    assert page.evaluate(focused) == "IQA", "the focus was lost by sorting"
+    page.keyboard.press("Space")
+    assert header(page, "IQA").get_attribute("aria-sort") == "ascending"
+    assert header(page, "rank").get_attribute("aria-sort") == "none"
+    wait_query(page, "sort", "IQA")
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.closest('[role=gridcell]') !== null")
+
+
+def test_a_cell_opens_and_closes_by_keyboard_and_gives_the_focus_back(open_board: Callable) -> None:
+    page = open_board()
+    page.locator(".lk-body .lk-row[aria-rowindex='3'] .lk-model").focus()
+    page.keyboard.press("Enter")
+    page.locator("dialog[open]").wait_for()
+    page.keyboard.press("Escape")
+    page.locator("dialog[open]").wait_for(state="detached")
+    assert page.evaluate("!!document.activeElement.closest('[role=grid]')")
+
+
+# ---- the table
+
+def test_sorting_orders_numbers_and_keeps_the_missing_last(open_board: Callable) -> None:
+    page = open_board("suite=mieb&coverage=0&sort=mean&columns=mieb/stl10")
+    for column, down in (("mieb/stl10", True), ("mieb/stl10", False)):
+        header(page, column).get_by_role("button").click()
+        state = "descending" if down else "ascending"
+        page.wait_for_selector(f'.lk-titles [data-key="{column}"][aria-sort={state}]')
+        place = header(page, column).get_attribute("aria-colindex")
+        cells = page.locator(f".lk-body [aria-colindex='{place}']").all_inner_texts()
+        order = [float(cell) for cell in cells if cell != "—"]
+        assert len(order) > 5
+        assert order == sorted(order, reverse=down)
+        assert "—" not in cells[:len(order)]
+
+
+def test_the_model_stays_in_view_after_scrolling_sideways(open_board: Callable) -> None:
+    for width in (1280, 390):
+        page = open_board("suite=mieb&columns=all", width=width)
+        page.evaluate("document.querySelector('.lk-grid').scrollLeft = 4000")
+        page.wait_for_selector(".lk-grid.lk-aside")
+        seen = page.evaluate("""() => {
+          const grid = document.querySelector('.lk-grid').getBoundingClientRect();
+          const cell = document.querySelector('.lk-body .lk-model').getBoundingClientRect();
+          const top = document.elementFromPoint(cell.left + 30, cell.top + cell.height / 2);
+          return {inside: cell.left >= grid.left - 1 && cell.right <= grid.right + 1, on: !!top?.closest('.lk-model')};
+        }""")
+        assert seen == {"inside": True, "on": True}, f"at {width} px: {seen}"
+
+
+def test_columns_out_of_view_are_not_drawn(open_board: Callable) -> None:
+    page = open_board("suite=mieb&columns=all")
+    nodes = page.evaluate("document.querySelectorAll('*').length")
+    assert nodes <= 1500
+    grid = page.locator(".lk-grid")
+    assert int(grid.get_attribute("aria-colcount")) > 130
+    assert int(grid.get_attribute("aria-rowcount")) > 20
+    page.evaluate("document.querySelector('.lk-grid').scrollTo(9e5, 9e5)")
+    last = grid.get_attribute("aria-colcount")
+    page.locator(f".lk-body [aria-colindex='{last}']").first.wait_for()
+    assert page.evaluate("document.querySelectorAll('*').length") <= 1500
+
+
+def test_a_missing_figure_is_a_dash_with_its_reason(open_board: Callable) -> None:
+    page = open_board("suite=mieb&coverage=0&columns=all")
+    page.locator(".lk-missing").first.wait_for()
+    for cell in page.locator(".lk-body .lk-missing").all()[:20]:
+        assert cell.inner_text() == "—"
+        assert re.match(r"No value: \w.{8,}", cell.get_attribute("aria-label"))
+
+
+def test_a_cell_tells_where_its_figure_comes_from(open_board: Callable) -> None:
+    page = open_board("families=none&columns=unisim/nights&q=clip")
+    place = header(page, "unisim/nights").get_attribute("aria-colindex")
+    cell = page.locator(f".lk-body .lk-row[aria-rowindex='3'] [aria-colindex='{place}']")
+    figure = cell.inner_text()
+    cell.click()
+    dialog = page.locator("dialog[open]")
+    dialog.get_by_text("UniSim-Bench Table").first.wait_for()
+    text = dialog.inner_text()
+    assert figure in text and "As printed" in text and "Published" in text and "NIGHTS" in text
+    dialog.get_by_label("Close").click()
+    dialog.wait_for(state="detached")
+
+
+def test_weights_change_ranks_and_filters_do_not(open_board: Callable) -> None:
+    page = open_board()
+    usual = {row["title"]: row["rank"] for row in page.evaluate(ROWS)}
+    page.get_by_label("Search models").fill("clip")
+    wait_query(page, "q", "clip")
+    found = page.evaluate(ROWS)
+    assert 0 < len(found) < len(usual)
+    assert all(usual.get(row["title"], row["rank"]) == row["rank"] for row in found)
+    assert [row["rank"] for row in found] != [str(place + 1) for place in range(len(found))], "ranks were dealt anew"
+    page.get_by_label("Search models").fill("")
+    page.get_by_role("button", name="Weights", exact=True).click()
+    page.get_by_label("Weight of IQA, number").fill("5")
+    page.keyboard.press("Enter")
+    wait_query(page, "w", "IQA:5")
+    page.wait_for_function("[...document.querySelectorAll('.lk-rank em')].length > 0")
+    idle(page)
+    weighed = {row["title"]: row["rank"] for row in page.evaluate(ROWS)}
+    assert weighed != usual
+    page.get_by_role("button", name="Usual weights").click()
+    wait_query(page, "w", None)
+    page.wait_for_function("document.querySelectorAll('.lk-rank em').length === 0")
+    assert {row["title"]: row["rank"] for row in page.evaluate(ROWS)} == usual
+
+
+def test_a_filter_is_a_chip_and_counts(open_board: Callable) -> None:
+    page = open_board()
+    page.get_by_role("button", name="Filters", exact=True).click()
+    panel = page.get_by_role("dialog", name="Filters")
+    panel.get_by_label("Perceptual metric").check()
+    panel.get_by_role("button", name="Close").click()
+    wait_query(page, "kind", "metric")
+    chip = page.get_by_label("Remove the filter Kind: Perceptual metric")
+    shown = int(page.locator(BOARD).get_attribute("data-rows"))
+    assert 0 < shown < 25
+    assert f"{shown} of" in page.locator(".lk-status").inner_text()
+    chip.click()
+    wait_query(page, "kind", None)
+
+
+def test_no_match_says_so_and_offers_the_way_back(open_board: Callable) -> None:
+    page = open_board("q=zzzzzz")
+    assert "No model matches" in page.locator(".lk-empty").inner_text()
+    page.locator(".lk-empty").get_by_role("button", name="Reset").click()
+    wait_query(page, "q", None)
+    assert len(page.evaluate(ROWS)) > 10
+
+
+def test_a_server_that_fails_is_said_in_words_and_retried(open_board: Callable, visit: Callable) -> None:
+    page = visit("board", expected="Failed to load|ERR_FAILED|503", ready=f"{BOARD}[data-ready=error]",
+                 before=lambda page: page.route("**/data/board/*", lambda route: route.fulfill(status=503, body="{}")))
+    assert "did not load" in page.locator(BOARD).inner_text()
+    page.unroute("**/data/board/*")
+    page.get_by_role("button", name="Retry").click()
+    page.wait_for_selector(f"{BOARD}[data-ready=true]")
+
+
+# ---- eyes
+
+def test_on_a_phone_the_page_does_not_scroll_sideways(open_board: Callable) -> None:
+    page = open_board("suite=mieb", width=390)
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
+    cell = page.locator(".lk-body .lk-model").first.bounding_box()
+    assert cell["x"] >= 0 and cell["width"] <= 200
+
+
+def test_reduced_motion_is_kept(open_board: Callable) -> None:
+    page = open_board(reduced=True)
+    page.get_by_role("button", name="Weights", exact=True).click()
+    moving = page.evaluate("""() => [...document.querySelectorAll('.likeness-board, .likeness-board *')].filter((node) => {
+      const style = getComputedStyle(node);
+      const longest = (text) => Math.max(...text.split(',').map(parseFloat));
+      return longest(style.transitionDuration) > 0.01 || (style.animationName !== 'none' && longest(style.animationDuration) > 0.01);
+    }).map((node) => node.className)""")
+    assert moving == []
+
+
+CONTRAST = """() => {
+  const parse = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
+  const luminance = ([r, g, b]) => [r, g, b].map((byte) => byte / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
+  const behind = (node) => {
+    for (let one = node; one; one = one.parentElement) {
+      const colour = parse(getComputedStyle(one).backgroundColor);
+      if (colour.length === 3 || colour[3] === 1) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const weak = [];
+  let checked = 0;
+  for (const node of document.querySelectorAll('.lk-grid *, .lk-bar *, .lk-legend *, .lk-suites *, .lk-about')) {
+    const text = [...node.childNodes].some((child) => child.nodeType === 3 && child.data.trim());
+    if (!text || !node.offsetParent || node.disabled) continue;
+    checked += 1;
+    const pair = [luminance(parse(getComputedStyle(node).color)), luminance(behind(node))].sort((a, b) => b - a);
+    const ratio = (pair[0] + 0.05) / (pair[1] + 0.05);
+    if (ratio < 4.5) weak.push(`${node.className} ${node.textContent.slice(0, 20)} ${ratio.toFixed(2)}`);
+  }
+  return {checked, weak: weak.slice(0, 10)};
+}"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("query", ["", "suite=mieb&coverage=0&columns=all", "suite=cfred-hpdv2", "w=IQA:3"])
+def test_every_text_of_the_table_stands_out_from_what_is_behind_it(open_board: Callable, query: str, dark: bool) -> None:
+    """WCAG 2.2 contrast (relative luminance) of each drawn text, at least 4.5."""
+    page = open_board(query, dark=dark)
+    idle(page)
+    assert page.evaluate("document.body.classList.contains('dark')") is dark
+    found = page.evaluate(CONTRAST)
+    assert found["checked"] > 60
+    assert found["weak"] == []

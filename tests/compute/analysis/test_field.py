@@ -1,0 +1,76 @@
+"""One model against the field: closed form, gaps, direction, degenerate, and numpy's own quantities."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from compute.analysis.field import neighbours, standing
+from compute.types import BadInput
+
+NAN = np.nan
+
+
+def test_standing_is_the_distance_from_the_others_in_their_deviations():
+    found = standing(scores=[[10.0], [1], [2], [3], [4]], row=0)
+    others = np.array([1, 2, 3, 4.0])
+    assert found.z[0] == pytest.approx((10 - others.mean()) / others.std(ddof=1))
+    assert (found.percentile[0], found.place[0], found.others[0]) == (1, 1, 4)
+
+
+def test_standing_turns_with_the_direction():
+    scores = [[10.0], [1], [2], [3], [4]]
+    found = standing(scores=scores, row=0, higher=np.array([False]))
+    assert found.z[0] == pytest.approx(-standing(scores=scores, row=0).z[0])
+    assert (found.percentile[0], found.place[0]) == (0, 5)
+
+
+def test_ties_count_half_and_share_a_place():
+    found = standing(scores=[[2.0], [1], [2], [2], [3]], row=0)
+    assert found.percentile[0] == pytest.approx((1 + 0.5 * 2) / 4)
+    assert found.place[0] == 2
+
+
+def test_standing_is_undefined_without_a_score_or_a_field_or_a_spread():
+    scores = np.array([[NAN, 5, 5], [1, NAN, 2], [2, 1, 2], [3, 2, 2], [4, 3, 2]])
+    found = standing(scores=scores, row=0)
+    assert np.isnan(found.z).all()
+    assert found.others.tolist() == [4, 3, 4]
+    assert found.place.tolist() == [-1, 1, 1]
+
+
+def test_neighbours_match_standardised_distances():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(6, 8))
+    found = neighbours(scores=x, row=2)
+    z = (x - x.mean(axis=0)) / x.std(axis=0)
+    for other in (0, 1, 3, 4, 5):
+        assert found.distance[other] == pytest.approx(np.sqrt(((z[other] - z[2]) ** 2).mean()))
+        assert found.correlation[other] == pytest.approx(np.corrcoef(z[other], z[2])[0, 1])
+    assert np.isnan(found.distance[2])
+
+
+def test_a_twin_is_at_distance_zero_and_units_do_not_matter():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(5, 6))
+    x[3] = x[0]
+    found = neighbours(scores=x, row=0)
+    assert found.distance[3] == pytest.approx(0)
+    assert found.correlation[3] == pytest.approx(1)
+    again = neighbours(scores=x * np.array([1, 100, 0.01, 1, 7, 1]) + 3, row=0)
+    np.testing.assert_allclose(again.distance, found.distance)
+
+
+def test_too_few_shared_tasks_give_no_distance():
+    x = np.random.default_rng(2).normal(size=(4, 6))
+    x[1, :3] = NAN
+    found = neighbours(scores=x, row=0, minimum=4)
+    assert np.isnan(found.distance[1])
+    assert found.shared.tolist() == [6, 3, 6, 6]
+
+
+def test_bad_input():
+    with pytest.raises(BadInput, match="no row 5"):
+        standing(scores=[[1.0], [2]], row=5)
+    with pytest.raises(BadInput, match="minimum=1"):
+        neighbours(scores=[[1.0], [2]], row=0, minimum=1)

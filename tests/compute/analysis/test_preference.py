@@ -1,0 +1,76 @@
+"""Metrics of generators against people: perfect, worst, exact permutations, small sets, and scipy's own test."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import PermutationMethod, pearsonr
+
+from compute.analysis.preference import agree, permutation_p
+from compute.types import BadInput, Undefined
+
+
+def test_perfect_agreement_of_a_distance():
+    found = agree(scores=[1, 2, 3, 4, 5, 6], human=[60, 50, 40, 30, 20, 10], ranks=[1, 2, 3, 4, 5, 6],
+                  human_ranks=[1, 2, 3, 4, 5, 6], higher=False)
+    assert found.r == pytest.approx(-1)
+    assert found.right_way and found.accuracy == 1
+    assert (found.accuracy_low, found.accuracy_high) == (1, 1)
+    assert found.p == pytest.approx(2 / math.factorial(6))
+    assert found.weakest == pytest.approx(-1)
+
+
+def test_the_wrong_way_keeps_its_square():
+    found = agree(scores=[1, 2, 3, 4, 5, 6], human=[1, 2, 3, 4, 5, 6], ranks=[1, 2, 3, 4, 5, 6],
+                  human_ranks=[6, 5, 4, 3, 2, 1], higher=False)
+    assert not found.right_way
+    assert found.rho_squared == pytest.approx(1)
+    assert found.accuracy == 0
+
+
+def test_four_generators_can_prove_nothing():
+    found = agree(scores=[1, 2, 3, 4], human=[1, 2, 3, 4], ranks=[4, 3, 2, 1], human_ranks=[4, 3, 2, 1], higher=True)
+    assert found.p == pytest.approx(2 / 24)
+    assert found.p > 0.05
+    assert math.isnan(found.accuracy_low) and math.isnan(found.accuracy_high)
+
+
+@pytest.mark.parametrize("n", [5, 7])
+def test_exact_p_is_scipys(n):
+    rng = np.random.default_rng(n)
+    x, y = rng.normal(size=n), rng.normal(size=n)
+    reference = pearsonr(x, y, method=PermutationMethod(n_resamples=math.inf)).pvalue
+    # scipy doubles the smaller tail, this counts both; they agree to a few orders out of n!
+    assert permutation_p(x=x, y=y) == pytest.approx(reference, abs=0.06)
+
+
+def test_exact_p_by_hand():
+    # the orders of 1, 2, 4 against 0, 0, 1 with |r| at least that of (1, 2, 4): the 4 last, in 2 of 6 orders
+    assert permutation_p(x=[1, 2, 4], y=[0, 0, 1]) == pytest.approx(2 / 6)
+
+
+def test_random_orders_are_repeatable_and_near_the_exact_share():
+    rng = np.random.default_rng(3)
+    x, y = np.arange(9.0), rng.normal(size=9)
+    first = permutation_p(x=x, y=y)
+    assert first == permutation_p(x=x, y=y)
+    assert first == pytest.approx(pearsonr(x, y).pvalue, abs=0.03)
+
+
+def test_weakest_names_what_hangs_on_one_generator():
+    found = agree(scores=[0, 1, 0, 1, 0, 9], human=[0, 0, 1, 1, 0.5, 9], ranks=[4, 2, 4, 2, 4, 1],
+                  human_ranks=[5, 5, 2, 2, 4, 1], higher=True)
+    assert found.r > 0.95
+    assert found.weakest < 0.2
+
+
+def test_bad_input():
+    given = {"scores": [1, 2, 3], "human": [1, 2, 3], "human_ranks": [3, 2, 1], "higher": True}
+    with pytest.raises(BadInput, match="ranks"):
+        agree(**given | {"ranks": [1, 2], "human_ranks": [1, 2]})
+    with pytest.raises(Undefined):
+        agree(**given | {"ranks": [1, 2, 3], "scores": [1, 1, 1]})
+    with pytest.raises(BadInput, match="draws"):
+        agree(**given, ranks=[1, 2, 3], draws=10)

@@ -1,0 +1,51 @@
+"""Saturation of a task: closed form, direction, unknown noise, degenerate."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from compute.analysis.saturation import saturation
+from compute.types import BadInput
+
+
+def test_closed_form():
+    found = saturation(scores=[0.9, 0.88, 0.5, np.nan], stderr=[0.01, 0.01, 0.02, np.nan], chance=0.5, ceiling=1.0)
+    assert (found.models, found.best, found.median) == (3, 0.9, 0.88)
+    assert found.used == pytest.approx(0.8)
+    assert found.spread == pytest.approx(np.std([0.9, 0.88, 0.5], ddof=1))
+    assert found.noise == pytest.approx(0.01)
+    assert found.ratio == pytest.approx(found.spread / 0.01)
+    assert (found.judged, found.within, found.below_chance) == (2, 1, 1)
+
+
+def test_the_gap_is_measured_in_the_noise_of_both():
+    edge = 1.959963984540054 * math.hypot(0.03, 0.04)
+    inside = saturation(scores=[0.8, 0.8 - edge + 1e-9], stderr=[0.03, 0.04])
+    outside = saturation(scores=[0.8, 0.8 - edge - 1e-9], stderr=[0.03, 0.04])
+    assert (inside.within, outside.within) == (1, 0)
+
+
+def test_lower_is_better():
+    found = saturation(scores=[3.0, 1.0, 2.0], stderr=[0.1, 0.1, 0.1], higher=False)
+    assert found.best == 1.0
+    assert found.within == 0
+
+
+def test_unknown_noise_judges_nobody():
+    found = saturation(scores=[0.9, 0.8])
+    assert (found.judged, found.within) == (0, 0)
+    assert math.isnan(found.noise) and math.isnan(found.ratio) and math.isnan(found.used)
+
+
+def test_one_model_has_no_spread():
+    assert math.isnan(saturation(scores=[0.4]).spread)
+
+
+def test_bad_input():
+    with pytest.raises(BadInput, match="No model"):
+        saturation(scores=[np.nan])
+    with pytest.raises(BadInput, match="shapes"):
+        saturation(scores=[1.0, 2.0], stderr=[0.1])

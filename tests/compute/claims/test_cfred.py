@@ -1,0 +1,113 @@
+"""cFreD's claims: a few worked by hand, and every one with a verdict."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from compute.claims.cfred import claims
+from compute.claims.cfred_tables import columns, rounding_slack
+from compute.metrics.agreement import squared_correlation
+from compute.types import VERDICTS, Claim
+
+
+def named(text: str) -> Claim:
+    found = [claim for claim in claims() if claim.claim == text]
+    assert len(found) == 1, text
+    return found[0]
+
+
+def test_every_claim_is_whole():
+    listed = claims()
+    assert {claim.paper for claim in listed} == {"cFreD"}
+    assert {claim.verdict for claim in listed} <= set(VERDICTS)
+    assert len({(claim.claim, claim.where) for claim in listed}) == len(listed)
+    assert all(
+        claim.where and (claim.recomputed or claim.verdict == "cannot be recomputed") for claim in listed
+    )
+    assert all(claim.note for claim in listed if claim.verdict == "cannot be recomputed")
+
+
+def test_every_summary_cell_has_a_claim_and_every_correlation_its_sign():
+    rho = [claim for claim in claims() if claim.claim.startswith("ρ² of")]
+    assert len(rho) == 27 and all(claim.note.startswith("r = ") for claim in rho)
+    assert len([claim for claim in claims() if claim.claim.startswith("Rank accuracy of")]) == 18
+    assert len([claim for claim in claims() if claim.claim.startswith("Ranks under")]) == 30
+
+
+def test_parti_by_hand():
+    # Ranks 3, 2, 1, 4 against 1, 2, 3, 4: three of six pairs are turned round.
+    assert columns(2)["Aesthetic"].accuracy == pytest.approx(50)
+    # Ranks 4, 2, 1, 3: only the second and the third stay before the fourth, two of six pairs.
+    assert columns(2)["MPS"].accuracy == pytest.approx(100 / 3)
+    assert columns(2)["cFreD"].accuracy == 100
+
+
+def test_wrong_way_correlations_are_named():
+    wrong = {
+        (table, name)
+        for table in (1, 2, 3)
+        for name, column in columns(table).items()
+        if not column.right_way
+    }
+    assert wrong == {(1, "CLIP"), (2, "MPS"), (3, "FID"), (3, "FD_DINOv2"), (3, "CLIP"), (3, "CMMD")}
+    assert "wrong way" in named("ρ² of MPS with human preference on Parti-Prompts").note
+
+
+def test_the_misprint_of_mps_explains_its_correlation():
+    column, elo = columns(3)["MPS"], [1083, 1073, 1069, 997, 944, 890, 752, 740, 664]
+    assert column.scores[4] == 2.35
+    mended = np.where(column.scores == 2.35, 12.35, column.scores)
+    assert squared_correlation(scores=mended, human=elo) == pytest.approx(0.48, abs=0.005)
+    assert column.rho == pytest.approx(0.02, abs=0.005)
+
+
+def test_no_cmmd_that_fits_its_rank_explains_the_printed_correlation():
+    column, elo = columns(3)["CMMD"], [1083, 1073, 1069, 997, 944, 890, 752, 740, 664]
+    assert column.scores[0] == 6.08
+    for value in np.arange(48.52, 66.11, 0.01):
+        mended = np.where(column.scores == 6.08, value, column.scores)
+        assert squared_correlation(scores=mended, human=elo) > 0.225
+
+
+def test_rounding_slack_bounds_small_steps():
+    column = columns(2)["ImReward"]
+    rate = np.array([69.84, 46.10, 42.68, 29.21])
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        moved = squared_correlation(
+            scores=column.scores + rng.uniform(-0.005, 0.005, 4), human=rate + rng.uniform(-0.005, 0.005, 4)
+        )
+        assert abs(moved - column.rho) <= column.slack * 1.01
+    still = rounding_slack(scores=column.scores, human=rate, scores_half=np.zeros(4), human_half=np.zeros(4))
+    assert still == 0
+
+
+@pytest.mark.parametrize(
+    "claim, recomputed, verdict",
+    [
+        ("ρ² of cFreD with human preference on HPDv2", "0.9664", "reproduces"),
+        ("ρ² of CLIPScore with human preference on Parti-Prompts", "0.0008", "conflict"),
+        ("ρ² of Aesthetic with human preference on HPDv2", "0.8351", "rounding"),
+        ("ρ² of CMMD with human preference on COCO", "0.0001", "conflict"),
+        ("Rank accuracy of cFreD on HPDv2", "91.111", "reproduces"),  # 41 of 45 pairs
+        ("Rank accuracy of HPSv2 on HPDv2", "91.111", "conflict"),
+        ("Rank accuracy of FD-DINOv2 on COCO", "27.7778", "conflict"),  # 10 of 36 pairs
+        ("Ranks under cFreD on COCO", "4, 7, 1, 5, 1, 3, 6, 9, 8", "rounding"),
+        ("Ranks under FID on HPDv2", "1, 7, 2, 3, 4, 6, 5, 8, 9, 10", "reproduces"),
+        ("Correlation of HPSv2 on HPDv2", "0.9017", "conflict"),
+        ("cFreD is the third most aligned metric on COCO", "4 by ρ², 5 by rank accuracy", "conflict"),
+        (
+            "On HPDv2 a blend of FID and CLIPScore is worse than either alone",
+            "CLIPScore alone 15.56",
+            "conflict",
+        ),
+    ],
+)
+def test_worked_claims(claim: str, recomputed: str, verdict: str):
+    assert (named(claim).recomputed, named(claim).verdict) == (recomputed, verdict)
+
+
+def test_statistical_metrics_but_cfred_turn_coco_round():
+    accuracies = {name: column.accuracy for name, column in columns(3).items() if not column.judge.trained}
+    assert {name for name, value in accuracies.items() if value > 50} == {"cFreD"}

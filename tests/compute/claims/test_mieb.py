@@ -1,0 +1,130 @@
+"""MIEB's claims: counts by verdict, known verdicts, and that a changed figure changes the verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pandas as pd
+import pytest
+
+from compute.claims import mieb, mieb_averages, mieb_figures, mieb_text
+from compute.claims.mieb_figures import across_languages, half, long_name, mean_of, value
+from compute.types import VERDICTS, BadInput, Claim
+
+
+@pytest.fixture(scope="module")
+def found() -> list[Claim]:
+    return mieb.claims()
+
+
+def one(found: list[Claim], statement: str, where: str) -> Claim:
+    matches = [claim for claim in found if claim.claim == statement and claim.where == where]
+    assert len(matches) == 1
+    return matches[0]
+
+
+def test_counts(found: list[Claim]):
+    verdicts = Counter(claim.verdict for claim in found)
+    assert verdicts == {"reproduces": 860, "rounding": 43, "cannot be recomputed": 43, "conflict": 29}
+    assert set(verdicts) <= set(VERDICTS)
+
+
+def test_every_claim_is_complete(found: list[Claim]):
+    for claim in found:
+        assert claim.paper == "MIEB"
+        assert claim.claim and claim.where and claim.printed
+        assert claim.formula or claim.verdict == "cannot be recomputed"
+        assert claim.recomputed or claim.verdict == "cannot be recomputed"
+        assert claim.note or claim.verdict != "cannot be recomputed"
+
+
+def test_no_statement_is_claimed_twice(found: list[Claim]):
+    seen = Counter((claim.claim, claim.where, claim.formula) for claim in found)
+    assert seen.most_common(1)[0][1] == 1
+
+
+def test_category_averages_never_conflict(found: list[Claim]):
+    averages = [claim for claim in found if claim.where == "Table 22" or claim.where.startswith("Table 2,")]
+    assert len(averages) > 850
+    assert {claim.claim for claim in averages if claim.verdict == "conflict"} == {
+        "Rows are ranked by the mean over all tasks"
+    }
+
+
+@pytest.mark.parametrize(
+    ("statement", "where", "printed", "recomputed", "verdict"),
+    [
+        ("voyage-multimodal-3: Clus. (5)", "Table 22", "82.41", "82.4120", "reproduces"),
+        ("Tasks behind Mean (Eng.)", "Table 22, heading", "125", "120", "conflict"),
+        ("E5-V: LP.", "Table 2, MIEB (130 tasks)", "74.5", "", "cannot be recomputed"),
+        ("E5-V: saving by MIEB-lite", "Table 5", "82.4%", "82.424", "reproduces"),
+        ("E5-V: average over the languages of xFlickr&CO", "Table 3", "90.8", "83.169", "conflict"),
+        ("E5-V, v-STS (ours): avg.", "Table 4", "79.3", "79.314", "reproduces"),
+        ("royokong/e5-v: average nDCG@5 on ViDoRe", "Section 5.7", "62.69", "62.6870", "reproduces"),
+        ("nyu-visionx/moco-v3-vit-l: average on English Visual STS", "Section 5.6", "14.31", "14.7300",
+         "conflict"),
+        ("Models in the first leaderboard", "Appendix C", "36", "38", "conflict"),
+        ("Overall rank of E5-V", "Tables 2 and 22", "2", "4", "conflict"),
+        ("BLIP models among the five best in vision-centric QA", "Section 5.9", "2", "1", "conflict"),
+        ("E5-V achieves the best English Visual STS", "Section 5.6", "royokong/e5-v", "voyage-multimodal-3",
+         "conflict"),
+    ],
+)
+def test_known_verdicts(
+    found: list[Claim], statement: str, where: str, printed: str, recomputed: str, verdict: str
+):
+    claim = one(found, statement, where)
+    assert (claim.printed, claim.recomputed, claim.verdict) == (printed, recomputed, verdict)
+
+
+def test_correlations_with_lite_state_their_sample(found: list[Claim]):
+    lite = [claim for claim in found if "correlation of the means" in claim.claim]
+    assert [(claim.printed, claim.recomputed, claim.verdict) for claim in lite] == [
+        ("0.992", "0.975", "cannot be recomputed"),
+        ("0.992", "0.902", "cannot be recomputed"),
+        ("0.986", "0.960", "cannot be recomputed"),
+        ("0.986", "0.927", "cannot be recomputed"),
+    ]
+    assert "19 models" in lite[0].formula and "35 models" in lite[1].formula
+
+
+def test_rules_cover_the_counts_of_the_headings():
+    full = {column: sum(len(names) for _, names in parts) for column, parts in mieb_figures.FULL.items()}
+    assert full == {"Clus.": 5, "ZS.": 23, "LP.": 22, "Cmp.": 7, "VC.": 6, "Doc.": 10, "vSTS (en)": 7}
+    lite = {column: sum(len(names) for _, names in parts) for column, parts in mieb_figures.LITE.items()}
+    assert lite == {
+        "Rtrv.": 11, "Clus.": 2, "ZS.": 7, "LP.": 8, "Cmp.": 6, "VC.": 5, "Doc.": 6, "vSTS (en)": 2,
+    }
+
+
+def test_a_lost_cell_leaves_no_average(monkeypatch: pytest.MonkeyPatch):
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, float("nan")]}, index=["whole", "torn"])
+    monkeypatch.setattr(mieb_figures, "figures", lambda table: frame)
+    means = mean_of(((9, ("a", "b")),))
+    assert value(means, "whole") == 2.0
+    assert value(means, "torn") is None
+    assert value(means, "absent") is None
+
+
+def test_a_changed_cell_is_a_conflict():
+    texts = half("MIEB Full")[["Doc."]].copy()
+    sources = {"Doc.": (mean_of(mieb_figures.FULL["Doc."]), "")}
+    texts.at["E5-V", "Doc."] = "62.9"
+    verdicts = {c.claim: c.verdict for c in mieb_averages.columns_of(texts, sources, "Table 2", slack=0.01)}
+    assert verdicts["E5-V: Doc."] == "conflict"
+    assert verdicts["Voyage-multimodal-3: Doc."] == "reproduces"
+
+
+def test_across_languages_is_the_mean_of_two_means():
+    assert value(across_languages(), "voyage-multimodal-3") == pytest.approx((67.785 + 73.0489) / 2, abs=1e-3)
+
+
+def test_unknown_short_name_names_the_remedy():
+    with pytest.raises(BadInput, match="SHORT in mieb_figures"):
+        long_name("clip-of-nobody")
+
+
+def test_best_leaves_one_model_out():
+    column = pd.Series({"first": 3.0, "second": 2.0, "third": 1.0})
+    assert mieb_text.best(column) == "first"
+    assert mieb_text.best(column, without="first") == "second"

@@ -1,0 +1,562 @@
+"""Imports: a repository of MTEB results, sound and damaged, and CSV tables of scores."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compute.catalog import Alias, Catalog, shipped
+from compute.importing import Imported, fetch_mteb_results, figures, read_mteb_results, read_scores_csv
+from compute.importing.mteb import version_key
+from compute.metrics import METRICS
+from compute.types import BadInput, Benchmark, LikenessError, Model, Task
+
+REAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "mteb-results"
+OLD, NEW = "a" * 40, "b" * 40
+META = {
+    "name": "Org/Some-Model",
+    "revision": NEW,
+    "license": "mit",
+    "n_parameters": 151_000_000,
+    "embed_dim": 512,
+    "release_date": "2024-05-06",
+    "modalities": ["image", "text"],
+    "open_weights": True,
+}
+
+
+def task(title: str, *, metric: str, **fields: Any) -> Task:
+    return Task(
+        key=f"mieb/{title.lower()}",
+        title=title,
+        benchmark="mieb",
+        category="any",
+        dataset="",
+        metrics=(metric,),
+        **{"split": "test", **fields},
+    )
+
+
+@pytest.fixture
+def catalog() -> Catalog:
+    benchmarks = tuple(
+        Benchmark(key=key, title=key, paper="", url="", description="", bibtex="")
+        for key in ("mieb", "unisim")
+    )
+    tasks = (
+        task("CIFAR10", metric="accuracy", n_items=10_000, procedure="probe"),
+        task("VOC2007", metric="lrap"),
+        task("Food101Classification", metric="accuracy", split="validation"),
+        task("SOPI2IRetrieval", metric="recall_at_1"),
+        task("Winoground", metric="group_accuracy"),
+        task("STS12VisualSTS", metric="cosine_spearman"),
+        task("XFlickr30kCoT2IRetrieval", metric="ndcg_at_10", subsets=("de", "en")),
+        task(
+            "STSBenchmarkMultilingualVisualSTS",
+            metric="cosine_spearman",
+            split="dev|test",
+            subsets=("de", "en"),
+        ),
+    )
+    return Catalog(
+        benchmarks=benchmarks,
+        suites=(),
+        tasks=tasks,
+        metrics=METRICS,
+        datasets=(),
+        models=(Model(key="org/known", title="Known"),),
+        aliases=(Alias(benchmark="mieb", printed="Known (L)", model="org/known", certainty="known"),),
+    )
+
+
+def entry(value: Any, *, subset: str = "default", **fields: Any) -> dict[str, Any]:
+    return {"main_score": value, "hf_subset": subset, "languages": ["eng-Latn"], **fields}
+
+
+def result(
+    name: str, *rows: dict[str, Any], split: str = "test", version: str = "1.14.15", **fields: Any
+) -> dict:
+    return {
+        "dataset_revision": "c" * 40,
+        "evaluation_time": 12.5,
+        "kg_co2_emissions": None,
+        "mteb_version": version,
+        "scores": {split: list(rows)},
+        "task_name": name,
+        **fields,
+    }
+
+
+def put(root: Path, name: str, content: Any, *, model: str = "Org__Some-Model", revision: str = NEW) -> Path:
+    path = root / "results" / model / revision / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return path
+
+
+def test_a_sound_repository_becomes_runs_scores_and_models(tmp_path: Path, catalog: Catalog) -> None:
+    put(tmp_path, "model_meta", META)
+    put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.9, accuracy=0.9)))
+    put(
+        tmp_path,
+        "XFlickr30kCoT2IRetrieval",
+        result("XFlickr30kCoT2IRetrieval", entry(0.5, subset="de", ndcg_at_10=0.5), entry(0.75, subset="en")),
+    )
+    put(tmp_path, "STS12VisualSTS", result("STS12VisualSTS", entry(-0.25)), model="org__known")
+
+    imported = read_mteb_results(tmp_path, catalog=catalog)
+
+    assert imported.problems == imported.skipped == ()
+    run = next(run for run in imported.runs if run.task == "mieb/cifar10")
+    assert (run.model, run.origin, run.procedure, run.seconds, run.main) == (
+        "org/some-model",
+        "imported",
+        "probe",
+        12.5,
+        True,
+    )
+    assert run.source == f"mteb results repository, Org/Some-Model @ {NEW[:12]}"
+    assert run.settings == {
+        "dataset_revision": "c" * 40,
+        "mteb_version": "1.14.15",
+        "evaluation_time": 12.5,
+        "model_revision": NEW,
+        "split": "test",
+        "file": f"Org__Some-Model/{NEW}/CIFAR10.json",
+        "field": "accuracy",
+        "primary": True,
+    }
+    assert {(score.subset, score.metric, score.value, score.n) for score in imported.scores} == {
+        ("default", "accuracy", 0.9, 10_000),
+        ("de", "ndcg_at_10", 0.5, None),
+        ("en", "ndcg_at_10", 0.75, None),
+        ("default", "cosine_spearman", -0.25, None),
+    }
+    accuracy = next(score for score in imported.scores if score.metric == "accuracy")
+    assert accuracy.stderr == pytest.approx(0.003)  # sqrt(0.9 * 0.1 / 10000)
+    assert imported.models == (
+        Model(
+            key="org/some-model",
+            title="Some-Model",
+            organisation="Org",
+            weights="Org/Some-Model",
+            revision=NEW,
+            abilities=("embed_image", "embed_text"),
+            parameters_m=151.0,
+            embed_dim=512,
+            modalities=("image", "text"),
+            open_weights=True,
+            license="mit",
+            released="2024-05-06",
+        ),
+    )
+    assert read_mteb_results(tmp_path / "results", catalog=catalog) == imported
+
+
+def test_metric_comes_from_its_own_field(tmp_path: Path, catalog: Catalog) -> None:
+    """Old VOC2007 files name another metric as main score; hit rate is what the papers call recall."""
+    put(tmp_path, "VOC2007", result("VOC2007", entry(0.34, lrap=0.49, accuracy=0.34)))
+    put(tmp_path, "SOPI2IRetrieval", result("SOPI2IRetrieval", entry(0.6, cv_recall_at_1=0.6)))
+    put(tmp_path, "Winoground", result("Winoground", entry(0.1, accuracy=0.1, text_acc=0.3)))
+    imported = read_mteb_results(tmp_path, catalog=catalog)
+    assert {(score.metric, score.value) for score in imported.scores} == {
+        ("lrap", 0.49),
+        ("recall_at_1", 0.6),
+        ("group_accuracy", 0.1),
+    }
+    settings = {run.task: run.settings for run in imported.runs}
+    assert settings["mieb/voc2007"]["main_score"] == 0.34
+    assert settings["mieb/sopi2iretrieval"]["field"] == "cv_recall_at_1"
+    assert "main_score" not in settings["mieb/winoground"]
+
+
+def test_splits_and_averages(tmp_path: Path, catalog: Catalog) -> None:
+    put(
+        tmp_path,
+        "Food101Classification",
+        {
+            **result("Food101Classification", entry(0.8), split="validation"),
+            "scores": {"validation": [entry(0.8)], "test": [entry(0.1)]},
+        },
+    )
+    put(tmp_path, "CIFAR10", {**result("CIFAR10"), "scores": {"train": [entry(0.2)], "test": [entry(0.7)]}})
+    put(
+        tmp_path,
+        "STSBenchmarkMultilingualVisualSTS",
+        {
+            **result("STSBenchmarkMultilingualVisualSTS"),
+            "scores": {"dev": [entry(0.3, subset="de")], "test": [entry(0.4, subset="de"), entry(0.5)]},
+        },
+    )
+    imported = read_mteb_results(tmp_path, catalog=catalog)
+    runs = {run.id: run for run in imported.runs}
+    found = {
+        (
+            runs[score.run].task.removeprefix("mieb/"),
+            runs[score.run].settings["split"],
+            score.subset,
+            score.value,
+            runs[score.run].main,
+        )
+        for score in imported.scores
+    }
+    assert found == {
+        ("food101classification", "validation", "default", 0.8, True),
+        ("cifar10", "test", "default", 0.7, True),
+        ("stsbenchmarkmultilingualvisualsts", "dev", "de", 0.3, False),
+        ("stsbenchmarkmultilingualvisualsts", "test", "de", 0.4, True),
+        ("stsbenchmarkmultilingualvisualsts", "test", "average", 0.5, True),
+    }
+
+
+def test_newest_revision_is_primary_and_the_others_fill_its_gaps(tmp_path: Path, catalog: Catalog) -> None:
+    put(tmp_path, "model_meta", {**META, "revision": OLD, "embed_dim": 256}, revision=OLD)
+    put(tmp_path, "model_meta", META)
+    put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.5), version="1.9.3"), revision=OLD)
+    put(tmp_path, "VOC2007", result("VOC2007", entry(0.6), version="1.9.3"), revision=OLD)
+    put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.9), version="1.14.15"))
+    imported = read_mteb_results(tmp_path, catalog=catalog)
+    assert {
+        (run.task, run.settings["model_revision"], run.main, run.settings["primary"]) for run in imported.runs
+    } == {
+        ("mieb/cifar10", NEW, True, True),
+        ("mieb/cifar10", OLD, False, False),
+        ("mieb/voc2007", OLD, True, False),
+    }
+    assert imported.models[0].revision == NEW
+
+
+def test_of_equal_versions_the_fuller_revision_is_primary(tmp_path: Path, catalog: Catalog) -> None:
+    put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.9)))
+    for name in ("CIFAR10", "VOC2007"):
+        put(tmp_path, name, result(name, entry(0.5)), revision=OLD)
+    imported = read_mteb_results(tmp_path, catalog=catalog)
+    assert {run.settings["model_revision"] for run in imported.runs if run.settings["primary"]} == {OLD}
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("1.9.3", (1, 9, 3)),
+        ("2.12.16-2.15.4", (2, 15, 4)),
+        ("1.14.15.dev0", (1, 14, 15)),
+        ("", ()),
+        ("unknown", ()),
+    ],
+)
+def test_versions_compare_as_numbers(text: str, key: tuple[int, ...]) -> None:
+    assert version_key(text) == key
+
+
+DAMAGED: dict[str, tuple[Any, str]] = {
+    "not JSON": ("{", "is not JSON"),
+    "deeply nested": ("[" * 200_000, "is not JSON"),
+    "a list": ([1], "has no scores"),
+    "no scores": ({"task_name": "CIFAR10"}, "has no scores"),
+    "empty scores": ({"scores": {}}, "has no scores"),
+    "empty split": ({"scores": {"test": []}}, "split 'test' has no scores"),
+    "row is text": ({"scores": {"test": ["0.5"]}}, "not a set of scores"),
+    "other split only": ({"scores": {"train": [entry(0.5)]}}, "has the splits ['train']"),
+    "NaN": ('{"scores": {"test": [{"main_score": NaN}]}}', "is nan, not a finite number"),
+    "infinity": ('{"scores": {"test": [{"main_score": 1e999}]}}', "is inf, not a finite number"),
+    "huge integer": (f'{{"scores": {{"test": [{{"main_score": 1{"0" * 400}}}]}}}}', "not a finite number"),
+    "text for a number": ({"scores": {"test": [entry("0.5")]}}, "is '0.5', not a finite number"),
+    "true for a number": ({"scores": {"test": [entry(True)]}}, "is True, not a finite number"),
+    "no main score": ({"scores": {"test": [{"hf_subset": "default"}]}}, "is None, not a finite number"),
+    "percent": ({"scores": {"test": [entry(85.1)]}}, "85.1 is above 1"),
+    "negative accuracy": ({"scores": {"test": [entry(-0.1)]}}, "-0.1 is below 0"),
+    "unknown subset": ({"scores": {"test": [entry(0.5, subset="xx")]}}, "no subset 'xx'"),
+    "subset is a number": (
+        {"scores": {"test": [{"main_score": 0.5, "hf_subset": 3}]}},
+        "a subset is named 3",
+    ),
+    "subset twice": ({"scores": {"test": [entry(0.5), entry(0.6)]}}, "subset 'default' twice"),
+    "another task": (result("VOC2007", entry(0.5)), "says it is of task 'VOC2007'"),
+    "lone surrogate": ('{"mteb_version": "\\ud800", "scores": {"test": [{"main_score": 0.5}]}}', "not text"),
+    "a page for a number": ({"scores": {"test": [entry("x\n" * 9999)]}}, "not a finite number"),
+    "version is a number": (result("CIFAR10", entry(0.5), version=1.14), "mteb_version is 1.14, not text"),
+    "seconds are text": (result("CIFAR10", entry(0.5), evaluation_time="long"), "evaluation_time is 'long'"),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGED)
+def test_a_damaged_file_is_named_and_left_out(kind: str, tmp_path: Path, catalog: Catalog) -> None:
+    content, reason = DAMAGED[kind]
+    put(tmp_path, "CIFAR10", content)
+    put(tmp_path, "VOC2007", result("VOC2007", entry(0.6)))
+    imported = read_mteb_results(tmp_path, catalog=catalog)
+    assert [run.task for run in imported.runs] == ["mieb/voc2007"]
+    (problem,) = imported.problems
+    assert problem.path == f"Org__Some-Model/{NEW}/CIFAR10.json"
+    assert reason in problem.reason
+    assert problem.remedy
+    assert "\n" not in str(problem)
+
+
+def test_a_file_that_is_too_large_is_not_opened(tmp_path: Path, catalog: Catalog, monkeypatch) -> None:
+    monkeypatch.setattr(figures, "MAX_BYTES", 1000)
+    put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.5), padding="x" * 2000))
+    put(tmp_path, "VOC2007", result("VOC2007", entry(0.6)))
+    imported = read_mteb_results(tmp_path, catalog=catalog)
+    assert len(imported.runs) == 1
+    assert "are read" in imported.problems[0].reason
+
+
+def test_links_out_of_the_folder_are_not_followed(tmp_path: Path, catalog: Catalog) -> None:
+    secret = tmp_path / "elsewhere" / "CIFAR10.json"
+    secret.parent.mkdir()
+    secret.write_text(json.dumps(result("CIFAR10", entry(0.5))), encoding="utf-8")
+    kept = put(tmp_path / "here", "VOC2007", result("VOC2007", entry(0.6)))
+    (kept.parent / "CIFAR10.json").symlink_to(secret)
+    (kept.parent / "Winoground.json").symlink_to(tmp_path / "nowhere")
+    (kept.parents[2] / "Org__Linked").symlink_to(secret.parent, target_is_directory=True)
+    imported = read_mteb_results(tmp_path / "here", catalog=catalog)
+    assert [run.task for run in imported.runs] == ["mieb/voc2007"]
+    assert sorted(Path(problem.path).name for problem in imported.problems) == [
+        "CIFAR10.json",
+        "Org__Linked",
+        "Winoground.json",
+    ]
+    assert all("link" in problem.reason for problem in imported.problems)
+
+
+def test_two_spellings_of_a_model_are_not_mixed(tmp_path: Path, catalog: Catalog) -> None:
+    for model in ("Org__Some-Model", "org__some-model"):
+        put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.6)), model=model)
+    imported = read_mteb_results(tmp_path, catalog=catalog)
+    assert len(imported.runs) == 1
+    assert "another spelling" in imported.problems[0].reason
+
+
+def test_a_file_name_that_is_no_text_is_a_problem(tmp_path: Path, catalog: Catalog) -> None:
+    kept = put(tmp_path, "VOC2007", result("VOC2007", entry(0.6)))
+    Path(os.fsdecode(os.fsencode(kept.parent) + b"/CIFAR\xff.json")).write_text("{}")
+    imported = read_mteb_results(tmp_path, catalog=catalog)
+    assert "no text in UTF-8" in imported.problems[0].reason
+    str(imported.problems[0]).encode()
+
+
+def test_a_pipe_is_a_problem_not_a_wait(tmp_path: Path, catalog: Catalog) -> None:
+    kept = put(tmp_path, "VOC2007", result("VOC2007", entry(0.6)))
+    os.mkfifo(kept.parent / "CIFAR10.json")
+    assert "is not a file" in read_mteb_results(tmp_path, catalog=catalog).problems[0].reason
+
+
+def test_an_unknown_task_is_a_named_skip(tmp_path: Path, catalog: Catalog) -> None:
+    put(tmp_path, "Banking77", result("Banking77", entry(0.6)))
+    put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.6)))
+    imported = read_mteb_results(tmp_path, catalog=catalog)
+    assert imported.problems == ()
+    assert "'Banking77'" in imported.skipped[0].reason
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"n_parameters": "many"}, "n_parameters is 'many'"),
+        ({"embed_dim": True}, "embed_dim is True"),
+        ({"modalities": "image"}, "modalities is 'image'"),
+        ({"embed_dim": 10**400}, "which no model has"),
+        ({"license": "\ud800"}, "not text"),
+        ({"name": "Org/Other"}, "names the model 'Org/Other'"),
+    ],
+)
+def test_a_damaged_description_leaves_the_model_its_name(
+    change: dict, reason: str, tmp_path: Path, catalog: Catalog
+) -> None:
+    put(tmp_path, "model_meta", {**META, **change})
+    put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.6)))
+    imported = read_mteb_results(tmp_path, catalog=catalog)
+    assert reason in imported.problems[0].reason
+    assert imported.models == (Model(key="org/some-model", title="Some-Model", organisation="Org"),)
+
+
+def test_a_folder_without_results_is_an_error(tmp_path: Path, catalog: Catalog) -> None:
+    for folder in (tmp_path, tmp_path / "missing"):
+        with pytest.raises(BadInput, match="folder"):
+            read_mteb_results(folder, catalog=catalog)
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="the real result files are not part of the repository")
+def test_every_real_result_file_is_read() -> None:
+    imported = read_mteb_results(REAL)
+    assert imported.problems == imported.skipped == ()
+    assert len({run.model for run in imported.runs}) == 47
+    assert (len(imported.runs), len(imported.scores)) == (5153, 8498)
+    assert len({run.id for run in imported.runs}) == len(imported.runs)
+    known = {model.key for model in shipped().models} | {model.key for model in imported.models}
+    assert {run.model for run in imported.runs} <= known
+
+
+def test_fetching_asks_for_the_files_of_the_tasks_at_one_commit(
+    tmp_path: Path, catalog: Catalog, monkeypatch
+) -> None:
+    asked: dict[str, Any] = {}
+    monkeypatch.setattr(
+        "huggingface_hub.snapshot_download", lambda repo_id, **options: asked.update(options, repo_id=repo_id)
+    )
+    folder = fetch_mteb_results(tmp_path, revision=NEW, catalog=catalog)
+    assert folder == asked["local_dir"] == tmp_path / NEW
+    assert (asked["repo_id"], asked["repo_type"], asked["revision"]) == ("mteb/results", "dataset", NEW)
+    assert "results/*/*/model_meta.json" in asked["allow_patterns"]
+    assert "results/*/*/CIFAR10.json" in asked["allow_patterns"]
+    assert len(asked["allow_patterns"]) == len(catalog.tasks) + 1
+
+
+def test_a_branch_is_resolved_to_its_commit(tmp_path: Path, catalog: Catalog, monkeypatch) -> None:
+    class Info:
+        sha = OLD
+
+    asked: dict[str, Any] = {}
+    monkeypatch.setattr("huggingface_hub.HfApi.dataset_info", lambda self, repo_id, revision: Info())
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda repo_id, **options: asked.update(options))
+    assert fetch_mteb_results(tmp_path, catalog=catalog) == tmp_path / OLD
+    assert asked["revision"] == OLD
+
+
+def test_fetching_offline_is_one_clear_error(tmp_path: Path, catalog: Catalog, monkeypatch) -> None:
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    def offline(*_: Any, **__: Any) -> None:
+        raise LocalEntryNotFoundError("Cannot find an appropriate cached snapshot folder")
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", offline)
+    with pytest.raises(BadInput, match="Check the connection"):
+        fetch_mteb_results(tmp_path, revision=NEW, catalog=catalog)
+
+
+HEAD = "benchmark,model,task,metric,value"
+
+
+def read(tmp_path: Path, text: str, catalog: Catalog) -> Imported:
+    path = tmp_path / "scores.csv"
+    path.write_text(text, encoding="utf-8")
+    return read_scores_csv(path, catalog=catalog)
+
+
+def test_a_table_of_scores_is_read(tmp_path: Path, catalog: Catalog) -> None:
+    imported = read(
+        tmp_path,
+        f"{HEAD},subset,n,stderr,source,printed\n"
+        "mieb,org/known,mieb/cifar10,accuracy,0.851,,100,0.03,Our report,85.1\n\n"
+        "mieb,Known (L),mieb/CIFAR10,accuracy,0.9,easy,,,Our report,\n",
+        catalog,
+    )
+    (run,) = imported.runs
+    assert (run.model, run.task, run.origin, run.source, run.procedure) == (
+        "org/known",
+        "mieb/cifar10",
+        "imported",
+        "Our report",
+        "probe",
+    )
+    assert [
+        (score.subset, score.value, score.n, score.stderr, score.printed) for score in imported.scores
+    ] == [("default", 0.851, 100, 0.03, "85.1"), ("easy", 0.9, None, None, "")]
+    assert imported.models == imported.tasks == imported.metrics == ()
+
+
+def test_a_table_can_declare_what_is_new(tmp_path: Path, catalog: Catalog) -> None:
+    imported = read(
+        tmp_path,
+        f"{HEAD},subset,model_title,model_kind,task_title,task_category,higher_is_better\n"
+        "unisim,Lab/New-1,unisim/new,distance,12.5,a,New One,metric,New task,Quality,false\n"
+        "unisim,lab/new-1,unisim/new,distance,11.5,b,,,,,\n",
+        catalog,
+    )
+    assert [(model.key, model.title, model.kind, model.organisation) for model in imported.models] == [
+        ("lab/new-1", "New One", "metric", "lab")
+    ]
+    assert [(task.key, task.category, task.metrics, task.ranked) for task in imported.tasks] == [
+        ("unisim/new", "Quality", ("distance",), False)
+    ]
+    assert [(metric.key, metric.higher_is_better) for metric in imported.metrics] == [("distance", False)]
+    assert len(imported.scores) == 2
+
+
+ROW = "mieb,org/known,mieb/cifar10,accuracy,0.5\n"
+REFUSED = {
+    "empty file": ("", "line 1: lacks the column 'benchmark'"),
+    "no rows": (HEAD + "\n", "holds no scores"),
+    "missing column": ("benchmark,model,task,value\n", "line 1: lacks the column 'metric'"),
+    "misspelt column": (f"{HEAD},stdder\n", "no column is called 'stdder'. Did you mean 'stderr'?"),
+    "column twice": (f"{HEAD},value\n", "'value' stands twice"),
+    "too few cells": (f"{HEAD}\nmieb,org/known\n", "line 2: has 2 cells, the heading has 5"),
+    "empty model": (f"{HEAD}\nmieb,,mieb/cifar10,accuracy,0.5\n", "line 2: model is empty"),
+    "unknown benchmark": (
+        f"{HEAD}\n{ROW}mieeb,org/known,mieb/cifar10,accuracy,0.5\n",
+        "line 3: no benchmark 'mieeb'. Did you mean 'mieb'?",
+    ),
+    "unknown model": (
+        f"{HEAD}\nmieb,org/knwn,mieb/cifar10,accuracy,0.5\n",
+        "no model 'org/knwn'. Did you mean 'org/known'?",
+    ),
+    "unknown task": (f"{HEAD}\nmieb,org/known,mieb/cifar,accuracy,0.5\n", "Did you mean 'mieb/cifar10'?"),
+    "unknown metric": (f"{HEAD}\nmieb,org/known,mieb/cifar10,acuracy,0.5\n", "Did you mean 'accuracy'?"),
+    "another benchmark's task": (
+        f"{HEAD}\nunisim,org/known,mieb/cifar10,accuracy,0.5\n",
+        "is of the benchmark 'mieb'",
+    ),
+    "text": (f"{HEAD}\nmieb,org/known,mieb/cifar10,accuracy,good\n", "value is 'good'"),
+    "grouped digits": (f"{HEAD}\nmieb,org/known,mieb/cifar10,accuracy,0.5_1\n", "value is '0.5_1'"),
+    "NaN": (f"{HEAD}\nmieb,org/known,mieb/cifar10,accuracy,nan\n", "value is 'nan'"),
+    "infinity": (f"{HEAD}\nmieb,org/known,mieb/cifar10,accuracy,1e999\n", "value is '1e999'"),
+    "percent": (f"{HEAD}\nmieb,org/known,mieb/cifar10,accuracy,85.1\n", "proportions are fractions"),
+    "duplicate": (f"{HEAD}\n{ROW}{ROW}", "line 3: org/known on mieb/cifar10, default, accuracy stands twice"),
+    "half an item": (f"{HEAD},n\nmieb,org/known,mieb/cifar10,accuracy,0.5,1.5\n", "n is '1.5'"),
+    "negative error": (f"{HEAD},stderr\nmieb,org/known,mieb/cifar10,accuracy,0.5,-1\n", "stderr is '-1'"),
+    "half a declaration": (
+        f"{HEAD},model_title\nmieb,new,mieb/cifar10,accuracy,0.5,New\n",
+        "model_kind is empty",
+    ),
+    "wrong kind": (
+        f"{HEAD},model_title,model_kind\nmieb,new,mieb/cifar10,accuracy,0.5,New,robot\n",
+        "model_kind is 'robot'",
+    ),
+    "declares a known model": (
+        f"{HEAD},model_title,model_kind\nmieb,org/known,mieb/cifar10,accuracy,0.5,K,encoder\n",
+        "is in the catalogue already",
+    ),
+    "two declarations": (
+        f"{HEAD},subset,model_title,model_kind\nmieb,new,mieb/cifar10,accuracy,0.5,a,New,encoder\n"
+        "mieb,new,mieb/cifar10,accuracy,0.5,b,Newer,encoder\n",
+        "declared in two ways",
+    ),
+    "a key with spaces": (
+        f"{HEAD},model_title,model_kind\nmieb,new one,mieb/cifar10,accuracy,0.5,New,encoder\n",
+        "cannot be a key",
+    ),
+    "wrong direction": (
+        f"{HEAD},task_title,task_category,higher_is_better\n"
+        "mieb,org/known,mieb/new,accuracy,0.5,New,Any,false\n",
+        "of accuracy more is better",
+    ),
+    "open quote": (f'{HEAD}\nmieb,"org/known,mieb/cifar10,accuracy,0.5\n', "is not CSV text"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_wrong_table_is_one_line_that_names_file_and_remedy(
+    kind: str, tmp_path: Path, catalog: Catalog
+) -> None:
+    text, reason = REFUSED[kind]
+    with pytest.raises(LikenessError) as caught:
+        read(tmp_path, text, catalog)
+    assert str(caught.value).startswith("scores.csv")
+    assert reason in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path, catalog: Catalog) -> None:
+    for content in (b"\xff\xfe\x00", b"benchmark\x00,model\n"):
+        (tmp_path / "scores.csv").write_bytes(content)
+        with pytest.raises(BadInput, match="scores.csv"):
+            read_scores_csv(tmp_path / "scores.csv", catalog=catalog)
+    with pytest.raises(BadInput, match="There is no file"):
+        read_scores_csv(tmp_path / "missing.csv", catalog=catalog)
+    with pytest.raises(BadInput, match="cannot be opened"):
+        read_scores_csv(tmp_path, catalog=catalog)
