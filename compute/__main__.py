@@ -89,6 +89,63 @@ def _keep(imported: Imported, *, name: str) -> None:
         raise typer.Exit(1)
 
 
+@app.command()
+def lite(
+    suite: Annotated[str, typer.Option(help="Which suite to make smaller: python -m compute list suites.")] = "mieb",
+    size: Annotated[int | None, typer.Option(help="How many tasks; 51 is the size of MIEB-lite.")] = None,
+    hours: Annotated[float | None, typer.Option(help="Instead: GPU hours a model, by imported running times.")] = None,
+    origin: Annotated[str, typer.Option(help="published, imported, computed or all.")] = "published",
+    thresholds: Annotated[str, typer.Option(help="Mean correlations above which tasks go, in turn.")] = "0.5,0.45",
+    method: Annotated[str, typer.Option(help="Correlation of tasks: spearman, pearson or kendall.")] = "spearman",
+    exclude: Annotated[str, typer.Option(help="Task keys never to choose, comma-separated.")] = "",
+    database: Annotated[Path | None, typer.Option(help="Default: assets/likeness.duckdb.")] = None,
+):
+    """Chooses a smaller suite that ranks models like the whole one, after MIEB section 6.3."""
+    from compute import smaller, store
+
+    scores = smaller.read(database or store.DATABASE, suite=suite, origin=origin)
+    result = smaller.choose(scores, size=size, hours=hours, thresholds=smaller.thresholds(thresholds), method=method,
+                            exclude=tuple(filter(None, exclude.split(","))))
+    for line in smaller.lines(result):
+        typer.echo(line)
+
+
+@app.command()
+def project(
+    suites: Annotated[str, typer.Option(help="Suites of one map, comma-separated; empty: every shipped map.")] = "",
+    noun: Annotated[str, typer.Option(help="tasks or models.")] = "tasks",
+    origin: Annotated[str, typer.Option(help="published, imported, computed or all.")] = "published",
+    seed: Annotated[int, typer.Option(help="Of UMAP; the same seed gives the same map.")] = 0,
+    neighbors: Annotated[int, typer.Option(help="UMAP's n_neighbors.")] = 10,
+    min_dist: Annotated[float, typer.Option(help="UMAP's min_dist.")] = 0.1,
+    to: Annotated[str, typer.Option(help="Where to write the CSV, - for standard output; default: the shipped file, "
+                                         "or standard output for one map.")] = "",
+    database: Annotated[Path | None, typer.Option(help="Default: assets/likeness.duckdb.")] = None,
+):
+    """Makes the maps of tasks and models (UMAP, HDBSCAN) that the app shows, and writes them as CSV."""
+    from compute import project as maps
+    from compute import store
+    from compute.build import PROJECTIONS
+
+    path = database or store.DATABASE
+    stage = lambda text: typer.echo(text, err=True)  # noqa: E731
+    if suites:
+        recipe = maps.Recipe(noun=noun, suites=tuple(filter(None, suites.split(","))), origin=origin, seed=seed,
+                             n_neighbors=neighbors, min_dist=min_dist)
+        frame = maps.project(maps.read(path, suites=recipe.suites, origin=origin), recipe, progress=stage)
+    else:
+        frame = maps.ship(path, seed=seed, progress=stage)
+    if (to or ("-" if suites else "")) == "-":
+        typer.echo(frame.to_csv(index=False, lineterminator="\n"), nl=False)
+        return
+    target = Path(to) if to else PROJECTIONS
+    target.parent.mkdir(parents=True, exist_ok=True)
+    frame.to_csv(target, index=False, lineterminator="\n")
+    for line in maps.lines(frame):
+        typer.echo(line)
+    typer.echo(f"{target.name} written; python -m compute build puts it into the database")
+
+
 def main() -> None:
     """Runs the command line; an error a user can mend is one line and exit code 1."""
     try:

@@ -79,25 +79,29 @@ def catalog_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
 
 
 def notes(catalog: Catalog) -> pd.DataFrame:
-    """Remarks on figures, one row a task: a remark on a whole table is one on each of its tasks.
+    """Remarks on figures: a remark on a whole table is one on each of its tasks, `specific` tells those on one figure.
 
-    Raises BadInput for a table, model or task that is not there.
+    A remark on a model in general keeps the task `*`. Raises BadInput for a table, model or task that is not there.
     """
-    listed = read_csv(store.ROOT / "assets" / "catalog" / "notes.csv", columns=("source", "model", "task", "note"))
+    listed = read_csv(store.ROOT / "assets" / "catalog" / "notes.csv",
+                      columns=("source", "model", "task", "metric", "note"))
     tables = read_csv(PUBLISHED / "tables.csv").set_index("key")["source"].to_dict()
     columns = read_csv(PUBLISHED / "columns.csv")
     rows = []
     for row in listed.to_dict("records"):
         if row["source"] not in ("*", *tables):
             raise BadInput(f"notes.csv names the table {row['source']!r}, which is not in tables.csv")
+        if row["source"] == row["model"] == row["task"] == "*":
+            raise BadInput(f"notes.csv: {row['note'][:60]!r} concerns everything; name a table, a model or a task")
         if row["model"] != "*":
             catalog.model(row["model"])
+        tasks = [row["task"]]
         if row["task"] != "*":
-            tasks = [catalog.task(row["task"]).key]
-        else:
-            wanted = columns[(columns.role == "score") & ((columns.table == row["source"]) | (row["source"] == "*"))]
-            tasks = list(dict.fromkeys(wanted.task))
-        rows += [{**row, "task": task, "source": tables.get(row["source"], "*")} for task in tasks]
+            catalog.task(row["task"])
+        elif row["source"] != "*":
+            tasks = list(dict.fromkeys(columns[(columns.role == "score") & (columns.table == row["source"])].task))
+        specific = row["model"] != "*" and row["task"] != "*"
+        rows += [{**row, "task": task, "source": tables.get(row["source"], "*"), "specific": specific} for task in tasks]
     return pd.DataFrame(rows).drop_duplicates()
 
 

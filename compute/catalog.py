@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
 
@@ -33,6 +33,10 @@ MIEB_PROCEDURES = {
     "AbsTaskAggregate": "sts",
     "AbsTaskZeroShotClassification": "zero_shot",
 }
+MIEB_COLUMNS = (
+    "name", "abstask_type", "mteb_task_type", "mieb_category", "modalities", "hf_dataset_path", "revision", "eval_splits",
+    "subsets", "languages", "main_score", "num_samples", "num_queries", "num_classes", "extra", "license", *MIEB_SUITES,
+)
 # MIEB's names of scores; its hit rate is what the paper's tables call recall.
 MIEB_METRICS = {
     "accuracy": "accuracy", "ndcg_at_10": "ndcg_at_10", "ndcg_at_5": "ndcg_at_5", "cosine_spearman": "cosine_spearman",
@@ -97,12 +101,15 @@ def _find(noun: str, key: str, known: dict):
 
 def load(folder: Path = CATALOG) -> Catalog:
     """Reads the catalogue. Raises BadInput naming the file, the row and what is wrong."""
-    rows = {name: _rows(folder / f"{name}.csv") for name in ("benchmarks", "suites", "datasets", "models", "tasks",
-                                                            "aliases")}
+    nouns = {"benchmarks": Benchmark, "suites": Suite, "datasets": Dataset, "models": Model, "tasks": Task,
+             "aliases": Alias}
+    rows = {name: _rows(folder / f"{name}.csv", columns=tuple(field.name for field in fields(noun)))
+            for name, noun in nouns.items()}
+    rows["mieb_tasks"] = _rows(folder / "mieb_tasks.csv", columns=MIEB_COLUMNS, others=True)
     catalog = Catalog(
         benchmarks=tuple(Benchmark(**row) for row in rows["benchmarks"]),
         suites=tuple(_suite(row) for row in rows["suites"]),
-        tasks=(*(_task(row) for row in rows["tasks"]), *(_mieb_task(row) for row in _rows(folder / "mieb_tasks.csv"))),
+        tasks=(*(_task(row) for row in rows["tasks"]), *(_mieb_task(row) for row in rows["mieb_tasks"])),
         metrics=METRICS,
         models=tuple(_model(row) for row in rows["models"]),
         datasets=tuple(Dataset(**row) for row in rows["datasets"]),
@@ -118,8 +125,13 @@ def shipped() -> Catalog:
     return load()
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
-    return read_csv(path).to_dict("records")
+def _rows(path: Path, *, columns: tuple[str, ...], others: bool = False) -> list[dict[str, str]]:
+    """A table with exactly these columns; `others` allows more."""
+    frame = read_csv(path, columns=columns)
+    unknown = [column for column in frame.columns if column not in columns]
+    if unknown and not others:
+        raise BadInput(f"{path.name} has a column {unknown[0]!r} that is not known; known are: {', '.join(columns)}")
+    return frame.to_dict("records")
 
 
 def _list(text: str, *, separator: str = ";") -> tuple[str, ...]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from pathlib import Path
 
 import duckdb
 import pandas as pd
 
-from compute.types import DatabaseError
+from compute.types import DatabaseError, UnknownKey
 
 ROOT = Path(__file__).resolve().parents[1]
 DATABASE = Path(os.environ.get("LIKENESS_DATABASE") or ROOT / "assets" / "likeness.duckdb")
@@ -55,7 +55,8 @@ TABLES = {
     "averages": """suite VARCHAR NOT NULL REFERENCES suites(key), category VARCHAR NOT NULL,
         model VARCHAR NOT NULL REFERENCES models(key), value DOUBLE NOT NULL CHECK (isfinite(value)),
         tasks INTEGER NOT NULL, source VARCHAR NOT NULL, printed VARCHAR, PRIMARY KEY (suite, category, model)""",
-    "notes": """source VARCHAR, model VARCHAR NOT NULL, task VARCHAR NOT NULL, note VARCHAR NOT NULL""",
+    "notes": """source VARCHAR NOT NULL, model VARCHAR NOT NULL, task VARCHAR NOT NULL, metric VARCHAR,
+        note VARCHAR NOT NULL, specific BOOLEAN NOT NULL""",
     "items": """run VARCHAR REFERENCES runs(id), item VARCHAR, expected VARCHAR, answer VARCHAR, correct BOOLEAN,
         value DOUBLE, detail JSON, PRIMARY KEY (run, item)""",
     "projections": """kind VARCHAR, key VARCHAR, x DOUBLE NOT NULL, y DOUBLE NOT NULL, cluster INTEGER,
@@ -78,6 +79,30 @@ LEFT JOIN (
     SELECT suite_tasks.task, arg_min(suites.key, suites.position) AS suite
     FROM suite_tasks JOIN suites ON suites.key = suite_tasks.suite GROUP BY suite_tasks.task
 ) AS first_suite ON first_suite.task = runs.task
+"""
+
+# A task's value in one run: its only subset, else the printed average, else the mean of all its subsets when every
+# one is there; a part of them is no value.
+TASK_VALUES = """
+WITH own AS (
+    SELECT runs.model, runs.origin, runs.task, scores.metric, scores.subset, scores.value, scores.stderr, scores.n,
+           scores.printed, runs.source
+    FROM scores JOIN runs ON runs.id = scores.run
+    WHERE runs.main AND runs.task IN (SELECT task FROM suite_tasks WHERE suite = ?)
+),
+counted AS (
+    SELECT own.*, len(list_filter(tasks.subsets, lambda part: part <> 'default')) AS parts
+    FROM own JOIN tasks ON tasks.key = own.task
+)
+SELECT model, origin, task, metric,
+       coalesce(any_value(value) FILTER (subset = 'default'), any_value(value) FILTER (subset = 'average'),
+                CASE WHEN count(*) FILTER (subset <> 'average') >= any_value(parts)
+                     THEN avg(value) FILTER (subset <> 'average') END) AS value,
+       any_value(stderr) FILTER (subset = 'default') AS stderr, any_value(n) FILTER (subset = 'default') AS n,
+       any_value(printed) FILTER (subset IN ('default', 'average')) AS printed, any_value(source) AS source
+FROM counted GROUP BY model, origin, task, metric
+HAVING value IS NOT NULL
+ORDER BY model, origin, task, metric
 """
 
 
@@ -188,3 +213,27 @@ def frame(rows: Iterable) -> pd.DataFrame:
                 record[name] = json.dumps(value, sort_keys=True, ensure_ascii=False)
         records.append(record)
     return pd.DataFrame.from_records(records).astype(object)
+
+
+def suite_frames(ask: Callable[[str, list], pd.DataFrame], *, suite: str) -> dict[str, pd.DataFrame]:
+    """One suite's frames: about (one row), tasks in catalogue order, values, averages (printed category means), hours.
+
+    `ask` answers a SELECT with its values. Hours are the median over the imported runs that say how long they took;
+    on which hardware is not known. Raises UnknownKey.
+    """
+    about = ask("SELECT * FROM suites WHERE key = ?", [suite])
+    if about.empty:
+        raise UnknownKey("suite", suite, ask("SELECT key FROM suites", [])["key"])
+    return {
+        "about": about,
+        "tasks": ask("""SELECT tasks.key, tasks.title, tasks.category, tasks.ranked, tasks.metrics[1] AS metric,
+                               metrics.higher_is_better AS higher
+                        FROM tasks JOIN suite_tasks ON suite_tasks.task = tasks.key
+                        LEFT JOIN metrics ON metrics.key = tasks.metrics[1]
+                        WHERE suite_tasks.suite = ? ORDER BY position""", [suite]),
+        "values": ask(TASK_VALUES, [suite]),
+        "averages": ask("SELECT category, model, value FROM averages WHERE suite = ?", [suite]),
+        "hours": ask("""SELECT task, median(seconds) / 3600 AS hours, count(*) AS runs FROM runs
+                        WHERE origin = 'imported' AND seconds IS NOT NULL
+                          AND task IN (SELECT task FROM suite_tasks WHERE suite = ?) GROUP BY task""", [suite]),
+    }

@@ -9,6 +9,7 @@ import duckdb
 import pandas as pd
 
 from compute import store
+from compute.store import TASK_VALUES
 from compute.types import BadInput
 
 
@@ -31,31 +32,6 @@ class Database:
     def close(self) -> None:
         """Lets go of the file."""
         self._connection.close()
-
-
-# A task's value in one run: its only subset, else the printed average, else the mean of all its subsets when every
-# one is there; a part of them is no value.
-TASK_VALUES = """
-WITH own AS (
-    SELECT runs.model, runs.origin, runs.task, scores.metric, scores.subset, scores.value, scores.stderr, scores.n,
-           scores.printed, runs.source
-    FROM scores JOIN runs ON runs.id = scores.run
-    WHERE runs.main AND runs.task IN (SELECT task FROM suite_tasks WHERE suite = ?)
-),
-counted AS (
-    SELECT own.*, len(list_filter(tasks.subsets, lambda part: part <> 'default')) AS parts
-    FROM own JOIN tasks ON tasks.key = own.task
-)
-SELECT model, origin, task, metric,
-       coalesce(any_value(value) FILTER (subset = 'default'), any_value(value) FILTER (subset = 'average'),
-                CASE WHEN count(*) FILTER (subset <> 'average') >= any_value(parts)
-                     THEN avg(value) FILTER (subset <> 'average') END) AS value,
-       any_value(stderr) FILTER (subset = 'default') AS stderr, any_value(n) FILTER (subset = 'default') AS n,
-       any_value(printed) FILTER (subset IN ('default', 'average')) AS printed, any_value(source) AS source
-FROM counted GROUP BY model, origin, task, metric
-HAVING value IS NOT NULL
-ORDER BY model, origin, task, metric
-"""
 
 
 def task_values(db: Database, *, suite: str) -> pd.DataFrame:
@@ -112,15 +88,15 @@ def trained_on(db: Database, *, suite: str) -> pd.DataFrame:
 
 
 def notes(db: Database, *, suite: str) -> pd.DataFrame:
-    """Remarks on single models' figures in the suite: model, task."""
-    return db.ask("""SELECT DISTINCT model, task FROM notes
-                     WHERE model <> '*' AND task IN (SELECT task FROM suite_tasks WHERE suite = ?)""", [suite])
+    """Which single figures of the suite are remarked upon: model, task, metric (empty: every metric)."""
+    return db.ask("""SELECT DISTINCT model, task, metric FROM notes
+                     WHERE specific AND task IN (SELECT task FROM suite_tasks WHERE suite = ?)""", [suite])
 
 
 def disagreements(db: Database, *, suite: str) -> pd.DataFrame:
     """Pairs (model, task) for which another table of the same paper prints another number."""
     return db.ask("""SELECT DISTINCT model, task FROM runs
-                     WHERE NOT main AND task IN (SELECT task FROM suite_tasks WHERE suite = ?)""", [suite])
+                     WHERE NOT main AND origin = 'published' AND task IN (SELECT task FROM suite_tasks WHERE suite = ?)""", [suite])
 
 
 def cell(db: Database, *, model: str, task: str) -> pd.DataFrame:
@@ -133,10 +109,10 @@ def cell(db: Database, *, model: str, task: str) -> pd.DataFrame:
         ORDER BY runs.main DESC, runs.origin, scores.metric, scores.subset""", [model, task])
 
 
-def cell_notes(db: Database, *, model: str, task: str) -> list[str]:
-    """Remarks that concern one model on one task: those on the model first, then those on the task."""
-    frame = db.ask("""SELECT note, bool_and(model = '*') AS general FROM notes
-                      WHERE model IN ('*', ?) AND task = ? GROUP BY note ORDER BY general, note""", [model, task])
+def cell_notes(db: Database, *, model: str, task: str, metric: str) -> list[str]:
+    """Remarks that concern one figure: those on it alone first, then those on the model's table, then the task's."""
+    frame = db.ask("""SELECT note FROM notes WHERE model IN ('*', ?) AND task = ? AND metric IN ('', ?) GROUP BY note
+                      ORDER BY bool_or(specific) DESC, bool_and(model = '*'), note""", [model, task, metric])
     return list(frame["note"])
 
 

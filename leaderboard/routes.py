@@ -1,4 +1,4 @@
-"""Everything the browser fetches outside Gradio: static files, table data, exports. Compressed once, cached by version."""
+"""What the browser fetches outside Gradio's events: static files, table data, exports; compressed once."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import json
 import logging
 from collections.abc import Callable
 from functools import lru_cache
-from hashlib import blake2b
-from pathlib import Path
 from urllib.parse import parse_qs
 
 import brotli
@@ -17,14 +15,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from compute.types import BadInput, LikenessError
-from leaderboard import export
+from leaderboard import export, routes_pages, static
 from leaderboard.board import payload, places, ranked
 from leaderboard.board import table as tables
 from leaderboard.queries import Database
 
-BOARD = Path(__file__).parent / "board"
-STATIC = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
-FOREVER = "public, max-age=31536000, immutable"  # the path holds a hash of the content
 LARGEST_BODY = 1_000_000  # bytes of a posted export request
 log = logging.getLogger(__name__)
 
@@ -34,6 +29,7 @@ class Boards:
 
     def __init__(self, db: Database) -> None:
         self.db = db
+        self.version = f"{db.version}-{static.version()}"
         self.table = lru_cache(maxsize=None)(lambda suite: tables.load(db, suite=suite))
         self.ranked = lru_cache(maxsize=256)(self._ranked)
         self.board = lru_cache(maxsize=None)(self._board)
@@ -51,41 +47,17 @@ class Boards:
         return payload.encode(payload.ranking(self.table(suite), self.ranked(suite, *choice), families=True))
 
 
-def static_hash() -> str:
-    """A short hash of the component's files; a changed file gets a new address."""
-    digest = blake2b(digest_size=6)
-    for path in sorted(BOARD.iterdir()):
-        if path.suffix in STATIC:
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
 def routes(boards: Boards) -> list[Route]:
     """The routes to hand to the server."""
     return [
-        Route("/static/{version}/board/{name}", static),
+        *static.routes(),
         Route("/data/board/{suite}", _guard(lambda request: _board(boards, request))),
         Route("/data/rank/{suite}", _guard(lambda request: _rank(boards, request))),
         Route("/data/cell/{suite}", _guard(lambda request: _cell(boards, request))),
         Route("/export/board/{suite}", _export_view(boards), methods=["POST"]),
         Route("/export/everything", _guard(lambda request: _export_all(boards, request))),
+        *routes_pages.routes(boards, guard=_guard),
     ]
-
-
-@lru_cache(maxsize=64)
-def _compressed(path: Path, stamp: int) -> bytes:
-    return brotli.compress(path.read_bytes())
-
-
-def static(request: Request) -> Response:
-    """One file of the table component."""
-    path = BOARD / Path(request.path_params["name"]).name
-    if path.suffix not in STATIC or not path.is_file():
-        return Response("Not found", status_code=404)
-    plain = "br" not in request.headers.get("accept-encoding", "")
-    content = path.read_bytes() if plain else _compressed(path, path.stat().st_mtime_ns)
-    headers = {"cache-control": FOREVER, "vary": "accept-encoding"} | ({} if plain else {"content-encoding": "br"})
-    return Response(content, media_type=STATIC[path.suffix], headers=headers)
 
 
 def choice(query: str) -> tuple[tuple[tuple[str, float], ...], frozenset[str] | None, float | None]:
@@ -115,7 +87,7 @@ def choice(query: str) -> tuple[tuple[tuple[str, float], ...], frozenset[str] | 
 def _board(boards: Boards, request: Request) -> Response:
     suite = request.path_params["suite"]
     boards.table(suite)
-    etag = f'"{boards.db.version}-{static_hash()}-{suite}"'
+    etag = f'"{boards.version}-{suite}"'
     if request.headers.get("if-none-match") == etag:
         return Response(status_code=304, headers={"etag": etag})
     content = boards.board(suite)

@@ -14,9 +14,9 @@ import gradio as gr
 
 from compute import store
 from compute.types import LikenessError
-from leaderboard import queries
+from leaderboard import queries, static
 from leaderboard.queries import Database
-from leaderboard.routes import Boards, routes, static_hash
+from leaderboard.routes import Boards, routes
 from leaderboard.state import Parameter, parse
 
 HERE = Path(__file__).parent
@@ -51,7 +51,7 @@ def build(path: Path = store.DATABASE) -> tuple[gr.Blocks, dict[str, Any]]:
     with gr.Blocks(title="Likeness", analytics_enabled=False) as blocks:
         first, *others = VIEWS
         gr.Navbar(main_page_name=first.title)
-        site = Site(db=db, boards=boards, blocks=blocks, assets=f"static/{static_hash()}/board/")
+        site = Site(db=db, boards=boards, blocks=blocks, assets=f"static/{static.version()}/board/")
         first.draw(site)
     for view in others:
         with blocks.route(view.title, f"/{view.key}"):

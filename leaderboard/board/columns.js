@@ -8,6 +8,8 @@ export const MARKS = [
   [1, '†', 'trained on this data set'],
   [2, '?', 'doubtful: see its note'],
   [4, '‡', 'another source prints another number'],
+  [8, '~', 'mean of only some of its tasks'],
+  [16, '*', 'mean as the paper prints it; its tasks are not all there'],
 ];
 
 /** A stored integer as the paper prints it. */
@@ -41,7 +43,7 @@ export function change(now, before) {
 }
 
 /** Digits of the headline mean. */
-export const meanDigits = (payload) => payload.suite.mean_digits ?? 1;
+export const meanDigits = (payload) => payload.suite.digits ?? 1;
 
 /** Column numbers of the payload which are shown, in its order. */
 export function shownColumns(payload, state) {
@@ -64,8 +66,11 @@ export function gridColumns(board, narrow) {
   const facts = [];
   if (payload.rows.some(({ parameters }) => parameters !== null)) facts.push(parametersColumn(board));
   if (ranking.coverage.some((share) => share < 1)) facts.push(coverageColumn(board));
-  const mean = payload.suite.mean_title === '' ? [] : [meanColumn(payload, ranking, narrow)];
-  const scores = shownColumns(payload, state).map((at) => scoreColumn(board, at));
+  const shownAt = shownColumns(payload, state);
+  const scores = shownAt.map((at) => scoreColumn(board, at));
+  // Where people rank, the headline is one of the columns: shown there, it is not repeated.
+  const repeated = payload.suite.people && shownAt.some((at) => payload.columns[at].key === payload.suite.people);
+  const mean = repeated ? [] : [meanColumn(payload, ranking, narrow)];
   if (!narrow) return [...lead.map((column) => ({ ...column, pinned: true })), ...facts, ...mean, ...scores];
   const [select, rank, model] = lead;
   return [{ ...model, pinned: true }, rank, ...mean, ...scores, ...facts, select];
@@ -88,11 +93,18 @@ function selectColumn({ state, payload }) {
   };
 }
 
+/** Why a row has no rank, without the words that say it has none; '' for a ranked row. */
+export function whyNot(ranking, row) {
+  if (ranking.rank[row] !== null) return '';
+  return ranking.why[row].replace(/^Not ranked: /, '') || 'no headline score';
+}
+
 /** What a rank says, in words. */
 export function rankText(ranking, row) {
-  if (ranking.rank[row] === null) return `Not ranked: ${ranking.why[row] || 'no headline score'}`;
-  const tie = ranking.tie[row] ? `; tie class ${ranking.tie[row]}: its models cannot be told apart` : '';
-  return `Rank ${ranking.rank[row]}, 95 % interval ${ranking.low[row]} to ${ranking.high[row]}${tie}`;
+  const [rank, low, high, tie] = ['rank', 'low', 'high', 'tie'].map((key) => ranking[key][row]);
+  if (rank === null) return `Not ranked: ${whyNot(ranking, row)}`;
+  const interval = low === null ? '' : `, 95 % interval ${low} to ${high}`;
+  return `Rank ${rank}${interval}${tie ? `; tie class ${tie}` : ''}`;
 }
 
 function rankColumn({ ranking, payload }, narrow) {
@@ -100,7 +112,7 @@ function rankColumn({ ranking, payload }, narrow) {
   const moved = ranking !== payload.ranking;
   const long = payload.rows.length >= 100;
   return {
-    key: 'rank', title: 'Rank', hint: 'Rank by the headline, with its 95 % interval; the letter is its tie class', sort: true,
+    key: 'rank', title: 'Rank', hint: 'Rank by the headline, with its 95 % interval and tie class', sort: true,
     width: (narrow ? 68 : 90) + (moved ? 34 : 0) + (long ? 24 : 0),
     draw(cell, row) {
       const rank = ranking.rank[row];
@@ -122,11 +134,11 @@ function rankColumn({ ranking, payload }, narrow) {
 
 function modelColumn({ payload, ranking }, narrow) {
   return {
-    key: 'title', title: 'Model', sort: true, width: narrow ? 128 : 216, most: narrow ? 128 : 300,
+    key: 'title', title: 'Model', sort: true, width: narrow ? 128 : 236, most: narrow ? 128 : 340,
     draw(cell, row) {
       const { title, organisation, kind, origin } = payload.rows[row];
       const badge = origin === 'published' ? '' : origin;
-      const why = ranking.rank[row] === null ? ranking.why[row] : '';
+      const why = whyNot(ranking, row);
       cell.classList.add('lk-model');
       cell.title = [title, organisation, kindTitle(kind), badge && originTitle(origin), why].filter(Boolean).join(' · ');
       cell.setAttribute('aria-label', cell.title);
@@ -145,7 +157,7 @@ function modelColumn({ payload, ranking }, narrow) {
 
 function parametersColumn({ payload, font }) {
   return {
-    key: 'parameters', title: 'Parameters', numeric: true, sort: true, width: titleWidth('Parameters', font),
+    key: 'parameters', title: 'Parameters', numeric: true, sort: true, ...titleSize('Parameters', font),
     draw(cell, row) {
       const { parameters } = payload.rows[row];
       cell.textContent = parametersText(parameters);
@@ -156,7 +168,7 @@ function parametersColumn({ payload, font }) {
 
 function coverageColumn({ ranking, font }) {
   return {
-    key: 'coverage', title: 'Coverage', hint: 'Share of the tasks this row has a score for', numeric: true, sort: true, width: titleWidth('Coverage', font),
+    key: 'coverage', title: 'Coverage', hint: 'Share of the tasks this row has a score for', numeric: true, sort: true, ...titleSize('Coverage', font),
     draw(cell, row) {
       cell.textContent = `${Math.floor(ranking.coverage[row] * 100 + 1e-9)} %`;
       if (ranking.coverage[row] < 1) cell.classList.add('lk-partial');
@@ -182,7 +194,7 @@ function meanColumn(payload, ranking, narrow) {
       const [mean, from, to] = [ranking.mean[row], ranking.mean_low[row], ranking.mean_high[row]];
       if (mean === null) {
         cell.textContent = '—';
-        missing(cell, ranking.why[row] || 'no headline score');
+        missing(cell, whyNot(ranking, row) || 'no headline score');
         return;
       }
       cell.textContent = mean.toFixed(digits);
@@ -208,22 +220,29 @@ export function breakable(title) {
   return title.replace(/\S{10,}/g, (word) => word.replace(/([a-z0-9])(?=[A-Z])|([/_-])(?=\w)/g, '$1$2\u200b'));
 }
 
-/** Wide enough for the longest part of a title, and for the whole of it over three lines. */
-function titleWidth(title, font) {
-  const parts = breakable(title).split(/(?<=-)|[\s\u200b]+/);
-  const longest = Math.max(...parts.map((part) => textWidth(part, font)));
+/** Width of a column and lines of its title: the longest part of the title and the longest value fit. */
+function titleSize(title, font, values = []) {
+  const parts = breakable(title).split(/(?<=[-\u200b\s])/).map((part) => textWidth(part, font));
   const whole = textWidth(title, font);
-  return Math.ceil(Math.min(128, Math.max(62, longest + 23, (whole <= 66 ? whole : whole / 2.4) + 23)));
+  const widest = Math.max(...parts, ...values.map((value) => textWidth(value, font) * 1.1), whole <= 84 ? whole : whole / 2.4);
+  const width = Math.ceil(Math.min(128, Math.max(62, widest + 25)));
+  let [lines, room] = [1, width - 23];
+  for (const part of parts) {
+    if (part > room && room < width - 23) [lines, room] = [lines + 1, width - 23];
+    room -= part;
+  }
+  return { width, lines: Math.min(3, lines) };
 }
 
 function scoreColumn({ payload, ranking, font }, at) {
   const column = payload.columns[at];
-  const width = titleWidth(column.title, font);
-  const { digits, higher, chance } = column;
+  const { digits, higher, chance, low, high } = column;
+  const heading = higher ? column.title : `${column.title}\u00a0↓`;
+  const size = titleSize(heading, font, [low.toFixed(digits), high.toFixed(digits)]);
   const best = Math.round((higher ? column.high : column.low) * 10 ** digits);
   return {
-    key: column.key, title: breakable(column.title) + (higher ? '' : ' ↓'), name: `${column.title}, ${column.metric_title}`,
-    hint: columnHint(column), group: column.group, numeric: true, sort: true, width, most: Math.max(104, width),
+    key: column.key, title: breakable(heading), name: `${column.title}, ${column.metric_title}`,
+    hint: columnHint(column), group: column.group, numeric: true, sort: true, ...size, most: Math.max(118, size.width),
     draw(cell, row) {
       const stored = cellAt(payload, ranking, row, at);
       if (stored === null) {

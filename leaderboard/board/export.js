@@ -2,10 +2,11 @@
 
 import { gridColumns } from './columns.js';
 import { button, el, popover } from './dom.js';
+import { LEAD, rankQuery } from './state.js';
 
 const VIEW = [['csv', 'CSV'], ['parquet', 'Parquet'], ['json', 'JSON'], ['markdown', 'Markdown'], ['latex', 'LaTeX'], ['bibtex', 'BibTeX']];
 const EVERYTHING = [['csv', 'CSV'], ['parquet', 'Parquet'], ['json', 'JSON'], ['duckdb', 'DuckDB file']];
-const LEAVE_OUT = new Set(['select']);
+const LEAVE_OUT = new Set(['select', ...LEAD]); // every file has rank, title, mean and coverage anyway
 
 /** The file name a response gives, without any folder, or `otherwise`. */
 export function fileName(disposition, otherwise) {
@@ -21,7 +22,7 @@ async function download(board, format) {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({
-        format, query: board.query(),
+        format, query: rankQuery(board.state, payload),
         rows: rows.map((row) => payload.rows[row].id),
         columns: gridColumns(board, false).map(({ key }) => key).filter((key) => !LEAVE_OUT.has(key)),
       }),

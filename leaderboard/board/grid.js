@@ -13,8 +13,8 @@ const ROWS_OVER = 2;
 const COLUMNS_OVER = 1;
 
 /**
- * Column: {key, title, name, hint, group, width, most, pinned, numeric, sort, draw(cell, row)}; `name` is what a
- * screen reader says, `most` the width it may grow to, `sort` whether its header sorts.
+ * Column: {key, title, name, hint, group, width, most, lines, pinned, numeric, sort, draw(cell, row)}; `name` is what
+ * a screen reader says, `most` the width it may grow to, `lines` those of its title, `sort` whether its header sorts.
  */
 export class Grid {
   /** `onSort(key)`, `onOpen(row, column)` (Enter, Space or click on a body cell), `onLayout(width)` on each resize. */
@@ -46,6 +46,7 @@ export class Grid {
     this.active.column = moved >= 0 ? moved : Math.min(this.active.column, columns.length - 1);
     this.active.row = Math.min(this.active.row, rows.length - 1);
     this.grouped = columns.some(({ group }) => group);
+    this.head.style.setProperty('--lk-lines', Math.max(...columns.map(({ lines = 1 }) => lines)));
     this.node.setAttribute('aria-rowcount', rows.length + this.headRows());
     this.node.setAttribute('aria-colcount', columns.length);
     this.layout();

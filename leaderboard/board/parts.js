@@ -100,8 +100,9 @@ export function createLegend(board) {
         ...MARKS.filter(([bit]) => bits & bit).map(([, sign, words]) => entry(sign, words)),
         ...(missing ? [entry('—', 'no value, never filled in')] : []),
         ...(chance ? [el('span', {}, el('i', {}, '50.0'), ' at or below chance')] : []),
-        ...(ties ? [entry('A', 'tie class: its models cannot be told apart')] : []),
-        el('span', {}, el('b', {}, '3'), ' 2–5: rank and its 95 % interval'),
+        ...(ties ? [entry('A', 'tie class: no model in it is significantly worse than its first')] : []),
+        ...(payload.ranking.low.some((low) => low !== null) ? [entry('3', '2–5: rank and its 95 % interval')] : []),
+        ...(new Set(payload.rows.map(({ origin }) => origin)).size > 1 ? [el('span', {}, 'Ranks count within one origin: published, imported or computed.')] : []),
         el('span', { class: 'lk-quiet' }, 'A cell opens its sources.'));
     },
   };

@@ -32,7 +32,7 @@ def board(db: Database, table: Table, ranked: Ranked | None) -> dict[str, Any]:
         "suite": suite_facts(table),
         "suites": [{"key": row.key, "title": row.title, "benchmark_title": row.benchmark_title}
                    for row in queries.suites(db).itertuples()],
-        "presets": [{"key": name, "title": name.capitalize(), "weights": weights}
+        "presets": [{"key": name, "title": name[:1].upper() + name[1:], "weights": weights}
                     for name, weights in table.presets.items()],
         "categories": list(table.categories),
         "columns": [_column(column, shown[:, place]) for place, column in enumerate(columns)],

@@ -26,7 +26,7 @@ def cell(db: Database, table: Table, *, row_id: str, key: str) -> dict[str, Any]
     column = table.columns[index]
     sources = [_source(score, column) for score in queries.cell(db, model=row.model, task=column.task).itertuples()
                if score.metric == column.metric]
-    notes = queries.cell_notes(db, model=row.model, task=column.task)
+    notes = queries.cell_notes(db, model=row.model, task=column.task, metric=column.metric)
     if table.marks[place, index] & TRAINED:
         notes.insert(0, "The model was trained on this data set, so the score says little about new data.")
     value = table.values[place, index]
@@ -55,7 +55,7 @@ def _source(score: Any, column: Column) -> dict[str, Any]:
     if not pd.isna(score.stderr):
         half = 1.96 * score.stderr
         interval = f"{_number(max(score.value - half, 0), column)} to {_number(min(score.value + half, 1), column)}"
-    return {"source": score.source, "printed": score.printed or "", "value": _number(score.value, column, more=2),
+    return {"source": score.source, "printed": score.printed or "", "value": _number(score.value, column, more=0 if score.printed else 2),
             "subset": "" if score.subset == "default" else score.subset, "metric": column.metric_title,
             "n": None if pd.isna(score.n) else int(score.n), "interval": interval, "origin": score.origin,
             "note": "" if score.main else "Another table's figure for the same cell; not the one shown."}

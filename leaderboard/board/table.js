@@ -13,15 +13,22 @@ function show(value, { digits }) {
   return typeof value === 'number' && digits !== undefined ? value.toFixed(digits) : String(value);
 }
 
+/** Where a cell leads, relative to the app's root, or ''. */
+function address({ link }, row) {
+  if (!link || !row[link.at]) return '';
+  return link.base + encodeURIComponent(row[link.at]).replaceAll('%2F', '/').replaceAll('%3A', ':');
+}
+
 /**
- * Draws a sortable table into `root`. `columns`: [{key, title, numeric, digits}], `rows`: arrays in that order,
- * `caption`: a line above it. Returns {update({columns, rows, caption}), grid}.
+ * Draws a sortable table into `root`. `columns`: [{key, title, numeric, digits, link, hint}], `rows`: arrays in that
+ * order, `caption`: a line above it. `link` {base, at} makes a cell an anchor to `base` with the row's entry `at` (it
+ * may lie beyond the columns) as its key. Returns {update({columns, rows, caption}), grid}.
  */
 export function mountTable(root, { columns, rows, caption = '' }) {
   let given = { columns, rows, caption };
   let sort = null;
   const title = el('p', { class: 'lk-caption' }, caption);
-  const grid = new Grid({ label: caption || 'Table', rowHeight: 28, onSort });
+  const grid = new Grid({ label: caption || 'Table', rowHeight: 28, onSort, onOpen });
 
   function widest({ title: head }, at) {
     let most = head.length + 2;
@@ -48,9 +55,13 @@ export function mountTable(root, { columns, rows, caption = '' }) {
       columns: all.map((column, at) => ({
         key: column.key, title: column.title, numeric: column.numeric, sort: true, width: widest(column, at), most: 420,
         pinned: at === 0 && root.clientWidth > 480,
+        hint: column.hint,
         draw: (cell, row) => {
-          cell.textContent = show(row[at], column);
-          if (!column.numeric) cell.title = cell.textContent;
+          const text = show(row[at], column);
+          const to = address(column, row);
+          if (to) cell.replaceChildren(el('a', { href: to, tabindex: '-1' }, text));
+          else cell.textContent = text;
+          if (!column.numeric) cell.title = text;
         },
       })),
     });
@@ -60,6 +71,11 @@ export function mountTable(root, { columns, rows, caption = '' }) {
     const column = given.columns.find((one) => one.key === key);
     sort = { key, down: sort?.key === key ? !sort.down : Boolean(column.numeric) };
     draw();
+  }
+
+  function onOpen(row, { key }) {
+    const to = address(given.columns.find((column) => column.key === key), row);
+    if (to) location.assign(new URL(to, document.baseURI));
   }
 
   root.classList.add('likeness-board', 'lk-plain');

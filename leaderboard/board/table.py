@@ -170,13 +170,14 @@ def _marks(db: Database, suite: str, rows: tuple[Row, ...], columns: tuple[Colum
     trained = set(queries.trained_on(db, suite=suite).itertuples(index=False, name=None))
     disputed = set(queries.disagreements(db, suite=suite).itertuples(index=False, name=None))
     remarks = queries.notes(db, suite=suite)
-    suspect = set(zip(remarks.model, remarks.task, strict=True))
+    suspect = set(zip(remarks.model, remarks.task, remarks.metric, strict=True))
     marks = np.zeros(values.shape, int)
     for r, row in enumerate(rows):
         for c, column in enumerate(columns):
             pair = (row.model, column.task)
             marks[r, c] = (TRAINED * (pair in trained)
-                           + SUSPECT * (row.origin == "published" and pair in suspect)
+                           + SUSPECT * (row.origin == "published"
+                                        and bool({(*pair, ""), (*pair, column.metric)} & suspect))
                            + DISPUTED * (row.origin == "published" and pair in disputed))
     marks[np.isnan(values)] = 0
     return marks

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import duckdb
+import pandas as pd
 import pytest
 
 BOARD = ".likeness-board"
-CLIP = "openai/clip-vit-base-patch32~published"
+CHOSEN = "google/siglip-so400m-patch14-224~published,dreamsim-ensemble~published"
 QUERIES = {
     "suite": "suite=mieb-lite",
     "search": "q=clip",
@@ -19,9 +23,9 @@ QUERIES = {
     "sort": "sort=-title",
     "sort by a task": "sort=-unisim/nights",
     "columns": "families=IQA&columns=unisim/nights,unisim/bapps",
-    "weights": "w=IQA:2,Img-2AFC:0.5",
+    "weights": "w=Img-2AFC:0.5,IQA:2",
     "coverage": "suite=mieb&coverage=0.5",
-    "selection": f"select={CLIP},dreamsim/ensemble~published",
+    "selection": f"select={CHOSEN}",
 }
 ROWS = """() => [...document.querySelectorAll('.lk-body .lk-row')].map((row) => ({
   place: Number(row.getAttribute('aria-rowindex')),
@@ -184,7 +188,7 @@ def test_a_cell_opens_and_closes_by_keyboard_and_gives_the_focus_back(open_board
 # ---- the table
 
 def test_sorting_orders_numbers_and_keeps_the_missing_last(open_board: Callable) -> None:
-    page = open_board("suite=mieb&coverage=0&sort=mean&columns=mieb/stl10")
+    page = open_board("suite=mieb&coverage=0&sort=mean&families=none&columns=mieb/stl10")
     for column, down in (("mieb/stl10", True), ("mieb/stl10", False)):
         header(page, column).get_by_role("button").click()
         state = "descending" if down else "ascending"
@@ -233,7 +237,7 @@ def test_a_missing_figure_is_a_dash_with_its_reason(open_board: Callable) -> Non
 
 
 def test_a_cell_tells_where_its_figure_comes_from(open_board: Callable) -> None:
-    page = open_board("families=none&columns=unisim/nights&q=clip")
+    page = open_board("families=none&columns=unisim/nights&origin=published")
     place = header(page, "unisim/nights").get_attribute("aria-colindex")
     cell = page.locator(f".lk-body .lk-row[aria-rowindex='3'] [aria-colindex='{place}']")
     figure = cell.inner_text()
@@ -300,6 +304,71 @@ def test_a_server_that_fails_is_said_in_words_and_retried(open_board: Callable, 
     page.unroute("**/data/board/*")
     page.get_by_role("button", name="Retry").click()
     page.wait_for_selector(f"{BOARD}[data-ready=true]")
+
+
+# ---- files
+
+def download(page: Any, scope: str, name: str) -> Any:
+    """Presses one button of the export panel; the file's path, its own name kept."""
+    page.get_by_role("button", name="Export", exact=True).click()
+    panel = page.get_by_role("dialog", name="Export")
+    with page.expect_download() as waiting:
+        panel.get_by_role("button" if scope == "view" else "link", name=name, exact=True).click()
+    if scope != "view":
+        panel.press("Escape")
+    return waiting.value
+
+
+def test_the_view_comes_as_files_that_open_again(open_board: Callable, tmp_path: Path) -> None:
+    """CSV, Parquet and JSON hold the rows of the view in its order; the texts hold a table; BibTeX cites the paper."""
+    page = open_board("q=clip&sort=-mean&families=IQA&columns=unisim/nights&origin=published")
+    titles = [row["title"] for row in page.evaluate(ROWS)]
+    assert len(titles) > 3
+    files = {}
+    for name in ("CSV", "Parquet", "JSON", "Markdown", "LaTeX", "BibTeX"):
+        got = download(page, "view", name)
+        files[name] = tmp_path / got.suggested_filename
+        got.save_as(files[name])
+    assert [path.suffix for path in files.values()] == [".csv", ".parquet", ".json", ".md", ".tex", ".bib"]
+    csv = pd.read_csv(files["CSV"])
+    parquet = duckdb.sql(f"SELECT * FROM '{files['Parquet']}'").df()
+    rows = json.loads(files["JSON"].read_text())
+    assert list(csv["title"]) == list(parquet["title"]) == [row["title"] for row in rows] == titles
+    assert list(csv.columns) == list(parquet.columns) == list(rows[0])
+    assert {"rank", "rank_low", "rank_high", "mean", "mean_low", "mean_high", "IQA", "unisim/nights"} <= set(csv.columns)
+    assert csv["IQA"].between(0, 100).all()
+    place = header(page, "IQA").get_attribute("aria-colindex")
+    cell = page.locator(f".lk-body .lk-row[aria-rowindex='3'] [aria-colindex='{place}']").inner_text()
+    assert f"{csv['IQA'].iloc[0]:.1f}" == cell
+    markdown, latex = files["Markdown"].read_text(), files["LaTeX"].read_text()
+    assert sum(line.startswith("|") for line in markdown.splitlines()) == len(titles) + 2
+    assert latex.count("\\begin{") == latex.count("\\end{") == 2 and "\\hline" in latex
+    assert re.search(r"@\w+\{\w+,.*author", files["BibTeX"].read_text(), re.DOTALL)
+
+
+def test_weights_of_the_view_are_in_its_file(open_board: Callable, tmp_path: Path) -> None:
+    page = open_board("w=Img-2AFC:0,IT-2AFC:0,Text-2AFC:0&origin=published")
+    got = download(page, "view", "CSV")
+    got.save_as(tmp_path / "view.csv")
+    frame = pd.read_csv(tmp_path / "view.csv").dropna(subset=["mean"])
+    assert len(frame) > 10
+    assert ((frame["mean"] - frame["IQA"]).abs() < 0.01).all(), "only IQA counts, so the mean is IQA"
+
+
+def test_everything_comes_as_files_that_open_again(open_board: Callable, tmp_path: Path) -> None:
+    page = open_board()
+    counts = set()
+    for name in ("CSV", "Parquet", "JSON", "DuckDB file"):
+        got = download(page, "everything", name)
+        path = tmp_path / got.suggested_filename
+        got.save_as(path)
+        if name == "DuckDB file":
+            with duckdb.connect(str(path), read_only=True) as database:
+                counts.add(database.sql("SELECT count(*) FROM leaderboard_scores").fetchall()[0][0])
+        else:
+            reader = {"CSV": "read_csv", "Parquet": "read_parquet", "JSON": "read_json"}[name]
+            counts.add(duckdb.sql(f"SELECT count(*) FROM {reader}('{path}')").fetchall()[0][0])
+    assert len(counts) == 1 and counts.pop() > 5000
 
 
 # ---- eyes

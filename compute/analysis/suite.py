@@ -1,0 +1,117 @@
+"""One suite from one origin as arrays: made from long frames, ready for choosing a smaller suite or for a map."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from compute.analysis import ranking
+from compute.types import ORIGINS, BadInput, Undefined
+
+ALL = "all"  # origins together: one row a model, of the first origin in ORIGINS that has it
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteScores:
+    """Headline scores of the tasks that count in a suite's mean, in stored units; NaN where there is none."""
+
+    suite: str
+    aggregate: str
+    models: tuple[str, ...]
+    origins: tuple[str, ...]  # [models]
+    tasks: tuple[str, ...]
+    titles: tuple[str, ...]  # [tasks]
+    categories: tuple[str, ...]
+    codes: NDArray[np.int64]  # [tasks], category of each
+    higher: NDArray[np.bool_]  # [tasks]
+    values: NDArray[np.float64]  # [models, tasks]
+    printed: NDArray[np.float64]  # [models, categories], means as the source prints them
+    hours: NDArray[np.float64]  # [tasks], median of the imported runs; NaN unknown
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whole:
+    """A suite made ready for choosing from it: rows are the models that have its mean."""
+
+    rows: NDArray[np.int64]  # places in SuiteScores.models
+    scores: NDArray[np.float64]  # [rows, tasks], no NaN
+    candidates: NDArray[np.int64]  # tasks whose every figure is the source's own
+    filled: int  # cells that stand for a printed category mean
+
+
+def arrange(frames: Mapping[str, pd.DataFrame], *, origin: str) -> SuiteScores:
+    """A suite's frames (`compute.store.suite_frames`) as arrays. Raises BadInput for a suite that people rank."""
+    if origin not in (*ORIGINS, ALL):
+        raise BadInput(f"No origin {origin!r}. Use one of {', '.join((*ORIGINS, ALL))}.")
+    about = frames["about"].iloc[0]
+    if about["aggregate"] == "human":
+        raise BadInput(f"{about['key']} is ranked by people, not by a mean over tasks. Choose another suite.")
+    tasks = frames["tasks"][frames["tasks"]["ranked"].astype(bool)]
+    categories = tuple(dict.fromkeys(tasks["category"]))
+    metric = dict(zip(tasks["key"], tasks["metric"], strict=True))
+    long = frames["values"]
+    long = long[(long["task"].map(metric) == long["metric"]) & (long["origin"].isin(ORIGINS))]
+    if origin != ALL:
+        long = long[long["origin"] == origin]
+    best = long.assign(place=long["origin"].map(ORIGINS.index)).groupby("model")["place"].min()
+    long = long[long["origin"].map(ORIGINS.index) == long["model"].map(best)]
+    models, keys = tuple(sorted(best.index)), tuple(tasks["key"])
+    wide = long.pivot(index="model", columns="task", values="value").reindex(index=list(models), columns=list(keys))
+    origins = tuple(ORIGINS[int(best[model])] for model in models)
+    known = {(row.model, row.category): row.value for row in frames["averages"].itertuples()}
+    printed = np.array([[known.get((model, name), np.nan) if source == "published" else np.nan for name in categories]
+                        for model, source in zip(models, origins, strict=True)], float)
+    hours = frames["hours"].set_index("task")["hours"] if len(frames["hours"]) else pd.Series(dtype=float)
+    return SuiteScores(
+        suite=about["key"], aggregate=about["aggregate"], models=models, origins=origins, tasks=keys,
+        titles=tuple(tasks["title"]), categories=categories,
+        codes=np.array([categories.index(name) for name in tasks["category"]], np.int64),
+        higher=tasks["higher"].fillna(True).to_numpy(bool), values=wide.to_numpy(float),
+        printed=printed.reshape(len(models), len(categories)), hours=hours.reindex(list(keys)).to_numpy(float))
+
+
+def whole(scores: SuiteScores) -> Whole:
+    """The models that have the suite's mean, and the tasks that a smaller suite may hold.
+
+    A model counts when each category is whole or its mean is printed. There, the missing figures are set to the one
+    number that makes the category's mean the printed one; they carry the mean of the whole suite only, since tasks
+    with such cells are never candidates. Raises Undefined when fewer than 3 models count.
+    """
+    values = scores.values.copy()
+    filled = np.zeros(values.shape, bool)
+    if scores.aggregate == ranking.CATEGORY_MEAN:
+        for category in range(len(scores.categories)):
+            members = np.flatnonzero(scores.codes == category)
+            gaps = np.isnan(scores.values[:, members])
+            for row in np.flatnonzero(gaps.any(axis=1) & ~np.isnan(scores.printed[:, category])):
+                lost, kept = members[gaps[row]], members[~gaps[row]]
+                rest = scores.printed[row, category] * len(members) - scores.values[row, kept].sum()
+                values[row, lost] = rest / len(lost)
+                filled[row, lost] = True
+    rows = np.flatnonzero(~np.isnan(values).any(axis=1))
+    if len(rows) < 3:
+        raise Undefined(f"Only {len(rows)} models have the mean of {scores.suite}; choosing tasks needs 3. "
+                        "Choose another origin or suite.")
+    candidates = np.flatnonzero(~filled[rows].any(axis=0))
+    return Whole(rows=rows, scores=values[rows], candidates=candidates, filled=int(filled[rows].sum()))
+
+
+def join(parts: Sequence[SuiteScores]) -> tuple[tuple[str, ...], tuple[str, ...], NDArray[np.float64]]:
+    """Models, tasks and scores [models, tasks] of several suites side by side, every task once.
+
+    Lower-is-better columns are turned. Models are the same where their keys are.
+    """
+    models = tuple(sorted({model for part in parts for model in part.models}))
+    tasks = tuple(dict.fromkeys(task for part in parts for task in part.tasks))
+    row = {model: place for place, model in enumerate(models)}
+    column = {task: place for place, task in enumerate(tasks)}
+    out = np.full((len(models), len(tasks)), np.nan)
+    for part in parts:
+        where = np.ix_([row[model] for model in part.models], [column[task] for task in part.tasks])
+        turned = np.where(part.higher, part.values, -part.values)
+        out[where] = np.where(np.isnan(turned), out[where], turned)
+    return models, tasks, out

@@ -1,0 +1,51 @@
+/** Fills every `.lk-data` of a page with a sortable table from its `data-source`, once it comes into view. */
+
+import { el, stylesheet } from './dom.js';
+import { css } from './colour.js';
+import { mountTable } from './table.js';
+
+const waiting = new WeakSet();
+
+async function fill(place) {
+  const { source, label } = place.dataset;
+  try {
+    const answer = await fetch(new URL(source, document.baseURI));
+    const data = await answer.json();
+    if (!place.isConnected) return;
+    if (!answer.ok) throw new Error(data.error);
+    if (!data.rows.length) {
+      place.replaceChildren(el('p', { class: 'lk-quiet' }, data.empty ?? 'There is nothing to list here.'));
+    } else {
+      const root = el('div');
+      place.replaceChildren(root);
+      mountTable(root, data);
+    }
+    place.dataset.ready = String(data.rows.length);
+  } catch (error) {
+    const retry = el('button', { type: 'button', class: 'lk-copy', onclick: () => fill(place) }, 'Try again');
+    const reason = error instanceof SyntaxError || error instanceof TypeError ? 'The server did not answer.' : error.message;
+    place.replaceChildren(el('p', { class: 'lk-quiet' }, `${label} could not be loaded. ${reason} `, retry));
+    place.dataset.ready = 'error';
+  }
+}
+
+/** Watches `root` (a page) for places to fill; places that Gradio draws anew are found again. */
+export function watch(root = document.body) {
+  stylesheet(css());
+  const seen = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      seen.unobserve(target);
+      fill(target);
+    }
+  }, { rootMargin: '200px' });
+  const scan = () => {
+    for (const place of root.querySelectorAll('.lk-data')) {
+      if (waiting.has(place)) continue;
+      waiting.add(place);
+      seen.observe(place);
+    }
+  };
+  new MutationObserver(scan).observe(root, { childList: true, subtree: true });
+  scan();
+}

@@ -1,0 +1,60 @@
+"""Figures of the generators: places by people beside places by a metric, and the scores against each other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from leaderboard.figures import PALETTE, plain
+from leaderboard.figures.model import unmarked
+
+KEPT, MOVED = "#7A8594", PALETTE[1]  # MOVED: two places or more
+SUSPECT = PALETTE[3]
+
+
+def slope(places: pd.DataFrame, *, metric: str) -> go.Figure:
+    """A line a generator from its place by people to its place by the metric. places: title, human, rank."""
+    figure = go.Figure()
+    names = {"left": places.sort_values("human"), "right": places.sort_values("rank")}
+    for row in places.itertuples():
+        moved = abs(row.rank - row.human) >= 2
+        figure.add_scatter(x=[0, 1], y=[row.human, row.rank], mode="lines+markers", hoverinfo="text",
+                           text=f"{unmarked(row.title)}: {row.human:g} by people, {row.rank:g} by {metric}",
+                           line={"color": MOVED if moved else KEPT, "width": 2.5 if moved else 1.5},
+                           marker={"size": 7, "color": MOVED if moved else KEPT})
+    plain(figure, height=90 + 30 * max(len(places), 4))
+    for side, frame in names.items():
+        column, anchor, shift = ("human", "right", -10) if side == "left" else ("rank", "left", 10)
+        for value, group in frame.groupby(column):
+            label = " / ".join(unmarked(title) for title in group["title"])
+            text = f"{label}  {value:g}" if side == "left" else f"{value:g}  {label}"
+            figure.add_annotation(x=0 if side == "left" else 1, y=value, text=text, showarrow=False, xanchor=anchor,
+                                  xshift=shift, font={"size": 11})
+    for x, text in ((0, "By people"), (1, f"By {metric}")):
+        figure.add_annotation(x=x, y=0.2, text=f"<b>{text}</b>", showarrow=False, font={"size": 12}, yanchor="bottom")
+    figure.update_xaxes(range=[-1.15, 2.15], visible=False)
+    return figure.update_yaxes(range=[float(places[["human", "rank"]].to_numpy().max()) + 0.6, -0.4], visible=False)
+
+
+def scatter(points: pd.DataFrame, *, metric: str, human: str, higher: bool) -> go.Figure:
+    """Preference over the metric's score, a point a generator. points: title, score, human, suspect (bool)."""
+    figure = go.Figure()
+    for suspect, part in points.groupby("suspect"):
+        figure.add_scatter(
+            x=part["score"], y=part["human"], mode="markers+text", text=[unmarked(title) for title in part["title"]],
+            textposition=_sides(points, part), textfont={"size": 11}, name="Likely misprint" if suspect else "Generator",
+            marker={"size": 9, "symbol": "circle-open" if suspect else "circle", "color": SUSPECT if suspect else PALETTE[0],
+                    "line": {"width": 2}},
+            hovertemplate="%{text}<br>" + metric + " %{x}<br>" + human + " %{y}<extra></extra>")
+    better = "higher is better" if higher else "lower is better"
+    plain(figure, height=90 + 30 * max(len(points), 4), x=f"{metric} ({better})", y=human,
+          legend=bool(points["suspect"].any()))
+    span = float(np.ptp(points["score"])) or 1.0
+    return figure.update_xaxes(range=[points["score"].min() - 0.22 * span, points["score"].max() + 0.22 * span])
+
+
+def _sides(every: pd.DataFrame, part: pd.DataFrame) -> list[str]:
+    """Labels point inwards at the edges and step aside from near neighbours."""
+    middle = (every["score"].min() + every["score"].max()) / 2
+    return ["middle right" if score < middle else "middle left" for score in part["score"]]

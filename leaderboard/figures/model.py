@@ -1,0 +1,44 @@
+"""Figures of one model: its scores over those of the field."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from leaderboard.figures import PALETTE, plain
+
+ROW = 30  # pixels a category
+THIN = 19  # pixels a task
+FIELD, OWN, CHANCE = "#8A94A3", PALETTE[1], PALETTE[0]
+
+
+def strip(points: pd.DataFrame, *, name: str, x: str, digits: int) -> go.Figure:
+    """Every model as a tick of its line, this one as a diamond, chance as a bar.
+
+    points: line, title (of the model), value, own (bool), chance (NaN: none), note; in shown units.
+    """
+    lines = list(dict.fromkeys(points["line"]))[::-1]
+    figure = go.Figure()
+    others, own = points[~points["own"]], points[points["own"]]
+    figure.add_scattergl(name="Other models", x=others["value"].to_numpy(np.float32), y=others["line"], mode="markers",
+                         marker={"symbol": "line-ns", "size": 11, "line": {"width": 1.5, "color": FIELD}, "opacity": 0.6},
+                         customdata=others["title"], hovertemplate="%{customdata}: %{x:." + str(digits) + "f}<extra></extra>")
+    known = own[own["chance"].notna()]
+    if len(known):
+        figure.add_scatter(name="By chance", x=known["chance"], y=known["line"], mode="markers",
+                           marker={"symbol": "line-ns", "size": 15, "line": {"width": 2, "color": CHANCE}},
+                           hovertemplate="By chance: %{x:.1f}<extra></extra>")
+    figure.add_scatter(name=unmarked(name), x=own["value"], y=own["line"], mode="markers",
+                       marker={"symbol": "diamond", "size": 10, "color": OWN}, customdata=own["note"],
+                       hovertemplate="%{y}: %{x:." + str(digits) + "f}<br>%{customdata}<extra></extra>")
+    per = ROW if len(lines) <= 30 else THIN
+    plain(figure, height=70 + per * max(len(lines), 3), x=x, legend=True)
+    figure.update_yaxes(categoryorder="array", categoryarray=lines, showgrid=True, range=[-0.6, len(lines) - 0.4],
+                        tickfont={"size": 11 if per == ROW else 10}, dtick=1)
+    return figure
+
+
+def unmarked(text: str) -> str:
+    """Text without the signs that plotly would read as markup."""
+    return text.replace("<", "‹").replace(">", "›")

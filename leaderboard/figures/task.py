@@ -1,0 +1,42 @@
+"""Figures of one task: its models in order with their intervals, and how the scores spread."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from leaderboard.figures import PALETTE, plain
+
+ORIGINS = {"published": ("circle", PALETTE[0]), "computed": ("square", PALETTE[2]), "imported": ("diamond-open", PALETTE[1])}
+NAMES = {"published": "Printed in the paper", "computed": "Computed here", "imported": "Imported result files"}
+
+
+def scores(points: pd.DataFrame, *, metric: str, chance: float, digits: int, own: str = "") -> go.Figure:
+    """Models from best to worst with 95% intervals, a histogram at the side, and the level of chance.
+
+    points: title, model, origin, value, low, high (NaN: unknown), best first, in shown units. chance NaN: unknown.
+    """
+    figure = make_subplots(cols=2, shared_yaxes=True, column_widths=[0.84, 0.16], horizontal_spacing=0.015)
+    place = np.arange(1, len(points) + 1)
+    for origin, (symbol, colour) in ORIGINS.items():
+        at = (points["origin"] == origin).to_numpy()
+        if not at.any():
+            continue
+        part = points[at]
+        figure.add_scatter(
+            name=NAMES[origin], x=place[at].astype(np.int16), y=part["value"], mode="markers", customdata=part["title"],
+            marker={"symbol": symbol, "size": 7, "color": colour},
+            error_y={"type": "data", "symmetric": False, "array": (part["high"] - part["value"]).fillna(0),
+                     "arrayminus": (part["value"] - part["low"]).fillna(0), "thickness": 1, "width": 0, "color": colour},
+            hovertemplate="%{customdata}: %{y:." + str(digits) + "f}<extra></extra>", row=1, col=1)
+    figure.add_histogram(y=points["value"], nbinsy=24, marker_color="#8A94A3", showlegend=False, row=1, col=2,
+                         hovertemplate="%{y}: %{x} rows<extra></extra>")
+    if not np.isnan(chance):
+        figure.add_hline(y=chance, line_width=1.5, line_dash="dot", line_color="#B45309", row=1, col=1,
+                         annotation_text="chance", annotation_position="bottom left", annotation_font_size=11)
+    plain(figure, height=340, legend=True)
+    figure.update_xaxes(title="Best to worst", row=1, col=1, showgrid=False)
+    figure.update_xaxes(title="Models", row=1, col=2, showgrid=False, nticks=3)
+    return figure.update_yaxes(title=metric, row=1, col=1)

@@ -1,0 +1,186 @@
+"""The long tables behind the pages of a model, a task, and the claims, as rows for the browser."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from compute.types import UnknownKey
+from leaderboard import queries, queries_pages
+from leaderboard.markup import blank
+from leaderboard.profiles import Field, field, suites_of
+
+if TYPE_CHECKING:
+    from leaderboard.routes import Boards
+
+HALF = 1.96  # standard errors in half a 95% interval
+MARKS = {"trained": "† trained on", "suspect": "? suspect", "disputed": "‡ disputed"}
+CLAIM_FIELDS = ("paper", "claim", "where", "printed", "recomputed", "verdict", "formula", "note")
+FIRST_VERDICTS = ("conflict", "rounding", "cannot be recomputed", "reproduces")
+
+
+def model_scores(boards: Boards, *, model: str) -> dict[str, Any]:
+    """Every score of one model, whatever its source. Raises UnknownKey."""
+    db = boards.db
+    frame = queries_pages.model_scores(db, model=model)
+    if frame.empty:
+        raise UnknownKey("model", model, queries_pages.listed_models(db)["key"])
+    trained = set(queries.model(db, key=model).iloc[0]["trained_on"])
+    suspect = set(db_tasks(queries_pages.model_notes(db, model=model)))
+    disputed = set(frame.loc[~frame["main"], "task"])
+    places = _places(boards, model)
+    rows = []
+    for score in frame.to_dict("records"):
+        place, others, share = places.get((score["task"], score["metric"], score["origin"]), (None, None, None))
+        if score["subset"] not in ("default", "average") or not score["main"]:
+            place = others = share = None
+        low, high = interval(score)
+        marks = [MARKS["trained"]] if score["dataset"] in trained else []
+        if score["origin"] == "published":
+            marks += [MARKS["suspect"]] if score["title"] in suspect else []
+            marks += [MARKS["disputed"]] if score["task"] in disputed else []
+        chance = score["chance"] if score["metric"] == score["headline"] else None
+        rows.append([
+            score["title"], score["category"], "" if score["subset"] == "default" else score["subset"],
+            score["metric_title"], _shown(score["value"], score), score["printed"] or "", low, high, _whole(score["n"]),
+            place, others, share, _shown(chance, score), score["origin"], score["source"] + (
+                "" if score["main"] else " (not the one shown on the board)"), ", ".join(marks), score["task"]])
+    columns = [
+        {"key": "task", "title": "Task", "link": {"base": "task?task=", "at": 16}}, _words("category", "Category"),
+        _words("subset", "Subset", hint="Language or split; empty: the whole task"), _words("metric", "Metric"),
+        _figure("value", "Score", 2), {**_words("printed", "Printed", hint="The source's own digits"), "numeric": True},
+        _figure("low", "95% from", 1), _figure("high", "to", 1), _figure("n", "n", 0, hint="Items of the task"),
+        _figure("place", "Rank", 0, hint="Among the models with a score of the same origin"),
+        _figure("of", "of", 0), _figure("share", "Beats %", 0, hint="Share of the other models that score worse"),
+        _figure("chance", "Chance", 1, hint="Score by guessing"), _words("origin", "Origin"), _words("source", "Source"),
+        _words("marks", "Marks", hint="† trained on this data set, ? suspect figure, ‡ another table prints another number")]
+    return {"columns": columns, "rows": rows, "caption": f"{len(rows)} scores in the units the papers print"}
+
+
+def db_tasks(notes: pd.DataFrame) -> list[str]:
+    """Titles of the tasks that remarks on single figures name; remarks on the model as a whole are left out."""
+    narrow = notes[notes["total"] <= queries_pages.EVERYWHERE]
+    return [title for titles in narrow["tasks"] for title in titles]
+
+
+def _places(boards: Boards, model: str) -> dict[tuple[str, str, str], tuple[int, int, float | None]]:
+    """Rank, number of models and share of the others that are worse, by (task, metric, origin)."""
+    suites = list(queries.suites(boards.db)["key"])
+    found: dict[tuple[str, str, str], tuple[int, int, float | None]] = {}
+    for suite in suites_of(boards, model=model, suites=suites):
+        shown = field(boards, suite=suite, model=model)
+        for key, entry in places_of(shown).items():
+            found.setdefault(key, entry)
+    return found
+
+
+def places_of(shown: Field) -> dict[tuple[str, str, str], tuple[int, int, float | None]]:
+    """The same for one suite and the origin shown there."""
+    found = {}
+    for at, place in enumerate(shown.columns):
+        rank = int(shown.standing.place[at])
+        if rank > 0:
+            column, share = shown.table.columns[place], float(shown.standing.percentile[at])
+            found[column.task, column.metric, shown.origin] = (
+                rank, int(shown.standing.others[at]) + 1, None if math.isnan(share) else round(100 * share))
+    return found
+
+
+def task_scores(boards: Boards, *, task: str) -> dict[str, Any]:
+    """Every score on one task, best first within the headline metric. Raises UnknownKey."""
+    db = boards.db
+    frame = queries_pages.task_scores(db, task=task)
+    about = queries_pages.task(db, key=task)
+    if frame.empty or about.empty:
+        raise UnknownKey("task", task, queries_pages.listed_tasks(db)["key"])
+    about = about.iloc[0]
+    metrics = queries.metrics(db)
+    higher = {key: bool(metrics.loc[key, "higher_is_better"]) for key in frame["metric"].unique()}
+    suspect = set(queries_pages.task_notes(db, task=task).query("model != '*'")["model"])
+    order = {metric: at for at, metric in enumerate(about["metrics"])}
+    frame = frame.assign(
+        turn=[order.get(metric, 99) for metric in frame["metric"]],
+        part=[0 if subset in ("default", "average") else 1 for subset in frame["subset"]],
+        down=[-value if higher[metric] else value for value, metric in zip(frame["value"], frame["metric"], strict=True)])
+    frame = frame.sort_values(["turn", "main", "part", "subset", "down"], ascending=[True, False, True, True, True])
+    disputed = set(frame.loc[~frame["main"], "model"])
+    rows = []
+    for score in frame.to_dict("records"):
+        low, high = interval(score)
+        marks = [MARKS["trained"]] if about["dataset"] in set(score["trained_on"]) else []
+        if score["origin"] == "published":
+            marks += [MARKS["suspect"]] if score["model"] in suspect else []
+            marks += [MARKS["disputed"]] if score["model"] in disputed else []
+        rows.append([
+            score["title"], score["kind"], score["metric_title"], "" if score["subset"] == "default" else score["subset"],
+            _shown(score["value"], score), score["printed"] or "", low, high, _whole(score["n"]), score["origin"],
+            score["source"] + ("" if score["main"] else " (not the one shown on the board)"), ", ".join(marks),
+            score["model"]])
+    columns = [
+        {"key": "model", "title": "Model", "link": {"base": "model?model=", "at": 12}}, _words("kind", "Kind"),
+        _words("metric", "Metric"), _words("subset", "Subset", hint="Language or split; empty: the whole task"),
+        _figure("value", "Score", 2), {**_words("printed", "Printed", hint="The source's own digits"), "numeric": True},
+        _figure("low", "95% from", 1), _figure("high", "to", 1), _figure("n", "n", 0, hint="Items of the task"),
+        _words("origin", "Origin"), _words("source", "Source"),
+        _words("marks", "Marks", hint="† trained on this data set, ? suspect figure, ‡ another table prints another number")]
+    return {"columns": columns, "rows": rows, "caption": f"{len(rows)} scores in the units the papers print"}
+
+
+def claims(boards: Boards) -> dict[str, Any]:
+    """Every claim, conflicts first, and the printed tables behind each place in a paper."""
+    frame = queries.claims(boards.db).fillna("")
+    frame["turn"] = [FIRST_VERDICTS.index(verdict) for verdict in frame["verdict"]]
+    frame = frame.sort_values(["turn", "paper"], kind="stable")
+    sources = _sources(boards)
+    wheres = frame[["paper", "where"]].drop_duplicates().itertuples(index=False, name=None)
+    return {"fields": list(CLAIM_FIELDS), "rows": frame[list(CLAIM_FIELDS)].to_numpy().tolist(),
+            "tables": {f"{paper}|{where}": found for paper, where in wheres
+                       if (found := tables_of(paper, where, sources=sources))}}
+
+
+def tables_of(paper: str, where: str, *, sources: dict[str, dict[str, str]]) -> list[dict[str, str]]:
+    """The published tables that a place such as `Tables 2 and 6` names. sources: by `MIEB Table 9`."""
+    numbers = [number for group in re.findall(r"Tables? (\d+(?:(?:, | and | to )\d+)*)", where)
+               for number in re.findall(r"\d+", group)]
+    found = [sources.get(f"{paper} Table {number}") for number in dict.fromkeys(numbers)]
+    return [entry for entry in found if entry]
+
+
+def _sources(boards: Boards) -> dict[str, dict[str, str]]:
+    from compute import published
+
+    tables = published.read_csv(published.PUBLISHED / "tables.csv", columns=("key", "source"))
+    suites = queries_pages.suites_of_sources(boards.db).set_index("source")["suite"].to_dict()
+    return {row["source"]: {"key": row["key"], "source": row["source"], "suite": suites.get(row["source"], "")}
+            for row in tables.to_dict("records")}
+
+
+def interval(score: dict[str, Any]) -> tuple[float | None, float | None]:
+    """A score's 95% interval in shown units, kept within the metric's bounds; nothing where n is not known."""
+    if blank(score["stderr"]):
+        return None, None
+    half = HALF * score["stderr"]
+    low, high = score["value"] - half, score["value"] + half
+    low = low if blank(score["lower"]) else max(low, score["lower"])
+    high = high if blank(score["upper"]) else min(high, score["upper"])
+    return _shown(low, score), _shown(high, score)
+
+
+def _shown(value: float | None, score: dict[str, Any]) -> float | None:
+    return None if blank(value) else round(float(value) * score["scale"], int(score["digits"]) + 1)
+
+
+def _whole(value: float | None) -> int | None:
+    return None if blank(value) or np.isnan(value) else int(value)
+
+
+def _words(key: str, title: str, *, hint: str = "") -> dict[str, Any]:
+    return {"key": key, "title": title, "hint": hint}
+
+
+def _figure(key: str, title: str, digits: int, *, hint: str = "") -> dict[str, Any]:
+    return {"key": key, "title": title, "hint": hint, "numeric": True, "digits": digits}

@@ -1,0 +1,86 @@
+"""Small pieces of HTML with every datum escaped. What these functions return may be put into a page as it stands."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterable, Sequence
+from urllib.parse import quote
+
+import pandas as pd
+
+NOTHING = "—"
+
+
+def text(value: object, *, missing: str = NOTHING) -> str:
+    """A value as escaped text; `missing` for nothing."""
+    return html.escape(str(value)) if not blank(value) else html.escape(missing)
+
+
+def blank(value: object) -> bool:
+    """Whether a cell holds nothing."""
+    return value is None or value is pd.NA or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
+def link(address: str, label: object) -> str:
+    """An anchor; the address is ours, relative to the app's root."""
+    return f"<a href='{html.escape(address, quote=True)}'>{text(label)}</a>"
+
+
+def to_model(key: str, label: object) -> str:
+    """A link to a model's page."""
+    return link(f"model?model={quote(key, safe='/:~')}", label)
+
+
+def to_task(key: str, label: object) -> str:
+    """A link to a task's page."""
+    return link(f"task?task={quote(key, safe='/:~')}", label)
+
+
+def number(value: float, *, digits: int, scale: float = 1.0, sign: bool = False) -> str:
+    """A number in shown units, or a dash; a real minus sign."""
+    if blank(value):
+        return NOTHING
+    shown = f"{value * scale:+.{digits}f}" if sign else f"{value * scale:.{digits}f}"
+    return shown.replace("-", "−")
+
+
+def span(low: float, high: float, *, digits: int, scale: float = 1.0) -> str:
+    """An interval as `low to high`, or a dash."""
+    if blank(low) or blank(high):
+        return NOTHING
+    return f"{number(low, digits=digits, scale=scale)} to {number(high, digits=digits, scale=scale)}"
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> str:
+    """A list of facts; labels are ours, values are markup already."""
+    return "<dl class='lk-facts'>" + "".join(f"<div><dt>{label}</dt><dd>{value}</dd></div>" for label, value in pairs
+                                             ) + "</dl>"
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, numeric: Sequence[int] = (), caption: str = "",
+          empty: str = "Nothing to show.") -> str:
+    """A table of markup cells, the first of each row its heading; `numeric` are the places of right-aligned columns."""
+    lines = list(rows)
+    if not lines:
+        return f"<p class='lk-quiet'>{html.escape(empty)}</p>"
+    align = [" class='lk-num'" if place in numeric else "" for place in range(len(heads))]
+    head = "".join(f"<th scope='col'{align[place]}>{name}</th>" for place, name in enumerate(heads))
+    body = "".join(
+        "<tr>" + "".join(f"<th scope='row'{align[place]}>{cell}</th>" if place == 0 else f"<td{align[place]}>{cell}</td>"
+                         for place, cell in enumerate(row)) + "</tr>" for row in lines)
+    title = f"<caption>{caption}</caption>" if caption else ""
+    return f"<div class='lk-scroll' tabindex='0'><table class='lk-table'>{title}<thead><tr>{head}</tr></thead>" \
+           f"<tbody>{body}</tbody></table></div>"
+
+
+def section(title: str, body: str, *, more: str = "") -> str:
+    """A titled part of a page; `more` is a quiet sentence under the title."""
+    note = f"<p class='lk-quiet'>{more}</p>" if more else ""
+    return f"<section class='lk-section'><h2>{title}</h2>{note}{body}</section>"
+
+
+def lazy_table(source: str, *, label: str) -> str:
+    """A place that data.js fills with a sortable table from `source` once it is in view."""
+    return (f"<div class='lk-data' data-source='{html.escape(source, quote=True)}' data-label='"
+            f"{html.escape(label, quote=True)}'><p class='lk-quiet'>Loading the table …</p></div>")

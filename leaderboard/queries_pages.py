@@ -1,0 +1,125 @@
+"""The SELECTs of the pages of one model, one task, and the generators; as queries.py, in stored units."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from leaderboard.queries import Database
+
+EVERYWHERE = 100  # a remark on so many tasks is one on the whole source, not on a task
+
+
+def model_scores(db: Database, *, model: str) -> pd.DataFrame:
+    """Every score of one model, with its task and metric: one row a score."""
+    return db.ask("""
+        SELECT tasks.benchmark, tasks.category, tasks.key AS task, tasks.title, tasks.dataset, tasks.chance,
+               tasks.metrics[1] AS headline, scores.subset, scores.metric, metrics.title AS metric_title, metrics.scale,
+               metrics.digits, metrics.lower, metrics.upper, scores.value, scores.printed, scores.n, scores.stderr,
+               runs.origin, runs.source, runs.main
+        FROM scores JOIN runs ON runs.id = scores.run JOIN tasks ON tasks.key = runs.task
+        JOIN metrics ON metrics.key = scores.metric
+        WHERE runs.model = ? ORDER BY tasks.position, runs.main DESC, runs.origin, scores.metric, scores.subset""",
+                  [model])
+
+
+def task_scores(db: Database, *, task: str) -> pd.DataFrame:
+    """Every score on one task, with its model: one row a score."""
+    return db.ask("""
+        SELECT models.key AS model, models.title, models.kind, models.parameters_m, models.trained_on, scores.subset,
+               scores.metric, metrics.title AS metric_title, metrics.scale, metrics.digits, metrics.lower, metrics.upper,
+               scores.value, scores.printed, scores.n, scores.stderr, runs.origin, runs.source, runs.main
+        FROM scores JOIN runs ON runs.id = scores.run JOIN models ON models.key = runs.model
+        JOIN metrics ON metrics.key = scores.metric
+        WHERE runs.task = ? ORDER BY runs.main DESC, runs.origin, models.title, scores.metric, scores.subset""", [task])
+
+
+def listed_models(db: Database) -> pd.DataFrame:
+    """Models that have a run, for a list to choose from: key, title, kind."""
+    return db.ask("""SELECT key, title, kind FROM models WHERE key IN (SELECT model FROM runs)
+                     ORDER BY lower(title), key""")
+
+
+def listed_tasks(db: Database) -> pd.DataFrame:
+    """Tasks that have a run, for a list to choose from: key, title, benchmark's title, category."""
+    return db.ask("""SELECT tasks.key, tasks.title, benchmarks.title AS benchmark, tasks.category
+                     FROM tasks JOIN benchmarks ON benchmarks.key = tasks.benchmark
+                     WHERE tasks.key IN (SELECT task FROM runs) ORDER BY tasks.benchmark, tasks.position""")
+
+
+def task(db: Database, *, key: str) -> pd.DataFrame:
+    """One task with its benchmark's and data set's facts, as a frame of at most one row."""
+    return db.ask("""
+        SELECT tasks.*, benchmarks.title AS benchmark_title, benchmarks.bibtex, benchmarks.url AS paper_url,
+               datasets.title AS dataset_title, datasets.url AS dataset_url, datasets.license AS dataset_license,
+               datasets.citation AS dataset_citation, datasets.notes AS dataset_notes
+        FROM tasks JOIN benchmarks ON benchmarks.key = tasks.benchmark
+        LEFT JOIN datasets ON datasets.key = tasks.dataset WHERE tasks.key = ?""", [key])
+
+
+def suites_of_task(db: Database, *, task: str) -> pd.DataFrame:
+    """The suites a task belongs to, in order."""
+    return db.ask("""SELECT suites.* FROM suites JOIN suite_tasks ON suite_tasks.suite = suites.key
+                     WHERE suite_tasks.task = ? ORDER BY position""", [task])
+
+
+def aliases(db: Database, *, model: str) -> pd.DataFrame:
+    """How the papers spell a model: benchmark_title, printed, certainty, note."""
+    return db.ask("""SELECT benchmarks.title AS benchmark_title, printed, certainty, note
+                     FROM aliases JOIN benchmarks ON benchmarks.key = aliases.benchmark
+                     WHERE model = ? ORDER BY benchmarks.key, printed""", [model])
+
+
+def model_notes(db: Database, *, model: str) -> pd.DataFrame:
+    """Remarks on one model's figures, once each: note, tasks (titles of those it has a score on), total."""
+    return db.ask("""
+        SELECT notes.note, list(DISTINCT tasks.title ORDER BY tasks.title) AS tasks, count(DISTINCT tasks.key) AS total
+        FROM notes JOIN tasks ON tasks.key = notes.task
+        WHERE notes.model = ? AND EXISTS (SELECT 1 FROM runs WHERE runs.model = ? AND runs.task = notes.task)
+        GROUP BY notes.note ORDER BY total, notes.note""", [model, model])
+
+
+def task_notes(db: Database, *, task: str) -> pd.DataFrame:
+    """Remarks on one task and on single figures there: note, model, title (of the model; empty: the task).
+
+    A remark on a model as a whole is left to the model's page.
+    """
+    return db.ask("""
+        WITH wide AS (SELECT note, model FROM notes GROUP BY note, model HAVING count(DISTINCT task) > ?)
+        SELECT DISTINCT notes.note, notes.model, coalesce(models.title, '') AS title
+        FROM notes LEFT JOIN models ON models.key = notes.model
+        WHERE notes.task = ? AND NOT EXISTS (SELECT 1 FROM wide WHERE wide.note = notes.note AND wide.model = notes.model)
+          AND (notes.model = '*' OR EXISTS (SELECT 1 FROM runs WHERE runs.model = notes.model AND runs.task = notes.task))
+        ORDER BY title, notes.note""", [EVERYWHERE, task])
+
+
+def datasets(db: Database) -> pd.DataFrame:
+    """Every data set, indexed by key."""
+    return db.ask("SELECT * FROM datasets").set_index("key", drop=False)
+
+
+def benchmarks(db: Database) -> pd.DataFrame:
+    """The four benchmarks with how many models, tasks and scores each has."""
+    return db.ask("""
+        SELECT benchmarks.*, count(DISTINCT runs.model) AS models, count(DISTINCT tasks.key) AS tasks,
+               count(scores.value) AS scores
+        FROM benchmarks LEFT JOIN tasks ON tasks.benchmark = benchmarks.key LEFT JOIN runs ON runs.task = tasks.key
+        LEFT JOIN scores ON scores.run = runs.id GROUP BY ALL ORDER BY benchmarks.key""")
+
+
+def printed_agreement(db: Database, *, task: str) -> pd.DataFrame:
+    """The summary rows as printed, one a metric that judges generators: model, metric, printed, value."""
+    return db.ask("""SELECT runs.model, scores.metric, scores.printed, scores.value FROM scores
+                     JOIN runs ON runs.id = scores.run WHERE runs.task = ? AND runs.main
+                       AND scores.metric IN ('rho_squared', 'rank_accuracy')""", [task])
+
+
+def verdicts(db: Database) -> pd.DataFrame:
+    """How many claims of each paper have which verdict: paper, verdict, claims."""
+    return db.ask("SELECT paper, verdict, count(*) AS claims FROM claims GROUP BY ALL ORDER BY ALL")
+
+
+def suites_of_sources(db: Database) -> pd.DataFrame:
+    """The first suite that shows a source's figures: source, suite."""
+    return db.ask("""SELECT runs.source, arg_min(suites.key, suites.position) AS suite
+                     FROM runs JOIN suite_tasks ON suite_tasks.task = runs.task
+                     JOIN suites ON suites.key = suite_tasks.suite WHERE runs.origin = 'published' GROUP BY runs.source""")
