@@ -101,9 +101,11 @@ def lite(
     database: Annotated[Path | None, typer.Option(help="Default: assets/likeness.duckdb.")] = None,
 ):
     """Chooses a smaller suite that ranks models like the whole one, after MIEB section 6.3."""
-    from compute import smaller, store
+    from compute import store
+    from compute.analysis import smaller
+    from compute.reading import read
 
-    scores = smaller.read(database or store.DATABASE, suite=suite, origin=origin)
+    scores, = read(database or store.DATABASE, suites=(suite,), origin=origin)
     result = smaller.choose(scores, size=size, hours=hours, thresholds=smaller.thresholds(thresholds), method=method,
                             exclude=tuple(filter(None, exclude.split(","))))
     for line in smaller.lines(result):
@@ -123,18 +125,19 @@ def project(
     database: Annotated[Path | None, typer.Option(help="Default: assets/likeness.duckdb.")] = None,
 ):
     """Makes the maps of tasks and models (UMAP, HDBSCAN) that the app shows, and writes them as CSV."""
-    from compute import project as maps
     from compute import store
+    from compute.analysis import maps
     from compute.build import PROJECTIONS
+    from compute.reading import read
 
     path = database or store.DATABASE
     stage = lambda text: typer.echo(text, err=True)  # noqa: E731
     if suites:
         recipe = maps.Recipe(noun=noun, suites=tuple(filter(None, suites.split(","))), origin=origin, seed=seed,
                              n_neighbors=neighbors, min_dist=min_dist)
-        frame = maps.project(maps.read(path, suites=recipe.suites, origin=origin), recipe, progress=stage)
+        frame = maps.project(read(path, suites=recipe.suites, origin=origin), recipe, progress=stage)
     else:
-        frame = maps.ship(path, seed=seed, progress=stage)
+        frame = maps.shipped(lambda some: read(path, suites=some, origin="published"), seed=seed, progress=stage)
     if (to or ("-" if suites else "")) == "-":
         typer.echo(frame.to_csv(index=False, lineterminator="\n"), nl=False)
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
@@ -143,9 +144,22 @@ def _number(row: dict[str, str], column: str, kind: type) -> float | int | None:
     if not text:
         return None
     try:
-        return kind(float(text))
+        return kind(_finite(float(text)))
     except ValueError as error:
         raise BadInput(f"{row['key']}: {column} is {text!r}, not a number") from error
+
+
+def _finite(value: float) -> float:
+    """The value itself. Raises ValueError for an infinite one or NaN."""
+    if not math.isfinite(value):
+        raise ValueError(value)
+    return value
+
+
+def _named(row: dict[str, str], column: str, known: dict[str, str]) -> str:
+    if row[column] not in known:
+        raise BadInput(f"{row['key']}: {column} is {row[column]!r}; known are: {', '.join(known)}")
+    return known[row[column]]
 
 
 def _truth(row: dict[str, str], column: str) -> bool | None:
@@ -181,10 +195,10 @@ def _mieb_task(row: dict[str, str]) -> Task:
     """One row of MIEB's own task table as our noun; sizes and chance levels follow from its columns."""
     named = {**row, "key": f"mieb/{row['name'].lower()}"}
     classes = _number(named, "num_classes", int)
-    procedure = MIEB_PROCEDURES[row["abstask_type"]]
+    procedure = _named(named, "abstask_type", MIEB_PROCEDURES)
     if row["mteb_task_type"] == "VisionCentricQA":
         procedure = "multiple_choice"
-    metric = MIEB_METRICS[row["main_score"]]
+    metric = _named(named, "main_score", MIEB_METRICS)
     if row["name"] == "Winoground":
         metric = "group_accuracy"
     counted = "num_queries" if row["abstask_type"] == "AbsTaskRetrieval" else "num_samples"  # else: corpus included

@@ -179,12 +179,13 @@ def _cells(table: dict[str, str], columns: list[dict[str, str]], aliases: dict[t
 def averages(catalog: Catalog, *, folder: Path = PUBLISHED) -> tuple[Average, ...]:
     """The printed category means that averages.csv names; parts of one category join, weighted by their tasks."""
     aliases = {(alias.benchmark, alias.printed): alias.model for alias in catalog.aliases}
-    tables = read_csv(folder / "tables.csv").set_index("key")
+    tables = read_csv(folder / "tables.csv", columns=("key", "benchmark", "source")).set_index("key")
     parts: dict[tuple[str, str, str], list[tuple[float, int, str, str]]] = {}
     wanted: dict[tuple[str, str], int] = {}
     for rule in read_csv(folder / "averages.csv",
                          columns=("table", "column", "group", "suites", "category", "tasks")).to_dict("records"):
         frame = read_table(rule["table"], folder=folder)
+        _check_rule(rule, tables=tables, frame=frame)
         if rule["group"]:
             frame = frame[frame["group"] == rule["group"]]
         about = tables.loc[rule["table"]]
@@ -202,3 +203,13 @@ def averages(catalog: Catalog, *, folder: Path = PUBLISHED) -> tuple[Average, ..
                                  value=sum(value * count for value, count, _, _ in cells) / tasks,
                                  printed=" and ".join(printed for *_, printed in cells)))
     return tuple(found)
+
+
+def _check_rule(rule: dict[str, str], *, tables: pd.DataFrame, frame: pd.DataFrame) -> None:
+    if rule["table"] not in tables.index:
+        raise BadInput(f"averages.csv names the table {rule['table']!r}, which is not in tables.csv")
+    for column in (rule["column"], *(["group"] if rule["group"] else [])):
+        if column not in frame.columns:
+            raise BadInput(f"averages.csv names the column {column!r}, which {rule['table']}.csv does not have")
+    if not rule["tasks"].isdigit() or int(rule["tasks"]) == 0:
+        raise BadInput(f"averages.csv, {rule['table']}, {rule['column']}: tasks is {rule['tasks']!r}, not a number of tasks")

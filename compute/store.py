@@ -156,8 +156,12 @@ def connect(path: Path = DATABASE) -> duckdb.DuckDBPyConnection:
         raise DatabaseError(f"{path.name} {reason}. Close the other program or run: python -m compute build") from error
     try:
         found = connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchall()
+        whole = connection.execute("SELECT total_blocks * block_size FROM pragma_database_size()").fetchall()[0][0]
     except duckdb.Error:
-        found = []
+        found, whole = [], 0
+    if path.stat().st_size < whole:  # its beginning can be read, so DuckDB opens it
+        connection.close()
+        raise DatabaseError(f"{path.name} is half-written. Make it anew: python -m compute build")
     if found != [(str(SCHEMA_VERSION),)]:
         connection.close()
         raise DatabaseError(f"{path.name} is not a database of this version. Make it anew: python -m compute build")

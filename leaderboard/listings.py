@@ -12,7 +12,7 @@ import pandas as pd
 from compute.types import UnknownKey
 from leaderboard import queries, queries_pages
 from leaderboard.markup import blank
-from leaderboard.profiles import Field, field, suites_of
+from leaderboard.profiles import Field, field, origins_of, suites_of
 
 if TYPE_CHECKING:
     from leaderboard.routes import Boards
@@ -30,7 +30,7 @@ def model_scores(boards: Boards, *, model: str) -> dict[str, Any]:
     if frame.empty:
         raise UnknownKey("model", model, queries_pages.listed_models(db)["key"])
     trained = set(queries.model(db, key=model).iloc[0]["trained_on"])
-    suspect = set(db_tasks(queries_pages.model_notes(db, model=model)))
+    suspect = _figures(queries_pages.suspects(db, model=model), "task")
     disputed = set(frame.loc[~frame["main"], "task"])
     places = _places(boards, model)
     rows = []
@@ -41,7 +41,7 @@ def model_scores(boards: Boards, *, model: str) -> dict[str, Any]:
         low, high = interval(score)
         marks = [MARKS["trained"]] if score["dataset"] in trained else []
         if score["origin"] == "published":
-            marks += [MARKS["suspect"]] if score["title"] in suspect else []
+            marks += [MARKS["suspect"]] if {(score["task"], ""), (score["task"], score["metric"])} & suspect else []
             marks += [MARKS["disputed"]] if score["task"] in disputed else []
         chance = score["chance"] if score["metric"] == score["headline"] else None
         rows.append([
@@ -61,10 +61,8 @@ def model_scores(boards: Boards, *, model: str) -> dict[str, Any]:
     return {"columns": columns, "rows": rows, "caption": f"{len(rows)} scores in the units the papers print"}
 
 
-def db_tasks(notes: pd.DataFrame) -> list[str]:
-    """Titles of the tasks that remarks on single figures name; remarks on the model as a whole are left out."""
-    narrow = notes[notes["total"] <= queries_pages.EVERYWHERE]
-    return [title for titles in narrow["tasks"] for title in titles]
+def _figures(suspects: pd.DataFrame, by: str) -> set[tuple[str, str]]:
+    return set(zip(suspects[by], suspects["metric"], strict=True))
 
 
 def _places(boards: Boards, model: str) -> dict[tuple[str, str, str], tuple[int, int, float | None]]:
@@ -72,14 +70,14 @@ def _places(boards: Boards, model: str) -> dict[tuple[str, str, str], tuple[int,
     suites = list(queries.suites(boards.db)["key"])
     found: dict[tuple[str, str, str], tuple[int, int, float | None]] = {}
     for suite in suites_of(boards, model=model, suites=suites):
-        shown = field(boards, suite=suite, model=model)
-        for key, entry in places_of(shown).items():
-            found.setdefault(key, entry)
+        for origin in origins_of(boards.table(suite), model=model):
+            for key, entry in places_of(field(boards, suite=suite, model=model, origin=origin)).items():
+                found.setdefault(key, entry)
     return found
 
 
 def places_of(shown: Field) -> dict[tuple[str, str, str], tuple[int, int, float | None]]:
-    """The same for one suite and the origin shown there."""
+    """The same for one suite and one origin."""
     found = {}
     for at, place in enumerate(shown.columns):
         rank = int(shown.standing.place[at])
@@ -100,7 +98,7 @@ def task_scores(boards: Boards, *, task: str) -> dict[str, Any]:
     about = about.iloc[0]
     metrics = queries.metrics(db)
     higher = {key: bool(metrics.loc[key, "higher_is_better"]) for key in frame["metric"].unique()}
-    suspect = set(queries_pages.task_notes(db, task=task).query("model != '*'")["model"])
+    suspect = _figures(queries_pages.suspects(db, task=task), "model")
     order = {metric: at for at, metric in enumerate(about["metrics"])}
     frame = frame.assign(
         turn=[order.get(metric, 99) for metric in frame["metric"]],
@@ -113,7 +111,7 @@ def task_scores(boards: Boards, *, task: str) -> dict[str, Any]:
         low, high = interval(score)
         marks = [MARKS["trained"]] if about["dataset"] in set(score["trained_on"]) else []
         if score["origin"] == "published":
-            marks += [MARKS["suspect"]] if score["model"] in suspect else []
+            marks += [MARKS["suspect"]] if {(score["model"], ""), (score["model"], score["metric"])} & suspect else []
             marks += [MARKS["disputed"]] if score["model"] in disputed else []
         rows.append([
             score["title"], score["kind"], score["metric_title"], "" if score["subset"] == "default" else score["subset"],

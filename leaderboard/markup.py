@@ -58,9 +58,12 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
                                              ) + "</dl>"
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, numeric: Sequence[int] = (), caption: str = "",
-          empty: str = "Nothing to show.") -> str:
-    """A table of markup cells, the first of each row its heading; `numeric` are the places of right-aligned columns."""
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, numeric: Sequence[int] = (),
+          over: Sequence[tuple[str, int]] = (), empty: str = "Nothing to show.") -> str:
+    """A table of markup cells, the first of each row its heading; `numeric` are the places of right-aligned columns.
+
+    `over` heads groups of columns: (title, how many), all columns in turn.
+    """
     lines = list(rows)
     if not lines:
         return f"<p class='lk-quiet'>{html.escape(empty)}</p>"
@@ -69,8 +72,9 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, numeric: Seque
     body = "".join(
         "<tr>" + "".join(f"<th scope='row'{align[place]}>{cell}</th>" if place == 0 else f"<td{align[place]}>{cell}</td>"
                          for place, cell in enumerate(row)) + "</tr>" for row in lines)
-    title = f"<caption>{caption}</caption>" if caption else ""
-    return f"<div class='lk-scroll' tabindex='0'><table class='lk-table'>{title}<thead><tr>{head}</tr></thead>" \
+    above = "".join(f"<th scope='colgroup' colspan='{count}' class='lk-over'>{name}</th>" for name, count in over)
+    return f"<div class='lk-wide' tabindex='0'><table class='lk-table'><thead>" \
+           f"{f'<tr>{above}</tr>' if above else ''}<tr>{head}</tr></thead>" \
            f"<tbody>{body}</tbody></table></div>"
 
 

@@ -38,11 +38,19 @@ def suites_of(boards: Boards, *, model: str, suites: list[str]) -> list[str]:
     return [suite for suite in suites if any(row.model == model for row in boards.table(suite).rows)]
 
 
-def field(boards: Boards, *, suite: str, model: str) -> Field:
-    """The model among the rows of its fullest origin (the papers' own when equal). Raises BadInput when it has none."""
+def origins_of(table: Table, *, model: str) -> list[str]:
+    """Who measured the model in a suite."""
+    return [row.origin for row in table.rows if row.model == model]
+
+
+def field(boards: Boards, *, suite: str, model: str, origin: str = "") -> Field:
+    """The model among the rows of one origin: the one asked for, else its fullest (the papers' own when equal).
+
+    Raises BadInput when it has no such row.
+    """
     table = boards.table(suite)
     columns = np.array([place for place, column in enumerate(table.columns) if compared(column)], int)
-    own = [place for place, row in enumerate(table.rows) if row.model == model]
+    own = [place for place, row in enumerate(table.rows) if row.model == model and origin in ("", row.origin)]
     if not own:
         raise BadInput(f"{model} has no score in {table.suite['title']}. Choose another suite")
     there = ~np.isnan(table.values[:, columns])

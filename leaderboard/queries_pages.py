@@ -6,9 +6,6 @@ import pandas as pd
 
 from leaderboard.queries import Database
 
-EVERYWHERE = 100  # a remark on so many tasks is one on the whole source, not on a task
-
-
 def model_scores(db: Database, *, model: str) -> pd.DataFrame:
     """Every score of one model, with its task and metric: one row a score."""
     return db.ask("""
@@ -70,26 +67,30 @@ def aliases(db: Database, *, model: str) -> pd.DataFrame:
 
 
 def model_notes(db: Database, *, model: str) -> pd.DataFrame:
-    """Remarks on one model's figures, once each: note, tasks (titles of those it has a score on), total."""
+    """Remarks on one model, once each: note, specific (on single figures), tasks (titles; none: on the model as such)."""
     return db.ask("""
-        SELECT notes.note, list(DISTINCT tasks.title ORDER BY tasks.title) AS tasks, count(DISTINCT tasks.key) AS total
-        FROM notes JOIN tasks ON tasks.key = notes.task
-        WHERE notes.model = ? AND EXISTS (SELECT 1 FROM runs WHERE runs.model = ? AND runs.task = notes.task)
-        GROUP BY notes.note ORDER BY total, notes.note""", [model, model])
+        SELECT notes.note, bool_or(notes.specific) AS specific,
+               list(DISTINCT tasks.title ORDER BY tasks.title) FILTER (tasks.title IS NOT NULL) AS tasks
+        FROM notes LEFT JOIN tasks ON tasks.key = notes.task
+        WHERE notes.model = ? AND (notes.task = '*' OR EXISTS (
+            SELECT 1 FROM runs WHERE runs.model = ? AND runs.task = notes.task))
+        GROUP BY notes.note ORDER BY specific DESC, notes.note""", [model, model])
 
 
 def task_notes(db: Database, *, task: str) -> pd.DataFrame:
-    """Remarks on one task and on single figures there: note, model, title (of the model; empty: the task).
-
-    A remark on a model as a whole is left to the model's page.
-    """
+    """Remarks on one task and on single models' figures there: note, model, metric, specific, title (of the model)."""
     return db.ask("""
-        WITH wide AS (SELECT note, model FROM notes GROUP BY note, model HAVING count(DISTINCT task) > ?)
-        SELECT DISTINCT notes.note, notes.model, coalesce(models.title, '') AS title
+        SELECT DISTINCT notes.note, notes.model, notes.metric, notes.specific, coalesce(models.title, '') AS title
         FROM notes LEFT JOIN models ON models.key = notes.model
-        WHERE notes.task = ? AND NOT EXISTS (SELECT 1 FROM wide WHERE wide.note = notes.note AND wide.model = notes.model)
-          AND (notes.model = '*' OR EXISTS (SELECT 1 FROM runs WHERE runs.model = notes.model AND runs.task = notes.task))
-        ORDER BY title, notes.note""", [EVERYWHERE, task])
+        WHERE notes.task = ? AND (notes.model = '*' OR EXISTS (
+            SELECT 1 FROM runs WHERE runs.model = notes.model AND runs.task = notes.task))
+        ORDER BY title, notes.note""", [task])
+
+
+def suspects(db: Database, *, model: str = "", task: str = "") -> pd.DataFrame:
+    """Single figures with a remark, of one model or on one task: model, task, metric (empty: all of the task's)."""
+    return db.ask("""SELECT DISTINCT model, task, coalesce(metric, '') AS metric FROM notes
+                     WHERE specific AND (model = ? OR task = ?)""", [model, task])
 
 
 def datasets(db: Database) -> pd.DataFrame:
@@ -123,3 +124,16 @@ def suites_of_sources(db: Database) -> pd.DataFrame:
     return db.ask("""SELECT runs.source, arg_min(suites.key, suites.position) AS suite
                      FROM runs JOIN suite_tasks ON suite_tasks.task = runs.task
                      JOIN suites ON suites.key = suite_tasks.suite WHERE runs.origin = 'published' GROUP BY runs.source""")
+
+
+def benchmarks_of(db: Database, *, model: str) -> pd.DataFrame:
+    """The benchmarks in which a model has a run: title, bibtex."""
+    return db.ask("""SELECT DISTINCT benchmarks.key, benchmarks.title, benchmarks.bibtex
+                     FROM runs JOIN tasks ON tasks.key = runs.task JOIN benchmarks ON benchmarks.key = tasks.benchmark
+                     WHERE runs.model = ? ORDER BY benchmarks.key""", [model])
+
+
+def trained_on_task(db: Database, *, task: str) -> pd.DataFrame:
+    """The models trained on a task's data set: model."""
+    return db.ask("""SELECT models.key AS model FROM models, tasks
+                     WHERE tasks.key = ? AND list_contains(models.trained_on, tasks.dataset)""", [task])

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from compute.types import BadInput, LikenessError
-from leaderboard import export, routes_pages, static
+from leaderboard import export, routes_pages, routes_relations, static
 from leaderboard.board import payload, places, ranked
 from leaderboard.board import table as tables
 from leaderboard.queries import Database
@@ -57,6 +57,7 @@ def routes(boards: Boards) -> list[Route]:
         Route("/export/board/{suite}", _export_view(boards), methods=["POST"]),
         Route("/export/everything", _guard(lambda request: _export_all(boards, request))),
         *routes_pages.routes(boards, guard=_guard),
+        *routes_relations.routes(boards, guard=_guard),
     ]
 
 
@@ -112,7 +113,11 @@ def _cell(boards: Boards, request: Request) -> Response:
 
 def _export_view(boards: Boards) -> Callable:
     async def answer(request: Request) -> Response:
-        body = await request.body()
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > LARGEST_BODY:
+                break
 
         def make(_: Request) -> Response:
             if len(body) > LARGEST_BODY:
@@ -121,7 +126,7 @@ def _export_view(boards: Boards) -> Callable:
                 asked = json.loads(body)
                 rows, columns = [str(row) for row in asked["rows"]], [str(column) for column in asked["columns"]]
                 form, query = str(asked["format"]), str(asked.get("query", "")).removeprefix("?")
-            except (ValueError, KeyError, TypeError) as error:
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
                 raise BadInput("The export needs format, rows and columns as JSON") from error
             suite = request.path_params["suite"]
             return _download(export.view(boards.table(suite), boards.ranked(suite, *choice(query)), rows=rows,

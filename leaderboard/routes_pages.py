@@ -48,9 +48,11 @@ def routes(boards: Boards, *, guard: Guard) -> list[Route]:
 
 
 def published(request: Request) -> Response:
-    """One table of a paper as printed. Raises BadInput for a table that is not listed."""
+    """One table of a paper as printed, or the list of corrections. Raises BadInput for a table that is not listed."""
     from compute.published import PUBLISHED, read_csv
 
+    if request.path_params["name"] == "CORRECTIONS.md":
+        return Response((PUBLISHED / "CORRECTIONS.md").read_bytes(), media_type="text/plain; charset=utf-8")
     key = request.path_params["name"].removesuffix(".csv")
     known = list(read_csv(PUBLISHED / "tables.csv")["key"])
     if key not in known:

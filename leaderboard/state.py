@@ -68,7 +68,22 @@ class Number:
         return f"{value:g}"
 
 
-Parameter = Choice | Choices | Number
+@dataclass(frozen=True, kw_only=True)
+class Text:
+    """A parameter of free text, for a page to check itself; at most `longest` characters."""
+
+    key: str
+    default: str = ""
+    longest: int = 400
+
+    def read(self, text: str) -> str | None:
+        return text if len(text) <= self.longest else None
+
+    def write(self, value: Any) -> str:
+        return str(value or "")
+
+
+Parameter = Choice | Choices | Number | Text
 
 
 def parse(parameters: tuple[Parameter, ...], query: Mapping[str, str]) -> tuple[dict[str, Any], str]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import html
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from starlette.middleware import Middleware
 
 from compute import store
 from compute.types import LikenessError
 from leaderboard import queries, static
+from leaderboard.address import WithoutPage
 from leaderboard.queries import Database
 from leaderboard.routes import Boards, routes
 from leaderboard.state import Parameter, parse
@@ -57,8 +59,8 @@ def build(path: Path = store.DATABASE) -> tuple[gr.Blocks, dict[str, Any]]:
         with blocks.route(view.title, f"/{view.key}"):
             gr.Navbar(main_page_name=first.title)
             view.draw(site)
-    launch = {"theme": theme(), "css": (HERE / "look.css").read_text(), "app_kwargs": {"routes": routes(boards)},
-              "footer_links": ["gradio"], "ssr_mode": False}
+    launch = {"theme": theme(), "css": (HERE / "look.css").read_text(), "footer_links": ["gradio"], "ssr_mode": False,
+              "app_kwargs": {"routes": routes(boards), "middleware": [Middleware(WithoutPage)]}}
     return blocks, launch
 
 
@@ -94,11 +96,15 @@ def static_html(markup: str, *, js: str | None = None) -> gr.HTML:
     return gr.HTML(value="", html_template=safe, js_on_load=js, apply_default_css=False)
 
 
-def remember(parameters: tuple[Parameter, ...]) -> str:
-    """JavaScript that writes the controls' values to the address, defaults left out, and passes them on."""
+def remember(parameters: tuple[Parameter, ...], *, presets: bool = False) -> str:
+    """JavaScript that writes the controls' values to the address, defaults left out, and passes them on.
+
+    With `presets`, the one that the page was opened with gives way to the values themselves.
+    """
     facts = [{"key": parameter.key, "default": parameter.write(parameter.default)} for parameter in parameters]
     return f"""(...values) => {{
   const query = new URLSearchParams(location.search);
+  {"query.delete('preset');" if presets else ''}
   {json.dumps(facts)}.forEach(({{key, default: usual}}, place) => {{
     const value = values[place] ?? '';
     const text = Array.isArray(value) ? value.join(',') : String(value);
@@ -110,38 +116,62 @@ def remember(parameters: tuple[Parameter, ...]) -> str:
 }}"""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """Some of a page's controls that redraw only some of its outputs: `draw` takes all parameters all the same."""
+
+    keys: tuple[str, ...]
+    outputs: list[gr.components.Component]
+    draw: Callable[..., tuple]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """What `bind` made, for events that are not a control's own."""
+
+    listen: Callable[..., None]  # listen(event, part=None): redraws on a Gradio event such as `button.click`
+
+
 def bind(site: Site, *, parameters: tuple[Parameter, ...], controls: list[gr.components.Component],
-         outputs: list[gr.components.Component], draw: Callable[..., tuple]) -> None:
+         outputs: list[gr.components.Component], draw: Callable[..., tuple], parts: tuple[Part, ...] = (),
+         presets: Mapping[str, Mapping[str, str]] | None = None) -> Bound:
     """Ties a page's controls to its address and its outputs.
 
     `draw` takes the parameters by name and returns one value an output; an error a visitor can cause is shown as a
-    sentence above the page, with the outputs as they were. Controls stand in the parameters' order.
+    sentence above the page, with the outputs as they were. Controls stand in the parameters' order. `?preset=name`
+    stands for a whole query string of `presets`, which single parameters beside it override.
     """
     message = gr.Markdown(visible=False, elem_classes="lk-message")
     names = [parameter.key for parameter in parameters]
+    whole = Part(keys=(), outputs=outputs, draw=draw)
 
-    def answer(values: dict[str, Any], note: str) -> list[Any]:
+    def answer(part: Part, values: dict[str, Any], note: str) -> list[Any]:
         try:
-            drawn = list(draw(**values))
+            drawn = list(part.draw(**values))
         except LikenessError as error:
-            note, drawn = f"{note} {error}".strip(), [gr.skip()] * len(outputs)
+            note, drawn = f"{note} {error}".strip(), [gr.skip()] * len(part.outputs)
         except Exception:
             log.exception("A page failed for %s", values)
-            note, drawn = FAILED, [gr.skip()] * len(outputs)
+            note, drawn = FAILED, [gr.skip()] * len(part.outputs)
         return [gr.update(value=html.escape(note), visible=bool(note)), *drawn]
 
     def load(request: gr.Request) -> list[Any]:
-        values, note = parse(parameters, dict(request.query_params))
-        return [*(gr.update(value=values[name]) for name in names), *answer(values, note)]
+        query = dict(request.query_params)
+        values, note = parse(parameters, {**(presets or {}).get(query.get("preset", ""), {}), **query})
+        return [*(gr.update(value=values[name]) for name in names), *answer(whole, values, note)]
 
-    def change(*given: Any) -> list[Any]:
-        typed = {parameter.key: parameter.write(value) for parameter, value in zip(parameters, given, strict=True)
-                 if value is not None}
-        return answer(*parse(parameters, typed))
+    def listen(event: Callable[..., Any], *, part: Part = whole) -> None:
+        def change(*given: Any) -> list[Any]:
+            typed = {parameter.key: parameter.write(value) for parameter, value in zip(parameters, given, strict=True)
+                     if value is not None}
+            return answer(part, *parse(parameters, typed))
+
+        event(change, inputs=controls, outputs=[message, *part.outputs], queue=False, show_progress="hidden",
+              js=remember(parameters, presets=bool(presets)), api_visibility="private", trigger_mode="always_last")
 
     site.blocks.load(load, outputs=[*controls, message, *outputs], queue=False, show_progress="hidden",
                      api_visibility="private")
-    for control in controls:
-        listen = control.release if isinstance(control, gr.Slider) else control.input
-        listen(change, inputs=controls, outputs=[message, *outputs], js=remember(parameters), queue=False,
-               show_progress="hidden", api_visibility="private", trigger_mode="always_last")
+    for name, control in zip(names, controls, strict=True):
+        event = control.release if isinstance(control, gr.Slider) else control.input
+        listen(event, part=next((part for part in parts if name in part.keys), whole))
+    return Bound(listen=listen)

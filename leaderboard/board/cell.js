@@ -120,7 +120,7 @@ export function createDialog(board) {
     show(data.title || heading, facts(data.lines ?? []),
       empty ? el('p', {}, `No value: ${reasonAt(payload, row, at)}`) : '',
       said.length || notes.length ? el('ul', { class: 'lk-notes' }, ...said, ...notes) : '',
-      ...(data.sources ?? []).map(source), links(column.kind === 'task' ? payload.links?.task : '', { task: column.key }, 'The page of this task'));
+      ...(data.sources ?? []).map(source), links(data.task ? payload.links?.task : '', { task: data.task }, 'The page of this task'));
   }
 
   return {

@@ -12,10 +12,10 @@ const COLUMNS = [
   { key: 'verdict', title: 'Verdict', width: 108, most: 150 },
   { key: 'paper', title: 'Paper', width: 98, most: 110 },
   { key: 'claim', title: 'Claim', width: 270, most: 460 },
-  { key: 'where', title: 'Where', width: 96, most: 150 },
+  { key: 'where', title: 'Where', width: 118, most: 190 },
   { key: 'printed', title: 'Printed', width: 92, most: 150 },
   { key: 'recomputed', title: 'Recomputed', width: 104, most: 170 },
-  { key: 'formula', title: 'Computed as', width: 190, most: 330 },
+  { key: 'formula', title: 'Computed as', width: 170, most: 330 },
   { key: 'note', title: 'Note', width: 190, most: 420 },
 ];
 const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
@@ -100,7 +100,7 @@ function show(root, { fields, rows, tables }) {
   const pane = el('section', { class: 'lk-detail', 'aria-live': 'polite', 'aria-label': 'The chosen claim' });
   const remember = debounce(() => {
     const query = write(state, location.search);
-    history.replaceState(history.state, '', query ? `?${query}` : location.pathname);
+    history.replaceState(history.state, "", `${location.pathname}${query ? `?${query}` : ""}`);
   }, 150);
 
   function filter(change) {

@@ -145,7 +145,7 @@ function modelColumn({ payload, ranking }, narrow) {
       const name = el('span', { class: 'lk-name' }, title);
       cell.classList.toggle('lk-short', narrow);
       if (narrow && !why) {
-        cell.replaceChildren(name);
+        cell.replaceChildren(name, ...(badge ? [el('small', {}, badge)] : []));
         return;
       }
       if (badge) name.replaceChildren(el('span', {}, title), el('span', { class: 'lk-badge' }, badge));

@@ -11,6 +11,7 @@ export { mountTable } from './table.js';
 
 const ROWS_OVER = 2;
 const COLUMNS_OVER = 1;
+const PASSING = ['title', 'aria-label', 'data-mark'];
 
 /**
  * Column: {key, title, name, hint, group, width, most, lines, pinned, numeric, sort, draw(cell, row)}; `name` is what
@@ -159,10 +160,13 @@ export class Grid {
     return (this.starts[this.range.from] ?? this.total) - this.pinnedWidth;
   }
 
+  /** Puts a cell at its column; what is already so is left alone, since every write costs the browser a restyle. */
   place(cell, column) {
-    cell.style.width = `${this.widths[column]}px`;
-    cell.style.left = column < this.pinned ? `${this.starts[column]}px` : '';
-    cell.setAttribute('aria-colindex', column + 1);
+    const width = `${this.widths[column]}px`;
+    const left = column < this.pinned ? `${this.starts[column]}px` : '';
+    if (cell.lkWidth !== width) cell.style.width = cell.lkWidth = width;
+    if (cell.lkLeft !== left) cell.style.left = cell.lkLeft = left;
+    if (cell.lkColumn !== column) cell.setAttribute('aria-colindex', (cell.lkColumn = column) + 1);
   }
 
   fill(row, at) {
@@ -183,12 +187,12 @@ export class Grid {
       const cell = cells[place];
       const { draw, numeric, pinned } = this.columns[column];
       cell.className = `lk-cell${numeric ? ' lk-num' : ''}${pinned ? ' lk-pin' : ''}`;
-      cell.removeAttribute('title');
-      cell.removeAttribute('aria-label');
-      cell.removeAttribute('data-mark');
+      for (const name of PASSING) if (cell.hasAttribute(name)) cell.removeAttribute(name);
       draw(cell, this.rows[at]);
       this.place(cell, column);
-      target(cell).tabIndex = this.isActive(at, column) ? 0 : -1;
+      const stop = this.isActive(at, column) ? '0' : '-1';
+      const focusable = target(cell);
+      if (focusable.getAttribute('tabindex') !== stop) focusable.setAttribute('tabindex', stop);
     });
     return row;
   }
@@ -277,5 +281,6 @@ export class Grid {
 
 /** A cell's own control where it has one (header button, checkbox), else the cell. */
 export function target(cell) {
-  return cell.querySelector('button, [role=checkbox]') ?? cell;
+  const child = cell.firstElementChild;
+  return child && (child.tagName === 'BUTTON' || child.getAttribute('role') === 'checkbox') ? child : cell;
 }

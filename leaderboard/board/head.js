@@ -26,9 +26,12 @@ function headCell(grid, column) {
     const down = grid.sort?.key === key ? grid.sort.down : null;
     cell.setAttribute('aria-sort', down === null ? 'none' : down ? 'descending' : 'ascending');
   }
-  const label = { class: 'lk-sort', 'aria-label': name === title ? null : name };
-  if (sort) cell.append(el('button', { ...label, type: 'button' }, el('span', {}, title)));
-  else cell.append(el('span', label, title));
+  const label = name === title ? null : name;
+  if (sort) cell.append(el('button', { class: 'lk-sort', 'aria-label': label, type: 'button' }, el('span', {}, title)));
+  else {
+    if (label) cell.setAttribute('aria-label', label);  // a span without a role must not carry it
+    cell.append(el('span', { class: 'lk-sort' }, title));
+  }
   grid.place(cell, column);
   target(cell).tabIndex = grid.isActive(-1, column) ? 0 : -1;
   return cell;

@@ -9,6 +9,7 @@ export function createSuites(board) {
   const about = el('p', { class: 'lk-about' });
   const node = el('div', {}, list, about);
   let drawn = '';
+  let shown = '';
   return {
     node,
     refresh() {
@@ -21,6 +22,8 @@ export function createSuites(board) {
           return button(title, () => board.go(key), { class: 'lk-suite', 'data-key': key, title: benchmark, onpointerenter: ahead, onfocus: ahead });
         }));
       }
+      if (shown === suite.key) return;
+      shown = suite.key;
       for (const one of list.children) {
         const current = one.dataset.key === suite.key;
         if (current) one.setAttribute('aria-current', 'true');

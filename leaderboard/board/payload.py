@@ -43,6 +43,7 @@ def board(db: Database, table: Table, ranked: Ranked | None) -> dict[str, Any]:
         "reasons": list(table.reasons),
         "missing": missing,
         "ranking": ranking(table, ranked),
+        "links": {"model": "model?model={model}", "task": "task?task={task}"},
     }
 
 

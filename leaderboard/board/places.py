@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from compute.analysis.intervals import score_interval
 from leaderboard import queries
 from leaderboard.board.table import TRAINED, Column, Table
 from leaderboard.queries import Database
@@ -40,21 +41,32 @@ def cell(db: Database, table: Table, *, row_id: str, key: str) -> dict[str, Any]
 
 
 def _family(table: Table, place: int, family: Column, title: str) -> dict[str, Any]:
+    row = table.rows[place]
     members = [index for index, column in enumerate(table.columns) if column.group == family.key]
     have = [index for index in members if not math.isnan(table.values[place, index])]
-    lines = [{"label": "Mean of", "text": f"{len(have)} of {len(members)} tasks"}]
+    lines = [{"label": "Tasks", "text": f"{len(have)} of {len(members)} have a readable score"}]
+    sources = []
+    printed = table.averages[(table.averages.model == row.model) & (table.averages.category == family.key)]
+    if row.origin == "published" and len(have) < len(members):
+        lines.insert(0, {"label": "Shown", "text": "the mean as the paper prints it" if len(printed) else
+                         "the mean of the scores at hand" if have else "no mean"})
+        sources = [{"source": mean.source, "printed": mean.printed, "value": _number(mean.value, family),
+                    "subset": f"mean of {mean.tasks} tasks", "metric": family.metric_title, "n": None, "interval": "",
+                    "origin": "published", "note": ""} for mean in printed.itertuples()]
+    else:
+        lines.insert(0, {"label": "Shown", "text": "the mean of the tasks below"})
     lines += [{"label": table.columns[index].title,
                "text": _number(table.values[place, index], table.columns[index]) if index in have
                else table.reasons[table.missing[place, index]]} for index in members]
-    return {"title": f"{title}: {family.title}", "lines": lines, "sources": [], "notes": [],
-            "model": table.rows[place].model, "task": ""}
+    return {"title": f"{title}: {family.title}", "lines": lines, "sources": sources, "notes": [], "model": row.model,
+            "task": ""}
 
 
 def _source(score: Any, column: Column) -> dict[str, Any]:
     interval = ""
     if not pd.isna(score.stderr):
-        half = 1.96 * score.stderr
-        interval = f"{_number(max(score.value - half, 0), column)} to {_number(min(score.value + half, 1), column)}"
+        low, high = score_interval(value=score.value, stderr=score.stderr, lower=0, upper=1)  # known for shares only
+        interval = f"{_number(low, column)} to {_number(high, column)}"
     return {"source": score.source, "printed": score.printed or "", "value": _number(score.value, column, more=0 if score.printed else 2),
             "subset": "" if score.subset == "default" else score.subset, "metric": column.metric_title,
             "n": None if pd.isna(score.n) else int(score.n), "interval": interval, "origin": score.origin,

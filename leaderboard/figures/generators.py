@@ -40,12 +40,13 @@ def slope(places: pd.DataFrame, *, metric: str) -> go.Figure:
 def scatter(points: pd.DataFrame, *, metric: str, human: str, higher: bool) -> go.Figure:
     """Preference over the metric's score, a point a generator. points: title, score, human, suspect (bool)."""
     figure = go.Figure()
+    points = points.assign(side=_sides(points))
     for suspect, part in points.groupby("suspect"):
         figure.add_scatter(
             x=part["score"], y=part["human"], mode="markers+text", text=[unmarked(title) for title in part["title"]],
-            textposition=_sides(points, part), textfont={"size": 11}, name="Likely misprint" if suspect else "Generator",
+            textposition=part["side"], textfont={"size": 11}, name="Likely misprint" if suspect else "Generator",
             marker={"size": 9, "symbol": "circle-open" if suspect else "circle", "color": SUSPECT if suspect else PALETTE[0],
-                    "line": {"width": 2}},
+                    "line": {"width": 2, "color": SUSPECT if suspect else PALETTE[0]}},
             hovertemplate="%{text}<br>" + metric + " %{x}<br>" + human + " %{y}<extra></extra>")
     better = "higher is better" if higher else "lower is better"
     plain(figure, height=90 + 30 * max(len(points), 4), x=f"{metric} ({better})", y=human,
@@ -54,7 +55,32 @@ def scatter(points: pd.DataFrame, *, metric: str, human: str, higher: bool) -> g
     return figure.update_xaxes(range=[points["score"].min() - 0.22 * span, points["score"].max() + 0.22 * span])
 
 
-def _sides(every: pd.DataFrame, part: pd.DataFrame) -> list[str]:
-    """Labels point inwards at the edges and step aside from near neighbours."""
-    middle = (every["score"].min() + every["score"].max()) / 2
-    return ["middle right" if score < middle else "middle left" for score in part["score"]]
+def _sides(points: pd.DataFrame) -> list[str]:
+    """Where each label stands: the first of four sides that neither a point nor an earlier label covers."""
+    x, y = (_unit(points[name].to_numpy(float)) for name in ("score", "human"))
+    taken = [(px - 0.012, px + 0.012, py - 0.022, py + 0.022) for px, py in zip(x, y, strict=True)]
+    sides = []
+    for px, py, title in zip(x, y, points["title"], strict=True):
+        width, gap = 0.0115 * len(title), 0.018
+        right, left = (px + gap, px + gap + width, py - 0.022, py + 0.022), (px - gap - width, px - gap, py - 0.022, py + 0.022)
+        above, below = ((px - width / 2, px + width / 2, py + low, py + high) for low, high in ((0.025, 0.07), (-0.07, -0.025)))
+        options = {"middle right": right, "middle left": left, "top center": above, "bottom center": below}
+        if px > 0.5:
+            options = {"middle left": left, "middle right": right, "top center": above, "bottom center": below}
+        cost = {side: sum(_overlap(box, other) for other in taken) for side, box in options.items()}
+        best = min(cost, key=lambda side: (round(cost[side], 6), list(options).index(side)))
+        sides.append(best)
+        taken.append(options[best])
+    return sides
+
+
+def _unit(values: np.ndarray) -> np.ndarray:
+    """Values as shares of the drawn range."""
+    span = np.ptp(values) or 1.0
+    return (values - values.min() + 0.22 * span) / (1.44 * span)
+
+
+def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+    wide = min(one[1], other[1]) - max(one[0], other[0])
+    high = min(one[3], other[3]) - max(one[2], other[2])
+    return max(wide, 0.0) * max(high, 0.0)

@@ -33,7 +33,13 @@ def scores(points: pd.DataFrame, *, metric: str, chance: float, digits: int, own
             hovertemplate="%{customdata}: %{y:." + str(digits) + "f}<extra></extra>", row=1, col=1)
     figure.add_histogram(y=points["value"], nbinsy=24, marker_color="#8A94A3", showlegend=False, row=1, col=2,
                          hovertemplate="%{y}: %{x} rows<extra></extra>")
-    if not np.isnan(chance):
+    low, high = float(points["value"].min()), float(points["value"].max())
+    away = not np.isnan(chance) and min(abs(low - chance), abs(high - chance)) > 2 * max(high - low, 1e-9)
+    if away and not low <= chance <= high:  # the line would squeeze all models into one
+        figure.add_annotation(text=f"chance is {chance:.{digits}f}, {'below' if chance < low else 'above'} this view", x=0, y=0,
+                              xref="x domain", yref="y domain", xanchor="left", yanchor="bottom", showarrow=False,
+                              font={"size": 11})
+    elif not np.isnan(chance):
         figure.add_hline(y=chance, line_width=1.5, line_dash="dot", line_color="#B45309", row=1, col=1,
                          annotation_text="chance", annotation_position="bottom left", annotation_font_size=11)
     plain(figure, height=340, legend=True)

@@ -1,17 +1,15 @@
-"""Maps of tasks and of models: made from the database, kept as assets/computed/projections.csv."""
+"""Maps of tasks and of models as frames: what is shown, with which settings, and what is shipped."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from compute import store
-from compute.analysis.suite import ALL, SuiteScores, arrange, join
+from compute.analysis.suite import ALL, SuiteScores, join
 from compute.types import ORIGINS, BadInput
 
 COLUMNS = ("kind", "key", "x", "y", "cluster", "settings")
@@ -52,16 +50,6 @@ class Recipe:
         return f"{self.noun}:{known.get(self.suites, '+'.join(self.suites))}"
 
 
-def read(path: Path, *, suites: tuple[str, ...], origin: str) -> list[SuiteScores]:
-    """The suites' scores from the database at `path`. Raises UnknownKey, BadInput, DatabaseError."""
-    connection = store.connect(path)
-    try:
-        return [arrange(store.suite_frames(lambda sql, values: connection.execute(sql, values).df(), suite=suite),
-                        origin=origin) for suite in suites]
-    finally:
-        connection.close()
-
-
 def project(parts: list[SuiteScores], recipe: Recipe, *,
             progress: Callable[[str], None] = lambda stage: None) -> pd.DataFrame:
     """One row a point that could be placed: COLUMNS, settings as JSON. Raises Undefined for too few points."""
@@ -81,8 +69,9 @@ def project(parts: list[SuiteScores], recipe: Recipe, *,
     else:
         progress(f"placing {len(models)} models")
         made, keys, of = projection.project_models(scores=scores, **rule), models, len(tasks)
-    settings = {**made.settings, "origin": recipe.origin, "suites": list(recipe.suites), "points": int(made.placed.sum()),
-                "left_out": int((~made.placed).sum()), "from": of, "trustworthiness": round(made.trustworthiness, 4)}
+    settings = {**made.settings, "origin": recipe.origin, "suites": list(recipe.suites),
+                "points": int(made.placed.sum()), "left_out": int((~made.placed).sum()), "from": of,
+                "trustworthiness": round(made.trustworthiness, 4)}
     if recipe.noun == "tasks":
         settings |= {"correlation": METHOD, "least_models": LEAST_MODELS}
     text = json.dumps(settings, sort_keys=True)
@@ -91,11 +80,12 @@ def project(parts: list[SuiteScores], recipe: Recipe, *,
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def ship(path: Path, *, seed: int = 0, progress: Callable[[str], None] = lambda stage: None) -> pd.DataFrame:
-    """Every shipped map of the published figures, one below the other."""
+def shipped(read: Callable[[tuple[str, ...]], list[SuiteScores]], *, seed: int = 0,
+            progress: Callable[[str], None] = lambda stage: None) -> pd.DataFrame:
+    """Every shipped map, one below the other; `read` gives some suites' published scores."""
     frames = []
     for suites in SHIPPED.values():
-        parts = read(path, suites=suites, origin="published")
+        parts = read(suites)
         for noun in NOUNS:
             progress(f"{noun} of {', '.join(suites)}")
             frames.append(project(parts, Recipe(noun=noun, suites=suites, seed=seed), progress=progress))

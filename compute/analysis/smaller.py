@@ -1,16 +1,14 @@
-"""A smaller suite from the command line: reads the database, chooses tasks, says what is kept and what is saved."""
+"""A smaller suite: which tasks, how well they stand for the whole, what is saved; after MIEB section 6.3."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from compute import store
 from compute.analysis import correlation, lite, ranking
-from compute.analysis.suite import SuiteScores, Whole, arrange, whole
+from compute.analysis.suite import SuiteScores, Whole, whole
 from compute.types import BadInput
 
 
@@ -22,16 +20,6 @@ class Smaller:
     whole: Whole
     selection: lite.Selection
     fidelity: lite.Fidelity
-
-
-def read(path: Path, *, suite: str, origin: str) -> SuiteScores:
-    """A suite's scores from the database at `path`. Raises UnknownKey, BadInput, DatabaseError."""
-    connection = store.connect(path)
-    try:
-        return arrange(store.suite_frames(lambda sql, values: connection.execute(sql, values).df(), suite=suite),
-                       origin=origin)
-    finally:
-        connection.close()
 
 
 def choose(scores: SuiteScores, *, size: int | None = None, hours: float | None = None,
@@ -101,7 +89,8 @@ def lines(result: Smaller) -> Iterator[str]:
            f"models with its mean")
     yield (f"Spearman {kept.spearman:.3f}, Pearson {kept.pearson:.3f} with the whole, on the same models; "
            f"largest change of rank {kept.largest_rank_change} ({model})")
-    yield f"{len(scores.tasks) - len(chosen.chosen)} runs a model saved; {len(chosen.dropped)} tasks dropped as redundant"
+    saved = len(scores.tasks) - len(chosen.chosen)
+    yield f"{saved} runs a model saved; {len(chosen.dropped)} tasks dropped as redundant"
     if not np.isnan(chosen.hours):
         yield f"{chosen.hours:.1f} hours a model by the imported running times; their hardware is not known"
     absent = len(scores.tasks) - len(result.whole.candidates)

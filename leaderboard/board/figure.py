@@ -1,0 +1,23 @@
+"""The bridge from a figure to the page: a constant template, and the module that listens in the browser."""
+
+from __future__ import annotations
+
+import gradio as gr
+
+TEMPLATE = "<div class='lk-bridge'></div>"
+
+
+def pairs(assets: str, *, figure: str) -> gr.HTML:
+    """Its `select` event fires when a cell of the figure with the element id `figure` is clicked: value `x,y`."""
+    return gr.HTML(value="", html_template=TEMPLATE, apply_default_css=False, elem_classes="lk-silent", js_on_load=f"""
+import(new URL('{assets}figure.js', document.baseURI)).then((module) =>
+  module.pairs(element.querySelector('.lk-bridge'), {{ id: '{figure}', open: (pair) => trigger('select', pair) }}));
+""")
+
+
+def selection(assets: str, *, figure: str) -> gr.HTML:
+    """A line that turns a lasso, a box or a chosen group of the figure into a link to the board."""
+    return gr.HTML(value="", html_template=TEMPLATE, apply_default_css=False, js_on_load=f"""
+import(new URL('{assets}figure.js', document.baseURI)).then((module) =>
+  module.selection(element.querySelector('.lk-bridge'), {{ id: '{figure}' }}));
+""")

@@ -1,0 +1,94 @@
+"""Every page, opened from its address alone: light, dark and on a phone, read aloud, and without leaving the machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from leaderboard.views import VIEWS
+
+LOOKS = {"light": {}, "dark": {"dark": True}, "phone": {"width": 390}}
+KEYS = [view.key for view in VIEWS]
+NAMES = [view.key or "overview" for view in VIEWS]
+BUSY = ".likeness-board[data-ready=false], [aria-busy=true], .progress-text"
+NONSENSE = "suite=nowhere&model=no/body&task=x/y&method=guess&metric=%3Cscript%3E&paper=none&q=%00&sort=-&n=1e999&page=-7"
+
+
+def settle(page: Any) -> None:
+    """Until the page's load event has been answered and its figures stand."""
+    page.wait_for_function("(busy) => ![...document.querySelectorAll(busy)].some((node) => node.offsetParent)", arg=BUSY)
+    page.wait_for_function("""() => {
+      const plots = [...document.querySelectorAll('.js-plotly-plot')].filter((node) => node.offsetParent);
+      return plots.every((plot) => plot.querySelector('.main-svg'));
+    }""")
+
+
+@pytest.fixture
+def open_page(visit: Callable[..., Any]) -> Callable[..., Any]:
+    def open_key(key: str, **how: Any) -> Any:
+        page = visit(key, **how)
+        page.locator("h1").first.wait_for()
+        page.wait_for_load_state("load")
+        settle(page)
+        return page
+
+    return open_key
+
+
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS.keys())
+@pytest.mark.parametrize("key", KEYS, ids=NAMES)
+def test_a_page_opens_from_its_address_and_can_be_read_by_all(open_page: Callable, key: str, look: dict[str, Any]) -> None:
+    """One title, one sentence, headings in order, names on controls, no serious violation, nothing to scroll sideways."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    page = open_page(key, **look)
+    assert page.locator("h1").count() == 1
+    sentence = page.locator("h1 + p").first.inner_text()
+    assert len(sentence.split()) >= 5 and sentence.strip().endswith("."), sentence
+    assert page.evaluate("document.body.classList.contains('dark')") is look.get("dark", False)
+    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
+    found = axe.Axe().run(page).response["violations"]
+    grave = [f"{one['id']}: {one['help']}: {node['target']} {node.get('failureSummary', '')}" for one in found
+             if one["impact"] in ("serious", "critical") for node in one["nodes"][:4]]
+    assert grave == [], "\n".join(grave)
+
+
+@pytest.mark.parametrize("key", KEYS, ids=NAMES)
+def test_nonsense_in_the_address_shows_the_page_all_the_same(open_page: Callable, key: str) -> None:
+    page = open_page(f"{key}?{NONSENSE}", expected="400")
+    assert page.locator("h1").count() == 1
+    text = page.locator("body").inner_text()
+    assert not re.search(r"Traceback|Exception|\bError:|undefined|\bNaN\b|\[object", text)
+    assert page.locator("body script:text('nowhere'), img[src=x]").count() == 0
+
+
+def test_first_page_links_reach_the_others(open_page: Callable) -> None:
+    """Whatever the first page links to within the app is a page of it."""
+    page = open_page("")
+    hrefs = page.evaluate("""() => [...document.querySelectorAll('a[href]')].map((link) => link.href)
+      .filter((href) => href.startsWith(document.baseURI)).map((href) => href.slice(document.baseURI.length))""")
+    paths = {href.partition("?")[0].partition("#")[0].strip("/") for href in hrefs}
+    known = {*KEYS, "export/everything"}
+    assert paths <= known, sorted(paths - known)
+    assert set(KEYS) <= paths | {""}, f"the navigation lacks {sorted(set(KEYS) - paths)}"
+
+
+def test_no_name_resolves_in_this_browser(visit: Callable) -> None:
+    """The pages above were read with name resolution off; this holds that it was."""
+    page = visit("", expected="ERR_NAME_NOT_RESOLVED|Failed to load")
+    page.watch.host = ""  # this one request is meant to go elsewhere
+    page.watch.offences.clear()
+    answer = page.evaluate("fetch('http://example.org/', {mode: 'no-cors'}).then(() => 'reached', () => 'nowhere')")
+    assert answer == "nowhere"
+    page.watch.offences = [one for one in page.watch.offences if "example.org" not in one]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=NAMES)
+def test_plotly_is_only_fetched_where_a_figure_stands(open_page: Callable, key: str) -> None:
+    page = open_page(key)
+    if page.locator(".js-plotly-plot").count() == 0:
+        assert not [path for path in page.watch.requests if "plotly" in path.lower()]
+    if key == "board":
+        assert page.locator(".js-plotly-plot").count() == 0

@@ -1,0 +1,27 @@
+"""Intervals around single scores, against scipy's normal distribution."""
+
+from __future__ import annotations
+
+import pytest
+from scipy.stats import norm
+
+from compute.analysis.intervals import score_interval
+from compute.types import BadInput
+
+
+def test_against_scipy():
+    assert score_interval(value=0.8, stderr=0.02) == pytest.approx(norm.interval(0.95, loc=0.8, scale=0.02))
+
+
+def test_cut_at_the_bounds():
+    assert score_interval(value=0.99, stderr=0.02, lower=0, upper=1) == pytest.approx((0.99 - 0.0392, 1), abs=1e-4)
+    assert score_interval(value=0.01, stderr=0.02, lower=0, upper=1)[0] == 0
+
+
+def test_no_noise_is_a_point():
+    assert score_interval(value=0.5, stderr=0) == (0.5, 0.5)
+
+
+def test_a_negative_error_is_refused():
+    with pytest.raises(BadInput, match="never negative"):
+        score_interval(value=0.5, stderr=-0.1)

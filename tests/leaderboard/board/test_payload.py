@@ -1,0 +1,65 @@
+"""What the browser gets: compact, whole, free of NaN, and the same figures as the table."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from leaderboard.board import payload
+from leaderboard.routes import Boards
+
+SUITES = ("unisim-core", "unisim-ood", "pairbench", "mieb", "mieb-en", "mieb-lite", "cfred-hpdv2", "cfred-parti", "cfred-coco")
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_cells_are_the_table_to_the_shown_digit(boards: Boards, suite: str) -> None:
+    table = boards.table(suite)
+    data = payload.board(boards.db, table, boards.ranked(suite))
+    offset = len(table.families)
+    for place, column in enumerate(table.columns):
+        shown = data["columns"][offset + place]
+        assert shown["key"] == column.key
+        cells = [line[offset + place] for line in data["cells"]]
+        for cell, value in zip(cells, table.values[:, place], strict=True):
+            assert (cell is None) == np.isnan(value)
+            assert cell is None or cell / 10**column.digits == pytest.approx(value * column.scale, abs=0.5001 / 10**column.digits)
+        there = [cell / 10**column.digits for cell in cells if cell is not None]
+        assert shown["low"] == pytest.approx(min(there), abs=0.51 / 10**column.digits)
+        assert shown["high"] == pytest.approx(max(there), abs=0.51 / 10**column.digits)
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_it_is_json_that_any_browser_reads(boards: Boards, suite: str) -> None:
+    data = payload.board(boards.db, boards.table(suite), boards.ranked(suite))
+    text = payload.encode(data)
+    assert json.loads(text) == json.loads(json.dumps(data))
+    assert b"NaN" not in text and b"Infinity" not in text
+    assert data["suite"]["cite"].startswith("@") and data["suite"]["mean_title"]
+
+
+def test_a_nan_is_an_error_here() -> None:
+    with pytest.raises(ValueError):
+        payload.encode({"x": float("nan")})
+
+
+def test_the_largest_table_is_small_on_the_wire(boards: Boards) -> None:
+    assert len(boards.board("mieb")) < 60_000
+
+
+def test_families_come_with_a_ranking_over_chosen_tasks(boards: Boards) -> None:
+    table = boards.table("unisim-core")
+    data = payload.ranking(table, boards.ranked("unisim-core"), families=True)
+    assert np.shape(data["families"]) == (len(table.rows), len(table.families))
+
+
+def test_people_rank_the_generators(boards: Boards) -> None:
+    """HPDv2 states a human rate; the best is first, no interval is made up."""
+    data = payload.board(boards.db, boards.table("cfred-hpdv2"), None)
+    ranking = data["ranking"]
+    pairs = sorted((rank, mean) for rank, mean in zip(ranking["rank"], ranking["mean"], strict=True) if rank)
+    assert pairs[0][0] == 1
+    means = [mean for _, mean in pairs]
+    assert means in (sorted(means), sorted(means, reverse=True))
+    assert set(ranking["low"]) == set(ranking["high"]) == {None}

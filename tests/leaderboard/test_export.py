@@ -1,0 +1,111 @@
+"""Files of a view: the numbers of the table, text made harmless for what opens it."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import pytest
+
+from compute.types import BadInput, UnknownKey
+from leaderboard import export
+from leaderboard.routes import Boards
+
+NASTY = ("=HYPERLINK(\"http://x\")", "+1|2", "-1", "@x", "a|b\nc", "<img src=x>", "50% & #1_{x}$ ~^\\", "\t=1", "\r=1")
+
+
+def rows_of(boards: Boards, suite: str, count: int) -> list[str]:
+    return [row.id for row in boards.table(suite).rows][:count]
+
+
+def test_a_view_holds_the_table_in_shown_units(boards: Boards) -> None:
+    table, ranked = boards.table("unisim-core"), boards.ranked("unisim-core")
+    rows = rows_of(boards, "unisim-core", 8)[::-1]
+    frame = export.view_frame(table, ranked, rows=rows, columns=["unisim/nights", "IQA"])
+    assert list(frame.columns) == ["model", "title", "kind", "origin", "parameters_m", "rank", "rank_low", "rank_high", "tie_class",
+                                   "mean", "mean_low", "mean_high", "coverage", "unisim/nights", "IQA"]
+    assert [f"{one.model}~{one.origin}" for one in frame.itertuples()] == rows
+    nights = next(place for place, column in enumerate(table.columns) if column.key == "unisim/nights")
+    for place, value in zip([table.row(row) for row in rows], frame["unisim/nights"], strict=True):
+        stored = table.values[place, nights]
+        assert value == pytest.approx(stored * 100, abs=1e-3, nan_ok=True)
+    assert (frame["rank"].dropna() >= 1).all() and (frame["rank_low"] <= frame["rank_high"]).dropna().all()
+
+
+def test_a_suite_that_people_rank_has_no_computed_rank(boards: Boards) -> None:
+    table = boards.table("cfred-hpdv2")
+    frame = export.view_frame(table, boards.ranked("cfred-hpdv2"), rows=rows_of(boards, "cfred-hpdv2", 3),
+                              columns=[table.columns[0].key])
+    assert "rank" not in frame.columns and len(frame) == 3
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "json", "markdown", "latex", "bibtex"])
+def test_an_empty_view_is_still_a_file(boards: Boards, form: str) -> None:
+    made = export.view(boards.table("unisim-core"), boards.ranked("unisim-core"), rows=[], columns=["IQA"], form=form)
+    assert made.content and made.name.startswith("likeness-unisim-core.")
+
+
+def test_what_is_not_there_is_said(boards: Boards) -> None:
+    table, ranked = boards.table("unisim-core"), boards.ranked("unisim-core")
+    with pytest.raises(UnknownKey, match="nobody"):
+        export.view(table, ranked, rows=["nobody~published"], columns=[], form="csv")
+    with pytest.raises(BadInput, match="'nothing'"):
+        export.view(table, ranked, rows=[], columns=["nothing"], form="csv")
+    with pytest.raises(BadInput, match="'docx'"):
+        export.view(table, ranked, rows=[], columns=[], form="docx")
+    with pytest.raises(BadInput, match="'xlsx'"):
+        export.everything(boards.db, form="xlsx")
+
+
+@pytest.fixture
+def nasty(boards: Boards) -> dict[str, bytes]:
+    """Every form of a view whose titles are made to do harm."""
+    table = boards.table("unisim-core")
+    rows = rows_of(boards, "unisim-core", len(NASTY))
+    models = table.models.copy()
+    for row, text in zip(rows, NASTY, strict=True):
+        models.loc[row.rpartition("~")[0], "title"] = text
+    harmful = replace(table, models=models)
+    return {form: export.view(harmful, boards.ranked("unisim-core"), rows=rows, columns=["IQA"], form=form).content
+            for form in ("csv", "parquet", "json", "markdown", "latex")}
+
+
+def test_no_cell_of_a_csv_is_a_formula(nasty: dict[str, bytes]) -> None:
+    titles = pd.read_csv(io.BytesIO(nasty["csv"]))["title"]
+    assert not titles.str.startswith(("=", "+", "-", "@", "\t", "\r")).any()
+    assert titles[4] == NASTY[4]
+
+
+def test_data_formats_keep_the_text_as_it_is(nasty: dict[str, bytes], tmp_path: Path) -> None:
+    assert [row["title"] for row in json.loads(nasty["json"])] == list(NASTY)
+    (tmp_path / "view.parquet").write_bytes(nasty["parquet"])
+    with duckdb.connect() as connection:
+        found = connection.execute("SELECT title FROM read_parquet(?)", [str(tmp_path / "view.parquet")]).fetchall()
+    assert [title for title, in found] == list(NASTY)
+
+
+def test_a_markdown_table_keeps_its_shape(nasty: dict[str, bytes]) -> None:
+    lines = [line for line in nasty["markdown"].decode().split("\n") if line.startswith("|")]
+    assert len(lines) == len(NASTY) + 2
+    assert {line.replace("\\|", "").count("|") for line in lines} == {lines[1].count("|")}
+    assert "<img" not in nasty["markdown"].decode()
+
+
+def test_latex_signs_are_text(nasty: dict[str, bytes]) -> None:
+    text = nasty["latex"].decode()
+    assert r"50\% \& \#1\_\{x\}\$ \textasciitilde{}\textasciicircum{}\textbackslash{}" in text
+    body = text[text.index(r"\begin{tabular}"):]
+    columns = body[len(r"\begin{tabular}{"):].partition("}")[0]
+    for line in body.splitlines():
+        if line.endswith(r"\\"):
+            assert line.replace(r"\&", "").count("&") == len(columns) - 1, line
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "json"])
+def test_everything_is_one_row_a_score(boards: Boards, form: str) -> None:
+    made = export.everything(boards.db, form=form)
+    assert made.name == f"likeness-scores.{form}" and len(made.content) > 10000
