@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import tempfile
@@ -114,10 +115,10 @@ def write(path: Path, *, frames: dict[str, pd.DataFrame]) -> None:
     unknown = sorted(set(frames) - set(TABLES))
     if unknown:
         raise DatabaseError(f"The schema has no table {unknown[0]!r}; it has: {', '.join(TABLES)}")
-    path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.draft-{os.getpid()}")
-    draft.unlink(missing_ok=True)
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.unlink(missing_ok=True)
         with duckdb.connect(str(draft)) as connection:
             for name, columns in TABLES.items():
                 connection.execute(f"CREATE TABLE {name} ({columns})")
@@ -130,8 +131,9 @@ def write(path: Path, *, frames: dict[str, pd.DataFrame]) -> None:
     except (duckdb.Error, OSError) as error:
         raise DatabaseError(f"Cannot write {path.name}: {_first_line(error)}. The old file is unchanged") from error
     finally:
-        draft.unlink(missing_ok=True)
-        draft.with_name(f"{draft.name}.wal").unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # the folder itself may be what is wrong
+            draft.unlink(missing_ok=True)
+            draft.with_name(f"{draft.name}.wal").unlink(missing_ok=True)
 
 
 def _fill(connection: duckdb.DuckDBPyConnection, name: str, frame: pd.DataFrame) -> None:

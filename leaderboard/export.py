@@ -23,7 +23,7 @@ MEDIA = {
     "duckdb": "application/octet-stream",
 }
 ENDINGS = {"markdown": "md", "latex": "tex", "bibtex": "bib"}
-FORMULA = ("=", "+", "-", "@", "\t")  # a spreadsheet runs a cell that starts so
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a spreadsheet runs a cell that starts so
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +112,7 @@ def _json(frame: pd.DataFrame) -> bytes:
 def _markdown(frame: pd.DataFrame, *, caption: str) -> bytes:
     def text(cell: object) -> str:
         escaped = _shown(cell).replace("&", "&amp;").replace("<", "&lt;").replace("\\", "\\\\")
-        return escaped.replace("|", "\\|").replace("\n", " ")
+        return escaped.replace("|", "\\|")
 
     lines = [caption, "", "| " + " | ".join(text(name) for name in frame.columns) + " |",
              "|" + "|".join("---" for _ in frame.columns) + "|"]
@@ -141,7 +141,7 @@ def _blank(cell: object) -> bool:
 
 
 def _shown(cell: object) -> str:
-    return "—" if _blank(cell) else str(cell)
+    return "—" if _blank(cell) else " ".join(str(cell).splitlines())
 
 
 def _plain(cell: object) -> object:

@@ -41,9 +41,9 @@ class Judge:
         found = self.agreement
         way = "right way" if found.right_way else "wrong way"
         if found.generators < FEWEST:
-            return f"{way}, too few to tell"
+            return f"{way}, too few"
         if not self.proven:
-            return f"{way}, may be chance"
+            return f"{way}, unproven"
         if not found.right_way:
             return "against people"
         return "follows people, trained on this set" if self.trained_here else "follows people"

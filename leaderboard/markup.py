@@ -84,6 +84,16 @@ def section(title: str, body: str, *, more: str = "") -> str:
     return f"<section class='lk-section'><h2>{title}</h2>{note}{body}</section>"
 
 
+def remarks(notes: pd.DataFrame, *, first: str = "") -> str:
+    """Remarks as a list, each once, with the models it concerns. notes: note, model (`*`: all), title; `first` leads."""
+    lines = [f"<li>{text(first)}</li>"] if first else []
+    for note, group in notes.groupby("note", sort=False):
+        models = [to_model(row.model, row.title) for row in group.drop_duplicates("model").itertuples() if row.model != "*"]
+        who = f" <span class='lk-quiet'>({', '.join(models)})</span>" if models else ""
+        lines.append(f"<li>{text(note)}{who}</li>")
+    return f"<ul class='lk-list'>{''.join(lines)}</ul>" if lines else "<p class='lk-quiet'>None.</p>"
+
+
 def lazy_table(source: str, *, label: str) -> str:
     """A place that data.js fills with a sortable table from `source` once it is in view."""
     return (f"<div class='lk-data' data-source='{html.escape(source, quote=True)}' data-label='"

@@ -70,7 +70,7 @@ def model_notes(db: Database, *, model: str) -> pd.DataFrame:
     """Remarks on one model, once each: note, specific (on single figures), tasks (titles; none: on the model as such)."""
     return db.ask("""
         SELECT notes.note, bool_or(notes.specific) AS specific,
-               list(DISTINCT tasks.title ORDER BY tasks.title) FILTER (tasks.title IS NOT NULL) AS tasks
+               coalesce(list(DISTINCT tasks.title ORDER BY tasks.title) FILTER (tasks.title IS NOT NULL), []) AS tasks
         FROM notes LEFT JOIN tasks ON tasks.key = notes.task
         WHERE notes.model = ? AND (notes.task = '*' OR EXISTS (
             SELECT 1 FROM runs WHERE runs.model = ? AND runs.task = notes.task))
@@ -137,3 +137,8 @@ def trained_on_task(db: Database, *, task: str) -> pd.DataFrame:
     """The models trained on a task's data set: model."""
     return db.ask("""SELECT models.key AS model FROM models, tasks
                      WHERE tasks.key = ? AND list_contains(models.trained_on, tasks.dataset)""", [task])
+
+
+def projection(db: Database, *, kind: str) -> pd.DataFrame:
+    """One shipped map: key, x, y, cluster, settings; empty when there is none of that kind."""
+    return db.ask("SELECT key, x, y, cluster, settings FROM projections WHERE kind = ? ORDER BY key", [kind])

@@ -111,7 +111,7 @@ def remember(parameters: tuple[Parameter, ...], *, presets: bool = False) -> str
     if (text === usual) query.delete(key); else query.set(key, text);
   }});
   const text = query.toString().replaceAll('%2F', '/').replaceAll('%2C', ',').replaceAll('%3A', ':');
-  history.replaceState(history.state, '', text ? `?${{text}}` : location.pathname);
+  history.replaceState(history.state, '', location.pathname + (text ? `?${{text}}` : ''));
   return values;
 }}"""
 
@@ -134,14 +134,15 @@ class Bound:
 
 def bind(site: Site, *, parameters: tuple[Parameter, ...], controls: list[gr.components.Component],
          outputs: list[gr.components.Component], draw: Callable[..., tuple], parts: tuple[Part, ...] = (),
-         presets: Mapping[str, Mapping[str, str]] | None = None) -> Bound:
+         presets: Mapping[str, Mapping[str, str]] | None = None, message: gr.Markdown | None = None) -> Bound:
     """Ties a page's controls to its address and its outputs.
 
     `draw` takes the parameters by name and returns one value an output; an error a visitor can cause is shown as a
     sentence above the page, with the outputs as they were. Controls stand in the parameters' order. `?preset=name`
-    stands for a whole query string of `presets`, which single parameters beside it override.
+    stands for a whole query string of `presets`, which single parameters beside it override. `message` is where the
+    sentence stands; without it, here.
     """
-    message = gr.Markdown(visible=False, elem_classes="lk-message")
+    message = message or gr.Markdown(visible=False, elem_classes="lk-message")
     names = [parameter.key for parameter in parameters]
     whole = Part(keys=(), outputs=outputs, draw=draw)
 

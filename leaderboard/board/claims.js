@@ -8,9 +8,14 @@ export const VERDICTS = ['conflict', 'rounding', 'cannot be recomputed', 'reprod
 const NAMES = {
   conflict: 'Conflict', rounding: 'Rounding', 'cannot be recomputed': 'Cannot be recomputed', reproduces: 'Reproduces',
 };
+// With soft hyphens, for the narrow heads of the counts.
+const HEADS = {
+  conflict: 'Con\u00adflict', rounding: 'Round\u00ading', 'cannot be recomputed': 'Cannot be recom\u00adputed',
+  reproduces: 'Repro\u00adduces',
+};
 const COLUMNS = [
-  { key: 'verdict', title: 'Verdict', width: 108, most: 150 },
-  { key: 'paper', title: 'Paper', width: 98, most: 110 },
+  { key: 'verdict', title: 'Verdict', width: 84, most: 160 },
+  { key: 'paper', title: 'Paper', width: 88, most: 110 },
   { key: 'claim', title: 'Claim', width: 270, most: 460 },
   { key: 'where', title: 'Where', width: 118, most: 190 },
   { key: 'printed', title: 'Printed', width: 92, most: 150 },
@@ -100,7 +105,7 @@ function show(root, { fields, rows, tables }) {
   const pane = el('section', { class: 'lk-detail', 'aria-live': 'polite', 'aria-label': 'The chosen claim' });
   const remember = debounce(() => {
     const query = write(state, location.search);
-    history.replaceState(history.state, "", `${location.pathname}${query ? `?${query}` : ""}`);
+    history.replaceState(history.state, '', location.pathname + (query ? `?${query}` : ''));
   }, 150);
 
   function filter(change) {
@@ -121,7 +126,7 @@ function show(root, { fields, rows, tables }) {
       return [el('span', { class: 'lk-tallyname' }, name),
         ...VERDICTS.map((verdict) => cell(verdict, own.filter((claim) => claim.verdict === verdict).length)), cell('', own.length)];
     };
-    const heads = ['', ...VERDICTS.map((verdict) => NAMES[verdict]), 'All'].map((name) => el('span', { class: 'lk-tallyhead' }, name));
+    const heads = ['', ...VERDICTS.map((verdict) => HEADS[verdict]), 'All'].map((name) => el('span', { class: 'lk-tallyhead' }, name));
     counts.replaceChildren(...heads, ...papers.flatMap((paper) => line(paper, paper)), ...line('', 'All papers'));
   }
 

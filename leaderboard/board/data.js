@@ -46,6 +46,10 @@ export function watch(root = document.body) {
       seen.observe(place);
     }
   };
+  // Typing into a list replaces the chosen name instead of adding to it.
+  root.addEventListener('click', ({ target }) => {
+    if (target.matches('.lk-controls input[role=combobox]') && target.selectionStart === target.selectionEnd) target.select();
+  });
   new MutationObserver(scan).observe(root, { childList: true, subtree: true });
   scan();
 }

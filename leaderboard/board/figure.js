@@ -48,27 +48,42 @@ export function pairs(owner, { id, open }) {
 }
 
 /**
- * A lasso, a box or a chosen group of the figure `id` becomes a link: "Show the 12 tasks on the board".
- * The figure's `meta` holds {keys, address, noun, groups: [{name, places}]}; points carry their place as customdata.
+ * A lasso, a box or a chosen group of the figure `id` becomes a link a suite: "Show 12 tasks on the board of MIEB".
+ * The figure's `meta` holds {keys, noun, parts: [{title, address, places}], groups: [{name, places}]}; points carry
+ * their place among the keys as customdata.
  */
 export function selection(owner, { id }) {
-  const { body } = document;
-  const pick = el('select', { class: 'lk-pick', 'aria-label': 'Select a group of points' });
-  const link = el('a', { class: 'lk-go', hidden: true });
-  const clear = el('button', { type: 'button', class: 'lk-copy', hidden: true }, 'Clear');
-  const hint = el('span', { class: 'lk-quiet' });
-  owner.replaceChildren(el('label', {}, 'Select: ', pick), link, clear, hint);
+  const pick = el('select', { class: 'lk-pick' });
+  const links = el('span', { class: 'lk-links', role: 'status' });
+  const clear = el('button', { type: 'button', class: 'lk-copy', hidden: true, onclick: () => choose([]) }, 'Clear');
+  owner.replaceChildren(el('label', {}, 'Select ', pick), links, clear);
   let plot = null;
-  let drawn = '';
+  let drawn = null;
 
   function show(places) {
-    const { keys, address, noun } = plot.layout.meta;
-    const chosen = [...new Set(places)].map((place) => keys[place]).filter(Boolean);
-    link.hidden = clear.hidden = !chosen.length;
-    hint.hidden = Boolean(chosen.length);
-    link.textContent = `Show the ${chosen.length} ${chosen.length === 1 ? noun.slice(0, -1) : noun} on the board`;
-    link.href = new URL(address + chosen.map((key) => encodeURIComponent(key).replaceAll('%2F', '/')).join(','), document.baseURI);
-    owner.dataset.selected = String(chosen.length);
+    const { keys, noun, parts } = plot.layout.meta;
+    const chosen = new Set(places);
+    clear.hidden = !chosen.size;
+    owner.dataset.selected = String(chosen.size);
+    const found = parts.map(({ title, address, places: own }) => {
+      const there = own.filter((place) => chosen.has(place));
+      if (!there.length) return null;
+      const list = there.map((place) => encodeURIComponent(keys[place]).replaceAll('%2F', '/')).join(',');
+      const words = `Show ${there.length} ${there.length === 1 ? noun.slice(0, -1) : noun} on the board of ${title}`;
+      return el('a', { class: 'lk-go', href: new URL(address + list, document.baseURI).href }, words);
+    });
+    const hint = chosen.size ? null : el('span', { class: 'lk-quiet' }, 'or draw around points with the mouse');
+    links.replaceChildren(...[...found, hint].filter(Boolean));
+  }
+
+  /** Marks places on the figure as chosen, all points when there are none. */
+  function choose(places) {
+    const chosen = new Set(places);
+    if (!chosen.size) pick.value = '';
+    show(places);
+    const marks = plot.data.map(({ customdata }) => (chosen.size
+      ? Array.from(customdata ?? []).flatMap((place, at) => (chosen.has(place) ? [at] : [])) : null));
+    window.Plotly?.update(plot, { selectedpoints: marks }, { selections: [] });
   }
 
   function selected(event) {
@@ -77,38 +92,18 @@ export function selection(owner, { id }) {
     show(event.points.map(({ customdata }) => customdata));
   }
 
-  function reset() {
-    pick.value = '';
-    show([]);
-    window.Plotly?.restyle(plot, { selectedpoints: null });
-    window.Plotly?.relayout(plot, { selections: [] });
-  }
-
-  function picked() {
-    const { groups } = plot.layout.meta;
-    const group = groups[Number(pick.value)];
-    show(pick.value === '' ? [] : group.places);
-    const chosen = new Set(pick.value === '' ? [] : group.places);
-    window.Plotly?.restyle(plot, {
-      selectedpoints: plot.data.map(({ customdata }) => (chosen.size
-        ? Array.from(customdata).flatMap((place, at) => (chosen.has(place) ? [at] : [])) : null)),
-    });
-  }
-
-  pick.addEventListener('change', picked);
-  clear.addEventListener('click', reset);
+  pick.addEventListener('change', () => choose(plot.layout.meta.groups[Number(pick.value)]?.places ?? []));
   follow(owner, id, (found) => {
+    const { meta } = found.layout;
+    if (!meta?.groups) return;
     plot = found;
-    const { meta } = plot.layout;
-    if (!meta?.keys) return;
     listen(plot, 'plotly_selected', selected);
     plot.dataset.listens = 'selection';
     const now = JSON.stringify(meta);
     if (now === drawn) return;
     drawn = now;
-    hint.textContent = body.clientWidth > 600 ? 'Draw around points with the mouse, or choose a group.' : 'Choose a group.';
-    pick.replaceChildren(el('option', { value: '' }, 'nothing'),
-      ...meta.groups.map(({ name, places }, at) => el('option', { value: at }, `${name} (${places.length})`)));
+    pick.replaceChildren(el('option', { value: '' }, `no group of ${meta.noun}`),
+      ...meta.groups.map(({ name, places }, at) => el('option', { value: String(at) }, `${name} (${places.length})`)));
     show([]);
   });
 }

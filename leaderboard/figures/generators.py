@@ -33,7 +33,7 @@ def slope(places: pd.DataFrame, *, metric: str) -> go.Figure:
                                   xshift=shift, font={"size": 11})
     for x, text in ((0, "By people"), (1, f"By {metric}")):
         figure.add_annotation(x=x, y=0.2, text=f"<b>{text}</b>", showarrow=False, font={"size": 12}, yanchor="bottom")
-    figure.update_xaxes(range=[-1.15, 2.15], visible=False)
+    figure.update_xaxes(range=[-1.35, 2.35], visible=False)
     return figure.update_yaxes(range=[float(places[["human", "rank"]].to_numpy().max()) + 0.6, -0.4], visible=False)
 
 

@@ -10,6 +10,7 @@ from leaderboard.figures import PALETTE, plain
 
 ROW = 30  # pixels a category
 THIN = 19  # pixels a task
+MANY = 2500  # marks above which the browser's graphics card draws them
 FIELD, OWN, CHANCE = "#8A94A3", PALETTE[1], PALETTE[0]
 
 
@@ -20,22 +21,24 @@ def strip(points: pd.DataFrame, *, name: str, x: str, digits: int) -> go.Figure:
     """
     lines = list(dict.fromkeys(points["line"]))[::-1]
     figure = go.Figure()
+    points = points.assign(y=points["line"].map({line: at for at, line in enumerate(lines)}).astype(np.int16))
     others, own = points[~points["own"]], points[points["own"]]
-    figure.add_scattergl(name="Other models", x=others["value"].to_numpy(np.float32), y=others["line"], mode="markers",
-                         marker={"symbol": "line-ns", "size": 11, "line": {"width": 1.5, "color": FIELD}, "opacity": 0.6},
-                         customdata=others["title"], hovertemplate="%{customdata}: %{x:." + str(digits) + "f}<extra></extra>")
+    draw = figure.add_scattergl if len(others) > MANY else figure.add_scatter
+    draw(name="Other models", x=others["value"].to_numpy(np.float32), y=others["y"].to_numpy(), mode="markers",
+         marker={"symbol": "line-ns", "size": 11, "line": {"width": 1.5, "color": FIELD}, "opacity": 0.6},
+         customdata=others["title"], hovertemplate="%{customdata}: %{x:." + str(digits) + "f}<extra></extra>")
     known = own[own["chance"].notna()]
     if len(known):
-        figure.add_scatter(name="By chance", x=known["chance"], y=known["line"], mode="markers",
+        figure.add_scatter(name="By chance", x=known["chance"], y=known["y"].to_numpy(), mode="markers",
                            marker={"symbol": "line-ns", "size": 15, "line": {"width": 2, "color": CHANCE}},
                            hovertemplate="By chance: %{x:.1f}<extra></extra>")
-    figure.add_scatter(name=unmarked(name), x=own["value"], y=own["line"], mode="markers",
-                       marker={"symbol": "diamond", "size": 10, "color": OWN}, customdata=own["note"],
-                       hovertemplate="%{y}: %{x:." + str(digits) + "f}<br>%{customdata}<extra></extra>")
+    figure.add_scatter(name=unmarked(name), x=own["value"], y=own["y"].to_numpy(), mode="markers",
+                       marker={"symbol": "diamond", "size": 10, "color": OWN}, text=own["line"], customdata=own["note"],
+                       hovertemplate="%{text}: %{x:." + str(digits) + "f}<br>%{customdata}<extra></extra>")
     per = ROW if len(lines) <= 30 else THIN
     plain(figure, height=70 + per * max(len(lines), 3), x=x, legend=True)
-    figure.update_yaxes(categoryorder="array", categoryarray=lines, showgrid=True, range=[-0.6, len(lines) - 0.4],
-                        tickfont={"size": 11 if per == ROW else 10}, dtick=1)
+    figure.update_yaxes(tickvals=list(range(len(lines))), ticktext=[unmarked(line) for line in lines], showgrid=True,
+                        range=[-0.6, len(lines) - 0.4], tickfont={"size": 11 if per == ROW else 10})
     return figure
 
 

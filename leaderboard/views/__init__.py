@@ -8,8 +8,9 @@ from leaderboard.views.board import BOARD
 from leaderboard.views.claims import CLAIMS
 from leaderboard.views.correlations import CORRELATIONS
 from leaderboard.views.generators import GENERATORS
+from leaderboard.views.map import MAP
 from leaderboard.views.model import MODEL
 from leaderboard.views.overview import OVERVIEW
 from leaderboard.views.task import TASK
 
-VIEWS: tuple[View, ...] = (OVERVIEW, BOARD, CORRELATIONS, MODEL, TASK, GENERATORS, CLAIMS, ABOUT)
+VIEWS: tuple[View, ...] = (OVERVIEW, BOARD, CORRELATIONS, MAP, MODEL, TASK, GENERATORS, CLAIMS, ABOUT)

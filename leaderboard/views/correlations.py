@@ -25,7 +25,7 @@ MEANING = {
     "pearson": "Pearson's r is the correlation of the scores themselves",
 }
 ORIGINS = {"published": "Published", "imported": "Imported", "computed": "Computed",
-           "all": "All: published first"}
+           "all": "All"}
 STARTS = (("UniSim-Bench Figure 3a", "unisim-3a"), ("UniSim-Bench Figure 3b", "unisim-3b"),
           ("MIEB's ten categories", "mieb-categories"), ("MIEB's tasks", "mieb-tasks"), ("PairBench's tasks", "pairbench"),
           ("cFreD: metrics and people", "cfred"), ("Across benchmarks", "across"))
@@ -47,7 +47,7 @@ def draw(site: ui.Site) -> None:
                          scale=3)
         method = gr.Dropdown([(name, key) for key, name in METHODS.items()], value="spearman", label="Method", scale=1)
         group = gr.Dropdown([("All", "all"), ("General-purpose", "general-purpose"), ("Specialised", "specialised"),
-                             ("Multi-task", "multi-task")], value="all", label="Models", scale=1)
+                             ("Multi-task", "multi-task")], value="all", label="Models", scale=2)
         origin = gr.Dropdown(figures_from, value="published", label="Figures", scale=1)
     with gr.Accordion("More choices", open=False), gr.Row(elem_classes="lk-controls"):
         order = gr.Radio([("Like beside like", "clustered"), ("As in the paper", "paper")], value="clustered",
@@ -57,6 +57,7 @@ def draw(site: ui.Site) -> None:
         least = gr.Number(4, minimum=3, maximum=50, precision=0, label="Fewest models a cell", scale=1)
         chosen = gr.Dropdown([(row.title, row.key) for row in models.itertuples() if row.runs], multiselect=True,
                              value=[], label="Only these models (none: all)", scale=3)
+    message = gr.Markdown(visible=False, elem_classes="lk-message")
     caption = gr.HTML("<p class='lk-quiet'>Computing the correlations …</p>", apply_default_css=False)
     figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
     bridge = bridges.pairs(site.assets, figure=FIGURE)
@@ -84,7 +85,7 @@ def draw(site: ui.Site) -> None:
     one = ui.Part(keys=("pair",), outputs=shown, draw=part)
     controls = [suite, level, method, group, origin, order, means, least, chosen, pair]
     bound = ui.bind(site, parameters=parameters, controls=controls, outputs=[caption, figure, behind, *shown],
-                    draw=whole, parts=(one,), presets=PRESETS)
+                    draw=whole, parts=(one,), presets=PRESETS, message=message)
     join = "(first, second) => [first && second && first !== second ? `${first},${second}` : '']"
     for control in (first, second):
         bound.listen(control.input(None, inputs=[first, second], outputs=pair, js=join, queue=False).then, part=one)
@@ -203,11 +204,12 @@ def _smaller(site: ui.Site, *, suites, models) -> None:
         choosable = suites[suites["aggregate"] != "human"]
         of = gr.Dropdown(list(zip(choosable["title"], choosable["key"], strict=True)), value="mieb", label="Of")
         origin = gr.Dropdown([(name, key) for key, name in ORIGINS.items()], value="published", label="Figures")
-        by = gr.Dropdown([("Number of tasks", "tasks"), ("Hours a model", "hours")], value="tasks", label="Limit")
+        by = gr.Dropdown([("Tasks", "tasks"), ("Hours", "hours")], value="tasks", label="Limit by")
         size = gr.Number(smaller.SIZE, minimum=1, maximum=200, precision=0, label="Tasks")
         hours = gr.Number(5, minimum=0.01, maximum=1000, label="Hours a model")
         high = gr.Number(0.5, minimum=-1, maximum=1, step=0.05, label="Redundant above")
         low = gr.Number(0.45, minimum=-1, maximum=1, step=0.05, label="Then above")
+    message = gr.Markdown(visible=False, elem_classes="lk-message")
     report = gr.HTML("<p class='lk-quiet'>Choosing tasks …</p>", apply_default_css=False)
     ui.static_html("<h3 class='lk-sub'>How the agreement grows with each task</h3>")
     curve = gr.Plot(show_label=False, container=False)
@@ -220,7 +222,7 @@ def _smaller(site: ui.Site, *, suites, models) -> None:
         return body, figures.path(agreement=result.selection.agreement, names=names)
 
     ui.bind(site, parameters=parameters, controls=[of, origin, by, size, hours, high, low], outputs=[report, curve],
-            draw=page)
+            draw=page, message=message)
 
 
 CORRELATIONS = View(key="correlations", title="Correlations", draw=draw)

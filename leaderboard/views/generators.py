@@ -13,7 +13,7 @@ from leaderboard import queries, queries_pages, ui
 from leaderboard.board.table import SUSPECT
 from leaderboard.figures import generators as figures
 from leaderboard.judges import JUDGES, Judge, Jury, jury
-from leaderboard.markup import NOTHING, facts, number, section, span, table, text, to_model, to_task
+from leaderboard.markup import facts, number, remarks, section, span, table, text, to_model, to_task
 from leaderboard.state import Choice
 
 SENTENCE = ("Which text-to-image generators people prefer, how nine automatic metrics rank the same generators, and where such a "
@@ -28,8 +28,8 @@ METHOD = ("r is Pearson's correlation of the listed scores with human preference
           "with preference (for a distance, r is negative). ρ² is its square, which hides the sign. Rank accuracy is the share of "
           "generator pairs that the metric's listed ranks order as people do; its 95% interval comes from drawing the generators "
           "again 2,000 times, and is left out below six generators. A metric “follows people” only when fewer than 5% of all "
-          "orders of its scores correlate as strongly, corrected for nine metrics a set (Holm). “May be chance” is no evidence "
-          "that a metric is bad: four to ten generators can seldom prove anything.")
+          "orders of its scores correlate as strongly, corrected for nine metrics a set (Holm). “Unproven” is no evidence against a "
+          "metric: nine or ten generators seldom prove anything, and four (“too few”) never can.")
 
 
 def draw(site: ui.Site) -> None:
@@ -59,11 +59,12 @@ def page(site: ui.Site, held, *, chosen: str, metric: str) -> tuple:
     judge = shown.judge(metric)
     sheet = shown.table
     names = [sheet.models.loc[row.model, "title"] for row in sheet.rows]
-    slope = figures.slope(pd.DataFrame({"title": names, "human": shown.human_ranks, "rank": judge.ranks}),
+    short = [name.replace("Stable Diffusion", "SD") for name in names]
+    slope = figures.slope(pd.DataFrame({"title": short, "human": shown.human_ranks, "rank": judge.ranks}),
                           metric=judge.column.title)
     suspect = suspects(site, shown, metric)
     scatter = figures.scatter(
-        pd.DataFrame({"title": names, "score": judge.scores * judge.column.scale, "human": shown.human * shown.people.scale,
+        pd.DataFrame({"title": short, "score": judge.scores * judge.column.scale, "human": shown.human * shown.people.scale,
                       "suspect": suspect}), metric=judge.column.title, human=shown.people.title, higher=judge.column.higher)
     rest = _places(shown, names) + _detail(shown) + _overview(held) + _notes(site, shown)
     return _reading(shown, judge, chosen), slope, scatter, rest
@@ -101,7 +102,7 @@ def _way(judge: Judge) -> str:
 
 def _places(shown: Jury, names: list[str]) -> str:
     heads = ["Generator", text(shown.people.title), "By people", *(
-        f"{text(judge.column.title)}{' †' if judge.trained else ''}" for judge in shown.judges)]
+        f"{text(judge.column.title)}{'&nbsp;†' if judge.trained else ''}" for judge in shown.judges)]
     columns = {column.metric: at for at, column in enumerate(shown.table.columns)}
     rows = []
     for at in np.argsort(shown.human_ranks, kind="stable"):
@@ -126,11 +127,12 @@ def _detail(shown: Jury) -> str:
     for judge in shown.judges:
         found = judge.agreement
         rows.append([
-            f"{text(judge.column.title)}{' †' if judge.trained else ''}", number(found.r, digits=2, sign=True),
+            f"{text(judge.column.title)}{'&nbsp;†' if judge.trained else ''}", number(found.r, digits=2, sign=True),
             "right" if found.right_way else "<strong>wrong</strong>", text(judge.printed_rho), number(found.rho_squared, digits=3),
             text(judge.printed_accuracy), number(found.accuracy, digits=1, scale=100),
             span(found.accuracy_low, found.accuracy_high, digits=0, scale=100), number(found.weakest, digits=2, sign=True),
-            "&lt; 0.001" if found.p < 0.001 else number(found.p, digits=3), text(judge.reading)])
+            "&lt; 0.001" if found.p < 0.001 else number(found.p, digits=3),
+            f"<span class='{'lk-sure' if judge.proven else 'lk-unsure'}'>{text(judge.reading)}</span>"])
     heads = ["Metric", "r", "Way", "ρ² printed", "recomputed", "Rank accuracy printed", "recomputed", "95% interval",
              "r, one left out", "p", "Reading"]
     return section(f"Printed beside recomputed: {text(shown.table.suite['title'].removeprefix('cFreD: '))}",
@@ -144,7 +146,7 @@ def _overview(held) -> str:
         cells = [""]
         for shown in juries.values():
             judge = shown.judge(metric)
-            cells[0] = f"{text(judge.column.title)}{' †' if judge.trained else ''}"
+            cells[0] = f"{text(judge.column.title)}{'&nbsp;†' if judge.trained else ''}"
             found = judge.agreement
             interval = "" if np.isnan(found.accuracy_low) else (
                 f" ({span(found.accuracy_low, found.accuracy_high, digits=0, scale=100)})")
@@ -159,12 +161,7 @@ def _overview(held) -> str:
 
 
 def _notes(site: ui.Site, shown: Jury) -> str:
-    lines = []
-    for note in queries_pages.task_notes(site.db, task=shown.people.task).itertuples():
-        who = "" if note.model == "*" else f"{to_model(note.model, note.title)}: "
-        lines.append(f"<li>{who}{text(note.note)}</li>")
-    listed = f"<ul class='lk-list'>{''.join(dict.fromkeys(lines))}</ul>" if lines else NOTHING
-    return section("Remarks", listed, more=f"On this set's figures; the set itself: {to_task(shown.people.task, 'its task page')}.")
+    return section("Remarks", remarks(queries_pages.task_notes(site.db, task=shown.people.task)), more=f"On this set's figures; the set itself: {to_task(shown.people.task, 'its task page')}.")
 
 
 GENERATORS = View(key="generators", title="Generators", draw=draw)

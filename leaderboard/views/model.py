@@ -241,7 +241,7 @@ def _all(site: ui.Site, about: pd.Series) -> str:
     notes = queries_pages.model_notes(site.db, model=about["key"])
     lines = []
     for note in notes.itertuples():
-        titles = [] if note.tasks is None or isinstance(note.tasks, float) else list(note.tasks)
+        titles = list(note.tasks)
         where = f" <span class='lk-quiet'>({text(', '.join(titles[:6]))}{f' and {len(titles) - 6} more' if len(titles) > 6 else ''})</span>"
         lines.append(f"<li>{text(note.note)}{where if titles else ''}</li>")
     remarks = f"<ul class='lk-list'>{''.join(lines)}</ul>" if lines else "<p class='lk-quiet'>No remark on its figures.</p>"

@@ -15,7 +15,7 @@ from leaderboard import profiles, protocols, queries, queries_pages, ui
 from leaderboard.board.data import lazy_tables
 from leaderboard.board.table import Column, Table
 from leaderboard.figures import task as figures
-from leaderboard.markup import NOTHING, facts, lazy_table, link, number, section, table, text, to_model, to_task
+from leaderboard.markup import NOTHING, facts, lazy_table, link, number, remarks, section, table, text, to_model, to_task
 from leaderboard.state import Choice
 
 SENTENCE = ("One task: how it is run and on what, how far it still tells models apart, who does best with what certainty, "
@@ -219,13 +219,8 @@ def _settings(notes: object) -> dict:
 
 
 def _foot(site: ui.Site, about: pd.Series) -> str:
-    remarks = []
-    if isinstance(about["notes"], str) and about["notes"] and not _settings(about["notes"]):
-        remarks.append(f"<li>{text(about['notes'])}</li>")
-    for note in queries_pages.task_notes(site.db, task=about["key"]).itertuples():
-        who = "" if note.model == "*" else f"{to_model(note.model, note.title)}: "
-        remarks.append(f"<li>{who}{text(note.note)}</li>")
-    listed = f"<ul class='lk-list'>{''.join(dict.fromkeys(remarks))}</ul>" if remarks else "<p class='lk-quiet'>None.</p>"
+    own = about["notes"] if isinstance(about["notes"], str) and not _settings(about["notes"]) else ""
+    listed = remarks(queries_pages.task_notes(site.db, task=about["key"]), first=own)
     cited = f" Data: {text(about['dataset_citation'])}." if isinstance(about["dataset_citation"], str) and about["dataset_citation"] else ""
     return (section("All scores", lazy_table(f"data/task?task={quote(about['key'], safe='/')}", label="The scores"),
                     more="In the units the papers print; † trained on this data set, ? suspect figure, ‡ another table prints another number.")

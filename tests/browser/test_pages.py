@@ -13,12 +13,13 @@ from leaderboard.views import VIEWS
 LOOKS = {"light": {}, "dark": {"dark": True}, "phone": {"width": 390}}
 KEYS = [view.key for view in VIEWS]
 NAMES = [view.key or "overview" for view in VIEWS]
-BUSY = ".likeness-board[data-ready=false], [aria-busy=true], .progress-text"
+BUSY = ".likeness-board[data-ready=false], [aria-busy=true], .progress-text, .empty.large"  # the last: a figure to come
 NONSENSE = "suite=nowhere&model=no/body&task=x/y&method=guess&metric=%3Cscript%3E&paper=none&q=%00&sort=-&n=1e999&page=-7"
 
 
 def settle(page: Any) -> None:
     """Until the page's load event has been answered and its figures stand."""
+    page.wait_for_load_state("networkidle")
     page.wait_for_function("(busy) => ![...document.querySelectorAll(busy)].some((node) => node.offsetParent)", arg=BUSY)
     page.wait_for_function("""() => {
       const plots = [...document.querySelectorAll('.js-plotly-plot')].filter((node) => node.offsetParent);

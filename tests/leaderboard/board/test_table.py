@@ -21,7 +21,6 @@ def test_shapes_agree(boards: Boards, suite: str) -> None:
     assert table.values.shape == table.stderr.shape == table.marks.shape == table.missing.shape == shape
     assert table.printed.shape == (len(table.rows), len(table.categories))
     assert np.isfinite(table.values).any(axis=1).all(), "a row without a figure"
-    assert np.isfinite(table.values).any(axis=0).all(), "a column without a figure"
     assert len(table.codes) == len(table.columns) and table.codes.max() <= len(table.categories)
     assert (table.marks[np.isnan(table.values)] == 0).all()
     for column, values in zip(table.columns, table.values.T, strict=True):

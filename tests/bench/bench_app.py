@@ -1,0 +1,436 @@
+"""The app's budgets, measured: python tests/bench/bench_app.py [--repeats 20]
+
+Starts the real app on the shipped figures and on made-up tables of 60 and 700 rows, and prints a line a budget: median,
+95th percentile, budget, and beside it a reference of the same run: two animation frames in which nothing happens (the
+floor of all that is measured in the browser), or Gradio's own table with the same numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+import numpy as np  # noqa: E402
+from playwright.sync_api import Browser, Page, sync_playwright  # noqa: E402
+
+from tests.bench.generate import generate  # noqa: E402
+
+ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
+             "--disable-sync", "--no-first-run")
+BOARD = ".likeness-board"
+READY = f"{BOARD}[data-ready=true] .lk-body .lk-row"
+VISITORS, SWITCHES = 50, 5
+CONNECTIONS = 6  # of one visitor, as in browsers
+# When the table first stood, on the page's own clock; no payload is loaded before it is asked for.
+FIRST = f"""
+Object.defineProperty(navigator, 'connection', {{ value: {{ saveData: true }} }});
+window.stood = null;
+(function look() {{
+  if (document.querySelector({READY!r}) || document.querySelector('.js-plotly-plot .main-svg')) window.stood = performance.now();
+  else requestAnimationFrame(look);
+}})();
+"""
+# Time from doing something to the second animation frame after its effect stands.
+TIMED = """async ({act, done}) => {
+  const frame = () => new Promise(requestAnimationFrame);
+  await frame();
+  const start = performance.now();
+  const until = done ? new Function(`return ${done}`)() : () => true;
+  new Function(act)();
+  while (!until()) await frame();
+  await frame(); await frame();
+  return performance.now() - start;
+}"""
+STOCK = """
+import sys, gradio as gr, numpy as np, pandas as pd
+rows, port = int(sys.argv[1]), int(sys.argv[2])
+def frame(seed):
+    cells = np.random.default_rng(seed).random((rows, 140)).round(3)
+    table = pd.DataFrame(cells, columns=[f"c{place}" for place in range(140)])
+    table.insert(0, "model", [f"s{seed} m{place:03d}" for place in range(rows)])
+    return table
+tables = frame(0), frame(1)
+with gr.Blocks(analytics_enabled=False) as app:
+    shown = gr.State(0)
+    button = gr.Button("Switch", elem_id="switch")
+    table = gr.Dataframe(tables[0], elem_id="stock", interactive=False)
+    button.click(lambda one: (1 - one, tables[1 - one]), shown, [shown, table], queue=False, show_progress="hidden")
+app.launch(server_port=port, quiet=True)
+"""
+
+
+class Report:
+    """Prints a line a budget and keeps count of what is over."""
+
+    def __init__(self) -> None:
+        self.over = 0
+        print(f"{'':58}{'median':>9}{'95 %':>9}{'budget':>9}", flush=True)
+
+    def row(self, what: str, values: list[float], *, budget: float, unit: str = "ms", beside: str = "",
+            single: bool = False) -> None:
+        median, high = float(np.median(values)), float(np.percentile(values, 95))
+        over = high > budget
+        self.over += over
+        middle = f"{median:>9.4g}" if not single else f"{'':>9}"
+        print(f"{what:58}{middle}{high:>9.4g}{budget:>9g} {unit:<5}{'OVER' if over else 'ok':<5}{beside}", flush=True)
+
+    def fact(self, what: str, holds: bool, beside: str = "") -> None:
+        self.over += not holds
+        print(f"{what:58}{'':27} {'':5}{'ok' if holds else 'OVER':<5}{beside}", flush=True)
+
+    def note(self, what: str, values: list[float], *, unit: str = "ms") -> None:
+        print(f"{what:58}{np.median(values):>9.4g}{np.percentile(values, 95):>9.4g}{'':>9} {unit}", flush=True)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextmanager
+def running(command: list[str], *, port: int, database: Path | None = None) -> Iterator[tuple[str, subprocess.Popen, float]]:
+    """A server in a process of its own: its address, the process, seconds to the first answer."""
+    place = {"GRADIO_SERVER_PORT": str(port), "GRADIO_ANALYTICS_ENABLED": "False"}
+    if database:
+        place["LIKENESS_DATABASE"] = str(database)
+    started = time.perf_counter()
+    process = subprocess.Popen([sys.executable, *command], cwd=ROOT, env=os.environ | place, stdout=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}/"
+    try:
+        while True:
+            try:
+                urllib.request.urlopen(address, timeout=10).close()
+                break
+            except OSError:
+                if process.poll() is not None or time.perf_counter() - started > 120:
+                    raise SystemExit(f"{' '.join(command)} does not answer") from None
+                time.sleep(0.01)
+        yield address, process, time.perf_counter() - started
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def memory(process: subprocess.Popen) -> float:
+    """Resident memory in MB."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0]) / 1000
+
+
+def timed(page: Page, act: str, done: str = "") -> float:
+    return page.evaluate(TIMED, {"act": act, "done": done})
+
+
+def floor(page: Page, repeats: int) -> list[float]:
+    return [timed(page, "") for _ in range(repeats)]
+
+
+# ---- start
+
+def start(report: Report, folder: Path, repeats: int) -> Path:
+    """Builds the database first; then every start finds it."""
+    database = folder / "likeness.duckdb"
+    with running(["app.py"], port=free_port(), database=database):
+        pass
+    seconds = []
+    for _ in range(repeats):
+        with running(["app.py"], port=free_port(), database=database) as (_, _, taken):
+            seconds.append(taken)
+    began = time.perf_counter()
+    subprocess.run([sys.executable, "-c", "import gradio"], check=True, cwd=ROOT)
+    report.row("python app.py to the first answer", seconds, budget=4, unit="s",
+               beside=f"importing Gradio alone {time.perf_counter() - began:.2f} s")
+    code = ("import sys, app; from leaderboard import ui; ui.build(); "
+            "print(*(name for name in ('torch', 'umap') if name in sys.modules))")
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True,
+                           env=os.environ | {"LIKENESS_DATABASE": str(database)})
+    report.fact("neither torch nor umap imported", not ended.stdout.split(), ended.stdout.strip())
+    return database
+
+
+# ---- the page
+
+def page_sizes(report: Report, address: str) -> None:
+    from leaderboard.views import VIEWS
+
+    sizes = {view.key or "/": len(urllib.request.urlopen(address + view.key).read()) / 1000 for view in VIEWS}
+    largest = max(sizes, key=sizes.get)
+    report.row("page HTML, the largest", [sizes[largest]], budget=150, unit="KB", single=True,
+               beside=f"{largest}; the board {sizes['board']:.0f} KB")
+
+
+def first_table(report: Report, browser: Browser, address: str, repeats: int) -> None:
+    cold, warm, requests = [], [], []
+    for _ in range(repeats):
+        context = browser.new_context()
+        page = context.new_page()
+        page.add_init_script(FIRST)
+        page.on("request", lambda request: requests.append(request.url))
+        for times in (cold, warm):
+            page.goto(f"{address}board?suite=mieb") if times is cold else page.reload()
+            page.wait_for_function("window.stood !== null")
+            times.append(page.evaluate("window.stood"))
+        context.close()
+    report.row("first table visible, cold", [value / 1000 for value in cold], budget=1.5, unit="s")
+    report.row("first table visible, on reload", [value / 1000 for value in warm], budget=0.5, unit="s")
+    report.fact("plotly not requested by the board", not [url for url in requests if "plotly" in url.lower()])
+
+
+def open_board(browser: Browser, address: str, query: str) -> Page:
+    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+    page.add_init_script(FIRST)
+    page.goto(f"{address}board?{query}")
+    page.wait_for_selector(READY, state="attached")
+    return page
+
+
+# ---- the table
+
+def type_text(text: str) -> str:
+    return (f"const box = document.querySelector('.lk-search'); box.value = {text!r}; "
+            "box.dispatchEvent(new Event('input', {bubbles: true}))")
+
+
+def table(report: Report, browser: Browser, address: str, *, rows: int, stock: dict[str, list[float]], repeats: int) -> None:
+    """Sort, search, filter, columns, switch and weights of one table, from the event to the repaint."""
+    page = open_board(browser, address, "suite=mieb&columns=all")
+    size = f"{rows} x 140"
+    still = floor(page, repeats)
+    beside = f"floor {np.percentile(still, 95):.0f}"
+    head = "document.querySelector('.lk-titles [data-key=\"{}\"] button').click()"
+    sort = [timed(page, head.format("mean" if place % 2 else "title")) for place in range(repeats)]
+    nodes = [page.evaluate("document.querySelectorAll('*').length")]
+    search = [timed(page, type_text("01" if place % 2 else "")) for place in range(repeats)]
+    timed(page, type_text(""))
+    page.get_by_role("button", name="Filters", exact=True).click()
+    box = "[...document.querySelectorAll('.lk-filters label')].find((one) => one.textContent.startsWith('Open')).click()"
+    narrow = [timed(page, box) for _ in range(repeats)]
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Columns").click()
+    column = "document.querySelectorAll('.lk-picker .lk-list input')[12].click()"
+    columns = [timed(page, column) for _ in range(repeats)]
+    page.keyboard.press("Escape")
+    page.evaluate("document.querySelector('.lk-grid').scrollTo(3000, 2000)")
+    timed(page, "")
+    nodes.append(page.evaluate("document.querySelectorAll('*').length"))
+    ratio = f"; Gradio's own table {np.percentile(stock['sort'], 95):.0f} (x{np.median(stock['sort']) / np.median(sort):.0f})"
+    report.row(f"sort, {size}", sort, budget=60, beside=beside + ratio)
+    report.row(f"search, {size}", search, budget=60, beside=beside)
+    report.row(f"filter, {size}", narrow, budget=60, beside=beside)
+    report.row(f"columns, {size}", columns, budget=60, beside=beside)
+    report.row(f"DOM nodes, {size}", [max(nodes)], budget=1500, unit="", single=True)
+
+    stands = "() => document.querySelector('.likeness-board[data-suite={0}][data-ready=true]')"
+    click = "document.querySelector('.lk-suite[data-key={0}]').click()"
+    first, known = [], []
+    for place in range(repeats):
+        page.goto(f"{address}board?suite=mieb")
+        page.wait_for_selector(READY, state="attached")
+        first.append(timed(page, click.format("unisim-core"), stands.format("unisim-core")))
+        page.goto(f"{address}board")
+        page.wait_for_selector(READY, state="attached")
+        first.append(timed(page, click.format("mieb"), stands.format("mieb")))
+    for place in range(repeats):
+        suite = ("unisim-core", "mieb")[place % 2]
+        known.append(timed(page, click.format(suite), stands.format(suite)))
+    ratio = f"; Gradio's own table {np.percentile(stock['switch'], 95):.0f} (x{np.median(stock['switch']) / np.median(first):.0f})"
+    report.row(f"switch of suite, fetched, {size}", first, budget=100, beside=beside + ratio)
+    report.row(f"switch of suite, seen before, {size}", known, budget=100, beside=beside)
+
+    page.goto(f"{address}board?suite=mieb")
+    page.wait_for_selector(READY, state="attached")
+    page.get_by_role("button", name="Weights", exact=True).click()
+    weights = []
+    for place in range(repeats):
+        act = (f"const range = document.querySelector('.lk-range'); range.value = {0.25 + 0.125 * place}; window.began = false; "
+               "new MutationObserver((_, seen) => { if (root.hasAttribute('aria-busy')) window.began = true; "
+               "else if (window.began) { window.ended = true; seen.disconnect(); } }).observe(root, {attributes: true}); "
+               "window.ended = false; range.dispatchEvent(new Event('input', {bubbles: true}))")
+        weights.append(timed(page, f"const root = document.querySelector('{BOARD}'); {act}", "() => window.ended"))
+    report.row(f"change of weights, {size}", weights, budget=150, beside=beside)
+    page.context.close()
+
+
+def stock_table(browser: Browser, *, rows: int, repeats: int) -> dict[str, list[float]]:
+    """Gradio's own table with as many cells: sorting by its menu, switching by a server function."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "stock.py"
+        script.write_text(STOCK)
+        port = free_port()
+        with running([str(script), str(rows), str(port)], port=port) as (address, _, _):
+            page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+            page.goto(address)
+            cell = "document.querySelector('#stock [data-testid^=cell-]')"
+            page.wait_for_function(f"{cell}?.innerText.includes('m0')")
+            changed = f"(() => {{ const before = {cell}.innerText; return () => {cell} && {cell}.innerText !== before; }})()"
+            times: dict[str, list[float]] = {"sort": [], "switch": []}
+            for place in range(max(3, repeats // 4)):
+                times["switch"].append(timed(page, "document.querySelector('#switch').click()", changed))
+            for place in range(max(3, repeats // 4)):
+                page.locator("#stock [data-testid=header-0] .cell-menu-button").last.click()
+                entry = "Sort descending" if place % 2 == 0 else "Sort ascending"
+                page.get_by_text(entry).wait_for()
+                act = f"[...document.querySelectorAll('button')].find((one) => one.textContent.includes({entry!r})).click()"
+                times["sort"].append(timed(page, act, changed))
+            page.context.close()
+    return times
+
+
+# ---- figures
+
+def figures(report: Report, browser: Browser, address: str, repeats: int) -> None:
+    first, later, sizes = [], [], []
+    drawn = "() => document.querySelector('#correlations-figure .js-plotly-plot .main-svg')"
+    for place in range(max(5, repeats // 2)):
+        context = browser.new_context()
+        page = context.new_page()
+        page.add_init_script(FIRST)
+        page.goto(f"{address}correlations")
+        page.wait_for_function("window.stood !== null")
+        first.append(page.evaluate("window.stood") / 1000)
+        if place == 0:
+            page.wait_for_function(drawn)
+            for turn in range(repeats):
+                page.wait_for_load_state("networkidle")
+                level = ("tasks", "categories")[turn % 2]
+                act = (f"[...document.querySelectorAll('input[type=radio]')].find((one) => one.value === {level!r}).click(); "
+                       "window.redrawn = false; const plot = document.querySelector('#correlations-figure'); "
+                       "new MutationObserver((_, seen) => { if (plot.querySelector('.main-svg')) { window.redrawn = true; "
+                       "seen.disconnect(); } }).observe(plot, {childList: true, subtree: true})")
+                later.append(timed(page, act, "() => window.redrawn"))
+            still = floor(page, repeats)
+        context.close()
+    page = browser.new_context().new_page()
+    page.on("response", lambda answer: sizes.append(len(answer.body()) / 1000) if "/predict" in answer.url else None)
+    page.goto(f"{address}correlations?suite=mieb&level=tasks")
+    page.wait_for_function(drawn)
+    page.wait_for_load_state("networkidle")
+    page.context.close()
+    report.row("first figure of a visit", first, budget=2, unit="s")
+    report.row("later figures", later, budget=250, beside=f"floor {np.percentile(still, 95):.0f}")
+    report.row("correlation heatmap 130 x 130, its answer", [max(sizes)], budget=60, unit="KB", single=True)
+
+
+# ---- many visitors
+
+async def fetch(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: str) -> int:
+    """One request on an open connection: its status."""
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: br, gzip\r\n\r\n".encode())
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    length = head.partition(b"content-length:")[2].split(b"\r", 1)[0]
+    if length:
+        await reader.readexactly(int(length))
+    else:
+        while size := int((await reader.readline()).strip() or b"0", 16):
+            await reader.readexactly(size + 2)
+        await reader.readline()
+    return int(head.split()[1])
+
+
+async def switching(port: int, suites: list[str]) -> tuple[list[float], int]:
+    times, errors = [], 0
+
+    async def visitor(number: int) -> None:
+        nonlocal errors
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for turn in range(SWITCHES):
+            began = time.perf_counter()
+            errors += await fetch(reader, writer, f"/data/board/{suites[(number + turn) % len(suites)]}") != 200
+            times.append((time.perf_counter() - began) * 1000)
+        writer.close()
+
+    await asyncio.gather(*(visitor(number) for number in range(VISITORS)))
+    return times, errors
+
+
+async def arriving(port: int, paths: list[str]) -> tuple[float, int]:
+    """Every visitor fetches the page and, over a few connections, all that it asks for; seconds until all have it."""
+    errors = 0
+
+    async def visitor() -> None:
+        nonlocal errors
+        links = [await asyncio.open_connection("127.0.0.1", port) for _ in range(CONNECTIONS)]
+        errors += await fetch(*links[0], paths[0]) != 200
+        waiting = iter(paths[1:])
+
+        async def link(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            nonlocal errors
+            for path in waiting:
+                errors += await fetch(reader, writer, path) != 200
+            writer.close()
+
+        await asyncio.gather(*(link(*one) for one in links))
+
+    began = time.perf_counter()
+    await asyncio.gather(*(visitor() for _ in range(VISITORS)))
+    return time.perf_counter() - began, errors
+
+
+def crowd(report: Report, browser: Browser, address: str, repeats: int) -> None:
+    port = int(address.rstrip("/").rpartition(":")[2])
+    context = browser.new_context()
+    page = context.new_page()
+    page.add_init_script(FIRST)
+    paths: list[str] = []
+    page.on("request", lambda request: paths.append(request.url[len(address) - 1:]) if request.method == "GET"
+            and "heartbeat" not in request.url else None)
+    page.goto(f"{address}board")
+    page.wait_for_selector(READY, state="attached")
+    context.close()
+    suites = ["unisim-core", "mieb", "pairbench", "mieb-lite", "unisim-ood"]
+    times, errors = asyncio.run(switching(port, suites))
+    report.row(f"{VISITORS} visitors x {SWITCHES} switches", times, budget=250, beside=f"{errors} errors")
+    report.fact("... without an error", errors == 0)
+    rounds = [asyncio.run(arriving(port, paths)) for _ in range(max(3, repeats // 4))]
+    report.row(f"{VISITORS} cold visitors, all served", [seconds for seconds, _ in rounds], budget=1.5, unit="s",
+               beside=f"{sum(errors for _, errors in rounds)} errors, {len(paths)} files each")
+
+
+def main() -> None:
+    """Measures everything; exit code 1 when a budget is exceeded."""
+    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    asked.add_argument("--repeats", type=int, default=20, help="of each measurement")
+    repeats: int = asked.parse_args().repeats
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if not path:
+        raise SystemExit("No Chromium found: install the package chromium, or name the program in CHROMIUM")
+    report = Report()
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        folder = Path(name)
+        database = start(report, folder, repeats)
+        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        with running(["app.py"], port=free_port(), database=database) as (address, process, _):
+            page_sizes(report, address)
+            first_table(report, browser, address, repeats)
+            report.row("memory after the first tables", [memory(process)], budget=450, unit="MB", single=True)
+            figures(report, browser, address, repeats)
+            crowd(report, browser, address, repeats)
+            report.row("memory after all visitors", [memory(process)], budget=450, unit="MB", single=True)
+        for rows in (60, 700):
+            stock = stock_table(browser, rows=rows, repeats=repeats)
+            made = generate(folder / f"made-{rows}.duckdb", models=rows)
+            with running(["app.py"], port=free_port(), database=made) as (address, _, _):
+                table(report, browser, address, rows=rows, stock=stock, repeats=repeats)
+        browser.close()
+    print(f"{report.over} over budget" if report.over else "all within budget")
+    sys.exit(1 if report.over else 0)
+
+
+if __name__ == "__main__":
+    main()
