@@ -16,8 +16,17 @@ from leaderboard.queries import Database
 
 PEOPLE, TRAINED = "People", "Trained on preferences"
 # The metric's column beside the model under which its printed ρ² and rank accuracy are filed.
-JUDGES = {"fid": "fid", "fd_dinov2": "fd-dinov2", "clipscore": "clipscore", "cmmd": "cmmd", "cfred": "cfred",
-          "aesthetic": "aesthetic", "imagereward": "thudm/imagereward", "hpsv2": "xswu/hpsv2", "mps": "mps"}
+JUDGES = {
+    "fid": "fid",
+    "fd_dinov2": "fd-dinov2",
+    "clipscore": "clipscore",
+    "cmmd": "cmmd",
+    "cfred": "cfred",
+    "aesthetic": "aesthetic",
+    "imagereward": "thudm/imagereward",
+    "hpsv2": "xswu/hpsv2",
+    "mps": "mps",
+}
 ALPHA = 0.05
 
 
@@ -82,12 +91,40 @@ def jury(db: Database, table: Table) -> Jury:
             continue
         column = table.columns[where[metric]]
         scores, ranks = table.values[:, where[metric]], table.values[:, where[f"{metric}_rank"]]
-        found.append((column, scores, ranks, agree(scores=scores, human=human, ranks=ranks, human_ranks=human_ranks,
-                                                   higher=column.higher, seed=SEED)))
+        found.append(
+            (
+                column,
+                scores,
+                ranks,
+                agree(
+                    scores=scores,
+                    human=human,
+                    ranks=ranks,
+                    human_ranks=human_ranks,
+                    higher=column.higher,
+                    seed=SEED,
+                ),
+            )
+        )
     seen = set(queries_pages.trained_on_task(db, task=task)["model"])
     proven = holm([agreement.p for *_, agreement in found], alpha=ALPHA)
-    return Jury(table=table, people=people, human=human, human_ranks=human_ranks, judges=tuple(
-        Judge(column=column, trained=column.group == TRAINED, trained_here=JUDGES[column.metric] in seen, agreement=agreement, proven=bool(sure), scores=scores,
-              ranks=ranks, printed_rho=printed.get((JUDGES[column.metric], "rho_squared"), ""),
-              printed_accuracy=printed.get((JUDGES[column.metric], "rank_accuracy"), ""))
-        for (column, scores, ranks, agreement), sure in zip(found, proven, strict=True)))
+    return Jury(
+        table=table,
+        people=people,
+        human=human,
+        human_ranks=human_ranks,
+        judges=tuple(
+            Judge(
+                column=column,
+                trained=column.group == TRAINED,
+                trained_here=JUDGES[column.metric] in seen,
+                agreement=agreement,
+                proven=bool(sure),
+                scores=scores,
+                ranks=ranks,
+                printed_rho=printed.get((JUDGES[column.metric], "rho_squared"), ""),
+                printed_accuracy=printed.get((JUDGES[column.metric], "rank_accuracy"), ""),
+            )
+            for (column, scores, ranks, agreement), sure in zip(found, proven, strict=True)
+        ),
+    )

@@ -35,29 +35,64 @@ def model_scores(boards: Boards, *, model: str) -> dict[str, Any]:
     places = _places(boards, model)
     rows = []
     for score in frame.to_dict("records"):
-        place, others, share = places.get((score["task"], score["metric"], score["origin"]), (None, None, None))
+        place, others, share = places.get(
+            (score["task"], score["metric"], score["origin"]), (None, None, None)
+        )
         if score["subset"] not in ("default", "average") or not score["main"]:
             place = others = share = None
         low, high = interval(score)
         marks = [MARKS["trained"]] if score["dataset"] in trained else []
         if score["origin"] == "published":
-            marks += [MARKS["suspect"]] if {(score["task"], ""), (score["task"], score["metric"])} & suspect else []
+            marks += (
+                [MARKS["suspect"]]
+                if {(score["task"], ""), (score["task"], score["metric"])} & suspect
+                else []
+            )
             marks += [MARKS["disputed"]] if score["task"] in disputed else []
         chance = score["chance"] if score["metric"] == score["headline"] else None
-        rows.append([
-            score["title"], score["category"], "" if score["subset"] == "default" else score["subset"],
-            score["metric_title"], _shown(score["value"], score), score["printed"] or "", low, high, _whole(score["n"]),
-            place, others, share, _shown(chance, score), score["origin"], score["source"] + (
-                "" if score["main"] else " (not the one shown on the board)"), ", ".join(marks), score["task"]])
+        rows.append(
+            [
+                score["title"],
+                score["category"],
+                "" if score["subset"] == "default" else score["subset"],
+                score["metric_title"],
+                _shown(score["value"], score),
+                score["printed"] or "",
+                low,
+                high,
+                _whole(score["n"]),
+                place,
+                others,
+                share,
+                _shown(chance, score),
+                score["origin"],
+                score["source"] + ("" if score["main"] else " (not the one shown on the board)"),
+                ", ".join(marks),
+                score["task"],
+            ]
+        )
     columns = [
-        {"key": "task", "title": "Task", "link": {"base": "task?task=", "at": 16}}, _words("category", "Category"),
-        _words("subset", "Subset", hint="Language or split; empty: the whole task"), _words("metric", "Metric"),
-        _figure("value", "Score", 2), {**_words("printed", "Printed", hint="The source's own digits"), "numeric": True},
-        _figure("low", "95% from", 1), _figure("high", "to", 1), _figure("n", "n", 0, hint="Items of the task"),
+        {"key": "task", "title": "Task", "link": {"base": "task?task=", "at": 16}},
+        _words("category", "Category"),
+        _words("subset", "Subset", hint="Language or split; empty: the whole task"),
+        _words("metric", "Metric"),
+        _figure("value", "Score", 2),
+        {**_words("printed", "Printed", hint="The source's own digits"), "numeric": True},
+        _figure("low", "95% from", 1),
+        _figure("high", "to", 1),
+        _figure("n", "n", 0, hint="Items of the task"),
         _figure("place", "Rank", 0, hint="Among the models with a score of the same origin"),
-        _figure("of", "of", 0), _figure("share", "Beats %", 0, hint="Share of the other models that score worse"),
-        _figure("chance", "Chance", 1, hint="Score by guessing"), _words("origin", "Origin"), _words("source", "Source"),
-        _words("marks", "Marks", hint="† trained on this data set, ? suspect figure, ‡ another table prints another number")]
+        _figure("of", "of", 0),
+        _figure("share", "Beats %", 0, hint="Share of the other models that score worse"),
+        _figure("chance", "Chance", 1, hint="Score by guessing"),
+        _words("origin", "Origin"),
+        _words("source", "Source"),
+        _words(
+            "marks",
+            "Marks",
+            hint="† trained on this data set, ? suspect figure, ‡ another table prints another number",
+        ),
+    ]
     return {"columns": columns, "rows": rows, "caption": f"{len(rows)} scores in the units the papers print"}
 
 
@@ -84,7 +119,10 @@ def places_of(shown: Field) -> dict[tuple[str, str, str], tuple[int, int, float 
         if rank > 0:
             column, share = shown.table.columns[place], float(shown.standing.percentile[at])
             found[column.task, column.metric, shown.origin] = (
-                rank, int(shown.standing.others[at]) + 1, None if math.isnan(share) else round(100 * share))
+                rank,
+                int(shown.standing.others[at]) + 1,
+                None if math.isnan(share) else round(100 * share),
+            )
     return found
 
 
@@ -103,28 +141,61 @@ def task_scores(boards: Boards, *, task: str) -> dict[str, Any]:
     frame = frame.assign(
         turn=[order.get(metric, 99) for metric in frame["metric"]],
         part=[0 if subset in ("default", "average") else 1 for subset in frame["subset"]],
-        down=[-value if higher[metric] else value for value, metric in zip(frame["value"], frame["metric"], strict=True)])
-    frame = frame.sort_values(["turn", "main", "part", "subset", "down"], ascending=[True, False, True, True, True])
+        down=[
+            -value if higher[metric] else value
+            for value, metric in zip(frame["value"], frame["metric"], strict=True)
+        ],
+    )
+    frame = frame.sort_values(
+        ["turn", "main", "part", "subset", "down"], ascending=[True, False, True, True, True]
+    )
     disputed = set(frame.loc[~frame["main"], "model"])
     rows = []
     for score in frame.to_dict("records"):
         low, high = interval(score)
         marks = [MARKS["trained"]] if about["dataset"] in set(score["trained_on"]) else []
         if score["origin"] == "published":
-            marks += [MARKS["suspect"]] if {(score["model"], ""), (score["model"], score["metric"])} & suspect else []
+            marks += (
+                [MARKS["suspect"]]
+                if {(score["model"], ""), (score["model"], score["metric"])} & suspect
+                else []
+            )
             marks += [MARKS["disputed"]] if score["model"] in disputed else []
-        rows.append([
-            score["title"], score["kind"], score["metric_title"], "" if score["subset"] == "default" else score["subset"],
-            _shown(score["value"], score), score["printed"] or "", low, high, _whole(score["n"]), score["origin"],
-            score["source"] + ("" if score["main"] else " (not the one shown on the board)"), ", ".join(marks),
-            score["model"]])
+        rows.append(
+            [
+                score["title"],
+                score["kind"],
+                score["metric_title"],
+                "" if score["subset"] == "default" else score["subset"],
+                _shown(score["value"], score),
+                score["printed"] or "",
+                low,
+                high,
+                _whole(score["n"]),
+                score["origin"],
+                score["source"] + ("" if score["main"] else " (not the one shown on the board)"),
+                ", ".join(marks),
+                score["model"],
+            ]
+        )
     columns = [
-        {"key": "model", "title": "Model", "link": {"base": "model?model=", "at": 12}}, _words("kind", "Kind"),
-        _words("metric", "Metric"), _words("subset", "Subset", hint="Language or split; empty: the whole task"),
-        _figure("value", "Score", 2), {**_words("printed", "Printed", hint="The source's own digits"), "numeric": True},
-        _figure("low", "95% from", 1), _figure("high", "to", 1), _figure("n", "n", 0, hint="Items of the task"),
-        _words("origin", "Origin"), _words("source", "Source"),
-        _words("marks", "Marks", hint="† trained on this data set, ? suspect figure, ‡ another table prints another number")]
+        {"key": "model", "title": "Model", "link": {"base": "model?model=", "at": 12}},
+        _words("kind", "Kind"),
+        _words("metric", "Metric"),
+        _words("subset", "Subset", hint="Language or split; empty: the whole task"),
+        _figure("value", "Score", 2),
+        {**_words("printed", "Printed", hint="The source's own digits"), "numeric": True},
+        _figure("low", "95% from", 1),
+        _figure("high", "to", 1),
+        _figure("n", "n", 0, hint="Items of the task"),
+        _words("origin", "Origin"),
+        _words("source", "Source"),
+        _words(
+            "marks",
+            "Marks",
+            hint="† trained on this data set, ? suspect figure, ‡ another table prints another number",
+        ),
+    ]
     return {"columns": columns, "rows": rows, "caption": f"{len(rows)} scores in the units the papers print"}
 
 
@@ -135,15 +206,24 @@ def claims(boards: Boards) -> dict[str, Any]:
     frame = frame.sort_values(["turn", "paper"], kind="stable")
     sources = _sources(boards)
     wheres = frame[["paper", "where"]].drop_duplicates().itertuples(index=False, name=None)
-    return {"fields": list(CLAIM_FIELDS), "rows": frame[list(CLAIM_FIELDS)].to_numpy().tolist(),
-            "tables": {f"{paper}|{where}": found for paper, where in wheres
-                       if (found := tables_of(paper, where, sources=sources))}}
+    return {
+        "fields": list(CLAIM_FIELDS),
+        "rows": frame[list(CLAIM_FIELDS)].to_numpy().tolist(),
+        "tables": {
+            f"{paper}|{where}": found
+            for paper, where in wheres
+            if (found := tables_of(paper, where, sources=sources))
+        },
+    }
 
 
 def tables_of(paper: str, where: str, *, sources: dict[str, dict[str, str]]) -> list[dict[str, str]]:
     """The published tables that a place such as `Tables 2 and 6` names. sources: by `MIEB Table 9`."""
-    numbers = [number for group in re.findall(r"Tables? (\d+(?:(?:, | and | to )\d+)*)", where)
-               for number in re.findall(r"\d+", group)]
+    numbers = [
+        number
+        for group in re.findall(r"Tables? (\d+(?:(?:, | and | to )\d+)*)", where)
+        for number in re.findall(r"\d+", group)
+    ]
     found = [sources.get(f"{paper} Table {number}") for number in dict.fromkeys(numbers)]
     return [entry for entry in found if entry]
 
@@ -153,8 +233,10 @@ def _sources(boards: Boards) -> dict[str, dict[str, str]]:
 
     tables = published.read_csv(published.PUBLISHED / "tables.csv", columns=("key", "source"))
     suites = queries_pages.suites_of_sources(boards.db).set_index("source")["suite"].to_dict()
-    return {row["source"]: {"key": row["key"], "source": row["source"], "suite": suites.get(row["source"], "")}
-            for row in tables.to_dict("records")}
+    return {
+        row["source"]: {"key": row["key"], "source": row["source"], "suite": suites.get(row["source"], "")}
+        for row in tables.to_dict("records")
+    }
 
 
 def interval(score: dict[str, Any]) -> tuple[float | None, float | None]:

@@ -52,14 +52,20 @@ def span(low: float, high: float, *, digits: int, scale: float = 1.0) -> str:
     return f"{number(low, digits=digits, scale=scale)} to {number(high, digits=digits, scale=scale)}"
 
 
-def facts(pairs: Iterable[tuple[str, str]]) -> str:
-    """A list of facts; labels are ours, values are markup already."""
-    return "<dl class='lk-facts'>" + "".join(f"<div><dt>{label}</dt><dd>{value}</dd></div>" for label, value in pairs
-                                             ) + "</dl>"
+def facts(pairs: Iterable[tuple[str, str]], *, more: str = "") -> str:
+    """A list of facts; labels are ours, values are markup already. `more` is a quiet line below."""
+    lines = "".join(f"<div><dt>{label}</dt><dd>{value}</dd></div>" for label, value in pairs)
+    return f"<div><dl class='lk-facts'>{lines}</dl>{f'<p class=lk-quiet>{more}</p>' if more else ''}</div>"
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, numeric: Sequence[int] = (),
-          over: Sequence[tuple[str, int]] = (), empty: str = "Nothing to show.") -> str:
+def table(
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    numeric: Sequence[int] = (),
+    over: Sequence[tuple[str, int]] = (),
+    empty: str = "Nothing to show.",
+) -> str:
     """A table of markup cells, the first of each row its heading; `numeric` are the places of right-aligned columns.
 
     `over` heads groups of columns: (title, how many), all columns in turn.
@@ -70,12 +76,22 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, numeric: Seque
     align = [" class='lk-num'" if place in numeric else "" for place in range(len(heads))]
     head = "".join(f"<th scope='col'{align[place]}>{name}</th>" for place, name in enumerate(heads))
     body = "".join(
-        "<tr>" + "".join(f"<th scope='row'{align[place]}>{cell}</th>" if place == 0 else f"<td{align[place]}>{cell}</td>"
-                         for place, cell in enumerate(row)) + "</tr>" for row in lines)
-    above = "".join(f"<th scope='colgroup' colspan='{count}' class='lk-over'>{name}</th>" for name, count in over)
-    return f"<div class='lk-wide' tabindex='0'><table class='lk-table'><thead>" \
-           f"{f'<tr>{above}</tr>' if above else ''}<tr>{head}</tr></thead>" \
-           f"<tbody>{body}</tbody></table></div>"
+        "<tr>"
+        + "".join(
+            f"<th scope='row'{align[place]}>{cell}</th>" if place == 0 else f"<td{align[place]}>{cell}</td>"
+            for place, cell in enumerate(row)
+        )
+        + "</tr>"
+        for row in lines
+    )
+    above = "".join(
+        f"<th scope='colgroup' colspan='{count}' class='lk-over'>{name}</th>" for name, count in over
+    )
+    return (
+        f"<div class='lk-wide' role='group' aria-label='Table' tabindex='0'><table class='lk-table'><thead>"
+        f"{f'<tr>{above}</tr>' if above else ''}<tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table></div>"
+    )
 
 
 def section(title: str, body: str, *, more: str = "") -> str:
@@ -85,10 +101,14 @@ def section(title: str, body: str, *, more: str = "") -> str:
 
 
 def remarks(notes: pd.DataFrame, *, first: str = "") -> str:
-    """Remarks as a list, each once, with the models it concerns. notes: note, model (`*`: all), title; `first` leads."""
+    """Remarks as a list, each once, with its models. notes: note, model (`*`: all), title; `first` leads."""
     lines = [f"<li>{text(first)}</li>"] if first else []
     for note, group in notes.groupby("note", sort=False):
-        models = [to_model(row.model, row.title) for row in group.drop_duplicates("model").itertuples() if row.model != "*"]
+        models = [
+            to_model(row.model, row.title)
+            for row in group.drop_duplicates("model").itertuples()
+            if row.model != "*"
+        ]
         who = f" <span class='lk-quiet'>({', '.join(models)})</span>" if models else ""
         lines.append(f"<li>{text(note)}{who}</li>")
     return f"<ul class='lk-list'>{''.join(lines)}</ul>" if lines else "<p class='lk-quiet'>None.</p>"
@@ -96,5 +116,7 @@ def remarks(notes: pd.DataFrame, *, first: str = "") -> str:
 
 def lazy_table(source: str, *, label: str) -> str:
     """A place that data.js fills with a sortable table from `source` once it is in view."""
-    return (f"<div class='lk-data' data-source='{html.escape(source, quote=True)}' data-label='"
-            f"{html.escape(label, quote=True)}'><p class='lk-quiet'>Loading the table …</p></div>")
+    return (
+        f"<div class='lk-data' data-source='{html.escape(source, quote=True)}' data-label='"
+        f"{html.escape(label, quote=True)}'><p class='lk-quiet'>Loading the table …</p></div>"
+    )

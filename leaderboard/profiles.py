@@ -56,9 +56,17 @@ def field(boards: Boards, *, suite: str, model: str, origin: str = "") -> Field:
     there = ~np.isnan(table.values[:, columns])
     place = min(own, key=lambda row: (-there[row].sum(), FIRST[table.rows[row].origin]))
     rows = np.array([other for other, row in enumerate(table.rows) if row.origin == table.rows[place].origin])
-    return Field(table=table, place=place, rows=rows, columns=columns, standing=standing(
-        scores=table.values[np.ix_(rows, columns)], row=int(np.flatnonzero(rows == place)[0]),
-        higher=np.array([table.columns[column].higher for column in columns])))
+    return Field(
+        table=table,
+        place=place,
+        rows=rows,
+        columns=columns,
+        standing=standing(
+            scores=table.values[np.ix_(rows, columns)],
+            row=int(np.flatnonzero(rows == place)[0]),
+            higher=np.array([table.columns[column].higher for column in columns]),
+        ),
+    )
 
 
 def compared(column: Column) -> bool:
@@ -67,21 +75,30 @@ def compared(column: Column) -> bool:
 
 
 def nearest(field: Field) -> Neighbours:
-    """How far the rows of `field.rows` are from the model, over at least half of its tasks and never fewer than five."""
+    """How far the rows of `field.rows` are from the model, over half of its tasks or more, at least five."""
     values = field.table.values[np.ix_(field.rows, field.columns)]
     row = int(np.flatnonzero(field.rows == field.place)[0])
     own = int((~np.isnan(values[row])).sum())
-    return neighbours(scores=values, row=row, minimum=max(5, -(-own // 2)),
-                      higher=np.array([field.table.columns[column].higher for column in field.columns]))
+    return neighbours(
+        scores=values,
+        row=row,
+        minimum=max(5, -(-own // 2)),
+        higher=np.array([field.table.columns[column].higher for column in field.columns]),
+    )
 
 
-def one_row_a_model(table: Table) -> np.ndarray:
-    """Rows of a table with one a model, its fullest: a correlation counts every model once."""
+def one_row_a_model(table: Table, *, column: int | None = None) -> np.ndarray:
+    """Rows of a table, one a model: its fullest, so that each counts once. `column`: of those with a score there."""
     there = (~np.isnan(table.values)).sum(axis=1)
     best: dict[str, int] = {}
     for place, row in enumerate(table.rows):
+        if column is not None and np.isnan(table.values[place, column]):
+            continue
         held = best.get(row.model)
-        if held is None or (-there[place], FIRST[row.origin]) < (-there[held], FIRST[table.rows[held].origin]):
+        if held is None or (-there[place], FIRST[row.origin]) < (
+            -there[held],
+            FIRST[table.rows[held].origin],
+        ):
             best[row.model] = place
     return np.array(sorted(best.values()), int)
 

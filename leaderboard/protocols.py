@@ -1,35 +1,72 @@
-"""How each kind of task is run, in plain words. Sources: the papers' sections on tasks, and the public result files' settings."""
+"""How each kind of task is run, in plain words, after the papers' sections on tasks and the public settings."""
 
 from __future__ import annotations
 
 from typing import Any
 
 SENTENCES = {
-    ("choice", "unisim"): "Two candidates are shown with a reference, a caption or a question; which is the better one? Encoders "
-                          "answer by the higher cosine similarity, language models in words. Right when people chose the same.",
-    ("odd_one_out", "unisim"): "Three images, two of one kind and one of another; which does not belong? Encoders leave out the "
-                               "image outside their most similar pair.",
-    ("retrieval", "unisim"): "Each query image ranks a gallery by cosine similarity; mean average precision over the medium and "
-                             "the hard protocol.",
-    ("retrieval", "mieb"): "Each query (an image, a text, or both summed) ranks the whole collection by cosine similarity; the "
-                           "metric rewards relevant items near the top.",
-    ("judging", "pairbench"): "A judge rates the similarity of a pair from 1 to 10, told to heed or to ignore a known change, in "
-                              "both orders. Its answers are held against the truth: identical 10, irrelevant 1, changed 8 or 10.",
-    ("probe", "mieb"): "A logistic regression is fitted on the embeddings of a few images of each class and tested on the rest; "
-                       "the mean over several draws.",
-    ("zero_shot", "mieb"): "Each image takes the class whose prompt is nearest to it by cosine similarity; no training.",
-    ("clustering", "mieb"): "Embeddings are grouped by mini-batch k-means into as many clusters as there are classes; compared "
-                            "with the true classes.",
-    ("sts", "mieb"): "Sentences rendered as images: the cosine similarity of a pair is correlated with people's rating of how "
-                     "much the sentences mean the same.",
-    ("matching", "mieb"): "Near-identical captions or images differ in one relation, attribute or order; the right pair must have "
-                          "the higher cosine similarity.",
-    ("multiple_choice", "mieb"): "A question with an image and a few possible answers: the answer nearest to the query counts.",
-    ("frechet", "cfred"): "Text-to-image generators draw the same prompts; automatic metrics rate each generator's images, and "
-                          "people's preferences say which are right.",
+    (
+        "choice",
+        "unisim",
+    ): "Two candidates are shown with a reference, a caption or a question; which is the better one? Encoders "
+    "answer by the higher cosine similarity, language models in words. Right when people chose the same.",
+    (
+        "odd_one_out",
+        "unisim",
+    ): "Three images, two of one kind and one of another; which does not belong? Encoders leave out the "
+    "image outside their most similar pair.",
+    (
+        "retrieval",
+        "unisim",
+    ): "Each query image ranks a gallery by cosine similarity; mean average precision over the medium and "
+    "the hard protocol.",
+    (
+        "retrieval",
+        "mieb",
+    ): "Each query (an image, a text, or both summed) ranks the whole collection by cosine similarity; the "
+    "metric rewards relevant items near the top.",
+    (
+        "judging",
+        "pairbench",
+    ): "A judge rates the similarity of a pair from 1 to 10, told to heed or to ignore a known change, in "
+    "both orders. Its answers are held against the truth: identical 10, irrelevant 1, changed 8 or 10.",
+    (
+        "probe",
+        "mieb",
+    ): "A logistic regression is fitted on the embeddings of a few images of each class and tested on the rest; "
+    "the mean over several draws.",
+    (
+        "zero_shot",
+        "mieb",
+    ): "Each image takes the class whose prompt is nearest to it by cosine similarity; no training.",
+    (
+        "clustering",
+        "mieb",
+    ): "Embeddings are grouped by mini-batch k-means into as many clusters as there are classes; compared "
+    "with the true classes.",
+    (
+        "sts",
+        "mieb",
+    ): "Sentences rendered as images: the cosine similarity of a pair is correlated with people's rating of how "
+    "much the sentences mean the same.",
+    (
+        "matching",
+        "mieb",
+    ): "Near-identical captions or images differ in one relation, attribute or order; the right pair must have "
+    "the higher cosine similarity.",
+    (
+        "multiple_choice",
+        "mieb",
+    ): "A question with an image and a few possible answers: the answer nearest to the query counts.",
+    (
+        "frechet",
+        "cfred",
+    ): "Text-to-image generators draw the same prompts; automatic metrics rate each generator's images, and "
+    "people's preferences say which are right.",
 }
 SETTINGS = {
-    "samples_per_label": "{} images a class to learn from", "n_experiments": "{} draws",
+    "samples_per_label": "{} images a class to learn from",
+    "n_experiments": "{} draws",
     "max_score": "people's ratings run to {}",
 }
 

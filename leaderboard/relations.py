@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -223,9 +224,7 @@ def blank(relation: Relation, a: int, b: int) -> str:
 
 def cells(relation: Relation) -> Iterator[tuple[int, int]]:
     """Every two different axes once."""
-    for a in range(len(relation.scores.axes)):
-        for b in range(a + 1, len(relation.scores.axes)):
-            yield a, b
+    return itertools.combinations(range(len(relation.scores.axes)), 2)
 
 
 def _models(n: int) -> str:
@@ -236,9 +235,8 @@ def _block(boards: Boards, suite: str, asked: Asked) -> Scores:
     table = boards.table(suite)
     rows = _rows(table, asked.origin)
     axes, values = {"tasks": _tasks, "categories": _categories, "suites": _suite}[asked.level](boards, table, asked)
-    chosen = values[rows]
     origins = np.array([ORIGINS.index(table.rows[row].origin) for row in rows], int)
-    return Scores(models=tuple(table.rows[row].model for row in rows), axes=axes, values=chosen,
+    return Scores(models=tuple(table.rows[row].model for row in rows), axes=axes, values=values[rows],
                   origins=np.repeat(origins[:, None], len(axes), axis=1))
 
 
@@ -292,8 +290,7 @@ def _unique(axes: list[Axis]) -> tuple[Axis, ...]:
     for extra in ("group", "key"):
         labels = [axis.label for axis in axes]
         axes = [axis if labels.count(axis.label) == 1 else
-                Axis(**{**{name: getattr(axis, name) for name in Axis.__dataclass_fields__},
-                        "label": f"{axis.label} ({getattr(axis, extra)})"}) for axis in axes]
+                replace(axis, label=f"{axis.label} ({getattr(axis, extra)})") for axis in axes]
     return tuple(axes)
 
 

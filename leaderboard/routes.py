@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable
-from functools import lru_cache
 from urllib.parse import parse_qs
 
 import brotli
@@ -18,6 +17,7 @@ from compute.types import BadInput, LikenessError
 from leaderboard import export, routes_pages, routes_relations, static
 from leaderboard.board import payload, places, ranked
 from leaderboard.board import table as tables
+from leaderboard.kept import kept
 from leaderboard.queries import Database
 
 LARGEST_BODY = 1_000_000  # bytes of a posted export request
@@ -30,10 +30,10 @@ class Boards:
     def __init__(self, db: Database) -> None:
         self.db = db
         self.version = f"{db.version}-{static.version()}"
-        self.table = lru_cache(maxsize=None)(lambda suite: tables.load(db, suite=suite))
-        self.ranked = lru_cache(maxsize=256)(self._ranked)
-        self.board = lru_cache(maxsize=None)(self._board)
-        self.ranking = lru_cache(maxsize=256)(self._ranking)
+        self.table = kept(lambda suite: tables.load(db, suite=suite))
+        self.ranked = kept(self._ranked, most=256)
+        self.board = kept(self._board)
+        self.ranking = kept(self._ranking, most=256)
 
     def _ranked(self, suite: str, weights: tuple[tuple[str, float], ...] = (), tasks: frozenset[str] | None = None,
                 coverage: float | None = None) -> ranked.Ranked | None:

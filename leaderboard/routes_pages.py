@@ -38,13 +38,21 @@ def routes(boards: Boards, *, guard: Guard) -> list[Route]:
         return listings.task_scores(boards, task=key)
 
     def model(request: Request) -> Response:
-        return _answer(request, kept(of_model, request.query_params.get("model", "")[:200]), version=boards.db.version)
+        return _answer(
+            request, kept(of_model, request.query_params.get("model", "")[:200]), version=boards.db.version
+        )
 
     def task(request: Request) -> Response:
-        return _answer(request, kept(of_task, request.query_params.get("task", "")[:200]), version=boards.db.version)
+        return _answer(
+            request, kept(of_task, request.query_params.get("task", "")[:200]), version=boards.db.version
+        )
 
-    return [Route("/data/claims", guard(claims)), Route("/data/model", guard(model)), Route("/data/task", guard(task)),
-            Route("/published/{name}", guard(published))]
+    return [
+        Route("/data/claims", guard(claims)),
+        Route("/data/model", guard(model)),
+        Route("/data/task", guard(task)),
+        Route("/published/{name}", guard(published)),
+    ]
 
 
 def published(request: Request) -> Response:
@@ -57,8 +65,11 @@ def published(request: Request) -> Response:
     known = list(read_csv(PUBLISHED / "tables.csv")["key"])
     if key not in known:
         raise BadInput(f"There is no published table {key!r}. Choose one from the claims page")
-    return Response((PUBLISHED / f"{key}.csv").read_bytes(), media_type="text/csv; charset=utf-8",
-                    headers={"content-disposition": f'attachment; filename="{key}.csv"'})
+    return Response(
+        (PUBLISHED / f"{key}.csv").read_bytes(),
+        media_type="text/csv; charset=utf-8",
+        headers={"content-disposition": f'attachment; filename="{key}.csv"'},
+    )
 
 
 def _answer(request: Request, content: bytes, *, version: str) -> Response:

@@ -81,8 +81,8 @@ def page(builder: Builder, *, models: pd.DataFrame, **asked: Any) -> str:
                       f"{own.pearson:.3f}", str(own.n_models), _change(own.largest_rank_change, own.model, titles),
                       f"{total - own.tasks} of {total}"))
     heads = ("Subset", "Spearman", "Pearson", "Models", "Largest change of rank", "Runs saved, each model")
-    return (f"<p class='lk-lead'>{len(tasks)} of {total} tasks order {kept.n_models} models as the whole suite does, to a "
-            f"Spearman correlation of <b>{kept.spearman:.3f}</b>. "
+    return (f"<p class='lk-lead'>{len(tasks)} of {total} tasks order {kept.n_models} models as the whole suite does, "
+            f"to a Spearman correlation of <b>{kept.spearman:.3f}</b>. "
             f"{link(board, 'Open the subset on the board')}</p>"
             + table(heads, lines, numeric=(1, 2, 3, 5)) + _notes(builder, result, own) + _tasks(result))
 

@@ -5,15 +5,18 @@ Gradio compresses its files anew for every visitor, which fifty cold visitors at
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 
 import brotli
 import gradio
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+
+from leaderboard.kept import kept
 
 BOARD = Path(__file__).parent / "board"
 GRADIO = Path(gradio.__file__).parent / "templates" / "frontend" / "assets"
@@ -34,24 +37,23 @@ def version() -> str:
 def routes() -> list[Route]:
     """Where the files are served; other kinds of files under /assets stay Gradio's."""
     return [
-        Route("/static/{version}/board/{name}", lambda request: _file(request, BOARD)),
-        *(Route(f"/assets/{{name}}.{suffix}", lambda request, suffix=suffix: _file(request, GRADIO, f".{suffix}"))
-          for suffix in ("js", "css")),
+        Route("/static/{version}/board/{name}", partial(_file, folder=BOARD)),
+        *(Route(f"/assets/{{name}}.{suffix}", partial(_file, folder=GRADIO, suffix=f".{suffix}")) for suffix in ("js", "css")),
     ]
 
 
-def _file(request: Request, folder: Path, suffix: str = "") -> Response:
+async def _file(request: Request, *, folder: Path, suffix: str = "") -> Response:
     path = folder / f"{Path(request.path_params['name']).name}{suffix}"
     if path.suffix not in TYPES or not path.is_file():
         return Response("Not found", status_code=404)
-    headers = {"cache-control": FOREVER, "vary": "accept-encoding"}
-    content = path.read_bytes()
-    if "br" in request.headers.get("accept-encoding", ""):
-        headers["content-encoding"] = "br"
-        content = _compressed(path, path.stat().st_mtime_ns)
-    return Response(content, media_type=TYPES[path.suffix], headers=headers)
+    packed = "br" in request.headers.get("accept-encoding", "")
+    headers = {"cache-control": FOREVER, "vary": "accept-encoding"} | ({"content-encoding": "br"} if packed else {})
+    key = (path, path.stat().st_mtime_ns, packed)
+    if key not in _ready:  # a thread costs more than the answer, so only the first asker needs one
+        _ready[key] = await run_in_threadpool(_content, *key)
+    return Response(_ready[key], media_type=TYPES[path.suffix], headers=headers)
 
 
-@lru_cache(maxsize=512)
-def _compressed(path: Path, stamp: int) -> bytes:
-    return brotli.compress(path.read_bytes(), quality=QUALITY)
+_ready: dict[tuple[Path, int, bool], bytes] = {}
+_content = kept(lambda path, stamp, packed: brotli.compress(path.read_bytes(), quality=QUALITY) if packed else path.read_bytes(),
+                most=512)

@@ -36,8 +36,17 @@ class Agreement:
     generators: int
 
 
-def agree(*, scores: ArrayLike, human: ArrayLike, ranks: ArrayLike, human_ranks: ArrayLike, higher: bool,
-          draws: int = 2000, seed: int = 0, level: float = 0.95) -> Agreement:
+def agree(
+    *,
+    scores: ArrayLike,
+    human: ArrayLike,
+    ranks: ArrayLike,
+    human_ranks: ArrayLike,
+    higher: bool,
+    draws: int = 2000,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Agreement:
     """Agreement of one metric with people, all four lists [generators], finite; ranks with 1 best.
 
     `higher` says whether more of the metric is better. The permutation p counts orders whose |r| is at least the
@@ -54,10 +63,20 @@ def agree(*, scores: ArrayLike, human: ArrayLike, ranks: ArrayLike, human_ranks:
     x, y = np.asarray(scores, float), np.asarray(human, float)
     if len(np.asarray(ranks)) != len(x):
         raise BadInput(f"{len(x)} scores but {len(np.asarray(ranks))} ranks: give one of each a generator")
-    low, high = _interval(np.asarray(ranks, float), np.asarray(human_ranks, float), draws=draws, seed=seed, level=level)
-    return Agreement(r=r, right_way=(r > 0) == higher, rho_squared=r**2, accuracy=accuracy, accuracy_low=low,
-                     accuracy_high=high, p=permutation_p(x=x, y=y, seed=seed), weakest=_weakest(x, y, sign=r),
-                     generators=len(x))
+    low, high = _interval(
+        np.asarray(ranks, float), np.asarray(human_ranks, float), draws=draws, seed=seed, level=level
+    )
+    return Agreement(
+        r=r,
+        right_way=(r > 0) == higher,
+        rho_squared=r**2,
+        accuracy=accuracy,
+        accuracy_low=low,
+        accuracy_high=high,
+        p=permutation_p(x=x, y=y, seed=seed),
+        weakest=_weakest(x, y, sign=r),
+        generators=len(x),
+    )
 
 
 def permutation_p(*, x: ArrayLike, y: ArrayLike, seed: int = 0) -> float:
@@ -72,9 +91,10 @@ def permutation_p(*, x: ArrayLike, y: ArrayLike, seed: int = 0) -> float:
     return float(np.mean(np.abs(sums) >= abs(left @ right) * (1 - 1e-9)))
 
 
-def _interval(ranks: NDArray[np.float64], human: NDArray[np.float64], *, draws: int, seed: int,
-              level: float) -> tuple[float, float]:
-    """Percentile interval of rank accuracy over generators drawn again; a draw in which people order no pair is left out.
+def _interval(
+    ranks: NDArray[np.float64], human: NDArray[np.float64], *, draws: int, seed: int, level: float
+) -> tuple[float, float]:
+    """Percentile interval of rank accuracy over generators drawn again; draws where people order no pair are left out.
 
     A generator drawn twice makes a pair of equals, which people do not order and which so does not count.
     """
@@ -82,7 +102,9 @@ def _interval(ranks: NDArray[np.float64], human: NDArray[np.float64], *, draws: 
         return math.nan, math.nan
     people = np.sign(np.subtract.outer(human, human))
     right = np.where(people != 0, (1 + people * np.sign(np.subtract.outer(ranks, ranks))) / 2, 0.0)
-    count = np.random.default_rng(seed).multinomial(len(ranks), np.full(len(ranks), 1 / len(ranks)), size=draws)
+    count = np.random.default_rng(seed).multinomial(
+        len(ranks), np.full(len(ranks), 1 / len(ranks)), size=draws
+    )
     pairs = np.einsum("di,ij,dj->d", count, (people != 0).astype(float), count)
     hits = np.einsum("di,ij,dj->d", count, right, count)
     shares = hits[pairs > 0] / pairs[pairs > 0]

@@ -15,7 +15,6 @@ from enum import IntEnum
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 
 from compute.types import BadInput
 
@@ -176,6 +175,8 @@ def rank(values: ArrayLike, *, higher: bool = True) -> NDArray[np.int64]:
 
     Values within 1e-12 of the largest magnitude count as equal, so that the order of a sum decides nothing.
     """
+    from scipy.stats import rankdata  # half a second to import: not at start
+
     x = np.asarray(values, float)
     out = np.full(x.shape, UNRANKED, np.int64)
     there = ~np.isnan(x)
@@ -258,6 +259,8 @@ def borda(*, scores: ArrayLike, higher: ArrayLike | None = None) -> Borda:
     others; so totals favour models with more tasks: show coverage beside them. Directions and scales may
     differ. Source: the Borda count of MIEB's public ranking.
     """
+    from scipy.stats import rankdata
+
     x = table(scores)
     up = directions(higher=higher, tasks=x.shape[1])
     there = ~np.isnan(x)

@@ -28,8 +28,15 @@ class Saturation:
     below_chance: int  # models that score no better than by guessing
 
 
-def saturation(*, scores: ArrayLike, stderr: ArrayLike | None = None, chance: float | None = None,
-               ceiling: float | None = None, higher: bool = True, level: float = 0.95) -> Saturation:
+def saturation(
+    *,
+    scores: ArrayLike,
+    stderr: ArrayLike | None = None,
+    chance: float | None = None,
+    ceiling: float | None = None,
+    higher: bool = True,
+    level: float = 0.95,
+) -> Saturation:
     """Reads the scores [models] of one task, NaN missing, with their standard errors (NaN unknown).
 
     A model is within the noise of the best when their gap is at most the two-sided `level` quantile times the root of
@@ -40,7 +47,9 @@ def saturation(*, scores: ArrayLike, stderr: ArrayLike | None = None, chance: fl
     x = np.asarray(scores, float)
     error = np.full(x.shape, np.nan) if stderr is None else np.asarray(stderr, float)
     if x.ndim != 1 or error.shape != x.shape:
-        raise BadInput(f"Expected one score and one standard error a model, got shapes {x.shape} and {error.shape}")
+        raise BadInput(
+            f"Expected one score and one standard error a model, got shapes {x.shape} and {error.shape}"
+        )
     there = ~np.isnan(x)
     if not there.any():
         raise BadInput("No model has a score on this task, so nothing can be read from it")
@@ -55,6 +64,15 @@ def saturation(*, scores: ArrayLike, stderr: ArrayLike | None = None, chance: fl
     floor = 0.0 if chance is None else chance
     used = math.nan if ceiling is None or ceiling == floor else float((x[top] - floor) / (ceiling - floor))
     guessing = 0 if chance is None else int((x <= chance).sum() if higher else (x >= chance).sum())
-    return Saturation(models=len(x), best=float(x[top]), median=float(np.median(x)), spread=spread, noise=noise,
-                      ratio=spread / noise if noise > 0 else math.nan, judged=int(known.sum()),
-                      within=int((gap[known] <= half[known]).sum()), used=used, below_chance=guessing)
+    return Saturation(
+        models=len(x),
+        best=float(x[top]),
+        median=float(np.median(x)),
+        spread=spread,
+        noise=noise,
+        ratio=spread / noise if noise > 0 else math.nan,
+        judged=int(known.sum()),
+        within=int((gap[known] <= half[known]).sum()),
+        used=used,
+        below_chance=guessing,
+    )

@@ -17,7 +17,7 @@ import { createWeights } from './weights.js';
 const NARROW = 560;
 const ROW = 36;
 const URL_WAIT = 150;
-const RANK_WAIT = 50;
+const RANK_WAIT = 20;
 const RANKING = ['weights', 'coverage', 'tasks'];
 const CARRIED = ['q', 'kind', 'size', 'modality', 'open', 'released', 'origin', 'trained', 'group', 'models', 'select'];
 

@@ -34,9 +34,10 @@ export function parse(search, papers) {
     if (value && !known.includes(value)) ignored.push(key);
     return known.includes(value) ? value : '';
   };
+  const [paper, verdict] = [one('paper', papers), one('verdict', VERDICTS)];
   const sort = one('sort', COLUMNS.flatMap(({ key }) => [key, `-${key}`]));
   const state = {
-    paper: one('paper', papers), verdict: one('verdict', VERDICTS), q: (query.get('q') ?? '').slice(0, 200),
+    paper, verdict, q: (query.get('q') ?? '').slice(0, 200),
     sort: sort ? { key: sort.replace('-', ''), down: sort.startsWith('-') } : null,
   };
   return { state, ignored };

@@ -55,10 +55,12 @@ export function pairs(owner, { id, open }) {
 export function selection(owner, { id }) {
   const pick = el('select', { class: 'lk-pick' });
   const links = el('span', { class: 'lk-links', role: 'status' });
-  const clear = el('button', { type: 'button', class: 'lk-copy', hidden: true, onclick: () => choose([]) }, 'Clear');
+  const clear = el('button', { type: 'button', class: 'lk-copy', hidden: true, onclick: () => choose([]) },
+    'Clear selection');
   owner.replaceChildren(el('label', {}, 'Select ', pick), links, clear);
   let plot = null;
   let drawn = null;
+  let settling = false; // while our own marks are drawn, which plotly reports as a selection
 
   function show(places) {
     const { keys, noun, parts } = plot.layout.meta;
@@ -83,11 +85,14 @@ export function selection(owner, { id }) {
     show(places);
     const marks = plot.data.map(({ customdata }) => (chosen.size
       ? Array.from(customdata ?? []).flatMap((place, at) => (chosen.has(place) ? [at] : [])) : null));
-    window.Plotly?.update(plot, { selectedpoints: marks }, { selections: [] });
+    settling = true;
+    Promise.resolve(window.Plotly?.update(plot, { selectedpoints: marks }, { selections: [] })).finally(() => {
+      settling = false;
+    });
   }
 
   function selected(event) {
-    if (!event?.points) return;
+    if (settling || !event?.points) return;
     pick.value = '';
     show(event.points.map(({ customdata }) => customdata));
   }

@@ -33,7 +33,7 @@ export function mountTable(root, { columns, rows, caption = '' }) {
   function widest({ title: head }, at) {
     let most = head.length + 2;
     for (const row of given.rows.slice(0, 300)) most = Math.max(most, show(row[at], given.columns[at]).length);
-    return Math.min(320, Math.max(56, most * CHARACTER + 20));
+    return Math.min(320, Math.max(56, most * CHARACTER + 26));
   }
 
   function draw() {

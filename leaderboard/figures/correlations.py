@@ -106,12 +106,16 @@ def label_sides(names: Sequence[str], x: np.ndarray, y: np.ndarray, *, width: fl
                  "middle right": (a + 6, b - high / 2, a + 6 + long, b + high / 2),
                  "middle left": (a - 6 - long, b - high / 2, a - 6, b + high / 2),
                  "bottom center": (a - long / 2, b - 5 - high, a + long / 2, b - 5)}
-        side = next((side for side, (left, low, right, top) in boxes.items() if left >= 0 and right <= width and not any(
-            left < other[2] and right > other[0] and low < other[3] and top > other[1] for other in taken)), "")
+        side = next((side for side, box in boxes.items() if box[0] >= 0 and box[2] <= width
+                     and not any(_meet(box, other) for other in taken)), "")
         if side:
             taken.append(boxes[side])
         found.append(side)
     return found
+
+
+def _meet(box: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return box[0] < other[2] and box[2] > other[0] and box[1] < other[3] and box[3] > other[1]
 
 
 def path(*, agreement: np.ndarray, names: Sequence[str]) -> go.Figure:

@@ -61,11 +61,12 @@ def _add(figure: go.Figure, x: np.ndarray, y: np.ndarray, names: Sequence[str], 
     sides = label_sides(names, x, y, height=500) if len(names) <= LABELLED else [""] * len(names)
     if extra is not None:
         words = [f"{word}: {more}" for word, more in zip(words, extra, strict=True)]
+    named = {"mode": "markers+text", "text": [names[place] if sides[place] else "" for place in places],
+             "textposition": [sides[place] or "top center" for place in places], "textfont": {"size": 10}}
     figure.add_scatter(
-        x=x[places].astype(np.float32), y=y[places].astype(np.float32), mode="markers+text" if any(sides) else "markers",
-        name=name, hovertext=words, text=[names[place] if sides[place] else "" for place in places] if any(sides) else None,
-        textposition=[sides[place] or "top center" for place in places] if any(sides) else None, textfont={"size": 10},
-        customdata=np.array(places, np.int16), marker={"size": 9, **marker}, unselected={"marker": {"opacity": 0.15}},
+        x=x[places].astype(np.float32), y=y[places].astype(np.float32), name=name, hovertext=words,
+        **(named if any(sides) else {"mode": "markers"}),
+        customdata=places, marker={"size": 9, **marker}, unselected={"marker": {"opacity": 0.15}},
         hovertemplate="%{hovertext}<extra>" + name.replace("%", "") + "</extra>")
 
 

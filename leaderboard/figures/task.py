@@ -9,8 +9,16 @@ from plotly.subplots import make_subplots
 
 from leaderboard.figures import PALETTE, plain
 
-ORIGINS = {"published": ("circle", PALETTE[0]), "computed": ("square", PALETTE[2]), "imported": ("diamond-open", PALETTE[1])}
-NAMES = {"published": "Printed in the paper", "computed": "Computed here", "imported": "Imported result files"}
+ORIGINS = {
+    "published": ("circle", PALETTE[0]),
+    "computed": ("square", PALETTE[2]),
+    "imported": ("diamond-open", PALETTE[1]),
+}
+NAMES = {
+    "published": "Printed in the paper",
+    "computed": "Computed here",
+    "imported": "Imported result files",
+}
 
 
 def scores(points: pd.DataFrame, *, metric: str, chance: float, digits: int, own: str = "") -> go.Figure:
@@ -26,22 +34,60 @@ def scores(points: pd.DataFrame, *, metric: str, chance: float, digits: int, own
             continue
         part = points[at]
         figure.add_scatter(
-            name=NAMES[origin], x=place[at].astype(np.int16), y=part["value"], mode="markers", customdata=part["title"],
+            name=NAMES[origin],
+            x=place[at].astype(np.int16),
+            y=part["value"],
+            mode="markers",
+            customdata=part["title"],
             marker={"symbol": symbol, "size": 7, "color": colour},
-            error_y={"type": "data", "symmetric": False, "array": (part["high"] - part["value"]).fillna(0),
-                     "arrayminus": (part["value"] - part["low"]).fillna(0), "thickness": 1, "width": 0, "color": colour},
-            hovertemplate="%{customdata}: %{y:." + str(digits) + "f}<extra></extra>", row=1, col=1)
-    figure.add_histogram(y=points["value"], nbinsy=24, marker_color="#8A94A3", showlegend=False, row=1, col=2,
-                         hovertemplate="%{y}: %{x} rows<extra></extra>")
+            error_y={
+                "type": "data",
+                "symmetric": False,
+                "array": (part["high"] - part["value"]).fillna(0),
+                "arrayminus": (part["value"] - part["low"]).fillna(0),
+                "thickness": 1,
+                "width": 0,
+                "color": colour,
+            },
+            hovertemplate="%{customdata}: %{y:." + str(digits) + "f}<extra></extra>",
+            row=1,
+            col=1,
+        )
+    figure.add_histogram(
+        y=points["value"],
+        nbinsy=24,
+        marker_color="#8A94A3",
+        showlegend=False,
+        row=1,
+        col=2,
+        hovertemplate="%{y}: %{x} rows<extra></extra>",
+    )
     low, high = float(points["value"].min()), float(points["value"].max())
     away = not np.isnan(chance) and min(abs(low - chance), abs(high - chance)) > 2 * max(high - low, 1e-9)
     if away and not low <= chance <= high:  # the line would squeeze all models into one
-        figure.add_annotation(text=f"chance is {chance:.{digits}f}, {'below' if chance < low else 'above'} this view", x=0, y=0,
-                              xref="x domain", yref="y domain", xanchor="left", yanchor="bottom", showarrow=False,
-                              font={"size": 11})
+        figure.add_annotation(
+            text=f"chance is {chance:.{digits}f}, {'below' if chance < low else 'above'} this view",
+            x=0,
+            y=0,
+            xref="x domain",
+            yref="y domain",
+            xanchor="left",
+            yanchor="bottom",
+            showarrow=False,
+            font={"size": 11},
+        )
     elif not np.isnan(chance):
-        figure.add_hline(y=chance, line_width=1.5, line_dash="dot", line_color="#B45309", row=1, col=1,
-                         annotation_text="chance", annotation_position="bottom left", annotation_font_size=11)
+        figure.add_hline(
+            y=chance,
+            line_width=1.5,
+            line_dash="dot",
+            line_color="#B45309",
+            row=1,
+            col=1,
+            annotation_text="chance",
+            annotation_position="bottom left",
+            annotation_font_size=11,
+        )
     plain(figure, height=340, legend=True)
     figure.update_xaxes(title="Best to worst", row=1, col=1, showgrid=False)
     figure.update_xaxes(title="Models", row=1, col=2, showgrid=False, nticks=3)

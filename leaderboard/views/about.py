@@ -10,44 +10,99 @@ from leaderboard import queries, queries_pages, ui
 from leaderboard.board.ranked import SEED
 from leaderboard.markup import NOTHING, facts, link, number, section, table, text
 
-SENTENCE = ("How the numbers were taken from the papers, how the board ranks and how sure it is, what the words mean, and how to add "
-            "a model, a task or a result.")
+SENTENCE = (
+    "How the numbers were taken from the papers, how the board ranks and how sure it is, what the words "
+    "mean, and how to add "
+    "a model, a task or a result."
+)
 PACKAGES = ("gradio", "duckdb", "pandas", "numpy", "scipy", "plotly")
 METHOD = (
-    ("Means", "A suite's mean is the mean of its category means, as in the paper, so that a category with many tasks does not weigh "
-     "more than one with few; PairBench counts each of its 24 splits once. A task with languages is the mean of its subsets. Scores "
-     "of unlike units or directions are never averaged."),
-    ("Ranks and intervals", "Every mean is drawn again 1,000 times: within each category the tasks are drawn with replacement (would "
-     "the order hold on other tasks of these kinds?), and each score moves by its own standard error where one is known (would it "
-     f"hold on other items?). All models meet the same draw. The 95% intervals are percentiles; the seed is fixed ({SEED}), so a "
-     "reload shows the same. A category with a single task and no known noise adds no uncertainty, so intervals are too narrow "
-     "rather than too wide there."),
-    ("Noise of a score", "A share of n independent items has the standard error √(p(1 − p)/n), the source of the ± in UniSim-Bench's "
-     "Table 6. For other metrics (nDCG, Spearman, NMI, MMScore) none is known, and none is made up."),
-    ("Tie classes", "From the best model downwards, a class holds the models whose difference from its leader is no larger than the "
-     "draws explain, at 5% with Holm's correction for the number of comparisons. Two models of one class need not be equal; the "
-     "evidence does not order them."),
-    ("Missing scores", "A model needs a least share of a suite's tasks to be ranked (set on the board); a missing score is never "
-     "counted as zero or filled in. A dash in a paper's table means not evaluated; an empty cell could not be read from our text. "
-     "Both show as — with the reason."),
-    ("Printed means", "Where single figures of a category were lost but the paper prints its mean, the ranking keeps to the printed "
-     "mean. Nothing is shown as a task's score for it; the mean carries a mark."),
-    ("Origins", "Published: printed in a paper. Imported: from public result files of others. Computed: made by this project's own "
-     "runs. Each origin is ranked by itself, because the sources differ in versions and settings."),
-    ("Marks", "† the model was trained on the task's data set, as far as the papers say. ? the figure is suspect: the remark says "
-     "why. ‡ another table of the same paper prints another number; the claims page shows both."),
-    ("The same model", "Rows of two papers are one model only where the weights are known to be the same. Where a paper does not pin "
-     "the weights, the match is marked as a guess on the model's page."),
+    (
+        "Means",
+        "A suite's mean is the mean of its category means, as in the paper, so that a category with many "
+        "tasks does not weigh "
+        "more than one with few; PairBench counts each of its 24 splits once. A task with languages is "
+        "the mean of its subsets. Scores "
+        "of unlike units or directions are never averaged.",
+    ),
+    (
+        "Ranks and intervals",
+        "Every mean is drawn again 1,000 times: within each category the tasks are drawn with replacement (would "
+        "the order hold on other tasks of these kinds?), and each score moves by its own standard error "
+        "where one is known (would it "
+        "hold on other items?). All models meet the same draw. The 95% intervals are percentiles; the "
+        f"seed is fixed ({SEED}), so a "
+        "reload shows the same. A category with a single task and no known noise adds no uncertainty, so "
+        "intervals are too narrow "
+        "rather than too wide there.",
+    ),
+    (
+        "Noise of a score",
+        "A share of n independent items has the standard error √(p(1 − p)/n), the source of the ± in UniSim-Bench's "
+        "Table 6. For other metrics (nDCG, Spearman, NMI, MMScore) none is known, and none is made up.",
+    ),
+    (
+        "Tie classes",
+        "From the best model downwards, a class holds the models whose difference from its leader is no "
+        "larger than the "
+        "draws explain, at 5% with Holm's correction for the number of comparisons. Two models of one "
+        "class need not be equal; the "
+        "evidence does not order them.",
+    ),
+    (
+        "Missing scores",
+        "A model needs a least share of a suite's tasks to be ranked (set on the board); a missing score is never "
+        "counted as zero or filled in. A dash in a paper's table means not evaluated; an empty cell could "
+        "not be read from our text. "
+        "Both show as — with the reason.",
+    ),
+    (
+        "Printed means",
+        "Where single figures of a category were lost but the paper prints its mean, the ranking keeps to "
+        "the printed "
+        "mean. Nothing is shown as a task's score for it; the mean carries a mark.",
+    ),
+    (
+        "Origins",
+        "Published: printed in a paper. Imported: from public result files of others. Computed: made by "
+        "this project's own "
+        "runs. Each origin is ranked by itself, because the sources differ in versions and settings.",
+    ),
+    (
+        "Marks",
+        "† the model was trained on the task's data set, as far as the papers say. ? the figure is "
+        "suspect: the remark says "
+        "why. ‡ another table of the same paper prints another number; the claims page shows both.",
+    ),
+    (
+        "The same model",
+        "Rows of two papers are one model only where the weights are known to be the same. Where a paper "
+        "does not pin "
+        "the weights, the match is marked as a guess on the model's page.",
+    ),
 )
 ABBREVIATIONS = (
-    ("2AFC", "two-alternative forced choice: which of two candidates is better"), ("IT-2AFC", "the same between two images for a text, or two texts for an image"),
-    ("IQA", "image quality assessment"), ("PAA", "perceptual attributes assessment: brightness, colourfulness, contrast, sharpness"),
-    ("OOO", "odd one out"), ("IR", "image retrieval"), ("STS", "semantic textual similarity"), ("VLM, LMM, MLLM", "vision language model; large multimodal model"),
-    ("CJ, EL, GB, PT, RT", "PairBench's changes: colour jitter, elastic, Gaussian blur, perspective, rotation"),
-    ("WU-II, WU-IT", "WhatsUp pairs of two images; of an image and a text"), ("nDCG@k", "normalised discounted cumulative gain of the first k hits"),
-    ("NMI", "normalised mutual information"), ("LRAP", "label-ranking average precision"), ("mAP, MAP@k", "mean average precision (within k hits)"),
-    ("Elo", "a rating from pairwise votes"), ("r, ρ, ρ²", "Pearson's correlation; Spearman's rank correlation; cFreD's square of Pearson's r"),
-    ("SD", "standard deviation"), ("CI, 95%", "interval that holds 95% of the draws"),
+    ("2AFC", "two-alternative forced choice: which of two candidates is better"),
+    ("IT-2AFC", "the same between two images for a text, or two texts for an image"),
+    ("IQA", "image quality assessment"),
+    ("PAA", "perceptual attributes assessment: brightness, colourfulness, contrast, sharpness"),
+    ("OOO", "odd one out"),
+    ("IR", "image retrieval"),
+    ("STS", "semantic textual similarity"),
+    ("VLM, LMM, MLLM", "vision language model; large multimodal model"),
+    (
+        "CJ, EL, GB, PT, RT",
+        "PairBench's changes: colour jitter, elastic, Gaussian blur, perspective, rotation",
+    ),
+    ("WU-II, WU-IT", "WhatsUp pairs of two images; of an image and a text"),
+    ("nDCG@k", "normalised discounted cumulative gain of the first k hits"),
+    ("NMI", "normalised mutual information"),
+    ("LRAP", "label-ranking average precision"),
+    ("mAP, MAP@k", "mean average precision (within k hits)"),
+    ("Elo", "a rating from pairwise votes"),
+    ("r, ρ, ρ²", "Pearson's correlation; Spearman's rank correlation; cFreD's square of Pearson's r"),
+    ("SD", "standard deviation"),
+    ("CI, 95%", "interval that holds 95% of the draws"),
 )
 ADDING = """
 <h3>A result</h3>
@@ -55,14 +110,15 @@ ADDING = """
 <pre tabindex='0'>benchmark,model,task,metric,value,subset,n,stderr,source,printed
 mieb,openai/clip-vit-base-patch32,mieb/stl10,accuracy,0.951,default,8000,,My run of May,95.1</pre>
 <pre tabindex='0'>python -m compute import scores FILE.csv</pre>
-<p>Needed are benchmark, model, task, metric and value; values are in stored units (proportions as fractions, 0.851 for 85.1%). Every
-row is checked before any is kept, and an error names the line and what to do.</p>
+<p>Needed are benchmark, model, task, metric and value; values are in stored units (proportions as
+fractions, 0.851 for 85.1%). Every row is checked before any is kept, and an error names the line and what to do.</p>
 <p>Result files of the public MTEB results repository come in as they are, from a folder or fetched:</p>
 <pre tabindex='0'>python -m compute import mteb-results PATH
 python -m compute import mteb-results</pre>
 <h3>A model</h3>
-<p>For published or imported figures, a row of <code>assets/catalog/models.csv</code>, or in the CSV of scores the columns
-<code>model_title</code> and <code>model_kind</code> (encoder, metric, mllm, generator, distribution) on one of its rows.</p>
+<p>For published or imported figures, a row of <code>assets/catalog/models.csv</code>, or in the CSV of
+scores the columns <code>model_title</code> and <code>model_kind</code> (encoder, metric, mllm, generator,
+distribution) on one of its rows.</p>
 <h3>A task</h3>
 <p>A row of <code>assets/catalog/tasks.csv</code>, or in the CSV of scores the columns <code>task_title</code>,
 <code>task_category</code> and <code>higher_is_better</code>. Then <code>python -m compute build</code>, and
@@ -73,29 +129,53 @@ python -m compute import mteb-results</pre>
 def draw(site: ui.Site) -> None:
     """One static page; its figures are read from the database when the app starts."""
     ui.heading(site, title="About", sentence=SENTENCE, copy=False)
-    ui.static_html("<div class='lk-prose'>" + section("Method", facts([(name, said) for name, said in METHOD]))
-                   + _sources(site) + section("Abbreviations", facts([(text(name), text(said)) for name, said in ABBREVIATIONS]))
-                   + _metrics(site) + section("Add to the board", ADDING) + _cite(site) + _licence(site) + _versions(site) + "</div>")
+    ui.static_html(
+        "<div class='lk-prose'>"
+        + section("Method", facts([(name, said) for name, said in METHOD]))
+        + _sources(site)
+        + section("Abbreviations", facts([(text(name), text(said)) for name, said in ABBREVIATIONS]))
+        + _metrics(site)
+        + section("Add to the board", ADDING)
+        + _cite(site)
+        + _licence(site)
+        + _versions(site)
+        + "</div>"
+    )
 
 
 def _sources(site: ui.Site) -> str:
     rows = []
     for row in queries_pages.benchmarks(site.db).itertuples():
-        rows.append([text(row.title), f"<a href='{text(row.url)}' rel='noreferrer'>{text(row.paper)}</a>", f"{row.models:,}", f"{row.tasks:,}",
-                     f"{row.scores:,}"])
+        rows.append(
+            [
+                text(row.title),
+                f"<a href='{text(row.url)}' rel='noreferrer'>{text(row.paper)}</a>",
+                f"{row.models:,}",
+                f"{row.tasks:,}",
+                f"{row.scores:,}",
+            ]
+        )
     origins = ", ".join(f"{row.scores:,} {row.origin}" for row in queries.origins(site.db).itertuples())
     claims = queries_pages.verdicts(site.db).groupby("verdict")["claims"].sum()
     checked, conflicts = int(claims.sum()), int(claims.get("conflict", 0))
     words = (
-        "<p>The figures were taken from machine-read (OCR) texts of the papers, one CSV a printed table, digits as printed. "
-        "Damage of the reading was repaired only where it can be proved: by an average, a rank, the same number in another table, or "
+        "<p>The figures were taken from machine-read (OCR) texts of the papers, one CSV a printed table, "
+        "digits as printed. "
+        "Damage of the reading was repaired only where it can be proved: by an average, a rank, the same "
+        "number in another table, or "
         "public result files of the same runs. What cannot be proved is left empty. "
-        f"{link('published/CORRECTIONS.md', 'Every correction and every loss')} is listed with its reason. Numbers that the papers "
+        f"{link('published/CORRECTIONS.md', 'Every correction and every loss')} is listed with its "
+        "reason. Numbers that the papers "
         "themselves print wrongly are kept as printed and marked.</p>"
-        f"<p>The papers' own averages, intervals, correlations and statements were then recomputed from these figures: "
-        f"{checked:,} {link('claims', 'claims')}, of which {conflicts:,} conflict with what is printed.</p>")
-    return section("Sources", table(["Benchmark", "Paper", "Models", "Tasks", "Scores"], rows, numeric=(2, 3, 4)) + words,
-                   more=f"Scores by origin: {origins}.")
+        "<p>The papers' own averages, intervals, correlations and statements were then recomputed from "
+        "these figures: "
+        f"{checked:,} {link('claims', 'claims')}, of which {conflicts:,} conflict with what is printed.</p>"
+    )
+    return section(
+        "Sources",
+        table(["Benchmark", "Paper", "Models", "Tasks", "Scores"], rows, numeric=(2, 3, 4)) + words,
+        more=f"Scores by origin: {origins}.",
+    )
 
 
 def _metrics(site: ui.Site) -> str:
@@ -105,32 +185,66 @@ def _metrics(site: ui.Site) -> str:
             continue
         low = NOTHING if metric.lower != metric.lower else number(metric.lower, digits=0, scale=metric.scale)
         high = NOTHING if metric.upper != metric.upper else number(metric.upper, digits=0, scale=metric.scale)
-        rows.append([text(metric.title), text(metric.description), "higher" if metric.higher_is_better else "lower",
-                     f"{low} to {high}" if (low, high) != (NOTHING, NOTHING) else "unbounded", text(metric.unit)])
-    return section("Metrics", table(["Metric", "What it is", "Better", "Range as shown", "Unit"], rows),
-                   more="Proportions are stored as fractions and shown in percent, as the papers print them. — in a range: no bound.")
+        rows.append(
+            [
+                text(metric.title),
+                text(metric.description),
+                "higher" if metric.higher_is_better else "lower",
+                f"{low} to {high}" if (low, high) != (NOTHING, NOTHING) else "unbounded",
+                text(metric.unit),
+            ]
+        )
+    return section(
+        "Metrics",
+        table(["Metric", "What it is", "Better", "Range as shown", "Unit"], rows),
+        more="Proportions are stored as fractions and shown in percent, as the papers print them. — in a "
+        "range: no bound.",
+    )
 
 
 def _cite(site: ui.Site) -> str:
-    return section("Cite", f"<p>Cite the paper whose figures you use.</p><pre tabindex='0'>{text(ui.citations(site))}</pre>")
+    return section(
+        "Cite",
+        f"<p>Cite the paper whose figures you use.</p><pre tabindex='0'>{text(ui.citations(site))}</pre>",
+    )
 
 
 def _licence(site: ui.Site) -> str:
-    return section("Licences and data", "<p>The board shows figures and short facts about papers and data sets; it holds no image, text or "
-                   "weights of theirs. Every data set and model keeps its own licence: see its page, where — means that our sources "
-                   "state none. Imported result files come from the public MTEB results repository (CC0). Browsing makes no request "
-                   "beyond this site.</p>")
+    return section(
+        "Licences and data",
+        "<p>The board shows figures and short facts about papers and data sets; it holds no image, text or "
+        "weights of theirs. Every data set and model keeps its own licence: see its page, where — means "
+        "that our sources "
+        "state none. Imported result files come from the public MTEB results repository (CC0). Browsing "
+        "makes no request "
+        "beyond this site.</p>",
+    )
 
 
 def _versions(site: ui.Site) -> str:
     counts = queries.counts(site.db).iloc[0]
     built = datetime.fromtimestamp(site.db.path.stat().st_mtime, tz=UTC).strftime("%Y-%m-%d %H:%M UTC")
     packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
-    return section("This version", facts([
-        ("Database built", built), ("Holds", f"{counts.models:,} models with scores, {counts.tasks:,} tasks, {counts.scores:,} scores, "
-         f"{counts.claims:,} claims"), ("Runs on", text(packages)),
-        ("Take it", f"{link('export/everything?format=duckdb', 'the database (DuckDB)')}, "
-         f"{link('export/everything?format=csv', 'all scores (CSV)')}, {link('export/everything?format=parquet', 'all scores (Parquet)')}")]))
+    return section(
+        "This version",
+        facts(
+            [
+                ("Database built", built),
+                (
+                    "Holds",
+                    f"{counts.models:,} models with scores, {counts.tasks:,} tasks, {counts.scores:,} scores, "
+                    f"{counts.claims:,} claims",
+                ),
+                ("Runs on", text(packages)),
+                (
+                    "Take it",
+                    f"{link('export/everything?format=duckdb', 'the database (DuckDB)')}, "
+                    f"{link('export/everything?format=csv', 'all scores (CSV)')}, "
+                    f"{link('export/everything?format=parquet', 'all scores (Parquet)')}",
+                ),
+            ]
+        ),
+    )
 
 
 ABOUT = View(key="about", title="About", draw=draw)

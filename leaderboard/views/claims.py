@@ -6,11 +6,18 @@ from compute.types import View
 from leaderboard import ui
 from leaderboard.board.data import claims
 
-SENTENCE = ("Every figure and statement of the four papers that their own tables can check, printed beside recomputed. Conflicts come "
-            "first; a count filters, a row shows the claim in full.")
+SENTENCE = (
+    "Every figure and statement of the four papers that their own tables can check, printed beside "
+    "recomputed. Conflicts come "
+    "first; a count filters, a row shows the claim in full."
+)
 VERDICTS = (
-    ("Conflict", "the figures give another value than the one printed, by more than rounding can explain. Often a misprint; it may "
-                 "also be a loss in our text of the paper where the note says so."),
+    (
+        "Conflict",
+        "the figures give another value than the one printed, by more than rounding can explain. Often a "
+        "misprint; it may "
+        "also be a loss in our text of the paper where the note says so.",
+    ),
     ("Rounding", "off in the last digits by no more than the rounding of the printed inputs can cause."),
     ("Cannot be recomputed", "the paper prints too little to check it; the note says what is missing."),
     ("Reproduces", "equal at the printed digits."),
@@ -22,7 +29,11 @@ def draw(site: ui.Site) -> None:
     ui.heading(site, title="Claims", sentence=SENTENCE, cite=ui.citations(site))
     words = "".join(f"<div><dt>{name}</dt><dd>{meaning}</dd></div>" for name, meaning in VERDICTS)
     claims(site.assets)
-    ui.static_html("<section class='lk-section'><h2>What the verdicts mean</h2><dl class='lk-facts'>" + words + "</dl></section>")
+    ui.static_html(
+        "<section class='lk-section'><h2>What the verdicts mean</h2><dl class='lk-facts'>"
+        + words
+        + "</dl></section>"
+    )
 
 
 CLAIMS = View(key="claims", title="Claims", draw=draw)

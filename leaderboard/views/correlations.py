@@ -26,9 +26,13 @@ MEANING = {
 }
 ORIGINS = {"published": "Published", "imported": "Imported", "computed": "Computed",
            "all": "All"}
+RULE = ("Tasks that say the same need not all be run. As in MIEB section 6.3, tasks whose mean correlation with the "
+        "others is highest are dropped, those above one threshold and then those above a second; where the paper then "
+        "picks by hand, tasks are added here one at a time, each category first, always the one that brings the order "
+        "of models nearest to the whole suite's.")
 STARTS = (("UniSim-Bench Figure 3a", "unisim-3a"), ("UniSim-Bench Figure 3b", "unisim-3b"),
-          ("MIEB's ten categories", "mieb-categories"), ("MIEB's tasks", "mieb-tasks"), ("PairBench's tasks", "pairbench"),
-          ("cFreD: metrics and people", "cfred"), ("Across benchmarks", "across"))
+          ("MIEB's ten categories", "mieb-categories"), ("MIEB's tasks", "mieb-tasks"),
+          ("PairBench's tasks", "pairbench"), ("cFreD: metrics and people", "cfred"), ("Across benchmarks", "across"))
 
 
 def draw(site: ui.Site) -> None:
@@ -133,8 +137,9 @@ def below(parameters: tuple[state.Parameter, ...], values: dict) -> str:
     """The table behind the matrix, fetched when opened, and its download."""
     query = state.query(parameters, {**values, "pair": ""})
     pairs = lazy_table(f"data/relations?{query}", label="The table of correlations")
-    return (f"<details><summary>Table</summary>{pairs}</details><p class='lk-quiet'>"
-            f"{link(f'export/relations?{query}', 'Download as CSV')}: every pair with its interval and number of models.</p>")
+    file = link(f"export/relations?{query}", "Download as CSV")
+    return (f"<details><summary>Table</summary>{pairs}</details><p class='lk-quiet'>{file}: every pair with its "
+            "interval and number of models.</p>")
 
 
 def two(site: ui.Site, relation: Relation, *, keys: str) -> tuple:
@@ -182,7 +187,8 @@ def listed(asked: Asked, found: Pair, names: list[str]) -> str:
 
 
 def _titled(axis: relations.Axis) -> str:
-    return f"{axis.label} ({axis.metric}{'' if axis.higher else ', lower is better'})"
+    facts = [axis.metric] * (axis.metric != axis.label) + ["lower is better"] * (not axis.higher)
+    return f"{axis.label} ({', '.join(facts)})" if facts else axis.label
 
 
 def _linked(axis: relations.Axis) -> str:
@@ -195,11 +201,7 @@ def _smaller(site: ui.Site, *, suites, models) -> None:
     """The section that chooses a smaller suite."""
     parameters = smaller.parameters(suites)
     builder = smaller.Builder(site.db)
-    ui.static_html(section("A smaller suite", "<p class='lk-prose'>Tasks that say the same need not all be run. As in MIEB "
-                           "section 6.3, tasks whose mean correlation with the others is highest are dropped, those above "
-                           "one threshold and then those above a second; where the paper then picks by hand, tasks are "
-                           "added here one at a time, each category first, always the one that brings the order of models "
-                           "nearest to the whole suite's.</p>"))
+    ui.static_html(section("A smaller suite", f"<p class='lk-prose'>{RULE}</p>"))
     with gr.Row(elem_classes="lk-controls"):
         choosable = suites[suites["aggregate"] != "human"]
         of = gr.Dropdown(list(zip(choosable["title"], choosable["key"], strict=True)), value="mieb", label="Of")

@@ -23,11 +23,11 @@ SENTENCE = ("Tasks near each other rank models alike; models near each other hav
             "neighbourhoods mean something: how far apart two distant groups lie says nothing.")
 TITLES = {"cluster": "Cluster", "category": "Category", "benchmark": "Benchmark", "metric": "Metric",
           "procedure": "Procedure", "kind": "Kind", "family": "Family", "organisation": "Organisation",
-          "group": "UniSim-Bench group", "size": "Parameters (millions)", "mean": "Mean of the suite"}
+          "group": "UniSim-Bench group", "size": "Parameters (millions)", "mean": "Mean of the first suite"}
 UNKNOWN = "Not known"
 OUTSIDE = "In no cluster"
-WAITING = ("<p class='lk-lead'>No map of this choice has been made yet.</p><p class='lk-quiet'>Make it with the button: "
-           "it takes some 20 seconds, and the page stays usable.</p>")
+WAITING = ("<p class='lk-lead'>No map of this choice has been made yet.</p><p class='lk-quiet'>Make it with the "
+           "button: it takes some 20 seconds, and the page stays usable.</p>")
 ORIGINS = [("Published", "published"), ("Imported", "imported"), ("Computed", "computed"), ("All", "all")]
 
 
@@ -130,7 +130,7 @@ def known(site: ui.Site, made: Made, *, noun: str, suites: tuple[str, ...], orig
         facts = queries.models(site.db)
         points = points.assign(name=facts["title"], size=facts["parameters_m"].astype(float),
                                **{name: facts[name] for name in ("kind", "family", "organisation", "group")},
-                               mean=means(site, suites[0], origin) if len(suites) == 1 else np.nan)
+                               mean=means(site, suites[0], origin))
     named = points["category" if noun == "tasks" else "kind"]
     points["cluster"] = names_of(points["cluster"], named)
     return points.reset_index(drop=True)
@@ -165,7 +165,8 @@ def chart(site: ui.Site, made: Made, facts: pd.DataFrame, wanted: maps.Recipe, c
     meta = {"keys": list(facts["key"]), "noun": wanted.noun, "groups": groups(facts, wanted.noun),
             "parts": parts(site, facts, wanted)}
     if colour in ("size", "mean") and facts[colour].notna().any():
-        return figures.measured(x=x, y=y, names=names, values=facts[colour].to_numpy(float), title=TITLES[colour],
+        title = TITLES[colour] if colour == "size" else f"Mean of {site.boards.table(wanted.suites[0]).suite['title']}"
+        return figures.measured(x=x, y=y, names=names, values=facts[colour].to_numpy(float), title=title,
                                 log=colour == "size", meta=meta)
     if colour in ("size", "mean"):
         values = [UNKNOWN] * len(facts)
@@ -204,10 +205,11 @@ def words(made: Made, noun: str) -> str:
                if noun == "tasks" else f"scores on {how['from']} tasks, each standardised")
     left = (f", {how['left_out']} left out for sharing too few {other} with the rest" if how["left_out"] else "")
     return (f"<p class='lk-settings'>{how['points']} {noun}{left}; {text(how['origin'])} figures; from {made_of}. "
-            f"Trustworthiness <b>{how['trustworthiness']:.3f}</b>: how far the nearest {how['trust_neighbors']} on the map "
-            f"are near in the data too; 1 is best. UMAP (umap-learn {text(how['umap-learn'])}): n_neighbors "
+            f"Trustworthiness <b>{how['trustworthiness']:.3f}</b>: how far the nearest {how['trust_neighbors']} on the "
+            f"map are near in the data too; 1 is best. UMAP (umap-learn {text(how['umap-learn'])}): n_neighbors "
             f"{how['n_neighbors']}, min_dist {how['min_dist']:g}, seed {how['seed']}, start {text(how['start'])}; "
-            f"clusters by HDBSCAN (scikit-learn {text(how['scikit-learn'])}) of at least {how['min_cluster_size']}.</p>")
+            f"clusters by HDBSCAN (scikit-learn {text(how['scikit-learn'])}) of at least "
+            f"{how['min_cluster_size']} each.</p>")
 
 
 def listed(facts: pd.DataFrame, noun: str) -> str:

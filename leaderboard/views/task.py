@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
-from urllib.parse import quote
 
 import gradio as gr
 import numpy as np
 import pandas as pd
 
 from compute.types import View
-from leaderboard import profiles, protocols, queries, queries_pages, ui
+from leaderboard import profiles, queries, queries_pages, task_blocks, ui
 from leaderboard.board.data import lazy_tables
-from leaderboard.board.table import Column, Table
+from leaderboard.board.table import Table
 from leaderboard.figures import task as figures
-from leaderboard.markup import NOTHING, facts, lazy_table, link, number, remarks, section, table, text, to_model, to_task
+from leaderboard.markup import (
+    link,
+    section,
+    text,
+)
 from leaderboard.state import Choice
 
-SENTENCE = ("One task: how it is run and on what, how far it still tells models apart, who does best with what certainty, "
-            "and which other tasks it agrees with.")
+SENTENCE = (
+    "One task: how it is run and on what, how far it still tells models apart, who does best with what certainty, "
+    "and which other tasks it agrees with."
+)
 DEFAULT = "mieb/stl10"
 HALF = 1.96  # standard errors in half a 95% interval
-LIKE = 8  # correlated tasks shown
 FEWEST = 8  # models a correlation is shown for
 
 
@@ -33,43 +36,73 @@ def draw(site: ui.Site) -> None:
     keys = tuple(listed["key"])
     parameters = (Choice(key="task", default=DEFAULT if DEFAULT in keys else keys[0], choices=keys),)
     with gr.Row(elem_classes="lk-controls"):
-        which = gr.Dropdown([(f"{row.title}  ·  {row.benchmark}, {row.category}", row.key) for row in listed.itertuples()],
-                            value=None, label="Task (type to search)")
+        which = gr.Dropdown(
+            [(f"{row.title}  ·  {row.benchmark}, {row.category}", row.key) for row in listed.itertuples()],
+            value=None,
+            label="Task (type to search)",
+        )
     head = gr.HTML("<p class='lk-quiet'>Gathering what is known …</p>", apply_default_css=False)
     figure = gr.Plot(show_label=False, container=False)
     rest = gr.HTML("", apply_default_css=False)
     lazy_tables(site.assets)
     related = lru_cache(maxsize=16)(lambda suite: correlations(site.boards.table(suite)))
-    ui.bind(site, parameters=parameters, controls=[which], outputs=[head, figure, rest],
-            draw=lambda task: page(site, task=task, related=related))
+    ui.bind(
+        site,
+        parameters=parameters,
+        controls=[which],
+        outputs=[head, figure, rest],
+        draw=lambda task: page(site, task=task, related=related),
+    )
 
 
 def page(site: ui.Site, *, task: str, related) -> tuple:
-    """The three outputs for one task: facts and reading, the figure (none without a suite), and the rest."""
+    """The three outputs for one task: facts and reading, the figure (hidden without a suite), and the rest."""
     about = queries_pages.task(site.db, key=task).iloc[0]
     suites = queries_pages.suites_of_task(site.db, task=task)
     metrics = queries.metrics(site.db)
-    head = f"<h2 class='lk-name'>{text(about['title'])}</h2><div class='lk-two'>{_facts(about, suites, metrics)}"
-    foot = _foot(site, about)
+    facts = task_blocks.known(about, suites, metrics)
+    head = f"<h2 class='lk-name'>{text(about['title'])}</h2><div class='lk-two'>{facts}"
+    foot = task_blocks.foot(site.db, about)
     if suites.empty:
-        return f"{head}</div><p class='lk-quiet'>It is in no suite, so its models are not compared here.</p>", None, foot
+        alone = "It is in no suite, so its models are not compared here."
+        return (
+            f"{head}</div><p class='lk-quiet'>{alone}</p>",
+            gr.update(value=None, visible=False),
+            foot,
+        )
     suite = str(suites["key"].iloc[0])
     sheet = site.boards.table(suite)
     place = profiles.column_of(sheet, task=task)
     if place is None or np.isnan(sheet.values[:, place]).all():
-        return f"{head}</div><p class='lk-quiet'>No model has a readable score on it.</p>", None, foot
+        return (
+            f"{head}</div><p class='lk-quiet'>No model has a readable score on it.</p>",
+            gr.update(value=None, visible=False),
+            foot,
+        )
     column = sheet.columns[place]
     points = ranked_points(sheet, place)
     shown = points.drop(columns=["model"])
-    figure = figures.scores(shown, metric=f"{column.metric_title}{', %' if column.scale == 100 else ''}", digits=column.digits,
-                            chance=np.nan if column.chance is None else column.chance * column.scale)
+    figure = figures.scores(
+        shown,
+        metric=f"{column.metric_title}{', %' if column.scale == 100 else ''}",
+        digits=column.digits,
+        chance=np.nan if column.chance is None else column.chance * column.scale,
+    )
     limits = metrics.loc[column.metric]
-    head += f"{reading(sheet, place, ceiling=limits['upper'])}</div>"
-    like = "" if not column.ranked else _related(sheet, place, related(suite), suite)
+    head += f"{task_blocks.reading(sheet, place, ceiling=limits['upper'])}</div>"
+    like = "" if not column.ranked else task_blocks.related(sheet, place, related(suite), suite)
     if str(about["procedure"]) == "frechet":
-        like = section("Metrics of these generators", "<p>How each automatic metric agrees with people here stands on the page "
-                       + link("generators", "Generators") + ".</p>")
-    return head, figure, f"<div class='lk-two'>{_best(points, column)}{like}</div>{foot}"
+        like = section(
+            "Metrics of these generators",
+            "<p>How each automatic metric agrees with people here stands on the page "
+            + link("generators", "Generators")
+            + ".</p>",
+        )
+    return (
+        head,
+        gr.update(value=figure, visible=True),
+        f"<div class='lk-two'>{task_blocks.best(points, column)}{like}</div>{foot}",
+    )
 
 
 def ranked_points(sheet: Table, place: int) -> pd.DataFrame:
@@ -81,152 +114,30 @@ def ranked_points(sheet: Table, place: int) -> pd.DataFrame:
         if np.isnan(value):
             continue
         low, high = value - HALF * error, value + HALF * error
-        rows.append({"model": row.model, "title": sheet.models.loc[row.model, "title"], "origin": row.origin,
-                     "value": value * column.scale, "low": max(low, 0) * column.scale if error == error else np.nan,
-                     "high": min(high, 1) * column.scale if error == error else np.nan})
+        rows.append(
+            {
+                "model": row.model,
+                "title": sheet.models.loc[row.model, "title"],
+                "origin": row.origin,
+                "value": value * column.scale,
+                "low": max(low, 0) * column.scale if error == error else np.nan,
+                "high": min(high, 1) * column.scale if error == error else np.nan,
+            }
+        )
     frame = pd.DataFrame(rows)
     return frame.sort_values("value", ascending=not column.higher, kind="stable").reset_index(drop=True)
 
 
-def reading(sheet: Table, place: int, *, ceiling: float) -> str:
-    """What the spread of scores says about the task, in words."""
-    from compute.analysis.saturation import saturation
-
-    column, errors = sheet.columns[place], sheet.stderr[:, place]
-    ceiling = None if pd.isna(ceiling) else float(ceiling)
-    found = saturation(scores=sheet.values[:, place], stderr=errors, chance=column.chance, ceiling=ceiling, higher=column.higher)
-
-    def shown(value: float, *, more: int = 0) -> str:
-        return number(value, digits=column.digits + more, scale=column.scale)
-
-    lines = [("Rows with a score", str(found.models)), ("Best, median", f"{shown(found.best)}, {shown(found.median)}"),
-             ("Spread over models", f"{shown(found.spread, more=1)} <span class='lk-quiet'>standard deviation</span>")]
-    if column.chance is not None:
-        below = f"; {found.below_chance} of {found.models} do no better" if found.below_chance else "; every row does better"
-        lines.append(("Chance", f"{shown(column.chance)}{below}"))
-    if not np.isnan(found.used):
-        room = "the room between chance and the ceiling" if column.chance is not None else "the way to the ceiling (chance is not stated)"
-        lines.append(("Used up", f"the best covers {found.used:.0%} of {room}"))
-    if found.judged:
-        lines += [("Noise of a score", f"{shown(found.noise, more=1)} <span class='lk-quiet'>median standard error; the spread is "
-                   f"{found.ratio:.1f} times as large</span>"),
-                  ("Level with the best", f"{found.within} of {found.judged} rows ({found.within / found.judged:.0%}) lie within the "
-                   "noise of the best")]
-    else:
-        lines.append(("Noise of a score", "<span class='lk-quiet'>not known: this metric is no share of n independent items, or n "
-                      "is not printed</span>"))
-    return section("What it tells apart", facts(lines) + f"<p><strong>{verdict(found)}</strong></p>")
-
-
-def verdict(found) -> str:
-    """One sentence on saturation; it only claims what noise or the ceiling shows."""
-    if found.judged and found.within / found.judged >= 0.25:
-        return "Close to saturated at the top: a quarter or more of the rows cannot be told from the best."
-    if found.used >= 0.95:
-        return "Close to its ceiling: little room is left above the best row."
-    if found.judged and found.ratio >= 5:
-        return "Still tells models apart: their spread is well above the noise of a score."
-    if found.judged:
-        return "Tells models apart in part: the spread is only a few times the noise of a score."
-    return "There is room above the best, but without a known noise small gaps say little."
-
-
 def correlations(sheet: Table) -> tuple[np.ndarray, object]:
-    """Spearman correlations of all ranked tasks of a suite, one row a model; the places of the columns, and the result."""
+    """Spearman correlations of all ranked tasks of a suite, one row a model: the columns' places, and the result."""
     from compute.analysis.correlation import correlate
 
     places = np.array([at for at, column in enumerate(sheet.columns) if column.ranked], int)
     sign = np.array([1.0 if sheet.columns[at].higher else -1.0 for at in places])
     rows = profiles.one_row_a_model(sheet)
-    return places, correlate(scores=sheet.values[np.ix_(rows, places)] * sign, method="spearman", minimum=FEWEST)
-
-
-def _related(sheet: Table, place: int, found: tuple, suite: str) -> str:
-    places, result = found
-    own = int(np.flatnonzero(places == place)[0])
-    r = result.r[own].copy()
-    r[own] = np.nan
-    known = [at for at in np.argsort(-np.nan_to_num(r, nan=0.0), kind="stable") if not np.isnan(r[at])]
-    if not known:
-        return section("Tasks like it", "<p class='lk-quiet'>Too few models share this task with another one.</p>")
-
-    def lines(chosen: list[int]) -> str:
-        rows = []
-        for at in chosen:
-            other = sheet.columns[places[at]]
-            pair = quote(f"{sheet.columns[place].task},{other.task}", safe="/,")
-            low, high = result.low[own, at], result.high[own, at]
-            interval = NOTHING if np.isnan(low) else f"{number(low, digits=2)} to {number(high, digits=2)}"
-            rows.append([to_task(other.task, other.title), text(other.group), number(r[at], digits=2), interval,
-                         str(result.n[own, at]), link(f"correlations?suite={suite}&pair={pair}", "scatter")])
-        return table(["Task", "Category", "ρ", "95% interval", "Models", ""], rows, numeric=(2, 3, 4))
-
-    least = [at for at in known[::-1] if at not in known[:LIKE]][:LIKE]
-    other = "<h3>Least like it</h3>" + lines(least) if least else ""
-    return section("Tasks like it", lines(known[:LIKE]) + other,
-                   more=f"Spearman's rank correlation ρ over the models that have both, in {text(sheet.suite['title'])}.")
-
-
-def _best(points: pd.DataFrame, column: Column) -> str:
-    rows = []
-    for at, row in enumerate(points.head(10).itertuples(), start=1):
-        interval = NOTHING if np.isnan(row.low) else f"{number(row.low, digits=column.digits)} to {number(row.high, digits=column.digits)}"
-        rows.append([str(at), to_model(row.model, row.title), number(row.value, digits=column.digits), interval, text(row.origin)])
-    way = "higher is better" if column.higher else "lower is better"
-    return section("Best ten", table(["", "Model", text(column.metric_title), "95% interval", "Origin"], rows, numeric=(0, 2, 3)),
-                   more=f"{text(column.metric_title)}, {way}. A model measured by several sources has several rows.")
-
-
-def _facts(about: pd.Series, suites: pd.DataFrame, metrics: pd.DataFrame) -> str:
-    measured = [metrics.loc[key] for key in about["metrics"] if key in metrics.index and not key.endswith("_rank")]
-    first = measured[0] if measured else None
-    what = "" if first is None else f"{text(first['title'])}: {text(first['description'])}"
-    more = [row["title"] for row in measured[1:]]
-    chance = NOTHING if first is None or pd.isna(about["chance"]) else (
-        number(about["chance"], digits=int(first["digits"]), scale=float(first["scale"])))
-    parts = [part for part in about["subsets"] if part != "default"]
-    languages = list(about["languages"])
-    shelf = [link(f"board?suite={row.key}", row.title) for row in suites.itertuples()]
-    dataset = text(about["dataset_title"] if not pd.isna(about["dataset_title"]) else about["dataset"])
-    if isinstance(about["dataset_url"], str) and about["dataset_url"] and about["dataset_url"] != about["dataset_title"]:
-        dataset += f" <span class='lk-quiet'>{text(about['dataset_url'])}</span>"
-    body = facts([
-        ("Asks", protocols.sentence(str(about["procedure"]), str(about["benchmark"]))),
-        *[("Settings", line) for line in [protocols.settings(_settings(about["notes"]))] if line],
-        ("Benchmark", f"{text(about['benchmark_title'])}, {text(about['category'])}"), ("Suites", ", ".join(shelf) or NOTHING),
-        ("Metric", what + (f" <span class='lk-quiet'>Also: {text(', '.join(more))}.</span>" if more else "")),
-        ("Chance", chance), ("Items", NOTHING if pd.isna(about["n_items"]) else f"{int(about['n_items']):,}"),
-        ("Data set", dataset), ("Split", text(about["split"])),
-        ("Revision", f"<code>{text(about['revision'])}</code>" if about["revision"] else NOTHING),
-        ("Subsets", text(_listed(parts)) if parts else "one"), ("Languages", text(_listed(languages))),
-        ("Licence", text(about["license"] or about["dataset_license"])), ("Key", f"<code>{text(about['key'])}</code>")])
-    return body
-
-
-def _listed(names: list[str], *, most: int = 12) -> str:
-    if len(names) <= most:
-        return ", ".join(names)
-    return f"{len(names)}: {', '.join(names[:most])}, …"
-
-
-def _settings(notes: object) -> dict:
-    if not isinstance(notes, str) or not notes.startswith("{"):
-        return {}
-    try:
-        return json.loads(notes)
-    except ValueError:
-        return {}
-
-
-def _foot(site: ui.Site, about: pd.Series) -> str:
-    own = about["notes"] if isinstance(about["notes"], str) and not _settings(about["notes"]) else ""
-    listed = remarks(queries_pages.task_notes(site.db, task=about["key"]), first=own)
-    cited = f" Data: {text(about['dataset_citation'])}." if isinstance(about["dataset_citation"], str) and about["dataset_citation"] else ""
-    return (section("All scores", lazy_table(f"data/task?task={quote(about['key'], safe='/')}", label="The scores"),
-                    more="In the units the papers print; † trained on this data set, ? suspect figure, ‡ another table prints another number.")
-            + section("Remarks", listed)
-            + section("Cite", f"<details class='lk-cite'><summary>How to cite {text(about['benchmark_title'])}</summary>"
-                      f"<pre tabindex='0'>{text(about['bibtex'])}</pre></details><p class='lk-quiet'>{cited}</p>"))
+    return places, correlate(
+        scores=sheet.values[np.ix_(rows, places)] * sign, method="spearman", minimum=FEWEST
+    )
 
 
 TASK = View(key="task", title="Tasks", draw=draw)

@@ -13,8 +13,13 @@ from compute.types import BadInput, Undefined
 
 
 def test_perfect_agreement_of_a_distance():
-    found = agree(scores=[1, 2, 3, 4, 5, 6], human=[60, 50, 40, 30, 20, 10], ranks=[1, 2, 3, 4, 5, 6],
-                  human_ranks=[1, 2, 3, 4, 5, 6], higher=False)
+    found = agree(
+        scores=[1, 2, 3, 4, 5, 6],
+        human=[60, 50, 40, 30, 20, 10],
+        ranks=[1, 2, 3, 4, 5, 6],
+        human_ranks=[1, 2, 3, 4, 5, 6],
+        higher=False,
+    )
     assert found.r == pytest.approx(-1)
     assert found.right_way and found.accuracy == 1
     assert (found.accuracy_low, found.accuracy_high) == (1, 1)
@@ -23,15 +28,22 @@ def test_perfect_agreement_of_a_distance():
 
 
 def test_the_wrong_way_keeps_its_square():
-    found = agree(scores=[1, 2, 3, 4, 5, 6], human=[1, 2, 3, 4, 5, 6], ranks=[1, 2, 3, 4, 5, 6],
-                  human_ranks=[6, 5, 4, 3, 2, 1], higher=False)
+    found = agree(
+        scores=[1, 2, 3, 4, 5, 6],
+        human=[1, 2, 3, 4, 5, 6],
+        ranks=[1, 2, 3, 4, 5, 6],
+        human_ranks=[6, 5, 4, 3, 2, 1],
+        higher=False,
+    )
     assert not found.right_way
     assert found.rho_squared == pytest.approx(1)
     assert found.accuracy == 0
 
 
 def test_four_generators_can_prove_nothing():
-    found = agree(scores=[1, 2, 3, 4], human=[1, 2, 3, 4], ranks=[4, 3, 2, 1], human_ranks=[4, 3, 2, 1], higher=True)
+    found = agree(
+        scores=[1, 2, 3, 4], human=[1, 2, 3, 4], ranks=[4, 3, 2, 1], human_ranks=[4, 3, 2, 1], higher=True
+    )
     assert found.p == pytest.approx(2 / 24)
     assert found.p > 0.05
     assert math.isnan(found.accuracy_low) and math.isnan(found.accuracy_high)
@@ -60,8 +72,13 @@ def test_random_orders_are_repeatable_and_near_the_exact_share():
 
 
 def test_weakest_names_what_hangs_on_one_generator():
-    found = agree(scores=[0, 1, 0, 1, 0, 9], human=[0, 0, 1, 1, 0.5, 9], ranks=[4, 2, 4, 2, 4, 1],
-                  human_ranks=[5, 5, 2, 2, 4, 1], higher=True)
+    found = agree(
+        scores=[0, 1, 0, 1, 0, 9],
+        human=[0, 0, 1, 1, 0.5, 9],
+        ranks=[4, 2, 4, 2, 4, 1],
+        human_ranks=[5, 5, 2, 2, 4, 1],
+        higher=True,
+    )
     assert found.r > 0.95
     assert found.weakest < 0.2
 

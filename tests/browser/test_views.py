@@ -1,0 +1,181 @@
+"""What each page does: its state in the address, its figures and the tables behind them, clicks that open things."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+PLOT = ".js-plotly-plot .main-svg"
+CHOSEN = "dreamsim-ensemble~published,google/siglip-so400m-patch14-224~published,liqe-mix~published"
+
+
+def query_of(page: Any) -> dict[str, str]:
+    return {key: values[0] for key, values in parse_qs(urlsplit(page.url).query).items() if key != "__theme"}
+
+
+def wait_query(page: Any, key: str, value: str) -> None:
+    page.wait_for_function("([key, value]) => new URLSearchParams(location.search).get(key) === value", arg=[key, value])
+
+
+@pytest.fixture
+def open_page(visit: Callable[..., Any]) -> Callable[..., Any]:
+    def open_address(address: str, **how: Any) -> Any:
+        page = visit(address, **how)
+        page.wait_for_load_state("networkidle")
+        return page
+
+    return open_address
+
+
+# ---- state
+
+@pytest.mark.parametrize(("address", "shown"), [
+    ("correlations?suites=mieb&level=tasks&method=kendall", "Kendall"),
+    ("map?of=models&colour=family", "Family"),
+    ("model?model=google/siglip-so400m-patch14-384&by=task", "SigLIP"),
+    ("task?task=mieb/stl10", "STL10"),
+    ("generators?set=parti&metric=fid", "Parti"),
+    ("claims?paper=PairBench&verdict=conflict", "PairBench"),
+], ids=lambda value: value.partition("?")[0] if "?" in value else "")
+def test_the_address_alone_gives_the_view(open_page: Callable, address: str, shown: str) -> None:
+    page = open_page(address)
+    page.get_by_text(shown).first.wait_for(state="attached")
+    assert page.locator(".lk-message:visible").count() == 0
+    wanted = {key: values[0] for key, values in parse_qs(urlsplit(address).query).items()}
+    assert query_of(page) == wanted
+
+
+@pytest.mark.parametrize(("address", "named"), [
+    ("correlations?method=guess", "method"), ("correlations?minimum=1e999", "minimum"), ("map?colour=plaid", "colour"),
+    ("model?model=%3Cscript%3Ewindow.harmed=1%3C/script%3E", "model"), ("task?task=nowhere/nothing", "task"),
+    ("generators?set=%22%3E%3Cimg%20src=x%20onerror=window.harmed=1%3E", "set"), ("claims?paper=Nobody", "paper"),
+], ids=lambda value: value.partition("?")[0])
+def test_an_unknown_value_gives_the_default_and_a_sentence(open_page: Callable, address: str, named: str) -> None:
+    page = open_page(address)
+    message = page.locator(".lk-message:visible, .lk-notice:visible").first
+    message.wait_for()
+    assert named in message.inner_text()
+    assert page.evaluate("window.harmed") is None
+
+
+# ---- pages
+
+def test_a_title_out_of_a_file_stays_text_on_its_page(open_page: Callable) -> None:
+    page = open_page("model?model=example/hostile")
+    page.locator("h2", has_text="<img src=x onerror=").wait_for()
+    assert page.evaluate("window.harmed") is None
+    assert page.locator("img[src=x]").count() == 0
+
+
+def test_another_method_redraws_and_is_in_the_address(open_page: Callable) -> None:
+    page = open_page("correlations")
+    page.locator(f"#correlations-figure {PLOT}").first.wait_for()
+    page.get_by_label("Method").click()
+    page.get_by_role("option", name="Pearson r").click()
+    wait_query(page, "method", "pearson")
+    page.get_by_text("Pearson").first.wait_for()
+    page.reload()
+    page.wait_for_load_state("networkidle")
+    assert page.get_by_label("Method").input_value() == "Pearson r"
+
+
+def test_a_click_on_a_correlation_opens_the_two_columns(open_page: Callable) -> None:
+    page = open_page("correlations")
+    page.locator("#correlations-figure [data-listens=pair]").wait_for(state="attached")
+    box = page.locator("#correlations-figure .plot").first.bounding_box()
+    page.mouse.move(box["x"] + 12, box["y"] + box["height"] - 40)
+    page.mouse.click(box["x"] + 12, box["y"] + box["height"] - 40)
+    page.wait_for_function("new URLSearchParams(location.search).get('pair')?.includes(',')")
+    page.wait_for_function(f"document.querySelectorAll('{PLOT}').length > 3")  # main-svg: three a figure
+
+
+@pytest.mark.parametrize("address", ["correlations?suites=mieb-lite&level=tasks", "model", "task"])
+def test_the_table_behind_a_figure_loads_when_it_is_opened(open_page: Callable, address: str) -> None:
+    page = open_page(address)
+    places = page.locator(".lk-data")
+    places.first.wait_for(state="attached")
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    place = places.first
+    place.scroll_into_view_if_needed()
+    page.wait_for_function("document.querySelector('.lk-data[data-ready]')")
+    assert int(page.locator(".lk-data[data-ready]").first.get_attribute("data-ready")) > 2
+    grid = page.locator(".lk-data [role=grid]").first
+    assert int(grid.get_attribute("aria-rowcount")) > 2
+    head = grid.locator("[role=columnheader] button").first
+    head.focus()
+    page.keyboard.press("Enter")
+    assert grid.locator("[aria-sort=ascending], [aria-sort=descending]").count() == 1
+
+
+def test_claims_filter_by_verdict_and_paper(open_page: Callable) -> None:
+    page = open_page("claims")
+    grid = page.locator("[role=grid]")
+    grid.wait_for()
+    everything = int(grid.get_attribute("aria-rowcount"))
+    page.get_by_role("button", name="cFreD, conflict").click()
+    wait_query(page, "verdict", "conflict")
+    wait_query(page, "paper", "cFreD")
+    assert 1 < int(grid.get_attribute("aria-rowcount")) < everything
+    assert set(page.locator("[role=gridcell][aria-colindex='2']").all_inner_texts()) == {"cFreD"}
+    page.locator("[role=gridcell]").first.click()
+    assert "cFreD" in page.get_by_label("The chosen claim").inner_text()
+
+
+def test_generators_say_where_a_set_proves_nothing(open_page: Callable) -> None:
+    page = open_page("generators?set=parti")
+    page.get_by_text("too few").first.wait_for()
+    page.locator(PLOT).first.wait_for()
+
+
+def test_the_map_draws_what_is_shipped_and_recolours(open_page: Callable) -> None:
+    page = open_page("map")
+    page.locator(f"#map-figure {PLOT}").first.wait_for()
+    page.get_by_label("Colour by").click()
+    page.get_by_role("option", name="Category", exact=True).click()
+    wait_query(page, "colour", "category")
+
+
+def test_chosen_rows_are_compared_and_the_comparison_is_in_the_address(open_page: Callable) -> None:
+    page = open_page(f"board?select={CHOSEN}")
+    page.get_by_role("button", name="Compare 3").click()
+    wait_query(page, "compare", "1")
+    panel = page.locator("#comparison")
+    panel.locator(PLOT).first.wait_for()
+    assert panel.locator("tbody tr").count() >= 2
+    assert "Compared with" in panel.inner_text()
+    again = open_page(f"board?select={CHOSEN}&compare=1")
+    again.locator(f"#comparison {PLOT}").first.wait_for()
+
+
+def test_a_link_of_a_cell_leads_to_its_model(open_page: Callable) -> None:
+    page = open_page("board")
+    page.locator(".lk-body .lk-model").first.click()
+    dialog = page.locator("dialog[open]")
+    title = dialog.locator("h3").inner_text()
+    dialog.get_by_role("link", name="The page of this model").click()
+    page.wait_for_url("**/model?model=*")
+    page.locator("h2", has_text=title).first.wait_for()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("address", ["correlations", "map", "model", "task", "generators"])
+def test_figure_text_stands_out(open_page: Callable, address: str, dark: bool) -> None:
+    """Plotly does not follow dark mode by itself: axis text against the page, at least 4.5."""
+    page = open_page(address, dark=dark)
+    page.locator(PLOT).first.wait_for()
+    weak = page.evaluate("""() => {
+      const parse = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
+      const luminance = ([r, g, b]) => [r, g, b].map((byte) => byte / 255)
+        .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
+      const body = parse(getComputedStyle(document.body).backgroundColor);
+      return [...document.querySelectorAll('.js-plotly-plot .xtick text, .js-plotly-plot .ytick text, .js-plotly-plot .xtitle, .js-plotly-plot .ytitle, .js-plotly-plot .legendtext')]
+        .filter((node) => node.getClientRects().length).map((node) => {
+          const pair = [luminance(parse(getComputedStyle(node).fill)), luminance(body)].sort((a, b) => b - a);
+          return [(pair[0] + 0.05) / (pair[1] + 0.05), node.textContent];
+        }).filter(([ratio]) => ratio < 4.5).slice(0, 5);
+    }""")
+    assert weak == []

@@ -1,0 +1,80 @@
+"""A suite's frames as arrays: origins, gaps, printed means, and what may be chosen from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from compute.analysis.suite import arrange, join, whole
+from compute.types import BadInput, Undefined
+
+
+def frames(values: dict[tuple[str, str, str], float], *, averages: dict[tuple[str, str], float] | None = None,
+           aggregate: str = "category-mean") -> dict[str, pd.DataFrame]:
+    """Two categories of two tasks, `a` and `b` of A, `c` and `d` of B; `d` is lower-is-better."""
+    tasks = pd.DataFrame({"key": list("abcd"), "title": list("ABCD"), "category": ["A", "A", "B", "B"],
+                          "ranked": [True] * 4, "metric": ["accuracy"] * 4, "higher": [True, True, True, False]})
+    long = pd.DataFrame([{"model": model, "origin": origin, "task": task, "metric": "accuracy", "value": value}
+                         for (model, origin, task), value in values.items()])
+    return {"about": pd.DataFrame([{"key": "s", "aggregate": aggregate}]), "tasks": tasks, "values": long,
+            "averages": pd.DataFrame([{"model": model, "category": name, "value": value}
+                                      for (model, name), value in (averages or {}).items()],
+                                     columns=["model", "category", "value"]),
+            "hours": pd.DataFrame({"task": ["a"], "hours": [1.5], "runs": [2]})}
+
+
+def full(model: str, origin: str, *numbers: float) -> dict[tuple[str, str, str], float]:
+    return {(model, origin, task): number for task, number in zip("abcd", numbers, strict=True)}
+
+
+def test_arrays_follow_the_catalogue() -> None:
+    scores = arrange(frames(full("m", "published", 1, 2, 3, 4)), origin="published")
+    assert scores.tasks == ("a", "b", "c", "d") and scores.categories == ("A", "B")
+    assert scores.values.tolist() == [[1, 2, 3, 4]]
+    assert scores.codes.tolist() == [0, 0, 1, 1]
+    assert scores.hours[0] == 1.5 and np.isnan(scores.hours[1:]).all()
+
+
+def test_all_takes_a_models_first_origin_whole() -> None:
+    given = full("m", "imported", 1, 2, 3, 4) | {("m", "published", "a"): 9.0} | full("k", "computed", 5, 6, 7, 8)
+    scores = arrange(frames(given), origin="all")
+    assert scores.models == ("k", "m") and scores.origins == ("computed", "published")
+    assert scores.values[1, 0] == 9 and np.isnan(scores.values[1, 1:]).all()
+
+
+def test_unknown_origin_and_peoples_suites_are_refused() -> None:
+    with pytest.raises(BadInput, match="No origin"):
+        arrange(frames(full("m", "published", 1, 2, 3, 4)), origin="guessed")
+    with pytest.raises(BadInput, match="ranked by people"):
+        arrange(frames(full("m", "published", 1, 2, 3, 4), aggregate="human"), origin="all")
+
+
+def test_a_printed_mean_stands_for_lost_figures_and_bars_the_task() -> None:
+    values = {}
+    for place, model in enumerate("klmn"):
+        values |= full(model, "published", place, place + 1.0, place + 2.0, place + 3.0)
+    del values["k", "published", "b"]
+    ready = whole(arrange(frames(values, averages={("k", "A"): 5.0}), origin="published"))
+    assert ready.rows.tolist() == [0, 1, 2, 3] and ready.filled == 1
+    assert ready.scores[0, :2].mean() == pytest.approx(5.0) and ready.scores[0, 0] == 0
+    assert ready.candidates.tolist() == [0, 2, 3]
+
+
+def test_without_a_printed_mean_the_model_does_not_count() -> None:
+    values = {}
+    for place, model in enumerate("klmn"):
+        values |= full(model, "published", place, place, place, place)
+    del values["k", "published", "b"]
+    assert whole(arrange(frames(values), origin="published")).rows.tolist() == [1, 2, 3]
+    del values["l", "published", "c"]
+    with pytest.raises(Undefined, match="Only 2 models"):
+        whole(arrange(frames(values), origin="published"))
+
+
+def test_join_turns_columns_and_names_models_by_key() -> None:
+    one = arrange(frames(full("m", "published", 1, 2, 3, 4)), origin="published")
+    other = arrange(frames(full("k", "published", 5, 6, 7, 8)), origin="published")
+    models, tasks, scores = join([one, other])
+    assert models == ("k", "m") and tasks == ("a", "b", "c", "d")
+    assert scores.tolist() == [[5, 6, 7, -8], [1, 2, 3, -4]]
