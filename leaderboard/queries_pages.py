@@ -177,3 +177,9 @@ def trained_on_task(db: Database, *, task: str) -> pd.DataFrame:
 def projection(db: Database, *, kind: str) -> pd.DataFrame:
     """One shipped map: key, x, y, cluster, settings; empty when there is none of that kind."""
     return db.ask("SELECT key, x, y, cluster, settings FROM projections WHERE kind = ? ORDER BY key", [kind])
+
+
+def lite_claims(db: Database) -> pd.DataFrame:
+    """What MIEB says of how well its lite suite keeps the order: claim, printed."""
+    return db.ask("""SELECT DISTINCT claim, printed FROM claims WHERE paper = 'MIEB' AND "where" = 'Section 6.3'
+                     AND claim LIKE '%correlation of the means%' ORDER BY claim DESC""")

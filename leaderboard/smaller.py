@@ -14,6 +14,7 @@ from compute.analysis import smaller
 from compute.analysis.smaller import Agreement, Smaller
 from compute.analysis.suite import arrange
 from compute.types import LikenessError
+from leaderboard import queries_pages
 from leaderboard.markup import NOTHING, link, number, table, text, to_model, to_task
 from leaderboard.state import Choice, Number, Parameter
 
@@ -112,9 +113,7 @@ def _notes(builder: Builder, result: Smaller, own: Agreement | None) -> str:
     if len(result.selection.dropped):
         notes.append(f"{len(result.selection.dropped)} tasks went first as redundant.")
     if own is not None:
-        said = builder.db.ask("""SELECT DISTINCT claim, printed FROM claims WHERE paper = 'MIEB'
-                                 AND "where" = 'Section 6.3' AND claim LIKE '%correlation of the means%'
-                                 ORDER BY claim DESC""")
+        said = queries_pages.lite_claims(builder.db)
         printed = "; ".join(f"{text(row.claim)} {text(row.printed)}" for row in said.itertuples())
         notes.append(f"MIEB-lite's line is over the models that have both means here"
                      f"{f'. The paper prints: {printed}' if printed else ''} ({link('claims', 'Claims')}).")

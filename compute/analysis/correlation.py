@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
-from scipy.spatial.distance import squareform
 from scipy.special import ndtri
 
 from compute.analysis import ranking
@@ -184,6 +182,9 @@ def order(*, matrix: ArrayLike) -> NDArray[np.int64]:
     distances. An undefined cell counts as no correlation, here only; tasks without any defined cell beside
     their own come last.
     """
+    from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering  # slow to import: not at start
+    from scipy.spatial.distance import squareform
+
     r = np.array(matrix, dtype=float)
     if r.ndim != 2 or r.shape[0] != r.shape[1]:
         raise BadInput(f"A correlation matrix must be square, got shape {r.shape}.")

@@ -85,9 +85,9 @@ def test_another_method_redraws_and_is_in_the_address(open_page: Callable) -> No
 def test_a_click_on_a_correlation_opens_the_two_columns(open_page: Callable) -> None:
     page = open_page("correlations")
     page.locator("#correlations-figure [data-listens=pair]").wait_for(state="attached")
-    box = page.locator("#correlations-figure .plot").first.bounding_box()
-    page.mouse.move(box["x"] + 12, box["y"] + box["height"] - 40)
-    page.mouse.click(box["x"] + 12, box["y"] + box["height"] - 40)
+    box = page.locator("#correlations-figure .nsewdrag").first.bounding_box()
+    page.mouse.move(box["x"] + 0.05 * box["width"], box["y"] + 0.55 * box["height"])
+    page.mouse.click(box["x"] + 0.05 * box["width"], box["y"] + 0.55 * box["height"])
     page.wait_for_function("new URLSearchParams(location.search).get('pair')?.includes(',')")
     page.wait_for_function(f"document.querySelectorAll('{PLOT}').length > 3")  # main-svg: three a figure
 
@@ -171,10 +171,17 @@ def test_figure_text_stands_out(open_page: Callable, address: str, dark: bool) -
       const luminance = ([r, g, b]) => [r, g, b].map((byte) => byte / 255)
         .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
         .reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
-      const body = parse(getComputedStyle(document.body).backgroundColor);
-      return [...document.querySelectorAll('.js-plotly-plot .xtick text, .js-plotly-plot .ytick text, .js-plotly-plot .xtitle, .js-plotly-plot .ytitle, .js-plotly-plot .legendtext')]
+      const behind = (node) => {
+        for (let one = node; one; one = one.parentElement) {
+          const colour = parse(getComputedStyle(one).backgroundColor);
+          if (colour.length === 3 || colour[3] === 1) return colour;
+        }
+        return [255, 255, 255];
+      };
+      const words = ['.xtick text', '.ytick text', '.xtitle', '.ytitle', '.legendtext'];
+      return [...document.querySelectorAll(words.map((one) => `.js-plotly-plot ${one}`).join())]
         .filter((node) => node.getClientRects().length).map((node) => {
-          const pair = [luminance(parse(getComputedStyle(node).fill)), luminance(body)].sort((a, b) => b - a);
+          const pair = [luminance(parse(getComputedStyle(node).fill)), luminance(behind(node))].sort((a, b) => b - a);
           return [(pair[0] + 0.05) / (pair[1] + 0.05), node.textContent];
         }).filter(([ratio]) => ratio < 4.5).slice(0, 5);
     }""")
