@@ -35,8 +35,9 @@ MIEB_PROCEDURES = {
     "AbsTaskZeroShotClassification": "zero_shot",
 }
 MIEB_COLUMNS = (
-    "name", "abstask_type", "mteb_task_type", "mieb_category", "modalities", "hf_dataset_path", "revision", "eval_splits",
-    "subsets", "languages", "main_score", "num_samples", "num_queries", "num_classes", "extra", "license", *MIEB_SUITES,
+    "name", "abstask_type", "mteb_task_type", "mieb_category", "modalities", "hf_dataset_path", "revision",
+    "eval_splits", "subsets", "languages", "main_score", "num_samples", "num_queries", "num_classes", "extra",
+    "license", *MIEB_SUITES,
 )
 # MIEB's names of scores; its hit rate is what the paper's tables call recall.
 MIEB_METRICS = {
@@ -56,6 +57,7 @@ class Dataset:
     license: str = ""
     citation: str = ""
     notes: str = ""
+    part_of: tuple[str, ...] = ()  # data sets whose items it takes: a model trained on those has seen its like
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +115,7 @@ def load(folder: Path = CATALOG) -> Catalog:
         tasks=(*(_task(row) for row in rows["tasks"]), *(_mieb_task(row) for row in rows["mieb_tasks"])),
         metrics=METRICS,
         models=tuple(_model(row) for row in rows["models"]),
-        datasets=tuple(Dataset(**row) for row in rows["datasets"]),
+        datasets=tuple(Dataset(**{**row, "part_of": _list(row["part_of"])}) for row in rows["datasets"]),
         aliases=tuple(Alias(**row) for row in rows["aliases"]),
     )
     _check(catalog)
@@ -229,6 +231,8 @@ def _check(catalog: Catalog) -> None:
         _refer("task", task.key, "metrics", task.metrics, known["metrics"])
         _refer("task", task.key, "suites", task.suites, known["suites"])
         _refer("task", task.key, "dataset", (task.dataset,) if task.dataset else (), known["datasets"])
+    for dataset in catalog.datasets:
+        _refer("dataset", dataset.key, "part_of", dataset.part_of, known["datasets"])
     for model in catalog.models:
         _refer("model", model.key, "kind", (model.kind,), KINDS)
         _refer("model", model.key, "group", (model.group,), GROUPS)

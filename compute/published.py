@@ -212,4 +212,4 @@ def _check_rule(rule: dict[str, str], *, tables: pd.DataFrame, frame: pd.DataFra
         if column not in frame.columns:
             raise BadInput(f"averages.csv names the column {column!r}, which {rule['table']}.csv does not have")
     if not rule["tasks"].isdigit() or int(rule["tasks"]) == 0:
-        raise BadInput(f"averages.csv, {rule['table']}, {rule['column']}: tasks is {rule['tasks']!r}, not a number of tasks")
+        raise BadInput(f"averages.csv, {rule['table']}, {rule['column']}: tasks is {rule['tasks']!r}, not a number")

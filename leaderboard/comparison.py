@@ -40,16 +40,20 @@ def compare(table: Table, ranked: Ranked | None, *, rows: list[str], weights: di
     for name, place in zip(names[1:], places[1:], strict=True):
         if ranked is not None:
             result = paired_differences(
-                a=table.values[place], b=table.values[first], stderr_a=table.stderr[place],
+                a=ranked.scores[place], b=ranked.scores[first], stderr_a=table.stderr[place],
                 stderr_b=table.stderr[first], categories=table.codes, task_weights=counted, seed=SEED,
                 weights=np.array([*[(weights or {}).get(key, 1.0) for key in table.categories], 0.0]),
                 aggregate=table.suite["aggregate"], higher=np.array([column.higher for column in table.columns]),
                 scales=np.array([str(column.scale) for column in table.columns]))
             unit = table.families[0].scale
+            shared = ~np.isnan(table.values[place] - table.values[first]) & (counted > 0)
             overall.append({"name": name, "difference": result.mean * unit, "low": result.mean_low * unit,
-                            "high": result.mean_high * unit, "p": result.p, "tasks": result.n_tasks,
+                            "high": result.mean_high * unit, "p": result.p, "tasks": int(shared.sum()),
                             "reason": result.reason})
-            difference, low, high = result.difference, result.low, result.high
+            # The mean keeps to printed means where figures are lost; a task is compared by the two's own figures.
+            half = result.high - result.difference
+            difference = np.where(shared, table.values[place] - table.values[first], np.nan)
+            low, high = difference - half, difference + half
         else:
             difference = table.values[place] - table.values[first]
             low = high = np.full(len(difference), np.nan)

@@ -38,7 +38,8 @@ def routes() -> list[Route]:
     """Where the files are served; other kinds of files under /assets stay Gradio's."""
     return [
         Route("/static/{version}/board/{name}", partial(_file, folder=BOARD)),
-        *(Route(f"/assets/{{name}}.{suffix}", partial(_file, folder=GRADIO, suffix=f".{suffix}")) for suffix in ("js", "css")),
+        *(Route(f"/assets/{{name}}.{suffix}", partial(_file, folder=GRADIO, suffix=f".{suffix}"))
+          for suffix in ("js", "css")),
     ]
 
 
@@ -54,6 +55,9 @@ async def _file(request: Request, *, folder: Path, suffix: str = "") -> Response
     return Response(_ready[key], media_type=TYPES[path.suffix], headers=headers)
 
 
+def _packed(path: Path) -> bytes:
+    return brotli.compress(path.read_bytes(), quality=QUALITY)
+
+
 _ready: dict[tuple[Path, int, bool], bytes] = {}
-_content = kept(lambda path, stamp, packed: brotli.compress(path.read_bytes(), quality=QUALITY) if packed else path.read_bytes(),
-                most=512)
+_content = kept(lambda path, stamp, packed: _packed(path) if packed else path.read_bytes(), most=512)

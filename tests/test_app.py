@@ -25,8 +25,14 @@ class Copy:
 
     def start(self) -> subprocess.CompletedProcess:
         """Runs app.py to its end; every case here ends by itself."""
-        return subprocess.run([sys.executable, "app.py"], cwd=self.root, capture_output=True, text=True, timeout=120,
-                              env=os.environ | {"LIKENESS_DATABASE": str(self.database), "GRADIO_SERVER_PORT": "1"})
+        return subprocess.run(
+            [sys.executable, "app.py"],
+            cwd=self.root,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            env=os.environ | {"LIKENESS_DATABASE": str(self.database), "GRADIO_SERVER_PORT": "1"},
+        )
 
     def edit(self, name: str, change: Callable[[bytes], bytes]) -> None:
         path = self.root / "assets" / name
@@ -37,7 +43,9 @@ class Copy:
 def whole(tmp_path_factory: pytest.TempPathFactory, database: Path) -> Path:
     folder = tmp_path_factory.mktemp("copy")
     for name in ("compute", "leaderboard", "assets"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.duckdb*", "features"))
+        shutil.copytree(
+            ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.duckdb*", "features")
+        )
     shutil.copy(ROOT / "app.py", folder)
     return folder
 
@@ -61,19 +69,48 @@ def assert_one_line(ended: subprocess.CompletedProcess, *words: str) -> None:
     assert all(word in lines[0] for word in words), lines[0]
 
 
-@pytest.mark.parametrize(("name", "change", "words"), [
-    ("catalog/models.csv", lambda text: text.replace(b"key,title,", b"key,tittle,", 1), ("models.csv", "'title'")),
-    ("catalog/tasks.csv", lambda text: text.replace(b"\n", b",more\n", 1), ("tasks.csv",)),
-    ("catalog/mieb_tasks.csv", lambda text: text.replace(b"main_score", b"score", 1), ("mieb_tasks.csv", "'main_score'")),
-    ("catalog/suites.csv", lambda text: b"", ("suites.csv",)),
-    ("catalog/aliases.csv", lambda text: b"\xff\xfe\x00\x80", ("aliases.csv",)),
-    ("published/unisim-table-2.csv", lambda text: b"\x89PNG\r\n\x1a\n\x00\xff", ("unisim-table-2.csv",)),
-    ("published/unisim-table-2.csv", lambda text: text.replace(b"NIGHTS", b"NIGHT", 1), ("unisim-table-2", "'NIGHTS'")),
-    ("published/columns.csv", lambda text: text.replace(b"metric", b"metrics", 1), ("columns.csv", "'metric'")),
-], ids=["column renamed", "column too many", "task column renamed", "empty", "no text", "a picture", "printed column renamed",
-        "role column renamed"])
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        (
+            "catalog/models.csv",
+            lambda text: text.replace(b"key,title,", b"key,tittle,", 1),
+            ("models.csv", "'title'"),
+        ),
+        ("catalog/tasks.csv", lambda text: text.replace(b"\n", b",more\n", 1), ("tasks.csv",)),
+        (
+            "catalog/mieb_tasks.csv",
+            lambda text: text.replace(b"main_score", b"score", 1),
+            ("mieb_tasks.csv", "'main_score'"),
+        ),
+        ("catalog/suites.csv", lambda text: b"", ("suites.csv",)),
+        ("catalog/aliases.csv", lambda text: b"\xff\xfe\x00\x80", ("aliases.csv",)),
+        ("published/unisim-table-2.csv", lambda text: b"\x89PNG\r\n\x1a\n\x00\xff", ("unisim-table-2.csv",)),
+        (
+            "published/unisim-table-2.csv",
+            lambda text: text.replace(b"NIGHTS", b"NIGHT", 1),
+            ("unisim-table-2", "'NIGHTS'"),
+        ),
+        (
+            "published/columns.csv",
+            lambda text: text.replace(b"metric", b"metrics", 1),
+            ("columns.csv", "'metric'"),
+        ),
+    ],
+    ids=[
+        "column renamed",
+        "column too many",
+        "task column renamed",
+        "empty",
+        "no text",
+        "a picture",
+        "printed column renamed",
+        "role column renamed",
+    ],
+)
 def test_a_source_that_cannot_be_read_leaves_the_database_alone(
-        copy: Copy, name: str, change: Callable[[bytes], bytes], words: tuple[str, ...]) -> None:
+    copy: Copy, name: str, change: Callable[[bytes], bytes], words: tuple[str, ...]
+) -> None:
     before = copy.database.read_bytes()
     copy.edit(name, change)
     os.utime(copy.database, (1, 1))  # older than its sources
@@ -89,8 +126,15 @@ def test_a_source_that_is_gone_is_named(copy: Copy) -> None:
     assert not copy.database.exists()
 
 
-@pytest.mark.parametrize("damage", [lambda content: b"not a database" * 500, lambda content: content[: len(content) // 2],
-                                    lambda content: b""], ids=["other content", "half of it", "empty"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"not a database" * 500,
+        lambda content: content[: len(content) // 2],
+        lambda content: b"",
+    ],
+    ids=["other content", "half of it", "empty"],
+)
 def test_a_damaged_database_is_said_and_kept(copy: Copy, damage: Callable[[bytes], bytes]) -> None:
     copy.database.write_bytes(damage(copy.database.read_bytes()))
     before = copy.database.read_bytes()
@@ -108,8 +152,13 @@ def test_a_database_of_another_version_is_said_and_kept(copy: Copy) -> None:
 
 def test_a_database_that_another_program_writes_is_said(copy: Copy) -> None:
     """DuckDB lets one process write or many read; the writer here holds the file open."""
-    code = f"import duckdb, sys; held = duckdb.connect({str(copy.database)!r}); print('held', flush=True); sys.stdin.read()"
-    writer = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    code = (
+        f"import duckdb, sys; held = duckdb.connect({str(copy.database)!r}); "
+        "print('held', flush=True); sys.stdin.read()"
+    )
+    writer = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
     try:
         assert writer.stdout.readline() == "held\n"
         assert_one_line(copy.start(), "likeness.duckdb", "in use")

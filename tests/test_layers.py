@@ -18,8 +18,10 @@ OURS = ("compute", "leaderboard")
 FOR_PAGES = ("types", "store", "catalog", "analysis", "metrics")  # what of compute the pages may use
 LATE = ("published",)  # and this inside functions: the list of the papers' tables
 HEAVY = ("torch", "umap", "sklearn", "transformers", "numba", "ray")
-SQL = re.compile(r"\b(SELECT\s.+?\sFROM|INSERT\s+INTO|CREATE\s+(TABLE|VIEW)|DELETE\s+FROM|ATTACH\s+'|COPY\s+\w+\s+TO)\b",
-                 re.DOTALL)
+SQL = re.compile(
+    r"\b(SELECT\s.+?\sFROM|INSERT\s+INTO|CREATE\s+(TABLE|VIEW)|DELETE\s+FROM|ATTACH\s+'|COPY\s+\w+\s+TO)\b",
+    re.DOTALL,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +50,9 @@ def imports(path: Path) -> Iterator[Import]:
             elif isinstance(child, ast.ImportFrom):
                 assert child.level == 0, f"{path}:{child.lineno}: relative import"
                 for name in child.names:
-                    yield Import(target=f"{child.module}.{name.name}", line=child.lineno, late=late, hint=hint)
+                    yield Import(
+                        target=f"{child.module}.{name.name}", line=child.lineno, late=late, hint=hint
+                    )
             else:
                 inside = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
                 checking = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)
@@ -76,8 +80,13 @@ def test_the_files_are_found() -> None:
 
 
 def test_compute_knows_nothing_of_the_pages() -> None:
-    wrong = [where(path, one) for path in FILES if module_name(path).startswith("compute") for one in imports(path)
-             if top(one.target) in ("leaderboard", "gradio", "plotly", "app")]
+    wrong = [
+        where(path, one)
+        for path in FILES
+        if module_name(path).startswith("compute")
+        for one in imports(path)
+        if top(one.target) in ("leaderboard", "gradio", "plotly", "app")
+    ]
     assert wrong == []
 
 
@@ -95,21 +104,32 @@ def test_the_pages_use_only_the_reading_side_of_compute() -> None:
 
 
 def test_the_lower_floors_do_not_look_up() -> None:
-    allowed = {"compute.types": (), "compute.store": ("types",), "compute.metrics": ("types", "metrics"),
-               "compute.analysis": ("types", "analysis", "metrics")}
+    allowed = {
+        "compute.types": (),
+        "compute.store": ("types",),
+        "compute.metrics": ("types", "metrics"),
+        "compute.analysis": ("types", "analysis", "metrics"),
+    }
     wrong = []
     for path in FILES:
         name = module_name(path)
         for floor, below in allowed.items():
             if name == floor or name.startswith(f"{floor}."):
-                wrong += [where(path, one) for one in imports(path)
-                          if top(one.target) in OURS and part(one.target) not in below and not one.hint]
+                wrong += [
+                    where(path, one)
+                    for one in imports(path)
+                    if top(one.target) in OURS and part(one.target) not in below and not one.hint
+                ]
     assert wrong == []
 
 
 def test_no_file_imports_a_heavy_package_before_it_is_needed() -> None:
-    wrong = [where(path, one) for path in FILES for one in imports(path)
-             if top(one.target) in HEAVY and not one.late and not one.hint]
+    wrong = [
+        where(path, one)
+        for path in FILES
+        for one in imports(path)
+        if top(one.target) in HEAVY and not one.late and not one.hint
+    ]
     assert wrong == []
 
 
@@ -126,7 +146,7 @@ def test_imports_have_no_circle() -> None:
     done: set[str] = set()
 
     def follow(name: str, trail: tuple[str, ...]) -> None:
-        assert name not in trail, " -> ".join((*trail[trail.index(name):], name))
+        assert name not in trail, " -> ".join((*trail[trail.index(name) :], name))
         if name not in done:
             for below in sorted(edges[name]):
                 follow(below, (*trail, name))
@@ -142,15 +162,20 @@ def test_sql_stands_in_the_store_and_the_queries_only() -> None:
         if path.name == "store.py" or path.name.startswith("queries"):
             continue
         wrong += [f"{where(path, one)}" for one in imports(path) if top(one.target) == "duckdb"]
-        wrong += [f"{path.relative_to(ROOT)}:{node.lineno} holds SQL" for node in ast.walk(ast.parse(path.read_text()))
-                  if isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL.search(node.value)]
+        wrong += [
+            f"{path.relative_to(ROOT)}:{node.lineno} holds SQL"
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL.search(node.value)
+        ]
     assert wrong == []
 
 
 @pytest.mark.parametrize("module", ["leaderboard.ui, leaderboard.views", "compute.build"])
 def test_importing_it_loads_nothing_heavy(module: str) -> None:
     code = f"import sys, {module}; print(*(name for name in {HEAVY!r} if name in sys.modules))"
-    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.split() == []
 

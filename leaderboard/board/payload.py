@@ -12,7 +12,7 @@ import pandas as pd
 from compute.analysis.ranking import rank
 from leaderboard import queries
 from leaderboard.board.ranked import Ranked
-from leaderboard.board.table import Column, Table
+from leaderboard.board.table import TRAINED, Column, Table
 from leaderboard.queries import Database
 
 
@@ -25,8 +25,12 @@ def board(db: Database, table: Table, ranked: Ranked | None) -> dict[str, Any]:
     marks = {f"{r},{c + offset}": int(table.marks[r, c]) for r, c in zip(*np.nonzero(table.marks), strict=True)}
     missing = {f"{r},{c + offset}": int(table.missing[r, c])
                for r, c in zip(*np.nonzero(np.isnan(table.values) * table.missing), strict=True)}
+    for place, family in enumerate(table.families):
+        members = [index for index, column in enumerate(table.columns) if column.group == family.key]
+        for r in np.flatnonzero((table.marks[:, members] & TRAINED).any(axis=1)):
+            marks[f"{r},{place}"] = TRAINED
     if ranked is not None:
-        marks |= {f"{r},{c}": int(ranked.marks[r, c]) for r, c in zip(*np.nonzero(ranked.marks), strict=True)}
+        marks |= {f"{r},{c}": int(ranked.marks[r, c]) | marks.get(f"{r},{c}", 0) for r, c in zip(*np.nonzero(ranked.marks), strict=True)}
     return {
         "version": db.version,
         "suite": suite_facts(table),
@@ -36,7 +40,7 @@ def board(db: Database, table: Table, ranked: Ranked | None) -> dict[str, Any]:
                     for name, weights in table.presets.items()],
         "categories": list(table.categories),
         "columns": [_column(column, shown[:, place]) for place, column in enumerate(columns)],
-        "rows": [_row(table, row.model, row.origin, row.id) for row in table.rows],
+        "rows": [_row(table, place) for place in range(len(table.rows))],
         "cells": [[_cell(value, column.digits) for value, column in zip(line, columns, strict=True)]
                   for line in shown.tolist()],
         "marks": marks,
@@ -114,14 +118,15 @@ def _column(column: Column, shown: np.ndarray) -> dict[str, Any]:
             "n": column.n, "default": column.default, "low": round(low, 6), "high": round(high, 6)}
 
 
-def _row(table: Table, model: str, origin: str, row_id: str) -> dict[str, Any]:
-    facts = table.models.loc[model]
+def _row(table: Table, place: int) -> dict[str, Any]:
+    row = table.rows[place]
+    facts = table.models.loc[row.model]
     size, is_open = facts["parameters_m"], facts["open_weights"]
-    return {"id": row_id, "model": model, "title": facts["title"], "organisation": facts["organisation"] or "",
+    return {"id": row.id, "model": row.model, "title": facts["title"], "organisation": facts["organisation"] or "",
             "family": facts["family"] or "", "kind": facts["kind"], "parameters": None if pd.isna(size) else float(size),
             "open": None if pd.isna(is_open) else bool(is_open), "released": facts["released"] or "",
-            "modalities": list(facts["modalities"]), "group": facts["group"] or "", "origin": origin,
-            "trained": bool(len(facts["trained_on"]))}
+            "modalities": list(facts["modalities"]), "group": facts["group"] or "", "origin": row.origin,
+            "trained": bool((table.marks[place] & TRAINED).any())}
 
 
 def _cell(value: float, digits: int) -> int | None:

@@ -9,18 +9,19 @@ import pandas as pd
 
 from compute.analysis.intervals import score_interval
 from leaderboard import queries
+from leaderboard.board.ranked import Ranked
 from leaderboard.board.table import TRAINED, Column, Table
 from leaderboard.queries import Database
 
 
-def cell(db: Database, table: Table, *, row_id: str, key: str) -> dict[str, Any]:
+def cell(db: Database, table: Table, ranked: Ranked | None, *, row_id: str, key: str) -> dict[str, Any]:
     """The sources behind one cell, ready to show. Raises UnknownKey for a row or column that is not there."""
     place = table.row(row_id)
     row = table.rows[place]
     title = table.models.loc[row.model]["title"]
     family = next((column for column in table.families if column.key == key), None)
     if family is not None:
-        return _family(table, place, family, title)
+        return _family(table, ranked, place, family, title)
     index = next((index for index, column in enumerate(table.columns) if column.key == key), None)
     if index is None:
         raise queries.missing_column(table.suite["key"], key)
@@ -40,25 +41,28 @@ def cell(db: Database, table: Table, *, row_id: str, key: str) -> dict[str, Any]
             "model": row.model, "task": column.task}
 
 
-def _family(table: Table, place: int, family: Column, title: str) -> dict[str, Any]:
+def _family(table: Table, ranked: Ranked | None, place: int, family: Column, title: str) -> dict[str, Any]:
     row = table.rows[place]
     members = [index for index, column in enumerate(table.columns) if column.group == family.key]
     have = [index for index in members if not math.isnan(table.values[place, index])]
-    lines = [{"label": "Tasks", "text": f"{len(have)} of {len(members)} have a readable score"}]
-    sources = []
+    mean = math.nan if ranked is None else ranked.families[place, table.families.index(family)]
+    lines = [{"label": "Shown", "text": "no mean" if math.isnan(mean) else _number(mean, family)},
+             {"label": "Tasks", "text": f"{len(have)} of {len(members)} have a readable score"}]
     printed = table.averages[(table.averages.model == row.model) & (table.averages.category == family.key)]
-    if row.origin == "published" and len(have) < len(members):
-        lines.insert(0, {"label": "Shown", "text": "the mean as the paper prints it" if len(printed) else
-                         "the mean of the scores at hand" if have else "no mean"})
-        sources = [{"source": mean.source, "printed": mean.printed, "value": _number(mean.value, family),
-                    "subset": f"mean of {mean.tasks} tasks", "metric": family.metric_title, "n": None, "interval": "",
-                    "origin": "published", "note": ""} for mean in printed.itertuples()]
-    else:
-        lines.insert(0, {"label": "Shown", "text": "the mean of the tasks below"})
+    own = row.origin == "published" and len(printed) > 0
+    lines.insert(1, {"label": "Made of", "text": "the mean of all its tasks" if len(have) == len(members) else
+                     "the mean that the paper prints" if own else "the mean of the scores at hand" if have else "—"})
+    sources = [{"source": average.source, "printed": average.printed, "value": _number(average.value, family),
+                "subset": f"mean of {average.tasks} tasks", "metric": family.metric_title, "n": None, "interval": "",
+                "origin": "published", "note": ""} for average in printed.itertuples()] if own else []
+    notes = []
+    if any(table.marks[place, index] & TRAINED for index in members):
+        seen = ", ".join(table.columns[index].title for index in members if table.marks[place, index] & TRAINED)
+        notes.append(f"The model was trained on data of {seen}.")
     lines += [{"label": table.columns[index].title,
                "text": _number(table.values[place, index], table.columns[index]) if index in have
                else table.reasons[table.missing[place, index]]} for index in members]
-    return {"title": f"{title}: {family.title}", "lines": lines, "sources": sources, "notes": [], "model": row.model,
+    return {"title": f"{title}: {family.title}", "lines": lines, "sources": sources, "notes": notes, "model": row.model,
             "task": ""}
 
 

@@ -34,6 +34,7 @@ class Ranked:
     borda: np.ndarray
     coverage: np.ndarray  # share of the counting tasks with a readable score
     why: tuple[str, ...]  # empty when ranked
+    scores: np.ndarray  # [rows, task columns], what the means are made of: printed means stand in where figures are lost
     families: np.ndarray  # [rows, categories], the means that count
     marks: np.ndarray  # int [rows, categories]: PARTIAL, a mean that lacks some tasks; PRINTED, the paper's own
 
@@ -76,7 +77,7 @@ def rank(table: Table, *, weights: dict[str, float] | None = None, tasks: frozen
     borda = [ranking.borda(scores=table.values[rows][:, used], higher=higher[used]).total for rows in places]
     letters = [letter for ranked in rankings for letter in tie_classes(ranking=ranked).letters]
     return Ranked(**{name: _together(rankings, name, order) for name in SHARED}, borda=np.concatenate(borda)[order],
-                  ties=tuple(letters[place] for place in order), why=why, marks=marks,
+                  ties=tuple(letters[place] for place in order), why=why, marks=marks, scores=scores,
                   coverage=(~np.isnan(table.values[:, used])).mean(axis=1),
                   families=means.category_means[:, :len(table.categories)])
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 import gradio as gr
 import numpy as np
 
-from compute.types import View
+from compute.types import ORIGINS, View
 from leaderboard import queries, ui
 from leaderboard.board.ranked import Ranked
 from leaderboard.board.table import TRAINED, Table
@@ -48,9 +48,7 @@ def benchmarks(site: ui.Site) -> str:
     for suite in SHOWN:
         table, ranked = site.boards.table(suite), site.boards.ranked(suite)
         about = table.suite
-        size = f"{len({row.model for row in table.rows})} models, {len({column.task for column in table.columns})} tasks"
-        if about["aggregate"] == "human":
-            size = f"{len(table.rows)} generators, {len([c for c in table.columns if c.default])} measures"
+        size = _size(table, ranked)
         bench = queries.benchmark(site.db, key=about["benchmark"]).iloc[0]
         sections.append(
             f"<section><h2>{_text(about['benchmark_title'])}</h2><p>{_text(bench['description'])}</p>"
@@ -60,12 +58,29 @@ def benchmarks(site: ui.Site) -> str:
     return "<div class='lk-benchmarks'>" + "".join(sections) + "</div>"
 
 
+def _size(table: Table, ranked: Ranked | None) -> str:
+    """How much of the suite the rows below come from."""
+    if ranked is None:
+        return f"{len(table.rows)} generators, {sum(column.default for column in table.columns)} measures"
+    shown = _origin(table, ranked)
+    rows = [place for place, row in enumerate(table.rows) if row.origin == shown]
+    others = sorted({row.origin for row in table.rows} - {shown})
+    more = f"; {' and '.join(others)} figures are on the board" if others else ""
+    return (f"{sum(ranked.rank[place] > 0 for place in rows)} of {len(rows)} models ranked on "
+            f"{sum(column.ranked for column in table.columns)} tasks by {shown} figures{more}")
+
+
+def _origin(table: Table, ranked: Ranked) -> str:
+    """Ranks hold within one origin: the paper's own where it ranks anything, else the first that does."""
+    found = [row.origin for place, row in enumerate(table.rows) if ranked.rank[place] > 0]
+    return next((origin for origin in ORIGINS if origin in found), ORIGINS[0])
+
+
 def _leaders(table: Table, ranked: Ranked) -> str:
     scale = table.families[0].scale
-    places = [place for place in range(len(table.rows)) if ranked.rank[place] > 0]
-    # Ranks hold within one origin: show the paper's own rows where it has them.
-    published = [place for place in places if table.rows[place].origin == "published"]
-    order = sorted(published or places, key=lambda place: (ranked.rank[place], -ranked.mean[place]))[:LEADERS]
+    shown = _origin(table, ranked)
+    places = [place for place, row in enumerate(table.rows) if ranked.rank[place] > 0 and row.origin == shown]
+    order = sorted(places, key=lambda place: (ranked.rank[place], -ranked.mean[place]))[:LEADERS]
     if not order:
         return "<p>No model has all the scores that a rank needs.</p>"
     low = float(np.nanmin(ranked.mean_low[order])) * scale

@@ -19,9 +19,19 @@ def generate(path: Path, *, models: int, seed: int = 0) -> Path:
     rng = np.random.default_rng(seed)
     catalog = shipped()
     frames = build.catalog_frames(catalog)
-    made = [Model(key=f"synthetic/model-{place:03d}", title=f"Synthetic {place:03d}", organisation="Made up", family="Synthetic",
-                  parameters_m=float(rng.integers(20, 9000)), modalities=("image", "text"), open_weights=bool(place % 2),
-                  released=f"{2019 + place % 7}-01-01") for place in range(models)]
+    made = [
+        Model(
+            key=f"synthetic/model-{place:03d}",
+            title=f"Synthetic {place:03d}",
+            organisation="Made up",
+            family="Synthetic",
+            parameters_m=float(rng.integers(20, 9000)),
+            modalities=("image", "text"),
+            open_weights=bool(place % 2),
+            released=f"{2019 + place % 7}-01-01",
+        )
+        for place in range(models)
+    ]
     tasks = [task for task in catalog.tasks if set(task.suites) & set(SUITES)]
     skill = rng.normal(size=models)
     runs, scores = [], []
@@ -30,8 +40,15 @@ def generate(path: Path, *, models: int, seed: int = 0) -> Path:
         for model, value in zip(made, values.round(4), strict=True):
             run = f"{model.key}/{task.key}"
             runs.append(Run(id=run, model=model.key, task=task.key, source="Made up, for measuring"))
-            scores.append(Score(run=run, subset="default", metric=task.metrics[0], value=float(value),
-                                printed=f"{value * 100:.2f}"))
+            scores.append(
+                Score(
+                    run=run,
+                    subset="default",
+                    metric=task.metrics[0],
+                    value=float(value),
+                    printed=f"{value * 100:.2f}",
+                )
+            )
     frames |= {"models": store.frame(made), "runs": store.frame(runs), "scores": store.frame(scores)}
     del frames["aliases"]
     frames["suites"]["title"] = [f"Synthetic, {title}" for title in frames["suites"]["title"]]

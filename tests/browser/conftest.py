@@ -20,11 +20,21 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ARGUMENTS = (
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--no-first-run", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # no name resolves: nothing gets out
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # no name resolves: nothing gets out
 )
 PATIENCE = 15_000  # ms for anything to appear
-HOSTILE = "<img src=x onerror=\"window.harmed=1\">${window.harmed=1}{{7*7}}"  # a model's title, out of an imported file
+HOSTILE = '<img src=x onerror="window.harmed=1">${window.harmed=1}{{7*7}}'  # a model's title, out of an imported file
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browser tests run last: Playwright keeps an event loop in this thread, which other tests may want to start."""
+    items.sort(key=lambda item: Path(__file__).parent in item.path.parents)
 
 
 @pytest.fixture(scope="session")
@@ -40,12 +50,18 @@ def app_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = ["benchmark,model,task,metric,value,model_title,model_kind,n,source"]
     title = '"' + HOSTILE.replace('"', '""') + '"'
     for place, task in enumerate(tasks):
-        lines.append(f"unisim,example/hostile,{task.key},{task.metrics[0]},0.{60 + place},{title},encoder,1000,Example file")
-        lines.append(f"unisim,openai/clip-vit-base-patch32,{task.key},{task.metrics[0]},0.{65 + place},,,,Example file")
+        lines.append(
+            f"unisim,example/hostile,{task.key},{task.metrics[0]},0.{60 + place},{title},encoder,1000,Example file"
+        )
+        lines.append(
+            f"unisim,openai/clip-vit-base-patch32,{task.key},{task.metrics[0]},0.{65 + place},,,,Example file"
+        )
     table = folder / "example.csv"
     table.write_text("\n".join(lines) + "\n")
     results = folder / "results"
-    collection.save(read_scores_csv(table, catalog=catalog), name="scores-example", folder=results / "imported")
+    collection.save(
+        read_scores_csv(table, catalog=catalog), name="scores-example", folder=results / "imported"
+    )
     return build(folder / "likeness.duckdb", results=results).path
 
 
@@ -55,11 +71,16 @@ def server(app_database: Path) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    place = {"LIKENESS_DATABASE": str(app_database), "GRADIO_SERVER_PORT": str(port), "GRADIO_SERVER_NAME": "127.0.0.1"}
+    place = {
+        "LIKENESS_DATABASE": str(app_database),
+        "GRADIO_SERVER_PORT": str(port),
+        "GRADIO_SERVER_NAME": "127.0.0.1",
+    }
     log = app_database.with_name("app.log")
     with log.open("w") as out:
-        process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=os.environ | place, stdout=out,
-                                   stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            [sys.executable, "app.py"], cwd=ROOT, env=os.environ | place, stdout=out, stderr=subprocess.STDOUT
+        )
         address = f"http://127.0.0.1:{port}/"
         try:
             _wait(address, process, log)
@@ -67,7 +88,9 @@ def server(app_database: Path) -> Iterator[str]:
         finally:
             process.terminate()
             process.wait(timeout=20)
-    assert "Traceback" not in log.read_text(), f"the server's log holds a traceback:\n{log.read_text()[-3000:]}"
+    assert "Traceback" not in log.read_text(), (
+        f"the server's log holds a traceback:\n{log.read_text()[-3000:]}"
+    )
 
 
 def _wait(address: str, process: subprocess.Popen, log: Path) -> None:
@@ -86,7 +109,9 @@ def _wait(address: str, process: subprocess.Popen, log: Path) -> None:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """Chromium, from CHROMIUM or the path; skipped where there is none."""
-    pytest.importorskip("playwright", reason="playwright is not installed: pip install -r tests/requirements.txt")
+    pytest.importorskip(
+        "playwright", reason="playwright is not installed: pip install -r tests/requirements.txt"
+    )
     from playwright.sync_api import sync_playwright
 
     path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
@@ -107,7 +132,9 @@ class Watch:
         self.offences: list[str] = []
         page.on("request", lambda request: self.request(request.url))
         page.on("pageerror", lambda error: self.offend(f"script error: {error}"))
-        page.on("console", lambda message: message.type == "error" and self.offend(f"console: {message.text}"))
+        page.on(
+            "console", lambda message: message.type == "error" and self.offend(f"console: {message.text}")
+        )
 
     def request(self, url: str) -> None:
         parts = urlsplit(url)
@@ -128,8 +155,10 @@ def contexts(browser: Any) -> Iterator[Callable[..., Any]]:
     def context(*, width: int, reduced: bool) -> Any:
         if (width, reduced) not in made:
             made[width, reduced] = browser.new_context(
-                viewport={"width": width, "height": 900}, accept_downloads=True,
-                reduced_motion="reduce" if reduced else "no-preference")
+                viewport={"width": width, "height": 900},
+                accept_downloads=True,
+                reduced_motion="reduce" if reduced else "no-preference",
+            )
             made[width, reduced].set_default_timeout(PATIENCE)
         return made[width, reduced]
 
@@ -144,8 +173,16 @@ def visit(server: str, contexts: Callable[..., Any]) -> Iterator[Callable[..., A
     test on a request to another host and on any error that `expected` (a pattern) does not name."""
     watches: list[Watch] = []
 
-    def open_page(path: str = "", *, width: int = 1280, dark: bool = False, reduced: bool = False, expected: str = "",
-                  ready: str = "h1", before: Callable[[Any], None] | None = None) -> Any:
+    def open_page(
+        path: str = "",
+        *,
+        width: int = 1280,
+        dark: bool = False,
+        reduced: bool = False,
+        expected: str = "",
+        ready: str = "h1",
+        before: Callable[[Any], None] | None = None,
+    ) -> Any:
         page = contexts(width=width, reduced=reduced).new_page()
         watches.append(Watch(page, server=server, expected=expected))
         page.watch = watches[-1]

@@ -50,10 +50,13 @@ def idle(page: Any) -> None:
 
 def wait_query(page: Any, key: str, value: str | None) -> None:
     """Until the address carries the parameter (or, with None, does not)."""
-    page.wait_for_function("([key, value]) => new URLSearchParams(location.search).get(key) === value", arg=[key, value])
+    page.wait_for_function(
+        "([key, value]) => new URLSearchParams(location.search).get(key) === value", arg=[key, value]
+    )
 
 
 # ---- the address
+
 
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES.keys())
 def test_the_address_alone_gives_the_view_and_stays(open_board: Callable, query: str) -> None:
@@ -102,16 +105,22 @@ def test_back_returns_to_the_suite_before(open_board: Callable) -> None:
     assert "suite" not in own_query(page)
 
 
-@pytest.mark.parametrize(("query", "named"), [
-    ("suite=nowhere", "nowhere"),
-    ("models=nobody/nothing", "models"),
-    ("select=<script>window.harmed=1</script>", "select"),
-    ("sort=-<img src=x onerror=window.harmed=1>", "sort"),
-    ("w=IQA:1e9,Nope:2,IQA:-1,IQA:nan&coverage=7", "coverage"),
-    ("columns=__proto__,constructor&families=toString", "columns"),
-    ("released=9999-&trained=maybe&kind=spoon", "released"),
-], ids=lambda value: value if "=" not in value else value.partition("=")[0])
-def test_nonsense_in_the_address_gives_the_default_and_a_sentence(open_board: Callable, query: str, named: str) -> None:
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("suite=nowhere", "nowhere"),
+        ("models=nobody/nothing", "models"),
+        ("select=<script>window.harmed=1</script>", "select"),
+        ("sort=-<img src=x onerror=window.harmed=1>", "sort"),
+        ("w=IQA:1e9,Nope:2,IQA:-1,IQA:nan&coverage=7", "coverage"),
+        ("columns=__proto__,constructor&families=toString", "columns"),
+        ("released=9999-&trained=maybe&kind=spoon", "released"),
+    ],
+    ids=lambda value: value if "=" not in value else value.partition("=")[0],
+)
+def test_nonsense_in_the_address_gives_the_default_and_a_sentence(
+    open_board: Callable, query: str, named: str
+) -> None:
     page = open_board(query.replace(" ", "%20"), expected="400")
     assert page.locator(BOARD).get_attribute("data-suite") == "unisim-core"
     rows = page.evaluate(ROWS)
@@ -134,6 +143,7 @@ def test_a_title_out_of_a_file_stays_text(open_board: Callable) -> None:
 
 
 # ---- the keyboard
+
 
 def test_slash_focuses_the_search_and_escape_clears_it(open_board: Callable) -> None:
     page = open_board()
@@ -187,6 +197,7 @@ def test_a_cell_opens_and_closes_by_keyboard_and_gives_the_focus_back(open_board
 
 # ---- the table
 
+
 def test_sorting_orders_numbers_and_keeps_the_missing_last(open_board: Callable) -> None:
     page = open_board("suite=mieb&coverage=0&sort=mean&families=none&columns=mieb/stl10")
     for column, down in (("mieb/stl10", True), ("mieb/stl10", False)):
@@ -198,7 +209,7 @@ def test_sorting_orders_numbers_and_keeps_the_missing_last(open_board: Callable)
         order = [float(cell) for cell in cells if cell != "—"]
         assert len(order) > 5
         assert order == sorted(order, reverse=down)
-        assert "—" not in cells[:len(order)]
+        assert "—" not in cells[: len(order)]
 
 
 def test_the_model_stays_in_view_after_scrolling_sideways(open_board: Callable) -> None:
@@ -258,7 +269,9 @@ def test_weights_change_ranks_and_filters_do_not(open_board: Callable) -> None:
     found = page.evaluate(ROWS)
     assert 0 < len(found) < len(usual)
     assert all(usual.get(row["title"], row["rank"]) == row["rank"] for row in found)
-    assert [row["rank"] for row in found] != [str(place + 1) for place in range(len(found))], "ranks were dealt anew"
+    assert [row["rank"] for row in found] != [str(place + 1) for place in range(len(found))], (
+        "ranks were dealt anew"
+    )
     page.get_by_label("Search models").fill("")
     page.get_by_role("button", name="Weights", exact=True).click()
     page.get_by_label("Weight of IQA, number").fill("5")
@@ -298,8 +311,12 @@ def test_no_match_says_so_and_offers_the_way_back(open_board: Callable) -> None:
 
 
 def test_a_server_that_fails_is_said_in_words_and_retried(open_board: Callable, visit: Callable) -> None:
-    page = visit("board", expected="Failed to load|ERR_FAILED|503", ready=f"{BOARD}[data-ready=error]",
-                 before=lambda page: page.route("**/data/board/*", lambda route: route.fulfill(status=503, body="{}")))
+    page = visit(
+        "board",
+        expected="Failed to load|ERR_FAILED|503",
+        ready=f"{BOARD}[data-ready=error]",
+        before=lambda page: page.route("**/data/board/*", lambda route: route.fulfill(status=503, body="{}")),
+    )
     assert "did not load" in page.locator(BOARD).inner_text()
     page.unroute("**/data/board/*")
     page.get_by_role("button", name="Retry").click()
@@ -307,6 +324,7 @@ def test_a_server_that_fails_is_said_in_words_and_retried(open_board: Callable, 
 
 
 # ---- files
+
 
 def download(page: Any, scope: str, name: str) -> Any:
     """Presses one button of the export panel; the file's path, its own name kept."""
@@ -335,7 +353,9 @@ def test_the_view_comes_as_files_that_open_again(open_board: Callable, tmp_path:
     rows = json.loads(files["JSON"].read_text())
     assert list(csv["title"]) == list(parquet["title"]) == [row["title"] for row in rows] == titles
     assert list(csv.columns) == list(parquet.columns) == list(rows[0])
-    assert {"rank", "rank_low", "rank_high", "mean", "mean_low", "mean_high", "IQA", "unisim/nights"} <= set(csv.columns)
+    assert {"rank", "rank_low", "rank_high", "mean", "mean_low", "mean_high", "IQA", "unisim/nights"} <= set(
+        csv.columns
+    )
     assert csv["IQA"].between(0, 100).all()
     place = header(page, "IQA").get_attribute("aria-colindex")
     cell = page.locator(f".lk-body .lk-row[aria-rowindex='3'] [aria-colindex='{place}']").inner_text()
@@ -373,6 +393,7 @@ def test_everything_comes_as_files_that_open_again(open_board: Callable, tmp_pat
 
 # ---- eyes
 
+
 def test_on_a_phone_the_page_does_not_scroll_sideways(open_board: Callable) -> None:
     page = open_board("suite=mieb", width=390)
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
@@ -380,14 +401,29 @@ def test_on_a_phone_the_page_does_not_scroll_sideways(open_board: Callable) -> N
     assert cell["x"] >= 0 and cell["width"] <= 200
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_name_fits_its_row_at_the_size_of_the_table(open_board: Callable, width: int) -> None:
+    page = open_board(width=width)
+    found = page.evaluate("""() => [...document.querySelectorAll('.lk-body .lk-model')].map((cell) => {
+      const name = cell.querySelector('.lk-name');
+      return [parseFloat(getComputedStyle(name).fontSize), name.offsetHeight <= cell.offsetHeight];
+    })""")
+    assert len(found) > 5
+    assert all(size <= 15 and fits for size, fits in found), found[:3]
+
+
 def test_reduced_motion_is_kept(open_board: Callable) -> None:
     page = open_board(reduced=True)
     page.get_by_role("button", name="Weights", exact=True).click()
-    moving = page.evaluate("""() => [...document.querySelectorAll('.likeness-board, .likeness-board *')].filter((node) => {
+    moving = page.evaluate("""() => {
+      const nodes = [...document.querySelectorAll('.likeness-board, .likeness-board *')];
+      return nodes.filter((node) => {
       const style = getComputedStyle(node);
       const longest = (text) => Math.max(...text.split(',').map(parseFloat));
-      return longest(style.transitionDuration) > 0.01 || (style.animationName !== 'none' && longest(style.animationDuration) > 0.01);
-    }).map((node) => node.className)""")
+      const animated = style.animationName !== 'none' && longest(style.animationDuration) > 0.01;
+      return animated || longest(style.transitionDuration) > 0.01;
+    }).map((node) => node.className);
+    }""")
     assert moving == []
 
 
@@ -419,7 +455,9 @@ CONTRAST = """() => {
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("query", ["", "suite=mieb&coverage=0&columns=all", "suite=cfred-hpdv2", "w=IQA:3"])
-def test_every_text_of_the_table_stands_out_from_what_is_behind_it(open_board: Callable, query: str, dark: bool) -> None:
+def test_every_text_of_the_table_stands_out_from_what_is_behind_it(
+    open_board: Callable, query: str, dark: bool
+) -> None:
     """WCAG 2.2 contrast (relative luminance) of each drawn text, at least 4.5."""
     page = open_board(query, dark=dark)
     idle(page)

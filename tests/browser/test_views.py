@@ -17,7 +17,9 @@ def query_of(page: Any) -> dict[str, str]:
 
 
 def wait_query(page: Any, key: str, value: str) -> None:
-    page.wait_for_function("([key, value]) => new URLSearchParams(location.search).get(key) === value", arg=[key, value])
+    page.wait_for_function(
+        "([key, value]) => new URLSearchParams(location.search).get(key) === value", arg=[key, value]
+    )
 
 
 @pytest.fixture
@@ -32,14 +34,19 @@ def open_page(visit: Callable[..., Any]) -> Callable[..., Any]:
 
 # ---- state
 
-@pytest.mark.parametrize(("address", "shown"), [
-    ("correlations?suites=mieb&level=tasks&method=kendall", "Kendall"),
-    ("map?of=models&colour=family", "Family"),
-    ("model?model=google/siglip-so400m-patch14-384&by=task", "SigLIP"),
-    ("task?task=mieb/stl10", "STL10"),
-    ("generators?set=parti&metric=fid", "Parti"),
-    ("claims?paper=PairBench&verdict=conflict", "PairBench"),
-], ids=lambda value: value.partition("?")[0] if "?" in value else "")
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("correlations?suites=mieb&level=tasks&method=kendall", "Kendall"),
+        ("map?of=models&colour=family", "Family"),
+        ("model?model=google/siglip-so400m-patch14-384&by=task", "SigLIP"),
+        ("task?task=mieb/stl10", "STL10"),
+        ("generators?set=parti&metric=fid", "Parti"),
+        ("claims?paper=PairBench&verdict=conflict", "PairBench"),
+    ],
+    ids=lambda value: value.partition("?")[0] if "?" in value else "",
+)
 def test_the_address_alone_gives_the_view(open_page: Callable, address: str, shown: str) -> None:
     page = open_page(address)
     page.get_by_text(shown).first.wait_for(state="attached")
@@ -48,12 +55,22 @@ def test_the_address_alone_gives_the_view(open_page: Callable, address: str, sho
     assert query_of(page) == wanted
 
 
-@pytest.mark.parametrize(("address", "named"), [
-    ("correlations?method=guess", "method"), ("correlations?minimum=1e999", "minimum"), ("map?colour=plaid", "colour"),
-    ("model?model=%3Cscript%3Ewindow.harmed=1%3C/script%3E", "model"), ("task?task=nowhere/nothing", "task"),
-    ("generators?set=%22%3E%3Cimg%20src=x%20onerror=window.harmed=1%3E", "set"), ("claims?paper=Nobody", "paper"),
-], ids=lambda value: value.partition("?")[0])
-def test_an_unknown_value_gives_the_default_and_a_sentence(open_page: Callable, address: str, named: str) -> None:
+@pytest.mark.parametrize(
+    ("address", "named"),
+    [
+        ("correlations?method=guess", "method"),
+        ("correlations?minimum=1e999", "minimum"),
+        ("map?colour=plaid", "colour"),
+        ("model?model=%3Cscript%3Ewindow.harmed=1%3C/script%3E", "model"),
+        ("task?task=nowhere/nothing", "task"),
+        ("generators?set=%22%3E%3Cimg%20src=x%20onerror=window.harmed=1%3E", "set"),
+        ("claims?paper=Nobody", "paper"),
+    ],
+    ids=lambda value: value.partition("?")[0],
+)
+def test_an_unknown_value_gives_the_default_and_a_sentence(
+    open_page: Callable, address: str, named: str
+) -> None:
     page = open_page(address)
     message = page.locator(".lk-message:visible, .lk-notice:visible").first
     message.wait_for()
@@ -62,6 +79,7 @@ def test_an_unknown_value_gives_the_default_and_a_sentence(open_page: Callable, 
 
 
 # ---- pages
+
 
 def test_a_title_out_of_a_file_stays_text_on_its_page(open_page: Callable) -> None:
     page = open_page("model?model=example/hostile")

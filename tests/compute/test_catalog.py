@@ -17,8 +17,20 @@ from compute.listing import NOUNS, lines
 from compute.types import BadInput, Metric, Model, Suite, Task, UnknownKey
 
 KEY = re.compile(r"[a-z0-9][a-z0-9._/+-]*")
-PROCEDURES = {"choice", "odd_one_out", "retrieval", "probe", "zero_shot", "clustering", "sts", "matching", "multiple_choice",
-              "judging", "frechet", "ranking"}
+PROCEDURES = {
+    "choice",
+    "odd_one_out",
+    "retrieval",
+    "probe",
+    "zero_shot",
+    "clustering",
+    "sts",
+    "matching",
+    "multiple_choice",
+    "judging",
+    "frechet",
+    "ranking",
+}
 MODALITIES = {"image", "text", "video", "audio", "image_text"}
 CATALOGUE = shipped()
 
@@ -68,7 +80,9 @@ def test_suite(suite: Suite) -> None:
 
 def test_suites_have_the_sizes_the_papers_state() -> None:
     """MIEB section 3: 130 tasks, 51 in the lite version; UniSim-Bench tables 2 and 3: 4 and 3 kinds of task."""
-    sizes = {suite.key: sum(suite.key in task.suites for task in CATALOGUE.tasks) for suite in CATALOGUE.suites}
+    sizes = {
+        suite.key: sum(suite.key in task.suites for task in CATALOGUE.tasks) for suite in CATALOGUE.suites
+    }
     assert (sizes["mieb"], sizes["mieb-lite"]) == (130, 51)
     lite = {task.key for task in CATALOGUE.tasks if "mieb-lite" in task.suites}
     assert lite <= {task.key for task in CATALOGUE.tasks if "mieb" in task.suites}
@@ -95,18 +109,30 @@ def with_cell(folder: Path, name: str, column: str, text: str) -> None:
     frame.to_csv(folder / name, index=False)
 
 
-@pytest.mark.parametrize(("name", "column", "text", "said"), [
-    ("models.csv", "kind", "oracle", "kind"), ("models.csv", "parameters_m", "many", "parameters_m is 'many'"),
-    ("models.csv", "parameters_m", "inf", "parameters_m"), ("models.csv", "open_weights", "perhaps", "open_weights"),
-    ("models.csv", "options", "{", "options is not JSON"), ("models.csv", "abilities", "fly", "abilities"),
-    ("models.csv", "trained_on", "nowhere", "trained_on"), ("models.csv", "group", "odd", "group"),
-    ("tasks.csv", "benchmark", "none", "benchmark"), ("tasks.csv", "metrics", "joy", "metrics"),
-    ("tasks.csv", "suites", "none", "suites"), ("tasks.csv", "dataset", "none", "dataset"),
-    ("tasks.csv", "chance", "half", "chance is 'half'"), ("tasks.csv", "n_items", "nan", "n_items"),
-    ("suites.csv", "aggregate", "vote", "aggregate"), ("suites.csv", "benchmark", "none", "benchmark"),
-    ("aliases.csv", "model", "nobody", "nobody"), ("mieb_tasks.csv", "main_score", "joy", "main_score"),
-    ("mieb_tasks.csv", "abstask_type", "AbsTaskJoy", "abstask_type"),
-])
+@pytest.mark.parametrize(
+    ("name", "column", "text", "said"),
+    [
+        ("models.csv", "kind", "oracle", "kind"),
+        ("models.csv", "parameters_m", "many", "parameters_m is 'many'"),
+        ("models.csv", "parameters_m", "inf", "parameters_m"),
+        ("models.csv", "open_weights", "perhaps", "open_weights"),
+        ("models.csv", "options", "{", "options is not JSON"),
+        ("models.csv", "abilities", "fly", "abilities"),
+        ("models.csv", "trained_on", "nowhere", "trained_on"),
+        ("models.csv", "group", "odd", "group"),
+        ("tasks.csv", "benchmark", "none", "benchmark"),
+        ("tasks.csv", "metrics", "joy", "metrics"),
+        ("tasks.csv", "suites", "none", "suites"),
+        ("tasks.csv", "dataset", "none", "dataset"),
+        ("tasks.csv", "chance", "half", "chance is 'half'"),
+        ("tasks.csv", "n_items", "nan", "n_items"),
+        ("suites.csv", "aggregate", "vote", "aggregate"),
+        ("suites.csv", "benchmark", "none", "benchmark"),
+        ("aliases.csv", "model", "nobody", "nobody"),
+        ("mieb_tasks.csv", "main_score", "joy", "main_score"),
+        ("mieb_tasks.csv", "abstask_type", "AbsTaskJoy", "abstask_type"),
+    ],
+)
 def test_a_wrong_cell_is_named(folder: Path, name: str, column: str, text: str, said: str) -> None:
     with_cell(folder, name, column, text)
     with pytest.raises(BadInput, match=re.escape(said)) as caught:
@@ -114,13 +140,17 @@ def test_a_wrong_cell_is_named(folder: Path, name: str, column: str, text: str, 
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["models", "tasks", "suites", "benchmarks", "datasets", "aliases", "mieb_tasks"])
+@pytest.mark.parametrize(
+    "name", ["models", "tasks", "suites", "benchmarks", "datasets", "aliases", "mieb_tasks"]
+)
 @pytest.mark.parametrize("harm", ["no column", "no file", "no text", "empty"])
 def test_a_file_that_cannot_be_read_is_named(folder: Path, name: str, harm: str) -> None:
     path = folder / f"{name}.csv"
     changes: dict[str, Callable[[], object]] = {
         "no column": lambda: path.write_text(path.read_text().replace(",", ",un", 1)),
-        "no file": path.unlink, "no text": lambda: path.write_bytes(b"\xff\xfe\x81"), "empty": lambda: path.write_text(""),
+        "no file": path.unlink,
+        "no text": lambda: path.write_bytes(b"\xff\xfe\x81"),
+        "empty": lambda: path.write_text(""),
     }
     changes[harm]()
     with pytest.raises(BadInput, match=f"{name}\\.csv") as caught:

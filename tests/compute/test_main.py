@@ -28,7 +28,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the repository, so that imports stay in it."""
     folder = tmp_path_factory.mktemp("repository")
     for name in ("compute", "assets"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.duckdb*", "features"))
+        shutil.copytree(
+            ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.duckdb*", "features")
+        )
     return folder
 
 
@@ -38,8 +40,14 @@ def run(root: Path, tmp_path: Path) -> Run:
     shutil.rmtree(root / "results", ignore_errors=True)
 
     def command(*arguments: str) -> subprocess.CompletedProcess:
-        return subprocess.run([sys.executable, "-m", "compute", *arguments], cwd=root, capture_output=True, text=True,
-                              timeout=300, env=os.environ | {"LIKENESS_DATABASE": str(tmp_path / "likeness.duckdb")})
+        return subprocess.run(
+            [sys.executable, "-m", "compute", *arguments],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            env=os.environ | {"LIKENESS_DATABASE": str(tmp_path / "likeness.duckdb")},
+        )
 
     return command
 
@@ -47,7 +55,9 @@ def run(root: Path, tmp_path: Path) -> Run:
 def failed(ended: subprocess.CompletedProcess, *words: str) -> None:
     lines = ended.stderr.strip().splitlines()
     assert ended.returncode == 1, (ended.stdout, ended.stderr)
-    assert len(lines) == 1 and lines[0].startswith("Error: ") and all(word in lines[0] for word in words), ended.stderr
+    assert len(lines) == 1 and lines[0].startswith("Error: ") and all(word in lines[0] for word in words), (
+        ended.stderr
+    )
 
 
 def test_build_says_what_it_made(run: Run, tmp_path: Path) -> None:
@@ -56,7 +66,9 @@ def test_build_says_what_it_made(run: Run, tmp_path: Path) -> None:
     catalog = shipped()
     assert ended.stdout.startswith(f"own.duckdb: {len(catalog.models)} models, {len(catalog.tasks)} tasks, ")
     with duckdb.connect(str(tmp_path / "own.duckdb"), read_only=True) as database:
-        runs, scores = database.execute("SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM scores)").fetchone()
+        runs, scores = database.execute(
+            "SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM scores)"
+        ).fetchone()
     assert f"{runs} runs, {scores} scores" in ended.stdout
     assert not (tmp_path / "likeness.duckdb").exists()
 
@@ -86,24 +98,44 @@ def test_an_import_is_in_the_database_and_stays_there(run: Run, root: Path, tmp_
     assert "1 scores of 1 models imported" in ended.stdout
     for _ in range(2):  # once from the import, once from a build of its own
         with duckdb.connect(str(tmp_path / "likeness.duckdb"), read_only=True) as database:
-            found = database.execute("SELECT task, value, n, origin FROM leaderboard_scores WHERE model = 'someone/new'").fetchall()
+            found = database.execute(
+                "SELECT task, value, n, origin FROM leaderboard_scores WHERE model = 'someone/new'"
+            ).fetchall()
         assert found == [("unisim/nights", 0.75, 1000, "imported")]
         assert run("build").returncode == 0
     assert [path.name for path in (root / "results" / "imported").iterdir()] == ["scores-mine-yours"]
 
 
-@pytest.mark.parametrize(("text", "words"), [
-    ("", ("table.csv",)),
-    (f"{HEADING}\n", ("table.csv", "no scores")),
-    ("benchmark,model,task,metric,valu\n", ("table.csv, line 1", "'valu'", "Did you mean 'value'")),
-    (f"{HEADING}\nunisim,dreamsim-ensemble,unisim/nights,accuracy,high\n", ("table.csv, line 2", "'high'")),
-    (f"{HEADING}\nunisim,dreamsim-ensemble,unisim/nights,accuracy,85.1\n", ("table.csv, line 2",)),
-    (f"{HEADING}\nunisim,dreamsim-ensemble,unisim/nights,accuracy,nan\n", ("table.csv, line 2",)),
-    (f"{HEADING}\nunisim,dreamsim-ensembel,unisim/nights,accuracy,0.5\n", ("table.csv, line 2", "dreamsim-ensemble")),
-    (f"{HEADING}\nunisim,dreamsim-ensemble,unisim/days,accuracy,0.5\n", ("table.csv, line 2", "unisim/days")),
-    (f"{HEADING}\nnowhere,dreamsim-ensemble,unisim/nights,accuracy,0.5\n", ("table.csv, line 2", "nowhere")),
-], ids=["empty", "heading only", "column", "text", "percent", "nan", "model", "task", "benchmark"])
-def test_a_wrong_import_changes_nothing(run: Run, root: Path, tmp_path: Path, text: str, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", ("table.csv",)),
+        (f"{HEADING}\n", ("table.csv", "no scores")),
+        ("benchmark,model,task,metric,valu\n", ("table.csv, line 1", "'valu'", "Did you mean 'value'")),
+        (
+            f"{HEADING}\nunisim,dreamsim-ensemble,unisim/nights,accuracy,high\n",
+            ("table.csv, line 2", "'high'"),
+        ),
+        (f"{HEADING}\nunisim,dreamsim-ensemble,unisim/nights,accuracy,85.1\n", ("table.csv, line 2",)),
+        (f"{HEADING}\nunisim,dreamsim-ensemble,unisim/nights,accuracy,nan\n", ("table.csv, line 2",)),
+        (
+            f"{HEADING}\nunisim,dreamsim-ensembel,unisim/nights,accuracy,0.5\n",
+            ("table.csv, line 2", "dreamsim-ensemble"),
+        ),
+        (
+            f"{HEADING}\nunisim,dreamsim-ensemble,unisim/days,accuracy,0.5\n",
+            ("table.csv, line 2", "unisim/days"),
+        ),
+        (
+            f"{HEADING}\nnowhere,dreamsim-ensemble,unisim/nights,accuracy,0.5\n",
+            ("table.csv, line 2", "nowhere"),
+        ),
+    ],
+    ids=["empty", "heading only", "column", "text", "percent", "nan", "model", "task", "benchmark"],
+)
+def test_a_wrong_import_changes_nothing(
+    run: Run, root: Path, tmp_path: Path, text: str, words: tuple[str, ...]
+) -> None:
     table = tmp_path / "table.csv"
     table.write_text(text)
     failed(run("import", "scores", str(table)), *words)

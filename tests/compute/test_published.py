@@ -11,15 +11,17 @@ import pytest
 
 from compute import published
 from compute.catalog import shipped
-from compute.published import DASH, PUBLISHED, NOT_PRINTED, NOT_READABLE
+from compute.published import DASH, NOT_PRINTED, NOT_READABLE, PUBLISHED
 from compute.types import BadInput
 
 FIGURES = published.load(shipped())
 TABLES = published.read_csv(PUBLISHED / "tables.csv")
 
 
-@pytest.mark.parametrize(("text", "value"), [("85.1", 85.1), ("80.87%", 80.87), ("00.40", 0.4), ("−3.2", -3.2), ("-3", -3),
-                                             (" 7 ", 7), ("+1", 1)])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("85.1", 85.1), ("80.87%", 80.87), ("00.40", 0.4), ("−3.2", -3.2), ("-3", -3), (" 7 ", 7), ("+1", 1)],
+)
 def test_a_printed_number(text: str, value: float) -> None:
     assert published.number(text) == value
 
@@ -29,7 +31,9 @@ def test_no_number_is_nan(text: str) -> None:
     assert math.isnan(published.number(text))
 
 
-@pytest.mark.parametrize("text", ["85,1", "1e3", "nan", "inf", "8 5", "85.1*", "--", "0x10", "85.1±2", "%", "."])
+@pytest.mark.parametrize(
+    "text", ["85,1", "1e3", "nan", "inf", "8 5", "85.1*", "--", "0x10", "85.1±2", "%", "."]
+)
 def test_what_is_no_printed_number_is_refused(text: str) -> None:
     with pytest.raises(BadInput, match="not a printed number"):
         published.number(text)
@@ -49,8 +53,10 @@ def test_every_run_and_score_resolves() -> None:
         if metric.proportion:
             assert 0 <= score.value <= 1, score
         if score.stderr is not None:
-            assert score.n and score.stderr == pytest.approx(math.sqrt(score.value * (1 - score.value) / score.n), abs=1e-9)
-    assert {run for run in runs} == {score.run for score in FIGURES.scores}, "a run without a score"
+            assert score.n and score.stderr == pytest.approx(
+                math.sqrt(score.value * (1 - score.value) / score.n), abs=1e-9
+            )
+    assert set(runs) == {score.run for score in FIGURES.scores}, "a run without a score"
 
 
 def test_every_score_is_what_is_printed_times_its_scale() -> None:
@@ -91,7 +97,12 @@ def test_a_gap_says_whether_the_paper_or_our_text_lacks_it() -> None:
 def test_a_table_holds_text_as_printed(path: Path) -> None:
     frame = published.read_table(path.stem)
     assert frame.columns.is_unique and len(frame) and path.stem in set(TABLES["key"])
-    assert not frame.map(lambda cell: bool(re.search(r"[*_`$\\]|\s$|^\s|±", cell))).drop(columns=["model"]).to_numpy().any()
+    assert (
+        not frame.map(lambda cell: bool(re.search(r"[*_`$\\]|\s$|^\s|±", cell)))
+        .drop(columns=["model"])
+        .to_numpy()
+        .any()
+    )
 
 
 @pytest.fixture
@@ -99,16 +110,24 @@ def folder(tmp_path: Path) -> Path:
     return Path(shutil.copytree(PUBLISHED, tmp_path / "published"))
 
 
-@pytest.mark.parametrize(("name", "old", "new", "said"), [
-    ("unisim-table-2.csv", "85.1", "85,1x", "unisim-table-2.csv"), ("unisim-table-2.csv", "NIGHTS", "DAYS", "'NIGHTS'"),
-    ("unisim-table-2.csv", "CLIP ViT-B/32", "CLIP Vit-B32", "aliases.csv"), ("columns.csv", "unisim/nights", "unisim/days", "unisim/days"),
-    ("columns.csv", ",accuracy,", ",joy,", "joy"), ("tables.csv", "role", "rolle", "'role'"),
-])
+@pytest.mark.parametrize(
+    ("name", "old", "new", "said"),
+    [
+        ("unisim-table-2.csv", "85.1", "85,1x", "unisim-table-2.csv"),
+        ("unisim-table-2.csv", "NIGHTS", "DAYS", "'NIGHTS'"),
+        ("unisim-table-2.csv", "CLIP ViT-B/32", "CLIP Vit-B32", "aliases.csv"),
+        ("columns.csv", "unisim/nights", "unisim/days", "unisim/days"),
+        ("columns.csv", ",accuracy,", ",joy,", "joy"),
+        ("tables.csv", "role", "rolle", "'role'"),
+    ],
+)
 def test_a_wrong_cell_is_named(folder: Path, name: str, old: str, new: str, said: str) -> None:
     path = folder / name
     text = path.read_text(encoding="utf-8")
     assert old in text
-    path.write_text(text.replace(old, f'"{new}"' if "," in new and old != ",accuracy," else new, 1), encoding="utf-8")
+    path.write_text(
+        text.replace(old, f'"{new}"' if "," in new and old != ",accuracy," else new, 1), encoding="utf-8"
+    )
     with pytest.raises(Exception) as caught:
         published.load(shipped(), folder=folder)
     assert type(caught.value).__name__ in ("BadInput", "UnknownKey") and said in str(caught.value)
@@ -122,9 +141,16 @@ def test_a_row_printed_twice_is_named(folder: Path) -> None:
         published.load(shipped(), folder=folder)
 
 
-@pytest.mark.parametrize(("column", "text", "said"), [("table", "mieb-table-99", "mieb-table-99"), ("column", "Joy", "'Joy'"),
-                                                      ("tasks", "many", "tasks is 'many'"), ("tasks", "0", "tasks is '0'"),
-                                                      ("group", "Nobody's", "group")])
+@pytest.mark.parametrize(
+    ("column", "text", "said"),
+    [
+        ("table", "mieb-table-99", "mieb-table-99"),
+        ("column", "Joy", "'Joy'"),
+        ("tasks", "many", "tasks is 'many'"),
+        ("tasks", "0", "tasks is '0'"),
+        ("group", "Nobody's", "group"),
+    ],
+)
 def test_a_wrong_rule_of_averages_is_named(folder: Path, column: str, text: str, said: str) -> None:
     path = folder / "averages.csv"
     frame = published.read_csv(path)

@@ -27,7 +27,10 @@ def imported_boards(tmp_path_factory: pytest.TempPathFactory) -> Boards:
 
     folder = tmp_path_factory.mktemp("imported")
     tasks = [task for task in shipped().tasks if "unisim-core" in task.suites][:-1]
-    lines = ["benchmark,model,task,metric,value,n", *(f"unisim,{MODEL},{task.key},accuracy,0.5,100" for task in tasks)]
+    lines = [
+        "benchmark,model,task,metric,value,n",
+        *(f"unisim,{MODEL},{task.key},accuracy,0.5,100" for task in tasks),
+    ]
     (folder / "again.csv").write_text("\n".join(lines))
     found = read_scores_csv(folder / "again.csv", catalog=shipped())
     collection.save(found, name="scores-again", folder=folder / "results" / "imported")

@@ -15,7 +15,17 @@ from compute.types import BadInput, UnknownKey
 from leaderboard import export
 from leaderboard.routes import Boards
 
-NASTY = ("=HYPERLINK(\"http://x\")", "+1|2", "-1", "@x", "a|b\nc", "<img src=x>", "50% & #1_{x}$ ~^\\", "\t=1", "\r=1")
+NASTY = (
+    '=HYPERLINK("http://x")',
+    "+1|2",
+    "-1",
+    "@x",
+    "a|b\nc",
+    "<img src=x>",
+    "50% & #1_{x}$ ~^\\",
+    "\t=1",
+    "\r=1",
+)
 
 
 def rows_of(boards: Boards, suite: str, count: int) -> list[str]:
@@ -26,8 +36,23 @@ def test_a_view_holds_the_table_in_shown_units(boards: Boards) -> None:
     table, ranked = boards.table("unisim-core"), boards.ranked("unisim-core")
     rows = rows_of(boards, "unisim-core", 8)[::-1]
     frame = export.view_frame(table, ranked, rows=rows, columns=["unisim/nights", "IQA"])
-    assert list(frame.columns) == ["model", "title", "kind", "origin", "parameters_m", "rank", "rank_low", "rank_high", "tie_class",
-                                   "mean", "mean_low", "mean_high", "coverage", "unisim/nights", "IQA"]
+    assert list(frame.columns) == [
+        "model",
+        "title",
+        "kind",
+        "origin",
+        "parameters_m",
+        "rank",
+        "rank_low",
+        "rank_high",
+        "tie_class",
+        "mean",
+        "mean_low",
+        "mean_high",
+        "coverage",
+        "unisim/nights",
+        "IQA",
+    ]
     assert [f"{one.model}~{one.origin}" for one in frame.itertuples()] == rows
     nights = next(place for place, column in enumerate(table.columns) if column.key == "unisim/nights")
     for place, value in zip([table.row(row) for row in rows], frame["unisim/nights"], strict=True):
@@ -38,14 +63,20 @@ def test_a_view_holds_the_table_in_shown_units(boards: Boards) -> None:
 
 def test_a_suite_that_people_rank_has_no_computed_rank(boards: Boards) -> None:
     table = boards.table("cfred-hpdv2")
-    frame = export.view_frame(table, boards.ranked("cfred-hpdv2"), rows=rows_of(boards, "cfred-hpdv2", 3),
-                              columns=[table.columns[0].key])
+    frame = export.view_frame(
+        table,
+        boards.ranked("cfred-hpdv2"),
+        rows=rows_of(boards, "cfred-hpdv2", 3),
+        columns=[table.columns[0].key],
+    )
     assert "rank" not in frame.columns and len(frame) == 3
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "json", "markdown", "latex", "bibtex"])
 def test_an_empty_view_is_still_a_file(boards: Boards, form: str) -> None:
-    made = export.view(boards.table("unisim-core"), boards.ranked("unisim-core"), rows=[], columns=["IQA"], form=form)
+    made = export.view(
+        boards.table("unisim-core"), boards.ranked("unisim-core"), rows=[], columns=["IQA"], form=form
+    )
     assert made.content and made.name.startswith("likeness-unisim-core.")
 
 
@@ -70,8 +101,12 @@ def nasty(boards: Boards) -> dict[str, bytes]:
     for row, text in zip(rows, NASTY, strict=True):
         models.loc[row.rpartition("~")[0], "title"] = text
     harmful = replace(table, models=models)
-    return {form: export.view(harmful, boards.ranked("unisim-core"), rows=rows, columns=["IQA"], form=form).content
-            for form in ("csv", "parquet", "json", "markdown", "latex")}
+    return {
+        form: export.view(
+            harmful, boards.ranked("unisim-core"), rows=rows, columns=["IQA"], form=form
+        ).content
+        for form in ("csv", "parquet", "json", "markdown", "latex")
+    }
 
 
 def test_no_cell_of_a_csv_is_a_formula(nasty: dict[str, bytes]) -> None:
@@ -84,8 +119,10 @@ def test_data_formats_keep_the_text_as_it_is(nasty: dict[str, bytes], tmp_path: 
     assert [row["title"] for row in json.loads(nasty["json"])] == list(NASTY)
     (tmp_path / "view.parquet").write_bytes(nasty["parquet"])
     with duckdb.connect() as connection:
-        found = connection.execute("SELECT title FROM read_parquet(?)", [str(tmp_path / "view.parquet")]).fetchall()
-    assert [title for title, in found] == list(NASTY)
+        found = connection.execute(
+            "SELECT title FROM read_parquet(?)", [str(tmp_path / "view.parquet")]
+        ).fetchall()
+    assert [title for (title,) in found] == list(NASTY)
 
 
 def test_a_markdown_table_keeps_its_shape(nasty: dict[str, bytes]) -> None:
@@ -98,8 +135,8 @@ def test_a_markdown_table_keeps_its_shape(nasty: dict[str, bytes]) -> None:
 def test_latex_signs_are_text(nasty: dict[str, bytes]) -> None:
     text = nasty["latex"].decode()
     assert r"50\% \& \#1\_\{x\}\$ \textasciitilde{}\textasciicircum{}\textbackslash{}" in text
-    body = text[text.index(r"\begin{tabular}"):]
-    columns = body[len(r"\begin{tabular}{"):].partition("}")[0]
+    body = text[text.index(r"\begin{tabular}") :]
+    columns = body[len(r"\begin{tabular}{") :].partition("}")[0]
     for line in body.splitlines():
         if line.endswith(r"\\"):
             assert line.replace(r"\&", "").count("&") == len(columns) - 1, line

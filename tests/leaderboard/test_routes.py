@@ -21,7 +21,17 @@ from leaderboard import static
 from leaderboard.address import WithoutPage
 from leaderboard.routes import LARGEST_BODY, Boards, choice, routes
 
-SUITES = ("unisim-core", "unisim-ood", "pairbench", "mieb", "mieb-en", "mieb-lite", "cfred-hpdv2", "cfred-parti", "cfred-coco")
+SUITES = (
+    "unisim-core",
+    "unisim-ood",
+    "pairbench",
+    "mieb",
+    "mieb-en",
+    "mieb-lite",
+    "cfred-hpdv2",
+    "cfred-parti",
+    "cfred-coco",
+)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +58,9 @@ def test_a_table_comes_whole_and_consistent(client: TestClient, suite: str) -> N
     for key in (*table["marks"], *table["missing"]):
         r, c = map(int, key.split(","))
         assert 0 <= r < rows and 0 <= c < columns
-    assert all(table["cells"][int(key.split(",")[0])][int(key.split(",")[1])] is None for key in table["missing"])
+    assert all(
+        table["cells"][int(key.split(",")[0])][int(key.split(",")[1])] is None for key in table["missing"]
+    )
     assert set(table["missing"].values()) <= set(range(len(table["reasons"])))
     assert {one["key"] for one in table["suites"]} >= set(SUITES)
 
@@ -66,25 +78,44 @@ def test_the_bytes_are_compressed_once_and_known_again(client: TestClient) -> No
 def test_weights_and_coverage_change_the_ranking(client: TestClient) -> None:
     usual = client.get("/data/rank/unisim-core").json()
     weighed = client.get("/data/rank/unisim-core?w=IQA:5,Img-2AFC:0").json()
-    assert weighed["rank"] != usual["rank"] and set(weighed["rank"]) <= {None, *range(1, len(usual["rank"]) + 1)}
+    assert weighed["rank"] != usual["rank"] and set(weighed["rank"]) <= {
+        None,
+        *range(1, len(usual["rank"]) + 1),
+    }
     assert client.get("/data/rank/unisim-core?w=IQA:1").json() == usual
     assert client.get("/data/rank/unisim-core?w=").json() == usual
     open_to_all = client.get("/data/rank/mieb?coverage=0").json()
     assert sum(rank is not None for rank in open_to_all["rank"]) >= sum(
-        rank is not None for rank in client.get("/data/rank/mieb?coverage=1").json()["rank"])
+        rank is not None for rank in client.get("/data/rank/mieb?coverage=1").json()["rank"]
+    )
     chosen = client.get("/data/rank/unisim-core?tasks=unisim/nights").json()
     assert chosen["families"] and chosen["rank"] != usual["rank"]
 
 
-@pytest.mark.parametrize("path", [
-    "/data/board/nowhere", "/data/rank/nowhere", "/data/cell/nowhere?row=x&column=y", "/data/rank/unisim-core?w=IQA:much",
-    "/data/rank/unisim-core?w=IQA:-1", "/data/rank/unisim-core?w=IQA:1e9", "/data/rank/unisim-core?w=IQA:nan",
-    "/data/rank/unisim-core?w=Nope:2", "/data/rank/unisim-core?coverage=2", "/data/rank/unisim-core?coverage=nan",
-    "/data/rank/unisim-core?coverage=all", "/data/rank/unisim-core?tasks=nowhere", "/data/rank/unisim-core?w=Img-2AFC",
-    "/data/cell/unisim-core?row=nobody~published&column=IQA", "/data/cell/unisim-core?row=&column=",
-    "/data/cell/unisim-core?row=dreamsim-ensemble~published&column=<script>", "/export/everything?format=pickle",
-    "/export/everything?format=../../etc/passwd", "/data/board/%3Cscript%3E",
-])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/data/board/nowhere",
+        "/data/rank/nowhere",
+        "/data/cell/nowhere?row=x&column=y",
+        "/data/rank/unisim-core?w=IQA:much",
+        "/data/rank/unisim-core?w=IQA:-1",
+        "/data/rank/unisim-core?w=IQA:1e9",
+        "/data/rank/unisim-core?w=IQA:nan",
+        "/data/rank/unisim-core?w=Nope:2",
+        "/data/rank/unisim-core?coverage=2",
+        "/data/rank/unisim-core?coverage=nan",
+        "/data/rank/unisim-core?coverage=all",
+        "/data/rank/unisim-core?tasks=nowhere",
+        "/data/rank/unisim-core?w=Img-2AFC",
+        "/data/cell/unisim-core?row=nobody~published&column=IQA",
+        "/data/cell/unisim-core?row=&column=",
+        "/data/cell/unisim-core?row=dreamsim-ensemble~published&column=<script>",
+        "/export/everything?format=pickle",
+        "/export/everything?format=../../etc/passwd",
+        "/data/board/%3Cscript%3E",
+    ],
+)
 def test_nonsense_is_one_plain_line(client: TestClient, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code == 400, answer.text
@@ -99,12 +130,25 @@ def test_no_weight_at_all_ranks_nobody_or_is_refused(client: TestClient) -> None
         assert set(answer.json()["rank"]) == {None} and all(answer.json()["why"])
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b"null", b"\xff", b'{"format": "csv"}', b'{"format": "csv", "rows": 7, "columns": []}',
-                                  b'{"format": "pickle", "rows": [], "columns": []}',
-                                  b'{"format": "csv", "rows": ["nobody~published"], "columns": []}',
-                                  b'{"format": "csv", "rows": [], "columns": ["nothing"]}',
-                                  b'{"format": "csv", "rows": [], "columns": [], "query": "w=IQA:x"}',
-                                  b"[" * 100_000, b"x" * (LARGEST_BODY + 1)], ids=lambda body: f"{body[:30]!r}")
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b"null",
+        b"\xff",
+        b'{"format": "csv"}',
+        b'{"format": "csv", "rows": 7, "columns": []}',
+        b'{"format": "pickle", "rows": [], "columns": []}',
+        b'{"format": "csv", "rows": ["nobody~published"], "columns": []}',
+        b'{"format": "csv", "rows": [], "columns": ["nothing"]}',
+        b'{"format": "csv", "rows": [], "columns": [], "query": "w=IQA:x"}',
+        b"[" * 100_000,
+        b"x" * (LARGEST_BODY + 1),
+    ],
+    ids=lambda body: f"{body[:30]!r}",
+)
 def test_a_wrong_export_is_one_plain_line(client: TestClient, body: bytes) -> None:
     answer = client.post("/export/board/unisim-core", content=body)
     assert answer.status_code == 400, answer.text
@@ -117,7 +161,9 @@ def test_an_export_has_a_name_and_opens(client: TestClient, boards: Boards) -> N
     answer = client.post("/export/board/unisim-core", content=json.dumps(body))
     assert answer.headers["content-disposition"] == 'attachment; filename="likeness-unisim-core.csv"'
     frame = pd.read_csv(io.BytesIO(answer.content))
-    assert [f"{model}~{origin}" for model, origin in zip(frame["model"], frame["origin"], strict=True)] == rows
+    assert [
+        f"{model}~{origin}" for model, origin in zip(frame["model"], frame["origin"], strict=True)
+    ] == rows
 
 
 def test_everything_is_the_database_itself(client: TestClient, boards: Boards, tmp_path: Path) -> None:
@@ -132,7 +178,14 @@ def test_static_files_last_for_ever_and_nothing_else_is_served(client: TestClien
     answer = client.get(f"/static/{static.version()}/board/board.js", headers={"accept-encoding": "br"})
     assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/javascript")
     assert "immutable" in answer.headers["cache-control"] and answer.headers["content-encoding"] == "br"
-    for name in ("table.py", "../routes.py", "%2e%2e%2froutes.py", "..%2f..%2fapp.py", "nothing.js", "__init__.py"):
+    for name in (
+        "table.py",
+        "../routes.py",
+        "%2e%2e%2froutes.py",
+        "..%2f..%2fapp.py",
+        "nothing.js",
+        "__init__.py",
+    ):
         assert client.get(f"/static/x/board/{name}").status_code == 404, name
 
 
@@ -154,6 +207,7 @@ def test_a_defect_is_said_without_its_traceback(boards: Boards, monkeypatch: pyt
 
 def test_gradio_is_not_asked_for_a_page_by_name() -> None:
     """`/?page=nowhere` would be an internal error of Gradio's."""
+
     def echo(request: Request) -> PlainTextResponse:
         return PlainTextResponse(request.url.query)
 

@@ -14,10 +14,18 @@ ALL = (SUITE, TASKS, SHARE, COUNT)
 DEFAULTS = {"suite": "a", "tasks": ["x"], "share": 0.5, "count": 3}
 
 
-@pytest.mark.parametrize("values", [
-    DEFAULTS, {**DEFAULTS, "suite": "b/c"}, {**DEFAULTS, "suite": "d e", "tasks": ["z", "y/1"]},
-    {**DEFAULTS, "tasks": []}, {**DEFAULTS, "share": 0.125, "count": 9}, {**DEFAULTS, "share": 0.0},
-], ids=str)
+@pytest.mark.parametrize(
+    "values",
+    [
+        DEFAULTS,
+        {**DEFAULTS, "suite": "b/c"},
+        {**DEFAULTS, "suite": "d e", "tasks": ["z", "y/1"]},
+        {**DEFAULTS, "tasks": []},
+        {**DEFAULTS, "share": 0.125, "count": 9},
+        {**DEFAULTS, "share": 0.0},
+    ],
+    ids=str,
+)
 def test_what_is_written_is_read_again(values: dict) -> None:
     from urllib.parse import parse_qsl
 
@@ -30,12 +38,30 @@ def test_defaults_are_not_written_and_slashes_stay_readable() -> None:
     assert query(ALL, {**DEFAULTS, "suite": "b/c", "tasks": ["y/1", "z"]}) == "suite=b/c&tasks=y/1,z"
 
 
-@pytest.mark.parametrize(("key", "text"), [
-    ("suite", "nowhere"), ("suite", "<script>alert(1)</script>"), ("suite", ""), ("suite", "A"), ("suite", "a\x00"),
-    ("suite", "b/c" * LONGEST), ("tasks", "x,nowhere"), ("tasks", "x,y/1,z"), ("share", "1.0001"), ("share", "-0.1"),
-    ("share", "nan"), ("share", "inf"), ("share", "1e999"), ("share", "half"), ("share", ""), ("count", "0"),
-    ("count", "10"), ("count", "__import__('os')"), ("tasks", "x," * LONGEST),
-])
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("suite", "nowhere"),
+        ("suite", "<script>alert(1)</script>"),
+        ("suite", ""),
+        ("suite", "A"),
+        ("suite", "a\x00"),
+        ("suite", "b/c" * LONGEST),
+        ("tasks", "x,nowhere"),
+        ("tasks", "x,y/1,z"),
+        ("share", "1.0001"),
+        ("share", "-0.1"),
+        ("share", "nan"),
+        ("share", "inf"),
+        ("share", "1e999"),
+        ("share", "half"),
+        ("share", ""),
+        ("count", "0"),
+        ("count", "10"),
+        ("count", "__import__('os')"),
+        ("tasks", "x," * LONGEST),
+    ],
+)
 def test_nonsense_gives_the_default_and_a_sentence_without_it(key: str, text: str) -> None:
     values, note = parse(ALL, {key: text})
     assert values == DEFAULTS

@@ -10,7 +10,17 @@ import pytest
 from leaderboard.board import payload
 from leaderboard.routes import Boards
 
-SUITES = ("unisim-core", "unisim-ood", "pairbench", "mieb", "mieb-en", "mieb-lite", "cfred-hpdv2", "cfred-parti", "cfred-coco")
+SUITES = (
+    "unisim-core",
+    "unisim-ood",
+    "pairbench",
+    "mieb",
+    "mieb-en",
+    "mieb-lite",
+    "cfred-hpdv2",
+    "cfred-parti",
+    "cfred-coco",
+)
 
 
 @pytest.mark.parametrize("suite", SUITES)
@@ -24,7 +34,9 @@ def test_cells_are_the_table_to_the_shown_digit(boards: Boards, suite: str) -> N
         cells = [line[offset + place] for line in data["cells"]]
         for cell, value in zip(cells, table.values[:, place], strict=True):
             assert (cell is None) == np.isnan(value)
-            assert cell is None or cell / 10**column.digits == pytest.approx(value * column.scale, abs=0.5001 / 10**column.digits)
+            assert cell is None or cell / 10**column.digits == pytest.approx(
+                value * column.scale, abs=0.5001 / 10**column.digits
+            )
         there = [cell / 10**column.digits for cell in cells if cell is not None] or [0.0]
         assert shown["low"] == pytest.approx(min(there), abs=0.51 / 10**column.digits)
         assert shown["high"] == pytest.approx(max(there), abs=0.51 / 10**column.digits)

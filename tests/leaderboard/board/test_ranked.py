@@ -21,11 +21,17 @@ def test_ranks_follow_the_mean_and_lie_in_their_intervals(boards: Boards, suite:
     assert placed.sum() > 2
     order = np.argsort(ranked.rank[placed])
     assert (np.diff(ranked.mean[placed][order]) <= 1e-12).all()
-    assert (ranked.rank_low[placed] <= ranked.rank[placed]).all() and (ranked.rank[placed] <= ranked.rank_high[placed]).all()
+    assert (ranked.rank_low[placed] <= ranked.rank[placed]).all() and (
+        ranked.rank[placed] <= ranked.rank_high[placed]
+    ).all()
     assert ranked.rank[placed].min() == 1 and ranked.rank_high[placed].max() <= placed.sum()
-    inside = (ranked.mean_low[placed] <= ranked.mean[placed]) & (ranked.mean[placed] <= ranked.mean_high[placed])
+    inside = (ranked.mean_low[placed] <= ranked.mean[placed]) & (
+        ranked.mean[placed] <= ranked.mean_high[placed]
+    )
     assert (inside | np.isnan(ranked.mean_low[placed])).all()
-    assert [bool(why) for why in ranked.why] == list(~placed), "whoever has no rank is told why, and nobody else"
+    assert [bool(why) for why in ranked.why] == list(~placed), (
+        "whoever has no rank is told why, and nobody else"
+    )
     assert np.isnan(ranked.mean[~placed]).all()
 
 
@@ -34,7 +40,9 @@ def test_the_mean_is_the_mean_of_category_means(boards: Boards) -> None:
     full = np.flatnonzero(~np.isnan(table.values).any(axis=1))
     assert len(full) > 5
     for row in full:
-        by_hand = np.mean([table.values[row, table.codes == code].mean() for code in range(len(table.categories))])
+        by_hand = np.mean(
+            [table.values[row, table.codes == code].mean() for code in range(len(table.categories))]
+        )
         assert ranked.mean[row] == pytest.approx(by_hand)
 
 
@@ -42,7 +50,9 @@ def test_a_missing_figure_is_never_filled_in(boards: Boards) -> None:
     """A row that lacks a task has no rank under full coverage, and a lower mark does not invent the figure."""
     table = boards.table("unisim-core")
     ranked = rank(table, coverage=1.0)
-    lacking = np.isnan(table.values).any(axis=1) & ~((ranked.families.shape[1] > 0) & (table.printed > 0).any(axis=1))
+    lacking = np.isnan(table.values).any(axis=1) & ~(
+        (ranked.families.shape[1] > 0) & (table.printed > 0).any(axis=1)
+    )
     assert (ranked.rank[lacking] < 1).all()
     lenient = rank(table, coverage=0.1)
     assert (lenient.rank > 0).sum() >= (ranked.rank > 0).sum()

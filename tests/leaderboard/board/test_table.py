@@ -11,7 +11,17 @@ from leaderboard.board.table import DISPUTED, SUSPECT, TRAINED
 from leaderboard.routes import Boards
 
 MODEL = "google/siglip-so400m-patch14-224"
-SUITES = ("unisim-core", "unisim-ood", "pairbench", "mieb", "mieb-en", "mieb-lite", "cfred-hpdv2", "cfred-parti", "cfred-coco")
+SUITES = (
+    "unisim-core",
+    "unisim-ood",
+    "pairbench",
+    "mieb",
+    "mieb-en",
+    "mieb-lite",
+    "cfred-hpdv2",
+    "cfred-parti",
+    "cfred-coco",
+)
 
 
 @pytest.mark.parametrize("suite", SUITES)
@@ -25,15 +35,21 @@ def test_shapes_agree(boards: Boards, suite: str) -> None:
     assert (table.marks[np.isnan(table.values)] == 0).all()
     for column, values in zip(table.columns, table.values.T, strict=True):
         if column.scale == 100:
-            assert (values[~np.isnan(values)] >= -1).all() and (values[~np.isnan(values)] <= 1).all(), column.key
+            assert (values[~np.isnan(values)] >= -1).all() and (values[~np.isnan(values)] <= 1).all(), (
+                column.key
+            )
 
 
 def test_printed_figures_stand_where_the_paper_prints_them(boards: Boards) -> None:
     """UniSim-Bench Table 2, first row: CLIP ViT-B/32 scores 85.1 on NIGHTS and 74.4 on PIPAL."""
     table = boards.table("unisim-core")
     keys = [column.key for column in table.columns]
-    model = next(row.id for row in table.rows if table.models.loc[row.model]["title"] == "CLIP ViT-B/32 LAION-2B"
-                 or row.model == "laion/clip-vit-b-32-laion2b-s34b-b79k")
+    model = next(
+        row.id
+        for row in table.rows
+        if table.models.loc[row.model]["title"] == "CLIP ViT-B/32 LAION-2B"
+        or row.model == "laion/clip-vit-b-32-laion2b-s34b-b79k"
+    )
     assert len(keys) == 16
     assert table.values[table.row(model), keys.index("unisim/nights")] == pytest.approx(0.851)
     assert table.values[table.row(model), keys.index("unisim/pipal")] == pytest.approx(0.744)
