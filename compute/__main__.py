@@ -68,6 +68,10 @@ def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60] or "table"
 
 
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def _keep(imported: Imported, *, name: str) -> None:
     """Stores an import, rebuilds the database, and ends with exit code 1 when files had to be left out."""
     from compute import store
@@ -78,13 +82,14 @@ def _keep(imported: Imported, *, name: str) -> None:
     for problem in imported.problems:
         typer.echo(f"Left out: {problem}", err=True)
     if imported.skipped:
-        typer.echo(f"{len(imported.skipped)} sound files are of tasks outside the catalogue, such as "
-                   f"{imported.skipped[0].path}")
+        those = "sound file is of a task" if len(imported.skipped) == 1 else "sound files are of tasks"
+        typer.echo(f"{len(imported.skipped)} {those} outside the catalogue, such as {imported.skipped[0].path}")
     collection.save(imported, name=name, folder=RESULTS / "imported")
     models = len({run.model for run in imported.runs})
     report = make(store.DATABASE)
-    typer.echo(f"{name}: {len(imported.scores)} scores of {models} models imported, {len(imported.problems)} files left "
-               f"out; {report.path.name} built in {report.seconds:.1f} s")
+    scores, left = len(imported.scores), len(imported.problems)
+    typer.echo(f"{name}: {_count(scores, 'score')} of {_count(models, 'model')} imported, {_count(left, 'file')} left out; "
+               f"{report.path.name} built in {report.seconds:.1f} s")
     if imported.problems:
         raise typer.Exit(1)
 

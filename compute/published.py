@@ -128,7 +128,7 @@ def load(catalog: Catalog, *, folder: Path = PUBLISHED) -> Figures:
                 run = f"{table['key']}/{cell.model}/{cell.task}"
                 runs.setdefault(run, Run(id=run, model=cell.model, task=cell.task, procedure=task.procedure,
                                          source=table["source"], main=seen not in values))
-                n = task.n_items if metric.proportion and len(task.subsets) == 1 else None
+                n = task.independent_items if metric.proportion else None
                 score = Score(run=run, subset=cell.subset, metric=cell.metric, value=cell.value, n=n,
                               stderr=float(binomial_stderr(value=cell.value, n=n)) if n else None, printed=cell.printed)
                 if (run, cell.subset, cell.metric) in scores:

@@ -155,8 +155,9 @@ def connect(path: Path = DATABASE) -> duckdb.DuckDBPyConnection:
     try:
         connection = duckdb.connect(str(path), read_only=True)
     except duckdb.Error as error:
-        reason = "is in use by another program" if "lock" in str(error).lower() else "is damaged or half-written"
-        raise DatabaseError(f"{path.name} {reason}. Close the other program or run: python -m compute build") from error
+        if "lock" in str(error).lower():
+            raise DatabaseError(f"{path.name} is in use by another program. Close it and try again") from error
+        raise DatabaseError(f"{path.name} is damaged or half-written. Make it anew: python -m compute build") from error
     try:
         found = connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchall()
         whole = connection.execute("SELECT total_blocks * block_size FROM pragma_database_size()").fetchall()[0][0]

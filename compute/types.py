@@ -9,8 +9,10 @@ from typing import Any
 
 KINDS = ("encoder", "metric", "mllm", "generator", "distribution")
 ABILITIES = ("embed_image", "embed_text", "compare", "choose", "score_pair", "generate")
-ORIGINS = ("published", "imported", "computed")
+ORIGINS = ("published", "imported", "computed")  # the first that a model has is shown where only one can be
 VERDICTS = ("reproduces", "rounding", "conflict", "cannot be recomputed")
+# Their n_items counts frames of videos, and frames of one video are near copies: no number of independent items.
+OF_FRAMES = ("mieb/ucf101", "mieb/ucf101zeroshot")
 AGGREGATES = ("category-mean", "task-mean", "human")
 
 
@@ -99,6 +101,11 @@ class Task:
     notes: str = ""
     suites: tuple[str, ...] = ()
     ranked: bool = True  # False: shown, but not part of a suite's mean
+
+    @property
+    def independent_items(self) -> int | None:
+        """How many independent items one score rests on; None where not known or where the items depend."""
+        return self.n_items if len(self.subsets) == 1 and self.key not in OF_FRAMES else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compute.analysis.preference import FEWEST, Agreement, agree
-from compute.analysis.ties import holm
+from compute.analysis.preference import AGAINST, FOLLOWS, TOO_FEW, UNPROVEN, Agreement, agree, verdicts
 from compute.types import BadInput
 from leaderboard import queries_pages
 from leaderboard.board.ranked import SEED
@@ -27,33 +26,33 @@ JUDGES = {
     "hpsv2": "xswu/hpsv2",
     "mps": "mps",
 }
-ALPHA = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judge:
-    """One metric on one set. `proven` means: below 5% by permutation, Holm-corrected over the metrics of the set."""
+    """One metric on one set, with one of `compute.analysis.preference`'s verdicts."""
 
     column: Column
     trained: bool  # on people's preferences
     trained_here: bool  # on this very data set
     agreement: Agreement
-    proven: bool
+    verdict: str
     printed_rho: str
     printed_accuracy: str  # empty where the paper prints none
     scores: np.ndarray  # [generators]
     ranks: np.ndarray  # [generators], as printed
 
     @property
+    def proven(self) -> bool:
+        """Whether its agreement or disagreement with people is more than chance gives."""
+        return self.verdict in (FOLLOWS, AGAINST)
+
+    @property
     def reading(self) -> str:
         """What may be said of it, and no more."""
-        found = self.agreement
-        way = "right way" if found.right_way else "wrong way"
-        if found.generators < FEWEST:
-            return f"{way}, too few"
-        if not self.proven:
-            return f"{way}, unproven"
-        if not found.right_way:
+        if self.verdict in (TOO_FEW, UNPROVEN):
+            return f"{'right' if self.agreement.right_way else 'wrong'} way, {self.verdict}"
+        if self.verdict == AGAINST:
             return "against people"
         return "follows people, trained on this set" if self.trained_here else "follows people"
 
@@ -107,7 +106,7 @@ def jury(db: Database, table: Table) -> Jury:
             )
         )
     seen = set(queries_pages.trained_on_task(db, task=task)["model"])
-    proven = holm([agreement.p for *_, agreement in found], alpha=ALPHA)
+    said = verdicts([agreement for *_, agreement in found])
     return Jury(
         table=table,
         people=people,
@@ -119,12 +118,12 @@ def jury(db: Database, table: Table) -> Jury:
                 trained=column.group == TRAINED,
                 trained_here=JUDGES[column.metric] in seen,
                 agreement=agreement,
-                proven=bool(sure),
+                verdict=verdict,
                 scores=scores,
                 ranks=ranks,
                 printed_rho=printed.get((JUDGES[column.metric], "rho_squared"), ""),
                 printed_accuracy=printed.get((JUDGES[column.metric], "rank_accuracy"), ""),
             )
-            for (column, scores, ranks, agreement), sure in zip(found, proven, strict=True)
+            for (column, scores, ranks, agreement), verdict in zip(found, said, strict=True)
         ),
     )

@@ -69,11 +69,7 @@ def neighbours(
     if minimum < 2:
         raise BadInput(f"Neighbours need 2 shared tasks or more, got minimum={minimum}.")
     x = _oriented(scores, row=row, higher=higher)
-    there = ~np.isnan(x)
-    count = np.maximum(there.sum(axis=0), 1)
-    mean = np.where(there, x, 0.0).sum(axis=0) / count
-    sd = np.sqrt(np.where(there, (x - mean) ** 2, 0.0).sum(axis=0) / count)
-    z = np.divide(x - mean, sd, out=np.full(x.shape, np.nan), where=sd > 1e-12)
+    z = standardised(scores=x)
     both = ~np.isnan(z) & ~np.isnan(z[row])
     shared = both.sum(axis=1)
     enough = shared >= minimum
@@ -85,6 +81,20 @@ def neighbours(
         if np.ptp(mine) > 1e-12 and np.ptp(theirs) > 1e-12:
             correlation[other] = np.corrcoef(mine, theirs)[0, 1]
     return Neighbours(distance=distance, correlation=correlation, shared=shared.astype(np.int64))
+
+
+def standardised(*, scores: ArrayLike, higher: ArrayLike | None = None) -> NDArray[np.float64]:
+    """Scores [models, tasks] (NaN missing) in standard deviations from each task's mean over the models that have it.
+
+    Population standard deviation; positive is better. A task on which all score alike is NaN throughout.
+    """
+    x = ranking.table(scores)
+    x = np.where(ranking.directions(higher=higher, tasks=x.shape[1]), x, -x)
+    there = ~np.isnan(x)
+    count = np.maximum(there.sum(axis=0), 1)
+    mean = np.where(there, x, 0.0).sum(axis=0) / count
+    sd = np.sqrt(np.where(there, (x - mean) ** 2, 0.0).sum(axis=0) / count)
+    return np.divide(x - mean, sd, out=np.full(x.shape, np.nan), where=sd > 1e-12)
 
 
 def _oriented(scores: ArrayLike, *, row: int, higher: ArrayLike | None) -> NDArray[np.float64]:

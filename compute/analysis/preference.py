@@ -8,17 +8,21 @@ this kind are drawn (bootstrap), and how far the correlation falls when one gene
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from compute.analysis.ties import holm
 from compute.types import BadInput, Undefined
 
 EXACT = 8  # generators up to which every order is tried: 8! = 40,320
 ORDERS = 20_000  # random orders above that
-FEWEST = 6  # generators below which a bootstrap over them is no interval
+FEWEST = 6  # generators below which a bootstrap over them is no interval, and nothing is claimed
+FOLLOWS, AGAINST, UNPROVEN, TOO_FEW = "follows", "against", "unproven", "too few"
+ALPHA = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +81,24 @@ def agree(
         weakest=_weakest(x, y, sign=r),
         generators=len(x),
     )
+
+
+def verdicts(agreements: Sequence[Agreement], *, alpha: float = ALPHA) -> tuple[str, ...]:
+    """What may be said of each metric of one set of generators: FOLLOWS, AGAINST, UNPROVEN or TOO_FEW.
+
+    Proven is a permutation p below `alpha` with Holm's correction over all the metrics; below FEWEST generators
+    nothing is, whatever p says.
+    """
+    proven = holm([found.p for found in agreements], alpha=alpha)
+    said = []
+    for found, sure in zip(agreements, proven, strict=True):
+        if found.generators < FEWEST:
+            said.append(TOO_FEW)
+        elif not sure:
+            said.append(UNPROVEN)
+        else:
+            said.append(FOLLOWS if found.right_way else AGAINST)
+    return tuple(said)
 
 
 def permutation_p(*, x: ArrayLike, y: ArrayLike, seed: int = 0) -> float:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from compute.claims.cfred_tables import PAPER, SETS, columns
-from compute.claims.verdict import judge, shown
+from compute.claims.verdict import judge, shown, stated
 from compute.published import read_table
 from compute.types import Claim
+
+_statement = partial(stated, PAPER)
 
 
 def claims() -> list[Claim]:
@@ -234,18 +238,3 @@ def _best_statistical(table: int) -> tuple[bool, str]:
     rho = {name: column.rho for name, column in columns(table).items() if not column.judge.trained}
     listing = ", ".join(f"{columns(table)[name].judge.title} {value:.2f}" for name, value in rho.items())
     return _place(rho, "cFreD") == 1, listing
-
-
-def _statement(
-    claim: str, where: str, printed: str, recomputed: str, holds: bool, *, formula: str, note: str = ""
-) -> Claim:
-    return Claim(
-        paper=PAPER,
-        claim=claim,
-        where=where,
-        printed=printed,
-        recomputed=recomputed,
-        note=note,
-        verdict="reproduces" if holds else "conflict",
-        formula=formula,
-    )

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from compute.claims.verdict import judge, shown
+from compute.claims.verdict import judge, shown, stated
 from compute.published import numbers, read_table
 from compute.types import Claim
 
 PAPER = "PairBench"
+statement = partial(stated, PAPER)
 HALF_UNIT = 0.005  # rounding of a printed MMScore, in its printed units
 MEASURES = {"MMScore": "MMScore", "1-RS": "1-RelaxSym", "SM": "Smoothness", "Cont": "Controllability"}
 NOT_PRINTED = "The figure it is made from is not printed per split."
@@ -276,18 +278,3 @@ def _models(sensitive: pd.DataFrame) -> list[Claim]:
             )
         )
     return found
-
-
-def statement(
-    claim: str, where: str, printed: str, recomputed: str, holds: bool, *, formula: str, note: str = ""
-) -> Claim:
-    return Claim(
-        paper=PAPER,
-        claim=claim,
-        where=where,
-        printed=printed,
-        recomputed=recomputed,
-        note=note,
-        verdict="reproduces" if holds else "conflict",
-        formula=formula,
-    )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import pandas as pd
 
-from compute.claims.verdict import judge, shown
+from compute.claims.verdict import judge, shown, stated
 from compute.published import numbers, read_table
 from compute.types import Claim
 
 PAPER = "UniSim-Bench"
+statement = partial(stated, PAPER)
 CORE = {
     "Img-2AFC average": ("NIGHTS", "BAPPS", "PIEAPP (2AFC)"),
     "IT-2AFC average": ("IMAGEREWARD", "HPDV2", "AGIQA-3K (alignment)", "MAGICBRUSH", "HQ-EDIT (IT)"),
@@ -250,29 +252,4 @@ def _support(
     a, b = mean(row, rule[average]), mean(other, rule[average])
     return (
         f"{average} {a:.2f} with Table {tables[0]}, {b:.2f} with Table {tables[1]}; printed {other[average]}"
-    )
-
-
-def statement(
-    claim: str,
-    *,
-    where: str,
-    printed: str,
-    recomputed: str,
-    verdict: str | bool,
-    formula: str,
-    note: str = "",
-) -> Claim:
-    """A sentence of the paper as a claim: one that holds reproduces, one that does not is a conflict."""
-    if not isinstance(verdict, str):
-        verdict = "reproduces" if verdict else "conflict"
-    return Claim(
-        paper=PAPER,
-        claim=claim,
-        where=where,
-        printed=printed,
-        recomputed=recomputed,
-        verdict=verdict,
-        note=note,
-        formula=formula,
     )

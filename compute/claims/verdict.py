@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal, InvalidOperation
 
-from compute.types import BadInput
+from compute.types import BadInput, Claim
 
 
 def decimals(printed: str) -> int:
@@ -43,3 +43,12 @@ def shown(value: float | None, *, like: str, extra: int = 2) -> str:
     if value is None or not math.isfinite(value):
         return ""
     return f"{value:.{decimals(like) + extra}f}"
+
+
+def stated(paper: str, claim: str, where: str, printed: str, recomputed: str, verdict: bool | str, *, formula: str,
+           note: str = "") -> Claim:
+    """A sentence of a paper as a claim: True reproduces, False is a conflict; a verdict in words stays as it is."""
+    if not isinstance(verdict, str):
+        verdict = "reproduces" if verdict else "conflict"
+    return Claim(paper=paper, claim=claim, where=where, printed=printed, recomputed=recomputed, verdict=verdict,
+                 note=note, formula=formula)

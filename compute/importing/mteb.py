@@ -242,7 +242,7 @@ class _Reader:
 
 
 def _score(run: Run, task: Task, metric: Metric, subset: str, value: float) -> Score:
-    n = task.n_items if metric.proportion and len(task.subsets) == 1 else None
+    n = task.independent_items if metric.proportion else None
     return Score(
         run=run.id,
         subset=subset,
