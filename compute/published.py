@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,7 @@ def read_csv(path: Path, *, columns: tuple[str, ...] = ()) -> pd.DataFrame:
     return frame.astype(object)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _table(key: str, folder: Path) -> pd.DataFrame:
     return read_csv(folder / f"{key}.csv", columns=("model",))
 

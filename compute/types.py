@@ -193,3 +193,4 @@ class View:
     key: str
     title: str
     draw: Callable[[Any], None]
+    figures: bool = False  # draws figures as soon as it opens

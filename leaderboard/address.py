@@ -1,10 +1,10 @@
-"""What an address may ask of Gradio itself."""
+"""What passes between an address and Gradio: queries it must not see, and files a page will need."""
 
 from __future__ import annotations
 
 from urllib.parse import parse_qsl, urlencode
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class WithoutPage:
@@ -20,3 +20,23 @@ class WithoutPage:
             kept = urlencode([(key, value) for key, value in pairs if key != "page"])
             scope = {**scope, "query_string": kept.encode("latin-1")}
         await self.app(scope, receive, send)
+
+
+class Ahead:
+    """Names the figure library in the answer for a page with figures, so that it loads while the page is built."""
+
+    def __init__(self, app: ASGIApp, pages: frozenset[str], link: str) -> None:
+        self.app, self.pages, self.link = app, pages, link.encode("latin-1")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hands the request on, and adds the header to the answer of the named pages."""
+        if scope["type"] != "http" or scope["path"].strip("/") not in self.pages:
+            await self.app(scope, receive, send)
+            return
+
+        async def noted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message["headers"], (b"link", self.link)]}
+            await send(message)
+
+        await self.app(scope, receive, noted)

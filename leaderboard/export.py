@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from compute import store
@@ -13,7 +15,8 @@ from compute.types import BadInput
 from leaderboard import queries
 from leaderboard.board.payload import family_values
 from leaderboard.board.ranked import Ranked
-from leaderboard.board.table import Table
+from leaderboard.board.table import DISPUTED, SUSPECT, TRAINED, Table
+from leaderboard.marks import SIGNS, signs
 from leaderboard.queries import Database
 
 MEDIA = {
@@ -23,6 +26,7 @@ MEDIA = {
     "duckdb": "application/octet-stream",
 }
 ENDINGS = {"markdown": "md", "latex": "tex", "bibtex": "bib"}
+PERCENT = "%"
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a spreadsheet runs a cell that starts so
 
 
@@ -40,8 +44,10 @@ def view(table: Table, ranked: Ranked | None, *, rows: list[str], columns: list[
     if form == "bibtex":
         return _file(f"likeness-{table.suite['key']}", form, str(table.suite["bibtex"]).encode())
     frame = view_frame(table, ranked, rows=rows, columns=columns)
-    caption = f"{table.suite['benchmark_title']}: {table.suite['title']}. {table.suite['description']}"
-    return _file(f"likeness-{table.suite['key']}", form, _encode(frame, form, caption=caption))
+    if form in ("markdown", "latex"):
+        return _file(f"likeness-{table.suite['key']}", form,
+                     _encode(_to_read(frame, table, rows=rows, columns=columns), form, caption=_caption(table)))
+    return _file(f"likeness-{table.suite['key']}", form, _encode(frame, form, caption=""))
 
 
 def everything(db: Database, *, form: str) -> File:
@@ -54,7 +60,11 @@ def everything(db: Database, *, form: str) -> File:
 
 
 def view_frame(table: Table, ranked: Ranked | None, *, rows: list[str], columns: list[str]) -> pd.DataFrame:
-    """The view as a frame: model, origin, rank with its interval, mean, then the columns in shown units."""
+    """The view as a frame: model, origin, rank with its interval, mean, the columns in shown units, then their marks.
+
+    `trained_on_tasks`, `suspect_columns` and `disputed_columns` list those of a row's exported columns, `;` between: the
+    model was trained on the data set, a remark doubts the figure, another table prints another number.
+    """
     places = [table.row(row) for row in rows]
     every = {column.key: column for column in (*table.families, *table.columns)}
     unknown = [key for key in columns if key not in every]
@@ -80,7 +90,67 @@ def view_frame(table: Table, ranked: Ranked | None, *, rows: list[str], columns:
         family = column.kind == "family"
         source = families[:, list(table.categories).index(key)] if family else table.values[:, table.columns.index(column)]
         frame[key] = [round(float(source[place]) * column.scale, column.digits + 2) for place in places]
+    found = cell_marks(table, rows=rows, columns=columns)
+    for name, bit in (("trained_on_tasks", TRAINED), ("suspect_columns", SUSPECT), ("disputed_columns", DISPUTED)):
+        frame[name] = pd.Series(
+            [";".join(key for key, mark in zip(columns, line, strict=True) if mark & bit) for line in found], dtype=str)
     return frame
+
+
+def cell_marks(table: Table, *, rows: list[str], columns: list[str]) -> list[list[int]]:
+    """The marks of every exported cell [rows][columns]; a category's is TRAINED where one of its tasks' is."""
+    families = {column.key: np.flatnonzero(table.codes == code) for code, column in enumerate(table.families)}
+    tasks = {column.key: place for place, column in enumerate(table.columns)}
+    found = []
+    for place in (table.row(row) for row in rows):
+        line = table.marks[place]
+        found.append([TRAINED * int((line[families[key]] & TRAINED).any()) if key in families else int(line[tasks[key]])
+                      for key in columns])
+    return found
+
+
+def _caption(table: Table) -> str:
+    about = table.suite
+    title, whose = str(about["title"]), str(about["benchmark_title"])
+    named = title if whose in title else f"{whose}: {title}"
+    legend = "; ".join(f"{sign} {words}" for _, sign, words in SIGNS)
+    return f"{named}. {about['description']} {legend[0].upper()}{legend[1:]}; — no figure."
+
+
+def _to_read(frame: pd.DataFrame, table: Table, *, rows: list[str], columns: list[str]) -> pd.DataFrame:
+    """The view for people: titles with units as headings, numbers at the digits the board shows, signs after them."""
+    every = {column.key: column for column in (*table.families, *table.columns)}
+    out = pd.DataFrame({"Model": frame["title"], "Origin": frame["origin"], "Parameters (millions)": [
+        "" if _blank(size) else f"{size:.4g}" for size in frame["parameters_m"]]})
+    if "rank" in frame:
+        first = table.families[0]
+        unit = f" ({PERCENT})" if first.scale == 100 else ""
+        out["Rank"] = frame["rank"]
+        out["Rank, 95% interval"] = [_between(low, high, digits=0) for low, high in
+                                     zip(frame["rank_low"], frame["rank_high"], strict=True)]
+        out["Tie class"] = frame["tie_class"]
+        out[f"Mean{unit}"] = [_rounded(value, first.digits) for value in frame["mean"]]
+        out[f"Mean, 95% interval{unit}"] = [_between(low, high, digits=first.digits) for low, high in
+                                            zip(frame["mean_low"], frame["mean_high"], strict=True)]
+    found = cell_marks(table, rows=rows, columns=columns)
+    for at, key in enumerate(columns):
+        column = every[key]
+        facts = [column.metric_title] * (column.metric_title != column.title) + [PERCENT] * (column.scale == 100)
+        facts += ["lower is better"] * (not column.higher)
+        title = f"{column.title} ({', '.join(facts)})" if facts else column.title
+        while title in out:
+            title += f" [{key}]"
+        shown = [_rounded(value, column.digits) for value in frame[key]]
+        out[title] = [f"{value}{signs(line[at])}" if value else "" for value, line in zip(shown, found, strict=True)]
+    return out
+
+
+def _rounded(value: float, digits: int) -> str:
+    return "" if _blank(value) else f"{value:.{digits}f}"
+
+
+def _between(low: float, high: float, *, digits: int) -> str:
+    return "" if _blank(low) or _blank(high) else f"{low:.{digits}f} to {high:.{digits}f}"
 
 
 def _file(name: str, form: str, content: bytes) -> File:
@@ -121,14 +191,15 @@ def _markdown(frame: pd.DataFrame, *, caption: str) -> bytes:
 
 
 LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
-         "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+         "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+         "†": r"\textdagger{}", "‡": r"\textdaggerdbl{}"}
 
 
 def _latex(frame: pd.DataFrame, *, caption: str) -> bytes:
     def text(cell: object) -> str:
         return "".join(LATEX.get(sign, sign) for sign in _shown(cell))
 
-    shape = "".join("r" if pd.api.types.is_numeric_dtype(frame[name]) else "l" for name in frame.columns)
+    shape = "".join("r" if _numbers(frame[name]) else "l" for name in frame.columns)
     body = [" & ".join(text(cell) for cell in row) + r" \\" for row in frame.itertuples(index=False)]
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{text(caption)}}}", rf"\begin{{tabular}}{{{shape}}}",
              r"\hline", " & ".join(text(name) for name in frame.columns) + r" \\", r"\hline", *body, r"\hline",
@@ -136,12 +207,17 @@ def _latex(frame: pd.DataFrame, *, caption: str) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
+def _numbers(column: pd.Series) -> bool:
+    """Whether every cell that holds something is a number, maybe with a sign after it."""
+    return all(re.match(r"[-−]?\d", str(cell)) for cell in column if not _blank(cell) and cell != "")
+
+
 def _blank(cell: object) -> bool:
     return cell is None or cell is pd.NA or (isinstance(cell, float) and math.isnan(cell))
 
 
 def _shown(cell: object) -> str:
-    return "—" if _blank(cell) else " ".join(str(cell).splitlines())
+    return "—" if _blank(cell) or cell == "" else " ".join(str(cell).splitlines())
 
 
 def _plain(cell: object) -> object:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from compute.analysis.maps import COLUMNS, Recipe
-from compute.types import BadInput, LikenessError
+from compute.analysis.suite import ALL
+from compute.types import ORIGINS, BadInput, LikenessError
 from leaderboard import queries_pages
 from leaderboard.state import Choice, Choices, Number, Parameter
 
@@ -30,7 +31,6 @@ COLOURS = {
 }
 KEPT = 32  # maps made by visitors that stay in memory
 LONGEST = 300  # seconds a map may take
-ORIGINS = ("published", "imported", "computed", "all")
 STAGES = ("loading", "placing")  # first words of what the program says it is at; libraries print other things
 
 
@@ -52,8 +52,8 @@ def parameters(suites: pd.DataFrame) -> tuple[Parameter, ...]:
     keys = tuple(suites[suites["aggregate"] != "human"]["key"])
     return (
         Choice(key="of", default=usual.noun, choices=("tasks", "models")),
-        Choices(key="suites", default=usual.suites, choices=keys),
-        Choice(key="origin", default=usual.origin, choices=ORIGINS),
+        Choices(key="suites", default=usual.suites, choices=keys, least=1),
+        Choice(key="origin", default=usual.origin, choices=(*ORIGINS, ALL)),
         Choice(key="colour", default="cluster", choices=tuple(dict.fromkeys(sum(COLOURS.values(), ())))),
         Number(key="neighbours", default=usual.n_neighbors, low=2, high=100, whole=True),
         Number(key="distance", default=usual.min_dist, low=0, high=1),

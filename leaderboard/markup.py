@@ -55,7 +55,7 @@ def span(low: float, high: float, *, digits: int, scale: float = 1.0) -> str:
 def facts(pairs: Iterable[tuple[str, str]], *, more: str = "") -> str:
     """A list of facts; labels are ours, values are markup already. `more` is a quiet line below."""
     lines = "".join(f"<div><dt>{label}</dt><dd>{value}</dd></div>" for label, value in pairs)
-    return f"<div><dl class='lk-facts'>{lines}</dl>{f'<p class=lk-quiet>{more}</p>' if more else ''}</div>"
+    return f"<div><dl class='pg-facts'>{lines}</dl>{f'<p class=pg-quiet>{more}</p>' if more else ''}</div>"
 
 
 def table(
@@ -72,8 +72,8 @@ def table(
     """
     lines = list(rows)
     if not lines:
-        return f"<p class='lk-quiet'>{html.escape(empty)}</p>"
-    align = [" class='lk-num'" if place in numeric else "" for place in range(len(heads))]
+        return f"<p class='pg-quiet'>{html.escape(empty)}</p>"
+    align = [" class='pg-num'" if place in numeric else "" for place in range(len(heads))]
     head = "".join(f"<th scope='col'{align[place]}>{name}</th>" for place, name in enumerate(heads))
     body = "".join(
         "<tr>"
@@ -85,10 +85,10 @@ def table(
         for row in lines
     )
     above = "".join(
-        f"<th scope='colgroup' colspan='{count}' class='lk-over'>{name}</th>" for name, count in over
+        f"<th scope='colgroup' colspan='{count}' class='pg-over'>{name}</th>" for name, count in over
     )
     return (
-        f"<div class='lk-wide' role='group' aria-label='Table' tabindex='0'><table class='lk-table'><thead>"
+        f"<div class='pg-wide' role='group' aria-label='Table' tabindex='0'><table class='pg-table'><thead>"
         f"{f'<tr>{above}</tr>' if above else ''}<tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table></div>"
     )
@@ -96,8 +96,8 @@ def table(
 
 def section(title: str, body: str, *, more: str = "") -> str:
     """A titled part of a page; `more` is a quiet sentence under the title."""
-    note = f"<p class='lk-quiet'>{more}</p>" if more else ""
-    return f"<section class='lk-section'><h2>{title}</h2>{note}{body}</section>"
+    note = f"<p class='pg-quiet'>{more}</p>" if more else ""
+    return f"<section class='pg-section'><h2>{title}</h2>{note}{body}</section>"
 
 
 def remarks(notes: pd.DataFrame, *, first: str = "") -> str:
@@ -109,14 +109,14 @@ def remarks(notes: pd.DataFrame, *, first: str = "") -> str:
             for row in group.drop_duplicates("model").itertuples()
             if row.model != "*"
         ]
-        who = f" <span class='lk-quiet'>({', '.join(models)})</span>" if models else ""
+        who = f" <span class='pg-quiet'>({', '.join(models)})</span>" if models else ""
         lines.append(f"<li>{text(note)}{who}</li>")
-    return f"<ul class='lk-list'>{''.join(lines)}</ul>" if lines else "<p class='lk-quiet'>None.</p>"
+    return f"<ul class='pg-list'>{''.join(lines)}</ul>" if lines else "<p class='pg-quiet'>None.</p>"
 
 
 def lazy_table(source: str, *, label: str) -> str:
     """A place that data.js fills with a sortable table from `source` once it is in view."""
     return (
         f"<div class='lk-data' data-source='{html.escape(source, quote=True)}' data-label='"
-        f"{html.escape(label, quote=True)}'><p class='lk-quiet'>Loading the table …</p></div>"
+        f"{html.escape(label, quote=True)}'><p class='pg-quiet'>Loading the table …</p></div>"
     )

@@ -10,7 +10,8 @@ import pandas as pd
 
 from leaderboard import profiles, queries_pages
 from leaderboard.board.ranked import Ranked
-from leaderboard.board.table import DISPUTED, SUSPECT, TRAINED, Table
+from leaderboard.board.table import Table
+from leaderboard.marks import marked
 from leaderboard.markup import (
     NOTHING,
     blank,
@@ -38,11 +39,6 @@ KINDS = {
 }
 SHOWN = 6  # strengths, weaknesses
 NEAR = 8
-SIGNS = (
-    (TRAINED, "<abbr title='trained on this data set'>†</abbr>"),
-    (SUSPECT, "<abbr title='suspect figure'>?</abbr>"),
-    (DISPUTED, "<abbr title='another table prints another number'>‡</abbr>"),
-)
 
 
 def known(boards: Boards, about: pd.Series) -> str:
@@ -62,9 +58,9 @@ def known(boards: Boards, about: pd.Series) -> str:
     is_open = None if blank(about["open_weights"]) else bool(about["open_weights"])
     spelled = queries_pages.aliases(boards.db, model=about["key"])
     names = "<br>".join(
-        f"{text(row.printed)} <span class='lk-quiet'>in {text(row.benchmark_title)}</span>"
+        f"{text(row.printed)} <span class='pg-quiet'>in {text(row.benchmark_title)}</span>"
         + (
-            f" <strong class='lk-guess'>guess</strong>{': ' + text(row.note) if row.note else ''}"
+            f" <strong class='pg-guess'>guess</strong>{': ' + text(row.note) if row.note else ''}"
             if row.certainty == "guess"
             else ""
         )
@@ -75,7 +71,7 @@ def known(boards: Boards, about: pd.Series) -> str:
         address = f"https://huggingface.co/{quote(about['weights'], safe='/')}"
         hub = f"<a href='{address}' rel='noreferrer'>{text(about['weights'])}</a>"
         hub += (
-            f" <span class='lk-quiet'>at {text(about['revision'][:12])}</span>" if about["revision"] else ""
+            f" <span class='pg-quiet'>at {text(about['revision'][:12])}</span>" if about["revision"] else ""
         )
     return facts(
         [
@@ -90,7 +86,7 @@ def known(boards: Boards, about: pd.Series) -> str:
             ("Licence", text(about["license"])),
             ("Released", text(about["released"])),
             ("Weights", hub),
-            ("Trained on", ", ".join(trained) or "<span class='lk-quiet'>not stated by our sources</span>"),
+            ("Trained on", ", ".join(trained) or "<span class='pg-quiet'>not stated by our sources</span>"),
             ("Key", f"<code>{text(about['key'])}</code>"),
             ("Printed as", names or NOTHING),
         ],
@@ -112,11 +108,11 @@ def ranks(boards: Boards, model: str, suites: list[str]) -> str:
                 continue
             name = link(f"board?suite={suite}&select={quote(row.id, safe='/:~')}", sheet.suite["title"])
             if ranked is not None and ranked.why[at]:
-                name += f"<br><span class='lk-quiet'>{text(ranked.why[at])}</span>"
+                name += f"<br><span class='pg-quiet'>{text(ranked.why[at])}</span>"
             rows.append([name, text(row.origin), *_rank_cells(sheet, ranked, at)])
     heads = ["Suite", "Origin", "Rank", "95% interval", "Tie class", "Mean", "95% interval"]
     legend = (
-        "<p class='lk-quiet'>Ranks hold among rows of the same origin. The interval says how far the rank "
+        "<p class='pg-quiet'>Ranks hold among rows of the same origin. The interval says how far the rank "
         "moves when the "
         "tasks of each category are drawn again and the scores move by their noise. Models of one tie "
         "class cannot be told "
@@ -135,7 +131,7 @@ def _rank_cells(sheet: Table, ranked: Ranked | None, at: int) -> list[str]:
         place = int((values > values[at]).sum()) + 1
         return [
             f"{place} of {int((~np.isnan(values)).sum())} by people",
-            "<span class='lk-quiet'>votes not printed</span>",
+            "<span class='pg-quiet'>votes not printed</span>",
             NOTHING,
             number(values[at], digits=column.digits, scale=column.scale),
             NOTHING,
@@ -158,11 +154,12 @@ def _rank_cells(sheet: Table, ranked: Ranked | None, at: int) -> list[str]:
 def strip_title(shown: profiles.Field) -> str:
     """The heading of the figure, with what its marks are."""
     return (
-        f"<section class='lk-section'><h2>Against the field: {text(shown.table.suite['title'])}</h2><p "
-        "class='lk-quiet'>Each "
+        f"<section class='pg-section'><h2>Against the field: {text(shown.table.suite['title'])}</h2><p "
+        "class='pg-quiet'>Each "
         f"line holds the {len(shown.rows) - 1} other rows of the same origin ({text(shown.origin)} "
         "figures) as ticks and this "
-        "model as a diamond; where guessing has a known score, it is a blue bar.</p></section>"
+        "model as a diamond; where guessing has a known score, it is a blue bar. † in the words on pointing at a mark: "
+        "trained on that data set, of a category on one of them.</p></section>"
     )
 
 
@@ -177,11 +174,11 @@ def apart(shown: profiles.Field) -> str:
         for at in places:
             place = shown.columns[at]
             column, marks = sheet.columns[place], sheet.marks[shown.place, place]
-            signs = "".join(f" {sign}" for bit, sign in SIGNS if marks & bit)
             rows.append(
                 [
-                    to_task(column.task, column.title) + signs,
-                    number(sheet.values[shown.place, place], digits=column.digits, scale=column.scale),
+                    to_task(column.task, column.title),
+                    number(sheet.values[shown.place, place], digits=column.digits, scale=column.scale)
+                    + marked(marks),
                     f"{number(z[at], digits=2, sign=True)}",
                     f"{shown.standing.place[at]} of {shown.standing.others[at] + 1}",
                 ]
@@ -202,7 +199,7 @@ def apart(shown: profiles.Field) -> str:
     else:
         nearest = _nearest(shown)
     return (
-        "<div class='lk-three'>"
+        "<div class='pg-three'>"
         + section(
             "Stands out above",
             lines(best),
@@ -232,7 +229,7 @@ def _nearest(shown: profiles.Field) -> str:
             ]
         )
     said = (
-        "<p class='lk-quiet'>Root mean square difference over the tasks both have, each task in standard "
+        "<p class='pg-quiet'>Root mean square difference over the tasks both have, each task in standard "
         "deviations over all "
         "models; r is their correlation on that scale.</p>"
     )
@@ -251,16 +248,16 @@ def rest(boards: Boards, about: pd.Series) -> str:
     for note in notes.itertuples():
         titles = list(note.tasks)
         rest = f" and {len(titles) - 6} more" if len(titles) > 6 else ""
-        where = f" <span class='lk-quiet'>({text(', '.join(titles[:6]))}{rest})</span>"
+        where = f" <span class='pg-quiet'>({text(', '.join(titles[:6]))}{rest})</span>"
         lines.append(f"<li>{text(note.note)}{where if titles else ''}</li>")
     remarks = (
-        f"<ul class='lk-list'>{''.join(lines)}</ul>"
+        f"<ul class='pg-list'>{''.join(lines)}</ul>"
         if lines
-        else "<p class='lk-quiet'>No remark on its figures.</p>"
+        else "<p class='pg-quiet'>No remark on its figures.</p>"
     )
     papers = queries_pages.benchmarks_of(boards.db, model=about["key"])
     cites = "".join(
-        f"<details class='lk-cite'><summary>How to cite {text(row.title)}</summary><pre "
+        f"<details class='pg-cite'><summary>How to cite {text(row.title)}</summary><pre "
         f"tabindex='0'>{text(row.bibtex)}"
         "</pre></details>"
         for row in papers.itertuples()
@@ -275,5 +272,5 @@ def rest(boards: Boards, about: pd.Series) -> str:
             "gives no such figure.",
         )
         + section("Remarks", remarks)
-        + section("Cite", f"{cites}<p class='lk-quiet'>Cite the paper whose figures you use.</p>")
+        + section("Cite", f"{cites}<p class='pg-quiet'>Cite the paper whose figures you use.</p>")
     )

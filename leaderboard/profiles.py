@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from compute.analysis.field import Neighbours, Standing, neighbours, standing
-from compute.types import BadInput
+from compute.types import ORIGINS, BadInput
 from leaderboard.board.table import Column, Table
 
 if TYPE_CHECKING:
     from leaderboard.routes import Boards
 
-FIRST = {"published": 0, "computed": 1, "imported": 2}  # which origin is shown when a model has several
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +53,7 @@ def field(boards: Boards, *, suite: str, model: str, origin: str = "") -> Field:
     if not own:
         raise BadInput(f"{model} has no score in {table.suite['title']}. Choose another suite")
     there = ~np.isnan(table.values[:, columns])
-    place = min(own, key=lambda row: (-there[row].sum(), FIRST[table.rows[row].origin]))
+    place = min(own, key=lambda row: (-there[row].sum(), ORIGINS.index(table.rows[row].origin)))
     rows = np.array([other for other, row in enumerate(table.rows) if row.origin == table.rows[place].origin])
     return Field(
         table=table,
@@ -95,10 +94,8 @@ def one_row_a_model(table: Table, *, column: int | None = None) -> np.ndarray:
         if column is not None and np.isnan(table.values[place, column]):
             continue
         held = best.get(row.model)
-        if held is None or (-there[place], FIRST[row.origin]) < (
-            -there[held],
-            FIRST[table.rows[held].origin],
-        ):
+        order = ORIGINS.index(row.origin)
+        if held is None or (-there[place], order) < (-there[held], ORIGINS.index(table.rows[held].origin)):
             best[row.model] = place
     return np.array(sorted(best.values()), int)
 

@@ -183,3 +183,9 @@ def lite_claims(db: Database) -> pd.DataFrame:
     """What MIEB says of how well its lite suite keeps the order: claim, printed."""
     return db.ask("""SELECT DISTINCT claim, printed FROM claims WHERE paper = 'MIEB' AND "where" = 'Section 6.3'
                      AND claim LIKE '%correlation of the means%' ORDER BY claim DESC""")
+
+
+def highest_printed(db: Database, *, suite: str) -> pd.DataFrame:
+    """The model whose printed category means of a suite are most and highest, as a frame of at most one row: model."""
+    return db.ask("""SELECT model FROM averages WHERE suite = ? GROUP BY model
+                     ORDER BY count(*) DESC, avg(value) DESC, model LIMIT 1""", [suite])

@@ -28,18 +28,19 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
-    """A parameter with several values of a set, comma-separated; at most `most` of them."""
+    """A parameter with several values of a set, comma-separated; from `least` to `most` of them."""
 
     key: str
     default: tuple[str, ...]
     choices: tuple[str, ...]
     most: int = 200
+    least: int = 0
 
     def read(self, text: str) -> list[str] | None:
         known = set(self.choices)
         wanted = list(dict.fromkeys(part for part in text.split(",") if part))
         found = [part for part in wanted if part in known][: self.most]
-        return found if len(found) == len(wanted) else None
+        return found if self.least <= len(found) == len(wanted) else None
 
     def write(self, value: Any) -> str:
         return ",".join(value or ())
@@ -89,19 +90,21 @@ Parameter = Choice | Choices | Number | Text
 def parse(parameters: tuple[Parameter, ...], query: Mapping[str, str]) -> tuple[dict[str, Any], str]:
     """Values by key, and one plain sentence on what was ignored (empty when nothing was)."""
     values: dict[str, Any] = {}
-    ignored = []
+    ignored, empty = [], []
     for parameter in parameters:
         default = list(parameter.default) if isinstance(parameter, Choices) else parameter.default
         text = query.get(parameter.key)
         read = parameter.read(text) if text is not None and len(text) <= LONGEST else None
         if text is not None and read is None:
-            ignored.append(parameter.key)
+            (ignored if text else empty).append(parameter.key)
         values[parameter.key] = default if read is None else read
-    message = ""
+    said = []
     if ignored:
-        message = (f"The address names something this page does not have under {', '.join(ignored)}; "
-                   "the default is shown instead.")
-    return values, message
+        said.append(f"The address names something this page does not have under {', '.join(ignored)}; "
+                    "the default is shown instead.")
+    if empty:
+        said.append(f"Nothing is chosen under {', '.join(empty)}; the default is shown instead.")
+    return values, " ".join(said)
 
 
 def query(parameters: tuple[Parameter, ...], values: Mapping[str, Any]) -> str:

@@ -61,3 +61,14 @@ def _packed(path: Path) -> bytes:
 
 _ready: dict[tuple[Path, int, bool], bytes] = {}
 _content = kept(lambda path, stamp, packed: _packed(path) if packed else path.read_bytes(), most=512)
+
+
+def figures_link() -> str:
+    """A Link header that loads Gradio's copy of plotly, relative to hold under any root; empty when it is not there."""
+    return ", ".join(f"<assets/{path.name}>; rel=modulepreload" for path in sorted(GRADIO.glob("PlotlyPlot-*.js")))
+
+
+def warm() -> None:
+    """Compresses the largest file, plotly's, before the first visitor asks for it."""
+    for path in GRADIO.glob("PlotlyPlot-*.js"):
+        _content(path, path.stat().st_mtime_ns, True)

@@ -9,8 +9,9 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from leaderboard import profiles, protocols, queries_pages
+from leaderboard import profiles, protocols, queries_pages, words
 from leaderboard.board.table import Column, Table
+from leaderboard.marks import SIGNS, marked
 from leaderboard.markup import (
     NOTHING,
     facts,
@@ -55,7 +56,7 @@ def reading(sheet: Table, place: int, *, ceiling: float) -> str:
         ("Best, median", f"{shown(found.best)}, {shown(found.median)}"),
         (
             "Spread over models",
-            f"{shown(found.spread, more=1)} <span class='lk-quiet'>standard deviation</span>",
+            f"{shown(found.spread, more=1)} <span class='pg-quiet'>standard deviation</span>",
         ),
     ]
     if column.chance is not None:
@@ -76,7 +77,7 @@ def reading(sheet: Table, place: int, *, ceiling: float) -> str:
         lines += [
             (
                 "Noise of a score",
-                f"{shown(found.noise, more=1)} <span class='lk-quiet'>median standard error; the spread is "
+                f"{shown(found.noise, more=1)} <span class='pg-quiet'>median standard error; the spread is "
                 f"{found.ratio:.1f} times as large</span>",
             ),
             (
@@ -89,7 +90,7 @@ def reading(sheet: Table, place: int, *, ceiling: float) -> str:
         lines.append(
             (
                 "Noise of a score",
-                "<span class='lk-quiet'>not known: this metric is no share of n independent items, or n "
+                "<span class='pg-quiet'>not known: this metric is no share of n independent items, or n "
                 "is not printed</span>",
             )
         )
@@ -120,7 +121,7 @@ def related(sheet: Table, place: int, found: tuple[np.ndarray, Correlation], sui
     known = [at for at in np.argsort(-np.nan_to_num(r, nan=0.0), kind="stable") if not np.isnan(r[at])]
     if not known:
         return section(
-            "Tasks like it", "<p class='lk-quiet'>Too few models share this task with another one.</p>"
+            "Tasks like it", "<p class='pg-quiet'>Too few models share this task with another one.</p>"
         )
 
     def lines(chosen: list[int]) -> str:
@@ -164,16 +165,17 @@ def best(points: pd.DataFrame, column: Column) -> str:
             [
                 str(at),
                 to_model(row.model, row.title),
-                number(row.value, digits=column.digits),
+                number(row.value, digits=column.digits) + marked(row.marks),
                 interval,
                 text(row.origin),
             ]
         )
     way = "higher is better" if column.higher else "lower is better"
+    legend = "".join(f" {sign} {words}." for bit, sign, words in SIGNS if (points["marks"].head(10) & bit).any())
     return section(
         "Best ten",
         table(["", "Model", text(column.metric_title), "95% interval", "Origin"], rows, numeric=(0, 2, 3)),
-        more=f"{text(column.metric_title)}, {way}. A model measured by several sources has several rows.",
+        more=f"{text(column.metric_title)}, {way}. A model measured by several sources has several rows.{legend}",
     )
 
 
@@ -199,16 +201,16 @@ def known(about: pd.Series, suites: pd.DataFrame, metrics: pd.DataFrame) -> str:
         and about["dataset_url"]
         and about["dataset_url"] != about["dataset_title"]
     ):
-        dataset += f" <span class='lk-quiet'>{text(about['dataset_url'])}</span>"
+        dataset += f" <span class='pg-quiet'>{text(about['dataset_url'])}</span>"
     return facts(
         [
             ("Asks", protocols.sentence(str(about["procedure"]), str(about["benchmark"]))),
             *[("Settings", line) for line in [protocols.settings(_settings(about["notes"]))] if line],
-            ("Benchmark", f"{text(about['benchmark_title'])}, {text(about['category'])}"),
+            ("Benchmark", f"{text(about['benchmark_title'])}, {text(about['category'])}{_words(about['category'])}"),
             ("Suites", ", ".join(shelf) or NOTHING),
             (
                 "Metric",
-                what + (f" <span class='lk-quiet'>Also: {text(', '.join(more))}.</span>" if more else ""),
+                what + (f" <span class='pg-quiet'>Also: {text(', '.join(more))}.</span>" if more else ""),
             ),
             ("Chance", chance),
             ("Items", NOTHING if pd.isna(about["n_items"]) else f"{int(about['n_items']):,}"),
@@ -222,6 +224,11 @@ def known(about: pd.Series, suites: pd.DataFrame, metrics: pd.DataFrame) -> str:
         ],
         more="— stands for what our sources do not state.",
     )
+
+
+def _words(category: str) -> str:
+    said = words.hint(category)
+    return f" <span class='pg-quiet'>{text(said)}</span>" if said else ""
 
 
 def _listed(names: list[str], *, most: int = 12) -> str:
@@ -258,7 +265,7 @@ def foot(db: Database, about: pd.Series) -> str:
         + section("Remarks", listed)
         + section(
             "Cite",
-            f"<details class='lk-cite'><summary>How to cite {text(about['benchmark_title'])}</summary>"
-            f"<pre tabindex='0'>{text(about['bibtex'])}</pre></details><p class='lk-quiet'>{cited}</p>",
+            f"<details class='pg-cite'><summary>How to cite {text(about['benchmark_title'])}</summary>"
+            f"<pre tabindex='0'>{text(about['bibtex'])}</pre></details><p class='pg-quiet'>{cited}</p>",
         )
     )

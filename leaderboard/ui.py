@@ -5,9 +5,11 @@ from __future__ import annotations
 import html
 import json
 import logging
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import gradio as gr
@@ -16,13 +18,15 @@ from starlette.middleware import Middleware
 from compute import store
 from compute.types import LikenessError
 from leaderboard import queries, static
-from leaderboard.address import WithoutPage
+from leaderboard.address import Ahead, WithoutPage
 from leaderboard.queries import Database
 from leaderboard.routes import Boards, routes
 from leaderboard.state import Parameter, parse
 
 HERE = Path(__file__).parent
 SYSTEM_FONT = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica", "Arial", "sans-serif"]
+SITE = "Likeness"
+WARM_AFTER = 1.0  # seconds; the server is up by then
 FAILED = "Something failed on the server. Reload the page; if it stays so, the log says what happened."
 log = logging.getLogger(__name__)
 
@@ -50,7 +54,7 @@ def build(path: Path = store.DATABASE) -> tuple[gr.Blocks, dict[str, Any]]:
 
     db = Database(path)
     boards = Boards(db)
-    with gr.Blocks(title="Likeness", analytics_enabled=False) as blocks:
+    with gr.Blocks(title=SITE, analytics_enabled=False) as blocks:
         first, *others = VIEWS
         gr.Navbar(main_page_name=first.title)
         site = Site(db=db, boards=boards, blocks=blocks, assets=f"static/{static.version()}/board/")
@@ -59,20 +63,37 @@ def build(path: Path = store.DATABASE) -> tuple[gr.Blocks, dict[str, Any]]:
         with blocks.route(view.title, f"/{view.key}"):
             gr.Navbar(main_page_name=first.title)
             view.draw(site)
+    middleware = [Middleware(WithoutPage)]
+    if link := static.figures_link():
+        drawn = frozenset(view.key for view in VIEWS if view.figures)
+        middleware.append(Middleware(Ahead, pages=drawn, link=link))
+    Thread(target=_warm, args=(boards,), daemon=True).start()
     launch = {"theme": theme(), "css": (HERE / "look.css").read_text(), "footer_links": ["gradio"], "ssr_mode": False,
-              "app_kwargs": {"routes": routes(boards), "middleware": [Middleware(WithoutPage)]}}
+              "app_kwargs": {"routes": routes(boards), "middleware": middleware}}
     return blocks, launch
+
+
+def _warm(boards: Boards) -> None:
+    """Makes what first visitors ask for while nobody waits; what fails here fails again, and is told, when asked for."""
+    time.sleep(WARM_AFTER)
+    try:
+        for suite in queries.suites(boards.db)["key"]:
+            boards.board(suite)
+        static.warm()
+    except Exception:
+        log.exception("The tables could not be made ahead")
 
 
 def heading(site: Site, *, title: str, sentence: str, cite: str = "", copy: bool = True) -> None:
     """A page's title, what it shows, and how to cite it; with a button that copies the address of the view."""
-    citation = (f"<details class='lk-cite'><summary>How to cite</summary><pre tabindex='0'>{html.escape(cite)}</pre>"
+    citation = (f"<details class='pg-cite'><summary>How to cite</summary><pre tabindex='0'>{html.escape(cite)}</pre>"
                 "</details>" if cite else "")
-    button = "<button type='button' class='lk-copy'>Copy link</button>" if copy else ""
-    static_html(f"<header class='lk-heading'><h1>{html.escape(title)}</h1><p>{html.escape(sentence)}</p>"
-                f"<div class='lk-heading-tools'>{button}{citation}</div>"
+    button = "<button type='button' class='pg-copy'>Copy link</button>" if copy else ""
+    name = f"{title} · {SITE}" if title != SITE else SITE
+    static_html(f"<header class='pg-heading'><h1>{html.escape(title)}</h1><p>{html.escape(sentence)}</p>"
+                f"<div class='pg-heading-tools'>{button}{citation}</div>"
                 "</header>",
-                js=COPY_LINK if copy else None)
+                js=f"document.title = {json.dumps(name)};{COPY_LINK if copy else ''}")
 
 
 def citations(site: Site) -> str:
@@ -80,8 +101,17 @@ def citations(site: Site) -> str:
     return "\n\n".join(queries.benchmarks(site.db)["bibtex"])
 
 
+# For a gr.HTML whose first heading names what the page is about: the tab is named after it.
+NAMED = """
+const name = () => {
+  const title = element.querySelector('h2')?.textContent;
+  if (title) document.title = `${title} · Likeness`;
+};
+new MutationObserver(name).observe(element, {childList: true, subtree: true, characterData: true});
+name();
+"""
 COPY_LINK = """
-const button = element.querySelector('.lk-copy');
+const button = element.querySelector('.pg-copy');
 button.addEventListener('click', async () => {
   try { await navigator.clipboard.writeText(location.href); button.textContent = 'Link copied'; }
   catch { window.prompt('Copy this address', location.href); }
@@ -132,9 +162,14 @@ class Bound:
     listen: Callable[..., None]  # listen(event, part=None): redraws on a Gradio event such as `button.click`
 
 
+def message_box() -> gr.HTML:
+    """Where a page says what it could not do; a class of the component itself would draw the box twice."""
+    return gr.HTML("", visible=False, apply_default_css=False)
+
+
 def bind(site: Site, *, parameters: tuple[Parameter, ...], controls: list[gr.components.Component],
          outputs: list[gr.components.Component], draw: Callable[..., tuple], parts: tuple[Part, ...] = (),
-         presets: Mapping[str, Mapping[str, str]] | None = None, message: gr.Markdown | None = None) -> Bound:
+         presets: Mapping[str, Mapping[str, str]] | None = None, message: gr.HTML | None = None) -> Bound:
     """Ties a page's controls to its address and its outputs.
 
     `draw` takes the parameters by name and returns one value an output; an error a visitor can cause is shown as a
@@ -142,7 +177,7 @@ def bind(site: Site, *, parameters: tuple[Parameter, ...], controls: list[gr.com
     stands for a whole query string of `presets`, which single parameters beside it override. `message` is where the
     sentence stands; without it, here.
     """
-    message = message or gr.Markdown(visible=False, elem_classes="lk-message")
+    message = message or message_box()
     names = [parameter.key for parameter in parameters]
     whole = Part(keys=(), outputs=outputs, draw=draw)
 
@@ -154,11 +189,15 @@ def bind(site: Site, *, parameters: tuple[Parameter, ...], controls: list[gr.com
         except Exception:
             log.exception("A page failed for %s", values)
             note, drawn = FAILED, [gr.skip()] * len(part.outputs)
-        return [gr.update(value=html.escape(note), visible=bool(note)), *drawn]
+        return [gr.update(value=f"<p class='pg-message' role='status'>{html.escape(note)}</p>" if note else "",
+                          visible=bool(note)), *drawn]
 
     def load(request: gr.Request) -> list[Any]:
         query = dict(request.query_params)
-        values, note = parse(parameters, {**(presets or {}).get(query.get("preset", ""), {}), **query})
+        named = query.get("preset", "")
+        values, note = parse(parameters, {**(presets or {}).get(named, {}), **query})
+        if presets is not None and named and named not in presets:
+            note = f"There is no ready-made view {named[:40]!r}; the default is shown instead. {note}".strip()
         return [*(gr.update(value=values[name]) for name in names), *answer(whole, values, note)]
 
     def listen(event: Callable[..., Any], *, part: Part = whole) -> None:

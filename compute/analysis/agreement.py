@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +94,8 @@ def agreement(columns: NDArray[np.float64], target: NDArray[np.float64]) -> NDAr
     Over the models that have a value, times their share of all models, so that leaving models without a mean
     is no way to agree. 0 where a column is constant or has fewer than 3 models.
     """
+    from scipy.stats import rankdata  # slow to import: not at start
+
     gaps = np.isnan(columns)
     out = np.zeros((2, columns.shape[1]))
     patterns = np.unique(gaps, axis=1).T if gaps.any() else gaps[:, :1].T

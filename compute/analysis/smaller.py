@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from compute.analysis import correlation, lite, ranking
 from compute.analysis.suite import SuiteScores, Whole, whole
@@ -30,6 +31,17 @@ def choose(scores: SuiteScores, *, size: int | None = None, hours: float | None 
     Tasks without a figure of their own for every model, excluded ones and, within a budget, those of unknown hours are
     never chosen. Raises BadInput or Undefined where the request cannot be met.
     """
+    ready, never, cost = _ready(scores, hours=hours, exclude=exclude)
+    rule = {"scores": ready.scores, "categories": scores.codes, "aggregate": scores.aggregate, "higher": scores.higher}
+    selection = lite.select(**rule, size=size, hours_budget=hours, hours=cost, thresholds=thresholds, method=method,
+                            exclude=never)
+    return Smaller(scores=scores, whole=ready, selection=selection,
+                   fidelity=lite.fidelity(**rule, chosen=selection.chosen))
+
+
+def _ready(scores: SuiteScores, *, hours: float | None,
+           exclude: tuple[str, ...]) -> tuple[Whole, NDArray[np.int64], NDArray[np.float64]]:
+    """The whole suite, the tasks never to choose, and what each task costs."""
     unknown = sorted(set(exclude) - set(scores.tasks))
     if unknown:
         raise BadInput(f"{scores.suite} has no task {unknown[0]!r}. List them: python -m compute list tasks")
@@ -43,11 +55,48 @@ def choose(scores: SuiteScores, *, size: int | None = None, hours: float | None 
         never = np.union1d(never, np.flatnonzero(np.isnan(cost)))
         cost = np.nan_to_num(cost, nan=0.0)
     never = np.union1d(never, [scores.tasks.index(task) for task in exclude]).astype(int)
-    rule = {"scores": ready.scores, "categories": scores.codes, "aggregate": scores.aggregate, "higher": scores.higher}
-    selection = lite.select(**rule, size=size, hours_budget=hours, hours=cost, thresholds=thresholds, method=method,
-                            exclude=never)
-    return Smaller(scores=scores, whole=ready, selection=selection,
-                   fidelity=lite.fidelity(**rule, chosen=selection.chosen))
+    return ready, never, cost
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldOut:
+    """How tasks chosen on some models order others, over several splits of the models into halves."""
+
+    spearman: tuple[float, ...]  # one a split and direction
+    n_models: int  # in the smaller half
+
+    @property
+    def median(self) -> float:
+        """The middle of the correlations."""
+        return float(np.median(self.spearman))
+
+
+SPLITS = 5
+
+
+def held_out(scores: SuiteScores, *, size: int | None = None, hours: float | None = None,
+             thresholds: tuple[float, ...] = lite.THRESHOLDS, method: str = "spearman", splits: int = SPLITS,
+             seed: int = 0) -> HeldOut:
+    """Chooses on one half of the models and measures the Spearman correlation with the whole on the other half.
+
+    The models are halved `splits` times at random, and each half is chosen on once. Which tasks may be chosen at all is
+    settled on all models, as for the shown choice. Deterministic for a seed. Raises BadInput below 8 models.
+    """
+    ready, never, cost = _ready(scores, hours=hours, exclude=())
+    total = len(ready.rows)
+    if total < 8:
+        raise BadInput(f"Only {total} models have the mean of {scores.suite}; halves to compare need 8 or more.")
+    rule = {"categories": scores.codes, "aggregate": scores.aggregate, "higher": scores.higher}
+    draw, found = np.random.default_rng(seed), []
+    for _ in range(splits):
+        order = draw.permutation(total)
+        halves = order[: total // 2], order[total // 2:]
+        for inside, outside in (halves, halves[::-1]):
+            selection = lite.select(scores=ready.scores[inside], size=size, hours_budget=hours, hours=cost,
+                                    thresholds=thresholds, method=method, exclude=never, **rule)
+            kept = lite.fidelity(scores=ready.scores[outside], chosen=selection.chosen, **rule)
+            found.append(kept.spearman)
+    return HeldOut(spearman=tuple(found), n_models=total // 2)
 
 
 @dataclass(frozen=True, kw_only=True)

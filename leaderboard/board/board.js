@@ -7,14 +7,17 @@ import { debounce, el, forgetWidths, stylesheet } from './dom.js';
 import { createCopyLink, createExport } from './export.js';
 import { createChips, createFilters, createSearch, withoutFilters } from './filters.js';
 import { Grid } from './grid.js';
-import { createEmpty, createFailure, createLegend, createNotice, createSelection, createSuites } from './parts.js';
+import { createOrigins } from './origins.js';
+import { createEmpty, createFailure, createLegend, createNotice, createSuites } from './parts.js';
 import { Source } from './payload.js';
 import { createPicker } from './picker.js';
 import { filterRows, sortRows } from './rows.js';
+import { createSelection, revealComparison } from './selection.js';
 import { LEAD, MOST_SELECTED, parse, rankQuery, suiteOf, write } from './state.js';
 import { createWeights } from './weights.js';
 
 const NARROW = 560;
+const WIDE = 900;
 const ROW = 36;
 const URL_WAIT = 150;
 const RANK_WAIT = 20;
@@ -49,12 +52,13 @@ class Board {
     this.status = el('span', { class: 'lk-status', role: 'status' });
     const [search, filters, picker, exports, link] = [createSearch, createFilters, createPicker, createExport, createCopyLink].map((make) => make(this));
     const [chips, empty, legend, selection] = [createChips, createEmpty, createLegend, createSelection].map((make) => make(this));
+    const origins = createOrigins(this);
     this.failure = createFailure();
     this.menus = [filters, picker, exports];
-    this.parts = [this.suites, search, filters, picker, this.weights, exports, link, chips, empty, legend, selection];
+    this.parts = [this.suites, search, filters, picker, this.weights, exports, link, origins, chips, empty, legend, selection];
     this.main = el('div', { class: 'lk-main' },
       el('div', { class: 'lk-bar', role: 'group', 'aria-label': 'Table controls' }, ...search.nodes, ...filters.nodes, ...picker.nodes, ...this.weights.nodes,
-        this.status, ...exports.nodes, ...link.nodes),
+        this.status, ...origins.nodes, ...exports.nodes, ...link.nodes),
       this.weights.panel, ...chips.nodes, this.grid.node, ...empty.nodes, ...legend.nodes, ...selection.nodes);
     root.replaceChildren(this.suites.node, this.notice.node, this.failure.node, this.main, this.dialog.node);
   }
@@ -121,6 +125,7 @@ class Board {
     this.failure.clear();
     this.main.hidden = false;
     this.narrow = this.root.clientWidth < NARROW;
+    this.wide = this.root.clientWidth >= WIDE;
     this.font = `600 12px ${getComputedStyle(this.root).fontFamily}`;
     if (first) this.grid.node.scrollTo(0, 0);
     this.grid.node.setAttribute('aria-label', `${payload.suite.title}: models and scores`);
@@ -133,7 +138,7 @@ class Board {
   change(patch) {
     Object.assign(this.state, patch);
     if (RANKING.some((key) => key in patch)) this.rankLater();
-    this.refresh('families' in patch || 'columns' in patch);
+    this.refresh(['families', 'columns', 'origin', 'borda'].some((key) => key in patch));
     this.writeLater();
   }
 
@@ -181,7 +186,7 @@ class Board {
   /** Whether a first click on a header sorts downwards: the best comes first, words and ranks ascend. */
   bestIsHigh(key) {
     if (key === 'mean') return this.payload.suite.mean_higher ?? true;
-    if (LEAD.includes(key)) return key === 'coverage';
+    if (LEAD.includes(key)) return key === 'coverage' || key === 'borda';
     return this.payload.columns.find((column) => column.key === key).higher;
   }
 
@@ -207,6 +212,7 @@ class Board {
 
   compare() {
     this.change({ compare: true });
+    revealComparison();
     this.tellCompared(this.state.select);
   }
 
@@ -232,7 +238,7 @@ class Board {
   }
 
   reset() {
-    this.change(withoutFilters());
+    this.change(withoutFilters(this.payload));
   }
 
   query() {
@@ -268,9 +274,9 @@ class Board {
   }
 
   resized(width) {
-    const narrow = width < NARROW;
-    if (!this.payload || narrow === this.narrow) return;
-    this.narrow = narrow;
+    const [narrow, wide] = [width < NARROW, width >= WIDE];
+    if (!this.payload || (narrow === this.narrow && wide === this.wide)) return;
+    Object.assign(this, { narrow, wide });
     this.grid.update({ columns: gridColumns(this, narrow) });
   }
 }

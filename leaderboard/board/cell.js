@@ -129,7 +129,7 @@ export function createDialog(board) {
       const model = board.payload.rows[row];
       const column = board.payload.columns.find((one) => one.key === key);
       if (column) load(row, column);
-      else if (key === 'rank' || key === 'mean' || key === 'coverage') show(model.title, rankFacts(row, board.ranking));
+      else if (key === 'rank' || key === 'mean' || key === 'coverage' || key === 'borda') show(model.title, rankFacts(row, board.ranking));
       else show(model.title, ...modelFacts(row));
     },
   };

@@ -65,13 +65,13 @@ export function step(value, { low, high, higher }) {
   return Math.round((higher ? part : 1 - part) * (STEPS - 1));
 }
 
-/** CSS rules `.lk-h0` .. `.lk-h20` and the legend's strip, for both modes. */
+/** CSS rules `.lk-shade-0` .. `.lk-shade-20` and the legend's strip, for both modes. */
 export function css() {
   const rules = [];
   for (const [mode, prefix] of [['light', '.likeness-board'], ['dark', '.dark .likeness-board']]) {
     const shades = scale(mode);
     shades.forEach(({ background, text }, at) => {
-      rules.push(`${prefix} .lk-h${at}{background-color:${background};color:${text}}`);
+      rules.push(`${prefix} .lk-shade-${at}{background-color:${background};color:${text}}`);
     });
     const stops = shades.map(({ background }) => background).join(',');
     rules.push(`${prefix} .lk-strip{background-image:linear-gradient(90deg,${stops})}`);

@@ -1,8 +1,9 @@
 /** The columns of the board: what stands in a cell, how wide it is and what a reader hears. */
 
 import { step } from './colour.js';
-import { el, textWidth } from './dom.js';
-import { cellAt, kindTitle, originTitle } from './rows.js';
+import { el } from './dom.js';
+import { cellAt, kindTitle, originsOf, originTitle } from './rows.js';
+import { breakable, titleSize } from './titles.js';
 
 export const MARKS = [
   [1, '†', 'trained on this data set'],
@@ -52,8 +53,9 @@ export function shownColumns(payload, state) {
 }
 
 /** One sentence on a score column: metric, direction, chance, number of items. */
-export function columnHint({ title, group, metric_title: metric, higher, chance, n, digits }) {
+export function columnHint({ title, group, metric_title: metric, higher, chance, n, digits, hint }) {
   const parts = [`${group && group !== title ? `${group}: ` : ''}${title}`, `${metric}, ${higher ? 'higher' : 'lower'} is better`];
+  if (hint) parts.push(hint);
   if (chance !== null && chance !== undefined) parts.push(`chance ${chance.toFixed(digits)}`);
   if (n) parts.push(`${n.toLocaleString('en')} items`);
   return parts.join(' · ');
@@ -70,7 +72,8 @@ export function gridColumns(board, narrow) {
   const scores = shownAt.map((at) => scoreColumn(board, at));
   // Where people rank, the headline is one of the columns: shown there, it is not repeated.
   const repeated = payload.suite.people && shownAt.some((at) => payload.columns[at].key === payload.suite.people);
-  const mean = repeated ? [] : [meanColumn(payload, ranking, narrow)];
+  const mean = repeated ? [] : [meanColumn(board, narrow)];
+  if (hasBorda(ranking) && (state.borda ? state.borda === 'show' : board.wide)) mean.push(bordaColumn(board));
   if (!narrow) return [...lead.map((column) => ({ ...column, pinned: true })), ...facts, ...mean, ...scores];
   const [select, rank, model] = lead;
   return [{ ...model, pinned: true }, rank, ...mean, ...scores, ...facts, select];
@@ -132,23 +135,25 @@ function rankColumn({ ranking, payload }, narrow) {
   };
 }
 
-function modelColumn({ payload, ranking }, narrow) {
+function modelColumn({ payload, ranking, state }, narrow) {
+  const mixed = state.origin.length !== 1 && originsOf(payload).length > 1;
   return {
     key: 'title', title: 'Model', sort: true, width: narrow ? 128 : 236, most: narrow ? 128 : 340,
     draw(cell, row) {
       const { title, organisation, kind, origin } = payload.rows[row];
-      const badge = origin === 'published' ? '' : origin;
+      const badge = origin === 'published' && !mixed ? '' : origin;
       const why = whyNot(ranking, row);
       cell.classList.add('lk-model');
       cell.title = [title, organisation, kindTitle(kind), badge && originTitle(origin), why].filter(Boolean).join(' · ');
       cell.setAttribute('aria-label', cell.title);
       const name = el('span', { class: 'lk-name' }, title);
       cell.classList.toggle('lk-short', narrow);
-      if (narrow && !why) {
-        cell.replaceChildren(name, ...(badge ? [el('small', {}, badge)] : []));
+      const sign = badge && el('span', { class: 'lk-badge' }, badge);
+      if (narrow) {
+        cell.replaceChildren(name, ...(badge || why ? [el('small', {}, sign, why)] : []));
         return;
       }
-      if (badge) name.replaceChildren(el('span', {}, title), el('span', { class: 'lk-badge' }, badge));
+      if (badge) name.replaceChildren(el('span', {}, title), sign);
       const under = why || [organisation, kindTitle(kind)].filter(Boolean).join(' · ');
       cell.replaceChildren(name, el('small', {}, under));
     },
@@ -176,21 +181,39 @@ function coverageColumn({ ranking, font }) {
   };
 }
 
-/** Lowest and highest end of the intervals of the mean, for the whiskers' common axis. */
-function extent(ranking) {
-  const ends = ['mean', 'mean_low', 'mean_high'].flatMap((key) => ranking[key]).filter(Number.isFinite);
+/** Whether a ranking has Borda points at all. */
+export const hasBorda = (ranking) => Boolean(ranking.borda?.some((points) => points !== null));
+
+function bordaColumn({ ranking, font }) {
+  return {
+    key: 'borda', title: 'Borda', name: 'Borda points', hint: 'Borda points: how many models it beats, task by task',
+    numeric: true, sort: true, ...titleSize('Borda', font, ['8888.8']),
+    draw(cell, row) {
+      const points = ranking.borda[row];
+      cell.textContent = points === null ? '—' : String(Number(points.toFixed(1)));
+      if (points === null) missing(cell, whyNot(ranking, row) || 'no points');
+    },
+  };
+}
+
+/** Lowest and highest end of the intervals of the means shown, for the whiskers' common axis. */
+function extent(ranking, rows) {
+  const ends = ['mean', 'mean_low', 'mean_high'].flatMap((key) => rows.map((row) => ranking[key][row])).filter(Number.isFinite);
   return [Math.min(...ends), Math.max(...ends)];
 }
 
-function meanColumn(payload, ranking, narrow) {
-  const [low, high] = extent(ranking);
+function meanColumn(board, narrow) {
+  const { payload, ranking } = board;
+  let [rows, low, high] = [null, 0, 0];
   const part = (value) => (high > low ? (value - low) / (high - low) : 0.5).toFixed(3);
   const digits = meanDigits(payload);
   const title = payload.suite.mean_short ?? (payload.suite.aggregate === 'human' ? 'Human' : 'Mean');
   return {
     key: 'mean', title, name: payload.suite.mean_title,
-    hint: `${payload.suite.mean_title} · the line is the 95 % interval`, numeric: true, sort: true, width: narrow ? 66 : 134,
+    hint: `${payload.suite.mean_title} · the line is the 95 % interval`, numeric: true, sort: true, width: narrow ? 66 : 174,
+    aside: !narrow && ranking.mean_low.some(Number.isFinite) ? '95 %' : '',
     draw(cell, row) {
+      if (rows !== board.rows) [rows, [low, high]] = [board.rows, extent(ranking, board.rows)];
       const [mean, from, to] = [ranking.mean[row], ranking.mean_low[row], ranking.mean_high[row]];
       if (mean === null) {
         cell.textContent = '—';
@@ -215,25 +238,6 @@ function missing(cell, reason) {
   cell.setAttribute('aria-label', cell.title);
 }
 
-/** A title which may break inside long words where a part begins: CIFAR10|Clustering. */
-export function breakable(title) {
-  return title.replace(/\S{10,}/g, (word) => word.replace(/([a-z0-9])(?=[A-Z])|([/_-])(?=\w)/g, '$1$2\u200b'));
-}
-
-/** Width of a column and lines of its title: the longest part of the title and the longest value fit. */
-function titleSize(title, font, values = []) {
-  const parts = breakable(title).split(/(?<=[-\u200b\s])/).map((part) => textWidth(part, font));
-  const whole = textWidth(title, font);
-  const widest = Math.max(...parts, ...values.map((value) => textWidth(value, font) * 1.1), whole <= 84 ? whole : whole / 2.4);
-  const width = Math.ceil(Math.min(128, Math.max(62, widest + 25)));
-  let [lines, room] = [1, width - 23];
-  for (const part of parts) {
-    if (part > room && room < width - 23) [lines, room] = [lines + 1, width - 23];
-    room -= part;
-  }
-  return { width, lines: Math.min(3, lines) };
-}
-
 function scoreColumn({ payload, ranking, font }, at) {
   const column = payload.columns[at];
   const { digits, higher, chance, low, high } = column;
@@ -254,7 +258,7 @@ function scoreColumn({ payload, ranking, font }, at) {
       const text = value.toFixed(digits);
       cell.textContent = text;
       const shade = step(value, column);
-      if (shade >= 0) cell.classList.add(`lk-h${shade}`);
+      if (shade >= 0) cell.classList.add(`lk-shade-${shade}`);
       if (stored === best && column.high > column.low) cell.classList.add('lk-best');
       const said = [];
       if (chance !== null && (higher ? value <= chance : value >= chance)) {

@@ -14,7 +14,7 @@ async function fill(place) {
     if (!place.isConnected) return;
     if (!answer.ok) throw new Error(data.error);
     if (!data.rows.length) {
-      place.replaceChildren(el('p', { class: 'lk-quiet' }, data.empty ?? 'There is nothing to list here.'));
+      place.replaceChildren(el('p', { class: 'pg-quiet' }, data.empty ?? 'There is nothing to list here.'));
     } else {
       const root = el('div');
       place.replaceChildren(root);
@@ -22,9 +22,9 @@ async function fill(place) {
     }
     place.dataset.ready = String(data.rows.length);
   } catch (error) {
-    const retry = el('button', { type: 'button', class: 'lk-copy', onclick: () => fill(place) }, 'Try again');
+    const retry = el('button', { type: 'button', class: 'pg-copy', onclick: () => fill(place) }, 'Try again');
     const reason = error instanceof SyntaxError || error instanceof TypeError ? 'The server did not answer.' : error.message;
-    place.replaceChildren(el('p', { class: 'lk-quiet' }, `${label} could not be loaded. ${reason} `, retry));
+    place.replaceChildren(el('p', { class: 'pg-quiet' }, `${label} could not be loaded. ${reason} `, retry));
     place.dataset.ready = 'error';
   }
 }
@@ -48,7 +48,7 @@ export function watch(root = document.body) {
   };
   // Typing into a list replaces the chosen name instead of adding to it.
   root.addEventListener('click', ({ target }) => {
-    if (target.matches('.lk-controls input[role=combobox]') && target.selectionStart === target.selectionEnd) target.select();
+    if (target.matches('.pg-controls input[role=combobox]') && target.selectionStart === target.selectionEnd) target.select();
   });
   new MutationObserver(scan).observe(root, { childList: true, subtree: true });
   scan();

@@ -53,9 +53,9 @@ export function pairs(owner, { id, open }) {
  * their place among the keys as customdata.
  */
 export function selection(owner, { id }) {
-  const pick = el('select', { class: 'lk-pick' });
-  const links = el('span', { class: 'lk-links', role: 'status' });
-  const clear = el('button', { type: 'button', class: 'lk-copy', hidden: true, onclick: () => choose([]) },
+  const pick = el('select', { class: 'pg-pick' });
+  const links = el('span', { class: 'pg-links', role: 'status' });
+  const clear = el('button', { type: 'button', class: 'pg-copy', hidden: true, onclick: () => choose([]) },
     'Clear selection');
   owner.replaceChildren(el('label', {}, 'Select ', pick), links, clear);
   let plot = null;
@@ -72,9 +72,9 @@ export function selection(owner, { id }) {
       if (!there.length) return null;
       const list = there.map((place) => encodeURIComponent(keys[place]).replaceAll('%2F', '/')).join(',');
       const words = `Show ${there.length} ${there.length === 1 ? noun.slice(0, -1) : noun} on the board of ${title}`;
-      return el('a', { class: 'lk-go', href: new URL(address + list, document.baseURI).href }, words);
+      return el('a', { class: 'pg-go', href: new URL(address + list, document.baseURI).href }, words);
     });
-    const hint = chosen.size ? null : el('span', { class: 'lk-quiet' }, 'or draw around points with the mouse');
+    const hint = chosen.size ? null : el('span', { class: 'pg-quiet' }, 'or draw around points with the mouse');
     links.replaceChildren(...[...found, hint].filter(Boolean));
   }
 

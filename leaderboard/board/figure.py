@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import gradio as gr
 
-TEMPLATE = "<div class='lk-bridge'></div>"
+TEMPLATE = "<div class='pg-bridge'></div>"
 
 
 def pairs(assets: str, *, figure: str) -> gr.HTML:
     """Its `select` event fires when a cell of the figure with the element id `figure` is clicked: value `x,y`."""
-    return gr.HTML(value="", html_template=TEMPLATE, apply_default_css=False, elem_classes="lk-silent", js_on_load=f"""
+    return gr.HTML(value="", html_template=TEMPLATE, apply_default_css=False, elem_classes="pg-silent", js_on_load=f"""
 import(new URL('{assets}figure.js', document.baseURI)).then((module) =>
-  module.pairs(element.querySelector('.lk-bridge'), {{ id: '{figure}', open: (pair) => trigger('select', pair) }}));
+  module.pairs(element.querySelector('.pg-bridge'), {{ id: '{figure}', open: (pair) => trigger('select', pair) }}));
 """)
 
 
@@ -19,5 +19,5 @@ def selection(assets: str, *, figure: str) -> gr.HTML:
     """A line that turns a lasso, a box or a chosen group of the figure into a link to the board."""
     return gr.HTML(value="", html_template=TEMPLATE, apply_default_css=False, js_on_load=f"""
 import(new URL('{assets}figure.js', document.baseURI)).then((module) =>
-  module.selection(element.querySelector('.lk-bridge'), {{ id: '{figure}' }}));
+  module.selection(element.querySelector('.pg-bridge'), {{ id: '{figure}' }}));
 """)

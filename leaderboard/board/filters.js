@@ -1,22 +1,29 @@
 /** Search, the filter menu, and a chip for every filter in force. */
 
 import { button, el, popover } from './dom.js';
-import { FACETS, facetCounts, facetValues, years } from './rows.js';
+import { defaultOrigin, FACETS, facetCounts, facetValues, years } from './rows.js';
 
 const CLEAR = {
   q: '', released: '', trained: '', models: [], ...Object.fromEntries(FACETS.map(({ key }) => [key, []])),
 };
 const TRAINED = [['', 'Show'], ['hide', 'Hide'], ['only', 'Only these']];
 
-/** The state without search or any filter. */
-export const withoutFilters = () => structuredClone(CLEAR);
+/** The state without search or any filter; of several origins the usual one stays. */
+export const withoutFilters = (payload) => ({ ...structuredClone(CLEAR), origin: defaultOrigin(payload) });
 
 /** Filters in force: [{text, patch}], where `patch` takes the filter away again. */
-export function chipsOf(state) {
+export function chipsOf(state, payload) {
   const chips = [];
+  const usual = defaultOrigin(payload);
+  if (usual.length && !state.origin.length) chips.push({ text: 'Origin of the scores: all', patch: { origin: usual } });
+  const without = (key, value) => {
+    const others = state[key].filter((one) => one !== value);
+    return key === 'origin' && !others.length ? usual : others;
+  };
   for (const { key, title, label } of FACETS) {
+    if (key === 'origin' && usual.join() === state.origin.join()) continue;
     for (const value of state[key]) {
-      chips.push({ text: `${title}: ${label(value)}`, patch: { [key]: state[key].filter((one) => one !== value) } });
+      chips.push({ text: `${title}: ${label(value)}`, patch: { [key]: without(key, value) } });
     }
   }
   if (state.released) chips.push({ text: `Released: ${state.released} or later`, patch: { released: '' } });
@@ -122,7 +129,7 @@ export function createFilters(board) {
     const fields = [...FACETS.map(facetFields), releasedFields(), trainedFields()].filter(Boolean);
     panel.append(el('p', { class: 'lk-count' }, 'Filters hide rows; they never change a rank.'),
       el('div', { class: 'lk-facets' }, ...fields),
-      el('div', { class: 'lk-foot' }, button('Reset filters', () => board.change(withoutFilters())), button('Close', menu.close)));
+      el('div', { class: 'lk-foot' }, button('Reset filters', () => board.change(withoutFilters(board.payload))), button('Close', menu.close)));
     refreshCounts();
   }
 
@@ -135,7 +142,7 @@ export function createFilters(board) {
     nodes: [menu.opener, menu.panel],
     close: menu.close,
     refresh() {
-      const active = chipsOf(board.state).length;
+      const active = chipsOf(board.state, board.payload).length;
       menu.opener.textContent = active ? `Filters ${active}` : 'Filters';
       menu.opener.classList.toggle('lk-on', active > 0);
       if (menu.panel.childElementCount) refreshCounts();
@@ -150,14 +157,14 @@ export function createChips(board) {
   return {
     nodes: [node],
     refresh() {
-      const chips = chipsOf(board.state);
+      const chips = chipsOf(board.state, board.payload);
       const key = JSON.stringify(chips.map(({ text }) => text));
       if (key === drawn) return;
       drawn = key;
       node.hidden = !chips.length;
       node.replaceChildren(...chips.map(({ text, patch }) => button(`${text} ×`, () => board.change(patch), {
         class: 'lk-chip', 'aria-label': `Remove the filter ${text}` })));
-      if (chips.length) node.append(button('Reset', () => board.change(withoutFilters()), { class: 'lk-link' }));
+      if (chips.length) node.append(button('Reset', () => board.change(withoutFilters(board.payload)), { class: 'lk-link' }));
     },
   };
 }

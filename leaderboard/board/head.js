@@ -19,7 +19,7 @@ export function paintHead(grid) {
 }
 
 function headCell(grid, column) {
-  const { key, title, name = title, hint = '', numeric, pinned, sort } = grid.columns[column];
+  const { key, title, name = title, hint = '', numeric, pinned, sort, aside = '' } = grid.columns[column];
   const classes = `lk-th${numeric ? ' lk-num' : ''}${pinned ? ' lk-pin' : ''}`;
   const cell = el('div', { role: 'columnheader', class: classes, title: hint, 'data-key': key });
   if (sort) {
@@ -27,7 +27,8 @@ function headCell(grid, column) {
     cell.setAttribute('aria-sort', down === null ? 'none' : down ? 'descending' : 'ascending');
   }
   const label = name === title ? null : name;
-  if (sort) cell.append(el('button', { class: 'lk-sort', 'aria-label': label, type: 'button' }, el('span', {}, title)));
+  if (sort) cell.append(el('button', { class: 'lk-sort', 'aria-label': label, type: 'button' },
+    aside && el('small', {}, aside), el('span', {}, title)));
   else {
     if (label) cell.setAttribute('aria-label', label);  // a span without a role must not carry it
     cell.append(el('span', { class: 'lk-sort' }, title));

@@ -1,4 +1,4 @@
-/** The smaller parts around the grid: suites, messages, empty and failed states, legend, selection. */
+/** The smaller parts around the grid: suites, messages, empty and failed states, legend. */
 
 import { MARKS } from './columns.js';
 import { button, el } from './dom.js';
@@ -105,30 +105,7 @@ export function createLegend(board) {
         ...(chance ? [el('span', {}, el('i', {}, '50.0'), ' at or below chance')] : []),
         ...(ties ? [entry('A', 'tie class: no model in it is significantly worse than its first')] : []),
         ...(payload.ranking.low.some((low) => low !== null) ? [entry('3', '2–5: rank and its 95 % interval')] : []),
-        ...(new Set(payload.rows.map(({ origin }) => origin)).size > 1 ? [el('span', {}, 'Ranks count within one origin: published, imported or computed.')] : []),
         el('span', { class: 'lk-quiet' }, 'A cell opens its sources.'));
-    },
-  };
-}
-
-/** The bar of the rows selected for comparison. */
-export function createSelection(board) {
-  const names = el('span', { class: 'lk-names' });
-  const compare = button('Compare', () => board.compare(), { class: 'lk-button lk-primary' });
-  const only = button('Show only these', () => board.change({
-    models: board.payload.rows.filter(({ id }) => board.state.select.includes(id)).map(({ model }) => model) }));
-  const node = el('div', { class: 'lk-selection', role: 'region', 'aria-label': 'Selected rows', hidden: true }, names, compare, only,
-    button('Clear', () => board.choose([]), { class: 'lk-link' }));
-  return {
-    nodes: [node],
-    refresh() {
-      const { select } = board.state;
-      node.hidden = !select.length;
-      const titles = board.payload.rows.filter(({ id }) => select.includes(id)).map(({ title }) => title);
-      names.textContent = select.length === 1 ? `${titles[0]}: select one more to compare` : titles.join(', ');
-      names.title = names.textContent;
-      compare.disabled = select.length < 2;
-      compare.textContent = select.length < 2 ? 'Compare' : `Compare ${select.length}`;
     },
   };
 }

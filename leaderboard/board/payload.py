@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.ranking import rank
-from leaderboard import queries
+from leaderboard import queries, words
 from leaderboard.board.ranked import Ranked
 from leaderboard.board.table import TRAINED, Column, Table
 from leaderboard.queries import Database
@@ -115,7 +115,7 @@ def _column(column: Column, shown: np.ndarray) -> dict[str, Any]:
     return {"key": column.key, "title": column.title, "group": column.group, "kind": column.kind,
             "metric": column.metric, "metric_title": column.metric_title, "higher": column.higher,
             "digits": column.digits, "chance": None if column.chance is None else round(column.chance * column.scale, 2),
-            "n": column.n, "default": column.default, "low": round(low, 6), "high": round(high, 6)}
+            "n": column.n, "default": column.default, "hint": words.hint(column.title), "low": round(low, 6), "high": round(high, 6)}
 
 
 def _row(table: Table, place: int) -> dict[str, Any]:

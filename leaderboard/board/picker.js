@@ -1,6 +1,6 @@
 /** The column picker: families and tasks in their groups. */
 
-import { columnHint } from './columns.js';
+import { columnHint, hasBorda } from './columns.js';
 import { button, el, popover } from './dom.js';
 import { fillGroupList } from './grouplist.js';
 import { defaultFamilies, defaultTasks } from './state.js';
@@ -34,10 +34,15 @@ export function createPicker(board) {
       head: (chosen) => `${chosen.size} of ${total} columns shown`,
       onChange: apply,
     });
-    panel.append(el('div', { class: 'lk-foot' }, button('Default columns', () => {
+    const borda = el('input', { type: 'checkbox', checked: board.state.borda ? board.state.borda === 'show' : board.wide,
+      onchange: () => board.change({ borda: borda.checked === board.wide ? '' : borda.checked ? 'show' : 'hide' }) });
+    const points = hasBorda(board.payload.ranking) && el('label', { title: 'How many models it beats, task by task' }, borda, 'Borda points beside the mean');
+    panel.append(...(points ? [points] : []), el('div', { class: 'lk-foot' }, button('Default columns', () => {
       const usual = [...defaultFamilies(payload), ...defaultTasks(payload)];
       list.set(usual);
       apply(new Set(usual));
+      borda.checked = board.wide;
+      board.change({ borda: '' });
     }), button('Close', menu.close)));
   }
 

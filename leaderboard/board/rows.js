@@ -43,6 +43,18 @@ export const FACETS = [
   { key: 'group', title: 'Group in the paper', of: (row) => (row.group ? [row.group] : []), label: sentence },
 ];
 
+/** The origins that occur in a payload, in the order of their switch. */
+export function originsOf(payload) {
+  const found = new Set(payload.rows.map(({ origin }) => origin));
+  return [...ORIGINS.keys()].filter((origin) => found.has(origin));
+}
+
+/** The origins shown when nothing was chosen: the published rows where there are others too; [] shows every row. */
+export function defaultOrigin(payload) {
+  const origins = originsOf(payload);
+  return origins.length > 1 && origins.includes('published') ? ['published'] : [];
+}
+
 /** The values of a facet which occur in the payload; sizes in their order, the rest by name. */
 export function facetValues(payload, facet) {
   const found = new Set(payload.rows.flatMap(facet.of).filter(Boolean));
@@ -124,7 +136,7 @@ const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
 function valuesOf(payload, ranking, key) {
   if (key === 'title') return (row) => payload.rows[row].title;
   if (key === 'parameters') return (row) => payload.rows[row].parameters;
-  if (key === 'rank' || key === 'mean' || key === 'coverage') return (row) => ranking[key][row];
+  if (['rank', 'mean', 'coverage', 'borda'].includes(key)) return (row) => ranking[key]?.[row];
   const column = payload.columns.findIndex((one) => one.key === key);
   return (row) => cellAt(payload, ranking, row, column);
 }

@@ -1,12 +1,12 @@
 /** The page's query string <-> the state of the table. Pure; every value is checked against the payload. */
 
-import { FACETS, facetValues, years } from './rows.js';
+import { defaultOrigin, FACETS, facetValues, years } from './rows.js';
 
-export const LEAD = ['rank', 'title', 'parameters', 'coverage', 'mean'];
+export const LEAD = ['rank', 'title', 'parameters', 'coverage', 'mean', 'borda'];
 export const MOST_FAMILIES = 12;
 export const MOST_SELECTED = 6;
 const OWN = ['suite', 'q', 'sort', ...FACETS.map(({ key }) => key), 'released', 'trained', 'models', 'families',
-  'columns', 'preset', 'w', 'coverage', 'tasks', 'select', 'compare'];
+  'columns', 'preset', 'w', 'coverage', 'tasks', 'select', 'compare', 'borda'];
 
 const same = (one, other) => one.length === other.length && one.every((value, at) => value === other[at]);
 
@@ -41,9 +41,9 @@ export function presetOf(payload, weights) {
 /** The state of a page without a query string. */
 export function defaults(payload) {
   return {
-    q: '', sort: { key: 'rank', down: false }, kind: [], size: [], modality: [], open: [], origin: [], group: [],
+    q: '', sort: { key: 'rank', down: false }, kind: [], size: [], modality: [], open: [], origin: defaultOrigin(payload), group: [],
     released: '', trained: '', models: [], families: defaultFamilies(payload), columns: defaultTasks(payload),
-    weights: defaultWeights(payload), coverage: payload.suite.minimum_coverage, tasks: [], select: [], compare: false,
+    weights: defaultWeights(payload), coverage: payload.suite.minimum_coverage, tasks: [], select: [], compare: false, borda: '',
   };
 }
 
@@ -71,9 +71,13 @@ export function parse(search, payload) {
   const keysOf = (kind) => new Set(payload.columns.filter((column) => column.kind === kind).map(({ key }) => key));
 
   state.q = (query.get('q') ?? '').slice(0, 200);
-  for (const facet of FACETS) state[facet.key] = list(facet.key, new Set(facetValues(payload, facet)));
+  for (const facet of FACETS) {
+    const all = facet.key === 'origin' ? ['all'] : [];
+    state[facet.key] = list(facet.key, new Set([...facetValues(payload, facet), ...all]));
+  }
   state.models = list('models', new Set(payload.rows.map((row) => row.model)));
   state.select = list('select', new Set(payload.rows.map((row) => row.id)), MOST_SELECTED);
+  state.origin = readOrigin(payload, state);
   const tasks = keysOf('task');
   state.tasks = ordered(list('tasks', tasks));
   if (query.get('families') === 'none') state.families = [];
@@ -92,6 +96,17 @@ export function parse(search, payload) {
   return { state, ignored };
 }
 
+/** `all` shows every origin; without a word on it the usual one, or all where the address names rows it would hide. */
+function readOrigin(payload, { origin, models, select }) {
+  if (origin.includes('all')) return [];
+  if (origin.length) return origin;
+  const usual = defaultOrigin(payload);
+  const hidden = (row) => usual.length && !usual.includes(row.origin) && (select.includes(row.id) || models.includes(row.model));
+  const alone = payload.rows.some((row) => hidden(row)
+    && (select.includes(row.id) || !payload.rows.some((other) => other.model === row.model && usual.includes(other.origin))));
+  return alone ? [] : usual;
+}
+
 function readScalars(query, payload, state, drop) {
   const sort = query.get('sort') ?? '';
   if (sort) {
@@ -106,6 +121,9 @@ function readScalars(query, payload, state, drop) {
     if (year && years(payload).includes(year)) state.released = year;
     else drop('released', released);
   }
+  const borda = query.get('borda') ?? '';
+  if (borda === 'show' || borda === 'hide') state.borda = borda;
+  else if (borda) drop('borda', borda);
   const trained = query.get('trained') ?? '';
   if (trained === 'hide' || trained === 'only') state.trained = trained;
   else if (trained) drop('trained', trained);
@@ -157,7 +175,10 @@ export function write(state, payload, search, home) {
   add('q', state.q);
   const { key, down } = state.sort;
   if (key !== 'rank' || down) add('sort', (down ? '-' : '') + key);
-  for (const facet of FACETS) add(facet.key, state[facet.key]);
+  for (const { key: facet } of FACETS) {
+    if (facet !== 'origin') add(facet, state[facet]);
+    else if (!same(state.origin, defaultOrigin(payload))) add('origin', state.origin.length ? state.origin : 'all');
+  }
   if (state.released) add('released', `${state.released}-`);
   add('trained', state.trained);
   add('models', state.models);
@@ -170,6 +191,7 @@ export function write(state, payload, search, home) {
     const usual = defaultWeights(payload);
     add('w', [...state.weights].filter(([name, weight]) => weight !== usual.get(name)).map((pair) => pair.join(':')));
   }
+  add('borda', state.borda);
   if (state.coverage !== payload.suite.minimum_coverage) add('coverage', String(state.coverage));
   add('tasks', state.tasks);
   add('select', state.select);

@@ -71,19 +71,23 @@ def heatmap(*, labels: Sequence[str], keys: Sequence[str], r: np.ndarray, n: np.
     return figure
 
 
-def scatter(*, names: Sequence[str], kinds: Sequence[str], x: np.ndarray, y: np.ndarray, x_title: str,
+def scatter(*, names: Sequence[str], kinds: Sequence[str], notes: Sequence[str], x: np.ndarray, y: np.ndarray, x_title: str,
             y_title: str) -> go.Figure:
-    """Two columns against each other, one mark a model; its kind has a colour and a shape. Shown units."""
+    """Two columns against each other, one mark a model; its kind has a colour and a shape. Shown units.
+
+    `notes` are shown below a model's name and scores on pointing at it; empty for none.
+    """
     figure = go.Figure()
     sides = label_sides(names, x, y) if len(names) <= LABELLED else [""] * len(names)
     for place, kind in enumerate(dict.fromkeys(kinds)):
         here = [index for index, other in enumerate(kinds) if other == kind]
         figure.add_scatter(
             x=x[here], y=y[here], mode="markers+text", hovertext=[names[index] for index in here], name=kind,
+            customdata=[f"<br>{notes[index]}" if notes[index] else "" for index in here],
             text=[names[index] if sides[index] else "" for index in here], textfont={"size": 10},
             textposition=[sides[index] or "top center" for index in here],
             marker={"size": 8, "color": PALETTE[place % len(PALETTE)], "symbol": SYMBOLS[place % len(SYMBOLS)]},
-            hovertemplate="%{hovertext}<br>%{x:.2f}, %{y:.2f}<extra></extra>")
+            hovertemplate="%{hovertext}<br>%{x:.2f}, %{y:.2f}%{customdata}<extra></extra>")
     plain(figure, height=420, x=x_title, y=y_title, legend=len(set(kinds)) > 1)
     figure.update_xaxes(showgrid=True, gridwidth=1)
     figure.update_layout(hovermode="closest")

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from leaderboard.figures import PALETTE, plain
+from leaderboard.figures.model import unmarked
 
 ORIGINS = {
     "published": ("circle", PALETTE[0]),
@@ -24,7 +25,8 @@ NAMES = {
 def scores(points: pd.DataFrame, *, metric: str, chance: float, digits: int, own: str = "") -> go.Figure:
     """Models from best to worst with 95% intervals, a histogram at the side, and the level of chance.
 
-    points: title, model, origin, value, low, high (NaN: unknown), best first, in shown units. chance NaN: unknown.
+    points: title, origin, note (shown on pointing at it), value, low, high (NaN: unknown), best first, in shown units.
+    chance NaN: unknown.
     """
     figure = make_subplots(cols=2, shared_yaxes=True, column_widths=[0.84, 0.16], horizontal_spacing=0.015)
     place = np.arange(1, len(points) + 1)
@@ -38,7 +40,8 @@ def scores(points: pd.DataFrame, *, metric: str, chance: float, digits: int, own
             x=place[at].astype(np.int16),
             y=part["value"],
             mode="markers",
-            customdata=part["title"],
+            customdata=[f"{title}<br>{note}" if note else title
+                        for title, note in zip(part["title"].map(unmarked), part["note"], strict=True)],
             marker={"symbol": symbol, "size": 7, "color": colour},
             error_y={
                 "type": "data",
@@ -49,7 +52,7 @@ def scores(points: pd.DataFrame, *, metric: str, chance: float, digits: int, own
                 "width": 0,
                 "color": colour,
             },
-            hovertemplate="%{customdata}: %{y:." + str(digits) + "f}<extra></extra>",
+            hovertemplate="%{y:." + str(digits) + "f}  %{customdata}<extra></extra>",
             row=1,
             col=1,
         )

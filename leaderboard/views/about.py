@@ -9,6 +9,7 @@ from compute.types import View
 from leaderboard import queries, queries_pages, ui
 from leaderboard.board.ranked import SEED
 from leaderboard.markup import NOTHING, facts, link, number, section, table, text
+from leaderboard.words import ABBREVIATIONS
 
 SENTENCE = (
     "How the numbers were taken from the papers, how the board ranks and how sure it is, what the words "
@@ -81,29 +82,6 @@ METHOD = (
         "the weights, the match is marked as a guess on the model's page.",
     ),
 )
-ABBREVIATIONS = (
-    ("2AFC", "two-alternative forced choice: which of two candidates is better"),
-    ("IT-2AFC", "the same between two images for a text, or two texts for an image"),
-    ("IQA", "image quality assessment"),
-    ("PAA", "perceptual attributes assessment: brightness, colourfulness, contrast, sharpness"),
-    ("OOO", "odd one out"),
-    ("IR", "image retrieval"),
-    ("STS", "semantic textual similarity"),
-    ("VLM, LMM, MLLM", "vision language model; large multimodal model"),
-    (
-        "CJ, EL, GB, PT, RT",
-        "PairBench's changes: colour jitter, elastic, Gaussian blur, perspective, rotation",
-    ),
-    ("WU-II, WU-IT", "WhatsUp pairs of two images; of an image and a text"),
-    ("nDCG@k", "normalised discounted cumulative gain of the first k hits"),
-    ("NMI", "normalised mutual information"),
-    ("LRAP", "label-ranking average precision"),
-    ("mAP, MAP@k", "mean average precision (within k hits)"),
-    ("Elo", "a rating from pairwise votes"),
-    ("r, ρ, ρ²", "Pearson's correlation; Spearman's rank correlation; cFreD's square of Pearson's r"),
-    ("SD", "standard deviation"),
-    ("CI, 95%", "interval that holds 95% of the draws"),
-)
 ADDING = """
 <h3>A result</h3>
 <p>Write a CSV with one row a score and bring it in; the database is rebuilt and the row shows as imported.</p>
@@ -130,10 +108,10 @@ def draw(site: ui.Site) -> None:
     """One static page; its figures are read from the database when the app starts."""
     ui.heading(site, title="About", sentence=SENTENCE, copy=False)
     ui.static_html(
-        "<div class='lk-prose'>"
+        "<div class='pg-prose'>"
         + section("Method", facts([(name, said) for name, said in METHOD]))
         + _sources(site)
-        + section("Abbreviations", facts([(text(name), text(said)) for name, said in ABBREVIATIONS]))
+        + section("Abbreviations", facts([(text(name), text(said)) for name, said in ABBREVIATIONS.items()]))
         + _metrics(site)
         + section("Add to the board", ADDING)
         + _cite(site)

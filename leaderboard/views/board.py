@@ -20,6 +20,8 @@ SENTENCE = ("Every model of a benchmark, ranked with the uncertainty of its rank
 EXPLAINED = ("Each row is held against the first one ticked. A task's interval follows from the number of its items, "
              "where that is known; the interval of the mean from drawing the tasks of each category anew.")
 
+UNCORRECTED = " The p values are not corrected for several comparisons."
+
 
 def draw(site: ui.Site) -> None:
     """The table component, which keeps its state in the address itself, and the comparison below it."""
@@ -31,6 +33,7 @@ def draw(site: ui.Site) -> None:
         with gr.Row():
             bars, radar = (gr.Plot(show_label=False, container=False, label=name, visible=False) for name in
                            ("Means by category", "The same means as a radar"))
+        said = gr.HTML(apply_default_css=False)
         gaps = gr.Plot(show_label=False, container=False, label="Differences task by task")
         numbers = gr.HTML(apply_default_css=False)
 
@@ -38,10 +41,10 @@ def draw(site: ui.Site) -> None:
         try:
             return _shown(site, event._data or {})
         except LikenessError as error:
-            return [gr.update(visible=True), f"<p class='lk-message'>{html.escape(str(error))}</p>",
-                    *(gr.update(visible=False) for _ in range(3)), ""]
+            return [gr.update(visible=True), f"<p class='pg-message'>{html.escape(str(error))}</p>",
+                    gr.update(visible=False), gr.update(visible=False), "", gr.update(visible=False), ""]
 
-    table.compare(show, outputs=[panel, summary, bars, radar, gaps, numbers], queue=False, show_progress="hidden",
+    table.compare(show, outputs=[panel, summary, bars, radar, said, gaps, numbers], queue=False, show_progress="hidden",
                   api_visibility="private")
 
 
@@ -49,7 +52,7 @@ def _shown(site: ui.Site, asked: dict[str, Any]) -> list[Any]:
     rows = [str(row) for row in asked.get("ids") or []]
     if not rows:
         return [gr.update(visible=False), "", gr.update(value=None, visible=False),
-                gr.update(value=None, visible=False), gr.update(value=None, visible=False), ""]
+                gr.update(value=None, visible=False), "", gr.update(value=None, visible=False), ""]
     suite = str(asked.get("suite", ""))
     weights, tasks, coverage = choice(str(asked.get("query", "")).removeprefix("?"))
     found = compare(site.boards.table(suite), site.boards.ranked(suite, weights, tasks, coverage), rows=rows,
@@ -60,6 +63,7 @@ def _shown(site: ui.Site, asked: dict[str, Any]) -> list[Any]:
         gr.update(visible=True), _summary(found),
         gr.update(value=figures.bars(found.families, names=found.names) if means else None, visible=means),
         gr.update(value=figures.radar(found.families, names=found.names) if wide else None, visible=wide),
+        f"<p class='pg-quiet'>{figures.kept(found.tasks)}</p>" if means else "",
         # Without a common scale one axis cannot hold all differences: the table has them.
         gr.update(value=figures.differences(found.tasks, names=found.names) if means and len(found.tasks) else None,
                   visible=means and len(found.tasks) > 0),
@@ -69,17 +73,20 @@ def _shown(site: ui.Site, asked: dict[str, Any]) -> list[Any]:
 
 def _summary(found: Comparison) -> str:
     lines = "".join(
-        f"<tr><th scope='row'>{html.escape(row['name'])}</th><td class='lk-num'>{_signed(row['difference'])}</td>"
-        f"<td class='lk-num'>{_interval(row['low'], row['high'])}</td><td class='lk-num'>{_probability(row['p'])}</td>"
-        f"<td class='lk-num'>{row['tasks']}</td><td>{html.escape(_verdict(row))}</td></tr>"
+        f"<tr><th scope='row'>{html.escape(row['name'])}</th><td class='pg-num'>{_signed(row['difference'])}</td>"
+        f"<td class='pg-num'>{_interval(row['low'], row['high'])}</td><td class='pg-num'>{_probability(row['p'])}</td>"
+        f"<td class='pg-num'>{row['tasks']}</td><td>{html.escape(_verdict(row))}</td></tr>"
         for row in found.overall.to_dict("records"))
     head = "".join(f"<th scope='col'{style}>{name}</th>" for name, style in (
-        ("Compared", ""), ("Mean difference", " class='lk-num'"), ("95 % interval", " class='lk-num'"),
-        ("p", " class='lk-num'"), ("Shared tasks", " class='lk-num'"), ("Reading", "")))
-    table = f"<table class='lk-table'><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>" if lines else (
+        ("Compared", ""), ("Mean difference", " class='pg-num'"), ("95 % interval", " class='pg-num'"),
+        ("p", " class='pg-num'"), ("Shared tasks", " class='pg-num'"), ("Reading", "")))
+    table = (f"<div class='pg-wide' tabindex='0'><table class='pg-table'><thead><tr>{head}</tr></thead>"
+             f"<tbody>{lines}</tbody></table></div>") if lines else (
         "<p>The measures of this suite have no common scale, so there is no mean; the table below has every difference."
         "</p>")
-    return (f"<h2 class='lk-h2'>Compared with {html.escape(found.names[0])}</h2><p class='lk-quiet'>{EXPLAINED}</p>{table}")
+    explained = EXPLAINED + (UNCORRECTED if lines else "")
+    return (f"<h2 class='pg-h2' tabindex='-1'>Compared with {html.escape(found.names[0])}</h2>"
+            f"<p class='pg-quiet'>{explained}</p>{table}")
 
 
 def _verdict(row: dict[str, Any]) -> str:
@@ -95,15 +102,15 @@ def _verdict(row: dict[str, Any]) -> str:
 def _numbers(found: Comparison) -> str:
     lines = "".join(
         f"<tr><th scope='row'>{html.escape(row['task'])}</th><td>{html.escape(row['group'])}</td>"
-        f"<td>{html.escape(row['name'])}</td><td class='lk-num'>{row['value']:.{row['digits']}f}</td>"
-        f"<td class='lk-num'>{row['reference']:.{row['digits']}f}</td>"
-        f"<td class='lk-num'>{row['difference']:+.{row['digits']}f}</td>"
-        f"<td class='lk-num'>{_interval(row['low'], row['high'])}</td></tr>" for row in found.tasks.to_dict("records"))
-    return ("<details class='lk-more'><summary>Every difference as a table</summary><div class='lk-scroll' tabindex='0'>"
-            "<table class='lk-table'><thead><tr><th scope='col'>Task</th><th scope='col'>Category</th>"
-            "<th scope='col'>Model</th><th scope='col' class='lk-num'>Its score</th>"
-            f"<th scope='col' class='lk-num'>{html.escape(found.names[0])}</th>"
-            "<th scope='col' class='lk-num'>Difference</th><th scope='col' class='lk-num'>95 % interval</th></tr></thead>"
+        f"<td>{html.escape(row['name'])}</td><td class='pg-num'>{row['value']:.{row['digits']}f}</td>"
+        f"<td class='pg-num'>{row['reference']:.{row['digits']}f}</td>"
+        f"<td class='pg-num'>{row['difference']:+.{row['digits']}f}</td>"
+        f"<td class='pg-num'>{_interval(row['low'], row['high'])}</td></tr>" for row in found.tasks.to_dict("records"))
+    return ("<details class='pg-more'><summary>Every difference as a table</summary><div class='pg-scroll' tabindex='0'>"
+            "<table class='pg-table'><thead><tr><th scope='col'>Task</th><th scope='col'>Category</th>"
+            "<th scope='col'>Model</th><th scope='col' class='pg-num'>Its score</th>"
+            f"<th scope='col' class='pg-num'>{html.escape(found.names[0])}</th>"
+            "<th scope='col' class='pg-num'>Difference</th><th scope='col' class='pg-num'>95 % interval</th></tr></thead>"
             f"<tbody>{lines}</tbody></table></div></details>")
 
 

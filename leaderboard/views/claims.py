@@ -30,7 +30,7 @@ def draw(site: ui.Site) -> None:
     words = "".join(f"<div><dt>{name}</dt><dd>{meaning}</dd></div>" for name, meaning in VERDICTS)
     claims(site.assets)
     ui.static_html(
-        "<section class='lk-section'><h2>What the verdicts mean</h2><dl class='lk-facts'>"
+        "<section class='pg-section'><h2>What the verdicts mean</h2><dl class='pg-facts'>"
         + words
         + "</dl></section>"
     )

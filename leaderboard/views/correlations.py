@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import asdict
 from urllib.parse import quote
 
 import gradio as gr
 import numpy as np
 
-from compute.types import View
-from leaderboard import queries, relations, smaller, state, ui
+from compute.types import ORIGINS, View
+from leaderboard import lite, marks, queries, relations, state, ui
+from leaderboard import words as meanings
+from leaderboard.axes import Axis
 from leaderboard.board import figure as bridges
 from leaderboard.board.data import lazy_tables
 from leaderboard.figures import correlations as figures
+from leaderboard.lite import Wish
+from leaderboard.lite import page as report_of
 from leaderboard.markup import lazy_table, link, number, section, span, table, text, to_model, to_task
 from leaderboard.relations import PRESETS, Asked, Pair, Relation, Relations
 
@@ -24,8 +30,7 @@ MEANING = {
     "spearman": "Spearman's ρ is the correlation of the ranks that two columns give",
     "pearson": "Pearson's r is the correlation of the scores themselves",
 }
-ORIGINS = {"published": "Published", "imported": "Imported", "computed": "Computed",
-           "all": "All"}
+FIGURES = [(name.capitalize(), name) for name in (*ORIGINS, "all")]
 RULE = ("Tasks that say the same need not all be run. As in MIEB section 6.3, tasks whose mean correlation with the "
         "others is highest are dropped, those above one threshold and then those above a second; where the paper then "
         "picks by hand, tasks are added here one at a time, each category first, always the one that brings the order "
@@ -41,10 +46,9 @@ def draw(site: ui.Site) -> None:
     parameters = relations.parameters(suites=tuple(suites["key"]), models=tuple(models["key"]))
     made = Relations(site.boards)
     ui.heading(site, title="Correlations", sentence=SENTENCE, cite=ui.citations(site))
-    ui.static_html("<nav class='lk-presets' aria-label='Ready-made views'>" + "".join(
+    ui.static_html("<nav class='pg-presets' aria-label='Ready-made views'>" + "".join(
         link(f"correlations?preset={key}", title) for title, key in STARTS) + "</nav>")
-    figures_from = [(name, key) for key, name in ORIGINS.items()]
-    with gr.Row(elem_classes="lk-controls"):
+    with gr.Row(elem_classes="pg-controls"):
         suite = gr.Dropdown(list(zip(suites["title"], suites["key"], strict=True)), multiselect=True, value=[],
                             label="Suites", scale=3)
         level = gr.Radio([(name.capitalize(), name) for name in relations.LEVELS], value="categories", label="Compare",
@@ -52,8 +56,8 @@ def draw(site: ui.Site) -> None:
         method = gr.Dropdown([(name, key) for key, name in METHODS.items()], value="spearman", label="Method", scale=1)
         group = gr.Dropdown([("All", "all"), ("General-purpose", "general-purpose"), ("Specialised", "specialised"),
                              ("Multi-task", "multi-task")], value="all", label="Models", scale=2)
-        origin = gr.Dropdown(figures_from, value="published", label="Figures", scale=1)
-    with gr.Accordion("More choices", open=False), gr.Row(elem_classes="lk-controls"):
+        origin = gr.Dropdown(FIGURES, value="published", label="Figures", scale=1)
+    with gr.Accordion("More choices", open=False), gr.Row(elem_classes="pg-controls"):
         order = gr.Radio([("Like beside like", "clustered"), ("As in the paper", "paper")], value="clustered",
                          label="Order", scale=1)
         means = gr.Radio([("Mean of the figures", "figures"), ("As the paper prints it", "printed")], value="figures",
@@ -61,15 +65,15 @@ def draw(site: ui.Site) -> None:
         least = gr.Number(4, minimum=3, maximum=50, precision=0, label="Fewest models a cell", scale=1)
         chosen = gr.Dropdown([(row.title, row.key) for row in models.itertuples() if row.runs], multiselect=True,
                              value=[], label="Only these models (none: all)", scale=3)
-    message = gr.Markdown(visible=False, elem_classes="lk-message")
-    caption = gr.HTML("<p class='lk-quiet'>Computing the correlations …</p>", apply_default_css=False)
+    message = ui.message_box()
+    caption = gr.HTML("<p class='pg-quiet'>Computing the correlations …</p>", apply_default_css=False)
     figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
     bridge = bridges.pairs(site.assets, figure=FIGURE)
     behind = gr.HTML("", apply_default_css=False)
     lazy_tables(site.assets)
-    ui.static_html("<section class='lk-section'><h2 id='pair'>Two beside each other</h2><p class='lk-quiet'>"
+    ui.static_html("<section class='pg-section'><h2 id='pair'>Two beside each other</h2><p class='pg-quiet'>"
                    "Click a cell above, or choose two here.</p></section>")
-    with gr.Row(elem_classes="lk-controls"):
+    with gr.Row(elem_classes="pg-controls"):
         first = gr.Dropdown([], value=None, label="Across")
         second = gr.Dropdown([], value=None, label="Up")
     pair = gr.Textbox("", visible="hidden", label="Opened pair")
@@ -77,25 +81,35 @@ def draw(site: ui.Site) -> None:
     scatter = gr.Plot(show_label=False, container=False, visible=False)
     points = gr.HTML("", apply_default_css=False)
 
-    def whole(**values) -> tuple:
-        relation = made.of(relations.asked_for(values))
-        return (words(relation), matrix(relation), below(parameters, values),
-                *two(site, relation, keys=values["pair"]))
+    def whole(asked: Asked, pair: str) -> tuple:
+        relation = made.of(asked)
+        return words(relation), matrix(relation), below(parameters, asked), *two(site, relation, keys=pair)
 
-    def part(**values) -> tuple:
-        return two(site, made.of(relations.asked_for(values)), keys=values["pair"])
+    def part(asked: Asked, pair: str) -> tuple:
+        return two(site, made.of(asked), keys=pair)
 
     shown = [first, second, opened, scatter, points]
-    one = ui.Part(keys=("pair",), outputs=shown, draw=part)
+    one = ui.Part(keys=("pair",), outputs=shown, draw=given_to(part))
     controls = [suite, level, method, group, origin, order, means, least, chosen, pair]
     bound = ui.bind(site, parameters=parameters, controls=controls, outputs=[caption, figure, behind, *shown],
-                    draw=whole, parts=(one,), presets=PRESETS, message=message)
+                    draw=given_to(whole), parts=(one,), presets=PRESETS, message=message)
     join = "(first, second) => [first && second && first !== second ? `${first},${second}` : '']"
     for control in (first, second):
         bound.listen(control.input(None, inputs=[first, second], outputs=pair, js=join, queue=False).then, part=one)
     bound.listen(bridge.select(clicked, outputs=pair, queue=False, show_progress="hidden",
                                api_visibility="private").then, part=one)
-    _smaller(site, suites=suites, models=models)
+    _lite(site, suites=suites, models=models)
+
+
+def given_to(draw: Callable[[Asked, str], tuple]) -> Callable[..., tuple]:
+    """A drawing function that takes the page's parameters by name, as `ui.bind` gives them."""
+
+    def named(*, suites: list[str], level: str, method: str, group: str, origin: str, order: str, means: str,
+              minimum: int, models: list[str], pair: str) -> tuple:
+        return draw(Asked(suites=tuple(suites), level=level, method=method, group=group, origin=origin, order=order,
+                          means=means, minimum=minimum, models=tuple(models)), pair)
+
+    return named
 
 
 def clicked(event: gr.SelectData) -> str:
@@ -124,21 +138,35 @@ def words(relation: Relation) -> str:
     out = ""
     if relation.left_out:
         names = ", ".join(relation.left_out)
-        out = (f"<details class='lk-quiet'><summary>{len(relation.left_out)} {asked.level} left out: fewer than "
+        out = (f"<details class='pg-quiet'><summary>{len(relation.left_out)} {asked.level} left out: fewer than "
                f"{asked.minimum} models share a figure with any other</summary><p>{text(names)}</p></details>")
     gaps = f" {blanks} pairs are blank (×): fewer than {asked.minimum} models have both." if blanks else ""
-    return ("<div class='lk-legend'><span>−1</span><span class='lk-strip-r' aria-hidden='true'></span><span>+1</span>"
+    apart = relations.strangers(relation)
+    if apart:
+        most = max(n for *_, n in apart)
+        gaps += (f" Nothing can be said between {len(apart)} pair{'s' if len(apart) > 1 else ''} of suites: they share "
+                 f"{most} models at most. With “Fewest models a cell” under More choices lowered, cells from 3 models "
+                 "show; read them as hints at best.")
+    return ("<div class='pg-legend'><span>−1</span><span class='pg-strip-r' aria-hidden='true'></span><span>+1</span>"
             f"<p>{MEANING[asked.method]}: blue where they agree, orange where they disagree. {len(axes)} "
             f"{asked.level}, {len(relation.scores.models)} {group}models, {over} in each cell; {source}.{few}{gaps}</p>"
-            f"</div>{out}")
+            f"</div>{out}{_short_names(axes)}")
 
 
-def below(parameters: tuple[state.Parameter, ...], values: dict) -> str:
+def _short_names(axes: tuple[Axis, ...]) -> str:
+    found = meanings.explained(axis.label for axis in axes)
+    if not found:
+        return ""
+    said = "; ".join(f"<b>{text(name)}</b> {text(meaning)}" for name, meaning in found)
+    return f"<details class='pg-quiet'><summary>What the short names mean</summary><p>{said}</p></details>"
+
+
+def below(parameters: tuple[state.Parameter, ...], asked: Asked) -> str:
     """The table behind the matrix, fetched when opened, and its download."""
-    query = state.query(parameters, {**values, "pair": ""})
+    query = state.query(parameters, {**asdict(asked), "pair": ""})
     pairs = lazy_table(f"data/relations?{query}", label="The table of correlations")
     file = link(f"export/relations?{query}", "Download as CSV")
-    return (f"<details><summary>Table</summary>{pairs}</details><p class='lk-quiet'>{file}: every pair with its "
+    return (f"<details><summary>Table</summary>{pairs}</details><p class='pg-quiet'>{file}: every pair with its "
             "interval and number of models.</p>")
 
 
@@ -149,7 +177,7 @@ def two(site: ui.Site, relation: Relation, *, keys: str) -> tuple:
     known = {key for _, key in choices}
     picked = [gr.update(choices=choices, value=key if key in known else None) for key in (first, second)]
     if not {first, second} <= known or first == second:
-        note = "<p class='lk-quiet'>The pair in the address is not part of this choice.</p>" if keys else ""
+        note = "<p class='pg-quiet'>The pair in the address is not part of this choice.</p>" if keys else ""
         return *picked, note, gr.update(value=None, visible=False), ""
     found = relations.pair(relation, first, second)
     facts = site.boards.table(relation.asked.suites[0]).models
@@ -157,10 +185,21 @@ def two(site: ui.Site, relation: Relation, *, keys: str) -> tuple:
     if not found.models:
         return *picked, said(relation.asked, found), gr.update(value=None, visible=False), ""
     kinds = [facts.loc[model, "kind"] for model in found.models]
-    drawn = figures.scatter(names=names, kinds=kinds, x=found.values[:, 0], y=found.values[:, 1],
+    notes = [_marks(found, place) for place in range(len(names))]
+    drawn = figures.scatter(names=names, kinds=kinds, notes=notes, x=found.values[:, 0], y=found.values[:, 1],
                             x_title=_titled(found.x), y_title=_titled(found.y))
     return (*picked, said(relation.asked, found), gr.update(value=drawn, visible=True),
             listed(relation.asked, found, names))
+
+
+def _marks(found: Pair, place: int) -> str:
+    """The marks of a model's two figures, one line each; a category or suite: trained on a data set of it."""
+    lines = []
+    for side, axis in enumerate((found.x, found.y)):
+        note = marks.said(found.marks[place, side])
+        if note:
+            lines.append(f"{axis.label}: {note if axis.task else '† trained on a data set of it'}")
+    return "<br>".join(lines)
 
 
 def said(asked: Asked, found: Pair) -> str:
@@ -172,54 +211,57 @@ def said(asked: Asked, found: Pair) -> str:
         interval = ("an interval needs more models" if np.isnan(found.low) else
                     f"95% interval {span(found.low, found.high, digits=2)}")
         result = f"{name} <b>{number(found.r, digits=2)}</b> over {len(found.models)} models, {interval}."
-    return f"<p class='lk-lead'>{_linked(found.x)} and {_linked(found.y)}: {result}</p>"
+    return f"<p class='pg-lead'>{_linked(found.x)} and {_linked(found.y)}: {result}</p>"
 
 
 def listed(asked: Asked, found: Pair, names: list[str]) -> str:
     """The models of a pair as a table, best on the first column at the top."""
     order = np.argsort(found.values[:, 0] * (-1 if found.x.higher else 1), kind="stable")
     origin = asked.origin == "all"
-    rows = [(to_model(found.models[place], names[place]), number(found.values[place, 0], digits=found.x.digits),
-             number(found.values[place, 1], digits=found.y.digits),
+    rows = [(to_model(found.models[place], names[place]),
+             *(number(found.values[place, side], digits=axis.digits) + marks.marked(found.marks[place, side])
+               for side, axis in enumerate((found.x, found.y))),
              *((" and ".join(dict.fromkeys(found.origins[place])),) if origin else ())) for place in order]
     heads = ("Model", text(found.x.label), text(found.y.label), *(("Figures",) if origin else ()))
-    return f"<details><summary>Table</summary>{table(heads, rows, numeric=(1, 2))}</details>"
+    seen = "".join(f" {sign} {meaning}." for bit, sign, meaning in marks.SIGNS if (found.marks & bit).any())
+    legend = f"<p class='pg-quiet'>{seen.strip()}</p>" if seen else ""
+    return f"<details><summary>Table</summary>{table(heads, rows, numeric=(1, 2))}{legend}</details>"
 
 
-def _titled(axis: relations.Axis) -> str:
+def _titled(axis: Axis) -> str:
     facts = [axis.metric] * (axis.metric != axis.label) + ["lower is better"] * (not axis.higher)
     return f"{axis.label} ({', '.join(facts)})" if facts else axis.label
 
 
-def _linked(axis: relations.Axis) -> str:
+def _linked(axis: Axis) -> str:
     if axis.task:
         return to_task(axis.task, axis.label)
     return link(f"board?suite={quote(axis.suite)}", axis.label)
 
 
-def _smaller(site: ui.Site, *, suites, models) -> None:
+def _lite(site: ui.Site, *, suites, models) -> None:
     """The section that chooses a smaller suite."""
-    parameters = smaller.parameters(suites)
-    builder = smaller.Builder(site.db)
-    ui.static_html(section("A smaller suite", f"<p class='lk-prose'>{RULE}</p>"))
-    with gr.Row(elem_classes="lk-controls"):
+    parameters = lite.parameters(suites)
+    builder = lite.Builder(site.db)
+    ui.static_html(section("A smaller suite", f"<p class='pg-prose'>{RULE}</p>"))
+    with gr.Row(elem_classes="pg-controls"):
         choosable = suites[suites["aggregate"] != "human"]
         of = gr.Dropdown(list(zip(choosable["title"], choosable["key"], strict=True)), value="mieb", label="Of")
-        origin = gr.Dropdown([(name, key) for key, name in ORIGINS.items()], value="published", label="Figures")
+        origin = gr.Dropdown(FIGURES, value="published", label="Figures")
         by = gr.Dropdown([("Tasks", "tasks"), ("Hours", "hours")], value="tasks", label="Limit by")
-        size = gr.Number(smaller.SIZE, minimum=1, maximum=200, precision=0, label="Tasks")
+        size = gr.Number(lite.SIZE, minimum=1, maximum=200, precision=0, label="Tasks")
         hours = gr.Number(5, minimum=0.01, maximum=1000, label="Hours a model")
         high = gr.Number(0.5, minimum=-1, maximum=1, step=0.05, label="Redundant above")
         low = gr.Number(0.45, minimum=-1, maximum=1, step=0.05, label="Then above")
-    message = gr.Markdown(visible=False, elem_classes="lk-message")
-    report = gr.HTML("<p class='lk-quiet'>Choosing tasks …</p>", apply_default_css=False)
-    ui.static_html("<h3 class='lk-sub'>How the agreement grows with each task</h3>")
+    message = ui.message_box()
+    report = gr.HTML("<p class='pg-quiet'>Choosing tasks …</p>", apply_default_css=False)
+    ui.static_html("<h3 class='pg-sub'>How the agreement grows with each task</h3>")
     curve = gr.Plot(show_label=False, container=False)
 
-    def page(**asked) -> tuple:
-        body = smaller.page(builder, models=models, **asked)
-        result = builder.choose(asked["lite"], asked["lite_origin"], asked["by"], asked["size"], asked["hours"],
-                                asked["high"], asked["low"])
+    def page(*, lite: str, lite_origin: str, by: str, size: int, hours: float, high: float, low: float) -> tuple:
+        wish = Wish(suite=lite, origin=lite_origin, by=by, size=size, hours=hours, high=high, low=low)
+        body = report_of(builder, wish, models=models)
+        result = builder.choose(wish)
         names = [result.scores.titles[place] for place in result.selection.path]
         return body, figures.path(agreement=result.selection.agreement, names=names)
 
@@ -227,4 +269,4 @@ def _smaller(site: ui.Site, *, suites, models) -> None:
             draw=page, message=message)
 
 
-CORRELATIONS = View(key="correlations", title="Correlations", draw=draw)
+CORRELATIONS = View(key="correlations", title="Correlations", draw=draw, figures=True)

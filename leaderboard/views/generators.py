@@ -13,6 +13,7 @@ from leaderboard import queries, queries_pages, ui
 from leaderboard.board.table import SUSPECT
 from leaderboard.figures import generators as figures
 from leaderboard.judges import JUDGES, Judge, Jury, jury
+from leaderboard.marks import marked
 from leaderboard.markup import facts, number, remarks, section, span, table, text, to_model, to_task
 from leaderboard.state import Choice
 
@@ -62,7 +63,7 @@ def draw(site: ui.Site) -> None:
         Choice(key="set", default="hpdv2", choices=tuple(SETS)),
         Choice(key="metric", default="cfred", choices=tuple(JUDGES)),
     )
-    with gr.Row(elem_classes="lk-controls"):
+    with gr.Row(elem_classes="pg-controls"):
         which = gr.Radio(
             [(title, key) for key, title in SETS.items()],
             value="hpdv2",
@@ -77,7 +78,7 @@ def draw(site: ui.Site) -> None:
             scale=1,
             min_width=260,
         )
-    head = gr.HTML("<p class='lk-quiet'>Comparing the metrics with people …</p>", apply_default_css=False)
+    head = gr.HTML("<p class='pg-quiet'>Comparing the metrics with people …</p>", apply_default_css=False)
     with gr.Row(elem_classes="lk-figures"):
         slope = gr.Plot(show_label=False, container=False)
         scatter = gr.Plot(show_label=False, container=False)
@@ -101,7 +102,7 @@ def page(site: ui.Site, held, *, chosen: str, metric: str) -> tuple:
     short = [name.replace("Stable Diffusion", "SD") for name in names]
     slope = figures.slope(
         pd.DataFrame({"title": short, "human": shown.human_ranks, "rank": judge.ranks}),
-        metric=judge.column.title,
+        metric=f"{judge.column.title}{' †' if judge.trained else ''}",
     )
     suspect = suspects(site, shown, metric)
     scatter = figures.scatter(
@@ -113,7 +114,7 @@ def page(site: ui.Site, held, *, chosen: str, metric: str) -> tuple:
                 "suspect": suspect,
             }
         ),
-        metric=judge.column.title,
+        metric=f"{judge.column.title}{' †' if judge.trained else ''}",
         human=shown.people.title,
         higher=judge.column.higher,
     )
@@ -129,7 +130,7 @@ def suspects(site: ui.Site, shown: Jury, metric: str) -> list[bool]:
 
 def _reading(shown: Jury, judge: Judge, chosen: str) -> str:
     found, title = judge.agreement, text(judge.column.title)
-    warning = f"<p class='lk-warning'>{BUILT_IN}</p>" if chosen == "parti" else ""
+    warning = f"<p class='pg-warning'>{BUILT_IN}</p>" if chosen == "parti" else ""
     mark = " †" if judge.trained else ""
     p = "below 0.001" if found.p < 0.001 else number(found.p, digits=3)
     accuracy = f"{number(found.accuracy, digits=1, scale=100)}%"
@@ -137,7 +138,7 @@ def _reading(shown: Jury, judge: Judge, chosen: str) -> str:
         ""
         if np.isnan(found.accuracy_low)
         else (
-            f" <span class='lk-quiet'>({span(found.accuracy_low, found.accuracy_high, digits=0, scale=100)}%)</span>"
+            f" <span class='pg-quiet'>({span(found.accuracy_low, found.accuracy_high, digits=0, scale=100)}%)</span>"
         )
     )
     said = (
@@ -147,28 +148,28 @@ def _reading(shown: Jury, judge: Judge, chosen: str) -> str:
         [
             (
                 "r with people",
-                f"<strong>{number(found.r, digits=2, sign=True)}</strong> <span class='lk-quiet'>{_way(judge)}; "
+                f"<strong>{number(found.r, digits=2, sign=True)}</strong> <span class='pg-quiet'>{_way(judge)}; "
                 f"{number(found.weakest, digits=2, sign=True)} when one generator is left out that "
                 "matters most</span>",
             ),
             (
                 "ρ²",
-                f"{number(found.rho_squared, digits=2)} <span class='lk-quiet'>printed "
+                f"{number(found.rho_squared, digits=2)} <span class='pg-quiet'>printed "
                 f"{text(judge.printed_rho)}</span>",
             ),
             (
                 "Rank accuracy",
-                f"{accuracy}{interval} <span class='lk-quiet'>{said}</span>",
+                f"{accuracy}{interval} <span class='pg-quiet'>{said}</span>",
             ),
             (
                 "By chance",
-                f"<span class='lk-quiet'>p = {p} by permutation of {found.generators} generators, before "
+                f"<span class='pg-quiet'>p = {p} by permutation of {found.generators} generators, before "
                 "correction</span>",
             ),
         ]
     )
     return (
-        f"<h2 class='lk-name'>{title}{mark} on {text(shown.table.suite['title'].removeprefix('cFreD: '))}: "
+        f"<h2 class='pg-name'>{title}{mark} on {text(shown.table.suite['title'].removeprefix('cFreD: '))}: "
         f"{text(judge.reading)}</h2>{warning}{lines}"
     )
 
@@ -193,18 +194,15 @@ def _places(shown: Jury, names: list[str]) -> str:
         for judge in shown.judges:
             rank, column = judge.ranks[at], judge.column
             score = number(judge.scores[at], digits=column.digits, scale=column.scale)
-            mark = (
-                " <abbr title='likely misprint, see the remarks'>?</abbr>"
-                if (shown.table.marks[at, columns[column.metric]] & SUSPECT)
-                else ""
-            )
-            moved = " class='lk-moved'" if abs(rank - shown.human_ranks[at]) >= 2 else ""
-            cells.append(f"<span{moved}>{rank:g}</span> <span class='lk-quiet'>{score}{mark}</span>")
+            mark = marked(shown.table.marks[at, columns[column.metric]])
+            moved = " class='pg-moved'" if abs(rank - shown.human_ranks[at]) >= 2 else ""
+            cells.append(f"<span{moved}>{rank:g}</span> <span class='pg-quiet'>{score}{mark}</span>")
         model = shown.table.rows[at].model
         rows.append(
             [
                 to_model(model, names[at]),
-                number(shown.human[at], digits=shown.people.digits, scale=shown.people.scale),
+                number(shown.human[at], digits=shown.people.digits, scale=shown.people.scale)
+                + marked(shown.table.marks[at, columns[shown.people.metric]]),
                 f"<strong>{shown.human_ranks[at]:g}</strong>",
                 *cells,
             ]
@@ -214,8 +212,8 @@ def _places(shown: Jury, names: list[str]) -> str:
         table(heads, rows, numeric=range(1, len(heads))),
         more="Place as printed, with the score beside it; bold colour where a metric's place is two or "
         "more from people's. "
-        "Ranks of † metrics are means of per-image ranks, so they need not follow the mean scores. ? "
-        "likely misprint.",
+        "Ranks of † metrics (trained on people's preferences) are means of per-image ranks, so they need not follow "
+        "the mean scores. ? likely misprint, ‡ another table prints another number: see the remarks.",
     )
 
 
@@ -235,7 +233,7 @@ def _detail(shown: Jury) -> str:
                 span(found.accuracy_low, found.accuracy_high, digits=0, scale=100),
                 number(found.weakest, digits=2, sign=True),
                 "&lt; 0.001" if found.p < 0.001 else number(found.p, digits=3),
-                f"<span class='{'lk-sure' if judge.proven else 'lk-unsure'}'>{text(judge.reading)}</span>",
+                f"<span class='{'pg-sure' if judge.proven else 'pg-unsure'}'>{text(judge.reading)}</span>",
             ]
         )
     heads = [
@@ -275,8 +273,8 @@ def _overview(held) -> str:
             cells += [
                 number(found.r, digits=2, sign=True),
                 number(found.rho_squared, digits=2),
-                f"{number(found.accuracy, digits=0, scale=100)}<span class='lk-quiet'>{interval}</span>",
-                f"<span class='{'lk-sure' if judge.proven else 'lk-unsure'}'>{short}</span>",
+                f"{number(found.accuracy, digits=0, scale=100)}<span class='pg-quiet'>{interval}</span>",
+                f"<span class='{'pg-sure' if judge.proven else 'pg-unsure'}'>{short}</span>",
             ]
         rows.append(cells)
     heads = ["Metric", *["r", "ρ²", "Rank accuracy, %", "Reading"] * len(juries)]
@@ -284,7 +282,7 @@ def _overview(held) -> str:
     return section(
         "Which metric can be trusted where",
         table(heads, rows, numeric=(1, 2, 3, 5, 6, 7, 9, 10, 11), over=over)
-        + f"<p class='lk-quiet'>{METHOD}</p><p class='lk-quiet'>{OVERLAP}</p><p class='lk-quiet'>{BUILT_IN}</p>",
+        + f"<p class='pg-quiet'>{METHOD}</p><p class='pg-quiet'>{OVERLAP}</p><p class='pg-quiet'>{BUILT_IN}</p>",
     )
 
 
@@ -296,4 +294,4 @@ def _notes(site: ui.Site, shown: Jury) -> str:
     )
 
 
-GENERATORS = View(key="generators", title="Generators", draw=draw)
+GENERATORS = View(key="generators", title="Generators", draw=draw, figures=True)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.suite import ALL
-from compute.types import LikenessError, View
+from compute.types import ORIGINS, LikenessError, View
 from leaderboard import maps, queries, state, ui
 from leaderboard.board import figure as bridges
 from leaderboard.figures import map as figures
@@ -26,9 +26,8 @@ TITLES = {"cluster": "Cluster", "category": "Category", "benchmark": "Benchmark"
           "group": "UniSim-Bench group", "size": "Parameters (millions)", "mean": "Mean of the first suite"}
 UNKNOWN = "Not known"
 OUTSIDE = "In no cluster"
-WAITING = ("<p class='lk-lead'>No map of this choice has been made yet.</p><p class='lk-quiet'>Make it with the "
+WAITING = ("<p class='pg-lead'>No map of this choice has been made yet.</p><p class='pg-quiet'>Make it with the "
            "button: it takes some 20 seconds, and the page stays usable.</p>")
-ORIGINS = [("Published", "published"), ("Imported", "imported"), ("Computed", "computed"), ("All", "all")]
 
 
 def draw(site: ui.Site) -> None:
@@ -38,33 +37,38 @@ def draw(site: ui.Site) -> None:
     parameters = maps.parameters(suites)
     atlas = Atlas(site.db)
     ui.heading(site, title="Map", sentence=SENTENCE, cite=ui.citations(site))
-    with gr.Row(elem_classes="lk-controls"):
+    with gr.Row(elem_classes="pg-controls"):
         noun = gr.Radio([("Tasks", "tasks"), ("Models", "models")], value="tasks", label="Map of", scale=2)
         suite = gr.Dropdown(list(zip(suites["title"], suites["key"], strict=True)), multiselect=True, value=[],
                             label="Suites", scale=3)
-        origin = gr.Dropdown(ORIGINS, value="published", label="Figures", scale=1)
+        origin = gr.Dropdown([(name.capitalize(), name) for name in (*ORIGINS, ALL)], value="published",
+                             label="Figures", scale=1)
         colour = gr.Dropdown([(title, key) for key, title in TITLES.items()], value="cluster", label="Colour by",
                              scale=2)
-    with gr.Accordion("How the map is made", open=False), gr.Row(elem_classes="lk-controls"):
+    with gr.Accordion("How the map is made", open=False), gr.Row(elem_classes="pg-controls"):
         near = gr.Number(10, minimum=2, maximum=100, precision=0, label="Neighbours (n_neighbors)")
         distance = gr.Number(0.1, minimum=0, maximum=1, step=0.05, label="Least distance (min_dist)")
         seed = gr.Number(0, minimum=0, maximum=2**31 - 1, precision=0, label="Seed")
-    message = gr.Markdown(visible=False, elem_classes="lk-message")
+    message = ui.message_box()
     with gr.Row(elem_classes="lk-jobs"):
         make = gr.Button("Make this map", visible=False, size="sm", min_width=140, scale=0)
         stop = gr.Button("Stop", visible=False, size="sm", min_width=80, scale=0)
         progress = gr.HTML("", apply_default_css=False)
-    head = gr.HTML("<p class='lk-quiet'>Loading the map …</p>", apply_default_css=False)
+    head = gr.HTML("<p class='pg-quiet'>Loading the map …</p>", apply_default_css=False)
     bridges.selection(site.assets, figure=FIGURE)
     figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
     foot = gr.HTML("", apply_default_css=False)
     controls = [noun, suite, origin, colour, near, distance, seed]
     outputs = [colour, make, stop, progress, head, figure, foot]
 
-    def page(**values: Any) -> tuple:
-        wanted = wanted_by(values)
+    def page(*, of: str, suites: list[str], origin: str, colour: str, neighbours: int, distance: float,
+             seed: int) -> tuple:
+        return picture(maps.recipe(of=of, suites=suites, origin=origin, neighbours=neighbours, distance=distance,
+                                   seed=seed), colour)
+
+    def picture(wanted: maps.Recipe, chosen: str) -> tuple:
         made = atlas.find(wanted)
-        shown = colour_of(values)
+        shown = colour_of(wanted, chosen)
         choices = gr.update(choices=[(TITLES[key], key) for key in COLOURS[wanted.noun]], value=shown)
         if made is None:
             return choices, gr.update(visible=True), gr.update(visible=False), "", WAITING, gr.update(
@@ -85,7 +89,7 @@ def draw(site: ui.Site) -> None:
                 yield [gr.skip(), gr.update(visible=False), gr.update(visible=True), said("starting"), *keep]
                 async for stage in atlas.make(wanted, visitor=str(request.session_hash)):
                     yield [gr.skip(), gr.skip(), gr.skip(), said(stage), *keep]
-            yield list(page(**values))
+            yield list(picture(wanted, values["colour"]))
         except LikenessError as error:
             yield [gr.skip(), gr.update(visible=True), gr.update(visible=False), f"<p>{text(str(error))}</p>", *keep]
 
@@ -100,17 +104,18 @@ def draw(site: ui.Site) -> None:
 
 def wanted_by(values: dict[str, Any]) -> maps.Recipe:
     """The recipe a page's values ask for."""
-    return maps.recipe(**{name: value for name, value in values.items() if name != "colour"})
+    return maps.recipe(of=values["of"], suites=values["suites"], origin=values["origin"], seed=values["seed"],
+                       neighbours=values["neighbours"], distance=values["distance"])
 
 
-def colour_of(values: dict[str, Any]) -> str:
+def colour_of(wanted: maps.Recipe, chosen: str) -> str:
     """The chosen colouring, or by cluster where it does not fit what is shown."""
-    return values["colour"] if values["colour"] in COLOURS[values["of"]] else "cluster"
+    return chosen if chosen in COLOURS[wanted.noun] else "cluster"
 
 
 def said(stage: str) -> str:
     """What the job is at."""
-    return f"<p class='lk-quiet' role='status'>Making the map: {text(stage)} …</p>"
+    return f"<p class='pg-quiet' role='status'>Making the map: {text(stage)} …</p>"
 
 
 def known(site: ui.Site, made: Made, *, noun: str, suites: tuple[str, ...], origin: str) -> pd.DataFrame:
@@ -139,10 +144,9 @@ def known(site: ui.Site, made: Made, *, noun: str, suites: tuple[str, ...], orig
 def means(site: ui.Site, suite: str, origin: str) -> pd.Series:
     """Each model's mean on a suite in shown units, of the origin that the map shows."""
     sheet, ranked = site.boards.table(suite), site.boards.ranked(suite)
-    order = ("published", "imported", "computed")
     found: dict[str, tuple[int, float]] = {}
     for row, mean in zip(sheet.rows, ranked.mean, strict=True):
-        place = order.index(row.origin)
+        place = ORIGINS.index(row.origin)
         if origin in (ALL, row.origin) and (row.model not in found or place < found[row.model][0]):
             found[row.model] = place, float(mean) * sheet.families[0].scale
     return pd.Series({model: mean for model, (_, mean) in found.items()}, dtype=float)
@@ -204,7 +208,7 @@ def words(made: Made, noun: str) -> str:
     made_of = (f"vectors of {how['correlation'].capitalize()} correlations over {how['from']} models"
                if noun == "tasks" else f"scores on {how['from']} tasks, each standardised")
     left = (f", {how['left_out']} left out for sharing too few {other} with the rest" if how["left_out"] else "")
-    return (f"<p class='lk-settings'>{how['points']} {noun}{left}; {text(how['origin'])} figures; from {made_of}. "
+    return (f"<p class='pg-settings'>{how['points']} {noun}{left}; {text(how['origin'])} figures; from {made_of}. "
             f"Trustworthiness <b>{how['trustworthiness']:.3f}</b>: how far the nearest {how['trust_neighbors']} on the "
             f"map are near in the data too; 1 is best. UMAP (umap-learn {text(how['umap-learn'])}): n_neighbors "
             f"{how['n_neighbors']}, min_dist {how['min_dist']:g}, seed {how['seed']}, start {text(how['start'])}; "
@@ -226,4 +230,4 @@ def listed(facts: pd.DataFrame, noun: str) -> str:
             + "</details>")
 
 
-MAP = View(key="map", title="Map", draw=draw)
+MAP = View(key="map", title="Map", draw=draw, figures=True)

@@ -6,10 +6,13 @@ import gradio as gr
 import numpy as np
 import pandas as pd
 
+from compute.analysis.field import standardised
 from compute.types import View
 from leaderboard import model_blocks, profiles, queries, queries_pages, ui
 from leaderboard.board.data import lazy_tables
+from leaderboard.board.table import TRAINED
 from leaderboard.figures import model as figures
+from leaderboard.marks import said, signs
 from leaderboard.markup import (
     text,
 )
@@ -32,7 +35,7 @@ def draw(site: ui.Site) -> None:
         Choice(key="suite", default="", choices=("", *suites["key"])),
         Choice(key="by", default="category", choices=("category", "task")),
     )
-    with gr.Row(elem_classes="lk-controls"):
+    with gr.Row(elem_classes="pg-controls"):
         which = gr.Dropdown(
             [(_label(row), row.key) for row in listed.itertuples()],
             value=None,
@@ -54,7 +57,8 @@ def draw(site: ui.Site) -> None:
             scale=2,
             min_width=240,
         )
-    head = gr.HTML("<p class='lk-quiet'>Gathering what is known …</p>", apply_default_css=False)
+    head = gr.HTML("<p class='pg-quiet'>Gathering what is known …</p>", apply_default_css=False,
+                   js_on_load=ui.NAMED)
     figure = gr.Plot(show_label=False, container=False)
     rest = gr.HTML("", apply_default_css=False)
     lazy_tables(site.assets)
@@ -73,7 +77,7 @@ def page(site: ui.Site, *, model: str, suite: str, by: str) -> tuple:
     known = profiles.suites_of(site.boards, model=model, suites=list(every["key"]))
     about = queries.model(site.db, key=model).iloc[0]
     blocks = f"{model_blocks.known(site.boards, about)}{model_blocks.ranks(site.boards, model, known)}"
-    head = f"<h2 class='lk-name'>{text(about['title'])}</h2><div class='lk-two'>{blocks}</div>"
+    head = f"<h2 class='pg-name'>{text(about['title'])}</h2><div class='pg-two'>{blocks}</div>"
     foot = model_blocks.rest(site.boards, about)
     if not known:
         where = (
@@ -82,11 +86,11 @@ def page(site: ui.Site, *, model: str, suite: str, by: str) -> tuple:
             if about["kind"] in ("distribution", "metric")
             else "No suite has a row of this model."
         )
-        return head + f"<p class='lk-quiet'>{where}</p>", gr.update(value=None, visible=False), foot
+        return head + f"<p class='pg-quiet'>{where}</p>", gr.update(value=None, visible=False), foot
     note = ""
     if suite and suite not in known:
         title = text(every.set_index("key").loc[suite, "title"])
-        note = f"<p class='lk-quiet'>It has no score in {title}; shown is another suite.</p>"
+        note = f"<p class='pg-quiet'>It has no score in {title}; shown is another suite.</p>"
     chosen = suite if suite in known else _fullest(site, model, known)
     shown = profiles.field(site.boards, suite=chosen, model=model)
     figure = gr.update(value=strip(shown, ranked=site.boards.ranked(chosen), by=by), visible=True)
@@ -102,25 +106,24 @@ def strip(shown: profiles.Field, *, ranked, by: str):
     if by == "category" and sheet.categories and len(sheet.categories) > 1 and ranked is not None:
         for at, column in enumerate(sheet.families):
             values = ranked.families[shown.rows, at] * column.scale
+            members = sheet.codes == at
+            marks = np.bitwise_or.reduce(sheet.marks[np.ix_(shown.rows, members)] & TRAINED, axis=1)
             lines += _line(
-                column.title, names, values, own=shown.rows == own, chance=column.chance, scale=column.scale
+                column.title, names, values, marks, own=shown.rows == own, chance=column.chance, scale=column.scale
             )
     else:
+        stored = sheet.values[np.ix_(shown.rows, shown.columns)]
+        higher = np.array([sheet.columns[place].higher for place in shown.columns])
+        standard = standardised(scores=stored, higher=higher) if mixed else None
         for at, place in enumerate(shown.columns):
             column = sheet.columns[place]
-            values = sheet.values[shown.rows, place] * column.scale
-            if mixed:
-                spread = np.nanstd(values)
-                values = (
-                    (values - np.nanmean(values)) / spread * (1 if column.higher else -1)
-                    if spread
-                    else values * 0
-                )
+            values = stored[:, at] * column.scale if standard is None else standard[:, at]
             note = "" if np.isnan(shown.standing.z[at]) else f"{shown.standing.z[at]:+.2f} SD from the others"
             lines += _line(
                 column.title,
                 names,
                 values,
+                sheet.marks[shown.rows, place],
                 own=shown.rows == own,
                 note=note,
                 scale=column.scale,
@@ -136,6 +139,7 @@ def _line(
     title: str,
     names: list[str],
     values: np.ndarray,
+    marks: np.ndarray,
     *,
     own: np.ndarray,
     chance: float | None,
@@ -149,26 +153,20 @@ def _line(
     return [
         {
             "line": title,
-            "title": names[at],
+            "title": f"{names[at]} {signs(marks[at])}".rstrip(),
             "value": float(values[at]),
             "own": bool(own[at]),
             "chance": np.nan if chance is None else chance * scale,
-            "note": f"place {place} of {int(have.sum())}{'; ' + note if note else ''}",
+            "note": "; ".join(filter(None, (f"place {place} of {int(have.sum())}", note, said(marks[at])))),
         }
         for at in np.flatnonzero(have)
     ]
 
 
 def _leader(site: ui.Site, listed: pd.DataFrame) -> str:
-    """The first of the papers' own rows in the suite that leads; the first model when nothing is ranked there."""
-    if LEADS in set(queries.suites(site.db)["key"]):
-        sheet, ranked = site.boards.table(LEADS), site.boards.ranked(LEADS)
-        places = [
-            at for at, row in enumerate(sheet.rows) if row.origin == "published" and ranked.rank[at] == 1
-        ]
-        if places:
-            return sheet.rows[places[0]].model
-    return str(listed["key"].iloc[0])
+    """The model with the highest printed means in the suite that leads: no ranking is made at start for a default."""
+    found = queries_pages.highest_printed(site.db, suite=LEADS)["model"]
+    return str(found.iloc[0] if len(found) else listed["key"].iloc[0])
 
 
 def _label(row) -> str:
@@ -189,4 +187,4 @@ def _fullest(site: ui.Site, model: str, known: list[str]) -> str:
     return max(known, key=have)
 
 
-MODEL = View(key="model", title="Models", draw=draw)
+MODEL = View(key="model", title="Models", draw=draw, figures=True)

@@ -34,10 +34,10 @@ def draw(site: ui.Site) -> None:
     ui.heading(site, title="Likeness", sentence=SENTENCE, cite=ui.citations(site))
     counts = queries.counts(site.db).iloc[0]
     numbers = {"models": counts.models, "claims": f"{counts.claims:,}", "conflicts": counts.conflicts}
-    ui.static_html("<nav class='lk-starts' aria-label='Where to start'>" + "".join(
+    ui.static_html("<nav class='pg-starts' aria-label='Where to start'>" + "".join(
         f"<a href='{html.escape(link)}'><strong>{title}</strong><span>{html.escape(text.format(**numbers))}</span></a>"
         for title, link, text in STARTS) + "</nav>")
-    body = gr.HTML("<p class='lk-quiet'>Ranking the models …</p>", apply_default_css=False, elem_id="overview")
+    body = gr.HTML("<p class='pg-quiet'>Ranking the models …</p>", apply_default_css=False, elem_id="overview")
     leaders = lru_cache(maxsize=1)(lambda: benchmarks(site) + news(site))
     site.blocks.load(lambda: leaders(), outputs=body, queue=False, show_progress="hidden", api_visibility="private")
 
@@ -52,10 +52,10 @@ def benchmarks(site: ui.Site) -> str:
         bench = queries.benchmark(site.db, key=about["benchmark"]).iloc[0]
         sections.append(
             f"<section><h2>{_text(about['benchmark_title'])}</h2><p>{_text(bench['description'])}</p>"
-            f"<p class='lk-quiet'>{_text(about['title'])}: {size}. {_text(about['description'])}</p>"
+            f"<p class='pg-quiet'>{_text(about['title'])}: {size}. {_text(about['description'])}</p>"
             f"{_people(table) if ranked is None else _leaders(table, ranked)}"
             f"<p><a href='board?suite={_text(suite)}'>All of {_text(about['title'])}</a></p></section>")
-    return "<div class='lk-benchmarks'>" + "".join(sections) + "</div>"
+    return "<div class='pg-benchmarks'>" + "".join(sections) + "</div>"
 
 
 def _size(table: Table, ranked: Ranked | None) -> str:
@@ -90,18 +90,18 @@ def _leaders(table: Table, ranked: Ranked) -> str:
     for place in order:
         row = table.rows[place]
         mean, left, right = (float(values[place]) * scale for values in (ranked.mean, ranked.mean_low, ranked.mean_high))
-        origin = "" if row.origin == "published" else f" <span class='lk-origin'>{row.origin}</span>"
+        origin = "" if row.origin == "published" else f" <span class='pg-origin'>{row.origin}</span>"
         trained = " <abbr title='trained on some of these data sets'>†</abbr>" if seen[place] else ""
         lines.append(
-            f"<tr><td class='lk-num'>{ranked.rank[place]}<span class='lk-quiet'> {_span(ranked, place)}</span></td>"
+            f"<tr><td class='pg-num'>{ranked.rank[place]}<span class='pg-quiet'> {_span(ranked, place)}</span></td>"
             f"<th scope='row'><a href='model?model={_text(row.model)}'>{_text(table.models.loc[row.model]['title'])}</a>"
-            f"{origin}{trained}</th><td class='lk-num'>{mean:.1f}</td><td class='lk-interval'>{_whisker(mean, left, right, low, high)}"
-            f"<span class='lk-quiet lk-num'>{left:.1f}–{right:.1f}</span></td><td>{ranked.ties[place]}</td></tr>")
-    return ("<table class='lk-table'><thead><tr><th scope='col'>Rank <span class='lk-quiet'>95 %</span></th>"
-            "<th scope='col'>Model</th><th scope='col' class='lk-num'>Mean</th><th scope='col'>95 % interval</th>"
+            f"{origin}{trained}</th><td class='pg-num'>{mean:.1f}</td><td class='pg-interval'>{_whisker(mean, left, right, low, high)}"
+            f"<span class='pg-quiet pg-num'>{left:.1f}–{right:.1f}</span></td><td>{ranked.ties[place]}</td></tr>")
+    return ("<table class='pg-table'><thead><tr><th scope='col'>Rank <span class='pg-quiet'>95 %</span></th>"
+            "<th scope='col'>Model</th><th scope='col' class='pg-num'>Mean</th><th scope='col'>95 % interval</th>"
             "<th scope='col'><abbr title='Models with the same letter cannot be told apart from the first of them'>"
             "Class</abbr></th></tr></thead><tbody>" + "".join(lines) + "</tbody></table>"
-            + ("<p class='lk-quiet'>† trained on some of these data sets</p>" if seen[order].any() else ""))
+            + ("<p class='pg-quiet'>† trained on some of these data sets</p>" if seen[order].any() else ""))
 
 
 def _people(table: Table) -> str:
@@ -111,15 +111,15 @@ def _people(table: Table) -> str:
     order = np.argsort(-table.values[:, people], kind="stable")[:LEADERS]
     asked, named = table.columns[people], table.columns[metric]
     lines = "".join(
-        f"<tr><td class='lk-num'>{rank}</td><th scope='row'><a href='model?model={_text(table.rows[place].model)}'>"
+        f"<tr><td class='pg-num'>{rank}</td><th scope='row'><a href='model?model={_text(table.rows[place].model)}'>"
         f"{_text(table.models.loc[table.rows[place].model]['title'])}</a></th>"
-        f"<td class='lk-num'>{table.values[place, people] * asked.scale:.{asked.digits}f}</td>"
-        f"<td class='lk-num'>{table.values[place, metric] * named.scale:.{named.digits}f}</td></tr>"
+        f"<td class='pg-num'>{table.values[place, people] * asked.scale:.{asked.digits}f}</td>"
+        f"<td class='pg-num'>{table.values[place, metric] * named.scale:.{named.digits}f}</td></tr>"
         for rank, place in enumerate(order, start=1))
-    return ("<table class='lk-table'><thead><tr><th scope='col'>Rank</th><th scope='col'>Generator</th>"
-            f"<th scope='col' class='lk-num'>{_text(asked.title)}</th>"
-            f"<th scope='col' class='lk-num'>{_text(named.title)}, lower is better</th></tr></thead>"
-            f"<tbody>{lines}</tbody></table><p class='lk-quiet'>The paper prints no number of votes, so people's order "
+    return ("<table class='pg-table'><thead><tr><th scope='col'>Rank</th><th scope='col'>Generator</th>"
+            f"<th scope='col' class='pg-num'>{_text(asked.title)}</th>"
+            f"<th scope='col' class='pg-num'>{_text(named.title)}, lower is better</th></tr></thead>"
+            f"<tbody>{lines}</tbody></table><p class='pg-quiet'>The paper prints no number of votes, so people's order "
             "comes without an interval. <a href='generators'>Which metrics agree with people</a></p>")
 
 
@@ -127,10 +127,10 @@ def news(site: ui.Site) -> str:
     """The models released last among those with scores, and where the scores come from."""
     lines = "".join(
         f"<li><time datetime='{_text(model.released)}'>{_text(model.released)}</time> "
-        f"<a href='model?model={_text(model.key)}'>{_text(model.title)}</a> <span class='lk-quiet'>"
+        f"<a href='model?model={_text(model.key)}'>{_text(model.title)}</a> <span class='pg-quiet'>"
         f"{_text(model.organisation)}</span></li>" for model in queries.newest(site.db, most=6).itertuples())
     origins = ", ".join(f"{row.scores:,} {row.origin}" for row in queries.origins(site.db).itertuples())
-    return (f"<section class='lk-news'><h2>What is new</h2><p class='lk-quiet'>Scores: {origins}. Models with scores, by "
+    return (f"<section class='pg-news'><h2>What is new</h2><p class='pg-quiet'>Scores: {origins}. Models with scores, by "
             f"date of release where it is known:</p><ul>{lines}</ul></section>")
 
 
@@ -139,7 +139,7 @@ def _whisker(mean: float, left: float, right: float, low: float, high: float) ->
     def at(value: float) -> float:
         return 3 + 74 * (value - low) / ((high - low) or 1)
 
-    return (f"<svg class='lk-whisker' width='80' height='12' aria-hidden='true'><line x1='{at(left):.1f}' "
+    return (f"<svg class='pg-whisker' width='80' height='12' aria-hidden='true'><line x1='{at(left):.1f}' "
             f"x2='{at(right):.1f}' y1='6' y2='6'/><circle cx='{at(mean):.1f}' cy='6' r='3'/></svg>")
 
 

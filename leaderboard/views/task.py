@@ -13,6 +13,7 @@ from leaderboard import profiles, queries, queries_pages, task_blocks, ui
 from leaderboard.board.data import lazy_tables
 from leaderboard.board.table import Table
 from leaderboard.figures import task as figures
+from leaderboard.marks import said
 from leaderboard.markup import (
     link,
     section,
@@ -35,13 +36,14 @@ def draw(site: ui.Site) -> None:
     listed = queries_pages.listed_tasks(site.db)
     keys = tuple(listed["key"])
     parameters = (Choice(key="task", default=DEFAULT if DEFAULT in keys else keys[0], choices=keys),)
-    with gr.Row(elem_classes="lk-controls"):
+    with gr.Row(elem_classes="pg-controls"):
         which = gr.Dropdown(
             [(f"{row.title}  ·  {row.benchmark}, {row.category}", row.key) for row in listed.itertuples()],
             value=None,
             label="Task (type to search)",
         )
-    head = gr.HTML("<p class='lk-quiet'>Gathering what is known …</p>", apply_default_css=False)
+    head = gr.HTML("<p class='pg-quiet'>Gathering what is known …</p>", apply_default_css=False,
+                   js_on_load=ui.NAMED)
     figure = gr.Plot(show_label=False, container=False)
     rest = gr.HTML("", apply_default_css=False)
     lazy_tables(site.assets)
@@ -61,12 +63,12 @@ def page(site: ui.Site, *, task: str, related) -> tuple:
     suites = queries_pages.suites_of_task(site.db, task=task)
     metrics = queries.metrics(site.db)
     facts = task_blocks.known(about, suites, metrics)
-    head = f"<h2 class='lk-name'>{text(about['title'])}</h2><div class='lk-two'>{facts}"
+    head = f"<h2 class='pg-name'>{text(about['title'])}</h2><div class='pg-two'>{facts}"
     foot = task_blocks.foot(site.db, about)
     if suites.empty:
         alone = "It is in no suite, so its models are not compared here."
         return (
-            f"{head}</div><p class='lk-quiet'>{alone}</p>",
+            f"{head}</div><p class='pg-quiet'>{alone}</p>",
             gr.update(value=None, visible=False),
             foot,
         )
@@ -75,13 +77,13 @@ def page(site: ui.Site, *, task: str, related) -> tuple:
     place = profiles.column_of(sheet, task=task)
     if place is None or np.isnan(sheet.values[:, place]).all():
         return (
-            f"{head}</div><p class='lk-quiet'>No model has a readable score on it.</p>",
+            f"{head}</div><p class='pg-quiet'>No model has a readable score on it.</p>",
             gr.update(value=None, visible=False),
             foot,
         )
     column = sheet.columns[place]
     points = ranked_points(sheet, place)
-    shown = points.drop(columns=["model"])
+    shown = points.drop(columns=["model", "marks"]).assign(note=points["marks"].map(said))
     figure = figures.scores(
         shown,
         metric=f"{column.metric_title}{', %' if column.scale == 100 else ''}",
@@ -101,12 +103,12 @@ def page(site: ui.Site, *, task: str, related) -> tuple:
     return (
         head,
         gr.update(value=figure, visible=True),
-        f"<div class='lk-two'>{task_blocks.best(points, column)}{like}</div>{foot}",
+        f"<div class='pg-two'>{task_blocks.best(points, column)}{like}</div>{foot}",
     )
 
 
 def ranked_points(sheet: Table, place: int) -> pd.DataFrame:
-    """Every row with a score, best first: model, title, origin, value, low, high in shown units."""
+    """Every row with a score, best first: model, title, origin, marks, value, low, high in shown units."""
     column = sheet.columns[place]
     rows = []
     for at, row in enumerate(sheet.rows):
@@ -119,6 +121,7 @@ def ranked_points(sheet: Table, place: int) -> pd.DataFrame:
                 "model": row.model,
                 "title": sheet.models.loc[row.model, "title"],
                 "origin": row.origin,
+                "marks": int(sheet.marks[at, place]),
                 "value": value * column.scale,
                 "low": max(low, 0) * column.scale if error == error else np.nan,
                 "high": min(high, 1) * column.scale if error == error else np.nan,
@@ -140,4 +143,4 @@ def correlations(sheet: Table) -> tuple[np.ndarray, object]:
     )
 
 
-TASK = View(key="task", title="Tasks", draw=draw)
+TASK = View(key="task", title="Tasks", draw=draw, figures=True)

@@ -50,7 +50,7 @@ def open_page(visit: Callable[..., Any]) -> Callable[..., Any]:
 def test_the_address_alone_gives_the_view(open_page: Callable, address: str, shown: str) -> None:
     page = open_page(address)
     page.get_by_text(shown).first.wait_for(state="attached")
-    assert page.locator(".lk-message:visible").count() == 0
+    assert page.locator(".pg-message:visible").count() == 0
     wanted = {key: values[0] for key, values in parse_qs(urlsplit(address).query).items()}
     assert query_of(page) == wanted
 
@@ -72,7 +72,7 @@ def test_an_unknown_value_gives_the_default_and_a_sentence(
     open_page: Callable, address: str, named: str
 ) -> None:
     page = open_page(address)
-    message = page.locator(".lk-message:visible, .lk-notice:visible").first
+    message = page.locator(".pg-message:visible, .lk-notice:visible").first
     message.wait_for()
     assert named in message.inner_text()
     assert page.evaluate("window.harmed") is None

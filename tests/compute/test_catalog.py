@@ -14,7 +14,7 @@ import pytest
 from compute import catalog as catalogs
 from compute.catalog import CATALOG, shipped
 from compute.listing import NOUNS, lines
-from compute.types import BadInput, Metric, Model, Suite, Task, UnknownKey
+from compute.types import OF_FRAMES, BadInput, Metric, Model, Suite, Task, UnknownKey
 
 KEY = re.compile(r"[a-z0-9][a-z0-9._/+-]*")
 PROCEDURES = {
@@ -176,3 +176,11 @@ def test_list_has_one_line_a_row(noun: str) -> None:
 def test_list_of_something_else_is_refused() -> None:
     with pytest.raises(BadInput, match="Choose from"):
         list(lines(CATALOGUE, noun="opinions"))
+
+
+def test_frames_of_videos_are_no_independent_items() -> None:
+    for key in OF_FRAMES:
+        task = shipped().task(key)
+        assert task.n_items and task.independent_items is None
+    assert shipped().task("mieb/stl10").independent_items == shipped().task("mieb/stl10").n_items
+    assert shipped().task("mieb/xm3600t2iretrieval").independent_items is None  # several languages

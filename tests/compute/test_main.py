@@ -95,7 +95,7 @@ def test_an_import_is_in_the_database_and_stays_there(run: Run, root: Path, tmp_
     table.write_text(f"{NEW}\nunisim,someone/new,unisim/nights,accuracy,0.75,New model,encoder,1000\n")
     ended = run("import", "scores", str(table))
     assert ended.returncode == 0, ended.stderr
-    assert "1 scores of 1 models imported" in ended.stdout
+    assert "1 score of 1 model imported" in ended.stdout
     for _ in range(2):  # once from the import, once from a build of its own
         with duckdb.connect(str(tmp_path / "likeness.duckdb"), read_only=True) as database:
             found = database.execute(

@@ -242,8 +242,9 @@ def test_what_is_no_database_is_said(tmp_path: Path, content: bytes | None, said
     path = tmp_path / "small.duckdb"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(DatabaseError, match=said):
+    with pytest.raises(DatabaseError, match=said) as raised:
         store.connect(path)
+    assert "program" not in str(raised.value)  # nobody else holds it
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.99])

@@ -8,11 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pandas as pd
 import pytest
 
 from compute.types import BadInput, UnknownKey
 from leaderboard import export
+from leaderboard.board.table import DISPUTED, SUSPECT, TRAINED
 from leaderboard.routes import Boards
 
 NASTY = (
@@ -52,6 +54,9 @@ def test_a_view_holds_the_table_in_shown_units(boards: Boards) -> None:
         "coverage",
         "unisim/nights",
         "IQA",
+        "trained_on_tasks",
+        "suspect_columns",
+        "disputed_columns",
     ]
     assert [f"{one.model}~{one.origin}" for one in frame.itertuples()] == rows
     nights = next(place for place, column in enumerate(table.columns) if column.key == "unisim/nights")
@@ -146,3 +151,37 @@ def test_latex_signs_are_text(nasty: dict[str, bytes]) -> None:
 def test_everything_is_one_row_a_score(boards: Boards, form: str) -> None:
     made = export.everything(boards.db, form=form)
     assert made.name == f"likeness-scores.{form}" and len(made.content) > 10000
+
+
+def test_marks_stand_beside_every_figure(boards: Boards) -> None:
+    table, ranked = boards.table("unisim-core"), boards.ranked("unisim-core")
+    rows, columns = [row.id for row in table.rows], [column.key for column in table.columns]
+    frame = export.view_frame(table, ranked, rows=rows, columns=[*columns, "IQA"])
+    seen = 0
+    for place, row in enumerate(rows):
+        for name, bit in (("trained_on_tasks", TRAINED), ("suspect_columns", SUSPECT), ("disputed_columns", DISPUTED)):
+            expected = {key for key, mark in zip(columns, table.marks[place], strict=True) if mark & bit}
+            found = set(filter(None, frame[name][place].split(";"))) - {"IQA"}
+            assert found == expected, (row, name)
+            seen += len(expected)
+    assert seen > 10
+    trained = table.marks[:, [column.group == "IQA" for column in table.columns]] & TRAINED
+    assert [("IQA" in cell.split(";")) for cell in frame["trained_on_tasks"]] == trained.any(axis=1).tolist()
+
+
+@pytest.mark.parametrize(("form", "sign"), [("markdown", "†"), ("latex", r"\textdagger{}")])
+def test_what_people_read_has_titles_digits_and_signs(boards: Boards, form: str, sign: str) -> None:
+    table, ranked = boards.table("unisim-core"), boards.ranked("unisim-core")
+    place, at = next((r, c) for r, c in np.argwhere(table.marks == TRAINED))
+    column = table.columns[at]
+    made = export.view(table, ranked, rows=[table.rows[place].id], columns=[column.key], form=form).content.decode()
+    assert f"{table.values[place, at] * column.scale:.{column.digits}f}{sign}" in made
+    assert column.title in made and "unisim/" not in made
+    assert "%" in made and "Origin" in made
+
+
+def test_a_caption_names_the_benchmark_once(boards: Boards) -> None:
+    made = export.view(boards.table("mieb"), boards.ranked("mieb"), rows=[], columns=[], form="markdown")
+    assert made.content.decode().startswith("MIEB. All 130 tasks")
+    lite = export.view(boards.table("cfred-coco"), None, rows=[], columns=[], form="markdown").content.decode()
+    assert lite.startswith("cFreD: COCO. ")

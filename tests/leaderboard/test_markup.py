@@ -47,9 +47,9 @@ def test_numbers_take_scale_sign_and_a_real_minus():
 
 def test_table_marks_row_heads_and_numeric_columns():
     found = markup.table(["A", "B"], [["x", "1"]], numeric=(1,), over=[("", 1), ("G", 1)])
-    assert "<th scope='row'>x</th><td class='lk-num'>1</td>" in found
-    assert "<th scope='colgroup' colspan='1' class='lk-over'>G</th>" in found
-    assert markup.table(["A"], [], empty="None here.") == "<p class='lk-quiet'>None here.</p>"
+    assert "<th scope='row'>x</th><td class='pg-num'>1</td>" in found
+    assert "<th scope='colgroup' colspan='1' class='pg-over'>G</th>" in found
+    assert markup.table(["A"], [], empty="None here.") == "<p class='pg-quiet'>None here.</p>"
 
 
 def test_remarks_stand_once_with_their_models():

@@ -12,6 +12,7 @@ from scipy import stats
 from compute.claims import unisim_figure3
 from compute.types import BadInput
 from leaderboard import queries, relations
+from leaderboard.board.table import TRAINED
 from leaderboard.queries import Database
 from leaderboard.relations import PRESETS, Asked, Relations, asked_for
 from leaderboard.routes import Boards
@@ -88,11 +89,11 @@ def test_too_few_models_is_blank_with_the_reason(made, boards) -> None:
     found = made.of(asked)
     img, coco = (found.place(key) for key in ("unisim-core:Img-2AFC", "pairbench:COCO"))
     assert np.isnan(found.matrix.r[img, coco])
-    assert relations.blank(found, img, coco) == "2 models with both, fewer than 4"
+    assert relations.blank(found, img, coco) == "only 2 models have both, 4 are needed"
     pair = relations.pair(found, "unisim-core:Img-2AFC", "pairbench:COCO")
     assert pair.why and len(pair.models) == 2
     line = next(row for row in rows(found) if row[7:] == ["unisim-core:Img-2AFC", "pairbench:COCO"])
-    assert line[2] is None and line[5] == 2 and "fewer than 4" in line[6]
+    assert line[2] is None and line[5] == 2 and "4 are needed" in line[6]
 
 
 def test_no_model_carries_a_column_it_has_no_figure_in(made) -> None:
@@ -143,3 +144,38 @@ def test_table_and_sheet_hold_every_pair(made) -> None:
     lines = sheet(found).decode().splitlines()
     assert lines[0].startswith("first,second,correlation,low,high,models")
     assert len(lines) == len(data["rows"]) + 1
+
+
+def test_across_benchmarks_needs_five_models_a_cell(made, parameters) -> None:
+    found = made.of(choice(parameters, {"preset": "across"}))
+    drawn = ~np.isnan(found.matrix.r)
+    assert drawn.sum() > len(found.scores.axes)
+    assert found.matrix.n[drawn].min() >= 5
+    apart = relations.strangers(found)
+    assert ("unisim-core", "mieb") in {pair[:2] for pair in apart}
+    assert all(n < 5 for *_, n in apart)
+    assert ("unisim-core", "unisim-ood") not in {pair[:2] for pair in apart}
+
+
+def test_marks_follow_the_figures(made, boards) -> None:
+    found = made.of(Asked(suites=("unisim-core",), level="tasks"))
+    table = boards.table("unisim-core")
+    places = {column.key: place for place, column in enumerate(table.columns)}
+    checked = 0
+    for m, model in enumerate(found.scores.models):
+        row = next(place for place, row in enumerate(table.rows) if (row.model, row.origin) == (model, "published"))
+        for a, axis in enumerate(found.scores.axes):
+            assert found.scores.marks[m, a] == table.marks[row, places[axis.key]]
+            checked += int(found.scores.marks[m, a] & TRAINED > 0)
+    assert checked > 5
+    grouped = made.of(Asked(suites=("unisim-core",)))
+    assert (grouped.scores.marks & TRAINED).any() and not (grouped.scores.marks & ~TRAINED).any()
+    pair = relations.pair(found, found.scores.axes[0].key, found.scores.axes[1].key)
+    rows = [found.scores.models.index(model) for model in pair.models]
+    assert (pair.marks == found.scores.marks[np.ix_(rows, [0, 1])]).all()
+
+
+def test_no_suite_falls_back_to_the_default_with_one_sentence(parameters) -> None:
+    values, note = parse(parameters, {"suites": ""})
+    assert values["suites"] == list(Asked().suites)
+    assert note == "Nothing is chosen under suites; the default is shown instead."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from compute.analysis.field import neighbours, standing
+from compute.analysis.field import neighbours, standardised, standing
 from compute.types import BadInput
 
 NAN = np.nan
@@ -74,3 +74,12 @@ def test_bad_input():
         standing(scores=[[1.0], [2]], row=5)
     with pytest.raises(BadInput, match="minimum=1"):
         neighbours(scores=[[1.0], [2]], row=0, minimum=1)
+
+
+def test_standardised_is_numpys_z_turned_by_direction_with_gaps_kept():
+    scores = np.array([[1.0, 5, 2], [2, 1, 2], [4, NAN, 2], [9, 3, 2]])
+    found = standardised(scores=scores, higher=np.array([True, False, True]))
+    first, second = scores[:, 0], scores[[0, 1, 3], 1]
+    assert found[:, 0] == pytest.approx((first - first.mean()) / first.std())
+    assert found[[0, 1, 3], 1] == pytest.approx((second.mean() - second) / second.std())
+    assert np.isnan(found[2, 1]) and np.isnan(found[:, 2]).all()

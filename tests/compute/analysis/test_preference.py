@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import PermutationMethod, pearsonr
 
-from compute.analysis.preference import agree, permutation_p
+from compute.analysis.preference import AGAINST, FOLLOWS, TOO_FEW, UNPROVEN, Agreement, agree, permutation_p, verdicts
 from compute.types import BadInput, Undefined
 
 
@@ -91,3 +91,21 @@ def test_bad_input():
         agree(**given | {"ranks": [1, 2, 3], "scores": [1, 1, 1]})
     with pytest.raises(BadInput, match="draws"):
         agree(**given, ranks=[1, 2, 3], draws=10)
+
+
+def made(*, p: float, right: bool = True, generators: int = 10) -> Agreement:
+    return Agreement(r=0.5, right_way=right, rho_squared=0.25, accuracy=0.7, accuracy_low=0.5, accuracy_high=0.9, p=p,
+                     weakest=0.4, generators=generators)
+
+
+def test_verdicts_are_holms_over_the_metrics_of_the_set():
+    found = [made(p=0.001), made(p=0.02, right=False), made(p=0.03)]
+    assert verdicts(found) == (FOLLOWS, AGAINST, FOLLOWS)
+    assert verdicts([*found, made(p=0.9)]) == (FOLLOWS, UNPROVEN, UNPROVEN, UNPROVEN)
+    assert verdicts([made(p=0.04)]) == (FOLLOWS,)
+    assert verdicts([made(p=0.04)], alpha=0.01) == (UNPROVEN,)
+
+
+def test_few_generators_never_get_a_verdict():
+    assert verdicts([made(p=0.0, generators=5), made(p=0.9, generators=4)]) == (TOO_FEW, TOO_FEW)
+    assert verdicts([made(p=0.0, generators=6)]) == (FOLLOWS,)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from compute.analysis.smaller import between, choose, lines, thresholds
+from compute.analysis.smaller import between, choose, held_out, lines, thresholds
 from compute.analysis.suite import SuiteScores
 from compute.types import BadInput
 
@@ -84,3 +84,28 @@ def test_thresholds_are_checked() -> None:
     for wrong in ("high", "0.4,0.5", "2"):
         with pytest.raises(BadInput):
             thresholds(wrong)
+
+
+def test_held_out_is_measured_on_models_that_took_no_part() -> None:
+    scores = made_up(models=13)
+    found = held_out(scores, size=3, splits=1, seed=4, thresholds=())
+    assert found == held_out(scores, size=3, splits=1, seed=4, thresholds=())
+    assert (len(found.spearman), found.n_models) == (2, 6)
+    order = np.random.default_rng(4).permutation(13)
+    inside, outside = order[:6], order[6:]
+    part = replace(scores, models=tuple(scores.models[place] for place in inside), origins=("computed",) * 6,
+                   values=scores.values[inside], printed=scores.printed[inside])
+    chosen = choose(part, size=3, thresholds=()).selection.chosen
+    means = [np.mean([scores.values[np.ix_(outside, [task for task in tasks if scores.codes[task] == code])].mean(axis=1)
+                      for code in (0, 1)], axis=0) for tasks in (range(10), chosen)]
+    assert found.spearman[0] == pytest.approx(stats.spearmanr(*means).statistic)
+
+
+def test_held_out_flatters_less_than_the_choice() -> None:
+    scores = made_up(models=20, tasks=30, seed=2)
+    assert held_out(scores, size=5, thresholds=()).median < choose(scores, size=5, thresholds=()).fidelity.spearman
+
+
+def test_held_out_needs_models() -> None:
+    with pytest.raises(BadInput, match="8 or more"):
+        held_out(made_up(models=7), size=3)

@@ -42,6 +42,6 @@ test('nothing to shade: no value, or a column of one value', () => {
 });
 
 test('the style sheet has both modes', () => {
-  assert.ok(css().includes('.dark .likeness-board .lk-h0{'));
-  assert.ok(css().includes(`\n.likeness-board .lk-h${STEPS - 1}{`));
+  assert.ok(css().includes('.dark .likeness-board .lk-shade-0{'));
+  assert.ok(css().includes(`\n.likeness-board .lk-shade-${STEPS - 1}{`));
 });

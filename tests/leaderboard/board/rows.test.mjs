@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { change, columnHint, parametersText, shown, breakable } from '../../../leaderboard/board/columns.js';
+import { change, columnHint, parametersText, shown } from '../../../leaderboard/board/columns.js';
 import { fileName } from '../../../leaderboard/board/export.js';
-import { chipsOf } from '../../../leaderboard/board/filters.js';
-import { cellAt, facetCounts, FACETS, filterRows, sizeOf, sortRows, years } from '../../../leaderboard/board/rows.js';
+import { chipsOf, withoutFilters } from '../../../leaderboard/board/filters.js';
+import { cellAt, defaultOrigin, facetCounts, FACETS, filterRows, originsOf, sizeOf, sortRows, years } from '../../../leaderboard/board/rows.js';
+import { namesOf } from '../../../leaderboard/board/selection.js';
 import { defaults } from '../../../leaderboard/board/state.js';
+import { breakable } from '../../../leaderboard/board/titles.js';
 import { payload } from './payload.mjs';
 
 const given = payload();
 const all = [0, 1, 2, 3, 4];
-const filtered = (patch) => filterRows(given, { ...defaults(given), ...patch });
+const filtered = (patch) => filterRows(given, { ...defaults(given), origin: [], ...patch });
 const sorted = (key, down, rows = all) => sortRows(given, given.ranking, rows, { key, down });
 
 test('ranks ascend, unranked rows come last', () => {
@@ -100,8 +102,31 @@ test('long names may break where a part begins', () => {
 
 test('each chip takes its own filter away', () => {
   const state = { ...defaults(given), kind: ['encoder', 'metric'], released: '2023' };
-  assert.deepEqual(chipsOf(state).map(({ text }) => text), ['Kind: Encoder', 'Kind: Perceptual metric', 'Released: 2023 or later']);
-  assert.deepEqual(chipsOf(state)[0].patch, { kind: ['metric'] });
+  assert.deepEqual(chipsOf(state, given).map(({ text }) => text), ['Kind: Encoder', 'Kind: Perceptual metric', 'Released: 2023 or later']);
+  assert.deepEqual(chipsOf(state, given)[0].patch, { kind: ['metric'] });
+});
+
+test('of several origins the published rows are shown, and that is no filter in force', () => {
+  assert.deepEqual(originsOf(given), ['published', 'computed']);
+  assert.deepEqual(defaults(given).origin, ['published']);
+  assert.deepEqual(filterRows(given, defaults(given)), [0, 1, 3, 4]);
+  assert.deepEqual(chipsOf(defaults(given), given), []);
+  assert.deepEqual(withoutFilters(given).origin, ['published']);
+  assert.deepEqual(chipsOf({ ...defaults(given), origin: [] }, given).map(({ patch }) => patch), [{ origin: ['published'] }]);
+  assert.deepEqual(chipsOf({ ...defaults(given), origin: ['computed'] }, given)[0].patch, { origin: ['published'] });
+  const alone = payload();
+  alone.rows.forEach((row) => Object.assign(row, { origin: 'imported' }));
+  assert.deepEqual(defaultOrigin(alone), []);
+});
+
+test('names stand in the order of selection, the first as the reference', () => {
+  assert.deepEqual(namesOf(given, ['lab/delta~published', 'lab/alpha~published']), ['DELTA (reference)', 'ALPHA']);
+  assert.deepEqual(namesOf(given, ['lab/delta~published']), ['DELTA']);
+});
+
+test('Borda points sort, rows without any come last', () => {
+  assert.deepEqual(sorted('borda', true), [0, 2, 3, 1, 4]);
+  assert.deepEqual(sorted('borda', false), [1, 3, 2, 0, 4]);
 });
 
 test('a download never leaves its folder', () => {

@@ -18,7 +18,7 @@ test('an empty query is the default state and writes an empty query', () => {
 });
 
 test('every part of the state survives the trip through the query string', () => {
-  const search = 'q=clip+vit%26&sort=-u/nights&kind=encoder,metric&size=%3C100m,100m-1b&modality=image&open=yes&origin=published'
+  const search = 'q=clip+vit%26&sort=-u/nights&kind=encoder,metric&size=%3C100m,100m-1b&modality=image&open=yes&origin=computed'
     + '&group=specialised&released=2023-&trained=hide&models=lab/alpha,lab/beta&families=IQA&columns=u/nights,u/fid&w=IQA:3'
     + '&coverage=0.5&tasks=u/nights,u/bapps&select=lab/alpha~published,lab/beta~published&compare=1';
   const { query, state, ignored } = trip(`?${search}`);
@@ -36,6 +36,22 @@ test('what the payload does not know falls back to its default and is listed', (
   assert.deepEqual(state.sort, { key: 'rank', down: false });
   assert.deepEqual(ignored.sort(), ['columns=u/nope', 'coverage=2', 'kind=robot', 'preset=toString', 'released=1066', 'select=a~b',
     'sort=__proto__', 'trained=maybe', 'w=IQA:x', 'w=Nope:1'].sort());
+});
+
+test('the origin: published by default, all on demand, and whatever the address names', () => {
+  assert.equal(trip('?origin=published').query, '');
+  assert.equal(trip('?origin=all').query, 'origin=all');
+  assert.deepEqual(trip('?origin=all').state.origin, []);
+  assert.deepEqual(trip('?origin=robot').state.origin, ['published']);
+  assert.deepEqual(trip('?select=lab/gamma~published').state.origin, []);
+  assert.deepEqual(trip('?models=lab/gamma').state.origin, []);
+  assert.deepEqual(trip('?models=lab/alpha').state.origin, ['published']);
+});
+
+test('the Borda column is shown or hidden on demand', () => {
+  assert.equal(trip('?borda=show').query, 'borda=show');
+  assert.equal(trip('?borda=maybe').query, '');
+  assert.equal(trip('?sort=-borda').query, 'sort=-borda');
 });
 
 test('hostile values stay text and are cut short', () => {

@@ -79,6 +79,36 @@ def test_imports_are_files_beside_it(path: Path) -> None:
         assert (BOARD / name).is_file(), name
 
 
+def classes(sheet: str) -> set[str]:
+    """The class names in the selectors of a style sheet that are ours."""
+    rules = re.sub(r"/\*.*?\*/", "", sheet, flags=re.S)
+    selectors = " ".join(re.findall(r"([^{}]+)\{", rules))
+    return set(re.findall(r"\.((?:lk|pg)-[\w-]+)", selectors))
+
+
+def test_pages_and_table_share_no_class_names() -> None:
+    # Gradio rewrites the page's sheet so that its rules would win over the table's.
+    own = classes((BOARD / "board.css").read_text(encoding="utf-8"))
+    generated = re.findall(r"\.(lk-[\w-]*)(\$\{)?", (BOARD / "colour.js").read_text(encoding="utf-8"))
+    steps = {f"{name}{step}" for name, open_end in generated if open_end for step in range(21)}
+    own |= steps | {name for name, open_end in generated if not open_end}
+    pages = classes((BOARD.parent / "look.css").read_text(encoding="utf-8"))
+    assert len(steps) == 21
+    assert {"lk-name", "lk-strip", "lk-shade-20"} <= own
+    assert {"pg-heading", "pg-table"} <= pages
+    assert not own & pages
+    assert {name[:3] for name in pages} == {"pg-"}
+    assert {name[:3] for name in own} == {"lk-"}
+
+
+def test_pages_use_only_their_own_classes() -> None:
+    taken = classes((BOARD / "board.css").read_text(encoding="utf-8"))
+    taken -= {"lk-plain", "lk-claims"}  # what the pages give the table to mount in
+    for path in BOARD.parent.rglob("*.py"):
+        used = set(re.findall(r"(?<![\w-])(?:lk|pg)-[\w-]+", path.read_text(encoding="utf-8")))
+        assert not used & taken, path.name
+
+
 def test_every_class_of_the_style_sheet_is_ours() -> None:
     rules = re.sub(r"/\*.*?\*/", "", (BOARD / "board.css").read_text(encoding="utf-8"), flags=re.S)
     for selector in re.findall(r"(?:^|[{}])\s*([^@{}]+)\{", rules):

@@ -64,7 +64,8 @@ def test_names_hide_neither_points_nor_names() -> None:
 
 
 def test_scatter_gives_every_kind_a_colour_and_a_shape() -> None:
-    figure = scatter(names=["a", "b", "c"], kinds=["encoder", "metric", "encoder"], x=np.array([1.0, 2, 3]),
+    figure = scatter(names=["a", "b", "c"], kinds=["encoder", "metric", "encoder"],
+                     notes=["", "† trained on this data set", ""], x=np.array([1.0, 2, 3]),
                      y=np.array([1.0, 2, 3]), x_title="x", y_title="y")
     first, second = figure.data
     assert (first.name, len(first.x)) == ("encoder", 2)

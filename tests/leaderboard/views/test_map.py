@@ -29,7 +29,7 @@ def test_every_point_can_be_coloured_and_selected(site, noun: str, suites: list[
     wanted = recipe(**{**USUAL, "of": noun, "suites": suites})
     made = Atlas(site.db).find(wanted)
     facts = page.known(site, made, noun=noun, suites=wanted.suites, origin="published")
-    figure = page.chart(site, made, facts, wanted, page.colour_of({"of": noun, "colour": colour}))
+    figure = page.chart(site, made, facts, wanted, page.colour_of(wanted, colour))
     meta = figure.layout.meta
     assert len(meta["keys"]) == len(made.points) == sum(len(trace.x) for trace in figure.data)
     assert {place for group in meta["groups"] for place in group["places"]} == set(range(len(facts)))

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pandas as pd
 
 from compute import store
 from compute.analysis import smaller
-from compute.analysis.smaller import Agreement, Smaller
+from compute.analysis.smaller import Agreement, HeldOut, Smaller
 from compute.analysis.suite import arrange
-from compute.types import LikenessError
+from compute.types import ORIGINS, LikenessError
 from leaderboard import queries_pages
 from leaderboard.markup import NOTHING, link, number, table, text, to_model, to_task
 from leaderboard.state import Choice, Number, Parameter
 
 if TYPE_CHECKING:
+    from compute.analysis.suite import SuiteScores
     from leaderboard.queries import Database
 
 BY = ("tasks", "hours")
@@ -26,12 +28,25 @@ OWN = {"mieb": "mieb-lite", "mieb-en": "mieb-lite"}  # the smaller suite that a 
 SIZE = 51  # of MIEB-lite
 
 
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """One choice of the section's controls."""
+
+    suite: str
+    origin: str
+    by: str
+    size: int
+    hours: float
+    high: float
+    low: float
+
+
 def parameters(suites: pd.DataFrame) -> tuple[Parameter, ...]:
     """The section's query parameters; their defaults are MIEB section 6.3."""
     choosable = suites[suites["aggregate"] != "human"]
     return (
         Choice(key="lite", default="mieb", choices=tuple(choosable["key"])),
-        Choice(key="lite_origin", default="published", choices=("published", "imported", "computed", "all")),
+        Choice(key="lite_origin", default="published", choices=(*ORIGINS, "all")),
         Choice(key="by", default="tasks", choices=BY),
         Number(key="size", default=SIZE, low=1, high=200, whole=True),
         Number(key="hours", default=5, low=0.01, high=1000),
@@ -48,11 +63,21 @@ class Builder:
         self.scores = lru_cache(maxsize=32)(
             lambda suite, origin: arrange(store.suite_frames(db.ask, suite=suite), origin=origin))
         self.choose = lru_cache(maxsize=64)(self._choose)
+        self.held_out = lru_cache(maxsize=64)(self._held_out)
 
-    def _choose(self, suite: str, origin: str, by: str, size: int, hours: float, high: float, low: float) -> Smaller:
-        scores = self.scores(suite, origin)
-        amount = {"size": min(size, len(scores.tasks))} if by == "tasks" else {"hours": hours}
-        return smaller.choose(scores, **amount, thresholds=(max(high, low), min(high, low)))
+    def _choose(self, wish: Wish) -> Smaller:
+        scores = self.scores(wish.suite, wish.origin)
+        size, hours = _limit(wish, scores)
+        return smaller.choose(scores, size=size, hours=hours, thresholds=_thresholds(wish))
+
+    def _held_out(self, wish: Wish) -> HeldOut | None:
+        """The same choice made on half of the models and measured on the others; None where it cannot be made."""
+        scores = self.scores(wish.suite, wish.origin)
+        size, hours = _limit(wish, scores)
+        try:
+            return smaller.held_out(scores, size=size, hours=hours, thresholds=_thresholds(wish))
+        except LikenessError:
+            return None
 
     def own(self, suite: str, origin: str) -> Agreement | None:
         """How the paper's own smaller suite stands for the whole, None where there is none to compare."""
@@ -64,28 +89,52 @@ class Builder:
             return None
 
 
-def page(builder: Builder, *, models: pd.DataFrame, **asked: Any) -> str:
+def _limit(wish: Wish, scores: SuiteScores) -> tuple[int | None, float | None]:
+    return (min(wish.size, len(scores.tasks)), None) if wish.by == "tasks" else (None, wish.hours)
+
+
+def _thresholds(wish: Wish) -> tuple[float, float]:
+    return max(wish.high, wish.low), min(wish.high, wish.low)
+
+
+def page(builder: Builder, wish: Wish, *, models: pd.DataFrame) -> str:
     """The section's text for one choice. Raises BadInput or Undefined where the choice cannot be met."""
-    suite, origin = asked["lite"], asked["lite_origin"]
-    result = builder.choose(suite, origin, asked["by"], asked["size"], asked["hours"], asked["high"], asked["low"])
+    result = builder.choose(wish)
     scores, chosen, kept = result.scores, result.selection, result.fidelity
     tasks = [scores.tasks[place] for place in chosen.chosen]
-    board = f"board?suite={suite}&tasks={quote(','.join(tasks), safe='/,:')}"
+    board = f"board?suite={wish.suite}&tasks={quote(','.join(tasks), safe='/,:')}"
     whose = scores.models[result.whole.rows[kept.largest_change_model]]
     titles = models["title"]
     total = len(scores.tasks)
     lines = [(f"Chosen here: {len(tasks)} tasks", f"{kept.spearman:.3f}", f"{kept.pearson:.3f}", str(kept.n_models),
               _change(kept.largest_rank_change, whose, titles), f"{total - len(tasks)} of {total}")]
-    own = builder.own(suite, origin)
+    own = builder.own(wish.suite, wish.origin)
     if own is not None:
-        lines.append((link(f"board?suite={OWN[suite]}", f"MIEB-lite's own {own.tasks} tasks"), f"{own.spearman:.3f}",
-                      f"{own.pearson:.3f}", str(own.n_models), _change(own.largest_rank_change, own.model, titles),
-                      f"{total - own.tasks} of {total}"))
+        lines.append((link(f"board?suite={OWN[wish.suite]}", f"MIEB-lite's own {own.tasks} tasks"),
+                      f"{own.spearman:.3f}", f"{own.pearson:.3f}", str(own.n_models),
+                      _change(own.largest_rank_change, own.model, titles), f"{total - own.tasks} of {total}"))
     heads = ("Subset", "Spearman", "Pearson", "Models", "Largest change of rank", "Runs saved, each model")
-    return (f"<p class='lk-lead'>{len(tasks)} of {total} tasks order {kept.n_models} models as the whole suite does, "
-            f"to a Spearman correlation of <b>{kept.spearman:.3f}</b>. "
+    return (f"<p class='pg-lead'>{_headline(result, builder.held_out(wish), own)} "
             f"{link(board, 'Open the subset on the board')}</p>"
             + table(heads, lines, numeric=(1, 2, 3, 5)) + _notes(builder, result, own) + _tasks(result))
+
+
+def _headline(result: Smaller, tried: HeldOut | None, own: Agreement | None) -> str:
+    """What was reached, how far that flatters, from which tasks, and on what the paper's own line stands."""
+    kept, total, could = result.fidelity, len(result.scores.tasks), len(result.whole.candidates)
+    said = (f"{len(result.selection.chosen)} of {total} tasks order {kept.n_models} models as the whole suite does, to "
+            f"a Spearman correlation of <b>{kept.spearman:.3f}</b>; that is optimistic, for it is measured on the models "
+            "they were chosen on")
+    if tried is not None:
+        said += (f". Chosen on one half of the models, they order the other half to <b>{tried.median:.3f}</b> (median "
+                 f"of {len(tried.spearman)} random halves of about {tried.n_models} models; "
+                 f"{number(min(tried.spearman), digits=3)} to {number(max(tried.spearman), digits=3)})")
+    if could < total:
+        said += (f". Only {could} of the {total} tasks ({could / total:.0%}) could be chosen at all: those with a "
+                 "readable figure of every model")
+    if own is not None:
+        said += f". MIEB-lite's own line is over {own.n_models} models"
+    return f"{said}."
 
 
 def _change(change: int, model: str, titles: pd.Series) -> str:
@@ -95,7 +144,7 @@ def _change(change: int, model: str, titles: pd.Series) -> str:
 
 def _notes(builder: Builder, result: Smaller, own: Agreement | None) -> str:
     scores, ready = result.scores, result.whole
-    notes = ["The agreement is measured on the models it was chosen on, so new models will agree somewhat less."]
+    notes = []
     steps = result.selection.agreement
     best = int(steps.argmax())
     if steps[best] - steps[-1] > 0.0005:
@@ -125,7 +174,7 @@ def _notes(builder: Builder, result: Smaller, own: Agreement | None) -> str:
         total = number(float(scores.hours.sum()), digits=1)
         notes.append(f"Hours: {hours:.1f} a model for the subset, {total} for all, by the median running time that "
                      "imported result files state, on hardware they do not name.")
-    return "<ul class='lk-notes'>" + "".join(f"<li>{note}</li>" for note in notes) + "</ul>"
+    return "<ul class='pg-notes'>" + "".join(f"<li>{note}</li>" for note in notes) + "</ul>"
 
 
 def _tasks(result: Smaller) -> str:

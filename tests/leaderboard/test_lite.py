@@ -9,10 +9,10 @@ import pytest
 from scipy import stats
 
 from compute.types import BadInput
-from leaderboard import queries, smaller
+from leaderboard import lite, queries
+from leaderboard.lite import Builder, Wish, page
 from leaderboard.queries import Database
 from leaderboard.routes import Boards
-from leaderboard.smaller import Builder, page
 from leaderboard.state import parse
 
 
@@ -21,16 +21,17 @@ def builder(database: Path) -> Builder:
     return Builder(Database(database))
 
 
-def values(builder: Builder, **query: str) -> dict:
-    found, note = parse(smaller.parameters(queries.suites(builder.db)), query)
+def wish(builder: Builder, **query: str) -> Wish:
+    found, note = parse(lite.parameters(queries.suites(builder.db)), query)
     assert note == ""
-    return found
+    return Wish(suite=found["lite"], origin=found["lite_origin"],
+                **{name: found[name] for name in ("by", "size", "hours", "high", "low")})
 
 
 def test_the_default_is_section_6_3(builder: Builder) -> None:
-    asked = values(builder)
-    assert (asked["lite"], asked["size"], asked["high"], asked["low"]) == ("mieb", 51, 0.5, 0.45)
-    body = page(builder, models=queries.models(builder.db), **asked)
+    asked = wish(builder)
+    assert (asked.suite, asked.size, asked.high, asked.low) == ("mieb", 51, 0.5, 0.45)
+    body = page(builder, asked, models=queries.models(builder.db))
     assert "Chosen here: 51 tasks" in body and "MIEB-lite's own 51 tasks" in body.replace("&#x27;", "'")
     link = re.search(r"board\?suite=mieb&amp;tasks=([^'\"]+)", body).group(1)
     assert len(set(link.split(","))) == 51
@@ -54,12 +55,21 @@ def test_own_line_is_the_correlation_of_the_two_boards_means(builder: Builder, d
 
 
 def test_other_suites_have_no_line_of_their_own(builder: Builder) -> None:
-    body = page(builder, models=queries.models(builder.db), **values(builder, lite="unisim-core", size="6"))
+    body = page(builder, wish(builder, lite="unisim-core", size="6"), models=queries.models(builder.db))
     assert "Chosen here: 6 tasks" in body and "own" not in body.split("</table>")[0]
 
 
 def test_what_cannot_be_met_says_so(builder: Builder) -> None:
     with pytest.raises(BadInput, match="known running time"):
-        page(builder, models=queries.models(builder.db), **values(builder, by="hours"))
+        page(builder, wish(builder, by="hours"), models=queries.models(builder.db))
     with pytest.raises(BadInput, match="Cannot choose 2 tasks"):
-        page(builder, models=queries.models(builder.db), **values(builder, size="2"))
+        page(builder, wish(builder, size="2"), models=queries.models(builder.db))
+
+
+def test_the_headline_says_how_far_the_figure_flatters(builder: Builder) -> None:
+    lead = page(builder, wish(builder), models=queries.models(builder.db)).partition("</p>")[0]
+    result, tried = builder.choose(wish(builder)), builder.held_out(wish(builder))
+    assert "optimistic" in lead and f"<b>{tried.median:.3f}</b>" in lead
+    assert f"Only {len(result.whole.candidates)} of the {len(result.scores.tasks)} tasks" in lead
+    assert f"MIEB-lite's own line is over {builder.own('mieb', 'published').n_models} models" in lead
+    assert min(tried.spearman) <= tried.median <= max(tried.spearman) < 1
