@@ -18,7 +18,7 @@ CHOSEN = "google/siglip-so400m-patch14-224~published,dreamsim-ensemble~published
 QUERIES = {
     "suite": "suite=mieb-lite",
     "search": "q=clip",
-    "filters": "kind=encoder&origin=published",
+    "filters": "kind=encoder&origin=all",
     "size": "suite=mieb&size=1b-5b",
     "sort": "sort=-title",
     "sort by a task": "sort=-unisim/nights",
