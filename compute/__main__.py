@@ -88,8 +88,10 @@ def _keep(imported: Imported, *, name: str) -> None:
     models = len({run.model for run in imported.runs})
     report = make(store.DATABASE)
     scores, left = len(imported.scores), len(imported.problems)
-    typer.echo(f"{name}: {_count(scores, 'score')} of {_count(models, 'model')} imported, {_count(left, 'file')} left out; "
-               f"{report.path.name} built in {report.seconds:.1f} s")
+    typer.echo(
+        f"{name}: {_count(scores, 'score')} of {_count(models, 'model')} imported, {_count(left, 'file')} left out; "
+        f"{report.path.name} built in {report.seconds:.1f} s"
+    )
     if imported.problems:
         raise typer.Exit(1)
 

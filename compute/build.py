@@ -36,7 +36,9 @@ class Report:
 def sources(*, results: Path = RESULTS) -> list[Path]:
     """Every file the database is made from; it is stale when one of them is newer."""
     folders = (PUBLISHED, store.ROOT / "assets" / "catalog", COMPUTED, store.ROOT / "compute")
-    shipped_files = [path for folder in folders for path in folder.rglob("*") if path.suffix in (".csv", ".json", ".py")]
+    shipped_files = [
+        path for folder in folders for path in folder.rglob("*") if path.suffix in (".csv", ".json", ".py")
+    ]
     return [*shipped_files, *(results / "imported").glob("*/collection.json")]
 
 
@@ -101,7 +103,9 @@ def notes(catalog: Catalog) -> pd.DataFrame:
         elif row["source"] != "*":
             tasks = list(dict.fromkeys(columns[(columns.role == "score") & (columns.table == row["source"])].task))
         specific = row["model"] != "*" and row["task"] != "*"
-        rows += [{**row, "task": task, "source": tables.get(row["source"], "*"), "specific": specific} for task in tasks]
+        rows += [
+            {**row, "task": task, "source": tables.get(row["source"], "*"), "specific": specific} for task in tasks
+        ]
     return pd.DataFrame(rows).drop_duplicates()
 
 

@@ -101,7 +101,7 @@ JUDGED_ROWS = {"ρ²": "rho_squared", "Rank Acc.": "rank_accuracy"}  # cFreD: th
 
 
 def load(catalog: Catalog, *, folder: Path = PUBLISHED) -> Figures:
-    """Every published table as runs and scores. A table that repeats another adds only the cells that differ or are new.
+    """Every published table as runs and scores; a table that repeats another adds only cells that differ or are new.
 
     Raises BadInput naming the table, the row and the column.
     """
@@ -160,7 +160,11 @@ def _cells(table: dict[str, str], columns: list[dict[str, str]], aliases: dict[t
             if column["column"] not in row:
                 raise BadInput(f"{table['key']}.csv has no column {column['column']!r}, which columns.csv names")
             printed = row[column["column"]].strip()
-            model, metric, scale = aliases.get((table["benchmark"], row["model"]), ""), column["metric"], column["scale"]
+            model, metric, scale = (
+                aliases.get((table["benchmark"], row["model"]), ""),
+                column["metric"],
+                column["scale"],
+            )
             if judged:
                 if not column.get("judge") or printed in ("", DASH):
                     continue
@@ -194,7 +198,9 @@ def averages(catalog: Catalog, *, folder: Path = PUBLISHED) -> tuple[Average, ..
             for name, printed in zip(frame["model"], frame[rule["column"]], strict=True):
                 if printed not in ("", DASH):
                     key = (suite, rule["category"], aliases[about["benchmark"], name])
-                    parts.setdefault(key, []).append((number(printed) / 100, int(rule["tasks"]), about["source"], printed))
+                    parts.setdefault(key, []).append(
+                        (number(printed) / 100, int(rule["tasks"]), about["source"], printed)
+                    )
     found = []
     for (suite, category, model), cells in parts.items():
         if len(cells) == wanted[suite, category]:

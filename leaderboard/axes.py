@@ -84,7 +84,9 @@ def gather(boards: Boards, asked: Asked) -> Scores:
 def _block(boards: Boards, suite: str, asked: Asked) -> Scores:
     table = boards.table(suite)
     rows = _rows(table, asked.origin)
-    axes, values, marks = {"tasks": _tasks, "categories": _categories, "suites": _suite}[asked.level](boards, table, asked)
+    axes, values, marks = {"tasks": _tasks, "categories": _categories, "suites": _suite}[asked.level](
+        boards, table, asked
+    )
     origins = np.array([ORIGINS.index(table.rows[row].origin) for row in rows], int)
     return Scores(models=tuple(table.rows[row].model for row in rows), axes=axes, values=values[rows],
                   origins=np.repeat(origins[:, None], len(axes), axis=1), marks=marks[rows])

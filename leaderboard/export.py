@@ -62,7 +62,7 @@ def everything(db: Database, *, form: str) -> File:
 def view_frame(table: Table, ranked: Ranked | None, *, rows: list[str], columns: list[str]) -> pd.DataFrame:
     """The view as a frame: model, origin, rank with its interval, mean, the columns in shown units, then their marks.
 
-    `trained_on_tasks`, `suspect_columns` and `disputed_columns` list those of a row's exported columns, `;` between: the
+    `trained_on_tasks`, `suspect_columns` and `disputed_columns` list those of a row's columns, `;` between: the
     model was trained on the data set, a remark doubts the figure, another table prints another number.
     """
     places = [table.row(row) for row in rows]
@@ -79,7 +79,9 @@ def view_frame(table: Table, ranked: Ranked | None, *, rows: list[str], columns:
     if ranked is not None:
         scale = table.families[0].scale
         for name, values in (("rank", ranked.rank), ("rank_low", ranked.rank_low), ("rank_high", ranked.rank_high)):
-            frame[name] = pd.array([int(values[place]) if values[place] > 0 else None for place in places], dtype="Int64")
+            frame[name] = pd.array(
+                [int(values[place]) if values[place] > 0 else None for place in places], dtype="Int64"
+            )
         frame["tie_class"] = [ranked.ties[place] for place in places]
         for name, values in (("mean", ranked.mean), ("mean_low", ranked.mean_low), ("mean_high", ranked.mean_high)):
             frame[name] = [round(float(values[place]) * scale, 4) for place in places]
@@ -88,7 +90,9 @@ def view_frame(table: Table, ranked: Ranked | None, *, rows: list[str], columns:
     for key in columns:
         column = every[key]
         family = column.kind == "family"
-        source = families[:, list(table.categories).index(key)] if family else table.values[:, table.columns.index(column)]
+        source = (
+            families[:, list(table.categories).index(key)] if family else table.values[:, table.columns.index(column)]
+        )
         frame[key] = [round(float(source[place]) * column.scale, column.digits + 2) for place in places]
     found = cell_marks(table, rows=rows, columns=columns)
     for name, bit in (("trained_on_tasks", TRAINED), ("suspect_columns", SUSPECT), ("disputed_columns", DISPUTED)):

@@ -122,9 +122,11 @@ def page(builder: Builder, wish: Wish, *, models: pd.DataFrame) -> str:
 def _headline(result: Smaller, tried: HeldOut | None, own: Agreement | None) -> str:
     """What was reached, how far that flatters, from which tasks, and on what the paper's own line stands."""
     kept, total, could = result.fidelity, len(result.scores.tasks), len(result.whole.candidates)
-    said = (f"{len(result.selection.chosen)} of {total} tasks order {kept.n_models} models as the whole suite does, to "
-            f"a Spearman correlation of <b>{kept.spearman:.3f}</b>; that is optimistic, for it is measured on the models "
-            "they were chosen on")
+    said = (
+        f"{len(result.selection.chosen)} of {total} tasks order {kept.n_models} models as the whole suite does, to "
+        f"a Spearman correlation of <b>{kept.spearman:.3f}</b>; that is optimistic, for it is measured on the models "
+        "they were chosen on"
+    )
     if tried is not None:
         said += (f". Chosen on one half of the models, they order the other half to <b>{tried.median:.3f}</b> (median "
                  f"of {len(tried.spearman)} random halves of about {tried.n_models} models; "

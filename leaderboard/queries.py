@@ -35,7 +35,7 @@ class Database:
 
 
 def task_values(db: Database, *, suite: str) -> pd.DataFrame:
-    """One row a (model, origin, task, metric) of the suite: model, origin, task, metric, value, stderr, n, printed, source."""
+    """One row a (model, origin, task, metric) of the suite, with value, stderr, n, printed, source."""
     return db.ask(TASK_VALUES, [suite])
 
 
@@ -97,8 +97,11 @@ def notes(db: Database, *, suite: str) -> pd.DataFrame:
 
 def disagreements(db: Database, *, suite: str) -> pd.DataFrame:
     """Pairs (model, task) for which another table of the same paper prints another number."""
-    return db.ask("""SELECT DISTINCT model, task FROM runs
-                     WHERE NOT main AND origin = 'published' AND task IN (SELECT task FROM suite_tasks WHERE suite = ?)""", [suite])
+    return db.ask(
+        """SELECT DISTINCT model, task FROM runs
+           WHERE NOT main AND origin = 'published' AND task IN (SELECT task FROM suite_tasks WHERE suite = ?)""",
+        [suite],
+    )
 
 
 def cell(db: Database, *, model: str, task: str) -> pd.DataFrame:

@@ -109,7 +109,9 @@ def _cell(boards: Boards, request: Request) -> Response:
     suite = request.path_params["suite"]
     table, ranked = boards.table(suite), boards.ranked(suite, *choice(request.url.query))
     row, column = request.query_params.get("row", ""), request.query_params.get("column", "")
-    return Response(payload.encode(places.cell(boards.db, table, ranked, row_id=row, key=column)), media_type="application/json")
+    return Response(
+        payload.encode(places.cell(boards.db, table, ranked, row_id=row, key=column)), media_type="application/json"
+    )
 
 
 def _export_view(boards: Boards) -> Callable:

@@ -74,7 +74,7 @@ def build(path: Path = store.DATABASE) -> tuple[gr.Blocks, dict[str, Any]]:
 
 
 def _warm(boards: Boards) -> None:
-    """Makes what first visitors ask for while nobody waits; what fails here fails again, and is told, when asked for."""
+    """Makes what first visitors ask for while nobody waits; what fails here is told again when it is asked for."""
     time.sleep(WARM_AFTER)
     try:
         for suite in queries.suites(boards.db)["key"]:

@@ -39,7 +39,9 @@ _GENERATOR_METRICS = (
 METRICS: tuple[Metric, ...] = (
     _percent("accuracy", "Accuracy", proportion=True, description="Share of items answered correctly."),
     _percent("text_accuracy", "Text accuracy", proportion=True, description="Share of images given the right caption."),
-    _percent("image_accuracy", "Image accuracy", proportion=True, description="Share of captions given the right image."),
+    _percent(
+        "image_accuracy", "Image accuracy", proportion=True, description="Share of captions given the right image."
+    ),
     _percent("group_accuracy", "Group accuracy", proportion=True, description="Share of groups wholly right."),
     _percent("recall_at_1", "Recall@1", proportion=True, description="Share of queries whose first hit is relevant."),
     _percent("recall_at_3", "Recall@3", proportion=True, description="Share of queries with a relevant hit in three."),
@@ -50,14 +52,29 @@ METRICS: tuple[Metric, ...] = (
     _percent("lrap", "LRAP", description="Label-ranking average precision."),
     _percent("nmi", "NMI", description="Normalised mutual information of clusters and labels."),
     _percent("cosine_spearman", "Spearman", lower=-1.0, description="Rank correlation of cosine and human score."),
-    _percent("mmscore", "MMScore", digits=2, description="Normalised mutual information of judged and true similarity."),
-    _percent("relax_sym", "1-RelaxSym", digits=2, description="Share of pairs judged alike in both orders, within one point."),
+    _percent(
+        "mmscore", "MMScore", digits=2, description="Normalised mutual information of judged and true similarity."
+    ),
+    _percent(
+        "relax_sym", "1-RelaxSym", digits=2, description="Share of pairs judged alike in both orders, within one point."
+    ),
     _raw("smoothness", "Smoothness", higher=True, lower=0.0, unit="nats", description="Entropy of the scores given."),
-    _percent("controllability", "Controllability", digits=2, lower=None,
-             description="How evenly a judge does when told to heed and to ignore a change."),
+    _percent(
+        "controllability",
+        "Controllability",
+        digits=2,
+        lower=None,
+        description="How evenly a judge does when told to heed and to ignore a change.",
+    ),
     *_GENERATOR_METRICS,
     *(_rank(metric.key.removesuffix("_rate"), metric.title) for metric in _GENERATOR_METRICS if metric.key != "elo"),
-    _raw("rho_squared", "ρ²", higher=True, lower=0.0, upper=1.0,
-         description="Squared Pearson correlation with human preference; the sign is dropped."),
+    _raw(
+        "rho_squared",
+        "ρ²",
+        higher=True,
+        lower=0.0,
+        upper=1.0,
+        description="Squared Pearson correlation with human preference; the sign is dropped.",
+    ),
     _percent("rank_accuracy", "Rank accuracy", description="Share of generator pairs ordered as people order them."),
 )

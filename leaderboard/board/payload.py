@@ -30,7 +30,10 @@ def board(db: Database, table: Table, ranked: Ranked | None) -> dict[str, Any]:
         for r in np.flatnonzero((table.marks[:, members] & TRAINED).any(axis=1)):
             marks[f"{r},{place}"] = TRAINED
     if ranked is not None:
-        marks |= {f"{r},{c}": int(ranked.marks[r, c]) | marks.get(f"{r},{c}", 0) for r, c in zip(*np.nonzero(ranked.marks), strict=True)}
+        marks |= {
+            f"{r},{c}": int(ranked.marks[r, c]) | marks.get(f"{r},{c}", 0)
+            for r, c in zip(*np.nonzero(ranked.marks), strict=True)
+        }
     return {
         "version": db.version,
         "suite": suite_facts(table),
@@ -112,21 +115,43 @@ def encode(data: dict[str, Any]) -> bytes:
 def _column(column: Column, shown: np.ndarray) -> dict[str, Any]:
     there = shown[~np.isnan(shown)]
     low, high = (float(there.min()), float(there.max())) if len(there) else (0.0, 0.0)
-    return {"key": column.key, "title": column.title, "group": column.group, "kind": column.kind,
-            "metric": column.metric, "metric_title": column.metric_title, "higher": column.higher,
-            "digits": column.digits, "chance": None if column.chance is None else round(column.chance * column.scale, 2),
-            "n": column.n, "default": column.default, "hint": words.hint(column.title), "low": round(low, 6), "high": round(high, 6)}
+    return {
+        "key": column.key,
+        "title": column.title,
+        "group": column.group,
+        "kind": column.kind,
+        "metric": column.metric,
+        "metric_title": column.metric_title,
+        "higher": column.higher,
+        "digits": column.digits,
+        "chance": None if column.chance is None else round(column.chance * column.scale, 2),
+        "n": column.n,
+        "default": column.default,
+        "hint": words.hint(column.title),
+        "low": round(low, 6),
+        "high": round(high, 6),
+    }
 
 
 def _row(table: Table, place: int) -> dict[str, Any]:
     row = table.rows[place]
     facts = table.models.loc[row.model]
     size, is_open = facts["parameters_m"], facts["open_weights"]
-    return {"id": row.id, "model": row.model, "title": facts["title"], "organisation": facts["organisation"] or "",
-            "family": facts["family"] or "", "kind": facts["kind"], "parameters": None if pd.isna(size) else float(size),
-            "open": None if pd.isna(is_open) else bool(is_open), "released": facts["released"] or "",
-            "modalities": list(facts["modalities"]), "group": facts["group"] or "", "origin": row.origin,
-            "trained": bool((table.marks[place] & TRAINED).any())}
+    return {
+        "id": row.id,
+        "model": row.model,
+        "title": facts["title"],
+        "organisation": facts["organisation"] or "",
+        "family": facts["family"] or "",
+        "kind": facts["kind"],
+        "parameters": None if pd.isna(size) else float(size),
+        "open": None if pd.isna(is_open) else bool(is_open),
+        "released": facts["released"] or "",
+        "modalities": list(facts["modalities"]),
+        "group": facts["group"] or "",
+        "origin": row.origin,
+        "trained": bool((table.marks[place] & TRAINED).any()),
+    }
 
 
 def _cell(value: float, digits: int) -> int | None:

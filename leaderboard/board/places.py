@@ -71,10 +71,17 @@ def _source(score: Any, column: Column) -> dict[str, Any]:
     if not pd.isna(score.stderr):
         low, high = score_interval(value=score.value, stderr=score.stderr, lower=0, upper=1)  # known for shares only
         interval = f"{_number(low, column)} to {_number(high, column)}"
-    return {"source": score.source, "printed": score.printed or "", "value": _number(score.value, column, more=0 if score.printed else 2),
-            "subset": "" if score.subset == "default" else score.subset, "metric": column.metric_title,
-            "n": None if pd.isna(score.n) else int(score.n), "interval": interval, "origin": score.origin,
-            "note": "" if score.main else "Another table's figure for the same cell; not the one shown."}
+    return {
+        "source": score.source,
+        "printed": score.printed or "",
+        "value": _number(score.value, column, more=0 if score.printed else 2),
+        "subset": "" if score.subset == "default" else score.subset,
+        "metric": column.metric_title,
+        "n": None if pd.isna(score.n) else int(score.n),
+        "interval": interval,
+        "origin": score.origin,
+        "note": "" if score.main else "Another table's figure for the same cell; not the one shown.",
+    }
 
 
 def _number(value: float, column: Column, *, more: int = 0) -> str:

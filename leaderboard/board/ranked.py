@@ -34,7 +34,9 @@ class Ranked:
     borda: np.ndarray
     coverage: np.ndarray  # share of the counting tasks with a readable score
     why: tuple[str, ...]  # empty when ranked
-    scores: np.ndarray  # [rows, task columns], what the means are made of: printed means stand in where figures are lost
+    scores: (
+        np.ndarray
+    )  # [rows, task columns], what the means are made of: printed means stand in where figures are lost
     families: np.ndarray  # [rows, categories], the means that count
     marks: np.ndarray  # int [rows, categories]: PARTIAL, a mean that lacks some tasks; PRINTED, the paper's own
 

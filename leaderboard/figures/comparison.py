@@ -35,11 +35,22 @@ def radar(families: pd.DataFrame, *, names: tuple[str, ...]) -> go.Figure:
                                 hovertemplate="%{theta}<br>" + _plain(name) + ": %{r:.1f}<extra></extra>")
     plain(figure, height=340)
     low = float(np.floor(families["value"].min() / 10) * 10) if families["value"].notna().any() else 0
-    figure.update_layout(margin={"l": 84, "r": 84, "t": 40, "b": 40}, polar={
-        "bgcolor": "rgba(0,0,0,0)", "radialaxis": {"range": [max(low - 10, 0), 100], "gridcolor": "rgba(128,128,128,.3)",
-                                                   "tickfont": {"size": 10}},
-        "angularaxis": {"tickfont": {"size": 11}, "gridcolor": "rgba(128,128,128,.3)",
-                        "linecolor": "rgba(128,128,128,.3)"}})
+    figure.update_layout(
+        margin={"l": 84, "r": 84, "t": 40, "b": 40},
+        polar={
+            "bgcolor": "rgba(0,0,0,0)",
+            "radialaxis": {
+                "range": [max(low - 10, 0), 100],
+                "gridcolor": "rgba(128,128,128,.3)",
+                "tickfont": {"size": 10},
+            },
+            "angularaxis": {
+                "tickfont": {"size": 11},
+                "gridcolor": "rgba(128,128,128,.3)",
+                "linecolor": "rgba(128,128,128,.3)",
+            },
+        },
+    )
     return figure
 
 

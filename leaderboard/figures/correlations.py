@@ -71,8 +71,16 @@ def heatmap(*, labels: Sequence[str], keys: Sequence[str], r: np.ndarray, n: np.
     return figure
 
 
-def scatter(*, names: Sequence[str], kinds: Sequence[str], notes: Sequence[str], x: np.ndarray, y: np.ndarray, x_title: str,
-            y_title: str) -> go.Figure:
+def scatter(
+    *,
+    names: Sequence[str],
+    kinds: Sequence[str],
+    notes: Sequence[str],
+    x: np.ndarray,
+    y: np.ndarray,
+    x_title: str,
+    y_title: str,
+) -> go.Figure:
     """Two columns against each other, one mark a model; its kind has a colour and a shape. Shown units.
 
     `notes` are shown below a model's name and scores on pointing at it; empty for none.

@@ -106,12 +106,14 @@ def _numbers(found: Comparison) -> str:
         f"<td class='pg-num'>{row['reference']:.{row['digits']}f}</td>"
         f"<td class='pg-num'>{row['difference']:+.{row['digits']}f}</td>"
         f"<td class='pg-num'>{_interval(row['low'], row['high'])}</td></tr>" for row in found.tasks.to_dict("records"))
-    return ("<details class='pg-more'><summary>Every difference as a table</summary><div class='pg-scroll' tabindex='0'>"
-            "<table class='pg-table'><thead><tr><th scope='col'>Task</th><th scope='col'>Category</th>"
-            "<th scope='col'>Model</th><th scope='col' class='pg-num'>Its score</th>"
-            f"<th scope='col' class='pg-num'>{html.escape(found.names[0])}</th>"
-            "<th scope='col' class='pg-num'>Difference</th><th scope='col' class='pg-num'>95 % interval</th></tr></thead>"
-            f"<tbody>{lines}</tbody></table></div></details>")
+    return (
+        "<details class='pg-more'><summary>Every difference as a table</summary><div class='pg-scroll' tabindex='0'>"
+        "<table class='pg-table'><thead><tr><th scope='col'>Task</th><th scope='col'>Category</th>"
+        "<th scope='col'>Model</th><th scope='col' class='pg-num'>Its score</th>"
+        f"<th scope='col' class='pg-num'>{html.escape(found.names[0])}</th>"
+        "<th scope='col' class='pg-num'>Difference</th><th scope='col' class='pg-num'>95 % interval</th></tr></thead>"
+        f"<tbody>{lines}</tbody></table></div></details>"
+    )
 
 
 def _signed(value: float) -> str:

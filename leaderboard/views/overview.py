@@ -13,8 +13,10 @@ from leaderboard import queries, ui
 from leaderboard.board.ranked import Ranked
 from leaderboard.board.table import TRAINED, Table
 
-SENTENCE = ("One board for the models that judge likeness: image and text encoders, perceptual metrics, vision language "
-            "models as judges, and the metrics that rank image generators.")
+SENTENCE = (
+    "One board for the models that judge likeness: image and text encoders, perceptual metrics, vision language "
+    "models as judges, and the metrics that rank image generators."
+)
 STARTS = (
     ("Pick a model", "board?suite=mieb", "Rank {models} models by what matters to you: weigh the categories, filter by "
      "size or licence, and see which ranks the evidence can tell apart."),
@@ -89,14 +91,18 @@ def _leaders(table: Table, ranked: Ranked) -> str:
     lines = []
     for place in order:
         row = table.rows[place]
-        mean, left, right = (float(values[place]) * scale for values in (ranked.mean, ranked.mean_low, ranked.mean_high))
+        mean, left, right = (
+            float(values[place]) * scale for values in (ranked.mean, ranked.mean_low, ranked.mean_high)
+        )
         origin = "" if row.origin == "published" else f" <span class='pg-origin'>{row.origin}</span>"
         trained = " <abbr title='trained on some of these data sets'>†</abbr>" if seen[place] else ""
+        title = _text(table.models.loc[row.model]["title"])
         lines.append(
             f"<tr><td class='pg-num'>{ranked.rank[place]}<span class='pg-quiet'> {_span(ranked, place)}</span></td>"
-            f"<th scope='row'><a href='model?model={_text(row.model)}'>{_text(table.models.loc[row.model]['title'])}</a>"
-            f"{origin}{trained}</th><td class='pg-num'>{mean:.1f}</td><td class='pg-interval'>{_whisker(mean, left, right, low, high)}"
-            f"<span class='pg-quiet pg-num'>{left:.1f}–{right:.1f}</span></td><td>{ranked.ties[place]}</td></tr>")
+            f"<th scope='row'><a href='model?model={_text(row.model)}'>{title}</a>{origin}{trained}</th>"
+            f"<td class='pg-num'>{mean:.1f}</td><td class='pg-interval'>{_whisker(mean, left, right, low, high)}"
+            f"<span class='pg-quiet pg-num'>{left:.1f}–{right:.1f}</span></td><td>{ranked.ties[place]}</td></tr>"
+        )
     return ("<table class='pg-table'><thead><tr><th scope='col'>Rank <span class='pg-quiet'>95 %</span></th>"
             "<th scope='col'>Model</th><th scope='col' class='pg-num'>Mean</th><th scope='col'>95 % interval</th>"
             "<th scope='col'><abbr title='Models with the same letter cannot be told apart from the first of them'>"
@@ -130,8 +136,10 @@ def news(site: ui.Site) -> str:
         f"<a href='model?model={_text(model.key)}'>{_text(model.title)}</a> <span class='pg-quiet'>"
         f"{_text(model.organisation)}</span></li>" for model in queries.newest(site.db, most=6).itertuples())
     origins = ", ".join(f"{row.scores:,} {row.origin}" for row in queries.origins(site.db).itertuples())
-    return (f"<section class='pg-news'><h2>What is new</h2><p class='pg-quiet'>Scores: {origins}. Models with scores, by "
-            f"date of release where it is known:</p><ul>{lines}</ul></section>")
+    return (
+        f"<section class='pg-news'><h2>What is new</h2><p class='pg-quiet'>Scores: {origins}. Models with scores, by "
+        f"date of release where it is known:</p><ul>{lines}</ul></section>"
+    )
 
 
 def _whisker(mean: float, left: float, right: float, low: float, high: float) -> str:

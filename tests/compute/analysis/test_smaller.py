@@ -96,8 +96,16 @@ def test_held_out_is_measured_on_models_that_took_no_part() -> None:
     part = replace(scores, models=tuple(scores.models[place] for place in inside), origins=("computed",) * 6,
                    values=scores.values[inside], printed=scores.printed[inside])
     chosen = choose(part, size=3, thresholds=()).selection.chosen
-    means = [np.mean([scores.values[np.ix_(outside, [task for task in tasks if scores.codes[task] == code])].mean(axis=1)
-                      for code in (0, 1)], axis=0) for tasks in (range(10), chosen)]
+    means = [
+        np.mean(
+            [
+                scores.values[np.ix_(outside, [task for task in tasks if scores.codes[task] == code])].mean(axis=1)
+                for code in (0, 1)
+            ],
+            axis=0,
+        )
+        for tasks in (range(10), chosen)
+    ]
     assert found.spearman[0] == pytest.approx(stats.spearmanr(*means).statistic)
 
 
