@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -76,12 +77,12 @@ def build(path: Path = store.DATABASE) -> tuple[gr.Blocks, dict[str, Any]]:
 def _warm(boards: Boards) -> None:
     """Makes what first visitors ask for while nobody waits; what fails here is told again when it is asked for."""
     time.sleep(WARM_AFTER)
-    try:
-        for suite in queries.suites(boards.db)["key"]:
-            boards.board(suite)
-        static.warm()
-    except Exception:
-        log.exception("The tables could not be made ahead")
+    ahead = [partial(boards.board, suite) for suite in queries.suites(boards.db)["key"]]
+    for make in (*ahead, static.warm):
+        try:
+            make()
+        except Exception:
+            log.exception("Something could not be made ahead")
 
 
 def heading(site: Site, *, title: str, sentence: str, cite: str = "", copy: bool = True) -> None:

@@ -71,7 +71,7 @@ def suite_facts(table: Table) -> dict[str, Any]:
 def family_values(table: Table, ranked: Ranked | None) -> np.ndarray:
     """Category means [rows, categories] in stored units."""
     if ranked is None:
-        return np.empty((len(table.rows), 0))
+        return np.full((len(table.rows), len(table.families)), np.nan)
     return ranked.families
 
 

@@ -8,168 +8,37 @@ happens (the floor of all that is measured in the browser), or Gradio's own tabl
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Coroutine, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import numpy as np  # noqa: E402
 from playwright.sync_api import Browser, Page, sync_playwright  # noqa: E402
 
+from tests.bench.crowd import crowd  # noqa: E402
 from tests.bench.generate import generate  # noqa: E402
-
-ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
+from tests.bench.measure import (  # noqa: E402
+    ARGUMENTS,
+    BOARD,
+    FIRST,
+    READY,
+    ROOT,
+    STOCK,
+    Report,
+    ask_once,
+    floor,
+    free_port,
+    memory,
+    running,
+    timed,
 )
-BOARD = ".likeness-board"
-READY = f"{BOARD}[data-ready=true] .lk-body .lk-row"
-VISITORS, SWITCHES = 50, 5
-CONNECTIONS = 6  # of one visitor, as in browsers
-# When the table first stood, on the page's own clock; no payload is loaded before it is asked for.
-FIRST = f"""
-Object.defineProperty(navigator, 'connection', {{ value: {{ saveData: true }} }});
-window.stood = null;
-(function look() {{
-  const there = document.querySelector({READY!r}) || document.querySelector('.js-plotly-plot .main-svg');
-  if (there) window.stood = performance.now();
-  else requestAnimationFrame(look);
-}})();
-"""
-# Time from doing something to the second animation frame after its effect stands.
-TIMED = """async ({act, done}) => {
-  const frame = () => new Promise(requestAnimationFrame);
-  await frame();
-  const start = performance.now();
-  const until = done ? new Function(`return ${done}`)() : () => true;
-  new Function(act)();
-  while (!until()) {
-    if (performance.now() - start > 20000) throw new Error(`nothing happened after ${act}`);
-    await frame();
-  }
-  await frame(); await frame();
-  return performance.now() - start;
-}"""
-STOCK = """
-import sys, gradio as gr, numpy as np, pandas as pd
-rows, port = int(sys.argv[1]), int(sys.argv[2])
-def frame(seed):
-    cells = np.random.default_rng(seed).random((rows, 140)).round(3)
-    table = pd.DataFrame(cells, columns=[f"c{place}" for place in range(140)])
-    table.insert(0, "model", [f"s{seed} m{place:03d}" for place in range(rows)])
-    return table
-tables = frame(0), frame(1)
-with gr.Blocks(analytics_enabled=False) as app:
-    shown = gr.State(0)
-    button = gr.Button("Switch", elem_id="switch")
-    table = gr.Dataframe(tables[0], elem_id="stock", interactive=False)
-    button.click(lambda one: (1 - one, tables[1 - one]), shown, [shown, table], queue=False, show_progress="hidden")
-app.launch(server_port=port, quiet=True)
-"""
-
-
-class Report:
-    """Prints a line a budget and keeps count of what is over."""
-
-    def __init__(self) -> None:
-        self.over = 0
-        print(f"{'':58}{'median':>9}{'95 %':>9}{'budget':>9}", flush=True)
-
-    def row(
-        self,
-        what: str,
-        values: list[float],
-        *,
-        budget: float,
-        unit: str = "ms",
-        beside: str = "",
-        single: bool = False,
-    ) -> None:
-        median, high = float(np.median(values)), float(np.percentile(values, 95))
-        over = high > budget
-        self.over += over
-        middle = f"{median:>9.4g}" if not single else f"{'':>9}"
-        print(
-            f"{what:58}{middle}{high:>9.4g}{budget:>9g} {unit:<5}{'OVER' if over else 'ok':<5}{beside}",
-            flush=True,
-        )
-
-    def fact(self, what: str, holds: bool, beside: str = "") -> None:
-        self.over += not holds
-        print(f"{what:58}{'':27} {'':5}{'ok' if holds else 'OVER':<5}{beside}", flush=True)
-
-    def note(self, what: str, values: list[float], *, unit: str = "ms") -> None:
-        print(
-            f"{what:58}{np.median(values):>9.4g}{np.percentile(values, 95):>9.4g}{'':>9} {unit}", flush=True
-        )
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-@contextmanager
-def running(
-    command: list[str], *, port: int, database: Path | None = None
-) -> Iterator[tuple[str, subprocess.Popen, float]]:
-    """A server in a process of its own: its address, the process, seconds to the first answer."""
-    place = {"GRADIO_SERVER_PORT": str(port), "GRADIO_ANALYTICS_ENABLED": "False"}
-    if database:
-        place["LIKENESS_DATABASE"] = str(database)
-    started = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, *command], cwd=ROOT, env=os.environ | place, stdout=subprocess.DEVNULL
-    )
-    address = f"http://127.0.0.1:{port}/"
-    try:
-        while True:
-            try:
-                urllib.request.urlopen(address, timeout=10).close()
-                break
-            except OSError:
-                if process.poll() is not None or time.perf_counter() - started > 120:
-                    raise SystemExit(f"{' '.join(command)} does not answer") from None
-                time.sleep(0.01)
-        yield address, process, time.perf_counter() - started
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def memory(process: subprocess.Popen) -> float:
-    """Resident memory in MB."""
-    status = Path(f"/proc/{process.pid}/status").read_text()
-    return int(status.split("VmRSS:")[1].split()[0]) / 1000
-
-
-def timed(page: Page, act: str, done: str = "") -> float:
-    return page.evaluate(TIMED, {"act": act, "done": done})
-
-
-def floor(page: Page, repeats: int) -> list[float]:
-    return [timed(page, "") for _ in range(repeats)]
-
-
-# ---- start
 
 
 def start(report: Report, folder: Path, repeats: int) -> Path:
@@ -239,16 +108,6 @@ def first_table(report: Report, browser: Browser, address: str, repeats: int) ->
     report.row("first table visible, cold", [value / 1000 for value in cold], budget=1.5, unit="s")
     report.row("first table visible, on reload", [value / 1000 for value in warm], budget=0.5, unit="s")
     report.fact("plotly not requested by the board", not [url for url in requests if "plotly" in url.lower()])
-
-
-def ask_once(address: str, suites: Sequence[str]) -> list[float]:
-    """Times of the first request of each table, which the server makes then and keeps."""
-    times = []
-    for suite in suites:
-        began = time.perf_counter()
-        urllib.request.urlopen(f"{address}data/board/{suite}").read()
-        times.append((time.perf_counter() - began) * 1000)
-    return times
 
 
 def open_board(browser: Browser, address: str, query: str) -> Page:
@@ -424,99 +283,6 @@ def figures(report: Report, browser: Browser, address: str, repeats: int) -> Non
 
 
 # ---- many visitors
-
-
-async def fetch(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: str) -> int:
-    """One request on an open connection: its status."""
-    writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: br, gzip\r\n\r\n".encode())
-    head = (await reader.readuntil(b"\r\n\r\n")).lower()
-    length = head.partition(b"content-length:")[2].split(b"\r", 1)[0]
-    if length:
-        await reader.readexactly(int(length))
-    else:
-        while size := int((await reader.readline()).strip() or b"0", 16):
-            await reader.readexactly(size + 2)
-        await reader.readline()
-    return int(head.split()[1])
-
-
-async def switching(port: int, suites: list[str]) -> tuple[list[float], int]:
-    times, errors = [], 0
-
-    async def visitor(number: int) -> None:
-        nonlocal errors
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        for turn in range(SWITCHES):
-            began = time.perf_counter()
-            errors += (
-                await fetch(reader, writer, f"/data/board/{suites[(number + turn) % len(suites)]}") != 200
-            )
-            times.append((time.perf_counter() - began) * 1000)
-        writer.close()
-
-    await asyncio.gather(*(visitor(number) for number in range(VISITORS)))
-    return times, errors
-
-
-async def arriving(port: int, paths: list[str]) -> tuple[float, int]:
-    """Every visitor fetches the page and, over a few connections, all that it asks for; seconds until all have it."""
-    errors = 0
-
-    async def visitor() -> None:
-        nonlocal errors
-        links = [await asyncio.open_connection("127.0.0.1", port) for _ in range(CONNECTIONS)]
-        errors += await fetch(*links[0], paths[0]) != 200
-        waiting = iter(paths[1:])
-
-        async def link(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            nonlocal errors
-            for path in waiting:
-                errors += await fetch(reader, writer, path) != 200
-            writer.close()
-
-        await asyncio.gather(*(link(*one) for one in links))
-
-    began = time.perf_counter()
-    await asyncio.gather(*(visitor() for _ in range(VISITORS)))
-    return time.perf_counter() - began, errors
-
-
-def apart(waiting: Coroutine[Any, Any, Any]) -> Any:
-    """Runs it in a thread of its own: Playwright has a loop in this one."""
-    with ThreadPoolExecutor(max_workers=1) as thread:
-        return thread.submit(asyncio.run, waiting).result()
-
-
-def crowd(report: Report, browser: Browser, address: str, repeats: int) -> None:
-    port = int(address.rstrip("/").rpartition(":")[2])
-    context = browser.new_context()
-    page = context.new_page()
-    page.add_init_script(FIRST)
-    paths: list[str] = []
-    page.on(
-        "request",
-        lambda request: (
-            paths.append(request.url[len(address) - 1 :])
-            if request.method == "GET" and "heartbeat" not in request.url
-            else None
-        ),
-    )
-    page.goto(f"{address}board")
-    page.wait_for_selector(READY, state="attached")
-    context.close()
-    suites = ["unisim-core", "mieb", "pairbench", "mieb-lite", "unisim-ood"]
-    report.note("the very first request of a table", ask_once(address, suites))
-    times, errors = apart(switching(port, suites))
-    report.row(f"{VISITORS} visitors x {SWITCHES} switches", times, budget=250, beside=f"{errors} errors")
-    report.fact("... without an error", errors == 0)
-    rounds = [apart(arriving(port, paths)) for _ in range(max(3, repeats // 4))]
-    report.row(
-        f"{VISITORS} cold visitors, all served",
-        [seconds for seconds, _ in rounds],
-        budget=1.5,
-        unit="s",
-        beside=f"{sum(errors for _, errors in rounds)} errors, {len(paths)} files each",
-    )
 
 
 def main() -> None:

@@ -1,0 +1,109 @@
+"""Many visitors at once: fifty that switch suites, and fifty that come for the first time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from playwright.sync_api import Browser
+
+from tests.bench.measure import FIRST, READY, Report, ask_once
+
+VISITORS, SWITCHES = 50, 5
+CONNECTIONS = 6  # of one visitor, as in browsers
+
+
+async def fetch(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: str) -> int:
+    """One request on an open connection: its status."""
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: br, gzip\r\n\r\n".encode())
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    length = head.partition(b"content-length:")[2].split(b"\r", 1)[0]
+    if length:
+        await reader.readexactly(int(length))
+    else:
+        while size := int((await reader.readline()).strip() or b"0", 16):
+            await reader.readexactly(size + 2)
+        await reader.readline()
+    return int(head.split()[1])
+
+
+async def switching(port: int, suites: list[str]) -> tuple[list[float], int]:
+    times, errors = [], 0
+
+    async def visitor(number: int) -> None:
+        nonlocal errors
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for turn in range(SWITCHES):
+            began = time.perf_counter()
+            errors += (
+                await fetch(reader, writer, f"/data/board/{suites[(number + turn) % len(suites)]}") != 200
+            )
+            times.append((time.perf_counter() - began) * 1000)
+        writer.close()
+
+    await asyncio.gather(*(visitor(number) for number in range(VISITORS)))
+    return times, errors
+
+
+async def arriving(port: int, paths: list[str]) -> tuple[float, int]:
+    """Every visitor fetches the page and, over a few connections, all that it asks for; seconds until all have it."""
+    errors = 0
+
+    async def visitor() -> None:
+        nonlocal errors
+        links = [await asyncio.open_connection("127.0.0.1", port) for _ in range(CONNECTIONS)]
+        errors += await fetch(*links[0], paths[0]) != 200
+        waiting = iter(paths[1:])
+
+        async def link(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            nonlocal errors
+            for path in waiting:
+                errors += await fetch(reader, writer, path) != 200
+            writer.close()
+
+        await asyncio.gather(*(link(*one) for one in links))
+
+    began = time.perf_counter()
+    await asyncio.gather(*(visitor() for _ in range(VISITORS)))
+    return time.perf_counter() - began, errors
+
+
+def apart(waiting: Coroutine[Any, Any, Any]) -> Any:
+    """Runs it in a thread of its own: Playwright has a loop in this one."""
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return thread.submit(asyncio.run, waiting).result()
+
+
+def crowd(report: Report, browser: Browser, address: str, repeats: int) -> None:
+    port = int(address.rstrip("/").rpartition(":")[2])
+    context = browser.new_context()
+    page = context.new_page()
+    page.add_init_script(FIRST)
+    paths: list[str] = []
+    page.on(
+        "request",
+        lambda request: (
+            paths.append(request.url[len(address) - 1 :])
+            if request.method == "GET" and "heartbeat" not in request.url
+            else None
+        ),
+    )
+    page.goto(f"{address}board")
+    page.wait_for_selector(READY, state="attached")
+    context.close()
+    suites = ["unisim-core", "mieb", "pairbench", "mieb-lite", "unisim-ood"]
+    report.note("the very first request of a table", ask_once(address, suites))
+    times, errors = apart(switching(port, suites))
+    report.row(f"{VISITORS} visitors x {SWITCHES} switches", times, budget=250, beside=f"{errors} errors")
+    report.fact("... without an error", errors == 0)
+    rounds = [apart(arriving(port, paths)) for _ in range(max(3, repeats // 4))]
+    report.row(
+        f"{VISITORS} cold visitors, all served",
+        [seconds for seconds, _ in rounds],
+        budget=1.5,
+        unit="s",
+        beside=f"{sum(errors for _, errors in rounds)} errors, {len(paths)} files each",
+    )
