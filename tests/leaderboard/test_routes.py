@@ -16,22 +16,13 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from compute.catalog import shipped
 from compute.types import BadInput
 from leaderboard import static
 from leaderboard.address import WithoutPage
 from leaderboard.routes import LARGEST_BODY, Boards, choice, routes
 
-SUITES = (
-    "unisim-core",
-    "unisim-ood",
-    "pairbench",
-    "mieb",
-    "mieb-en",
-    "mieb-lite",
-    "cfred-hpdv2",
-    "cfred-parti",
-    "cfred-coco",
-)
+SUITES = tuple(suite.key for suite in shipped().suites)
 
 
 @pytest.fixture(scope="module")

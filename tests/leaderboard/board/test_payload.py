@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from leaderboard.board import payload
+from compute.catalog import shipped
+from leaderboard.board import payload, ranked
 from leaderboard.routes import Boards
 
-SUITES = (
-    "unisim-core",
-    "unisim-ood",
-    "pairbench",
-    "mieb",
-    "mieb-en",
-    "mieb-lite",
-    "cfred-hpdv2",
-    "cfred-parti",
-    "cfred-coco",
-)
+SUITES = tuple(suite.key for suite in shipped().suites)
 
 
 @pytest.mark.parametrize("suite", SUITES)
@@ -75,3 +67,13 @@ def test_people_rank_the_generators(boards: Boards) -> None:
     means = [mean for _, mean in pairs]
     assert means in (sorted(means), sorted(means, reverse=True))
     assert set(ranking["low"]) == set(ranking["high"]) == {None}
+
+
+def test_a_suite_without_scores_is_an_empty_table(boards: Boards) -> None:
+    """Tasks that nobody has run yet still have a page: columns, no rows, no error."""
+    table = boards.table("unisim-core")
+    none = replace(table, rows=(), values=table.values[:0], stderr=table.stderr[:0], marks=table.marks[:0],
+                   missing=table.missing[:0], printed=table.printed[:0])
+    data = payload.board(boards.db, none, ranked.rank(none))
+    assert data["rows"] == data["cells"] == data["ranking"]["rank"] == []
+    assert len(data["columns"]) == len(table.families) + len(table.columns)

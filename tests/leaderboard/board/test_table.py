@@ -5,23 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from compute.catalog import shipped
 from compute.types import UnknownKey
 from leaderboard.board import table as tables
 from leaderboard.board.table import DISPUTED, SUSPECT, TRAINED
 from leaderboard.routes import Boards
 
 MODEL = "google/siglip-so400m-patch14-224"
-SUITES = (
-    "unisim-core",
-    "unisim-ood",
-    "pairbench",
-    "mieb",
-    "mieb-en",
-    "mieb-lite",
-    "cfred-hpdv2",
-    "cfred-parti",
-    "cfred-coco",
-)
+SUITES = tuple(suite.key for suite in shipped().suites)
 
 
 @pytest.mark.parametrize("suite", SUITES)

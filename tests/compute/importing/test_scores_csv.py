@@ -1,0 +1,143 @@
+"""Imports of CSV tables of scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from compute.catalog import Catalog
+from compute.importing import Imported, read_scores_csv
+from compute.types import BadInput, LikenessError
+
+HEAD = "benchmark,model,task,metric,value"
+
+
+def read(tmp_path: Path, text: str, catalog: Catalog) -> Imported:
+    path = tmp_path / "scores.csv"
+    path.write_text(text, encoding="utf-8")
+    return read_scores_csv(path, catalog=catalog)
+
+
+def test_a_table_of_scores_is_read(tmp_path: Path, catalog: Catalog) -> None:
+    imported = read(
+        tmp_path,
+        f"{HEAD},subset,n,stderr,source,printed\n"
+        "mieb,org/known,mieb/cifar10,accuracy,0.851,,100,0.03,Our report,85.1\n\n"
+        "mieb,Known (L),mieb/CIFAR10,accuracy,0.9,easy,,,Our report,\n",
+        catalog,
+    )
+    (run,) = imported.runs
+    assert (run.model, run.task, run.origin, run.source, run.procedure) == (
+        "org/known",
+        "mieb/cifar10",
+        "imported",
+        "Our report",
+        "probe",
+    )
+    assert [
+        (score.subset, score.value, score.n, score.stderr, score.printed) for score in imported.scores
+    ] == [("default", 0.851, 100, 0.03, "85.1"), ("easy", 0.9, None, None, "")]
+    assert imported.models == imported.tasks == imported.metrics == ()
+
+
+def test_a_table_can_declare_what_is_new(tmp_path: Path, catalog: Catalog) -> None:
+    imported = read(
+        tmp_path,
+        f"{HEAD},subset,model_title,model_kind,task_title,task_category,higher_is_better\n"
+        "unisim,Lab/New-1,unisim/new,distance,12.5,a,New One,metric,New task,Quality,false\n"
+        "unisim,lab/new-1,unisim/new,distance,11.5,b,,,,,\n",
+        catalog,
+    )
+    assert [(model.key, model.title, model.kind, model.organisation) for model in imported.models] == [
+        ("lab/new-1", "New One", "metric", "lab")
+    ]
+    assert [(task.key, task.category, task.metrics, task.ranked) for task in imported.tasks] == [
+        ("unisim/new", "Quality", ("distance",), False)
+    ]
+    assert [(metric.key, metric.higher_is_better) for metric in imported.metrics] == [("distance", False)]
+    assert len(imported.scores) == 2
+
+
+ROW = "mieb,org/known,mieb/cifar10,accuracy,0.5\n"
+REFUSED = {
+    "empty file": ("", "line 1: lacks the column 'benchmark'"),
+    "no rows": (HEAD + "\n", "holds no scores"),
+    "missing column": ("benchmark,model,task,value\n", "line 1: lacks the column 'metric'"),
+    "misspelt column": (f"{HEAD},stdder\n", "no column is called 'stdder'. Did you mean 'stderr'?"),
+    "column twice": (f"{HEAD},value\n", "'value' stands twice"),
+    "too few cells": (f"{HEAD}\nmieb,org/known\n", "line 2: has 2 cells, the heading has 5"),
+    "empty model": (f"{HEAD}\nmieb,,mieb/cifar10,accuracy,0.5\n", "line 2: model is empty"),
+    "unknown benchmark": (
+        f"{HEAD}\n{ROW}mieeb,org/known,mieb/cifar10,accuracy,0.5\n",
+        "line 3: no benchmark 'mieeb'. Did you mean 'mieb'?",
+    ),
+    "unknown model": (
+        f"{HEAD}\nmieb,org/knwn,mieb/cifar10,accuracy,0.5\n",
+        "no model 'org/knwn'. Did you mean 'org/known'?",
+    ),
+    "unknown task": (f"{HEAD}\nmieb,org/known,mieb/cifar,accuracy,0.5\n", "Did you mean 'mieb/cifar10'?"),
+    "unknown metric": (f"{HEAD}\nmieb,org/known,mieb/cifar10,acuracy,0.5\n", "Did you mean 'accuracy'?"),
+    "another benchmark's task": (
+        f"{HEAD}\nunisim,org/known,mieb/cifar10,accuracy,0.5\n",
+        "is of the benchmark 'mieb'",
+    ),
+    "text": (f"{HEAD}\nmieb,org/known,mieb/cifar10,accuracy,good\n", "value is 'good'"),
+    "grouped digits": (f"{HEAD}\nmieb,org/known,mieb/cifar10,accuracy,0.5_1\n", "value is '0.5_1'"),
+    "NaN": (f"{HEAD}\nmieb,org/known,mieb/cifar10,accuracy,nan\n", "value is 'nan'"),
+    "infinity": (f"{HEAD}\nmieb,org/known,mieb/cifar10,accuracy,1e999\n", "value is '1e999'"),
+    "percent": (f"{HEAD}\nmieb,org/known,mieb/cifar10,accuracy,85.1\n", "proportions are fractions"),
+    "duplicate": (f"{HEAD}\n{ROW}{ROW}", "line 3: org/known on mieb/cifar10, default, accuracy stands twice"),
+    "half an item": (f"{HEAD},n\nmieb,org/known,mieb/cifar10,accuracy,0.5,1.5\n", "n is '1.5'"),
+    "negative error": (f"{HEAD},stderr\nmieb,org/known,mieb/cifar10,accuracy,0.5,-1\n", "stderr is '-1'"),
+    "half a declaration": (
+        f"{HEAD},model_title\nmieb,new,mieb/cifar10,accuracy,0.5,New\n",
+        "model_kind is empty",
+    ),
+    "wrong kind": (
+        f"{HEAD},model_title,model_kind\nmieb,new,mieb/cifar10,accuracy,0.5,New,robot\n",
+        "model_kind is 'robot'",
+    ),
+    "declares a known model": (
+        f"{HEAD},model_title,model_kind\nmieb,org/known,mieb/cifar10,accuracy,0.5,K,encoder\n",
+        "is in the catalogue already",
+    ),
+    "two declarations": (
+        f"{HEAD},subset,model_title,model_kind\nmieb,new,mieb/cifar10,accuracy,0.5,a,New,encoder\n"
+        "mieb,new,mieb/cifar10,accuracy,0.5,b,Newer,encoder\n",
+        "declared in two ways",
+    ),
+    "a key with spaces": (
+        f"{HEAD},model_title,model_kind\nmieb,new one,mieb/cifar10,accuracy,0.5,New,encoder\n",
+        "cannot be a key",
+    ),
+    "wrong direction": (
+        f"{HEAD},task_title,task_category,higher_is_better\n"
+        "mieb,org/known,mieb/new,accuracy,0.5,New,Any,false\n",
+        "of accuracy more is better",
+    ),
+    "open quote": (f'{HEAD}\nmieb,"org/known,mieb/cifar10,accuracy,0.5\n', "is not CSV text"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_wrong_table_is_one_line_that_names_file_and_remedy(
+    kind: str, tmp_path: Path, catalog: Catalog
+) -> None:
+    text, reason = REFUSED[kind]
+    with pytest.raises(LikenessError) as caught:
+        read(tmp_path, text, catalog)
+    assert str(caught.value).startswith("scores.csv")
+    assert reason in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path, catalog: Catalog) -> None:
+    for content in (b"\xff\xfe\x00", b"benchmark\x00,model\n"):
+        (tmp_path / "scores.csv").write_bytes(content)
+        with pytest.raises(BadInput, match="scores.csv"):
+            read_scores_csv(tmp_path / "scores.csv", catalog=catalog)
+    with pytest.raises(BadInput, match="There is no file"):
+        read_scores_csv(tmp_path / "missing.csv", catalog=catalog)
+    with pytest.raises(BadInput, match="cannot be opened"):
+        read_scores_csv(tmp_path, catalog=catalog)
