@@ -83,6 +83,14 @@ LEFT JOIN (
 ) AS first_suite ON first_suite.task = runs.task
 """
 
+# Which model saw which task's data set in training, or one that it is part of.
+TRAINED_TASKS = """
+CREATE VIEW trained_tasks AS
+SELECT models.key AS model, tasks.key AS task
+FROM models, tasks LEFT JOIN datasets ON datasets.key = tasks.dataset
+WHERE list_contains(models.trained_on, tasks.dataset) OR list_has_any(models.trained_on, datasets.part_of)
+"""
+
 # A task's value in one run: its only subset, else the printed average, else the mean of all its subsets when every
 # one is there; a part of them is no value.
 TASK_VALUES = """
@@ -128,6 +136,7 @@ def write(path: Path, *, frames: dict[str, pd.DataFrame]) -> None:
                     _fill(connection, name, frames[name])
             connection.execute("INSERT INTO meta VALUES ('schema', ?)", [str(SCHEMA_VERSION)])
             connection.execute(LEADERBOARD_SCORES)
+            connection.execute(TRAINED_TASKS)
         os.replace(draft, path)
     except (duckdb.Error, OSError) as error:
         raise DatabaseError(f"Cannot write {path.name}: {_first_line(error)}. The old file is unchanged") from error

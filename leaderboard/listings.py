@@ -23,13 +23,31 @@ CLAIM_FIELDS = ("paper", "claim", "where", "printed", "recomputed", "verdict", "
 FIRST_VERDICTS = ("conflict", "rounding", "cannot be recomputed", "reproduces")
 
 
+def _value(score: dict[str, Any]) -> list[Any]:
+    """Value, printed digits, interval and number of items, as both tables show them."""
+    return [_shown(score["value"], score), score["printed"] or "", *interval(score), _whole(score["n"])]
+
+
+def _origin(score: dict[str, Any]) -> list[str]:
+    return [score["origin"], score["source"] + ("" if score["main"] else " (not the one shown on the board)")]
+
+
+def _marks(score: dict[str, Any], key: str, *, seen: set, suspect: set, disputed: set) -> str:
+    """What must be known beside a score; `key` is what the sets hold, model or task."""
+    marks = [MARKS["trained"]] if score[key] in seen else []
+    if score["origin"] == "published":
+        marks += [MARKS["suspect"]] if {(score[key], ""), (score[key], score["metric"])} & suspect else []
+        marks += [MARKS["disputed"]] if score[key] in disputed else []
+    return ", ".join(marks)
+
+
 def model_scores(boards: Boards, *, model: str) -> dict[str, Any]:
     """Every score of one model, whatever its source. Raises UnknownKey."""
     db = boards.db
     frame = queries_pages.model_scores(db, model=model)
     if frame.empty:
         raise UnknownKey("model", model, queries_pages.listed_models(db)["key"])
-    trained = set(queries.model(db, key=model).iloc[0]["trained_on"])
+    seen = set(queries_pages.trained_model(db, model=model)["task"])
     suspect = _figures(queries_pages.suspects(db, model=model), "task")
     disputed = set(frame.loc[~frame["main"], "task"])
     places = _places(boards, model)
@@ -40,15 +58,6 @@ def model_scores(boards: Boards, *, model: str) -> dict[str, Any]:
         )
         if score["subset"] not in ("default", "average") or not score["main"]:
             place = others = share = None
-        low, high = interval(score)
-        marks = [MARKS["trained"]] if score["dataset"] in trained else []
-        if score["origin"] == "published":
-            marks += (
-                [MARKS["suspect"]]
-                if {(score["task"], ""), (score["task"], score["metric"])} & suspect
-                else []
-            )
-            marks += [MARKS["disputed"]] if score["task"] in disputed else []
         chance = score["chance"] if score["metric"] == score["headline"] else None
         rows.append(
             [
@@ -56,18 +65,13 @@ def model_scores(boards: Boards, *, model: str) -> dict[str, Any]:
                 score["category"],
                 "" if score["subset"] == "default" else score["subset"],
                 score["metric_title"],
-                _shown(score["value"], score),
-                score["printed"] or "",
-                low,
-                high,
-                _whole(score["n"]),
+                *_value(score),
                 place,
                 others,
                 share,
                 _shown(chance, score),
-                score["origin"],
-                score["source"] + ("" if score["main"] else " (not the one shown on the board)"),
-                ", ".join(marks),
+                *_origin(score),
+                _marks(score, "task", seen=seen, suspect=suspect, disputed=disputed),
                 score["task"],
             ]
         )
@@ -137,6 +141,7 @@ def task_scores(boards: Boards, *, task: str) -> dict[str, Any]:
     metrics = queries.metrics(db)
     higher = {key: bool(metrics.loc[key, "higher_is_better"]) for key in frame["metric"].unique()}
     suspect = _figures(queries_pages.suspects(db, task=task), "model")
+    seen = set(queries_pages.trained_on_task(db, task=task)["model"])
     order = {metric: at for at, metric in enumerate(about["metrics"])}
     frame = frame.assign(
         turn=[order.get(metric, 99) for metric in frame["metric"]],
@@ -152,29 +157,15 @@ def task_scores(boards: Boards, *, task: str) -> dict[str, Any]:
     disputed = set(frame.loc[~frame["main"], "model"])
     rows = []
     for score in frame.to_dict("records"):
-        low, high = interval(score)
-        marks = [MARKS["trained"]] if about["dataset"] in set(score["trained_on"]) else []
-        if score["origin"] == "published":
-            marks += (
-                [MARKS["suspect"]]
-                if {(score["model"], ""), (score["model"], score["metric"])} & suspect
-                else []
-            )
-            marks += [MARKS["disputed"]] if score["model"] in disputed else []
         rows.append(
             [
                 score["title"],
                 score["kind"],
                 score["metric_title"],
                 "" if score["subset"] == "default" else score["subset"],
-                _shown(score["value"], score),
-                score["printed"] or "",
-                low,
-                high,
-                _whole(score["n"]),
-                score["origin"],
-                score["source"] + ("" if score["main"] else " (not the one shown on the board)"),
-                ", ".join(marks),
+                *_value(score),
+                *_origin(score),
+                _marks(score, "model", seen=seen, suspect=suspect, disputed=disputed),
                 score["model"],
             ]
         )

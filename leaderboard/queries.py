@@ -81,12 +81,9 @@ def averages(db: Database, *, suite: str) -> pd.DataFrame:
 
 
 def trained_on(db: Database, *, suite: str) -> pd.DataFrame:
-    """Pairs (model, task) where the model saw the task's data set, or one that it is part of, in training."""
-    return db.ask("""SELECT models.key AS model, tasks.key AS task
-                     FROM models, tasks LEFT JOIN datasets ON datasets.key = tasks.dataset
-                     WHERE (list_contains(models.trained_on, tasks.dataset)
-                            OR list_has_any(models.trained_on, datasets.part_of))
-                       AND tasks.key IN (SELECT task FROM suite_tasks WHERE suite = ?)""", [suite])
+    """Pairs (model, task) of the suite where the model saw the task's data set, or one that it is part of."""
+    return db.ask("""SELECT model, task FROM trained_tasks
+                     WHERE task IN (SELECT task FROM suite_tasks WHERE suite = ?)""", [suite])
 
 
 def notes(db: Database, *, suite: str) -> pd.DataFrame:

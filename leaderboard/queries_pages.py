@@ -166,12 +166,13 @@ def benchmarks_of(db: Database, *, model: str) -> pd.DataFrame:
 
 
 def trained_on_task(db: Database, *, task: str) -> pd.DataFrame:
-    """The models trained on a task's data set: model."""
-    return db.ask(
-        """SELECT models.key AS model FROM models, tasks
-                     WHERE tasks.key = ? AND list_contains(models.trained_on, tasks.dataset)""",
-        [task],
-    )
+    """The models that saw a task's data set in training: model."""
+    return db.ask("SELECT model FROM trained_tasks WHERE task = ?", [task])
+
+
+def trained_model(db: Database, *, model: str) -> pd.DataFrame:
+    """The tasks whose data sets a model saw in training: task."""
+    return db.ask("SELECT task FROM trained_tasks WHERE model = ?", [model])
 
 
 def projection(db: Database, *, kind: str) -> pd.DataFrame:

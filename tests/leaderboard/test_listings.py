@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from compute.types import UnknownKey
 from leaderboard import listings, queries
+from leaderboard.board.table import TRAINED
 from leaderboard.routes import Boards, routes
 
 
@@ -102,3 +104,18 @@ def test_routes_answer_and_refuse_plainly(client):
         answer = client.get(address)
         assert answer.status_code in (400, 404), address
         assert "Traceback" not in answer.text
+
+
+def test_training_on_a_data_set_marks_the_tasks_made_of_it(boards: Boards) -> None:
+    """BLIP fine-tuned on COCO: MIEB's retrieval on COCO is marked on the board, the model's page and the task's."""
+    task = "mieb/mscocoi2tretrieval"
+    table = boards.table("mieb")
+    column = next(place for place, column in enumerate(table.columns) if column.task == task)
+    scored = ~np.isnan(table.values[:, column])
+    marked = {row.model for place, row in enumerate(table.rows) if table.marks[place, column] & TRAINED}
+    on_coco = {row.model for place, row in enumerate(table.rows) if scored[place] and row.model.endswith("-coco")}
+    assert marked and marked == on_coco
+    one = sorted(marked)[0]
+    for rows, link in ((named(listings.model_scores(boards, model=one)), task),
+                       (named(listings.task_scores(boards, task=task)), one)):
+        assert all("† trained on" in row["marks"] for row in rows if row["link"] == link)
