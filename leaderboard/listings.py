@@ -28,8 +28,32 @@ def _value(score: dict[str, Any]) -> list[Any]:
     return [_shown(score["value"], score), score["printed"] or "", *interval(score), _whole(score["n"])]
 
 
+def _value_columns() -> list[dict[str, Any]]:
+    """The columns that `_value` fills."""
+    return [
+        _figure("value", "Score", 2),
+        {**_words("printed", "Printed", hint="The source's own digits"), "numeric": True},
+        _figure("low", "95% from", 1),
+        _figure("high", "to", 1),
+        _figure("n", "n", 0, hint="Items of the task"),
+    ]
+
+
 def _origin(score: dict[str, Any]) -> list[str]:
     return [score["origin"], score["source"] + ("" if score["main"] else " (not the one shown on the board)")]
+
+
+def _origin_columns() -> list[dict[str, Any]]:
+    """The columns that `_origin` and `_marks` fill."""
+    return [
+        _words("origin", "Origin"),
+        _words("source", "Source"),
+        _words(
+            "marks",
+            "Marks",
+            hint="† trained on this data set, ? suspect figure, ‡ another table prints another number",
+        ),
+    ]
 
 
 def _marks(score: dict[str, Any], key: str, *, seen: set, suspect: set, disputed: set) -> str:
@@ -80,22 +104,12 @@ def model_scores(boards: Boards, *, model: str) -> dict[str, Any]:
         _words("category", "Category"),
         _words("subset", "Subset", hint="Language or split; empty: the whole task"),
         _words("metric", "Metric"),
-        _figure("value", "Score", 2),
-        {**_words("printed", "Printed", hint="The source's own digits"), "numeric": True},
-        _figure("low", "95% from", 1),
-        _figure("high", "to", 1),
-        _figure("n", "n", 0, hint="Items of the task"),
+        *_value_columns(),
         _figure("place", "Rank", 0, hint="Among the models with a score of the same origin"),
         _figure("of", "of", 0),
         _figure("share", "Beats %", 0, hint="Share of the other models that score worse"),
         _figure("chance", "Chance", 1, hint="Score by guessing"),
-        _words("origin", "Origin"),
-        _words("source", "Source"),
-        _words(
-            "marks",
-            "Marks",
-            hint="† trained on this data set, ? suspect figure, ‡ another table prints another number",
-        ),
+        *_origin_columns(),
     ]
     return {"columns": columns, "rows": rows, "caption": f"{len(rows)} scores in the units the papers print"}
 
@@ -174,18 +188,8 @@ def task_scores(boards: Boards, *, task: str) -> dict[str, Any]:
         _words("kind", "Kind"),
         _words("metric", "Metric"),
         _words("subset", "Subset", hint="Language or split; empty: the whole task"),
-        _figure("value", "Score", 2),
-        {**_words("printed", "Printed", hint="The source's own digits"), "numeric": True},
-        _figure("low", "95% from", 1),
-        _figure("high", "to", 1),
-        _figure("n", "n", 0, hint="Items of the task"),
-        _words("origin", "Origin"),
-        _words("source", "Source"),
-        _words(
-            "marks",
-            "Marks",
-            hint="† trained on this data set, ? suspect figure, ‡ another table prints another number",
-        ),
+        *_value_columns(),
+        *_origin_columns(),
     ]
     return {"columns": columns, "rows": rows, "caption": f"{len(rows)} scores in the units the papers print"}
 
