@@ -42,6 +42,22 @@ class Undefined(LikenessError):
     """A quantity that has no value for these inputs; never stored as a score."""
 
 
+class NotHere(LikenessError):
+    """Weights, data or a package that this machine lacks; the message names the file and how to get it."""
+
+
+class BadItem(LikenessError):
+    """One image or text that cannot be used. `item` is its name within the data set, `key` its content key."""
+
+    def __init__(self, item: str, problem: str, *, key: bytes = b"") -> None:
+        super().__init__(f"{item}: {problem}. Mend or remove it, or leave such items out: --skip-bad-items")
+        self.item, self.problem, self.key = item, problem, key
+
+
+class CannotDo(LikenessError):
+    """A model asked for something it has no ability for; the plan leaves such runs out with this reason."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
     """One published benchmark. `bibtex` cites the paper."""
@@ -134,6 +150,7 @@ class Suite:
     aggregate: str  # one of AGGREGATES
     description: str
     minimum_coverage: float = 1.0  # default share of tasks a row needs to be ranked
+    baselines: tuple[str, ...] = ()  # model keys that every computed run of the suite is measured beside
 
 
 @dataclass(frozen=True, kw_only=True)

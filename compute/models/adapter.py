@@ -1,0 +1,70 @@
+"""What an adapter gives: a loaded model behind one of three small interfaces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from compute.messages import Question, Reply
+from compute.types import Model
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+    Item = Image.Image | str | tuple[Image.Image, str]
+
+
+class Encoder(Protocol):
+    """Turns images, texts or pairs of both into vectors.
+
+    `settings` is everything that decides the numbers and is only known once loaded: preprocessing, pooling, prompt,
+    the commit that a branch stood for. `multi_vector`: an item has many vectors (late interaction).
+    """
+
+    settings: dict[str, Any]
+    multi_vector: bool
+
+    def prepare(self, modality: str, item: Item) -> Any:
+        """One decoded RGB image, text or pair, made ready on the CPU. Thread-safe."""
+
+    def embed(self, modality: str, prepared: Sequence[Any]) -> np.ndarray | list[np.ndarray]:
+        """(n, d) float32 of a batch, not normalised unless the checkpoint itself does; (vectors, d) each if multi."""
+
+
+class Comparer(Protocol):
+    """Scores pairs, or single images without a reference."""
+
+    settings: dict[str, Any]
+
+    def compare(self, first: Sequence[Item] | None, second: Sequence[Item]) -> np.ndarray:
+        """(n,) float64; higher is nearer, so distances come negated; without `first`, higher is better."""
+
+
+class Judge(Protocol):
+    """Answers questions in words."""
+
+    settings: dict[str, Any]
+
+    def reply(self, questions: Sequence[Question]) -> list[Reply]:
+        """One reply a question, in order."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hardware:
+    """Where a model runs and in what precision."""
+
+    device: str  # cpu | cuda | cuda:1 | mps
+    dtype: str  # float32 | bfloat16 | float16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adapter:
+    """One family's way in. `load` imports torch itself; `packages` decide numbers, so their versions are recorded."""
+
+    key: str
+    load: Callable[[Model, Hardware], Encoder | Comparer | Judge]
+    packages: tuple[str, ...] = ()
+    version: int = 1  # raise it when the adapter's numbers change

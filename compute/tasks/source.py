@@ -1,0 +1,73 @@
+"""Where the files of a data set are: a local folder, or the hub's cache at a pinned revision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from compute.types import NotHere
+
+
+@dataclass(frozen=True, kw_only=True)
+class Need:
+    """What a task takes: which data set, how many bytes (None: not known before it is fetched), how many items."""
+
+    repo: str  # empty: made at run time, nothing to fetch
+    revision: str
+    bytes: int | None
+    present: bool
+    images: int | None  # distinct images to encode, as far as is known without reading
+    texts: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Finds data sets' files. `root/<org>/<name>/` is looked at first, then the hub's cache, then the hub itself."""
+
+    root: Path | None = None
+    offline: bool = False
+
+    def folder(self, repo: str, *, revision: str, files: tuple[str, ...] = ()) -> Path:
+        """The local folder of a data set, fetched if it must be; `files` are patterns that limit what is fetched.
+
+        Raises NotHere with the command that fetches it.
+        """
+        local = self._local(repo)
+        if local is not None:
+            return local
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+        try:
+            return Path(snapshot_download(repo, repo_type="dataset", revision=revision or None,
+                                          allow_patterns=list(files) or None, local_files_only=self.offline))
+        except (LocalEntryNotFoundError, HfHubHTTPError, OSError) as error:
+            raise NotHere(f"Data set {repo!r} at {revision or 'its newest revision'} is not on this machine. "
+                          f"Fetch it: {self.command(repo, revision=revision, files=files)}") from error
+
+    def present(self, repo: str, *, revision: str) -> Path | None:
+        """The data set's folder if all of it is here already; nothing is fetched."""
+        local = self._local(repo)
+        if local is not None:
+            return local
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import LocalEntryNotFoundError
+
+        try:
+            return Path(snapshot_download(repo, repo_type="dataset", revision=revision or None, local_files_only=True))
+        except (LocalEntryNotFoundError, OSError):
+            return None
+
+    def command(self, repo: str, *, revision: str, files: tuple[str, ...] = ()) -> str:
+        """The command line that fetches a data set into the hub's cache."""
+        parts = ["hf download", repo, "--repo-type dataset", f"--revision {revision}" if revision else ""]
+        return " ".join(part for part in (*parts, *(f"--include '{pattern}'" for pattern in files)) if part)
+
+    def _local(self, repo: str) -> Path | None:
+        folder = self.root / repo if self.root else None
+        return folder if folder and folder.is_dir() else None
+
+
+def weight(folder: Path) -> int:
+    """Bytes of all files under a folder, links followed: the hub's cache links to its blobs."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -1,0 +1,111 @@
+"""What all shapes of items share: their columns, their size, and what is left when some contents are bad."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from compute import items, tasks
+from compute.tasks.data import Choices, Clusters, Labelled, Matches, Mixed, OddOneOut, Probe, Retrieval, Sentences, ZeroShot
+from compute.types import BadInput
+
+
+def text(*contents: str) -> items.Column:
+    return items.texts(contents, of="test")
+
+
+def key(content: str) -> bytes:
+    return items.content_key(content)
+
+
+def test_equal_content_has_an_equal_key_and_other_content_another() -> None:
+    column = text("a", "b", "a")
+    assert column.keys[0] == column.keys[2] != column.keys[1]
+    assert items.content_key("é") == items.content_key("é".encode())
+
+
+def test_take_keeps_contents_names_and_keys_together() -> None:
+    column = text("a", "b", "c").take(np.array([2, 0]))
+    assert [column.read(row) for row in range(2)] == ["c", "a"]
+    assert column.name(0) == "test, text 2"
+    assert column.keys.tolist() == [key("c"), key("a")]
+
+
+def test_pairs_are_known_by_both_sides() -> None:
+    first = items.paired(items.images([b"x", b"y"], of="test"), text("a", "a"))
+    assert first.keys[0] != first.keys[1]
+    assert first.read(1) == (b"y", "a")
+
+
+def test_columns_of_a_probe_are_those_of_its_test_items_only() -> None:
+    part = Labelled(names=("0",), items=text("test"), labels=np.array([0]), classes=("c",))
+    train = Labelled(names=("0",), items=text("train"), labels=np.array([0]), classes=("c",))
+    assert [column.read(0) for column in tasks.columns(Probe(train=train, test=part))] == ["test"]
+
+
+def test_columns_are_found_within_tuples_and_nested_shapes() -> None:
+    data = Retrieval(
+        queries=Mixed(names=("q",), text=text("q"), text_at=np.array([0])),
+        documents=Mixed(names=("d",), text=text("d"), text_at=np.array([0])),
+        relevant=(np.array([0]), np.array([0]), np.array([1])),
+    )
+    assert [column.read(0) for column in tasks.columns(data)] == ["q", "d"]
+    matches = Matches(names=("0",), images=(text("i"),), captions=(text("a"), text("b")))
+    assert [column.read(0) for column in tasks.columns(matches)] == ["i", "a", "b"]
+
+
+def test_bad_contents_take_every_item_that_needs_them() -> None:
+    data = Choices(names=("0", "1", "2"), reference=text("r", "s", "t"), answer=np.array([0, 1, 0]),
+                   alternatives=(text("a", "b", "c"), text("d", "bad", "f")))
+    kept = tasks.without(data, {key("bad"), key("elsewhere")})
+    assert kept.names == ("0", "2")
+    assert kept.answer.tolist() == [0, 0]
+    assert [kept.alternatives[1].read(row) for row in range(2)] == ["d", "f"]
+    assert tasks.size(kept) == 2
+
+
+def test_bad_members_scores_and_rows() -> None:
+    odd = OddOneOut(names=("0", "1"), members=(text("a", "bad"), text("b", "b"), text("c", "c")), odd=np.array([0, 2]))
+    assert tasks.without(odd, {key("bad")}).odd.tolist() == [0]
+    pairs = Sentences(names=("0", "1"), first=text("bad", "a"), second=text("b", "b"), human=np.array([1.0, 2.0]))
+    assert tasks.without(pairs, {key("bad")}).human.tolist() == [2.0]
+    rows = Matches(names=("0", "1"), images=(text("a", "b"),), captions=(text("c", "bad"),))
+    assert tasks.without(rows, {key("bad")}).names == ("0",)
+
+
+def test_bad_labelled_items_go_from_training_and_test() -> None:
+    def part(*contents: str) -> Labelled:
+        return Labelled(names=contents, items=text(*contents), labels=np.arange(len(contents)), classes=("x", "y"))
+
+    probe = tasks.without(Probe(train=part("a", "bad"), test=part("bad", "b")), {key("bad")})
+    assert probe.train.names == ("a",)
+    assert probe.test.labels.tolist() == [1]
+    assert tasks.without(Clusters(test=part("a", "bad")), {key("bad")}).test.names == ("a",)
+
+
+def test_a_class_cannot_lose_its_prompt() -> None:
+    part = Labelled(names=("0",), items=text("a"), labels=np.array([0]), classes=("x",))
+    with pytest.raises(BadInput, match="prompt"):
+        tasks.without(ZeroShot(test=part, prompts=text("bad")), {key("bad")})
+
+
+def test_a_lost_document_is_no_longer_a_right_answer_and_positions_move_up() -> None:
+    data = Retrieval(
+        queries=Mixed(names=("q0", "q1"), text=text("q0", "q1"), text_at=np.array([0, 1])),
+        documents=Mixed(names=("d0", "d1", "d2"), text=text("bad", "d1"), text_at=np.array([0, 1, -1]),
+                        image=items.images([b"x"], of="test"), image_at=np.array([-1, -1, 0])),
+        relevant=(np.array([0, 0, 1]), np.array([0, 1, 2]), np.array([1, 2, 3])),
+        ignored=(np.array([1]), np.array([0])), candidates=(np.array([0, 1]), np.array([1, 2])),
+    )
+    kept = tasks.without(data, {key("bad")})
+    assert kept.documents.names == ("d1", "d2")
+    assert [part.tolist() for part in kept.relevant] == [[0, 1], [0, 1], [2, 3]]
+    assert [part.tolist() for part in kept.ignored] == [[], []]
+    assert [part.tolist() for part in kept.candidates] == [[0, 1], [0, 1]]
+    assert kept.documents.text_at.tolist() == [1, -1]
+
+
+def test_nothing_left_is_an_error() -> None:
+    pairs = Sentences(names=("0",), first=text("bad"), second=text("b"), human=np.array([1.0]))
+    with pytest.raises(BadInput, match="No item is left"):
+        tasks.without(pairs, {key("bad")})
