@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -26,13 +26,23 @@ from compute.tasks.data import (
 from compute.tasks.source import Need, Source
 from compute.types import BadInput, NotHere, Task
 
-# Which module makes the items of a benchmark's tasks: each has `load(task, *, source)` and `needs(task, *, source)`.
+# Which module makes the items of a benchmark's tasks: each has load, needs, identity and options_of, as below.
 LOADERS = {"unisim": "compute.tasks.unisim", "mieb": "compute.tasks.mieb", "mini": "compute.tasks.mini"}
 
 
-def load(task: Task, *, source: Source) -> dict[str, Data]:
-    """A task's items, a subset at a time. Raises NotHere for files that are not on this machine."""
-    return _loader(task).load(task, source=source)
+def load(task: Task, *, source: Source, options: Mapping[str, Any] | None = None) -> dict[str, Data]:
+    """A task's items, a subset at a time. Raises NotHere for files that are not on this machine.
+
+    `options` may name any of `options_of(task)`; what is left out has its default.
+    """
+    known = options_of(task)
+    chosen = {name: (options or {}).get(name, allowed[0]) for name, allowed in known.items()}
+    return _loader(task).load(task, source=source, options=chosen)
+
+
+def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
+    """What can be chosen of how a task's items are made: name -> allowed values, the first is the default."""
+    return _loader(task).options_of(task)
 
 
 def needs(task: Task, *, source: Source) -> Need:

@@ -10,11 +10,11 @@ from compute.types import NotHere
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """What a task takes: which data set, how many bytes (None: not known before it is fetched), how many items."""
+    """What a task takes: which data set, how many bytes, how many contents to encode; None: not known."""
 
     repo: str  # empty: made at run time, nothing to fetch
     revision: str
-    bytes: int | None
+    bytes: int | None  # counted where the files are here, else estimated
     present: bool
     images: int | None  # distinct images to encode, as far as is known without reading
     texts: int | None
@@ -26,6 +26,7 @@ class Source:
 
     root: Path | None = None
     offline: bool = False
+    cache: Path | None = None  # where content keys are kept, so that a data set is read for them only once
 
     def folder(self, repo: str, *, revision: str, files: tuple[str, ...] = ()) -> Path:
         """The local folder of a data set, fetched if it must be; `files` are patterns that limit what is fetched.

@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 from compute import items, tasks
-from compute.tasks.data import Choices, Clusters, Labelled, Matches, Mixed, OddOneOut, Probe, Retrieval, Sentences, ZeroShot
+from compute.tasks.data import (
+    Choices,
+    Clusters,
+    Labelled,
+    Matches,
+    Mixed,
+    OddOneOut,
+    Probe,
+    Retrieval,
+    Sentences,
+    ZeroShot,
+)
 from compute.types import BadInput
 
 

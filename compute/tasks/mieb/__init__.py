@@ -1,0 +1,54 @@
+"""MIEB's 132 task rows as items, from the hub's Parquet at the pinned revisions. Protocols: MIEB sections 3 and 4."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from compute.tasks.data import Data
+from compute.tasks.mieb import labelled, retrieval, rows, sets
+from compute.tasks.mieb.rows import Row
+from compute.tasks.source import Need, Source, weight
+from compute.types import Task
+
+LOADER_VERSION = 1  # part of every run's fingerprint: raise it when the items change
+
+BYTES_PER_PIXEL = 0.25  # of a JPEG, for estimates before anything is fetched
+
+# Which function makes the items of a procedure's tasks: (row, source, subset, options) -> Data.
+MAKERS = {
+    "probe": labelled.probe,
+    "clustering": labelled.clusters,
+    "zero_shot": labelled.zero_shot,
+    "matching": sets.matches,
+    "sts": sets.sentences,
+    "retrieval": retrieval.load,
+    "multiple_choice": retrieval.load,
+}
+
+
+def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str, Data]:
+    """A task's items, a subset (language, or `default`) at a time."""
+    row = rows.row(task)
+    return {subset: MAKERS[task.procedure](row, source, subset, options) for subset in task.subsets}
+
+
+def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
+    """`prompts`: as the public code has them, with line ends left in, or clean."""
+    return {"prompts": ("public", "clean")} if rows.row(task).keeps_line_ends else {}
+
+
+def identity(task: Task) -> dict[str, Any]:
+    return {"loader": LOADER_VERSION}
+
+
+def needs(task: Task, *, source: Source) -> Need:
+    """What the task takes: bytes where the files are here, else about so many; a probe's drawn items come on top."""
+    row: Row = rows.row(task)
+    folder = source.present(row.repo, revision=row.revision)
+    held = rows.contents(task)
+    size = weight(folder) if folder else None
+    if size is None and held.images and held.pixels:
+        size = round(held.images * held.pixels * BYTES_PER_PIXEL)
+    return Need(repo=row.repo, revision=row.revision, bytes=size, present=folder is not None, images=held.images,
+                texts=held.texts)

@@ -1,0 +1,79 @@
+"""Items with classes: probes, clustering, zero-shot classification."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from compute import items
+from compute.tasks import parquet
+from compute.tasks.data import Clusters, Labelled, Probe, ZeroShot
+from compute.tasks.mieb import rows
+from compute.tasks.mieb.rows import Row
+from compute.tasks.source import Source
+from compute.types import BadInput
+
+# The public code leaves out one damaged training image of Birdsnap before it draws.
+DAMAGED = {("Birdsnap", "train"): (3854,)}
+
+
+def probe(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> Probe:
+    """Training and test items of a linear probe, single label or several."""
+    return Probe(train=_labelled(row, source, row.train_split), test=_labelled(row, source, row.split),
+                 samples_per_label=row.samples_per_label, draws=row.draws)
+
+
+def clusters(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> Clusters:
+    """Items to be grouped."""
+    return Clusters(test=_labelled(row, source, row.split))
+
+
+def zero_shot(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> ZeroShot:
+    """Items and one prompt a class. With `prompts` public, line ends stay where the public code leaves them."""
+    test = _labelled(row, source, row.split)
+    if row.fixed:
+        prompts = row.fixed
+    else:
+        names = rows.class_names(row.name) or test.classes
+        end = "\n" if row.keeps_line_ends and options["prompts"] == "public" else ""
+        before, _, after = row.template.partition("{")
+        prompts = tuple(f"{before}{name}{end}{after.partition('}')[2]}" for name in names)
+    if len(prompts) <= int(test.labels.max()):
+        raise BadInput(f"{row.name}: {len(prompts)} class names, but labels go up to {int(test.labels.max())}. "
+                       "Is it the pinned revision?")
+    return ZeroShot(test=test, prompts=items.texts(prompts, of=f"{row.name}, prompts"))
+
+
+def _labelled(row: Row, source: Source, split: str) -> Labelled:
+    folder, repo = row.where(source)
+    table = parquet.table(folder, repo=repo, split=split)
+    values, = table.values(row.label_column)
+    labels, classes = _labels(values, table.class_names(row.label_column))
+    column = table.images(row.image_columns[0], cache=source.cache)
+    part = Labelled(names=tuple(map(str, range(len(table)))), items=column, labels=labels, classes=classes)
+    damaged = DAMAGED.get((row.name, split), ())
+    if not damaged or len(table) <= max(damaged):
+        return part
+    keep = np.delete(np.arange(len(table)), damaged)
+    return Labelled(names=tuple(part.names[at] for at in keep), items=column.take(keep), labels=labels[keep],
+                    classes=classes)
+
+
+def _labels(values: list[Any], names: tuple[str, ...] | None) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Labels as positions (n,), or as a table of truth values (n, classes) where rows hold lists."""
+    if values and isinstance(values[0], list):
+        known = names or tuple(map(str, sorted({one for row in values for one in row})))
+        at = {name: place for place, name in enumerate(known)}
+        table = np.zeros((len(values), len(known)), dtype=bool)
+        for row, some in enumerate(values):
+            table[row, [one if names and isinstance(one, int) else at[str(one)] for one in some]] = True
+        return table, known
+    if names and all(isinstance(value, int) for value in values):
+        return np.array(values, dtype=np.int64), names
+    if all(isinstance(value, int) for value in values):
+        return np.array(values, dtype=np.int64), tuple(map(str, range(max(values, default=-1) + 1)))
+    known = names or tuple(sorted(set(map(str, values))))
+    at = {name: place for place, name in enumerate(known)}
+    return np.array([at[str(value)] for value in values], dtype=np.int64), known

@@ -1,0 +1,265 @@
+"""Queries, documents and which belong together: the hub's three tables, or data sets that keep them another way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from compute import items
+from compute.items import Column
+from compute.tasks import parquet
+from compute.tasks.data import Mixed, Retrieval
+from compute.tasks.mieb.rows import Row
+from compute.tasks.parquet import NO_KEY, Table
+from compute.tasks.source import Source
+from compute.types import BadInput
+
+
+@dataclass(kw_only=True)
+class Parts:
+    """Queries and documents by name, and (query, document) -> grade; `pools` keeps grade 0 as a candidate."""
+
+    queries: Mixed
+    documents: Mixed
+    grades: dict[tuple[str, str], int] = field(default_factory=dict)
+    pools: bool = False
+
+
+def load(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> Retrieval:
+    """One subset's queries and documents. Queries without any judged document are left out, as the public code does."""
+    parts = _maker(row)(row, source, subset)
+    query_at = {name: at for at, name in enumerate(parts.queries.names)}
+    document_at = {name: at for at, name in enumerate(parts.documents.names)}
+    judged = sorted({query_at[query] for query, _ in parts.grades if query in query_at})
+    if not judged:
+        raise BadInput(f"{row.name}, {subset}: no query has a judged document. Is it the pinned revision?")
+    moved = {before: after for after, before in enumerate(judged)}
+    known = [(moved[query_at[query]], document_at[document], grade) for (query, document), grade in parts.grades.items()
+             if query in query_at and document in document_at]
+    pairs = np.array(known, dtype=np.int64).reshape(-1, 3)
+    right = pairs[pairs[:, 2] > 0]
+    return Retrieval(queries=_take(parts.queries, np.array(judged)), documents=parts.documents,
+                     relevant=(right[:, 0], right[:, 1], right[:, 2]), skip_first=row.skip_first,
+                     candidates=(pairs[:, 0], pairs[:, 1]) if parts.pools else None)
+
+
+def _maker(row: Row) -> Callable[[Row, Source, str], Parts]:
+    for prefix, maker in MAKERS.items():
+        if row.name.startswith(prefix):
+            return maker
+    return three_tables
+
+
+def three_tables(row: Row, source: Source, subset: str) -> Parts:
+    """The common layout: configurations `corpus`, `queries` or `query`, and `qrels` or the default one."""
+    folder, repo = row.where(source)
+    there = parquet.configs(folder)
+    before = "" if subset == "default" else f"{subset}-"
+
+    def table(*names: str) -> Table:
+        config = next((before + name for name in names if before + name in there), before + names[0])
+        splits = parquet.splits(folder, config=config)
+        split = row.split if row.split in splits or len(splits) != 1 else splits[0]
+        return parquet.table(folder, repo=repo, config=config, split=split)
+
+    queries = _mixed(row, table("query", "queries"), "queries", source)
+    documents = _mixed(row, table("corpus"), "corpus", source)
+    grades = _grades(table("qrels", "default"), query=str, document=str)
+    return Parts(queries=queries, documents=documents, grades=grades, pools=row.name.endswith("MultiChoice"))
+
+
+def _mixed(row: Row, table: Table, side: str, source: Source) -> Mixed:
+    """Queries or documents with the modalities that the task's row names for this side."""
+    identity = next((name for name in ("id", "_id", "query-id", "corpus-id") if name in table.columns), "id")
+    names = tuple(map(str, table.values(identity)[0]))
+    image = text = None
+    if f"{side}.image" in row.image_columns and "image" in table.columns:
+        image = table.images("image", cache=source.cache)
+    if f"{side}.text" in row.text_columns:
+        column = "text" if "text" in table.columns else "query"
+        titles = table.values("title")[0] if "title" in table.columns else [None] * len(names)
+        bodies, = table.values(column)
+        text = [f"{title or ''} {body or ''}".strip() for title, body in zip(titles, bodies, strict=True)]
+    return _both(names, image=image, text=text, of=f"{table.title}, text")
+
+
+def _both(names: tuple[str, ...], *, image: Column | None = None, text: list[str] | None = None, of: str) -> Mixed:
+    """Rows with an image, a text or both; an image of no bytes or a blank text is one that is not there."""
+    image_at = text_at = column = None
+    if image is not None:
+        image_at = np.where(image.keys == NO_KEY, -1, np.arange(len(image)))
+        there = np.flatnonzero(image_at >= 0)
+        image, image_at = image.take(there), _renumbered(image_at, there)
+    if text is not None:
+        there = np.array([at for at, one in enumerate(text) if one.strip()], dtype=np.int64)
+        column = items.texts([text[at] for at in there], of=of)
+        text_at = _renumbered(np.full(len(text), -1), there)
+    return Mixed(names=names, image=image, image_at=image_at, text=column, text_at=text_at)
+
+
+def _renumbered(at: np.ndarray, there: np.ndarray) -> np.ndarray:
+    moved = np.full(len(at), -1, dtype=np.int64)
+    moved[there] = np.arange(len(there))
+    return moved
+
+
+def _take(mixed: Mixed, keep: np.ndarray) -> Mixed:
+    return Mixed(names=tuple(mixed.names[at] for at in keep), image=mixed.image, text=mixed.text,
+                 image_at=mixed.image_at[keep] if mixed.image_at is not None else None,
+                 text_at=mixed.text_at[keep] if mixed.text_at is not None else None)
+
+
+def _grades(table: Table, *, query: Callable, document: Callable) -> dict[tuple[str, str], int]:
+    columns = table.values("query-id", "corpus-id", "score")
+    return {(query(one), document(other)): int(score) for one, other, score in zip(*columns, strict=True)}
+
+
+def documents(row: Row, source: Source, subset: str) -> Parts:
+    """ViDoRe: questions and pages, numbered on their own."""
+    folder, repo = row.where(source)
+    tables = {config: parquet.table(folder, repo=repo, config=config, split=row.split)
+              for config in ("queries", "corpus", "qrels")}
+    pages = tables["corpus"].images("image", cache=source.cache)
+    names, texts = tables["queries"].values("query-id", "query")
+    return Parts(
+        queries=_both(tuple(map(str, names)), text=texts, of=f"{tables['queries'].title}, query"),
+        documents=_both(tuple(map(str, tables["corpus"].values("corpus-id")[0])), image=pages, of=repo),
+        grades=_grades(tables["qrels"], query=str, document=str),
+    )
+
+
+def memes(row: Row, source: Source, subset: str) -> Parts:
+    """Hateful Memes: one pool of all splits' rows with distinct texts; a test row's own row is its answer."""
+    folder, repo = row.where(source)
+    tables = {split: parquet.table(folder, repo=repo, split=split) for split in ("test", "validation", "train")}
+    names, texts, images = _joined(tables, "id", "text", source=source)
+    first = {text: at for at, text in reversed(list(enumerate(texts)))}
+    pool = np.array(sorted(first.values()))
+    count = len(tables[row.split])  # the test split comes first
+    return _captioned(row, names=[str(name) for name in names], texts=texts, images=images, pool=pool,
+                      asked=np.arange(count), of=repo)
+
+
+def memotion(row: Row, source: Source, subset: str) -> Parts:
+    """Memotion: one pool of all splits' rows that have a text; rows are known by their split and place."""
+    folder, repo = row.where(source)
+    tables = {split: parquet.table(folder, repo=repo, split=split) for split in parquet.splits(folder)}
+    texts, = _joined(tables, "text_corrected", source=source)[:1]
+    images = _joined(tables, source=source)[-1]
+    origin = [split for split, table in tables.items() for _ in range(len(table))]
+    here = np.array([at for at, text in enumerate(texts) if text is not None], dtype=np.int64)
+    asked = np.array([place for place, at in enumerate(here) if origin[at] == row.split], dtype=np.int64)
+    names = [f"{origin[at]}-{at}" for at in here]
+    return _captioned(row, names=names, texts=[texts[at] for at in here], images=images.take(here),
+                      pool=np.arange(len(here)), asked=asked, of=repo)
+
+
+def rows_as_pairs(row: Row, source: Source, subset: str) -> Parts:
+    """SciMMIR: every row of the split is a query, its other half the answer."""
+    folder, repo = row.where(source)
+    table = parquet.table(folder, repo=repo, split=row.split)
+    texts, = table.values("text")
+    every = np.arange(len(table))
+    return _captioned(row, names=[str(at) for at in every], texts=texts, pool=every, asked=every, of=repo,
+                      images=table.images("image", cache=source.cache))
+
+
+def _joined(tables: dict[str, Table], *names: str, source: Source) -> list:
+    """Columns of several splits end to end, the images last."""
+    columns = [sum((table.values(name)[0] for table in tables.values()), []) for name in names]
+    parts = [table.images("image", cache=source.cache) for table in tables.values()]
+    starts = np.cumsum([0, *map(len, parts)])
+
+    def place(at: int) -> tuple[Column, int]:
+        part = int(np.searchsorted(starts, at, side="right")) - 1
+        return parts[part], at - int(starts[part])
+
+    def read(at: int) -> bytes:
+        column, row = place(at)
+        return column.read(row)
+
+    def name(at: int) -> str:
+        column, row = place(at)
+        return column.name(row)
+
+    keys = np.concatenate([part.keys for part in parts])
+    return [*columns, Column(modality="image", keys=keys, read=read, name=name)]
+
+
+def _captioned(row: Row, *, names: list[str], texts: list[str], images: Column, pool: np.ndarray, asked: np.ndarray,
+               of: str) -> Parts:
+    """Rows with an image and a text each: one half asks for the other, whichever way the task's row says."""
+    by_text = "queries.text" in row.text_columns
+
+    def half(at: np.ndarray, *, text: bool) -> Mixed:
+        some = tuple(names[place] for place in at)
+        if text:
+            return _both(some, text=[texts[place] or "" for place in at], of=f"{of}, text")
+        return _both(some, image=images.take(at), of=of)
+
+    return Parts(queries=half(asked, text=by_text), documents=half(pool, text=not by_text),
+                 grades={(names[at], names[at]): 1 for at in asked})
+
+
+def captions(row: Row, source: Source, subset: str) -> Parts:
+    """WIT and XM3600: a split a language; every caption of an image asks for it."""
+    folder, repo = row.where(source)
+    table = parquet.table(folder, repo=repo, split=subset)
+    names, lists = table.values("image_id", "captions")
+    asked = [(f"{name}-{place}", text, str(name)) for name, some in zip(names, lists, strict=True)
+             for place, text in enumerate(some)]
+    return Parts(
+        queries=_both(tuple(name for name, _, _ in asked), text=[text for _, text, _ in asked], of=table.title),
+        documents=_both(tuple(map(str, names)), image=table.images("image", cache=source.cache), of=repo),
+        grades={(name, image): 1 for name, _, image in asked},
+    )
+
+
+def one_caption(row: Row, source: Source, subset: str) -> Parts:
+    """XFlickr30k-CO: a split a language, one sentence an image."""
+    folder, repo = row.where(source)
+    table = parquet.table(folder, repo=repo, split=subset)
+    ids, texts = table.values("id", "sentences")
+    names = tuple(map(str, ids))
+    return Parts(queries=_both(names, text=texts, of=table.title),
+                 documents=_both(names, image=table.images("image", cache=source.cache), of=repo),
+                 grades={(name, name): 1 for name in names})
+
+
+def choices(row: Row, source: Source, subset: str) -> Parts:
+    """CV-Bench: rows of one question type; a query is image and question, its choices are the candidates."""
+    folder, repo = row.where(source)
+    table = parquet.table(folder, repo=repo, split=row.split)
+    kinds, questions, options, answers = table.values("task", "question", "choices", "answer")
+    mine = np.array([at for at, kind in enumerate(kinds) if kind == row.name.removeprefix("CVBench")], dtype=np.int64)
+    pool = list(dict.fromkeys(choice for at in mine for choice in options[at]))
+    grades = {(str(at), choice): int(choice == options[at][_letter(answers[at], of=table.title)])
+              for at in mine.tolist() for choice in options[at]}
+    return Parts(
+        queries=_both(tuple(map(str, mine)), image=table.images("image", cache=source.cache).take(mine),
+                      text=[questions[at] for at in mine], of=table.title),
+        documents=_both(tuple(pool), text=pool, of=f"{table.title}, choices"), grades=grades, pools=True,
+    )
+
+
+def _letter(answer: str, *, of: str) -> int:
+    place = "ABCDEFGH".find(answer.strip("()"))
+    if place < 0 or len(answer.strip("()")) != 1:
+        raise BadInput(f"{of}: the answer {answer!r} is no letter of a choice")
+    return place
+
+
+# Data sets that are not the three tables, by how their tasks' names begin.
+MAKERS = {
+    "Vidore": documents,
+    "HatefulMemes": memes,
+    "Memotion": memotion,
+    "SciMMIR": rows_as_pairs,
+    "WIT": captions,
+    "XM3600": captions,
+    "XFlickr30kCo": one_caption,
+    "CVBench": choices,
+}

@@ -1,0 +1,102 @@
+"""The facts of MIEB's tasks that only their loaders need: columns, templates, class names, counts."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from compute.published import read_csv
+from compute.store import ROOT
+from compute.tasks.source import Source
+from compute.types import BadInput, Task
+
+CATALOG = ROOT / "assets" / "catalog"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One task's row of `mieb_tasks.csv`."""
+
+    name: str
+    repo: str
+    revision: str
+    split: str
+    image_columns: tuple[str, ...]
+    text_columns: tuple[str, ...]
+    label_column: str
+    template: str  # with one placeholder for a class's name
+    fixed: tuple[str, ...]  # whole prompts, where they are no template
+    keeps_line_ends: bool  # the public code reads class names with their line ends and leaves them in the prompts
+    samples_per_label: int
+    draws: int
+    train_split: str
+    skip_first: bool
+
+    def where(self, source: Source) -> tuple:
+        return source.folder(self.repo, revision=self.revision), self.repo
+
+
+@lru_cache(maxsize=1)
+def _rows() -> dict[str, Row]:
+    return {f"mieb/{line['name'].lower()}": _row(line)
+            for line in read_csv(CATALOG / "mieb_tasks.csv").to_dict("records")}
+
+
+def row(task: Task) -> Row:
+    """The facts of a task. Raises BadInput for a task that is not MIEB's."""
+    if task.key not in _rows():
+        raise BadInput(f"mieb_tasks.csv has no row for task {task.key!r}")
+    return _rows()[task.key]
+
+
+def _row(line: dict[str, str]) -> Row:
+    extra = json.loads(line["extra"] or "{}")
+    template, _, remark = line["zero_shot_template"].partition("  [")
+    fixed = tuple(json.loads(template.removeprefix("fixed: "))) if template.startswith("fixed: ") else ()
+    return Row(
+        name=line["name"], repo=line["hf_dataset_path"], revision=line["revision"],
+        split=line["eval_splits"].split("|")[-1], image_columns=_list(line["image_columns"]),
+        text_columns=_list(line["text_columns"]), label_column=line["label_column"],
+        template="" if fixed else template, fixed=fixed, keeps_line_ends="KEPT" in remark,
+        samples_per_label=extra.get("samples_per_label", 16), draws=extra.get("n_experiments", 5),
+        train_split=extra.get("train_split", "train"), skip_first=extra.get("skip_first_result", False),
+    )
+
+
+def _list(text: str) -> tuple[str, ...]:
+    return tuple(part for part in re.split(r"[|\s]+", text) if part)
+
+
+@lru_cache(maxsize=1)
+def _class_names() -> dict[str, tuple[str, ...]]:
+    table = read_csv(CATALOG / "class_names.csv", columns=("task", "name"))
+    return {str(task): tuple(part["name"]) for task, part in table.groupby("task", sort=False)}
+
+
+def class_names(name: str) -> tuple[str, ...] | None:
+    """Class names that no data set carries, in the order of its labels; None for a task whose data set does."""
+    return _class_names().get(name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contents:
+    """Distinct images and texts of a task's test side, and an image's mean pixels, as the public statistics count."""
+
+    images: int | None
+    texts: int | None
+    pixels: int | None
+
+
+@lru_cache(maxsize=1)
+def _contents() -> dict[str, Contents]:
+    names = ("images", "texts", "pixels")
+    table = read_csv(CATALOG / "mieb_contents.csv", columns=("task", *names))
+    return {line["task"]: Contents(**{name: int(line[name]) if line[name] else None for name in names})
+            for line in table.to_dict("records")}
+
+
+def contents(task: Task) -> Contents:
+    """What a task holds, known without its files."""
+    return _contents().get(task.key, Contents(images=None, texts=None, pixels=None))

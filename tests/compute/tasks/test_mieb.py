@@ -1,0 +1,308 @@
+"""MIEB's loaders on small data sets in the real layouts and column names, written by the hub's own library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import datasets
+import numpy as np
+import pytest
+
+from compute import tasks
+from compute.catalog import shipped
+from compute.items import content_key
+from compute.tasks.data import Clusters, Data, Matches, Probe, Retrieval, Sentences, ZeroShot
+from compute.tasks.source import Source
+from compute.types import BadInput, NotHere, Task
+from tests.compute.tasks import hub_files
+from tests.compute.tasks.hub_files import image
+
+IMAGE = datasets.Image()
+TEXT = datasets.Value("string")
+NUMBER = datasets.Value("int64")
+
+
+def task(name: str) -> Task:
+    return shipped().task(f"mieb/{name.lower()}")
+
+
+def table(columns: dict[str, list], **features) -> datasets.Dataset:
+    return datasets.Dataset.from_dict(columns, features=datasets.Features(features))
+
+
+def load(tmp_path: Path, name: str, files: dict, **options) -> dict[str, Data]:
+    row = task(name)
+    hub_files.write(tmp_path / row.dataset, files)
+    return tasks.load(row, source=Source(root=tmp_path, offline=True), options=options)
+
+
+def key(red: int) -> bytes:
+    return content_key(hub_files.png(image(red)))
+
+
+def labelled(count: int, *, column: str = "image", label: str = "label", classes: list[str] | None = None,
+             first: int = 0) -> datasets.Dataset:
+    kind = datasets.ClassLabel(names=classes) if classes else NUMBER
+    return table({column: [image(first + at) for at in range(count)], label: [at % 2 for at in range(count)]},
+                 **{column: IMAGE, label: kind})
+
+
+def test_every_task_of_the_suites_has_a_maker_and_its_counts() -> None:
+    source = Source(offline=True)
+    for row in shipped().tasks:
+        if row.benchmark == "mieb":
+            need = tasks.needs(row, source=source)
+            assert need.repo == row.dataset
+            assert need.revision
+            assert need.images or need.texts, row.key
+
+
+def test_probe_reads_both_splits_and_the_tasks_own_draws(tmp_path: Path) -> None:
+    names = ["plane", "bird"]
+    train, test = labelled(6, classes=names, first=100), labelled(4, classes=names)
+    data = load(tmp_path, "STL10", {("default", "train"): train, ("default", "test"): test})["default"]
+    assert isinstance(data, Probe)
+    assert (data.samples_per_label, data.draws) == (8, 10)
+    assert data.test.classes == ("plane", "bird")
+    assert data.test.labels.tolist() == [0, 1, 0, 1]
+    assert data.train.items.keys[5] == key(105)
+
+
+def test_probe_with_labels_that_are_bare_numbers(tmp_path: Path) -> None:
+    files = {("default", split): labelled(4, column="webp", label="cls") for split in ("train", "test")}
+    assert load(tmp_path, "GTSRB", files)["default"].test.classes == ("0", "1")
+
+
+def test_several_labels_an_item(tmp_path: Path) -> None:
+    kind = datasets.List(datasets.ClassLabel(names=["cat", "dog", "cow"]))
+    rows = table({"image": [image(1), image(2)], "classes": [[0, 2], [1]]}, image=IMAGE, classes=kind)
+    data = load(tmp_path, "VOC2007", {("default", "train"): rows, ("default", "test"): rows})["default"]
+    assert data.test.labels.tolist() == [[True, False, True], [False, True, False]]
+    assert data.samples_per_label == 8
+
+
+def test_the_damaged_training_image_of_birdsnap_is_left_out(tmp_path: Path) -> None:
+    count = 3856
+    rows = table({"image": [image(1)] * count, "common": [0] * count}, image=IMAGE,
+                 common=datasets.ClassLabel(names=["owl"]))
+    train = load(tmp_path, "Birdsnap", {("default", "train"): rows, ("default", "test"): rows})["default"].train
+    assert len(train.items) == count - 1
+    assert "3854" not in train.names
+
+
+def test_clusters(tmp_path: Path) -> None:
+    data = load(tmp_path, "TinyImageNetClustering", {("default", "valid"): labelled(4, classes=["a", "b"])})["default"]
+    assert isinstance(data, Clusters)
+    assert data.test.labels.tolist() == [0, 1, 0, 1]
+
+
+def test_zero_shot_prompts_from_the_schemas_class_names(tmp_path: Path) -> None:
+    files = {("default", "test"): labelled(2, column="img", label="fine_label", classes=["apple", "sea lion"])}
+    data = load(tmp_path, "CIFAR100ZeroShot", files)["default"]
+    assert isinstance(data, ZeroShot)
+    assert [data.prompts.read(at) for at in range(2)] == ["a photo of a apple.", "a photo of a sea lion."]
+
+
+def test_zero_shot_prompts_keep_the_public_codes_line_ends_unless_asked_to_be_clean(tmp_path: Path) -> None:
+    files = {("default", "test"): labelled(2, column="webp", label="cls")}
+    public = load(tmp_path, "GTSRBZeroShot", files)["default"].prompts
+    clean = load(tmp_path, "GTSRBZeroShot", files, prompts="clean")["default"].prompts
+    assert len(public) == len(clean) == 43
+    assert public.read(0).count("\n") == 1
+    assert public.read(0).replace("\n", "") == clean.read(0)
+    assert clean.read(0).startswith("a close up photo of a '")
+    assert tasks.options_of(task("GTSRBZeroShot")) == {"prompts": ("public", "clean")}
+    assert tasks.options_of(task("CIFAR10ZeroShot")) == {}
+
+
+def test_zero_shot_prompts_that_are_written_out_and_the_empty_class_name(tmp_path: Path) -> None:
+    fixed = load(tmp_path, "RenderedSST2", {("default", "test"): labelled(2, column="png", label="cls")})["default"]
+    assert fixed.prompts.read(1) == "a positive review of a movie"
+    files = {("default", "test"): labelled(2, column="webp", label="cls")}
+    assert load(tmp_path, "CLEVRZeroShot", files)["default"].prompts.read(3) == " shapes."
+
+
+def test_labels_beyond_the_class_names_are_refused(tmp_path: Path) -> None:
+    rows = table({"webp": [image(1)], "cls": [43]}, webp=IMAGE, cls=NUMBER)
+    with pytest.raises(BadInput, match="43 class names, but labels go up to 43"):
+        load(tmp_path, "GTSRBZeroShot", {("default", "test"): rows})
+
+
+def test_matching_of_one_image_and_several_captions(tmp_path: Path) -> None:
+    names = ["correct_caption", *(f"hard_text_{at}" for at in range(1, 5))]
+    rows = table({"images": [[image(1)], [image(2)]], **{name: [f"{name} 0", f"{name} 1"] for name in names}},
+                 images=datasets.List(IMAGE), **dict.fromkeys(names, TEXT))
+    data = load(tmp_path, "AROCocoOrder", {("default", "test"): rows})["default"]
+    assert isinstance(data, Matches)
+    assert (len(data.images), len(data.captions)) == (1, 5)
+    assert data.captions[4].read(1) == "hard_text_4 1"
+    assert data.images[0].keys[1] == key(2)
+
+
+def test_matching_of_two_and_two_and_of_the_split_called_train(tmp_path: Path) -> None:
+    rows = table({"image_0": [image(1)], "image_1": [image(2)], "caption_0": ["a"], "caption_1": ["b"]},
+                 image_0=IMAGE, image_1=IMAGE, caption_0=TEXT, caption_1=TEXT)
+    data = load(tmp_path, "Winoground", {("default", "test"): rows})["default"]
+    assert (len(data.images), len(data.captions)) == (2, 2)
+    rows = table({"images": [image(1)], "caption": ["a"], "negative_caption": ["b"]},
+                 images=IMAGE, caption=TEXT, negative_caption=TEXT)
+    assert load(tmp_path, "SugarCrepe", {("default", "train"): rows})["default"].captions[1].read(0) == "b"
+
+
+def test_matching_from_a_pool_of_images(tmp_path: Path) -> None:
+    pool = {"id": [f"d{at}" for at in range(11)], "image": [image(at) for at in range(11)]}
+    corpus = table(pool, id=TEXT, image=IMAGE)
+    query = table({"id": ["q"], "text": ["the third"]}, id=TEXT, text=TEXT)
+    judged = [(f"d{at}", int(at == 3)) for at in range(10)]
+    qrels = table({"query-id": ["q"] * 10, "corpus-id": [name for name, _ in judged], "score": [s for _, s in judged]},
+                  **{"query-id": TEXT, "corpus-id": TEXT, "score": NUMBER})
+    files = {("corpus", "corpus"): corpus, ("query", "test"): query, ("qrels", "test"): qrels}
+    data = load(tmp_path, "ImageCoDe", files)["default"]
+    assert [column.keys[0] for column in data.images] == [key(at) for at in (3, 0, 1, 2, 4, 5, 6, 7, 8, 9)]
+    assert data.captions[0].read(0) == "the third"
+
+
+def test_scored_pairs_of_each_language(tmp_path: Path) -> None:
+    files = {}
+    for at, language in enumerate(task("VisualSTS17Multilingual").subsets):
+        files[(language, "test")] = table(
+            {"sentence1": [image(at)], "sentence2": [image(at + 50)], "score": [at / 2]},
+            sentence1=IMAGE, sentence2=IMAGE, score=datasets.Value("float64"))
+    data = load(tmp_path, "VisualSTS17Multilingual", files)
+    assert list(data) == list(task("VisualSTS17Multilingual").subsets)
+    part = data["es-es"]
+    assert isinstance(part, Sentences)
+    assert part.human.tolist() == [list(data).index("es-es") / 2]
+    assert part.second.keys[0] == key(list(data).index("es-es") + 50)
+
+
+QRELS = {"query-id": TEXT, "corpus-id": TEXT, "score": NUMBER}
+
+
+def qrels(*rows: tuple[str, str, int]) -> datasets.Dataset:
+    return table({name: [row[at] for row in rows] for at, name in enumerate(QRELS)}, **QRELS)
+
+
+def three_tables(*, ids: str = "id") -> dict:
+    both = {ids: TEXT, "image": IMAGE, "text": TEXT}
+    return {
+        ("query", "test"): table({ids: ["q0", "q1", "q2"], "image": [image(1), image(2), image(3)],
+                                  "text": ["more red", "", "unjudged"]}, **both),
+        ("corpus", "test"): table({ids: ["d0", "d1"], "image": [image(11), None], "text": ["zero", "one"]}, **both),
+        ("qrels", "test"): qrels(("q1", "d0", 1), ("q0", "d1", 2), ("q0", "d0", 0)),
+    }
+
+
+def test_three_tables_with_image_and_text_on_both_sides(tmp_path: Path) -> None:
+    data = load(tmp_path, "InfoSeekIT2ITRetrieval", three_tables())["default"]
+    assert isinstance(data, Retrieval)
+    assert data.queries.names == ("q0", "q1")
+    assert data.queries.text_at.tolist() == [0, -1]
+    assert data.documents.image_at.tolist() == [0, -1]
+    assert data.documents.text_at.tolist() == [0, 1]
+    found = sorted(zip(*(part.tolist() for part in data.relevant), strict=True))
+    assert found == [(0, 1, 2), (1, 0, 1)]
+    assert data.candidates is None
+
+
+def test_only_the_modalities_of_the_tasks_row_are_read(tmp_path: Path) -> None:
+    data = load(tmp_path, "CIRRIT2IRetrieval", three_tables(ids="_id"))["default"]
+    assert data.documents.text is None
+    assert data.queries.text is not None
+    skipped = load(tmp_path, "CUB200I2IRetrieval", three_tables())["default"]
+    assert skipped.skip_first
+    assert skipped.queries.text is None
+
+
+def test_multiple_choice_keeps_judged_documents_as_candidates(tmp_path: Path) -> None:
+    data = load(tmp_path, "BLINKIT2IMultiChoice", three_tables())["default"]
+    found = sorted(zip(*(part.tolist() for part in data.candidates), strict=True))
+    assert found == [(0, 0), (0, 1), (1, 0)]
+
+
+def test_document_pages(tmp_path: Path) -> None:
+    numbers = {"query-id": NUMBER, "corpus-id": NUMBER, "score": NUMBER}
+    queries = {"query-id": [5, 6], "query": ["who?", "where?"]}
+    pages = {"corpus-id": [7, 8], "image": [image(1), image(2)]}
+    files = {
+        ("queries", "test"): table(queries, **{"query-id": NUMBER, "query": TEXT}),
+        ("corpus", "test"): table(pages, **{"corpus-id": NUMBER, "image": IMAGE}),
+        ("qrels", "test"): table({"query-id": [5, 6], "corpus-id": [8, 7], "score": [1, 1]}, **numbers),
+    }
+    data = load(tmp_path, "VidoreDocVQARetrieval", files)["default"]
+    assert data.documents.names == ("7", "8")
+    assert sorted(zip(data.relevant[0].tolist(), data.relevant[1].tolist(), strict=True)) == [(0, 1), (1, 0)]
+
+
+def test_memes_share_one_pool_of_distinct_texts(tmp_path: Path) -> None:
+    def split(first: int, texts: list[str]) -> datasets.Dataset:
+        ids = list(range(first, first + len(texts)))
+        return table({"id": ids, "image": [image(at) for at in ids], "text": texts}, id=NUMBER, image=IMAGE, text=TEXT)
+
+    files = {("default", "test"): split(0, ["a", "b"]), ("default", "validation"): split(10, ["b", "c"]),
+             ("default", "train"): split(20, ["d"])}
+    data = load(tmp_path, "HatefulMemesI2TRetrieval", files)["default"]
+    assert [data.documents.text.read(at) for at in range(4)] == ["a", "b", "c", "d"]
+    assert data.queries.image.keys[data.queries.image_at].tolist() == [key(0), key(1)]
+    turned = load(tmp_path, "HatefulMemesT2IRetrieval", files)["default"]
+    assert turned.queries.text.read(1) == "b"
+    assert turned.documents.image.keys.tolist() == [key(0), key(1), key(11), key(20)]
+
+
+def test_memotion_leaves_out_rows_without_a_text(tmp_path: Path) -> None:
+    def split(first: int, texts: list[str | None]) -> datasets.Dataset:
+        return table({"image": [image(first + at) for at in range(len(texts))], "text_corrected": texts},
+                     image=IMAGE, text_corrected=TEXT)
+
+    files = {("default", "train"): split(0, ["x", None]), ("default", "test"): split(10, [None, "y"])}
+    data = load(tmp_path, "MemotionT2IRetrieval", files)["default"]
+    assert [data.queries.text.read(at) for at in data.queries.text_at] == ["y"]
+    assert sorted(data.documents.image.keys.tolist()) == sorted([key(0), key(11)])
+    query, document, _ = data.relevant
+    assert data.documents.image.keys[data.documents.image_at[document[0]]] == key(11)
+
+
+def test_rows_that_are_query_and_document_at_once(tmp_path: Path) -> None:
+    rows = table({"image": [image(1), image(2)], "text": ["a", "b"]}, image=IMAGE, text=TEXT)
+    data = load(tmp_path, "SciMMIRI2TRetrieval", {("default", "test"): rows})["default"]
+    assert [data.documents.text.read(at) for at in range(2)] == ["a", "b"]
+    assert data.relevant[0].tolist() == data.relevant[1].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("name", ["WITT2IRetrieval", "XM3600T2IRetrieval"])
+def test_every_caption_of_every_language_asks_for_its_image(tmp_path: Path, name: str) -> None:
+    rows = table({"image_id": ["x", "y"], "image": [image(1), image(2)], "captions": [["a", "b"], ["c"]]},
+                 image_id=TEXT, image=IMAGE, captions=datasets.List(TEXT))
+    data = load(tmp_path, name, {("default", subset): rows for subset in task(name).subsets})
+    assert list(data) == list(task(name).subsets)
+    part = next(iter(data.values()))
+    assert part.queries.names == ("x-0", "x-1", "y-0")
+    assert part.relevant[1].tolist() == [0, 0, 1]
+
+
+def test_one_sentence_an_image_a_language(tmp_path: Path) -> None:
+    rows = table({"id": ["x", "y"], "image": [image(1), image(2)], "sentences": ["a", "b"]},
+                 id=TEXT, image=IMAGE, sentences=TEXT)
+    files = {("default", subset): rows for subset in task("XFlickr30kCoT2IRetrieval").subsets}
+    part = load(tmp_path, "XFlickr30kCoT2IRetrieval", files)["de"]
+    assert part.relevant[1].tolist() == [0, 1]
+
+
+def test_questions_with_their_own_choices(tmp_path: Path) -> None:
+    rows = table({"task": ["Count", "Depth", "Count"], "image": [image(1), image(2), image(3)],
+                  "question": ["how many?", "nearer?", "how few?"],
+                  "choices": [["3", "1"], ["a", "b"], ["1", "0", "3"]], "answer": ["(B)", "(A)", "(C)"]},
+                 task=TEXT, image=IMAGE, question=TEXT, choices=datasets.List(TEXT), answer=TEXT)
+    data = load(tmp_path, "CVBenchCount", {("default", "test"): rows})["default"]
+    assert data.documents.names == ("3", "1", "0")
+    assert len(data.queries) == 2
+    right = dict(zip(data.relevant[0].tolist(), data.relevant[1].tolist(), strict=True))
+    assert [data.documents.names[right[at]] for at in range(2)] == ["1", "3"]
+    assert np.bincount(data.candidates[0]).tolist() == [2, 3]
+
+
+def test_a_data_set_that_is_not_here_says_how_to_fetch_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    row = task("CIFAR10")
+    with pytest.raises(NotHere, match=f"hf download mteb/cifar10 --repo-type dataset --revision {row.revision}"):
+        tasks.load(row, source=Source(root=tmp_path, offline=True))

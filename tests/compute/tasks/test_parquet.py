@@ -1,0 +1,116 @@
+"""Tables of hub data sets, written by the hub's own library (`datasets`) and read by ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import datasets
+import numpy as np
+import pytest
+
+from compute.items import content_key
+from compute.tasks import parquet
+from compute.types import BadInput, NotHere
+from tests.compute.tasks import hub_files
+
+LABELS = datasets.ClassLabel(names=["cat", "dog"])
+
+
+def pictures(count: int) -> datasets.Dataset:
+    features = datasets.Features({"image": datasets.Image(), "label": LABELS})
+    return datasets.Dataset.from_dict(
+        {"image": [hub_files.image(at) for at in range(count)], "label": [at % 2 for at in range(count)]},
+        features=features)
+
+
+@pytest.mark.parametrize("card", [True, False])
+def test_images_of_all_shards_in_order_with_their_bytes_and_keys(tmp_path: Path, card: bool) -> None:
+    tables = {("default", "test"): pictures(5), ("default", "train"): pictures(2)}
+    hub_files.write(tmp_path, tables, card=card, shards=2)
+    table = parquet.table(tmp_path, repo="org/set", split="test")
+    column = table.images("image")
+    assert len(table) == len(column) == 5
+    for at in (4, 0, 3):
+        data = hub_files.png(hub_files.image(at))
+        assert column.read(at) == data
+        assert column.keys[at] == content_key(data)
+    assert column.name(3) == "org/set test, image 3"
+    assert parquet.splits(tmp_path) == ("test", "train")
+
+
+def test_class_names_come_from_the_schema(tmp_path: Path) -> None:
+    hub_files.write(tmp_path, {("default", "test"): pictures(2)})
+    table = parquet.table(tmp_path, repo="org/set", split="test")
+    assert table.class_names("label") == ("cat", "dog")
+    assert table.values("label") == [[0, 1]]
+    assert table.class_names("image") is None
+
+
+def test_class_names_of_a_column_of_lists(tmp_path: Path) -> None:
+    features = datasets.Features({"classes": datasets.List(LABELS)})
+    rows = datasets.Dataset.from_dict({"classes": [[0, 1], [1]]}, features=features)
+    hub_files.write(tmp_path, {("default", "test"): rows})
+    assert parquet.table(tmp_path, repo="org/set", split="test").class_names("classes") == ("cat", "dog")
+
+
+def test_rows_without_an_image_have_no_key(tmp_path: Path) -> None:
+    features = datasets.Features({"image": datasets.Image()})
+    rows = datasets.Dataset.from_dict({"image": [None, hub_files.image(1)]}, features=features)
+    hub_files.write(tmp_path, {("corpus", "test"): rows})
+    column = parquet.table(tmp_path, repo="org/set", config="corpus", split="test").images("image")
+    assert column.keys[0] == parquet.NO_KEY != column.keys[1]
+
+
+def test_lists_of_images_are_a_column_a_place(tmp_path: Path) -> None:
+    features = datasets.Features({"images": datasets.List(datasets.Image())})
+    lists = [[hub_files.image(1), hub_files.image(2)], [hub_files.image(3), hub_files.image(4)]]
+    rows = datasets.Dataset.from_dict({"images": lists}, features=features)
+    hub_files.write(tmp_path, {("default", "test"): rows})
+    table = parquet.table(tmp_path, repo="org/set", split="test")
+    first, second = table.image_lists("images")
+    assert second.read(0) == hub_files.png(hub_files.image(2))
+    assert first.keys[1] == content_key(hub_files.png(hub_files.image(3)))
+    assert table.holds_lists("images")
+
+
+def test_keys_are_read_from_files_once_and_anew_when_a_file_changes(tmp_path: Path) -> None:
+    data, cache = tmp_path / "data", tmp_path / "cache"
+    hub_files.write(data, {("default", "test"): pictures(3)})
+    first = parquet.table(data, repo="org/set", split="test").images("image", cache=cache).keys
+    kept = list(cache.glob("*.npy"))
+    assert len(kept) == 1
+    marked = np.load(kept[0])
+    marked[0] = b"from the cache"
+    np.save(kept[0], marked)
+    assert parquet.table(data, repo="org/set", split="test").images("image", cache=cache).keys[0] == b"from the cache"
+    hub_files.write(data, {("default", "test"): pictures(4)})
+    anew = parquet.table(data, repo="org/set", split="test").images("image", cache=cache).keys
+    assert anew[:3].tolist() == first.tolist()
+    assert len(anew) == 4
+
+
+def test_what_is_missing_is_named_with_what_is_there(tmp_path: Path) -> None:
+    hub_files.write(tmp_path, {("default", "test"): pictures(1)})
+    with pytest.raises(NotHere, match="split 'dev'.*test-00000"):
+        parquet.table(tmp_path, repo="org/set", split="dev")
+    with pytest.raises(BadInput, match="no column 'img'; it has: image, label"):
+        parquet.table(tmp_path, repo="org/set", split="test").images("img")
+
+
+def test_a_half_fetched_file_is_named_as_such(tmp_path: Path) -> None:
+    hub_files.write(tmp_path, {("default", "test"): pictures(3)})
+    path = next(tmp_path.rglob("*.parquet"))
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(BadInput, match="org/set test.*half-fetched"):
+        len(parquet.table(tmp_path, repo="org/set", split="test"))
+
+
+def test_an_image_that_is_only_a_path_is_refused(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    (tmp_path / "data").mkdir()
+    rows = pa.table({"image": [{"bytes": None, "path": "elsewhere.png"}]})
+    pq.write_table(rows, tmp_path / "data" / "test-00000-of-00001.parquet")
+    with pytest.raises(BadInput, match="only a path"):
+        parquet.table(tmp_path, repo="org/set", split="test").images("image")
