@@ -27,6 +27,7 @@ class Source:
     root: Path | None = None
     offline: bool = False
     cache: Path | None = None  # where content keys are kept, so that a data set is read for them only once
+    manifests: Path | None = None  # where drawn questions are kept, so that every model answers the same
 
     def folder(self, repo: str, *, revision: str, files: tuple[str, ...] = ()) -> Path:
         """The local folder of a data set, fetched if it must be; `files` are patterns that limit what is fetched.

@@ -1,0 +1,133 @@
+"""UniSim-Bench's 25 data sets as items, drawn once from a fixed seed and kept. Rules: UniSim-Bench section 3, Table 1.
+
+The samples behind the published numbers cannot be drawn again: their seeds were drawn inside the public loaders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from compute.tasks import parquet
+from compute.tasks.data import Data
+from compute.tasks.source import Need, Source, weight
+from compute.tasks.unisim import image_pairs, landmarks, odd, samples, text_images
+from compute.tasks.unisim.files import Files
+from compute.tasks.unisim.samples import Sample
+from compute.types import NotHere, Task
+
+LOADER_VERSION, SEED = 1, 0
+REPO, REWARDS, CIFAR = "saraghznfri/unisim_data", "THUDM/ImageRewardDB", "mteb/cifar100"
+CIFAR_REVISION = "ac5511f885f65fb75d31a9d8810a8440913f7721"  # as in MIEB's own row
+HPDV2 = "unisim/hpdv2"
+ALTERNATIVES = (2, 3, 4, 5, 6, 7, 8)  # Figure 4
+OOO, IR = ("unisim/imagenet-ooo", "unisim/cifar-100-ooo"), tuple(landmarks.FOLDERS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Questions:
+    """How a task's samples are drawn and what its reference and alternatives are."""
+
+    draw: Callable[[Files, Random, int], list[Sample]]
+    reference: str = ""  # image | text | empty: the question is a quality
+    alternatives: str = "image"
+    question: str = "reference"
+    change: Callable[[bytes], bytes] | None = None  # of an image file's bytes, before anything sees them
+    repo: str = REPO
+
+
+NEARER = partial(Questions, reference="image")
+FITS_TEXT = partial(Questions, reference="text")
+FITS_IMAGE = partial(Questions, reference="image", alternatives="text")
+BETTER = partial(Questions, question="quality")
+
+QUESTIONS: dict[str, Questions] = {
+    "unisim/nights": NEARER(draw=image_pairs.nights),
+    "unisim/bapps": NEARER(draw=image_pairs.bapps),
+    "unisim/pieapp-2afc": NEARER(draw=image_pairs.pieapp),
+    "unisim/imagereward": FITS_TEXT(draw=text_images.imagereward, repo=REWARDS),
+    HPDV2: FITS_TEXT(draw=text_images.hpdv2(2)),
+    "unisim/agiqa-3k-alignment": FITS_TEXT(draw=text_images.agiqa),
+    "unisim/magicbrush": FITS_TEXT(draw=text_images.magicbrush),
+    "unisim/hq-edit-it": FITS_TEXT(draw=text_images.hq_edit_images),
+    "unisim/cd-coco": FITS_IMAGE(draw=text_images.cd_coco),
+    "unisim/polaris": FITS_IMAGE(draw=text_images.polaris),
+    "unisim/hq-edit-text": FITS_IMAGE(draw=text_images.hq_edit_texts),
+    "unisim/kadid-10k": BETTER(draw=image_pairs.kadid),
+    "unisim/koniq-10k": BETTER(draw=image_pairs.koniq("MOS")),
+    "unisim/pieapp-iqa": BETTER(draw=image_pairs.pieapp_quality),
+    "unisim/agiqa-3k-quality": BETTER(draw=image_pairs.agiqa_quality),
+    "unisim/pipal": BETTER(draw=image_pairs.pipal),
+    "unisim/sice-brightness": Questions(draw=image_pairs.sice, question="brightness", change=image_pairs.smaller),
+    **{f"unisim/koniq-10k-{attribute}": Questions(draw=image_pairs.koniq(attribute), question=attribute)
+       for attribute in ("brightness", "colorfulness", "contrast", "sharpness")},
+}
+
+
+def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str, Data]:
+    """A task's items; revisited Oxford and Paris have the subsets medium and hard."""
+    if task.key == "unisim/cifar-100-ooo":
+        return {"default": _cifar(task, source)}
+    repo = QUESTIONS[task.key].repo if task.key in QUESTIONS else REPO
+    files = Files.of(repo, source.folder(repo, revision=task.revision))
+    if task.key in IR:
+        return landmarks.load(files, landmarks.FOLDERS[task.key], samples.looker(files, cache=source.cache))
+    if task.key == "unisim/imagenet-ooo":
+        drawn = samples.draw(_manifest(task, source), lambda: odd.imagenet(files, _random(task), task.n_items))
+        return {"default": samples.odd_one_out(drawn, samples.looker(files, cache=source.cache))}
+    asked = QUESTIONS[task.key]
+    count = options.get("alternatives", 2)
+    drawer = text_images.hpdv2(count) if task.key == HPDV2 else asked.draw
+    drawn = samples.draw(_manifest(task, source, count), lambda: drawer(files, _random(task), task.n_items))
+    look = samples.looker(files, change=asked.change, cache=source.cache)
+    return {"default": samples.choices(drawn, look, reference=asked.reference, alternatives=asked.alternatives,
+                                       question=asked.question)}
+
+
+def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
+    """`alternatives`: how many images a prompt of HPDv2 has to choose from."""
+    return {"alternatives": ALTERNATIVES} if task.key == HPDV2 else {}
+
+
+def identity(task: Task) -> dict[str, Any]:
+    return {"loader": LOADER_VERSION, "seed": SEED}
+
+
+def needs(task: Task, *, source: Source) -> Need:
+    """What the task takes; the data set's archives hold all tasks, so their bytes are counted once a data set."""
+    repo, revision = _where(task)
+    folder = source.present(repo, revision=revision)
+    pictures = len(task.modalities) and task.n_items
+    per_item = {"choice": 2, "odd_one_out": 3}.get(task.procedure)
+    return Need(repo=repo, revision=revision, bytes=weight(folder) if folder else None, present=folder is not None,
+                images=pictures * per_item if pictures and per_item else None,
+                texts=task.n_items if "text" in task.modalities else None)
+
+
+def _where(task: Task) -> tuple[str, str]:
+    if task.key == "unisim/cifar-100-ooo":
+        return CIFAR, CIFAR_REVISION
+    if task.key not in QUESTIONS and task.key not in (*OOO, *IR):
+        raise NotHere(f"Task {task.key!r} has no loader")
+    return (QUESTIONS[task.key].repo if task.key in QUESTIONS else REPO), task.revision
+
+
+def _cifar(task: Task, source: Source) -> Data:
+    table = parquet.table(source.folder(CIFAR, revision=CIFAR_REVISION), repo=CIFAR, split="test")
+    labels, = table.values("fine_label")
+    drawn = samples.draw(_manifest(task, source), lambda: odd.cifar(labels, _random(task), task.n_items))
+    column = table.images("img", cache=source.cache)
+    return samples.odd_one_out(drawn, lambda rows, _: column.take([int(row) for row in rows]))
+
+
+def _manifest(task: Task, source: Source, alternatives: int = 2) -> Path | None:
+    more = f"-{alternatives}" if alternatives != 2 else ""
+    return source.manifests / f"{task.key.replace('/', '__')}{more}-seed-{SEED}.csv" if source.manifests else None
+
+
+def _random(task: Task) -> Random:
+    return Random(f"{SEED} {task.key}")

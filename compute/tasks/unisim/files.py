@@ -1,0 +1,140 @@
+"""Files of a data set by their name within it, whether they lie in a folder or inside its tar and zip archives."""
+
+from __future__ import annotations
+
+import tarfile
+import zipfile
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+
+from compute.items import Column, content_key
+from compute.types import BadInput, NotHere
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file: in a folder, at an offset of a tar, or under a name of a zip."""
+
+    container: Path
+    offset: int | None = None
+    size: int = 0
+    inner: str = ""
+
+    def read(self) -> bytes:
+        if self.inner:
+            with zipfile.ZipFile(self.container) as archive:
+                return archive.read(self.inner)
+        if self.offset is None:
+            return self.container.read_bytes()
+        with self.container.open("rb") as handle:
+            handle.seek(self.offset)
+            return handle.read(self.size)
+
+
+@dataclass(frozen=True)
+class Files:
+    """All files of a data set. A tar whose members lack their folder's name is known by the tar's own."""
+
+    repo: str
+    folder: Path
+    members: dict[str, Member] = field(repr=False)
+    by_folder: dict[str, list[str]] = field(repr=False)
+
+    @classmethod
+    def of(cls, repo: str, folder: Path) -> Files:
+        """Indexes a folder. Plain files win over archived ones of the same name."""
+        members: dict[str, Member] = {}
+        for path in sorted(folder.rglob("*")):
+            name = str(path.relative_to(folder))
+            if not path.is_file():
+                continue
+            if path.name.endswith(".tar"):
+                members.update(_tar(path, stem=path.name.removesuffix(".tar")))
+            elif path.name.endswith(".zip"):
+                members.update(_zip(path, place=PurePosixPath(name).with_suffix("")))
+        members.update({str(path.relative_to(folder)): Member(path) for path in sorted(folder.rglob("*"))
+                        if path.is_file()})
+        by_folder: dict[str, list[str]] = defaultdict(list)
+        for name in sorted(members):
+            by_folder[str(PurePosixPath(name).parent)].append(name)
+        return cls(repo, folder, members, dict(by_folder))
+
+    def has(self, name: str) -> bool:
+        return name in self.members
+
+    def read(self, name: str) -> bytes:
+        """A file's bytes. Raises NotHere naming it."""
+        if name not in self.members:
+            raise NotHere(f"Data set {self.repo!r} has no file {name!r} in {self.folder}, neither as a file nor in a "
+                          "tar or zip. Fetch the data set's archives again, or unpack them there")
+        return self.members[name].read()
+
+    def text(self, name: str) -> str:
+        try:
+            return self.read(name).decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise BadInput(f"{self.repo}: {name} is not UTF-8 text ({error.reason}, byte {error.start})") from error
+
+    def within(self, folder: str) -> list[str]:
+        """Names of the files directly in a folder, sorted. Raises NotHere for a folder that is not there."""
+        if folder not in self.by_folder:
+            raise NotHere(f"Data set {self.repo!r} has no folder {folder!r} in {self.folder}, neither as a folder nor "
+                          "in a tar or zip. Fetch the data set's archives again, or unpack them there")
+        return self.by_folder[folder]
+
+    def folders(self, above: str) -> list[str]:
+        """Names of the folders directly below `above` that hold files, sorted."""
+        depth = len(PurePosixPath(above).parts) + 1
+        found = {"/".join(PurePosixPath(name).parts[:depth]) for name in self.by_folder
+                 if name.startswith(f"{above}/")}
+        return sorted(found)
+
+    def images(self, names: Sequence[str], *, change: Callable[[bytes], bytes] | None = None,
+               cache: Path | None = None) -> Column:
+        """A column of image files, each read once for its key; `change` makes the shown image of the file's bytes."""
+        read = (lambda name: change(self.read(name))) if change else self.read
+        keys = self._keys(sorted(set(names)), read, cache=cache, changed=change is not None)
+        return Column(modality="image", keys=np.array([keys[name] for name in names], dtype="S32"),
+                      read=lambda row: read(names[row]), name=lambda row: f"{self.repo}, {names[row]}")
+
+    def _keys(self, names: list[str], read: Callable[[str], bytes], *, cache: Path | None,
+              changed: bool) -> dict[str, bytes]:
+        sizes = [(name, member.container.stat().st_mtime_ns, member.offset, member.size)
+                 for name in names if (member := self.members.get(name))]
+        kept = cache / f"{content_key(repr((str(self.folder), changed, sizes))).decode()}.npy" if cache else None
+        if kept and kept.is_file():
+            return dict(zip(names, np.load(kept, allow_pickle=False).tolist(), strict=True))
+        keys = {name: content_key(read(name)) for name in names}
+        if kept:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            np.save(kept, np.array(list(keys.values()), dtype="S32"), allow_pickle=False)
+        return keys
+
+
+def _tar(path: Path, *, stem: str) -> dict[str, Member]:
+    try:
+        with tarfile.open(path, "r:") as archive:
+            found = {PurePosixPath(entry.name): Member(path, entry.offset_data, entry.size)
+                     for entry in archive if entry.isfile()}
+    except tarfile.TarError as error:
+        raise BadInput(f"{path.name} is not a whole tar archive ({error}). Fetch it again") from error
+    names = {_plain(name): member for name, member in found.items()}
+    below = {f"{stem}/{name}": member for name, member in names.items() if not name.startswith(f"{stem}/")}
+    return {**below, **names}
+
+
+def _zip(path: Path, *, place: PurePosixPath) -> dict[str, Member]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            inner = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+    except zipfile.BadZipFile as error:
+        raise BadInput(f"{path.name} is not a whole zip archive ({error}). Fetch it again") from error
+    return {f"{place}/{_plain(PurePosixPath(name))}": Member(path, inner=name) for name in inner}
+
+
+def _plain(name: PurePosixPath) -> str:
+    return str(PurePosixPath(*[part for part in name.parts if part not in (".", "..", "/")]))

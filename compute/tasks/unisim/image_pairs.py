@@ -1,0 +1,188 @@
+"""Questions about images alone: nearer to a reference, of better quality, brighter and the like (UniSim-Bench Table 1).
+
+Each function draws samples from one data set's own files and annotations; rules: FACTS of the published numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import defaultdict
+from pathlib import PurePosixPath
+from random import Random
+
+import numpy as np
+
+from compute.tasks.unisim.files import Files
+from compute.tasks.unisim.samples import Sample
+from compute.types import BadInput
+
+BAPPS_SUBSETS = ("cnn", "color", "deblur", "frameinterp", "superres", "traditional")
+BAPPS_SHARE = 0.15
+KADID_TEST_IMAGES = range(73, 82)
+KADID_DISTORTIONS, KADID_SEVERITIES = range(1, 26), range(1, 6)
+PIPAL_REFERENCE_SCORE, PIPAL_REFERENCES = 1500, 5
+SICE_SHARE, SICE_SCALE = 0.1, 0.2
+
+
+def rows(files: Files, name: str) -> list[dict[str, str]]:
+    """A CSV as dictionaries, blanks around names and values dropped."""
+    lines = csv.DictReader(io.StringIO(files.text(name)))
+    return [{(key or "").strip(): (value or "").strip() for key, value in line.items()} for line in lines]
+
+
+def nights(files: Files, random: Random, count: int) -> list[Sample]:
+    """Test rows with at least 6 votes; the right one is what people voted for."""
+    return [Sample(name=row["ref_path"], reference=f"nights/{row['ref_path']}", answer=int(float(row["right_vote"])),
+                   alternatives=(f"nights/{row['left_path']}", f"nights/{row['right_path']}"))
+            for row in rows(files, "nights/data.csv") if row["split"] == "test" and float(row["votes"]) >= 6]
+
+
+def bapps(files: Files, random: Random, count: int) -> list[Sample]:
+    """The first 15% of each validation subset; the answer is the rounded share of votes for the second."""
+    found = []
+    for subset in BAPPS_SUBSETS:
+        place = f"bapps/val/{subset}"
+        judged = files.within(f"{place}/judge")
+        for path in judged[: int(len(judged) * BAPPS_SHARE)]:
+            name = PurePosixPath(path).stem
+            found.append(Sample(name=f"{subset}/{name}", reference=f"{place}/ref/{name}.png",
+                                alternatives=(f"{place}/p0/{name}.png", f"{place}/p1/{name}.png"),
+                                answer=round(_first_number(files.read(path), of=path))))
+    return found
+
+
+def _first_number(data: bytes, *, of: str) -> float:
+    try:
+        return float(np.load(io.BytesIO(data), allow_pickle=False).ravel()[0])
+    except (ValueError, IndexError, EOFError) as error:
+        raise BadInput(f"{of} is not an array of numbers") from error
+
+
+def _pieapp(files: Files) -> list[tuple[str, str, str, str, float]]:
+    """(scene, reference, A, B, preference for A) with a clear preference and no reference among the alternatives."""
+    found = []
+    for line in files.text("pie_app/test_reference_list.txt").split():
+        scene = line.removesuffix(".png")
+        for row in rows(files, f"pie_app/labels/test/{scene}_pairwise_labels.csv"):
+            first, second, preference = row["distorted image A"], row["distorted image B"], row["preference for A"]
+            if row["ref. image"] in (first, second) or 0.4 <= float(preference) <= 0.6:
+                continue
+            found.append((scene, row["ref. image"], first, second, float(preference)))
+    return found
+
+
+def pieapp(files: Files, random: Random, count: int) -> list[Sample]:
+    """Which of two distorted images is nearer to the reference."""
+    return [Sample(name=f"{first}/{second}", reference=f"pie_app/reference_images/test/{reference}",
+                   alternatives=tuple(f"pie_app/distorted_images/test/{scene}/{one}" for one in (first, second)),
+                   answer=0 if preference > 0.5 else 1)
+            for scene, reference, first, second, preference in _pieapp(files)]
+
+
+def pieapp_quality(files: Files, random: Random, count: int) -> list[Sample]:
+    """The reference against each distorted image: the reference always wins."""
+    pairs = [(f"pie_app/reference_images/test/{reference}", f"pie_app/distorted_images/test/{scene}/{one}")
+             for scene, reference, first, second, _ in _pieapp(files) for one in (first, second)]
+    drawn = random.sample(pairs, min(count, len(pairs)))
+    return [_shuffled(random, f"{at}", good, bad) for at, (good, bad) in enumerate(drawn)]
+
+
+def kadid(files: Files, random: Random, count: int) -> list[Sample]:
+    """Two severities of one distortion of one test image; the milder is better."""
+    found = []
+    for at in range(count):
+        image, distortion = random.choice(KADID_TEST_IMAGES), random.choice(KADID_DISTORTIONS)
+        mild, strong = sorted(random.sample(KADID_SEVERITIES, 2))
+        names = [f"kadid10k/images/I{image:02d}_{distortion:02d}_{severity:02d}.png" for severity in (mild, strong)]
+        found.append(_shuffled(random, str(at), *names))
+    return found
+
+
+def koniq(attribute: str):
+    """Two random test images; the one with the higher value of the attribute (`MOS` for quality) wins."""
+
+    def draw(files: Files, random: Random, count: int) -> list[Sample]:
+        here = [row for row in rows(files, "koniq10k/koniq10k_distributions_sets.csv") if row["set"] == "test"]
+        if attribute == "MOS":
+            values = {row["image_name"]: float(row["MOS"]) for row in here}
+        else:
+            every = {row["image_id"]: float(row[attribute])
+                     for row in rows(files, "koniq10k/koniq10k_indicators.csv")}
+            values = {row["image_name"]: every[str(int(row["image_name"].removesuffix(".jpg")))] for row in here}
+        return _scored_pairs(values, random, count, place="koniq10k/1024x768")
+
+    return draw
+
+
+def _scored_pairs(values: dict[str, float], random: Random, count: int, *, place: str) -> list[Sample]:
+    names = sorted(values)
+    found: list[Sample] = []
+    if len(set(values.values())) < 2:
+        return found
+    while len(found) < count:
+        first, second = random.sample(names, 2)
+        if values[first] != values[second]:  # equal scores have no right answer
+            good, bad = sorted((first, second), key=values.__getitem__, reverse=True)
+            found.append(_shuffled(random, str(len(found)), f"{place}/{good}", f"{place}/{bad}"))
+    return found
+
+
+def pipal(files: Files, random: Random, count: int) -> list[Sample]:
+    """Each low-scored image against its reference and the images that score 1500 or more, at most 5 of them."""
+    scores = [line.split(",") for line in files.text("PIPAL/val_label.txt").split()]
+    found = []
+    for path in files.within("PIPAL/Val_Ref"):
+        scene = PurePosixPath(path).stem
+        own = [(name, float(score)) for name, score in scores if scene in name]
+        good = [path, *(f"PIPAL/Val_Dist/{name}" for name, score in own if score >= PIPAL_REFERENCE_SCORE)]
+        bad = [f"PIPAL/Val_Dist/{name}" for name, score in own if score < PIPAL_REFERENCE_SCORE]
+        found += [(one, other) for one in good[:PIPAL_REFERENCES] for other in bad]
+    return [_shuffled(random, str(at), one, other) for at, (one, other) in enumerate(found)]
+
+
+def sice(files: Files, random: Random, count: int) -> list[Sample]:
+    """All pairs of exposures of a scene whose mean grey levels differ by a whole step; the first 10% of the scenes."""
+    scenes = [scene for part in ("Dataset_Part1", "Dataset_Part2") for scene in files.folders(f"sice/{part}")
+              if PurePosixPath(scene).name != "Label"]
+    found = []
+    for scene in scenes[: max(1, int(len(scenes) * SICE_SHARE))]:
+        levels = {name: _grey(files.read(name)) for name in files.within(scene)}
+        names = list(levels)
+        found += [_shuffled(random, f"{one} {other}", *sorted((one, other), key=levels.__getitem__, reverse=True))
+                  for at, one in enumerate(names) for other in names[at + 1:] if levels[one] != levels[other]]
+    return found
+
+
+def _grey(data: bytes) -> int:
+    from PIL import Image, ImageStat
+
+    with Image.open(io.BytesIO(data)) as image:
+        return int(ImageStat.Stat(image.convert("L")).mean[0])
+
+
+def smaller(data: bytes) -> bytes:
+    """An exposure at a fifth of each side, as the published numbers show it."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(data)) as image:
+        size = (int(image.width * SICE_SCALE), int(image.height * SICE_SCALE))
+        buffer = io.BytesIO()
+        image.convert("RGB").resize(size, Image.Resampling.LANCZOS).save(buffer, format="PNG")
+        return buffer.getvalue()
+
+
+def agiqa_quality(files: Files, random: Random, count: int) -> list[Sample]:
+    """A random pair of one prompt's images, by perceptual quality."""
+    prompts: dict[str, dict[str, float]] = defaultdict(dict)
+    for row in rows(files, "agiqa-3k/data.csv"):
+        prompts[row["prompt"]][row["name"]] = float(row["mos_quality"])
+    usable = [values for _, values in sorted(prompts.items()) if len(set(values.values())) > 1]
+    drawn = [_scored_pairs(random.choice(usable), random, 1, place="agiqa-3k/images")[0] for _ in range(count)
+             if usable]
+    return [Sample(name=str(at), alternatives=one.alternatives, answer=one.answer) for at, one in enumerate(drawn)]
+
+
+def _shuffled(random: Random, name: str, good: str, bad: str) -> Sample:
+    answer = random.randrange(2)
+    return Sample(name=name, answer=answer, alternatives=(good, bad) if answer == 0 else (bad, good))

@@ -1,0 +1,106 @@
+"""The drawn questions of a data set: drawn once from a fixed seed, then kept as a manifest and used again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from compute import items
+from compute.items import Column
+from compute.tasks.data import Choices, OddOneOut
+from compute.tasks.unisim.files import Files
+from compute.types import BadInput
+
+FIELDS = ("name", "reference", "answer")  # then one column an alternative
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """One question: a reference (file name or text; empty: none), k alternatives, and which of them is right."""
+
+    name: str
+    alternatives: tuple[str, ...]
+    answer: int
+    reference: str = ""
+
+
+def save(path: Path, samples: list[Sample]) -> None:
+    """Writes a manifest, whole or not at all."""
+    most = max(len(sample.alternatives) for sample in samples)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*FIELDS, *(f"alternative_{at}" for at in range(most))])
+    writer.writerows([sample.name, sample.reference, sample.answer, *sample.alternatives] for sample in samples)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.draft-{os.getpid()}")
+    draft.write_text(text.getvalue(), encoding="utf-8", newline="")
+    os.replace(draft, path)
+
+
+def read(path: Path) -> list[Sample]:
+    """Reads a manifest. Raises BadInput naming the line that is not a question."""
+    with path.open(encoding="utf-8", newline="") as handle:
+        lines = list(csv.reader(handle))
+    found = []
+    for number, line in enumerate(lines[1:], start=2):
+        try:
+            name, reference, answer, *alternatives = line
+            found.append(Sample(name=name, reference=reference, answer=int(answer), alternatives=tuple(alternatives)))
+        except ValueError as error:
+            raise BadInput(f"{path.name}, line {number}: not name, reference, answer, alternatives. "
+                           "Delete the file and the questions are drawn anew from the same seed") from error
+        if not 0 <= found[-1].answer < len(alternatives):
+            raise BadInput(f"{path.name}, line {number}: answer {answer} is none of {len(alternatives)} alternatives")
+    return found
+
+
+def draw(path: Path | None, drawer: Callable[[], list[Sample]]) -> list[Sample]:
+    """The manifest at `path` if it is there, else what `drawer` gives, kept there."""
+    if path and path.is_file():
+        return read(path)
+    samples = drawer()
+    if not samples:
+        raise BadInput("No question could be drawn: the data set's files are not what its loader expects")
+    if path:
+        save(path, samples)
+    return samples
+
+
+Look = Callable[[Iterable[str], bool], Column]  # names or texts, and whether they are images -> column
+
+
+def choices(samples: list[Sample], look: Look, *, reference: str, alternatives: str, question: str) -> Choices:
+    """Questions as columns; `reference` and `alternatives` are `image`, `text`, or empty for no reference."""
+    count = len(samples[0].alternatives)
+    return Choices(
+        names=tuple(sample.name for sample in samples),
+        reference=look([sample.reference for sample in samples], reference == "image") if reference else None,
+        alternatives=tuple(look([sample.alternatives[at] for sample in samples], alternatives == "image")
+                           for at in range(count)),
+        answer=np.array([sample.answer for sample in samples]), question=question,
+    )
+
+
+def odd_one_out(samples: list[Sample], look: Look) -> OddOneOut:
+    """Triples as columns."""
+    count = len(samples[0].alternatives)
+    return OddOneOut(names=tuple(sample.name for sample in samples),
+                     odd=np.array([sample.answer for sample in samples]),
+                     members=tuple(look([sample.alternatives[at] for sample in samples], True) for at in range(count)))
+
+
+def looker(files: Files, *, change: Callable[[bytes], bytes] | None = None, cache: Path | None = None) -> Look:
+    """Turns names into columns of the data set's images, and texts into columns of texts."""
+
+    def look(contents: Iterable[str], pictures: bool) -> Column:
+        held = list(contents)
+        return (files.images(held, change=change, cache=cache) if pictures
+                else items.texts(held, of=f"{files.repo}, captions"))
+
+    return look

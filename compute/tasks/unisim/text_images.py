@@ -1,0 +1,183 @@
+"""Questions of images and texts: which image fits a text, which text fits an image (UniSim-Bench Table 1)."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections import defaultdict
+from pathlib import PurePosixPath
+from random import Random
+
+from compute.tasks.unisim.files import Files
+from compute.tasks.unisim.image_pairs import rows
+from compute.tasks.unisim.samples import Sample
+from compute.types import BadInput
+
+HPDV2_DAMAGED = ("00006811.jpg", "00168743.jpg", "00331911.jpg", "00310087.jpg")
+AGIQA_LEAST_ALIGNMENT = 1.0
+COCO_LEAST_VOTES = 3
+# Columns of votes -> columns of captions, in the two tables of model captions.
+COCO_MODELS = {"OFA": "OFA_Huge", "GIT": "GIT_Large", "Our": "Ensemble", "ExpNet-v2": "ExpansionNet_v2",
+               "BLIP-2": "BLIP_2", "ViT-GPT2": "ViT_GPT2"}
+POLARIS_HIGHEST_SCORE = 0.5
+
+
+def imagereward(files: Files, random: Random, count: int) -> list[Sample]:
+    """Best against worst ranked image of each validation prompt."""
+    from io import BytesIO
+
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(BytesIO(files.read("metadata-validation.parquet"))).to_pylist()
+    prompts: dict[str, list[dict]] = defaultdict(list)
+    for row in table:
+        prompts[str(row["prompt_id"])].append(row)
+    found = []
+    for prompt, images in sorted(prompts.items()):
+        best, worst = (choose(images, key=lambda row: row["rank"]) for choose in (min, max))
+        if best["rank"] != worst["rank"]:
+            names = [_imagereward_file(files, row["image_path"]) for row in (best, worst)]
+            found.append(_shuffled(random, prompt, names[0], names[1:], reference=best["prompt"]))
+    return found
+
+
+def _imagereward_file(files: Files, path: str) -> str:
+    """The images lie in numbered archives, whose names the path may hold or not."""
+    if files.has(path):
+        return path
+    name = PurePosixPath(path).name
+    places = [place for place in files.by_folder if place.startswith("images/validation")]
+    found = [f"{place}/{name}" for place in places if files.has(f"{place}/{name}")]
+    return found[0] if found else path
+
+
+def hpdv2(alternatives: int):
+    """Random images of a test prompt, as many as alternatives; the one people rank first wins (Figure 4: 2 to 8)."""
+
+    def draw(files: Files, random: Random, count: int) -> list[Sample]:
+        prompts = [row for row in _json(files, "hpdv2/test.json")
+                   if not set(HPDV2_DAMAGED) & set(row["image_path"]) and len(row["image_path"]) >= alternatives]
+        found = []
+        for at in range(count if prompts else 0):
+            row = random.choice(prompts)
+            ranked = dict(zip(row["rank"], row["image_path"], strict=True))
+            ranks = random.sample(sorted(ranked), alternatives)
+            best, *others = sorted(ranks)
+            found.append(_shuffled(random, str(at), f"hpdv2/test/{ranked[best]}",
+                                   [f"hpdv2/test/{ranked[rank]}" for rank in others], reference=row["prompt"]))
+        return found
+
+    return draw
+
+
+def agiqa(files: Files, random: Random, count: int) -> list[Sample]:
+    """A random pair of a prompt's images by alignment; images with an alignment below 1 are dropped."""
+    prompts: dict[str, list[tuple[str, float]]] = defaultdict(list)
+    for row in rows(files, "agiqa-3k/data.csv"):
+        if float(row["mos_align"]) >= AGIQA_LEAST_ALIGNMENT:
+            prompts[row["prompt"]].append((row["name"], float(row["mos_align"])))
+    usable = {prompt: some for prompt, some in sorted(prompts.items()) if len({value for _, value in some}) > 1}
+    found: list[Sample] = []
+    while usable and len(found) < count:
+        prompt = random.choice(list(usable))
+        first, second = random.sample(usable[prompt], 2)
+        if first[1] != second[1]:
+            (good, _), (bad, _) = sorted((first, second), key=lambda one: one[1], reverse=True)
+            found.append(_shuffled(random, str(len(found)), f"agiqa-3k/images/{good}", [f"agiqa-3k/images/{bad}"],
+                                   reference=prompt))
+    return found
+
+
+def magicbrush(files: Files, random: Random, count: int) -> list[Sample]:
+    """Source and edited image: the edited one fits the instruction."""
+    found = []
+    for at, row in enumerate(_json(files, "MagicBrush/test.json")):
+        if row["metadata"]["dataset"] == "MagicBrush-Diff" or len(row["image"]) > 2:
+            continue
+        source, target = (_in_split(path, "test") for path in row["image"])
+        found.append(_shuffled(random, str(at), target, [source], reference=row["conversations"][1]["value"]))
+    return found
+
+
+def _in_split(path: str, split: str) -> str:
+    parts = PurePosixPath(path).parts
+    return str(PurePosixPath(parts[0], split, *parts[2:]))
+
+
+def _hq_edit(files: Files) -> list[dict]:
+    return [row for row in _json(files, "HQ-Edit/test.json") if row["metadata"]["dataset"] != "HQ-Edit-Diff"]
+
+
+def hq_edit_images(files: Files, random: Random, count: int) -> list[Sample]:
+    """Source and edited image; each of the two descriptions makes a sample."""
+    return [Sample(name=f"{at}-{which}", reference=row[side], alternatives=tuple(row["image"]), answer=which)
+            for at, row in enumerate(_hq_edit(files)) for which, side in enumerate(("input", "output"))]
+
+
+def hq_edit_texts(files: Files, random: Random, count: int) -> list[Sample]:
+    """Both descriptions; each of the two images makes a sample."""
+    return [Sample(name=f"{at}-{which}", reference=row["image"][which], alternatives=(row["input"], row["output"]),
+                   answer=which)
+            for at, row in enumerate(_hq_edit(files)) for which in (0, 1)]
+
+
+def cd_coco(files: Files, random: Random, count: int) -> list[Sample]:
+    """A caption with at least 3 votes against each model caption that nobody voted for."""
+    captions = {row["fname"]: row for row in rows(files, _resource(files, "all_captions_extended.csv"))}
+    found = []
+    for row in rows(files, _resource(files, "expert_worker_results_extended.csv")):
+        votes = {model: float(row[model]) for model in COCO_MODELS}
+        if float(row["max_score"]) < COCO_LEAST_VOTES:
+            continue
+        name, said = row["Image_URL"], captions[row["Image_URL"]]
+        best = random.choice([model for model, some in votes.items() if some == max(votes.values())])
+        for model, some in votes.items():
+            if some == 0:
+                found.append(_shuffled(random, f"{name} {model}", said[COCO_MODELS[best]], [said[COCO_MODELS[model]]],
+                                       reference=f"coco-triplets/coco/images/val2014/{name}"))
+    return found
+
+
+def _resource(files: Files, name: str) -> str:
+    places = ("coco-triplets/resources", "resources")
+    return next((f"{place}/{name}" for place in places if files.has(f"{place}/{name}")), f"{places[0]}/{name}")
+
+
+def polaris(files: Files, random: Random, count: int) -> list[Sample]:
+    """Model captions scored 0.5 or lower against each reference caption; equal texts are dropped."""
+    found = []
+    for line in rows(files, "polaris/polaris_test.csv"):
+        image, references, candidate, *_ = line.values()
+        score = float(list(line.values())[-1])
+        captions = _captions(references)
+        if score <= POLARIS_HIGHEST_SCORE and _folded(candidate) not in {_folded(one) for one in captions}:
+            found += [(image, caption, candidate) for caption in captions]
+    drawn = random.sample(found, min(count, len(found)))
+    return [_shuffled(random, f"{at} {image}", good, [bad], reference=f"polaris/images/{image}")
+            for at, (image, good, bad) in enumerate(drawn)]
+
+
+def _captions(text: str) -> list[str]:
+    """A printed list of strings; read as a literal, so nothing in it can run."""
+    try:
+        found = ast.literal_eval(text)
+    except (ValueError, SyntaxError) as error:
+        raise BadInput(f"polaris_test.csv: {text[:60]!r} is not a list of captions") from error
+    return [str(one) for one in found]
+
+
+def _folded(text: str) -> str:
+    return text.lower().replace(".", "").replace("\n", "")
+
+
+def _json(files: Files, name: str) -> list[dict]:
+    try:
+        return json.loads(files.text(name))
+    except json.JSONDecodeError as error:
+        raise BadInput(f"{files.repo}: {name} is not JSON ({error})") from error
+
+
+def _shuffled(random: Random, name: str, good: str, others: list[str], *, reference: str) -> Sample:
+    answer = random.randrange(len(others) + 1)
+    return Sample(name=name, reference=reference, answer=answer,
+                  alternatives=(*others[:answer], good, *others[answer:]))
