@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from compute.messages import Question, Reply
-from compute.types import Model
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -62,9 +61,16 @@ class Hardware:
 
 @dataclass(frozen=True, kw_only=True)
 class Adapter:
-    """One family's way in. `load` imports torch itself; `packages` decide numbers, so their versions are recorded."""
+    """One family's way in: `load` of `module`, called as load(row, hardware, folder), with the folder of its files.
 
-    key: str
-    load: Callable[[Model, Hardware], Encoder | Comparer | Judge]
-    packages: tuple[str, ...] = ()
+    Patterns of file names say what of a checkpoint is fetched and read. `weights`: the first pattern that a checkpoint
+    has is taken, a row's option `file` stands in for them; `needs`: of each group one must be there. With neither, the
+    family has no files and `folder` is None, as for a row that names no weights.
+    """
+
+    module: str
+    load: str
+    packages: tuple[str, ...] = ()  # they decide numbers, so their versions are recorded
+    weights: tuple[str, ...] = ()
+    needs: tuple[tuple[str, ...], ...] = ()
     version: int = 1  # raise it when the adapter's numbers change

@@ -1,0 +1,32 @@
+"""A row's options over its family's defaults, a misspelt one is an error; and the checkpoints that options name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from compute.models.weights import Wanted, local_folder
+from compute.types import BadInput, Model
+
+
+def chosen(row: Model, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """`defaults` with the row's options in their place. Raises BadInput on an option that the family does not know."""
+    unknown = sorted(set(row.options) - set(defaults))
+    if unknown:
+        known = ", ".join(sorted(defaults)) or "none"
+        raise BadInput(f"{row.key}: adapter {row.adapter!r} has no option {unknown[0]!r}. It knows: {known}")
+    return {**defaults, **row.options}
+
+
+def part(row: Model, named: Mapping[str, str] | None, *, option: str, wanted: Wanted) -> Path:
+    """The local folder of a second checkpoint, `{"weights": ..., "revision": ...}` in the row's `option`.
+
+    Raises NotHere where it is not on this machine and cannot be fetched, BadInput where the row does not name it.
+    """
+    if not named or set(named) - {"weights", "revision"} or not named.get("weights"):
+        raise BadInput(f"{row.key}: option {option!r} names a checkpoint as "
+                       f'{{"weights": "...", "revision": "..."}}; got {named!r}')
+    named_row = replace(row, weights=named["weights"], revision=named.get("revision", ""), options={})
+    return local_folder(named_row, wanted=wanted)
