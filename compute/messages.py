@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from compute.items import content_key
 
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """An image within a message: its content key and its encoded bytes."""
+    """An image within a message: its content key, its name, and a way to its encoded bytes, read only when needed."""
 
     key: bytes
-    data: bytes
+    name: str = field(default="", compare=False)  # within the data set, for messages
+    read: Callable[[], bytes] = field(repr=False, compare=False)
+
+    @property
+    def data(self) -> bytes:
+        """The encoded bytes."""
+        return self.read()
 
 
 def picture(data: bytes) -> Picture:
-    return Picture(key=content_key(data), data=data)
+    """An image held in memory."""
+    return Picture(key=content_key(data), read=lambda: data)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """One user message: its parts in reading order, and the answers that count (`A`, `B`, ...; empty: free text)."""
+    """One user message: its parts in reading order, and the options it offers (`(A) Image 2`; empty: free text)."""
 
     item: str
     parts: tuple[str | Picture, ...]
