@@ -45,6 +45,8 @@ METRICS: tuple[Metric, ...] = (
     _percent("group_accuracy", "Group accuracy", proportion=True, description="Share of groups wholly right."),
     _percent("recall_at_1", "Recall@1", proportion=True, description="Share of queries whose first hit is relevant."),
     _percent("recall_at_3", "Recall@3", proportion=True, description="Share of queries with a relevant hit in three."),
+    _percent("recall_at_10", "Recall@10", proportion=True, description="Share of queries with a relevant hit in ten."),
+    _percent("mrr_at_10", "MRR@10", description="Mean of 1 / place of the first relevant hit, within ten."),
     _percent("map", "mAP", description="Mean average precision over queries."),
     _percent("map_at_5", "MAP@5", description="Mean average precision within the first five hits."),
     _percent("ndcg_at_10", "nDCG@10", description="Discounted gain of the first ten hits over the best possible."),

@@ -158,7 +158,12 @@ def _retrieval(data: Retrieval, lost: np.ndarray) -> Retrieval:
         here = (query_at[first] >= 0) & (document_at[second] >= 0)
         return (query_at[first][here], document_at[second][here], *(other[here] for other in others))
 
+    missing = None
+    if data.missing is not None:
+        here = query_at[data.missing[0]] >= 0
+        missing = (query_at[data.missing[0]][here], data.missing[1][here])
     return replace(data, queries=_mixed(data.queries, queries), documents=_mixed(data.documents, documents),
+                   missing=missing,
                    relevant=pairs(*data.relevant), ignored=pairs(*data.ignored) if data.ignored else None,
                    candidates=pairs(*data.candidates) if data.candidates else None)
 

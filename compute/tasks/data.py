@@ -112,7 +112,8 @@ class Retrieval:
 
     `relevant` is (query, document, grade); `ignored` (query, document) are taken out of a query's ranking before it is
     judged (the junk images of revisited Oxford and Paris); `candidates` (query, document) restricts each query's choice
-    (multiple choice). `skip_first` drops every query's first hit, whatever it is.
+    (multiple choice). `missing` (query, grade) are right answers that the documents lack: never found, yet counted.
+    `skip_first` drops every query's first hit, whatever it is.
     """
 
     queries: Mixed
@@ -120,6 +121,7 @@ class Retrieval:
     relevant: tuple[np.ndarray, np.ndarray, np.ndarray]
     ignored: tuple[np.ndarray, np.ndarray] | None = None
     candidates: tuple[np.ndarray, np.ndarray] | None = None
+    missing: tuple[np.ndarray, np.ndarray] | None = None
     skip_first: bool = False
 
 

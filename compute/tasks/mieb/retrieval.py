@@ -37,12 +37,14 @@ def load(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> R
     if not judged:
         raise BadInput(f"{row.name}, {subset}: no query has a judged document. Is it the pinned revision?")
     moved = {before: after for after, before in enumerate(judged)}
-    known = [(moved[query_at[query]], document_at[document], grade) for (query, document), grade in parts.grades.items()
-             if query in query_at and document in document_at]
-    pairs = np.array(known, dtype=np.int64).reshape(-1, 3)
+    known = [(moved[query_at[query]], document_at.get(document, -1), grade)
+             for (query, document), grade in parts.grades.items() if query in query_at]
+    every = np.array(known, dtype=np.int64).reshape(-1, 3)
+    pairs, gone = every[every[:, 1] >= 0], every[every[:, 1] < 0]
     right = pairs[pairs[:, 2] > 0]
     return Retrieval(queries=_take(parts.queries, np.array(judged)), documents=parts.documents,
                      relevant=(right[:, 0], right[:, 1], right[:, 2]), skip_first=row.skip_first,
+                     missing=(gone[:, 0], gone[:, 2]) if len(gone) else None,
                      candidates=(pairs[:, 0], pairs[:, 1]) if parts.pools else None)
 
 

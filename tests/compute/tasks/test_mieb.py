@@ -244,9 +244,21 @@ def test_memes_share_one_pool_of_distinct_texts(tmp_path: Path) -> None:
     data = load(tmp_path, "HatefulMemesI2TRetrieval", files)["default"]
     assert [data.documents.text.read(at) for at in range(4)] == ["a", "b", "c", "d"]
     assert data.queries.image.keys[data.queries.image_at].tolist() == [key(0), key(1)]
+    assert data.missing is None
     turned = load(tmp_path, "HatefulMemesT2IRetrieval", files)["default"]
     assert turned.queries.text.read(1) == "b"
     assert turned.documents.image.keys.tolist() == [key(0), key(1), key(11), key(20)]
+
+
+def test_a_right_answer_that_the_pool_lacks_still_counts(tmp_path: Path) -> None:
+    texts = ["same", "same", "other"]
+    rows = table({"id": [0, 1, 2], "image": [image(at) for at in range(3)], "text": texts}, id=NUMBER, image=IMAGE,
+                 text=TEXT)
+    files = {("default", split): rows for split in ("test", "validation", "train")}
+    data = load(tmp_path, "HatefulMemesI2TRetrieval", files)["default"]
+    assert data.documents.names == ("0", "2")
+    assert data.queries.names == ("0", "1", "2")
+    assert [part.tolist() for part in data.missing] == [[1], [1]]
 
 
 def test_memotion_leaves_out_rows_without_a_text(tmp_path: Path) -> None:

@@ -1,0 +1,94 @@
+"""Which of k alternatives: nearest to a reference, or the one with more of a quality (UniSim-Bench 2AFC, IQA, PAA)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compute.items import Column, texts
+from compute.procedures import replies, shown
+from compute.procedures.evidence import Evidence, Procedure, Subject
+from compute.procedures.picks import evidence
+from compute.procedures.similarity import against, compared, embeds
+from compute.tasks.data import Choices
+from compute.types import BadInput, CannotDo
+
+# One prompt a quality: the paper names that of `quality` (Appendix B, evaluation setup), which the benchmark's public
+# code hyphenates; the others stand in the public code only.
+PROMPTS = {
+    "paper": {"quality": "A high quality photo.", "brightness": "A bright photo.",
+              "colorfulness": "A very colorful photo.", "contrast": "A high contrast photo.",
+              "sharpness": "A very sharp photo"},
+}
+PROMPTS["code"] = PROMPTS["paper"] | {"quality": "A high-quality photo."}
+# Two opposite prompts a quality (CLIP-IQA), as paper and public code have them.
+OPPOSITES = {
+    "quality": ("Good photo.", "Bad photo."),
+    "brightness": ("Bright photo.", "Dark photo."),
+    "colorfulness": ("Colorful photo.", "Dull photo"),
+    "contrast": ("High contrast photo.", "Low contrast photo."),
+    "sharpness": ("Sharp photo.", "Blurry photo."),
+}
+LOGIT_SCALE = {"clip-iqa": 1.0, "clip-iqa-tempered": 100.0}  # what cosines are multiplied by before the softmax
+
+
+def run(subject: Subject, data: Choices, options: Mapping[str, Any]) -> Evidence:
+    """Accuracy of picking. Embeddings first, else comparisons, else questions in words; ties as in `picks.credit`.
+
+    A question of quality is put to an encoder by prompts: `quality` says how, `wording` whose. `value` is the margin of
+    the right alternative. Raises BadInput for alternatives out of 2..8, CannotDo where the model lacks the ability.
+    """
+    k = len(data.alternatives)
+    if not 2 <= k <= 8:
+        raise BadInput(f"A choice is among 2 to 8 alternatives, here are {k}")
+    columns = ([] if data.reference is None else [data.reference]) + list(data.alternatives)
+    details = shown.contents(columns)
+    if _asks(subject, data):
+        return replies.ask(subject, data, right=data.answer, details=details)
+    return evidence(names=data.names, right=data.answer, scores=_scores(subject, data, options), details=details)
+
+
+def _asks(subject: Subject, data: Choices) -> bool:
+    """Whether the model is asked in words: it can, and has no numbers to give."""
+    columns = data.alternatives if data.reference is None else (data.reference, *data.alternatives)
+    numbers = subject.can("compare") or embeds(subject, *columns)
+    if data.reference is None:
+        numbers = subject.can("compare") or (numbers and subject.can("embed_text"))
+    return subject.can("choose") and not numbers
+
+
+def _scores(subject: Subject, data: Choices, options: Mapping[str, Any]) -> NDArray[np.float64]:
+    """(n, k) scores, higher is better."""
+    if data.reference is not None:
+        return against(subject, data.reference, data.alternatives)
+    prompted = subject.can("embed_text") or (subject.can("compare") and "text" in subject.row.modalities)
+    if not prompted:
+        if not subject.can("compare"):
+            raise CannotDo(f"{subject.row.key} can judge {data.question} neither by a prompt nor by itself: it embeds "
+                           "no text and compares nothing")
+        return np.stack([compared(subject, None, column) for column in data.alternatives], axis=1)
+    if options["quality"] == "prompt":
+        return _prompted(subject, data, PROMPTS[options["wording"]][data.question])
+    good, bad = (_prompted(subject, data, prompt) for prompt in OPPOSITES[data.question])
+    # The logarithm of the softmax, which at a large scale would itself round to 1 and make ties. Over two prompts it
+    # rises with their difference whatever the scale: the scale changes margins, never the order.
+    return -np.logaddexp(0, -LOGIT_SCALE[options["quality"]] * (good - bad))
+
+
+def _prompted(subject: Subject, data: Choices, prompt: str) -> NDArray[np.float64]:
+    return against(subject, _repeated(prompt, len(data.names)), data.alternatives)
+
+
+def _repeated(text: str, rows: int) -> Column:
+    return texts([text], of="the prompt of a quality").take(np.zeros(rows, dtype=np.int64))
+
+
+PROCEDURE = Procedure(
+    key="choice",
+    needs=(frozenset({"embed_image"}), frozenset({"embed_text"}), frozenset({"compare"}), frozenset({"choose"})),
+    run=run,
+    options={"quality": ("prompt", "clip-iqa", "clip-iqa-tempered"), "wording": ("paper", "code")},
+)

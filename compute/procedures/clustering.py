@@ -1,0 +1,66 @@
+"""Groups found without labels, to be compared with the labels: mini-batch k-means on raw embeddings (MIEB)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from compute.procedures import shown
+from compute.procedures.evidence import Evidence, Procedure, Subject
+from compute.procedures.similarity import Many, embed
+from compute.tasks.data import Clusters
+from compute.types import BadInput, CannotDo, Undefined
+
+SEED, BATCH = 42, 500
+ROWS = 8192
+
+
+def run(subject: Subject, data: Clusters, options: Mapping[str, Any]) -> Evidence:
+    """`expected` (class) and `answer` (cluster) of every item, which is all that NMI takes; no item is right or wrong.
+
+    As many clusters as there are labels. `value`: how much farther the next centre is than the item's own, by Euclidean
+    distance. Raises Undefined for a single label, CannotDo for models of many vectors an item.
+    """
+    labels = data.test.labels
+    if labels.ndim != 1:
+        raise BadInput("Items to be grouped have one label each")
+    k = len(np.unique(labels))
+    if k < 2:
+        raise Undefined(f"The items have {k} label: grouping needs two")
+    vectors = embed(subject, data.test.items)
+    if isinstance(vectors, Many):
+        raise CannotDo(f"{subject.row.key} gives many vectors an item: grouping needs one")
+    clusters, distances, iterations = group(vectors, k=k)
+    names = np.array([f"cluster {at}" for at in range(k)], dtype=object)
+    return Evidence(settings={"k": k, "batch": BATCH, "seed": SEED, "iterations": iterations}, items=pd.DataFrame({
+        "item": list(data.test.names), "expected": _unlike(data.test.classes)[labels], "answer": names[clusters],
+        "correct": pd.Series([None] * len(labels), dtype=object), "value": distances[:, 1] - distances[:, 0],
+        "detail": shown.contents((data.test.items,))}))
+
+
+def group(vectors: NDArray[np.float32], *, k: int) -> tuple[NDArray[np.int64], NDArray[np.float64], int]:
+    """Clusters (n,) in 0..k-1, distances (n, 2) to own and next centre, and iterations.
+
+    scikit-learn's MiniBatchKMeans on one thread: sums over several are added in an order that changes from run to run.
+    """
+    from sklearn.cluster import MiniBatchKMeans
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        model = MiniBatchKMeans(n_clusters=k, batch_size=BATCH, n_init="auto", random_state=SEED).fit(vectors)
+        distances = np.concatenate([np.sort(np.partition(model.transform(vectors[start:start + ROWS]), 1)[:, :2])
+                                    for start in range(0, len(vectors), ROWS)])
+    return model.labels_.astype(np.int64), distances.astype(float), int(model.n_iter_)
+
+
+def _unlike(classes: tuple[str, ...]) -> NDArray[np.object_]:
+    """The classes' names; one that several have gets its place behind it, so that they stay apart."""
+    twice = {name for name in classes if classes.count(name) > 1}
+    return np.array([f"{name} ({at})" if name in twice else name for at, name in enumerate(classes)], dtype=object)
+
+
+PROCEDURE = Procedure(key="clustering", needs=(frozenset({"embed_image"}), frozenset({"embed_text"})), run=run)

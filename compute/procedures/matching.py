@@ -1,0 +1,72 @@
+"""Which captions belong to which images of one row (MIEB compositionality: ARO, SugarCrepe, Winoground, ImageCoDe)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from compute.procedures import shown
+from compute.procedures.evidence import Evidence, Procedure, Subject
+from compute.procedures.picks import credit, margin, verdicts
+from compute.procedures.similarity import against
+from compute.tasks.data import Matches
+from compute.types import BadInput
+
+
+def run(subject: Subject, data: Matches, options: Mapping[str, Any]) -> Evidence:
+    """Text, image and group accuracy a row, from the similarities of its a images and c captions.
+
+    `text_accuracy`: every image is given its own caption among the row's (one image: ARO, SugarCrepe; two: Winoground's
+    text score). `image_accuracy`: every caption is given its own image (one caption: ImageCoDe). `group_accuracy`:
+    both. With one image there is no image accuracy, with one caption no text accuracy. A pick that is tied counts as in
+    `picks.credit`, and a row is the product of its picks. `value` is the smallest margin of a row's picks. Raises
+    BadInput for other shapes, CannotDo where the model cannot compare images with texts.
+    """
+    a, c = len(data.images), len(data.captions)
+    if not (min(a, c) == 1 < max(a, c) or a == c > 1):
+        raise BadInput(f"A row has one image, one caption, or as many of each; here are {a} and {c}")
+    # [rows, images, captions]
+    scores = np.stack([against(subject, image, data.captions) for image in data.images], axis=1)
+    columns: dict[str, NDArray[np.float64]] = {}
+    margins = []
+    if c > 1:
+        columns["text_accuracy"], smallest = _picks(scores)
+        margins.append(smallest)
+    if a > 1:
+        columns["image_accuracy"], smallest = _picks(scores.transpose(0, 2, 1))
+        margins.append(smallest)
+    if len(columns) == 2:
+        columns["group_accuracy"] = columns["text_accuracy"] * columns["image_accuracy"]
+    worth = list(columns.values())[-1]
+    flat = scores.reshape(len(scores), -1).tolist()  # image by image
+    details = [detail | {"scores": row}
+               for detail, row in zip(shown.contents((*data.images, *data.captions)), flat, strict=True)]
+    expected = "each with its own" if a == c else "the first"
+    return Evidence(settings={"images": a, "captions": c}, items=pd.DataFrame({
+        "item": list(data.names), "expected": expected, "answer": _said(scores),
+        "correct": pd.Series(verdicts(worth), dtype=object), "value": np.min(margins, axis=0), **columns,
+        "detail": details}))
+
+
+def _picks(scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Worth and smallest margin of a row where pick i of [rows, picks, candidates] is right at candidate i."""
+    right = np.broadcast_to(np.eye(*scores.shape[1:], dtype=bool), scores.shape)
+    return credit(scores, right).prod(axis=1), margin(scores, right).min(axis=1)
+
+
+def _said(scores: NDArray[np.float64]) -> list[str]:
+    """In words, the caption nearest to each image (from 1), or the image nearest to the only caption."""
+    best = scores.argmax(axis=2) if scores.shape[2] > 1 else scores.argmax(axis=1)
+    what = "caption" if scores.shape[2] > 1 else "image"
+    return [f"{what} {', '.join(str(at + 1) for at in row)}" for row in best.tolist()]
+
+
+PROCEDURE = Procedure(
+    key="matching",
+    needs=(frozenset({"embed_image", "embed_text"}), frozenset({"compare"})),
+    run=run,
+)

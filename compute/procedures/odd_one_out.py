@@ -1,0 +1,58 @@
+"""Which of k images does not belong (UniSim-Bench OOO)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compute.procedures import replies, shown
+from compute.procedures.evidence import Evidence, Procedure, Subject
+from compute.procedures.picks import evidence
+from compute.procedures.similarity import alike, compared, embed, embeds
+from compute.tasks.data import OddOneOut
+from compute.types import BadInput, CannotDo
+
+
+def run(subject: Subject, data: OddOneOut, options: Mapping[str, Any]) -> Evidence:
+    """Accuracy of naming the odd one: the item without which the others are most alike on average.
+
+    With three items that is the one outside the most similar pair; with more, the one of lowest mean similarity to the
+    others. A comparison that depends on the order is the mean of both. Ties as in `picks.credit`. Raises BadInput for
+    fewer than three items, CannotDo where the model lacks the ability.
+    """
+    k = len(data.members)
+    if k < 3:
+        raise BadInput(f"An odd one needs at least three items, here are {k}")
+    details = shown.contents(data.members)
+    if not (embeds(subject, *data.members) or subject.can("compare")) and subject.can("choose"):
+        return replies.ask(subject, data, right=data.odd, details=details)
+    return evidence(names=data.names, right=data.odd, scores=oddness(_pairs(subject, data), k), details=details)
+
+
+def oddness(pairs: Mapping[tuple[int, int], NDArray[np.float64]], k: int) -> NDArray[np.float64]:
+    """(n, k): the mean similarity of the others among themselves, from the similarities (n,) of every pair i < j."""
+    return np.stack([np.mean([values for pair, values in pairs.items() if odd not in pair], axis=0)
+                     for odd in range(k)], axis=1)
+
+
+def _pairs(subject: Subject, data: OddOneOut) -> dict[tuple[int, int], NDArray[np.float64]]:
+    """How alike each two members are, (n,) a pair."""
+    every = list(combinations(range(len(data.members)), 2))
+    if embeds(subject, *data.members):
+        found = [embed(subject, column) for column in data.members]
+        return {(i, j): alike(found[i], found[j]) for i, j in every}
+    if not subject.can("compare"):
+        raise CannotDo(f"{subject.row.key} can neither embed {data.members[0].modality} nor compare")
+    return {(i, j): (compared(subject, data.members[i], data.members[j])
+                     + compared(subject, data.members[j], data.members[i])) / 2 for i, j in every}
+
+
+PROCEDURE = Procedure(
+    key="odd_one_out",
+    needs=(frozenset({"embed_image"}), frozenset({"compare"}), frozenset({"choose"})),
+    run=run,
+)

@@ -1,0 +1,198 @@
+"""Few-shot probes: a classifier is trained on draws of the training items and tested on all others (MIEB).
+
+One label an item: logistic regression on raw embeddings. Several: the classifier that the published numbers used, five
+nearest neighbours, or the logistic regressions that the task states; see FACTS, protocols table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from compute.items import Column
+from compute.procedures import draws, logistic, shown
+from compute.procedures.evidence import Evidence, Procedure, Subject
+from compute.procedures.neighbours import votes
+from compute.procedures.similarity import Many, embed
+from compute.tasks.data import Labelled, Probe
+from compute.types import BadInput, CannotDo, Undefined
+
+
+def run(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evidence:
+    """Accuracy, or label ranking average precision (LRAP) where items have several labels, averaged over draws.
+
+    Only the test items and the drawn training items are encoded. `answer` and `value` (the margin of the right class in
+    log-probability) are those of the first draw; with several labels `value` is the item's own LRAP over all draws.
+    `correct`: in more than half of the draws. Settings hold each draw's figure and their standard deviation.
+    Raises Undefined where there are not two classes to tell apart, CannotDo for models of many vectors an item.
+    """
+    if data.draws < 1 or data.samples_per_label < 1:
+        raise BadInput(f"A probe needs draws and items of each label, not {data.draws} x {data.samples_per_label}")
+    return (_one_label if data.train.labels.ndim == 1 else _many_labels)(subject, data, options)
+
+
+def drawn(data: Probe) -> Column:
+    """The training items that any draw takes: all of the training items that need encoding."""
+    return data.train.items.take(np.unique(np.concatenate(_draw(data))))
+
+
+def _draw(data: Probe) -> Sequence[NDArray[np.int64]]:
+    rule = draws.one_label if data.train.labels.ndim == 1 else draws.many_labels
+    return rule(data.train.labels, samples_per_label=data.samples_per_label, draws=data.draws)
+
+
+def _one_label(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evidence:
+    present = np.unique(data.train.labels)  # a class without training items can never be answered
+    if len(present) < 2:
+        raise Undefined(f"The training items have {len(present)} class: a probe needs two")
+    taken = np.stack(_draw(data))
+    union, rows = np.unique(taken, return_inverse=True)
+    train, test = (_vectors(subject, column) for column in (data.train.items.take(union), data.test.items))
+    device = _device(options["device"])
+    found = logistic.fit(train, rows=rows.reshape(taken.shape), classes=len(present), device=device,
+                         targets=np.searchsorted(present, data.train.labels[taken]), iterations=options["iterations"])
+    known = _known(data)
+    right = known[data.test.labels]
+    right = np.where(np.isin(right, present), np.searchsorted(present, right), -1)
+    answers, value = np.empty((len(test), data.draws), dtype=np.int64), np.full(len(test), np.nan)
+    for part, scores in logistic.decide(found, test):
+        answers[part] = scores.argmax(axis=-1)
+        value[part] = _margin(scores[:, 0], right[part])
+    hits = answers == right[:, None]
+    classes = np.array(data.train.classes, dtype=object)
+    settings = _settings("accuracy", hits.mean(axis=0), data, train_items=len(union)) | {
+        "classifier": "logistic", "iterations": found.steps.tolist(), "converged": found.converged.tolist(),
+        "device": device, "classes_without_training_items": len(data.test.classes) - int(np.isin(known, present).sum())}
+    return _evidence(data.test, expected=np.array(data.test.classes, dtype=object)[data.test.labels],
+                     answer=classes[present[answers[:, 0]]], hits=hits, value=value, settings=settings,
+                     figure={"accuracy": hits.mean(axis=1)})
+
+
+def _known(data: Probe) -> NDArray[np.int64]:
+    """For each class of the test items its place among those of the training items, -1 for none."""
+    if data.test.classes == data.train.classes:
+        return np.arange(len(data.test.classes))
+    place = {name: at for at, name in enumerate(data.train.classes)}
+    if len(place) < len(data.train.classes):
+        raise BadInput("Training and test items have unlike lists of classes, and names stand there twice: they cannot "
+                       "be matched. Is it the pinned revision?")
+    return np.array([place.get(name, -1) for name in data.test.classes])
+
+
+def _margin(scores: NDArray[np.float32], right: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Right class's score less the best other's, (n,) from (n, k); NaN where the right one is not among them."""
+    at = np.arange(len(scores))
+    others = scores.copy()
+    others[at, right] = -np.inf
+    return np.where(right >= 0, scores[at, right] - others.max(axis=1), np.nan).astype(float)
+
+
+def _many_labels(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evidence:
+    taken = _draw(data)
+    union = np.unique(np.concatenate(taken))
+    train, test = (_vectors(subject, column) for column in (data.train.items.take(union), data.test.items))
+    # Classes are those of the test items; a class that only training items have is no question here.
+    known = _known(data)
+    truth = data.test.labels
+    table = np.where(known >= 0, data.train.labels[:, np.maximum(known, 0)], False)
+    asked = truth.any(axis=0)
+    fitted: dict[str, Any] = {"classifier": options["classifier"]}
+    if options["classifier"] == "logistic":
+        fitted |= {"device": _device(options["device"]), "iterations": [], "converged": []}
+    said, lrap = [], []
+    for draw in taken:
+        vectors, labels = train[np.searchsorted(union, draw)], table[draw][:, asked]
+        if options["classifier"] == "knn":
+            scores = votes(vectors, labels, test)
+        else:
+            scores = _regressions(vectors, labels, test, classes=np.array(data.test.classes)[asked],
+                                  iterations=options["iterations"], fitted=fitted)
+        said.append(scores > 0)
+        # The public code ranks the labels given by neighbours, not how many neighbours gave them.
+        lrap.append(ranking_precision(truth[:, asked], said[-1] if options["classifier"] == "knn" else scores))
+    lrap = np.stack(lrap, axis=1)
+    hits = np.stack([(one == truth[:, asked]).all(axis=1) for one in said], axis=1)
+    names = np.array(data.test.classes, dtype=object)
+    settings = _settings("lrap", lrap.mean(axis=0), data, train_items=len(union)) | fitted
+    return _evidence(data.test, expected=_joined(truth[:, asked], names[asked]),
+                     answer=_joined(said[0], names[asked]), hits=hits, value=lrap.mean(axis=1), settings=settings,
+                     figure={"lrap": lrap.mean(axis=1)})
+
+
+def _regressions(vectors: NDArray[np.float32], labels: NDArray[np.bool_], test: NDArray[np.float32], *,
+                 classes: NDArray[np.str_], iterations: int, fitted: dict[str, Any]) -> NDArray[np.float32]:
+    """Log-odds (n, labels): one regression a label, all on the same items."""
+    one_sided = np.flatnonzero(labels.all(axis=0) | ~labels.any(axis=0))
+    if len(one_sided):
+        raise Undefined(f"A draw has all or none of its items with {classes[one_sided[0]]!r}: there is no regression "
+                        "for it. Use the option classifier=knn")
+    rows = np.broadcast_to(np.arange(len(vectors)), labels.T.shape)
+    found = logistic.fit(vectors, rows=rows, targets=labels.T.astype(np.int64), classes=2, iterations=iterations,
+                         device=fitted["device"])
+    fitted["iterations"].append(int(found.steps.max()))
+    fitted["converged"].append(bool(found.converged.all()))
+    return np.concatenate([scores[..., 1] for _, scores in logistic.decide(found, test)])
+
+
+def ranking_precision(truth: NDArray[np.bool_], scores: NDArray[Any]) -> NDArray[np.float64]:
+    """LRAP of each item, (n,) from (n, labels): the share of true labels among those scored as high as a true one.
+
+    Averaged over the item's true labels; 1 for an item with no label or with all (as scikit-learn defines it).
+    """
+    out = np.ones(len(truth))
+    step = max(1, 4_000_000 // truth.shape[1] ** 2)
+    for start in range(0, len(truth), step):
+        part = slice(start, start + step)
+        true, given = truth[part], scores[part]
+        as_high = given[:, None, :] >= given[:, :, None]  # [item, label, other label]
+        precision = (as_high & true[:, None, :]).sum(axis=2) / as_high.sum(axis=2)
+        count = true.sum(axis=1)
+        mixed = (count > 0) & (count < true.shape[1])
+        out[part][mixed] = ((precision * true).sum(axis=1) / np.maximum(count, 1))[mixed]
+    return out
+
+
+def _joined(table: NDArray[np.bool_], names: NDArray[np.object_]) -> NDArray[np.object_]:
+    """The names of each row's labels, with commas; rows with the same labels are written once."""
+    rows, again = np.unique(table, axis=0, return_inverse=True)
+    return np.array([", ".join(names[row]) for row in rows], dtype=object)[again.reshape(-1)]
+
+
+def _vectors(subject: Subject, column: Column) -> NDArray[np.float32]:
+    found = embed(subject, column)
+    if isinstance(found, Many):
+        raise CannotDo(f"{subject.row.key} gives many vectors an item: a probe needs one")
+    return found
+
+
+def _device(wanted: str) -> str:
+    """Where regressions are solved: CUDA if there is one, else the CPU."""
+    if wanted != "auto":
+        return wanted
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def _settings(metric: str, figures: NDArray[np.float64], data: Probe, *, train_items: int) -> dict[str, Any]:
+    return {"draws": data.draws, "samples_per_label": data.samples_per_label, "seed": draws.SEED,
+            "train_items": train_items, f"{metric}_of_draws": figures.tolist(),
+            f"{metric}_sd_of_draws": float(figures.std(ddof=1)) if len(figures) > 1 else None}
+
+
+def _evidence(test: Labelled, *, expected: NDArray[np.object_], answer: NDArray[np.object_], hits: NDArray[np.bool_],
+              value: NDArray[np.float64], figure: dict[str, NDArray[np.float64]], settings: dict[str, Any]) -> Evidence:
+    return Evidence(settings=settings, items=pd.DataFrame({
+        "item": list(test.names), "expected": expected, "answer": answer,
+        "correct": pd.Series((hits.mean(axis=1) > 0.5).tolist(), dtype=object), "value": value, **figure,
+        "detail": shown.contents((test.items,))}))
+
+
+PROCEDURE = Procedure(
+    key="probe", needs=(frozenset({"embed_image"}), frozenset({"embed_text"})), run=run,
+    options={"classifier": ("knn", "logistic"),  # of items with several labels; one label is always logistic
+             "iterations": (100, 1000), "device": ("auto", "cpu", "cuda")})

@@ -1,0 +1,177 @@
+"""Finding documents for queries, images, texts or both on either side (MIEB retrieval, documents; UniSim-Bench IR)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from compute.metrics import ranking
+from compute.procedures import fusion, shown, top
+from compute.procedures.evidence import Evidence, Procedure, Subject
+from compute.procedures.picks import verdicts
+from compute.procedures.similarity import scorer
+from compute.tasks.data import Retrieval
+from compute.types import BadInput
+
+KEPT = 1000  # hits of a query that are ranked; MIEB's public code keeps as many
+SHOWN = 5  # hits a page can show
+NOT_THERE = "(not among the documents)"
+
+
+def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Evidence:
+    """Metrics of every query over its best 1000 documents by cosine, or MaxSim for models of many vectors an item.
+
+    Equal scores stand in falling order of the documents' names, as in trec_eval, which MIEB's public code uses after a
+    heap that keeps the greater names. `skip_first` drops the first hit before every metric; the public code does so for
+    its hit rate, the only one such tasks use. Where documents are ignored, the whole collection is ranked and `map` is
+    the revisited Oxford and Paris definition. A query without a relevant document has no figures. `value` is the score
+    of the first relevant hit less that of the first other one. Raises BadInput for data that do not fit together,
+    CannotDo where the model cannot embed what is there.
+    """
+    if data.candidates is not None:
+        raise BadInput("These queries have candidates of their own: run them by multiple_choice")
+    whole = data.ignored is not None
+    queries = fusion.embed(subject, data.queries, how=options["fusion"])
+    documents = fusion.embed(subject, data.documents, how=options["fusion"])
+    truth = Truth.of(data)
+    skip = int(data.skip_first)
+    blocks = []
+    for best in top.search(scorer(queries, documents), queries=len(queries), documents=len(documents),
+                           depth=len(documents) if whole else KEPT + skip, ignored=data.ignored,
+                           precedence=precedence(data.documents.names)):
+        found, scores = best.documents[:, skip:], best.scores[:, skip:]
+        gains = truth.gains(found, best.queries)
+        margins = np.where(truth.relevant[best.queries] > 0, _margins(gains, scores), np.nan)
+        blocks.append(figures(gains, truth=truth, rows=best.queries, trapezoid=whole) | {
+            "value": margins, "found": found[:, :SHOWN], "scores": scores[:, :SHOWN], "hits": gains[:, :SHOWN] > 0})
+    joined = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+    settings = {"kept": len(documents) if whole else KEPT, "without_relevant": int((truth.relevant == 0).sum()),
+                "map": "trapezoid, whole ranking" if whole else f"first {KEPT}"}
+    return Evidence(items=_items(data, truth, joined), settings=settings)
+
+
+def precedence(names: tuple[str, ...]) -> NDArray[np.int64]:
+    """(documents,) place of each among equal scores: the greatest name first, by its bytes."""
+    order = sorted(range(len(names)), key=names.__getitem__, reverse=True)
+    out = np.empty(len(names), dtype=np.int64)
+    out[order] = np.arange(len(names))
+    return out
+
+
+@dataclass(frozen=True, kw_only=True)
+class Truth:
+    """Which documents are relevant to which query: pairs of a grade above 0, sorted by query and document."""
+
+    documents: int  # those that the data lack but name as right included: they stand after all others
+    keys: NDArray[np.int64]  # (pairs,) query * documents + document
+    grade: NDArray[np.float64]
+    starts: NDArray[np.int64]  # (queries + 1,) where a query's pairs begin
+
+    @classmethod
+    def of(cls, data: Retrieval) -> Truth:
+        """Raises BadInput for a position that is not there, or a pair that is judged in two ways."""
+        query, document, grade = (np.asarray(side) for side in data.relevant)
+        pairs = [(query, document)] + ([] if data.ignored is None else [data.ignored])
+        for one, other in pairs:
+            for side, mixed, what in ((one, data.queries, "query"), (other, data.documents, "document")):
+                if len(side) and not 0 <= np.min(side) <= np.max(side) < len(mixed):
+                    raise BadInput(f"A judgement names {what} {np.max(side)}, there are {len(mixed)}")
+        documents = len(data.documents)
+        if data.missing is not None:
+            asked, gone = data.missing
+            query, grade = np.append(query, asked), np.append(grade, gone)
+            document = np.append(document, documents + np.arange(len(asked)))
+            documents += len(asked)
+        positive = grade > 0
+        keys = query[positive].astype(np.int64) * documents + document[positive]
+        order = np.argsort(keys, kind="stable")
+        keys, grade = keys[order], grade[positive][order].astype(float)
+        again = np.append(False, np.diff(keys) == 0)
+        if (np.diff(grade)[again[1:]] != 0).any():
+            raise BadInput("A document is judged twice for one query, with different grades")
+        keys, grade = keys[~again], grade[~again]
+        starts = np.searchsorted(keys, np.arange(len(data.queries) + 1) * documents)
+        return cls(documents=documents, keys=keys, grade=grade, starts=starts)
+
+    @property
+    def relevant(self) -> NDArray[np.int64]:
+        """(queries,) how many relevant documents each has."""
+        return np.diff(self.starts)
+
+    def gains(self, found: NDArray[np.int64], rows: slice) -> NDArray[np.float32]:
+        """The grades of found documents [queries of `rows`, depth]; 0 for others and for -1."""
+        part = slice(self.starts[rows.start], self.starts[rows.stop])
+        keys, grade = self.keys[part], self.grade[part].astype(np.float32)
+        if not len(keys):
+            return np.zeros(found.shape, dtype=np.float32)
+        sought = found + np.arange(rows.start, rows.stop)[:, None] * self.documents
+        at = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
+        return np.where((keys[at] == sought) & (found >= 0), grade[at], np.float32(0))
+
+    def ideal(self, rows: slice, *, at: int) -> NDArray[np.float64]:
+        """(queries,) the best possible discounted gain of the first `at` places."""
+        part = slice(self.starts[rows.start], self.starts[rows.stop])
+        return ranking.ideal_dcg(query=self.keys[part] // self.documents - rows.start, grade=self.grade[part],
+                                 queries=rows.stop - rows.start, at=at)
+
+
+def figures(gains: NDArray[np.float32], *, truth: Truth, rows: slice,
+            trapezoid: bool) -> dict[str, NDArray[np.float64]]:
+    """Every metric of some queries, under its key."""
+    relevant = truth.relevant[rows]
+    area = ranking.trapezoid_average_precision if trapezoid else ranking.average_precision
+    return {
+        **{f"ndcg_at_{at}": ranking.ndcg(gains, ideal=truth.ideal(rows, at=at), at=at) for at in (5, 10)},
+        **{f"recall_at_{at}": ranking.success(gains, relevant=relevant, at=at) for at in (1, 3, 10)},
+        "map_at_5": ranking.average_precision(gains, relevant=relevant, at=5),
+        "map": area(gains, relevant=relevant),
+        "mrr_at_10": ranking.reciprocal_rank(gains, relevant=relevant, at=10),
+    }
+
+
+def _margins(gains: NDArray[np.float32], scores: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Score of the first relevant hit less that of the first other; the last kept score stands for one not found."""
+    if not gains.shape[1]:
+        return np.full(len(gains), np.nan)
+    there = np.isfinite(scores)
+    last = np.maximum(there.sum(axis=1) - 1, 0)
+    good, bad = (gains > 0), (gains <= 0) & there
+    rows = np.arange(len(gains))
+    first, other = (scores[rows, np.where(side.any(axis=1), side.argmax(axis=1), last)] for side in (good, bad))
+    margins = np.zeros(len(gains))
+    return np.subtract(first, other, out=margins, where=np.isfinite(first) & np.isfinite(other), dtype=float)
+
+
+def _items(data: Retrieval, truth: Truth, joined: dict[str, NDArray]) -> pd.DataFrame:
+    found, scores, hits = joined.pop("found"), joined.pop("scores"), joined.pop("hits")
+    names = data.documents.names
+    order = np.lexsort((-truth.grade, truth.keys // truth.documents))  # a query's best document first
+    best = (truth.keys[order] % truth.documents).tolist()
+    known = dict(enumerate(names))
+    expected = ["" if not count else known.get(best[start], NOT_THERE) + (f" and {count - 1} more" if count > 1 else "")
+                for count, start in zip(truth.relevant.tolist(), truth.starts[:-1].tolist(), strict=True)]
+    rows = [[at for at in row if at >= 0] for row in found.tolist()]
+    seen = np.unique(found[found >= 0])
+    document = dict(zip(seen.tolist(), shown.mixed(data.documents, seen), strict=True))
+    detail = [shown.listed([query, *(document[at] for at in row)]) | {
+                  "hits": [names[at] for at in row], "scores": values[:len(row)], "relevant": marks[:len(row)]}
+              for query, row, values, marks in zip(shown.mixed(data.queries, np.arange(len(data.queries))), rows,
+                                                   scores.tolist(), hits.tolist(), strict=True)]
+    worth = joined["recall_at_1"]
+    return pd.DataFrame({
+        "item": list(data.queries.names), "expected": expected,
+        "answer": [names[row[0]] if row else "" for row in rows],
+        "correct": pd.Series(verdicts(worth), dtype=object), "value": joined.pop("value"), **joined, "detail": detail})
+
+
+PROCEDURE = Procedure(
+    key="retrieval",
+    needs=(frozenset({"embed_image"}), frozenset({"embed_text"})),
+    run=run,
+    options={"fusion": fusion.WAYS},
+)

@@ -1,0 +1,59 @@
+"""Each item gets the class whose prompt is nearest by cosine (MIEB)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from compute.procedures import shown
+from compute.procedures.evidence import Evidence, Procedure, Subject
+from compute.procedures.similarity import embed, scorer
+from compute.tasks.data import ZeroShot
+from compute.types import BadInput
+
+SCORES = 4_000_000  # held at once
+TOP = 3
+
+
+def run(subject: Subject, data: ZeroShot, options: Mapping[str, Any]) -> Evidence:
+    """Accuracy of the arg max over prompts; of equal scores the first class has it.
+
+    `value`: the right class's cosine less the best other's. `detail` has the best three classes as `hits` with their
+    `scores`. Raises BadInput where labels and prompts do not fit.
+    """
+    labels, k = data.test.labels, len(data.prompts)
+    if labels.ndim != 1 or k < 2 or (len(labels) and not 0 <= labels.min() <= labels.max() < k):
+        raise BadInput(f"Zero-shot items have one label each among two or more prompts; here are {k} prompts")
+    # Prompts with the same text are scored once, so that they tie exactly.
+    _, first, again = np.unique(data.prompts.keys, return_index=True, return_inverse=True)
+    prompts = embed(subject, data.prompts.take(first))
+    block = scorer(embed(subject, data.test.items), prompts)
+    n, depth, step = len(labels), min(TOP, k), max(1, SCORES // k)
+    best, scores_of_best, value = np.empty((n, depth), dtype=np.int64), np.empty((n, depth)), np.empty(n)
+    for start in range(0, n, step):
+        part = slice(start, min(start + step, n))
+        scores = block(part, slice(0, len(first))).cpu().numpy()[:, again]
+        rows = np.arange(len(scores))
+        right = scores[rows, labels[part]]
+        for place in range(depth):
+            best[part, place] = scores.argmax(axis=1)
+            scores_of_best[part, place] = scores[rows, best[part, place]]
+            scores[rows, best[part, place]] = -np.inf
+        first_wrong = np.where(best[part, 0] == labels[part], 1, 0)
+        value[part] = right - scores_of_best[part][rows, first_wrong]
+    classes = np.array(data.test.classes if len(data.test.classes) >= k else
+                       [data.prompts.read(at) for at in range(k)], dtype=object)
+    hits = best[:, 0] == labels
+    details = [one | {"hits": names, "scores": scores} for one, names, scores in
+               zip(shown.contents((data.test.items,)), classes[best].tolist(), scores_of_best.tolist(), strict=True)]
+    return Evidence(settings={"prompts": k, "distinct_prompts": len(first)}, items=pd.DataFrame({
+        "item": list(data.test.names), "expected": classes[labels], "answer": classes[best[:, 0]],
+        "correct": pd.Series(hits.tolist(), dtype=object), "value": value, "accuracy": hits.astype(float),
+        "detail": details}))
+
+
+PROCEDURE = Procedure(
+    key="zero_shot", needs=(frozenset({"embed_image", "embed_text"}), frozenset({"embed_text"})), run=run)

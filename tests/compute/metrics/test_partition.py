@@ -1,0 +1,41 @@
+"""Reference: scikit-learn's normalized_mutual_info_score on the same labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import normalized_mutual_info_score
+
+from compute.metrics.partition import nmi
+from compute.types import BadInput, Undefined
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_scikit_learn_gives_the_same(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2 + seed * 7, 400)
+    clusters = np.where(rng.random(400) < 0.4, rng.integers(0, 9, 400), (labels * 3 + 1) % 5)
+    assert nmi(labels=labels, clusters=clusters) == pytest.approx(
+        normalized_mutual_info_score(labels, clusters), abs=1e-12)
+
+
+def test_names_of_groups_do_not_matter_and_sides_can_be_swapped() -> None:
+    labels, clusters = np.array(list("aabbcc")), np.array([7, 7, 3, 3, 3, 1])
+    value = nmi(labels=labels, clusters=clusters)
+    assert value == pytest.approx(nmi(labels=clusters, clusters=labels))
+    assert value == pytest.approx(normalized_mutual_info_score(labels, clusters))
+
+
+def test_closed_forms() -> None:
+    assert nmi(labels=[0, 0, 1, 1], clusters=["x", "x", "y", "y"]) == pytest.approx(1)
+    assert nmi(labels=[0, 0, 1, 1], clusters=[0, 1, 0, 1]) == pytest.approx(0, abs=1e-15)
+    assert nmi(labels=[0, 0, 1, 1], clusters=[5, 5, 5, 5]) == 0
+    # One class split in two: shared log 2 of entropies log 2 and (1/2) log 2 + 2 (1/4) log 4 = 1.5 log 2.
+    assert nmi(labels=[0, 0, 1, 1], clusters=[0, 0, 1, 2]) == pytest.approx(1 / 1.25)
+
+
+def test_errors() -> None:
+    with pytest.raises(Undefined, match="one class"):
+        nmi(labels=[1, 1], clusters=[2, 2])
+    with pytest.raises(BadInput, match="same length"):
+        nmi(labels=[1, 1], clusters=[2])

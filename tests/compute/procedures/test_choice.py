@@ -1,0 +1,156 @@
+"""References: scikit-learn's cosine_similarity with an arg max, and scipy's log_softmax."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax
+from sklearn.metrics.pairwise import cosine_similarity
+
+from compute.items import Column, images, texts
+from compute.procedures import choice
+from compute.procedures.choice import OPPOSITES, PROCEDURE, PROMPTS
+from compute.tasks.data import QUESTIONS, Choices
+from compute.types import BadInput, CannotDo
+from tests.compute.procedures.known import BOTH, Known
+
+USUAL = {name: values[0] for name, values in PROCEDURE.options.items()}
+N = 40
+
+
+def column(rng: np.random.Generator, letter: str, kind: str) -> tuple[Column, dict, np.ndarray]:
+    contents = [f"{letter}{row}" if kind == "text" else f"{letter}{row}".encode() for row in range(N)]
+    vectors = rng.standard_normal((N, 8)).astype(np.float32)
+    held = (texts if kind == "text" else images)(contents, of="tests")
+    return held, dict(zip(contents, vectors, strict=True)), vectors
+
+
+def made(k: int, *, reference: str = "image", other: str = "image", question: str = "reference"
+         ) -> tuple[Choices, dict, np.ndarray | None, list[np.ndarray]]:
+    rng = np.random.default_rng(k)
+    first, known, vectors = column(rng, "r", reference)
+    others = [column(rng, "abcdefgh"[at], other) for at in range(k)]
+    for _, more, _ in others:
+        known |= more
+    data = Choices(names=tuple(f"i{row}" for row in range(N)), alternatives=tuple(one for one, _, _ in others),
+                   answer=rng.integers(0, k, N), question=question,
+                   reference=first if question == "reference" else None)
+    return data, known, vectors, [one for _, _, one in others]
+
+
+@pytest.mark.parametrize("k", [2, 3, 8])
+@pytest.mark.parametrize("kinds", [("image", "image"), ("text", "image"), ("image", "text")])
+def test_the_nearest_by_cosine(k: int, kinds: tuple[str, str]) -> None:
+    data, known, first, others = made(k, reference=kinds[0], other=kinds[1])
+    found = choice.run(Known(known, abilities=BOTH), data, USUAL)
+    scores = np.stack([np.diag(cosine_similarity(first, one)) for one in others], axis=1)
+    assert found.items["accuracy"].tolist() == (scores.argmax(axis=1) == data.answer).astype(float).tolist()
+    assert found.items["answer"].tolist() == ["ABCDEFGH"[at] for at in scores.argmax(axis=1)]
+    np.testing.assert_allclose(np.array([detail["scores"] for detail in found.items["detail"]]), scores, atol=1e-6)
+    detail = found.items["detail"][0]
+    assert len(detail["images"]) == [kinds[0], *[kinds[1]] * k].count("image")
+    assert len(detail["texts"]) == [kinds[0], *[kinds[1]] * k].count("text")
+
+
+def test_equal_alternatives_share_the_pick() -> None:
+    one, two = images([b"r"], of="tests"), images([b"same"], of="tests")
+    data = Choices(names=("i",), alternatives=(two, two), answer=np.array([0]), reference=one)
+    found = choice.run(Known({b"r": [1, 2], b"same": [2, 3]}, abilities=BOTH), data, USUAL)
+    assert found.items["accuracy"].tolist() == [0.5] and found.items["correct"].tolist() == [None]
+    assert found.settings["shared"] == 1
+
+
+def with_prompts(known: dict) -> dict:
+    rng = np.random.default_rng(99)
+    words = [*PROMPTS["paper"].values(), *PROMPTS["code"].values()]
+    words += [word for two in OPPOSITES.values() for word in two]
+    return known | {word: rng.standard_normal(8).astype(np.float32) for word in words}
+
+
+@pytest.mark.parametrize("question", [one for one in QUESTIONS if one != "reference"])
+def test_a_quality_by_one_prompt_or_by_two(question: str) -> None:
+    data, known, _, others = made(2, question=question)
+    known = with_prompts(known)
+    model = Known(known, abilities=BOTH)
+
+    def cosines(prompt: str) -> np.ndarray:
+        return np.stack([cosine_similarity(one, known[prompt][None])[:, 0] for one in others], axis=1)
+
+    good, bad = (cosines(prompt) for prompt in OPPOSITES[question])
+    wanted = {
+        ("prompt", "paper"): cosines(PROMPTS["paper"][question]),
+        ("prompt", "code"): cosines(PROMPTS["code"][question]),
+        ("clip-iqa", "paper"): log_softmax(np.stack([good, bad]), axis=0)[0],
+        ("clip-iqa-tempered", "paper"): log_softmax(100 * np.stack([good, bad]), axis=0)[0],
+    }
+    for (quality, wording), scores in wanted.items():
+        items = choice.run(model, data, {"quality": quality, "wording": wording}).items
+        np.testing.assert_allclose(np.array([detail["scores"] for detail in items["detail"]]), scores, atol=1e-4)
+        order = scores if quality == "prompt" else good - bad  # as the softmax does, without its rounding
+        assert items["accuracy"].mean() == np.mean(order.argmax(axis=1) == data.answer)
+
+
+def test_the_prompt_of_quality_is_the_papers_unless_the_codes_is_wanted() -> None:
+    assert PROCEDURE.options["quality"][0] == "prompt" and PROCEDURE.options["wording"][0] == "paper"
+    assert PROMPTS["paper"]["quality"] == "A high quality photo."
+    assert {key for key in PROMPTS["paper"] if PROMPTS["paper"][key] != PROMPTS["code"][key]} == {"quality"}
+    assert set(OPPOSITES) == set(PROMPTS["paper"]) == set(QUESTIONS) - {"reference"}
+
+
+def test_metrics_compare_reference_and_alternative_in_that_order() -> None:
+    data, _, _, _ = made(3)
+    seen = []
+
+    def compare(first, second):
+        seen.append((first[:1], second[:1]))
+        return {b"a": 1, b"b": 3, b"c": 2}[second[:1]]
+
+    items = choice.run(Known(abilities=("compare",), modalities=("image",), compare=compare), data, USUAL).items
+    assert set(seen) == {(b"r", letter) for letter in (b"a", b"b", b"c")}
+    assert items["accuracy"].mean() == np.mean(data.answer == 1)
+
+
+def test_a_quality_without_a_reference_for_a_metric_of_images_and_for_one_that_reads() -> None:
+    data, _, _, _ = made(2, question="quality")
+    alone = Known(abilities=("compare",), modalities=("image",),
+                  compare=lambda first, second: {None: 1}[first] * (second[:1] == b"b"))
+    assert choice.run(alone, data, USUAL).items["accuracy"].mean() == np.mean(data.answer == 1)
+    reads = Known(abilities=("compare",), modalities=("image", "text"),
+                  compare=lambda first, second: {"A high quality photo.": 1}[first] * (second[:1] == b"a"))
+    assert choice.run(reads, data, USUAL).items["accuracy"].mean() == np.mean(data.answer == 0)
+
+
+def test_a_judge_is_asked_and_only_what_can_be_read_counts() -> None:
+    data, _, _, _ = made(2, reference="text")
+    told = ["(A) Image 1", "(B) Image 2", "I would rather not say", "error"] * (N // 4)
+    model = Known(abilities=("choose",), reply=lambda question: told[int(question.item[1:])])
+    found = choice.run(model, data, USUAL)
+    items = found.items
+    assert found.settings == {"asked": N, "unread": N // 4, "errors": N // 4,
+                              "input_tokens": 7 * (N - N // 4), "output_tokens": 2 * (N - N // 4)}
+    answered = np.arange(N) % 4 < 2
+    assert items["accuracy"].notna().tolist() == answered.tolist()
+    assert items["accuracy"][answered].mean() == np.mean(np.arange(N)[answered] % 4 == data.answer[answered])
+    assert items["correct"].iloc[2] is None and items["value"].isna().iloc[2]
+    assert items["answer"].iloc[:4].tolist() == ["A", "B", "I would rather not say", "cut off"]
+    assert items["detail"][1]["reply"] == "(B) Image 2" and items["detail"][1]["texts"] == ["r1"]
+    assert [question.item for question in model.asked] == list(data.names)
+
+
+def test_an_encoder_that_also_talks_is_taken_by_its_embeddings() -> None:
+    data, known, _, _ = made(2)
+    model = Known(known, abilities=(*BOTH, "choose"), reply=lambda question: "(A)")
+    choice.run(model, data, USUAL)
+    assert model.asked == []
+
+
+def test_what_cannot_be_done() -> None:
+    data, known, _, _ = made(2, question="sharpness")
+    with pytest.raises(CannotDo, match="sharpness neither by a prompt"):
+        choice.run(Known(known, abilities=("embed_image",)), data, USUAL)
+    mixed, known, _, _ = made(2, reference="text")
+    with pytest.raises(CannotDo, match="embed text and image"):
+        choice.run(Known(known, abilities=("embed_image",)), mixed, USUAL)
+    one = Choices(names=data.names, alternatives=data.alternatives[:1], answer=data.answer, question="quality")
+    with pytest.raises(BadInput, match="2 to 8"):
+        choice.run(Known(known, abilities=BOTH), one, USUAL)

@@ -1,0 +1,67 @@
+"""Reference: scikit-learn's MiniBatchKMeans and normalized_mutual_info_score."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.cluster import MiniBatchKMeans
+from sklearn.metrics import normalized_mutual_info_score
+
+from compute.items import images
+from compute.metrics.summary import summarise
+from compute.procedures import clustering
+from compute.tasks.data import Clusters, Labelled
+from compute.types import BadInput, CannotDo, Undefined
+from tests.compute.procedures.hard import hard
+from tests.compute.procedures.known import Known
+
+
+def made(*, n: int = 1300, classes: int = 12) -> tuple[Known, Clusters, np.ndarray]:
+    data = hard(classes=classes, each=1, width=40, test=n, noise=0.8)
+    contents = [f"i{row}".encode() for row in range(n)]
+    known = Known(dict(zip(contents, data.test, strict=True)), abilities=("embed_image",))
+    labelled = Labelled(names=tuple(f"i{row}" for row in range(n)), items=images(contents, of="tests"),
+                        labels=data.test_labels, classes=tuple(f"class {at}" for at in range(classes + 3)))
+    return known, Clusters(test=labelled), data.test
+
+
+def test_the_clusters_and_figure_of_scikit_learn() -> None:
+    subject, data, vectors = made()
+    found = clustering.run(subject, data, {})
+    model = MiniBatchKMeans(n_clusters=12, batch_size=500, n_init="auto", random_state=42).fit(vectors)
+    assert found.items["answer"].tolist() == [f"cluster {at}" for at in model.labels_]
+    wanted = normalized_mutual_info_score(data.test.labels, model.labels_)
+    assert 0.2 < wanted < 0.98
+    assert summarise("nmi", found.items).value == pytest.approx(wanted, abs=1e-12)
+    distances = np.sort(np.linalg.norm(vectors[:, None] - model.cluster_centers_[None], axis=2), axis=1)
+    np.testing.assert_allclose(found.items["value"], distances[:, 1] - distances[:, 0], atol=1e-3)
+    assert found.items["correct"].tolist() == [None] * 1300
+    assert found.settings["k"] == 12  # three classes have no item
+
+
+def test_the_same_twice() -> None:
+    subject, data, _ = made(n=400)
+    first, second = (clustering.run(subject, data, {}).items for _ in range(2))
+    assert first.equals(second)
+
+
+def test_classes_of_one_name_stay_apart() -> None:
+    subject, data, _ = made(n=600, classes=4)
+    named = Clusters(test=replace(data.test, classes=("crane", "crane", "owl", "wren", "a", "b", "c")))
+    found = clustering.run(subject, named, {})
+    assert set(found.items["expected"]) == {"crane (0)", "crane (1)", "owl", "wren"}
+    assert summarise("nmi", found.items).value == pytest.approx(
+        normalized_mutual_info_score(data.test.labels, found.items["answer"]), abs=1e-12)
+
+
+def test_what_cannot_be_grouped() -> None:
+    subject, data, vectors = made(n=50)
+    with pytest.raises(Undefined, match="1 label"):
+        clustering.run(subject, Clusters(test=replace(data.test, labels=np.zeros(50, dtype=int))), {})
+    with pytest.raises(BadInput, match="one label each"):
+        clustering.run(subject, Clusters(test=replace(data.test, labels=np.ones((50, 4), dtype=bool))), {})
+    many = Known({f"i{row}".encode(): vectors[row:row + 1] for row in range(50)}, abilities=("embed_image",), many=True)
+    with pytest.raises(CannotDo, match="many vectors"):
+        clustering.run(many, data, {})

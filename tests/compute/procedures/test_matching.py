@@ -1,0 +1,89 @@
+"""References: Winoground's, ARO's and ImageCoDe's definitions written out row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import cosine_similarity
+
+from compute.items import images, texts
+from compute.procedures import matching
+from compute.tasks.data import Matches
+from compute.types import BadInput, CannotDo
+from tests.compute.procedures.known import BOTH, Known
+
+N = 200
+
+
+def made(a: int, c: int) -> tuple[Matches, dict, np.ndarray]:
+    """A task, its embeddings, its cosines [rows, images, captions]."""
+    rng = np.random.default_rng(10 * a + c)
+    pictures = rng.standard_normal((a, N, 6)).astype(np.float32)
+    words = rng.standard_normal((c, N, 6)).astype(np.float32)
+    known: dict[bytes | str, np.ndarray] = {}
+    for at, side in enumerate(pictures):
+        known |= {f"image {at} {row}".encode(): vector for row, vector in enumerate(side)}
+    for at, side in enumerate(words):
+        known |= {f"caption {at} {row}": vector for row, vector in enumerate(side)}
+    data = Matches(
+        names=tuple(map(str, range(N))),
+        images=tuple(images([f"image {at} {row}".encode() for row in range(N)], of="tests") for at in range(a)),
+        captions=tuple(texts([f"caption {at} {row}" for row in range(N)], of="tests") for at in range(c)))
+    return data, known, np.stack([cosine_similarity(pictures[:, row], words[:, row]) for row in range(N)])
+
+
+def test_two_images_and_two_captions_as_in_winoground() -> None:
+    data, known, cosines = made(2, 2)
+    items = matching.run(Known(known, abilities=BOTH), data, {}).items
+    for row, ((c0_i0, c1_i0), (c0_i1, c1_i1)) in enumerate(cosines):
+        text = c0_i0 > c1_i0 and c1_i1 > c0_i1
+        image = c0_i0 > c0_i1 and c1_i1 > c1_i0
+        assert items["text_accuracy"][row] == text
+        assert items["image_accuracy"][row] == image
+        assert items["group_accuracy"][row] == (text and image)
+        assert items["correct"][row] == (text and image)
+        assert (items["value"][row] > 0) == (text and image)
+
+
+@pytest.mark.parametrize("captions", [2, 5])
+def test_one_image_as_in_aro_and_sugarcrepe(captions: int) -> None:
+    data, known, cosines = made(1, captions)
+    items = matching.run(Known(known, abilities=BOTH), data, {}).items
+    assert items["text_accuracy"].tolist() == (cosines[:, 0].argmax(axis=1) == 0).astype(float).tolist()
+    assert not {"image_accuracy", "group_accuracy"} & set(items.columns)
+    assert items["answer"][0] == f"caption {cosines[0, 0].argmax() + 1}"
+
+
+def test_one_caption_as_in_imagecode() -> None:
+    data, known, cosines = made(10, 1)
+    items = matching.run(Known(known, abilities=BOTH), data, {}).items
+    assert items["image_accuracy"].tolist() == (cosines[:, :, 0].argmax(axis=1) == 0).astype(float).tolist()
+    assert not {"text_accuracy", "group_accuracy"} & set(items.columns)
+    assert items["answer"][0] == f"image {cosines[0, :, 0].argmax() + 1}"
+    assert len(items["detail"][0]["images"]) == 10 and items["detail"][0]["texts"] == ["caption 0 0"]
+
+
+def test_ties_are_no_gift_to_the_first() -> None:
+    image, caption = images([b"i"], of="tests"), texts(["same"], of="tests")
+    model = Known({b"i": [1, 2], "same": [2, 1]}, abilities=BOTH)
+    data = Matches(names=("r",), images=(image,), captions=(caption,) * 5)
+    assert matching.run(model, data, {}).items["text_accuracy"].tolist() == [pytest.approx(1 / 5)]
+    pair = Matches(names=("r",), images=(image,) * 2, captions=(caption,) * 2)
+    found = matching.run(model, pair, {}).items
+    assert found[["text_accuracy", "image_accuracy", "group_accuracy"]].iloc[0].tolist() == [1 / 4, 1 / 4, 1 / 16]
+    assert found["correct"].tolist() == [None]
+
+
+def test_a_metric_that_reads_compares_image_with_caption() -> None:
+    data, _, _ = made(1, 2)
+    model = Known(abilities=("compare",), compare=lambda first, second: len(first) * (second.split()[1] == "0"))
+    assert matching.run(model, data, {}).items["text_accuracy"].mean() == 1
+
+
+def test_what_cannot_be_done() -> None:
+    data, known, _ = made(2, 2)
+    with pytest.raises(CannotDo, match="embed image and text"):
+        matching.run(Known(known, abilities=("embed_image",)), data, {})
+    uneven = Matches(names=data.names, images=data.images, captions=data.captions * 2)
+    with pytest.raises(BadInput, match="here are 2 and 4"):
+        matching.run(Known(known, abilities=BOTH), uneven, {})

@@ -1,0 +1,88 @@
+"""Reference: scikit-learn's cosine_similarity and an arg max over each query's own candidates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import cosine_similarity
+
+from compute.items import images, texts
+from compute.procedures import multiple_choice
+from compute.tasks.data import Mixed, Retrieval
+from compute.types import BadInput
+from tests.compute.procedures.known import BOTH, Known
+
+SUM = {"fusion": "sum"}
+N, M = 30, 25
+
+
+def made() -> tuple[Retrieval, dict, np.ndarray, list[np.ndarray]]:
+    """Queries of image and text, documents of text; 2 to 5 candidates a query, the first of them right."""
+    rng = np.random.default_rng(0)
+    pictures, words = rng.standard_normal((2, N, 6)).astype(np.float32)
+    answers = rng.standard_normal((M, 6)).astype(np.float32)
+    contents = ([f"image {row}".encode() for row in range(N)], [f"question {row}" for row in range(N)],
+                [f"answer {row}" for row in range(M)])
+    known = {content: vector for side, vectors in zip(contents, (pictures, words, answers), strict=True)
+             for content, vector in zip(side, vectors, strict=True)}
+    own = [rng.choice(M, rng.integers(2, 6), replace=False) for _ in range(N)]
+    query, document = np.repeat(np.arange(N), [len(one) for one in own]), np.concatenate(own)
+    shuffled = rng.permutation(len(query))
+    data = Retrieval(
+        queries=Mixed(names=tuple(f"q{row}" for row in range(N)), image=images(contents[0], of="tests"),
+                      image_at=np.arange(N), text=texts(contents[1], of="tests"), text_at=np.arange(N)),
+        documents=Mixed(names=tuple(f"d{row}" for row in range(M)), text=texts(contents[2], of="tests"),
+                        text_at=np.arange(M)),
+        relevant=(np.arange(N), np.array([one[0] for one in own]), np.ones(N)),
+        candidates=(query[shuffled], document[shuffled]))
+    return data, known, cosine_similarity(pictures + words, answers), own
+
+
+def test_the_first_among_a_querys_own_candidates() -> None:
+    data, known, cosines, own = made()
+    items = multiple_choice.run(Known(known, abilities=BOTH), data, SUM).items
+    for query, candidates in enumerate(own):
+        best = candidates[cosines[query, candidates].argmax()]
+        assert items["answer"][query] == f"d{best}" and items["expected"][query] == f"d{candidates[0]}"
+        assert items["accuracy"][query] == float(best == candidates[0])
+        others = cosines[query, candidates[1:]].max()
+        assert items["value"][query] == pytest.approx(cosines[query, candidates[0]] - others, abs=1e-6)
+        detail = items["detail"][query]
+        assert sorted(detail["hits"]) == sorted(f"d{at}" for at in candidates)
+        assert detail["texts"][0] == f"question {query}" and len(detail["texts"]) == len(candidates) + 1
+        assert detail["images"][0] and not any(detail["images"][1:])
+
+
+def test_documents_that_are_no_candidates_do_not_count() -> None:
+    data, known, cosines, own = made()
+    items = multiple_choice.run(Known(known, abilities=BOTH), data, SUM).items
+    everywhere = (cosines.argmax(axis=1) == [one[0] for one in own]).astype(float)
+    assert items["accuracy"].mean() > everywhere.mean()
+
+
+def test_equal_candidates_share_the_pick_and_two_may_be_right() -> None:
+    text = texts(["a", "b", "c"], of="tests")
+    known = {"a": [1, 0], "b": [1, 0], "c": [0, 1], "q": [1, 0]}
+    documents = Mixed(names=("a", "b", "c"), text=text, text_at=np.arange(3))
+    queries = Mixed(names=("q",), text=texts(["q"], of="tests"), text_at=np.array([0]))
+
+    def accuracy(right: list[int]) -> float:
+        data = Retrieval(queries=queries, documents=documents, candidates=(np.zeros(3, dtype=int), np.arange(3)),
+                         relevant=(np.zeros(len(right), dtype=int), np.array(right), np.ones(len(right))))
+        return multiple_choice.run(Known(known, abilities=("embed_text",)), data, SUM).items["accuracy"][0]
+
+    assert accuracy([0]) == accuracy([1]) == 0.5
+    assert accuracy([0, 1]) == 1
+    assert accuracy([2]) == 0
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    data, known, *_ = made()
+    model = Known(known, abilities=BOTH)
+    parts = {"queries": data.queries, "documents": data.documents}
+    with pytest.raises(BadInput, match="by retrieval"):
+        multiple_choice.run(model, Retrieval(**parts, relevant=data.relevant), SUM)
+    query, document, grade = data.relevant
+    wrong = Retrieval(**parts, candidates=data.candidates, relevant=(query, document, np.where(query == 3, 0, grade)))
+    with pytest.raises(BadInput, match="query 'q3' is right"):
+        multiple_choice.run(model, wrong, SUM)

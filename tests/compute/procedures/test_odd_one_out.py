@@ -1,0 +1,79 @@
+"""References: scikit-learn's cosine_similarity, and both rules written out."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import cosine_similarity
+
+from compute.items import images
+from compute.procedures import odd_one_out
+from compute.tasks.data import OddOneOut
+from compute.types import BadInput, CannotDo
+from tests.compute.procedures.known import Known
+
+N = 60
+
+
+def made(k: int) -> tuple[OddOneOut, dict, np.ndarray]:
+    rng = np.random.default_rng(k)
+    vectors = rng.standard_normal((N, k, 6)).astype(np.float32)
+    contents = [[f"{row} {at}".encode() for row in range(N)] for at in range(k)]
+    known = {contents[at][row]: vectors[row, at] for at in range(k) for row in range(N)}
+    data = OddOneOut(names=tuple(f"i{row}" for row in range(N)), odd=rng.integers(0, k, N),
+                     members=tuple(images(one, of="tests") for one in contents))
+    return data, known, vectors
+
+
+def test_of_three_it_is_the_one_outside_the_most_similar_pair() -> None:
+    data, known, vectors = made(3)
+    items = odd_one_out.run(Known(known, abilities=("embed_image",)), data, {}).items
+    for row in range(N):
+        cosines = cosine_similarity(vectors[row])
+        nearest = max(combinations(range(3), 2), key=lambda pair, cosines=cosines: cosines[pair])
+        (odd,) = {0, 1, 2} - set(nearest)
+        assert items["answer"][row] == "ABC"[odd]
+        assert items["accuracy"][row] == float(odd == data.odd[row])
+
+
+def test_of_more_it_is_the_one_least_like_the_others() -> None:
+    data, known, vectors = made(5)
+    items = odd_one_out.run(Known(known, abilities=("embed_image",)), data, {}).items
+    for row in range(N):
+        cosines = cosine_similarity(vectors[row])
+        assert items["answer"][row] == "ABCDE"[(cosines.sum(axis=1) - 1).argmin()]
+
+
+def test_a_comparison_that_depends_on_the_order_counts_both_ways() -> None:
+    data, _, _ = made(3)
+    scores = {(b"0", b"1"): 5.0, (b"1", b"0"): 0.0, (b"0", b"2"): 2.0, (b"2", b"0"): 2.0, (b"1", b"2"): 3.0,
+              (b"2", b"1"): 3.0}
+    model = Known(abilities=("compare",), compare=lambda first, second: scores[first[-1:], second[-1:]])
+    items = odd_one_out.run(model, data, {}).items
+    assert set(items["answer"]) == {"A"}  # 1 with 2 gives 3, 0 with 1 gives 2.5, 0 with 2 gives 2
+    assert items["detail"][0]["scores"] == [3, 2, 2.5]
+
+
+def test_three_equal_images_share_the_pick() -> None:
+    column = images([b"same"], of="tests")
+    data = OddOneOut(names=("i",), members=(column,) * 3, odd=np.array([1]))
+    items = odd_one_out.run(Known({b"same": [1, 2]}, abilities=("embed_image",)), data, {}).items
+    assert items["accuracy"].tolist() == [pytest.approx(1 / 3)] and items["answer"].tolist() == ["A/B/C"]
+
+
+def test_a_judge_is_asked() -> None:
+    data, _, _ = made(3)
+    found = odd_one_out.run(Known(abilities=("choose",), reply=lambda question: "(C) Image 3"), data, {})
+    assert found.items["accuracy"].mean() == np.mean(data.odd == 2)
+    assert found.settings["unread"] == 0 and found.settings["asked"] == N
+
+
+def test_what_cannot_be_done() -> None:
+    data, known, _ = made(3)
+    with pytest.raises(CannotDo, match="neither embed image"):
+        odd_one_out.run(Known(known, abilities=("embed_text",)), data, {})
+    with pytest.raises(BadInput, match="three"):
+        odd_one_out.run(Known(known, abilities=("embed_image",)),
+                        OddOneOut(names=data.names, members=data.members[:2], odd=data.odd), {})

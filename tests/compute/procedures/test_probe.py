@@ -1,0 +1,200 @@
+"""Reference: scikit-learn on the same draws: LogisticRegression, KNeighborsClassifier, MultiOutputClassifier and
+label_ranking_average_precision_score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import label_ranking_average_precision_score
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from threadpoolctl import threadpool_limits
+
+from compute.items import images
+from compute.metrics.summary import summarise
+from compute.procedures import probe
+from compute.procedures.draws import many_labels, one_label
+from compute.tasks.data import Labelled, Probe
+from compute.types import BadInput, BadItem, CannotDo, Undefined
+from tests.compute.procedures.hard import hard
+from tests.compute.procedures.known import Known
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """The reference is many times slower on several threads of a busy machine."""
+    with threadpool_limits(1):
+        yield
+
+OPTIONS = {"classifier": "knn", "iterations": 100, "device": "cpu"}
+
+
+def labelled(vectors: np.ndarray, labels: np.ndarray, *, letter: str, classes: int,
+             known: dict[bytes, np.ndarray]) -> Labelled:
+    contents = [f"{letter}{row}".encode() for row in range(len(vectors))]
+    known.update(zip(contents, vectors, strict=True))
+    return Labelled(names=tuple(f"{letter}{row}" for row in range(len(vectors))), items=images(contents, of="tests"),
+                    labels=labels, classes=tuple(f"class {at}" for at in range(classes)))
+
+
+def made(*, classes: int, draws: int = 5, scale: float = 2.0, test: int = 1500, width: int = 64,
+         noise: float = 4.0) -> tuple[Known, Probe, dict[bytes, np.ndarray]]:
+    known: dict[bytes, np.ndarray] = {}
+    data = hard(classes=classes, each=30, width=width, test=test, scale=scale, noise=noise)
+    task = Probe(train=labelled(data.train, data.train_labels, letter="a", classes=classes, known=known),
+                 test=labelled(data.test, data.test_labels, letter="b", classes=classes, known=known), draws=draws)
+    return Known(known, abilities=("embed_image",)), task, known
+
+
+@pytest.mark.filterwarnings("ignore:lbfgs failed to converge")
+@pytest.mark.parametrize("classes", [2, 25])
+def test_accuracy_of_every_draw(classes: int) -> None:
+    subject, data, known = made(classes=classes)
+    found = probe.run(subject, data, OPTIONS)
+    train, test = (np.stack([known[side.items.read(row)] for row in range(len(side.items))])
+                   for side in (data.train, data.test))
+    wanted, first = [], None
+    for draw in one_label(data.train.labels, samples_per_label=16, draws=5):
+        model = LogisticRegression(max_iter=100).fit(train[draw].astype(float), data.train.labels[draw])
+        wanted.append(model.score(test, data.test.labels))
+        first = first or model
+    np.testing.assert_allclose(found.settings["accuracy_of_draws"], wanted, atol=0.003)
+    figure = summarise("accuracy", found.items)
+    assert figure.value == pytest.approx(np.mean(wanted), abs=0.002)
+    assert figure.value == pytest.approx(np.mean(found.settings["accuracy_of_draws"]))
+    assert found.settings["accuracy_sd_of_draws"] == pytest.approx(np.std(wanted, ddof=1), abs=0.002)
+
+    logs = first.predict_log_proba(test)
+    rows = np.arange(len(test))
+    right = logs[rows, data.test.labels].copy()
+    logs[rows, data.test.labels] = -np.inf
+    np.testing.assert_allclose(found.items["value"], right - logs.max(axis=1), atol=0.25)
+    answered = found.items["answer"] == found.items["expected"]
+    np.testing.assert_array_equal(answered, found.items["value"] > 0)
+    assert (answered == (first.predict(test) == data.test.labels)).mean() > 0.99
+    assert (found.items["correct"].astype(bool) == (found.items["accuracy"] > 0.5)).all()
+    assert found.items["detail"][3] == {"images": [data.test.items.keys[3].decode()], "texts": []}
+
+
+def test_only_drawn_items_are_encoded() -> None:
+    subject, data, _ = made(classes=3, draws=2, test=20)
+    seen: list[bytes] = []
+    inner = subject.embed
+
+    def embed(column):
+        seen.extend(column.keys.tolist())
+        return inner(column)
+
+    subject.embed = embed
+    probe.run(subject, data, OPTIONS)
+    union = np.unique(one_label(data.train.labels, samples_per_label=16, draws=2))
+    assert len(union) < 90
+    assert sorted(seen) == sorted([*data.train.items.keys[union].tolist(), *data.test.items.keys.tolist()])
+    assert probe.drawn(data).keys.tolist() == data.train.items.keys[union].tolist()
+
+
+def test_the_same_twice_and_in_torch() -> None:
+    subject, data, _ = made(classes=5, test=300)
+    first, second, torch_s = (probe.run(subject, data, OPTIONS | {"device": device}).items
+                              for device in ("cpu", "cpu", "cpu:0"))
+    assert first.equals(second)
+    assert (first["answer"] == torch_s["answer"]).mean() > 0.99
+
+
+def test_a_class_without_training_items_is_never_right() -> None:
+    subject, data, _ = made(classes=4, test=200)
+    keep = np.flatnonzero(data.train.labels != 2)
+    train = replace(data.train, names=tuple(data.train.names[at] for at in keep), items=data.train.items.take(keep),
+                    labels=data.train.labels[keep])
+    found = probe.run(subject, replace(data, train=train), OPTIONS)
+    missing = found.items["expected"] == "class 2"
+    assert found.items["accuracy"][missing].eq(0).all() and found.items["value"][missing].isna().all()
+    assert found.items["accuracy"][~missing].mean() > 0.3
+    assert found.settings["classes_without_training_items"] == 1
+
+
+def test_unlike_lists_of_classes_are_matched_by_name() -> None:
+    subject, data, _ = made(classes=4, test=200)
+    order = np.array([2, 0, 3, 1])
+    turned = replace(data.test, classes=tuple(data.test.classes[at] for at in order),
+                     labels=np.argsort(order)[data.test.labels])
+    first, second = (probe.run(subject, replace(data, test=test), OPTIONS).items for test in (data.test, turned))
+    assert first.equals(second)
+    twice = replace(data.train, classes=("class 0", "class 0", "class 2", "class 3"))
+    with pytest.raises(BadInput, match="unlike lists"):
+        probe.run(subject, replace(data, train=twice), OPTIONS)
+
+
+def test_what_cannot_be_probed() -> None:
+    subject, data, known = made(classes=2, test=20)
+    with pytest.raises(Undefined, match="1 class"):
+        probe.run(subject, replace(data, train=replace(data.train, labels=np.zeros(60, dtype=int))), OPTIONS)
+    many = Known({content: vector[None] for content, vector in known.items()}, abilities=("embed_image",), many=True)
+    with pytest.raises(CannotDo, match="many vectors"):
+        probe.run(many, data, OPTIONS)
+    broken = Known({**known, b"b7": np.full(64, np.nan)}, abilities=("embed_image",))
+    with pytest.raises(BadItem, match="not finite"):
+        probe.run(broken, data, OPTIONS)
+
+
+def made_with_several(*, classes: int = 12) -> tuple[Known, Probe, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(2)
+    centres = rng.normal(size=(classes, 40))
+    tables = [rng.random((n, classes)) < 0.14 for n in (300, 800)]
+    tables[1][5] = False  # an item with no label
+    train, test = ((table @ centres + 2.5 * rng.normal(size=(len(table), 40))).astype(np.float32) for table in tables)
+    known: dict[bytes, np.ndarray] = {}
+    data = Probe(train=labelled(train, tables[0], letter="a", classes=classes, known=known), samples_per_label=8,
+                 test=labelled(test, tables[1], letter="b", classes=classes, known=known))
+    return Known(known, abilities=("embed_image",)), data, train, test
+
+
+@pytest.mark.parametrize("classifier", ["knn", "logistic"])
+def test_several_labels_as_scikit_learn_has_them(classifier: str) -> None:
+    subject, data, train, test = made_with_several()
+    found = probe.run(subject, data, OPTIONS | {"classifier": classifier})
+    wanted = []
+    for at, draw in enumerate(many_labels(data.train.labels, samples_per_label=8, draws=5)):
+        table = data.train.labels[draw]
+        if classifier == "knn":
+            model = KNeighborsClassifier(n_neighbors=5).fit(train[draw], table)
+            scores = model.predict(test).astype(int)
+        else:
+            model = MultiOutputClassifier(LogisticRegression()).fit(train[draw].astype(float), table)
+            scores = np.stack([one[:, 1] for one in model.predict_proba(test)], axis=1)
+        wanted.append(label_ranking_average_precision_score(data.test.labels, scores))
+        if at == 0:
+            names = np.array(data.test.classes)
+            said = [", ".join(names[np.flatnonzero(row)]) for row in model.predict(test)]
+            assert (found.items["answer"].to_numpy() == said).mean() > (0.99 if classifier == "logistic" else 0.9999)
+    assert 0.2 < np.mean(wanted) < 0.98
+    close = {"knn": 1e-12, "logistic": 2e-3}[classifier]
+    np.testing.assert_allclose(found.settings["lrap_of_draws"], wanted, atol=close)
+    assert summarise("lrap", found.items).value == pytest.approx(np.mean(wanted), abs=close)
+    assert found.settings["classifier"] == classifier
+    assert found.items["expected"][5] == ""
+
+
+def test_ranking_precision_of_each_item() -> None:
+    rng = np.random.default_rng(4)
+    truth = rng.random((60, 7)) < 0.4
+    truth[0], truth[1] = True, False
+    for scores in (rng.integers(3, size=(60, 7)), rng.normal(size=(60, 7)), truth.astype(int), 1 - truth):
+        found = probe.ranking_precision(truth, scores)
+        for row in range(60):
+            wanted = label_ranking_average_precision_score(truth[row:row + 1], scores[row:row + 1])
+            assert found[row] == pytest.approx(wanted, abs=1e-12)
+
+
+def test_regressions_need_both_kinds_of_items() -> None:
+    subject, data, _, _ = made_with_several()
+    table = data.train.labels.copy()
+    table[:, 3] = False
+    lacking = replace(data, train=replace(data.train, labels=table))
+    with pytest.raises(Undefined, match="'class 3'"):
+        probe.run(subject, lacking, OPTIONS | {"classifier": "logistic"})
+    assert probe.run(subject, lacking, OPTIONS).items["lrap"].between(0, 1).all()

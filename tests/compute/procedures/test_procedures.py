@@ -1,0 +1,41 @@
+"""Reference: the catalogue, which names the procedure and the metrics of every task."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from compute import catalog
+from compute.procedures import PROCEDURES, procedure
+from compute.types import ABILITIES, BadInput
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_every_task_of_unisim_and_mieb_has_its_procedure() -> None:
+    named = {task.procedure for task in catalog.shipped().tasks if task.benchmark in ("unisim", "mieb")}
+    assert named <= {one.key for one in PROCEDURES}
+    assert len({one.key for one in PROCEDURES}) == len(PROCEDURES) == 9
+
+
+@pytest.mark.parametrize("one", PROCEDURES, ids=lambda one: one.key)
+def test_a_row_says_what_it_needs_and_what_can_be_chosen(one) -> None:
+    assert procedure(one.key) is one
+    assert one.needs and all(need and need <= set(ABILITIES) for need in one.needs)
+    assert all(len(values) > 1 and len(set(values)) == len(values) for values in one.options.values())
+
+
+def test_an_unknown_key_is_answered_with_the_known() -> None:
+    with pytest.raises(BadInput, match="'retreival'; there are: choice, "):
+        procedure("retreival")
+
+
+def test_importing_procedures_loads_nothing_heavy() -> None:
+    code = ("import sys, compute.procedures; "
+            "print(*(name for name in ('torch', 'sklearn', 'transformers', 'umap') if name in sys.modules))")
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.split() == []

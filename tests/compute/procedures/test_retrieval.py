@@ -1,0 +1,217 @@
+"""References: pytrec_eval (trec_eval's own code) on the same cosines, and the revisited protocol written out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import pytrec_eval
+
+from compute.items import images, texts
+from compute.procedures import retrieval, top
+from compute.procedures.retrieval import PROCEDURE
+from compute.tasks.data import Mixed, Retrieval
+from compute.types import BadInput
+from tests.compute.procedures.known import BOTH, Known
+
+SUM = {"fusion": "sum"}
+QUERIES, DOCUMENTS = 30, 90
+
+
+def side(vectors: np.ndarray, letter: str, kind: str = "image") -> tuple[Mixed, dict[bytes | str, np.ndarray]]:
+    """Items with these embeddings; documents' names are of several lengths and in no order."""
+    order = np.random.default_rng(len(vectors)).permutation(len(vectors))
+    names = tuple(f"{letter}{number}" for number in order)
+    contents = [f"{letter} {row}" if kind == "text" else f"{letter} {row}".encode() for row in range(len(vectors))]
+    column = (texts if kind == "text" else images)(contents, of="tests")
+    at = {f"{kind}_at": np.arange(len(vectors))}
+    return Mixed(names=names, **{kind: column}, **at), dict(zip(contents, vectors, strict=True))
+
+
+def overlapping(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Four ones among 16: cosines are quarters, exact in float32, so most documents tie with many others."""
+    out = np.zeros((n, 16), dtype=np.float32)
+    np.put_along_axis(out, rng.permuted(np.tile(np.arange(16), (n, 1)), axis=1)[:, :4], 1, axis=1)
+    return out
+
+
+def made(seed: int = 0, *, kind: str = "image") -> tuple[Retrieval, Known, np.ndarray, np.ndarray]:
+    """A task, its model, its cosines and its grades [queries, documents]."""
+    rng = np.random.default_rng(seed)
+    first, second = overlapping(rng, QUERIES), overlapping(rng, DOCUMENTS)
+    grades = np.where(rng.random((QUERIES, DOCUMENTS)) < 0.05, rng.integers(1, 4, (QUERIES, DOCUMENTS)), 0)
+    grades[:, 5] = 1
+    (queries, known), (documents, more) = side(first, "q", "text"), side(second, "d", kind)
+    query, document = np.nonzero(grades)
+    shuffled = rng.permutation(len(query))
+    relevant = (query[shuffled], document[shuffled], grades[query, document][shuffled])
+    return (Retrieval(queries=queries, documents=documents, relevant=relevant), Known(known | more, abilities=BOTH),
+            first @ second.T / 4, grades)
+
+
+def trec(data: Retrieval, scores: np.ndarray, grades: np.ndarray, measures: set[str]) -> list[dict[str, float]]:
+    names = data.documents.names
+    truth = {str(query): {names[at]: int(row[at]) for at in np.flatnonzero(row)} for query, row in enumerate(grades)}
+    run = {str(query): {name: float(score) for name, score in zip(names, row, strict=True)}
+           for query, row in enumerate(scores)}
+    found = pytrec_eval.RelevanceEvaluator(truth, measures).evaluate(run)
+    return [found[str(query)] for query in range(len(scores))]
+
+
+def test_right_answers_that_the_documents_lack_count_as_never_found_as_in_trec_eval() -> None:
+    data, known, cosines, grades = made()
+    lost = np.arange(0, QUERIES, 3)
+    kept = replace(data, missing=(lost, np.full(len(lost), 2)))
+    items = retrieval.run(known, kept, SUM).items
+    names = data.documents.names
+    truth = {str(query): {names[at]: int(row[at]) for at in np.flatnonzero(row)} for query, row in enumerate(grades)}
+    for query in lost:
+        truth[str(query)]["elsewhere"] = 2
+    run = {str(query): dict(zip(names, map(float, row), strict=True)) for query, row in enumerate(cosines)}
+    found = pytrec_eval.RelevanceEvaluator(truth, {"ndcg_cut.10", "map_cut.5"}).evaluate(run)
+    for metric, theirs in (("ndcg_at_10", "ndcg_cut_10"), ("map_at_5", "map_cut_5")):
+        assert items[metric].to_numpy() == pytest.approx([found[str(at)][theirs] for at in range(QUERIES)], abs=1e-9)
+    only = replace(data, missing=(np.array([0]), np.array([1])), relevant=tuple(part[:0] for part in data.relevant))
+    first = retrieval.run(known, only, SUM).items.iloc[0]
+    assert (first["ndcg_at_10"], first["expected"]) == (0, "(not among the documents)")
+
+
+@pytest.mark.parametrize("block", [(2048, 8192), (7, 13)])
+def test_trec_eval_gives_the_same_figures_ties_included(monkeypatch: pytest.MonkeyPatch, block) -> None:
+    monkeypatch.setattr(top.search, "__kwdefaults__", {**top.search.__kwdefaults__, "block": block})
+    data, model, scores, grades = made()
+    items = retrieval.run(model, data, SUM).items
+    wanted = trec(data, scores, grades, {"ndcg_cut.5,10", "map", "map_cut.5", "success.1,3,10", "recip_rank"})
+    for ours, theirs in (("ndcg_at_5", "ndcg_cut_5"), ("ndcg_at_10", "ndcg_cut_10"), ("map", "map"),
+                         ("map_at_5", "map_cut_5"), ("recall_at_1", "success_1"), ("recall_at_3", "success_3"),
+                         ("recall_at_10", "success_10")):
+        np.testing.assert_allclose(items[ours], [row[theirs] for row in wanted], atol=1e-9, rtol=0, err_msg=ours)
+        assert items[ours].std() > 0, ours
+    first = np.array([row["recip_rank"] for row in wanted])
+    np.testing.assert_allclose(items["mrr_at_10"], np.where(first >= 0.1, first, 0), atol=1e-9)
+
+
+def test_only_the_best_1000_are_ranked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retrieval, "KEPT", 20)
+    data, model, scores, grades = made(1)
+    found = retrieval.run(model, data, SUM)
+    wanted = trec(data, scores, grades, {"map_cut.20"})
+    np.testing.assert_allclose(found.items["map"], [row["map_cut_20"] for row in wanted], atol=1e-9)
+    assert found.settings["kept"] == 20
+
+
+def ranked(data: Retrieval, scores: np.ndarray, query: int) -> list[int]:
+    """Falling score, then falling name."""
+    names = data.documents.names
+    by_name = sorted(range(len(names)), key=lambda at: names[at], reverse=True)
+    return sorted(by_name, key=lambda at: -scores[query, at])
+
+
+def test_the_first_hit_is_dropped_whatever_it_is() -> None:
+    data, model, scores, grades = made(2)
+    data = Retrieval(queries=data.queries, documents=data.documents, relevant=data.relevant, skip_first=True)
+    items = retrieval.run(model, data, SUM).items
+    for query in range(QUERIES):
+        order = ranked(data, scores, query)[1:]
+        assert items["recall_at_1"][query] == float(grades[query, order[0]] > 0)
+        assert items["answer"][query] == data.documents.names[order[0]]
+        assert items["detail"][query]["hits"] == [data.documents.names[at] for at in order[:5]]
+
+
+def test_the_revisited_protocol_takes_junk_out_and_ranks_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Medium: easy and hard are positive, junk ignored. Hard: only hard are positive, easy and junk ignored."""
+    monkeypatch.setattr(retrieval, "KEPT", 3)  # does not count here
+    data, model, scores, _ = made(3)
+    kind = np.random.default_rng(4).choice(["easy", "hard", "junk", "other"], (QUERIES, DOCUMENTS),
+                                           p=[0.05, 0.05, 0.2, 0.7])
+    kind[0][kind[0] == "hard"] = "other"
+    for positive, gone in ((("easy", "hard"), ("junk",)), (("hard",), ("easy", "junk"))):
+        query, document = np.nonzero(np.isin(kind, positive))
+        one = Retrieval(queries=data.queries, documents=data.documents, ignored=np.nonzero(np.isin(kind, gone)),
+                        relevant=(query, document, np.ones(len(query))))
+        found = retrieval.run(model, one, SUM)
+        for row in range(QUERIES):
+            order = [at for at in ranked(data, scores, row) if kind[row, at] not in gone]
+            count, total, hits = int(np.isin(kind[row], positive).sum()), 0.0, 0
+            for place, at in enumerate(order):
+                if kind[row, at] in positive:
+                    before = 1.0 if place == 0 else hits / place
+                    hits += 1
+                    total += (before + hits / (place + 1)) / 2
+            value = found.items["map"][row]
+            assert np.isnan(value) if count == 0 else value == pytest.approx(total / count, abs=1e-12)
+        assert found.settings["map"] == "trapezoid, whole ranking"
+        assert found.settings["without_relevant"] == int((~np.isin(kind, positive).any(axis=1)).sum())
+
+
+def test_a_query_with_nothing_to_find_has_no_figures() -> None:
+    data, model, *_ = made(5)
+    query, document, grade = data.relevant
+    data = Retrieval(queries=data.queries, documents=data.documents,
+                     relevant=(query, document, np.where(query == 4, 0, grade)))
+    found = retrieval.run(model, data, SUM)
+    assert found.settings["without_relevant"] == 1
+    row = found.items.iloc[4]
+    assert row.filter(regex="ndcg|recall|map|mrr|value").isna().all()
+    assert row["correct"] is None and row["expected"] == ""
+    assert found.items.drop(index=4)["ndcg_at_10"].notna().all()
+
+
+def test_late_interaction_is_ranked_by_maxsim() -> None:
+    rng = np.random.default_rng(6)
+    first, second = ([rng.standard_normal((int(rng.integers(1, 6)), 4)).astype(np.float32) for _ in range(n)]
+                     for n in (5, 12))
+    (queries, known), (documents, more) = side(first, "q", "text"), side(second, "d")
+    data = Retrieval(queries=queries, documents=documents, relevant=(np.arange(5), np.arange(5), np.ones(5)))
+    items = retrieval.run(Known(known | more, abilities=BOTH, many=True), data, SUM).items
+    for row, tokens in enumerate(first):
+        scores = [sum((patches @ token).max() for token in tokens) for patches in second]
+        assert items["detail"][row]["hits"] == [documents.names[at] for at in np.argsort(scores)[::-1][:5]]
+        assert items["detail"][row]["scores"] == pytest.approx(sorted(scores, reverse=True)[:5], abs=1e-4)
+
+
+def test_evidence_says_what_was_found() -> None:
+    vectors = np.eye(3, dtype=np.float32)
+    (queries, known), (documents, more) = side(vectors[:2], "q", "text"), side(vectors, "d")
+    data = Retrieval(queries=queries, documents=documents,
+                     relevant=(np.array([0, 1, 1]), np.array([0, 0, 2]), np.array([1, 1, 2])))
+    items = retrieval.run(Known(known | more, abilities=BOTH), data, SUM).items
+    names = documents.names
+    assert items["item"].tolist() == list(queries.names)
+    assert items["expected"].tolist() == [names[0], f"{names[2]} and 1 more"]
+    assert items["correct"].tolist() == [True, False]
+    assert items["answer"].tolist() == [names[0], names[1]]
+    assert items["value"].tolist() == [1, -1]
+    detail = items["detail"][0]
+    assert detail["hits"][0] == names[0]
+    assert detail["scores"] == [1, 0, 0] and detail["relevant"] == [True, False, False]
+    assert detail["texts"] == ["q 0", "", "", ""]
+    assert detail["images"][:2] == ["", documents.image.keys[0].decode()]
+
+
+def test_texts_that_are_found_are_shown() -> None:
+    data, model, *_ = made(7, kind="text")
+    detail = retrieval.run(model, data, SUM).items["detail"][0]
+    assert detail["images"] == [] and len(detail["texts"]) == 6
+    assert detail["texts"][0] == "q 0" and detail["texts"][1].startswith("d ")
+
+
+def test_data_that_do_not_fit_are_refused() -> None:
+    data, model, *_ = made(8)
+    parts = {"queries": data.queries, "documents": data.documents}
+    with pytest.raises(BadInput, match="multiple_choice"):
+        retrieval.run(model, Retrieval(**parts, relevant=data.relevant, candidates=data.relevant[:2]), SUM)
+    with pytest.raises(BadInput, match="names document 90, there are 90"):
+        retrieval.run(model, Retrieval(**parts, relevant=(np.array([0]), np.array([90]), np.array([1]))), SUM)
+    with pytest.raises(BadInput, match="different grades"):
+        retrieval.run(model, Retrieval(
+            **parts, relevant=(np.array([0, 0]), np.array([1, 1]), np.array([1, 2]))), SUM)
+    twice = tuple(np.concatenate([part, part]) for part in data.relevant)
+    same = [retrieval.run(model, Retrieval(**parts, relevant=relevant), SUM).items["ndcg_at_10"].tolist()
+            for relevant in (data.relevant, twice)]
+    assert same[0] == same[1]
+
+
+def test_the_row_of_the_procedure() -> None:
+    assert PROCEDURE.key == "retrieval" and PROCEDURE.options["fusion"] == ("sum", "joint")

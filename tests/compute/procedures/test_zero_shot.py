@@ -1,0 +1,91 @@
+"""Reference: scikit-learn's cosine_similarity, NumPy's arg max and scikit-learn's accuracy_score."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score
+from sklearn.metrics.pairwise import cosine_similarity
+
+from compute.items import images, texts
+from compute.metrics.summary import summarise
+from compute.procedures import zero_shot
+from compute.tasks.data import Labelled, ZeroShot
+from compute.types import BadInput
+from tests.compute.procedures.known import BOTH, Known
+
+
+def made(*, n: int = 500, classes: int = 9) -> tuple[Known, ZeroShot, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(1)
+    prompts = rng.normal(size=(classes, 16))
+    labels = rng.integers(classes, size=n)
+    vectors = prompts[labels] + 1.5 * rng.normal(size=(n, 16))
+    contents, words = [f"i{row}".encode() for row in range(n)], [f"a photo of class {at}" for at in range(classes)]
+    known = Known(dict(zip([*contents, *words], [*vectors, *prompts], strict=True)), abilities=BOTH)
+    test = Labelled(names=tuple(f"i{row}" for row in range(n)), items=images(contents, of="tests"), labels=labels,
+                    classes=tuple(f"class {at}" for at in range(classes)))
+    return known, ZeroShot(test=test, prompts=texts(words, of="tests")), vectors, prompts
+
+
+def test_the_nearest_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+    subject, data, vectors, prompts = made()
+    monkeypatch.setattr(zero_shot, "SCORES", 9 * 64)  # several blocks, the last one short
+    found = zero_shot.run(subject, data, {})
+    cosines = cosine_similarity(vectors, prompts)
+    answers, labels = cosines.argmax(axis=1), data.test.labels
+    assert found.items["answer"].tolist() == [f"class {at}" for at in answers]
+    assert found.items["expected"].tolist() == [f"class {at}" for at in labels]
+    wanted = accuracy_score(labels, answers)
+    assert 0.3 < wanted < 0.95
+    assert summarise("accuracy", found.items).value == pytest.approx(wanted)
+    assert found.items["correct"].tolist() == (answers == labels).tolist()
+    others = cosines.copy()
+    others[np.arange(500), labels] = -np.inf
+    np.testing.assert_allclose(found.items["value"], cosines[np.arange(500), labels] - others.max(axis=1), atol=1e-6)
+    order = np.argsort(-cosines, axis=1)[:, :3]
+    detail = found.items["detail"][7]
+    assert detail["hits"] == [f"class {at}" for at in order[7]]
+    np.testing.assert_allclose(detail["scores"], cosines[7, order[7]], atol=1e-6)
+    assert detail["images"] == [data.test.items.keys[7].decode()]
+
+
+def test_of_equal_prompts_the_first_class_has_it() -> None:
+    subject, data, _, _ = made(classes=4)
+    again = texts([data.prompts.read(at) for at in (0, 1, 2, 0)], of="tests")
+    found = zero_shot.run(subject, replace(data, prompts=again), {})
+    assert "class 3" not in set(found.items["answer"])
+    fourth = found.items["expected"] == "class 3"
+    assert found.items["accuracy"][fourth].eq(0).all()
+    picked_first = found.items["answer"] == "class 0"
+    assert (found.items["value"][fourth & picked_first] == 0).all() and (fourth & picked_first).any()
+    assert found.settings == {"prompts": 4, "distinct_prompts": 3}
+
+
+def test_two_classes_and_an_empty_name() -> None:
+    subject, data, vectors, prompts = made(classes=2)
+    subject.vectors.update(Known({"": prompts[0]}).vectors)
+    data = replace(data, prompts=texts(["", data.prompts.read(1)], of="tests"),
+                   test=replace(data.test, classes=("", "class 1")))
+    found = zero_shot.run(subject, data, {})
+    assert found.items["accuracy"].mean() == (cosine_similarity(vectors, prompts).argmax(axis=1)
+                                              == data.test.labels).mean()
+    assert len(found.items["detail"][0]["hits"]) == 2
+
+
+def test_many_vectors_an_item_by_their_best_products() -> None:
+    subject, data, vectors, prompts = made(n=40, classes=3)
+    many = Known(abilities=BOTH, many=True)
+    many.vectors = {key: np.stack([vector, -0.5 * vector]) for key, vector in subject.vectors.items()}
+    found = zero_shot.run(many, data, {})
+    products = vectors @ prompts.T
+    wanted = np.maximum(products, -0.5 * products) + np.maximum(-0.5 * products, 0.25 * products)
+    assert found.items["answer"].tolist() == [f"class {at}" for at in wanted.argmax(axis=1)]
+
+
+def test_the_same_twice_and_unfit_prompts() -> None:
+    subject, data, _, _ = made(n=60)
+    assert zero_shot.run(subject, data, {}).items.equals(zero_shot.run(subject, data, {}).items)
+    with pytest.raises(BadInput, match="5 prompts"):
+        zero_shot.run(subject, replace(data, prompts=data.prompts.take(np.arange(5))), {})
