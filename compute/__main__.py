@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from compute.commands.run import run
 from compute.types import LikenessError
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
                   help="Makes and reads the scores behind Likeness.")
 importing = typer.Typer(no_args_is_help=True, help="Brings in scores that others measured, marked as imported.")
 app.add_typer(importing, name="import")
+app.command()(run)
 
 
 @app.command()
@@ -27,6 +29,8 @@ def build(path: Annotated[Path | None, typer.Option(help="Where to write; defaul
     from compute.build import build as make
 
     report = make(path or store.DATABASE)
+    for line in report.problems:
+        typer.echo(f"Warning: {line}", err=True)
     typer.echo(f"{report.path.name}: {report.models} models, {report.tasks} tasks, {report.runs} runs, "
                f"{report.scores} scores, {report.claims} claims in {report.seconds:.1f} s")
 
@@ -125,13 +129,25 @@ def project(
     noun: Annotated[str, typer.Option(help="tasks or models.")] = "tasks",
     origin: Annotated[str, typer.Option(help="published, imported, computed or all.")] = "published",
     seed: Annotated[int, typer.Option(help="Of UMAP; the same seed gives the same map.")] = 0,
-    neighbors: Annotated[int, typer.Option(help="UMAP's n_neighbors.")] = 10,
+    neighbors: Annotated[int | None, typer.Option(help="UMAP's n_neighbors; 10, of images 15.")] = None,
     min_dist: Annotated[float, typer.Option(help="UMAP's min_dist.")] = 0.1,
     to: Annotated[str, typer.Option(help="Where to write the CSV, - for standard output; default: the shipped file, "
                                          "or standard output for one map.")] = "",
     database: Annotated[Path | None, typer.Option(help="Default: assets/likeness.duckdb.")] = None,
+    task: Annotated[str, typer.Option(help="Instead: a map of this task's images, as --model sees them.")] = "",
+    model: Annotated[str, typer.Option(help="Whose embeddings place the images.")] = "",
+    images: Annotated[int, typer.Option(help="Of a task with more, so many are drawn by lot.", min=5)] = 2000,
+    data: Annotated[Path | None, typer.Option(help="As in run: a folder with data sets as <org>/<name>/.")] = None,
+    offline: Annotated[bool, typer.Option("--offline", help="Fetch nothing.")] = False,
+    results: Annotated[Path | None, typer.Option(help="Where a map of images goes; default: results.")] = None,
 ):
-    """Makes the maps of tasks and models (UMAP, HDBSCAN) that the app shows, and writes them as CSV."""
+    """Makes the maps that the app shows: of tasks and models (UMAP, HDBSCAN), or of one task's images (UMAP)."""
+    if task or model:
+        from compute.commands import image_map
+
+        image_map.make(task=task, model=model, images=images, seed=seed, neighbors=neighbors, min_dist=min_dist,
+                       data=data, offline=offline, results=results)
+        return
     from compute import store
     from compute.analysis import maps
     from compute.build import PROJECTIONS
@@ -141,7 +157,7 @@ def project(
     stage = lambda text: typer.echo(text, err=True)  # noqa: E731
     if suites:
         recipe = maps.Recipe(noun=noun, suites=tuple(filter(None, suites.split(","))), origin=origin, seed=seed,
-                             n_neighbors=neighbors, min_dist=min_dist)
+                             n_neighbors=neighbors or maps.Recipe.n_neighbors, min_dist=min_dist)
         frame = maps.project(read(path, suites=recipe.suites, origin=origin), recipe, progress=stage)
     else:
         frame = maps.shipped(lambda some: read(path, suites=some, origin="published"), seed=seed, progress=stage)

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 
-from compute import published, store
+from compute import item_maps, published, runs, store, thumbnails, ways
 from compute.catalog import Catalog, shipped
 from compute.importing import collection as collections
 from compute.published import PUBLISHED, read_csv
+from compute.runs import Kept
 from compute.store import frame
 from compute.types import BadInput
 
-RESULTS = store.ROOT / "results"
+RESULTS = Path(os.environ.get("LIKENESS_RESULTS") or store.ROOT / "results").absolute()
 COMPUTED = store.ROOT / "assets" / "computed"
 PROJECTIONS = store.ROOT / "assets" / "computed" / "projections.csv"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """What a build put into the database, and how long it took."""
+    """What a build put into the database, what it had to leave out, and how long it took."""
 
     path: Path
     models: int
@@ -30,6 +32,8 @@ class Report:
     runs: int
     scores: int
     claims: int
+    computed: int  # of the runs
+    problems: tuple[str, ...]  # a line for each run folder that was left out
     seconds: float
 
 
@@ -39,15 +43,17 @@ def sources(*, results: Path = RESULTS) -> list[Path]:
     shipped_files = [
         path for folder in folders for path in folder.rglob("*") if path.suffix in (".csv", ".json", ".py")
     ]
-    return [*shipped_files, *(results / "imported").glob("*/collection.json")]
+    return [*shipped_files, *(results / "imported").glob("*/collection.json"),
+            *(folder / runs.MARK for folder in runs.every(results)),
+            *item_maps.files(results, COMPUTED).values()]
 
 
-def is_stale(path: Path = store.DATABASE) -> bool:
+def is_stale(path: Path = store.DATABASE, *, results: Path = RESULTS) -> bool:
     """Whether the database is missing, of another version, or older than a file it is made from."""
     if not path.is_file():
         return True
     made = path.stat().st_mtime
-    return any(source.stat().st_mtime > made for source in sources())
+    return any(source.stat().st_mtime > made for source in sources(results=results))
 
 
 def build(path: Path = store.DATABASE, *, results: Path = RESULTS) -> Report:
@@ -63,9 +69,18 @@ def build(path: Path = store.DATABASE, *, results: Path = RESULTS) -> Report:
     add_imports(frames, folder=results / "imported")
     if PROJECTIONS.is_file():
         frames["projections"] = pd.read_csv(PROJECTIONS)
-    store.write(path, frames=frames)
+    kept, problems = computed((results, COMPUTED), catalog=catalog)
+    add_computed(frames, kept, catalog=catalog)
+    damaged = store.write(
+        path, frames=frames, most_items=runs.PAGE_ITEMS, items=[(one.run.id, one.folder / runs.ITEMS) for one in kept],
+        thumbnails=[found for root in (results, COMPUTED) for found in thumbnails.files(root)
+                    if found[0] in {one.run.task for one in kept}],
+        item_maps=item_maps.files(results, COMPUTED).items())
+    problems += [f"{'/'.join(file.parts[-4:])} cannot be read: its pictures or items are left out"
+                 for file in dict.fromkeys(damaged)]
     counts = {name: len(frames[name]) for name in ("models", "tasks", "runs", "scores", "claims")}
-    return Report(path=path, seconds=time.perf_counter() - started, **counts)
+    return Report(path=path, seconds=time.perf_counter() - started, computed=len(kept), problems=tuple(problems),
+                  **counts)
 
 
 def catalog_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
@@ -130,6 +145,48 @@ def add_imports(frames: dict[str, pd.DataFrame], *, folder: Path) -> None:
                 "scores": ["run", "subset", "metric"]}
         for name, part in collection.items():
             frames[name] = _joined(frames[name], part, keys=keys[name])
+
+
+def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[Kept], list[str]]:
+    """The whole runs under the roots, once each, and why others were left out: damaged, or of unknown keys.
+
+    A run that stands under two roots is taken from where it is newest.
+    """
+    known = {noun: {row.key for row in getattr(catalog, noun)} for noun in ("models", "tasks", "metrics")}
+    found: dict[str, Kept] = {}
+    problems = []
+    for root in roots:
+        for folder in runs.every(root):
+            try:
+                kept = runs.read(folder)
+                for noun, key in (("models", kept.run.model), ("tasks", kept.run.task),
+                                  *(("metrics", score.metric) for score in kept.scores)):
+                    if key not in known[noun]:
+                        raise BadInput(f"Run folder {'/'.join(folder.parts[-3:])} is of {noun[:-1]} {key!r}, "
+                                       "which is in no catalogue")
+            except BadInput as error:
+                problems.append(str(error))
+                continue
+            before = found.get(kept.run.id)
+            if before is None or kept.run.started > before.run.started:
+                found[kept.run.id] = kept
+    return list(found.values()), problems
+
+
+def add_computed(frames: dict[str, pd.DataFrame], kept: list[Kept], *, catalog: Catalog) -> None:
+    """Adds computed runs and their scores; of several runs of one model and task one is marked to be shown."""
+    category = {task.key: f"{task.benchmark}/{task.category}" for task in catalog.tasks}
+    shown = ways.main_ones(kept, category=category)
+    rows = [replace(one.run, source=_source(one.folder), main=one.run.id in shown) for one in kept]
+    frames["runs"] = _joined(frames["runs"], frame(rows), keys=["id"])
+    frames["scores"] = _joined(frames["scores"], frame([score for one in kept for score in one.scores]),
+                               keys=["run", "subset", "metric"])
+
+
+def _source(folder: Path) -> str:
+    """A run's folder as a reader finds it: from the repository's root, or from above the results."""
+    whole = folder.resolve()
+    return str(whole.relative_to(store.ROOT) if whole.is_relative_to(store.ROOT) else Path(*whole.parts[-4:]))
 
 
 def _joined(first: pd.DataFrame, second: pd.DataFrame, *, keys: list[str]) -> pd.DataFrame:

@@ -173,7 +173,8 @@ def _truth(row: dict[str, str], column: str) -> bool | None:
 
 
 def _suite(row: dict[str, str]) -> Suite:
-    return Suite(**{**row, "minimum_coverage": _number(row, "minimum_coverage", float)})
+    return Suite(**{**row, "minimum_coverage": _number(row, "minimum_coverage", float),
+                    "baselines": _list(row["baselines"])})
 
 
 def _model(row: dict[str, str]) -> Model:
@@ -226,6 +227,7 @@ def _check(catalog: Catalog) -> None:
     for suite in catalog.suites:
         _refer("suite", suite.key, "benchmark", (suite.benchmark,), known["benchmarks"])
         _refer("suite", suite.key, "aggregate", (suite.aggregate,), AGGREGATES)
+        _refer("suite", suite.key, "baselines", suite.baselines, known["models"])
     for task in catalog.tasks:
         _refer("task", task.key, "benchmark", (task.benchmark,), known["benchmarks"])
         _refer("task", task.key, "metrics", task.metrics, known["metrics"])

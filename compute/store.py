@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import tempfile
@@ -17,7 +18,7 @@ from compute.types import DatabaseError, UnknownKey
 
 ROOT = Path(__file__).resolve().parents[1]
 DATABASE = Path(os.environ.get("LIKENESS_DATABASE") or ROOT / "assets" / "likeness.duckdb")
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 JSON_COLUMNS = ("settings", "options", "detail")
 
 # Order matters: a table is filled after the ones it refers to.
@@ -26,7 +27,8 @@ TABLES = {
     "benchmarks": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, paper VARCHAR, url VARCHAR, description VARCHAR,
         bibtex VARCHAR""",
     "suites": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, benchmark VARCHAR NOT NULL REFERENCES benchmarks(key),
-        aggregate VARCHAR NOT NULL, description VARCHAR, minimum_coverage DOUBLE NOT NULL, position INTEGER NOT NULL""",
+        aggregate VARCHAR NOT NULL, description VARCHAR, minimum_coverage DOUBLE NOT NULL, baselines VARCHAR[],
+        position INTEGER NOT NULL""",
     "datasets": """key VARCHAR PRIMARY KEY, title VARCHAR, url VARCHAR, license VARCHAR, citation VARCHAR,
         notes VARCHAR, part_of VARCHAR[]""",
     "metrics": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, higher_is_better BOOLEAN NOT NULL, lower DOUBLE,
@@ -59,8 +61,11 @@ TABLES = {
         tasks INTEGER NOT NULL, source VARCHAR NOT NULL, printed VARCHAR, PRIMARY KEY (suite, category, model)""",
     "notes": """source VARCHAR NOT NULL, model VARCHAR NOT NULL, task VARCHAR NOT NULL, metric VARCHAR,
         note VARCHAR NOT NULL, specific BOOLEAN NOT NULL""",
-    "items": """run VARCHAR REFERENCES runs(id), item VARCHAR, expected VARCHAR, answer VARCHAR, correct BOOLEAN,
-        value DOUBLE, detail JSON, PRIMARY KEY (run, item)""",
+    "items": """run VARCHAR REFERENCES runs(id), item VARCHAR, subset VARCHAR, expected VARCHAR, answer VARCHAR,
+        correct BOOLEAN, value DOUBLE, detail JSON, PRIMARY KEY (run, item)""",
+    "thumbnails": "task VARCHAR REFERENCES tasks(key), image VARCHAR, webp BLOB NOT NULL, PRIMARY KEY (task, image)",
+    "item_maps": """task VARCHAR REFERENCES tasks(key), model VARCHAR REFERENCES models(key), image VARCHAR,
+        label VARCHAR, x DOUBLE NOT NULL, y DOUBLE NOT NULL, settings JSON, PRIMARY KEY (task, model, image)""",
     "projections": """kind VARCHAR, key VARCHAR, x DOUBLE NOT NULL, y DOUBLE NOT NULL, cluster INTEGER,
         settings JSON, PRIMARY KEY (kind, key)""",
     "claims": """paper VARCHAR NOT NULL, claim VARCHAR NOT NULL, "where" VARCHAR, printed VARCHAR, recomputed VARCHAR,
@@ -115,11 +120,38 @@ HAVING value IS NOT NULL
 ORDER BY model, origin, task, metric
 """
 
+# Straight from the Parquet files, each with the run or task it is of: a frame in between would cost most of the time.
+ITEMS = """
+INSERT INTO items (run, item, subset, expected, answer, correct, value, detail)
+SELECT files.key, item, subset, expected, answer, correct, CASE WHEN isfinite(value) THEN value END, detail
+FROM read_parquet(?, filename = true, union_by_name = true) AS found JOIN files ON files.path = found.filename
+QUALIFY row_number() OVER (PARTITION BY files.key ORDER BY md5(item)) <= ?
+"""
+THUMBNAILS = """
+INSERT INTO thumbnails (task, image, webp) SELECT files.key, image, any_value(webp)
+FROM read_parquet(?, filename = true) AS found JOIN files ON files.path = found.filename GROUP BY files.key, image
+ON CONFLICT DO NOTHING
+"""
+# A map's file names its task and model, and holds the pictures of its images.
+ITEM_MAPS = """
+INSERT INTO item_maps (task, model, image, label, x, y, settings)
+SELECT task, model, image, label, x, y, settings FROM read_parquet(?) ON CONFLICT DO NOTHING
+"""
+MAP_THUMBNAILS = """
+INSERT INTO thumbnails (task, image, webp)
+SELECT task, image, any_value(webp) FROM read_parquet(?) WHERE webp IS NOT NULL GROUP BY task, image
+ON CONFLICT DO NOTHING
+"""
 
-def write(path: Path, *, frames: dict[str, pd.DataFrame]) -> None:
+
+def write(path: Path, *, frames: dict[str, pd.DataFrame], items: Iterable[tuple[str, Path]] = (), most_items: int = 0,
+          thumbnails: Iterable[tuple[str, Path]] = (), item_maps: Iterable[tuple[str, Path]] = ()) -> list[Path]:
     """Makes a whole database at `path` from one frame a table; the old file stays until the new one is complete.
 
-    Frames may lack columns (they become NULL) but not have others. Raises DatabaseError naming the table.
+    Frames may lack columns (they become NULL) but not have others. `items` are runs' ids with their Parquet files, of
+    which the `most_items` of lowest MD5 are taken; `thumbnails` tasks' keys with theirs; `item_maps` one file a task
+    and model. Returns the Parquet files that could not be read, which are left out. Raises DatabaseError naming the
+    table.
     """
     unknown = sorted(set(frames) - set(TABLES))
     if unknown:
@@ -134,6 +166,10 @@ def write(path: Path, *, frames: dict[str, pd.DataFrame]) -> None:
             for name in TABLES:
                 if name in frames and len(frames[name]):
                     _fill(connection, name, frames[name])
+            damaged = _fill_from(connection, ITEMS, items, most_items)
+            damaged += _fill_from(connection, THUMBNAILS, thumbnails)
+            for sql, maps in zip((ITEM_MAPS, MAP_THUMBNAILS), itertools.tee(item_maps), strict=True):
+                damaged += _fill_from(connection, sql, maps)
             connection.execute("INSERT INTO meta VALUES ('schema', ?)", [str(SCHEMA_VERSION)])
             connection.execute(LEADERBOARD_SCORES)
             connection.execute(TRAINED_TASKS)
@@ -144,6 +180,7 @@ def write(path: Path, *, frames: dict[str, pd.DataFrame]) -> None:
         with contextlib.suppress(OSError):  # the folder itself may be what is wrong
             draft.unlink(missing_ok=True)
             draft.with_name(f"{draft.name}.wal").unlink(missing_ok=True)
+    return damaged
 
 
 def _fill(connection: duckdb.DuckDBPyConnection, name: str, frame: pd.DataFrame) -> None:
@@ -155,6 +192,25 @@ def _fill(connection: duckdb.DuckDBPyConnection, name: str, frame: pd.DataFrame)
         raise DatabaseError(f"Table {name!r} cannot be filled: {_first_line(error)}") from error
     finally:
         connection.unregister("frame")
+
+
+def _fill_from(connection: duckdb.DuckDBPyConnection, sql: str, files: Iterable[tuple[str, Path]],
+               *values: int) -> list[Path]:
+    """Runs `sql` over all files at once, and one at a time where one of them is damaged: those are returned."""
+    listed = pd.DataFrame([(key, str(path)) for key, path in files], columns=["key", "path"])
+    damaged = []
+    if len(listed):
+        connection.register("files", listed)
+        try:
+            connection.execute(sql, [list(listed["path"]), *values])
+        except duckdb.Error:
+            for path in listed["path"]:
+                try:
+                    connection.execute(sql, [[path], *values])
+                except duckdb.Error:
+                    damaged.append(Path(path))
+        connection.unregister("files")
+    return damaged
 
 
 def connect(path: Path = DATABASE) -> duckdb.DuckDBPyConnection:
@@ -194,12 +250,17 @@ def parquet_bytes(frame: pd.DataFrame) -> bytes:
 
 
 def write_parquet(path: Path, *, frame: pd.DataFrame) -> None:
-    """Writes a frame to `path` as Parquet, whole or not at all."""
+    """Writes a frame to `path` as Parquet, whole or not at all. Raises DatabaseError, of a full disk too."""
     draft = path.with_name(f"{path.name}.draft-{os.getpid()}")
-    with duckdb.connect() as connection:
-        connection.register("frame", frame)
-        connection.execute(f"COPY frame TO '{_quoted(draft)}' (FORMAT parquet, COMPRESSION zstd)")
-    os.replace(draft, path)
+    try:
+        with duckdb.connect() as connection:
+            connection.register("frame", frame)
+            connection.execute(f"COPY frame TO '{_quoted(draft)}' (FORMAT parquet, COMPRESSION zstd)")
+        os.replace(draft, path)
+    except (duckdb.Error, OSError) as error:
+        raise DatabaseError(f"Cannot write {path.name}: {_first_line(error)}") from error
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def read_parquet(path: Path) -> pd.DataFrame:

@@ -130,7 +130,7 @@ def _regressions(vectors: NDArray[np.float32], labels: NDArray[np.bool_], test: 
     if len(one_sided):
         raise Undefined(f"A draw has all or none of its items with {classes[one_sided[0]]!r}: there is no regression "
                         "for it. Use the option classifier=knn")
-    rows = np.broadcast_to(np.arange(len(vectors)), labels.T.shape)
+    rows = np.tile(np.arange(len(vectors)), (labels.shape[1], 1))
     found = logistic.fit(vectors, rows=rows, targets=labels.T.astype(np.int64), classes=2, iterations=iterations,
                          device=fitted["device"])
     fitted["iterations"].append(int(found.steps.max()))

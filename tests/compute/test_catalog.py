@@ -128,6 +128,7 @@ def with_cell(folder: Path, name: str, column: str, text: str) -> None:
         ("tasks.csv", "n_items", "nan", "n_items"),
         ("suites.csv", "aggregate", "vote", "aggregate"),
         ("suites.csv", "benchmark", "none", "benchmark"),
+        ("suites.csv", "baselines", "nobody", "baselines"),
         ("aliases.csv", "model", "nobody", "nobody"),
         ("mieb_tasks.csv", "main_score", "joy", "main_score"),
         ("mieb_tasks.csv", "abstask_type", "AbsTaskJoy", "abstask_type"),

@@ -1,0 +1,74 @@
+"""What runs are made with: models, items, procedures, and where encodings are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compute.types import Model, NotHere, Task
+
+if TYPE_CHECKING:
+    from compute.features import LoadedSubject
+    from compute.models.adapter import Hardware
+    from compute.procedures.evidence import Procedure
+    from compute.progress import Progress
+    from compute.tasks.data import Data
+    from compute.tasks.source import Need, Source
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """The parts a run is made with: `assemble` gives the real ones, a test its own small ones."""
+
+    hardware: Hardware
+    procedures: Mapping[str, Procedure]
+    task_options: Callable[[Task], Mapping[str, tuple[Any, ...]]]  # name -> allowed values, the first is the default
+    load: Callable[[Task, Mapping[str, Any]], Mapping[str, Data]]  # a task and its options -> subset -> items
+    need: Callable[[Task], Need]  # what the items take to fetch, nothing fetched
+    identity: Callable[[Task], Mapping[str, Any]]  # what decides the items beside the catalogue's row
+    subject: Callable[[Model], LoadedSubject]
+    fetch: Callable[[Model], Any] = lambda row: None  # makes a branch that no row pins a commit that is here
+
+
+def assemble(*, features: Path, source: Source, hardware: Hardware, batch_size: int | None = None,
+             skip_bad: bool = False, progress: Progress | None = None) -> Bench:
+    """The models, tasks and procedures of this package; encodings are kept under `features`."""
+    from compute import models, tasks
+    from compute.feature_store import FeatureStore
+    from compute.features import LoadedSubject
+    from compute.procedures import PROCEDURES
+
+    def fetch(row: Model) -> None:
+        if row.weights and not row.revision and not source.offline:
+            models.fetch(row)
+
+    store = FeatureStore(features)
+    return Bench(
+        hardware=hardware,
+        procedures={procedure.key: procedure for procedure in PROCEDURES},
+        task_options=lambda task: tasks.options_of(task) if tasks.computable(task) else {},
+        load=lambda task, options: tasks.load(task, source=source, options=options),
+        need=lambda task: tasks.needs(task, source=source),
+        identity=tasks.identity,
+        fetch=fetch,
+        subject=lambda row: LoadedSubject(row, store=store, hardware=hardware, batch_size=batch_size,
+                                          skip_bad=skip_bad, progress=progress, load=once(models.load)),
+    )
+
+
+def once(load: Callable[..., Any]) -> Callable[..., Any]:
+    """`load`, but weights that are not here are looked for once, not again for each task."""
+    missing: list[NotHere] = []
+
+    def loaded(row: Model, **settings: Any) -> Any:
+        if missing:
+            raise missing[0]
+        try:
+            return load(row, **settings)
+        except NotHere as error:
+            missing.append(error)
+            raise
+
+    return loaded

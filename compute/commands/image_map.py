@@ -1,0 +1,36 @@
+"""python -m compute project --task T --model M: a map of one task's images."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from compute.commands.run import rebuild, stay_offline
+from compute.types import BadInput
+
+
+def make(*, task: str, model: str, images: int, seed: int, neighbors: int | None, min_dist: float, data: Path | None,
+         offline: bool, results: Path | None) -> None:
+    """Makes the map, writes it where the app finds it, and rebuilds the database."""
+    from compute import build, item_maps
+    from compute.bench import assemble
+    from compute.catalog import shipped
+    from compute.models import hardware
+    from compute.progress import Progress
+    from compute.tasks.source import Source
+
+    if not task or not model:
+        raise BadInput("A map of images needs a task and a model: python -m compute project --task T --model M")
+    if offline:
+        stay_offline()
+    catalog = shipped()
+    root = (results or build.RESULTS).absolute()
+    bench = assemble(features=(build.RESULTS if root == build.COMPUTED else root) / "features", hardware=hardware(),
+                     source=Source(root=data, offline=offline), progress=Progress())
+    usual = {} if neighbors is None else {"n_neighbors": neighbors}
+    made = item_maps.make(catalog.task(task), catalog.model(model), bench=bench, results=root, images=images, seed=seed,
+                          min_dist=min_dist, progress=lambda stage: typer.echo(stage, err=True), **usual)
+    for line in item_maps.lines(made):
+        typer.echo(line)
+    rebuild(root)

@@ -1,0 +1,103 @@
+"""python -m compute run: makes the missing scores of models on a suite."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from compute.types import BadInput
+
+
+def run(
+    suite: Annotated[str, typer.Option(help="Which suite: python -m compute list suites.")],
+    models: Annotated[str, typer.Option(help="Model keys, comma-separated: python -m compute list models.")],
+    tasks: Annotated[str, typer.Option(help="Only these tasks of the suite, comma-separated.")] = "",
+    data: Annotated[Path | None, typer.Option(help="A folder with data sets as <org>/<name>/, looked at before the "
+                                                   "hub's cache.")] = None,
+    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps; default: what is there.")] = "",
+    dtype: Annotated[str, typer.Option(help="float32, bfloat16 or float16; default: what the device does well.")] = "",
+    batch_size: Annotated[int | None, typer.Option(help="Items at once; halved where memory is spent.", min=1)] = None,
+    offline: Annotated[bool, typer.Option("--offline", help="Fetch nothing.")] = False,
+    skip_bad_items: Annotated[bool, typer.Option("--skip-bad-items", help="Leave out items that cannot be used; the "
+                                                                          "coverage stands by the score.")] = False,
+    option: Annotated[list[str] | None, typer.Option(help="name=value of a procedure; may be given again.")] = None,
+    results: Annotated[Path | None, typer.Option(help="Where run folders go; default: results.")] = None,
+    thumbnails: Annotated[int, typer.Option(help="Of how many items a task the app shows pictures.", min=0)] = 200,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be fetched, encoded and stored.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Make runs anew that are there already.")] = False,
+):
+    """Makes the missing scores of models on a suite, rebuilds the database and prints the scores."""
+    try:
+        wrong = _run(suite=suite, models=_names(models), tasks=_names(tasks), data=data, device=device, dtype=dtype,
+                     batch_size=batch_size, offline=offline, skip_bad=skip_bad_items, options=tuple(option or ()),
+                     results=results, pictures=thumbnails, dry_run=dry_run, again=again)
+    except KeyboardInterrupt:
+        typer.echo("Interrupted: what was encoded is kept, the same command goes on from there", err=True)
+        raise typer.Exit(130) from None
+    if wrong:
+        raise typer.Exit(1)
+
+
+def _run(*, suite: str, models: tuple[str, ...], tasks: tuple[str, ...], data: Path | None, device: str, dtype: str,
+         batch_size: int | None, offline: bool, skip_bad: bool, options: tuple[str, ...], results: Path | None,
+         pictures: int, dry_run: bool, again: bool) -> bool:
+    """Whether a run failed."""
+    from compute import build, engine, plan, results_table
+    from compute.bench import assemble
+    from compute.catalog import shipped
+    from compute.models import hardware
+    from compute.progress import Progress
+    from compute.tasks.source import Source
+
+    if data is not None and not data.is_dir():
+        raise BadInput(f"There is no folder {data}: give one that holds data sets as <org>/<name>/, or no --data")
+    if offline or dry_run:
+        stay_offline()
+    root = (results or build.RESULTS).absolute()
+    where = hardware(device=device, dtype=dtype)
+    shipping = root == build.COMPUTED  # encodings are never shipped
+    bench = assemble(features=(build.RESULTS if shipping else root) / "features", hardware=where, batch_size=batch_size,
+                     source=Source(root=data, offline=offline or dry_run), skip_bad=skip_bad, progress=Progress())
+    planned = plan.make(shipped(), suite=suite, models=models, tasks=tasks, options=options, bench=bench, results=root,
+                        skip_bad=skip_bad, again=again)
+    for line in (*plan.lines(planned), f"On {where.device} in {where.dtype}", *plan.reasons(planned)):
+        typer.echo(line)
+    if dry_run:
+        from compute import estimate
+
+        for line in estimate.lines(planned, *estimate.estimate(planned, bench=bench), results=root):
+            typer.echo(line)
+        return False
+    outcomes = engine.execute(planned, bench=bench, results=root, skip_bad=skip_bad, pictures=pictures, say=typer.echo)
+    for line in results_table.lines(planned, outcomes, catalog=shipped()):
+        typer.echo(line)
+    rebuild(root)
+    return any(one.state == "failed" for one in outcomes)
+
+
+def rebuild(root: Path) -> None:
+    """Builds the database, where it is made from what lies under `root`."""
+    from compute import build, store
+
+    if root not in (build.RESULTS, build.COMPUTED):
+        typer.echo(f"Kept under {root}, which the database is not made from: set LIKENESS_RESULTS to it and build")
+        return
+    report = build.build(store.DATABASE, results=build.RESULTS)
+    for line in report.problems:
+        typer.echo(f"Warning: {line}", err=True)
+    typer.echo(f"{report.path.name} built in {report.seconds:.1f} s: {report.computed} computed runs")
+
+
+def stay_offline() -> None:
+    """Libraries of the hub ask nothing of the network, not even whether a file has changed."""
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    from huggingface_hub import constants
+
+    constants.HF_HUB_OFFLINE = True  # for when something imported it before
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())

@@ -1,0 +1,221 @@
+"""What a plan would fetch, encode and store, told without network and without running a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from compute import tasks
+from compute.bench import Bench
+from compute.features import ABILITY
+from compute.items import Column
+from compute.plan import Job, Plan
+from compute.store import ROOT
+from compute.types import LikenessError, Model, Task
+
+# Data that is here is counted exactly, by reading it; above this many bytes that takes minutes, and the catalogue's
+# count is given.
+EXACT_BELOW = 2 << 30
+FLOAT = 4  # bytes of a stored number
+
+
+@dataclass(frozen=True, kw_only=True)
+class Data:
+    """What one task's items take. Numbers are None where nothing says before the files are here."""
+
+    task: Task
+    repo: str  # empty: made at run time
+    revision: str
+    bytes: int | None
+    present: bool
+    counts: Mapping[str, int | None]  # modality -> distinct items
+    columns: tuple[Column, ...] = ()  # the items themselves, where they were read: then the counts are exact
+    problem: str = ""
+
+    @property
+    def exact(self) -> bool:
+        return bool(self.columns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What one model's missing runs take."""
+
+    model: Model
+    weights: int | None  # bytes
+    present: bool  # the weights are on this machine
+    items: int  # distinct items that are not encoded yet
+    exact: bool
+    unknown: int  # tasks whose items nothing counts
+    runs: int
+
+    @property
+    def vectors(self) -> int | None:
+        """Bytes of the vectors to store; None where the model says no size, or makes none."""
+        makes = any(ability in self.model.abilities for ability in ("embed_image", "embed_text"))
+        return self.items * self.model.embed_dim * FLOAT if makes and self.model.embed_dim else None
+
+
+def estimate(plan: Plan, *, bench: Bench) -> tuple[list[Data], list[Work]]:
+    """Each task with a run to make, and each model with one."""
+    first = {job.task.key: job for job in reversed(plan.missing)}
+    data = {task.key: _data(first[task.key], bench) for task in plan.tasks if task.key in first}
+    work = [_work(row, [job for job in plan.of(row) if job.there is None], data, bench) for row in plan.models]
+    return list(data.values()), [one for one in work if one.runs]
+
+
+def _data(job: Job, bench: Bench) -> Data:
+    task = job.task
+    try:
+        need = bench.need(task)
+    except LikenessError as error:
+        return Data(task=task, repo=task.dataset, revision=task.revision, bytes=None, present=False, counts={},
+                    problem=str(error))
+    counts = {"image": need.images, "text": need.texts}
+    columns: tuple[Column, ...] = ()
+    if need.present and (need.bytes or 0) <= EXACT_BELOW:
+        try:
+            parts = bench.load(task, job.task_options).values()
+            columns = tuple(column for part in parts for column in tasks.columns(part))
+            counts = {modality: len(_keys(columns, modality)) for modality in counts}
+        except LikenessError as error:
+            return Data(task=task, repo=need.repo, revision=need.revision, bytes=need.bytes, present=True,
+                        counts=counts, problem=str(error))
+    return Data(task=task, repo=need.repo, revision=need.revision, bytes=need.bytes, present=need.present,
+                counts=counts, columns=columns)
+
+
+def _keys(columns: Iterable[Column], modality: str) -> np.ndarray:
+    keys = [column.keys for column in columns if column.modality == modality]
+    return np.unique(np.concatenate(keys)) if keys else np.zeros(0, dtype="S32")
+
+
+def _work(row: Model, jobs: Sequence[Job], data: Mapping[str, Data], bench: Bench) -> Work:
+    """A content that several tasks share counts once where it is known, as often as it stands where it is not."""
+    shown = [data[key] for key in dict.fromkeys(job.task.key for job in jobs)]
+    items, unknown, exact = 0, 0, True
+    kinds = [kind for kind in ("image", "text") if set(ABILITY[kind]) <= set(row.abilities)]
+    for kind in kinds:
+        keys = _keys((column for one in shown for column in one.columns), kind)
+        items += len(keys) - _stored(row, kind, keys, bench)
+    for one in shown:
+        if not one.exact:
+            exact = False
+            found = [one.counts.get(kind) for kind in kinds]
+            items += sum(count for count in found if count)
+            unknown += not any(count is not None for count in found)
+    size, present = weights(row)
+    return Work(model=row, weights=size, present=present, items=items, exact=exact, unknown=unknown, runs=len(jobs))
+
+
+def _stored(row: Model, kind: str, keys: np.ndarray, bench: Bench) -> int:
+    """How many of the keys are encoded already."""
+    try:
+        subject = bench.subject(row)
+        home = subject.store.home(row.key, subject.identity)
+    except LikenessError:
+        return 0  # weights that are not here have encoded nothing
+    return int(subject.store.shelf(home, kind).has(keys).sum()) if len(keys) and (home / kind).is_dir() else 0
+
+
+def weights(row: Model) -> tuple[int | None, bool]:
+    """Bytes of a model's weights and whether they are here; where not, four bytes a parameter."""
+    if not row.weights:
+        return 0, True
+    folder = ROOT / row.weights  # an absolute path stays itself
+    if not folder.is_dir():
+        from huggingface_hub import constants
+        from huggingface_hub.file_download import repo_folder_name
+
+        home = Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=row.weights, repo_type="model")
+        branch = home / "refs" / (row.revision or "main")
+        folder = home / "snapshots" / (branch.read_text().strip() if branch.is_file() else row.revision)
+        if not folder.is_dir() or folder == home / "snapshots":
+            return round(row.parameters_m * 1e6 * FLOAT) if row.parameters_m else None, False
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()), True
+
+
+def lines(plan: Plan, data: Sequence[Data], work: Sequence[Work], *, results: Path) -> list[str]:
+    """The dry run's page: data, models, what is there, totals."""
+    said = []
+    if data:
+        heads = ("task", "data set", "revision", "to fetch", "images", "texts")
+        rows = [(one.task.key, one.repo or "made at run time", one.revision[:7] or "-", _fetch(one),
+                 _number(one, "image"), _number(one, "text")) for one in data]
+        said += ["", *_aligned([heads, *rows])]
+        said += [f"{one.task.key}: {one.problem}" for one in data if one.problem]
+    for one in work:
+        said += ["", *_model_lines(one)]
+    there = [job for job in plan.jobs if job.there is not None]
+    if there:
+        said += ["", "There already:", *(f"  {job.model.key}, {job.name}: {job.fingerprint}" for job in there)]
+    fetched: dict[tuple[str, str], int] = {}  # tasks of one data set share its files
+    for one in data:
+        if one.repo and not one.present:
+            fetched[one.repo, one.revision] = max(one.bytes or 0, fetched.get((one.repo, one.revision), 0))
+    unknown, total = sum(not count for count in fetched.values()), sum(fetched.values())
+    vectors = sum(one.vectors or 0 for one in work)
+    rows = sum((job.task.n_items or 0) for job in plan.missing)
+    said += ["", f"In all: {_sets(len(fetched))} to fetch, about {size(total)}"
+                 + (f" and {unknown} of unknown size" if unknown else "")
+                 + f"; {size(sum(one.weights or 0 for one in work if not one.present))} of weights to fetch; "
+                 f"{sum(one.items for one in work):,} items to encode, {size(vectors)} of vectors; "
+                 f"{len(plan.missing)} run folders with about {rows:,} items, under {results}"]
+    return said
+
+
+def _model_lines(one: Work) -> list[str]:
+    row = one.model
+    if not row.weights:
+        held = "no weights"
+    else:
+        where = "here" if one.present else "to fetch, about"
+        revision = f" @ {row.revision[:7]}" if row.revision else ""
+        held = f"{row.weights}{revision}: {where} {size(one.weights)}" if one.weights is not None else \
+            f"{row.weights}{revision}: to fetch, size unknown"
+    if one.vectors is None and not {"embed_image", "embed_text"} & set(row.abilities):
+        does = f"compares or answers for {one.runs} runs; nothing to encode"
+    else:
+        about = "" if one.exact else "about "
+        stores = f"{one.items:,} x {row.embed_dim} x {FLOAT} bytes = {size(one.vectors)}" if one.vectors is not None \
+            else "the size of a vector is known once the model is loaded"
+        does = f"{about}{one.items:,} distinct items to encode; vectors: {stores}"
+    more = f"; the items of {one.unknown} tasks are not counted: nothing says how many before they are fetched" \
+        if one.unknown else ""
+    return [f"{row.key}, {one.runs} runs", f"  weights  {held}", f"  items    {does}{more}"]
+
+
+def _fetch(one: Data) -> str:
+    if not one.repo:
+        return "nothing"
+    if one.present:
+        return f"here, {size(one.bytes)}"
+    return "size unknown" if one.bytes is None else f"about {size(one.bytes)}"
+
+
+def _number(one: Data, modality: str) -> str:
+    count = one.counts.get(modality)
+    if count is None:
+        return "unknown" if modality in one.task.modalities else "-"
+    return f"{count:,}" if one.exact or not count else f"about {count:,}"
+
+
+def _sets(count: int) -> str:
+    return f"{count} data set{'' if count == 1 else 's'}"
+
+
+def size(count: int | None) -> str:
+    """Bytes as people read them: `605 MB`."""
+    if count is None:
+        return "size unknown"
+    step = min(4, max(0, (len(str(count)) - 1) // 3))
+    value, unit = count / 1000**step, ("bytes", "kB", "MB", "GB", "TB")[step]
+    return f"{value:.0f} {unit}" if value >= 10 or not step else f"{value:.1f} {unit}"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

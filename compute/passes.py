@@ -1,0 +1,247 @@
+"""One pass over what a shelf lacks: planned in writing, run in batches, stored as it goes, taken up where it ended."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from compute import encoding
+from compute.feature_store import Shelf
+from compute.items import Column
+from compute.progress import Progress, duration
+from compute.types import BadItem, LikenessError
+
+FLUSH_SECONDS = 10.0  # at most about this much work is lost when a process is killed
+FLUSH_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """The distinct items of several columns of one modality, in the order in which they are first met."""
+
+    columns: tuple[Column, ...]
+    keys: np.ndarray  # (n,) S32
+    column: np.ndarray  # (n,) int, which of the columns
+    row: np.ndarray  # (n,) int, and where in it
+
+    def place(self, at: int) -> tuple[Column, int]:
+        """The column and the row where an item is first met."""
+        return self.columns[self.column[at]], int(self.row[at])
+
+    def name(self, at: int) -> str:
+        column, row = self.place(at)
+        return column.name(row)
+
+    def read(self, at: int) -> Any:
+        """The content of one item. Raises BadItem, LikenessError when its file cannot be read."""
+        column, row = self.place(at)
+        try:
+            return column.read(row)
+        except OSError as error:
+            raise LikenessError(f"{self.name(at)}: cannot be read ({error.strerror or error}). Check the data's "
+                                "folder, then run again") from error
+
+    def at(self, keys: np.ndarray) -> np.ndarray:
+        """The position of each key, -1 where it is not wanted."""
+        if not len(self.keys):
+            return np.full(len(keys), -1)
+        order = np.argsort(self.keys)
+        found = order[np.minimum(np.searchsorted(self.keys[order], keys), len(order) - 1)]
+        return np.where(self.keys[found] == keys, found, -1)
+
+
+def distinct(columns: Sequence[Column]) -> Wanted:
+    """Every content once."""
+    lengths = [len(column) for column in columns]
+    keys = np.concatenate([np.zeros(0, dtype="S32"), *(np.asarray(column.keys, dtype="S32") for column in columns)])
+    first = np.sort(np.unique(keys, return_index=True)[1])
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    column = np.searchsorted(starts, first, side="right") - 1
+    return Wanted(columns=tuple(columns), keys=keys[first], column=column, row=first - starts[column])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What is done to each item. `make(wanted, position, content)` runs in threads and raises BadItem; `forward` turns
+    what it made into vectors, offsets or None, and which items came out usable, (n,) bool."""
+
+    title: str  # `openai/clip-vit-base-patch32, image`
+    unit: str
+    make: Callable[[Wanted, int, Any], Any]
+    forward: Callable[[Sequence[Any]], tuple[np.ndarray, np.ndarray | None, np.ndarray]]
+    batch: int
+    threads: int
+    skip_bad: bool
+    where: str  # the device, for messages
+    turns: bool = False  # the model runs on the cores that prepare
+    by_length: bool = False  # texts of like length together: less padding
+    remember_bad: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pass:
+    """What one pass did, in items and seconds. `batch` is the size planned, `effective` what memory allowed."""
+
+    title: str
+    wanted: int
+    stored: int
+    encoded: int
+    bad: int
+    batch: int
+    effective: int
+    seconds: float
+
+    def line(self, unit: str) -> str:
+        rate = f"{self.encoded / self.seconds:.3g}/s" if self.seconds else ""
+        left_out = f", {self.bad:,} left out" if self.bad else ""
+        smaller = f", batch {self.effective} instead of {self.batch}" if self.effective < self.batch else ""
+        return (f"{self.title}: {self.encoded:,} {unit}s in {duration(self.seconds)} ({rate}), "
+                f"{self.stored:,} were stored{left_out}{smaller}")
+
+
+def plan(shelf: Shelf, wanted: Wanted, missing: np.ndarray, *, batch: int,
+         by_length: bool) -> tuple[np.ndarray, list[int]]:
+    """The order of the missing items, as positions in `wanted`, and the sizes of the batches.
+
+    The batches of an unfinished pass come first, as they were cut then (less what is no longer wanted); what is new
+    follows in the order in which it is met, texts by length, the longest first, so that a batch that is too large for
+    the device shows at once.
+    """
+    keys, cuts = shelf.plan()
+    at = wanted.at(keys)
+    of_batch = np.repeat(np.arange(len(cuts) - 1), np.diff(cuts))
+    kept = (at >= 0) & missing[at] if len(at) else np.zeros(0, dtype=bool)
+    old = at[kept]
+    sizes = np.bincount(of_batch[kept], minlength=1)
+    rest = missing.copy()
+    rest[old] = False
+    new = np.flatnonzero(rest)
+    if by_length and len(new):
+        lengths = np.array([len(wanted.read(int(place))) for place in new])
+        new = new[np.lexsort((wanted.keys[new], -lengths))]
+    new_sizes = [min(batch, len(new) - start) for start in range(0, len(new), batch)]
+    return np.concatenate([old, new]).astype(np.int64), [*sizes[sizes > 0].tolist(), *new_sizes]
+
+
+def run(job: Job, *, shelf: Shelf, wanted: Wanted, missing: np.ndarray, progress: Progress) -> Pass:
+    """Encodes what is missing (n,) bool of `wanted` and stores it. To be called under the shelf's lock.
+
+    Raises BadItem at the first item that cannot be used, unless the job skips them; whatever ends the pass, what was
+    encoded before is stored.
+    """
+    began = time.perf_counter()
+    order, sizes = plan(shelf, wanted, missing, batch=job.batch, by_length=job.by_length)
+    shelf.write_plan(wanted.keys[order], _cuts(sizes))
+    unsaved = _Unsaved(shelf, wanted.keys)
+    turns = encoding.Turns()
+    reading = threading.Lock()  # a column need not bear being read by several threads at once
+    count = bad = 0
+    effective = job.batch
+
+    def make(place: int) -> Any:
+        at = int(order[place])
+        try:
+            with reading:
+                content = wanted.read(at)
+            turns.wait()
+            return job.make(wanted, at, content)
+        except BadItem as error:
+            return error
+
+    def refuse(error: BadItem) -> BadItem:
+        nonlocal bad
+        if job.remember_bad:
+            shelf.remember_bad(error.key, error.item, error.problem)
+        if not job.skip_bad:
+            raise error
+        bad += 1
+        return error
+
+    def forward(batch: Sequence[Any]) -> Any:
+        with turns.running() if job.turns else nullcontext():
+            return job.forward(batch)
+
+    def recut(left: list[int]) -> None:
+        nonlocal effective
+        effective = left[0]
+        unsaved.flush()  # first: what the new plan no longer holds must be on the disk
+        shelf.write_plan(wanted.keys[order[count:]], _cuts(left))
+
+    ahead = max(sizes, default=0) + 4 * job.threads * encoding.PIECE
+    items = encoding.in_order(make, len(order), threads=job.threads, ahead=ahead)
+    watched = (refuse(item) if isinstance(item, BadItem) else item for item in items)
+    there = int((~missing).sum())
+    with progress.bar(job.title, total=len(missing), done=there, unit=job.unit) as advance, closing(items):
+        try:
+            for size, batch, found in encoding.run(sizes=sizes, items=watched, forward=forward, recut=recut,
+                                                   where=job.where):
+                if found is not None:
+                    good = [not isinstance(item, BadItem) for item in batch]
+                    for place in unsaved.add(order[count:count + size][good], *found):
+                        refuse(BadItem(wanted.name(place), "the model gave values that are not finite",
+                                       key=bytes(wanted.keys[place])))
+                count += size
+                unsaved.flush(if_due=True)
+                advance(size)
+        finally:
+            unsaved.flush()
+    shelf.drop_plan()
+    done = Pass(title=job.title, wanted=len(missing), stored=there, encoded=count - bad, bad=bad, batch=job.batch,
+                effective=effective, seconds=round(time.perf_counter() - began, 3))
+    shelf.note_pass(**vars(done))
+    shelf.merge()
+    progress.say(done.line(job.unit))
+    return done
+
+
+class _Unsaved:
+    """Whole batches that wait to be written as one shard."""
+
+    def __init__(self, shelf: Shelf, keys: np.ndarray) -> None:
+        self._shelf, self._keys = shelf, keys
+        self._clear()
+
+    def _clear(self) -> None:
+        self._held: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
+        self._bytes, self._since = 0, time.perf_counter()
+
+    def add(self, places: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None, usable: np.ndarray) -> list[int]:
+        """Takes a batch: what is usable of it. Returns the places of the rest, once the batch is on the disk: an
+        unusable item that were remembered before would be left out of its batch by a pass taken up in between."""
+        if usable.all():
+            self._take(places, vectors, offsets)
+            return []
+        if usable.any():
+            if offsets is None:
+                self._take(places[usable], vectors[usable], None)
+            else:
+                counts = np.diff(offsets)
+                self._take(places[usable], vectors[np.repeat(usable, counts)], _cuts(counts[usable]))
+        self.flush()
+        return [int(place) for place in places[~usable]]
+
+    def _take(self, places: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None) -> None:
+        self._held.append((self._keys[places], vectors, offsets))
+        self._bytes += vectors.nbytes
+
+    def flush(self, *, if_due: bool = False) -> None:
+        if if_due and self._bytes < FLUSH_BYTES and time.perf_counter() - self._since < FLUSH_SECONDS:
+            return
+        held = self._held
+        self._clear()  # first: what cannot be written is not tried again while the failure is on its way up
+        if held:
+            counts = [np.diff(offsets) for _, _, offsets in held if offsets is not None]
+            self._shelf.append(np.concatenate([keys for keys, _, _ in held]),
+                               np.concatenate([vectors for _, vectors, _ in held]),
+                               _cuts(np.concatenate(counts)) if counts else None)
+
+
+def _cuts(sizes: Sequence[int] | np.ndarray) -> np.ndarray:
+    """0 and the running sums of `sizes`, int64."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

@@ -1,0 +1,54 @@
+"""How far a long pass is: a bar with rate and time left where someone watches, and plain lines for a log."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+
+class Progress:
+    """Bars go to `stream` (stderr) when it is a terminal and nowhere otherwise; `say` takes a plain line for each pass.
+
+    Without `say`, lines are not written; what somebody must know (`tell`) goes to the stream whatever it is.
+    """
+
+    def __init__(self, *, say: Callable[[str], None] | None = None, stream: TextIO | None = None) -> None:
+        self._say = say
+        self._stream = stream
+
+    @contextmanager
+    def bar(self, title: str, *, total: int, done: int = 0, unit: str = "item") -> Iterator[Callable[[int], None]]:
+        """A bar of `total`, `done` of them before it starts; yields a function that takes how many were done more."""
+        stream = self._stream or sys.stderr
+        if not stream.isatty():
+            yield lambda more: None
+            return
+        from tqdm import tqdm
+
+        with tqdm(desc=title, total=total, initial=done, unit=f" {unit}", file=stream, dynamic_ncols=True,
+                  mininterval=0.2, smoothing=0.1) as drawn:
+            yield lambda more: drawn.update(more) and None
+
+    def say(self, line: str) -> None:
+        """One plain line at the end of a pass."""
+        if self._say is not None:
+            self._say(line)
+
+    def tell(self, line: str) -> None:
+        """A line that somebody must see even where there is no terminal: why nothing moves."""
+        if self._say is not None:
+            self._say(line)
+        else:
+            print(line, file=self._stream or sys.stderr, flush=True)
+
+
+def duration(seconds: float) -> str:
+    """`0.4 s`, `12 s`, `3 min 05 s`, `2 h 07 min`."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{rest} s"
+    return f"{minutes} min {rest:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"

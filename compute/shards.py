@@ -1,0 +1,107 @@
+"""Named arrays in one file, read by memory map: the safetensors format (an 8-byte length, a JSON header, raw bytes).
+
+Written here so that parts of an array can be strung together on disk without holding the whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from compute.types import LikenessError
+
+KINDS = {"F32": np.dtype("<f4"), "F64": np.dtype("<f8"), "I64": np.dtype("<i8"), "U8": np.dtype("u1")}
+NAMES = {kind: name for name, kind in KINDS.items()}
+
+
+def write(path: Path, arrays: Mapping[str, Sequence[np.ndarray]], *, replaces: Sequence[str] = ()) -> None:
+    """Writes arrays, each the concatenation of its parts along the first axis; `replaces` names files it stands for.
+
+    Wider numbers go first, so that each array starts at a multiple of its own width.
+    """
+    order = sorted(arrays, key=lambda name: -arrays[name][0].dtype.itemsize)
+    header: dict[str, object] = {"__metadata__": {"replaces": ",".join(replaces)}}
+    end = 0
+    for name in order:
+        parts = arrays[name]
+        start, end = end, end + sum(part.nbytes for part in parts)
+        header[name] = {"dtype": NAMES[parts[0].dtype], "data_offsets": [start, end],
+                        "shape": [sum(len(part) for part in parts), *parts[0].shape[1:]]}
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as handle:
+        put(handle, len(text).to_bytes(8, "little") + text)
+        for name in order:
+            for part in arrays[name]:
+                put(handle, memoryview(np.ascontiguousarray(part).reshape(-1).view(np.uint8)))
+
+
+def put(handle: BinaryIO, data: bytes | memoryview) -> None:
+    """The one place where a shard's bytes go to the disk."""
+    handle.write(data)
+
+
+def mapped(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of a file, mapped and read-only. Raises FileNotFoundError, LikenessError when the file is damaged."""
+    raw = np.memmap(path, dtype=np.uint8, mode="r") if path.stat().st_size else np.zeros(0, np.uint8)
+    try:
+        start, header = _header(bytes(raw[:8]), lambda size: bytes(raw[8:8 + size]))
+        arrays = {}
+        for name, said in header.items():
+            if name != "__metadata__":
+                first, last = said["data_offsets"]
+                held = np.asarray(raw[start + first:start + last]).view(KINDS[said["dtype"]])
+                arrays[name] = held.reshape(said["shape"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise LikenessError(f"{path}: a damaged file of encodings. Delete it: what it held is encoded again") from error
+    return arrays
+
+
+def replaced(path: Path) -> list[str]:
+    """The names of the files that this one stands for."""
+    with open(path, "rb") as handle:
+        header = _header(handle.read(8), handle.read)[1]
+    return [name for name in header["__metadata__"]["replaces"].split(",") if name]
+
+
+def _header(length: bytes, read: Callable[[int], bytes]) -> tuple[int, dict[str, Any]]:
+    """Where the arrays begin, and what the header says of them."""
+    size = int.from_bytes(length, "little")
+    return 8 + size, json.loads(read(size))
+
+
+def make(folder: Path) -> None:
+    """Makes a folder and those above it."""
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+
+
+def place(path: Path, write: Callable[[Path], Any]) -> None:
+    """Writes a draft and moves it into place; a draft that fails is removed."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
+    with writing(path.parent):
+        try:
+            write(draft)
+            with open(draft, "rb") as handle:
+                os.fsync(handle.fileno())
+            os.replace(draft, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                draft.unlink(missing_ok=True)
+            raise
+
+
+@contextlib.contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Turns the system's refusals into a message that says where and what next."""
+    try:
+        yield
+    except OSError as error:
+        raise LikenessError(f"{folder}: cannot write there ({error.strerror or error}). Free some space or give the "
+                            f"store another folder, then run again: what is stored is kept") from error

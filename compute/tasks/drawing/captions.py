@@ -1,0 +1,164 @@
+"""Captions of scenes, each with the facts it states; what is said of an image's quality and tone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from random import Random
+
+from compute.tasks.drawing.lexicon import DAMAGES, NUMBERS, OPPOSITE, TEXTURE_TITLES, TONES
+from compute.tasks.drawing.scenes import Background, Scene, place, relation
+
+_A = ("", "", "a picture of ", "an image of ", "a drawing of ")
+_RELATIONS = {"left of": ("left of", "to the left of"), "right of": ("right of", "to the right of"),
+              "above": ("above", "over"), "below": ("below", "under")}
+_PLACES = {"top": "at the top", "bottom": "at the bottom", "left": "on the left", "right": "on the right",
+           "middle": "in the middle", "top left": "at the top left", "top right": "at the top right",
+           "bottom left": "at the bottom left", "bottom right": "at the bottom right"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caption:
+    """A text and the facts it states; it is true of every image that has them all."""
+
+    text: str
+    facts: frozenset[str]
+
+
+def article(words: str) -> str:
+    return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
+
+
+def plural(shape: str) -> str:
+    return shape + ("es" if shape.endswith("s") else "s")
+
+
+def ground(background: Background) -> str:
+    """The background in words: `red and white dots`, `a photo of a cat`, `plain blue`."""
+    if background.photograph:
+        return f"a photo of {background.name}"
+    if background.texture == "plain":
+        return f"plain {background.first}"
+    return f"{background.first} and {background.second} {TEXTURE_TITLES[background.texture]}"
+
+
+def ground_facts(background: Background) -> frozenset[str]:
+    if background.photograph or background.texture == "plain":
+        return frozenset({f"ground {background.name}", *(() if background.photograph else {"texture plain"})})
+    return frozenset({f"texture {background.texture}", f"paint {background.first}", f"paint {background.second}"})
+
+
+def caption(scene: Scene, rng: Random) -> Caption:
+    """A true statement about the scene, of a kind drawn by lot."""
+    if scene.words:
+        return _words(scene, rng)
+    if not scene.things:
+        lead = "" if scene.background.photograph else rng.choice(("", "a pattern of ", "a picture of "))
+        return Caption(text=lead + ground(scene.background), facts=ground_facts(scene.background))
+    kinds = [_all, _place, _with_ground, _count, _some]
+    if len(scene.things) > 1:
+        kinds += [_relation, _relation, _relation, _count]
+    return rng.choice(kinds)(scene, rng)
+
+
+def _words(scene: Scene, rng: Random) -> Caption:
+    words = [word for word in scene.words if word]
+    if rng.random() < 0.3:
+        words = rng.sample(words, min(len(words), rng.randint(1, 3)))
+    lead = rng.choice(("", "text: ", "the words ", "a page that says "))
+    return Caption(text=lead + " ".join(words), facts=frozenset(f"word {word}" for word in words))
+
+
+def _all(scene: Scene, rng: Random) -> Caption:
+    """Everything there is, by kind and number."""
+    counts = Counter(thing.name for thing in scene.things)
+    parts = [article(name) if n == 1 else f"{NUMBERS[n]} {_many(name)}" for name, n in counts.items()]
+    rng.shuffle(parts)
+    return Caption(text=rng.choice(_A) + " and ".join(parts),
+                   facts=frozenset(f"{n} name {name}" for name, n in counts.items()))
+
+
+def _many(name: str) -> str:
+    colour, shape = name.split()
+    return f"{colour} {plural(shape)}"
+
+
+def _place(scene: Scene, rng: Random) -> Caption:
+    thing = rng.choice(scene.things)
+    where = place(thing)
+    if not where:
+        return Caption(text=article(f"{thing.size} {thing.name}"), facts=frozenset({f"size {thing.size} {thing.name}"}))
+    return Caption(text=f"{article(thing.name)} {_PLACES[where]}", facts=frozenset({f"place {where} {thing.name}"}))
+
+
+def _with_ground(scene: Scene, rng: Random) -> Caption:
+    thing = rng.choice(scene.things)
+    return Caption(text=f"{article(thing.name)} {rng.choice(('on', 'in front of'))} {ground(scene.background)}",
+                   facts=ground_facts(scene.background) | {f"name {thing.name}"})
+
+
+def _count(scene: Scene, rng: Random) -> Caption:
+    """How many there are of a kind, a shape, a colour, or in all."""
+    thing, total = rng.choice(scene.things), len(scene.things)
+    level = rng.choice(("name", "name", "shape", "things"))
+    if level == "things":
+        return Caption(text=f"{NUMBERS[total]} {'shape' if total == 1 else 'shapes'}",
+                       facts=frozenset({f"{total} things"}))
+    value = getattr(thing, level)
+    n = sum(getattr(other, level) == value for other in scene.things)
+    several = _many(value) if level == "name" else plural(value)
+    lead = rng.choice(("", "", "there are " if n > 1 else "there is "))
+    return Caption(text=f"{lead}{NUMBERS[n]} {value if n == 1 else several}", facts=frozenset({f"{n} {level} {value}"}))
+
+
+def _some(scene: Scene, rng: Random) -> Caption:
+    """Some things, whatever else there is."""
+    things = rng.sample(scene.things, min(len(scene.things), rng.randint(1, 2)))
+    found = sorted({thing.name for thing in things}, key=[thing.name for thing in things].index)
+    if len(found) == 1 and rng.random() < 0.4:
+        level = rng.choice(("shape", "colour"))
+        value = getattr(things[0], level)
+        return Caption(text=rng.choice(_A) + article(value if level == "shape" else f"{value} shape"),
+                       facts=frozenset({f"{level} {value}"}))
+    return Caption(text=rng.choice(_A) + " and ".join(article(name) for name in found),
+                   facts=frozenset(f"name {name}" for name in found))
+
+
+def _relation(scene: Scene, rng: Random) -> Caption:
+    first, second = rng.sample(scene.things, 2)
+    how = relation(first, second)
+    if not how or first.name == second.name:
+        return _all(scene, rng)
+    return related(first.name, how, second.name, wording=rng.randint(0, 1), turned=rng.random() < 0.3)
+
+
+def related(first: str, how: str, second: str, *, wording: int = 0, turned: bool = False) -> Caption:
+    """`a red star left of a blue ring`, or from the other side when `turned`; two wordings a relation."""
+    facts = frozenset({f"relation {first} {how} {second}", f"relation {second} {OPPOSITE[how]} {first}"})
+    if turned:
+        first, how, second = second, OPPOSITE[how], first
+    return Caption(text=f"{article(first)} {_RELATIONS[how][wording]} {article(second)}", facts=facts)
+
+
+def quality_facts(*, kind: str = "", strength: int = 0) -> frozenset[str]:
+    """What is true of an image after one distortion; a tone (lighter, duller) takes no quality away."""
+    found = {"quality high"} if kind not in DAMAGES or strength <= 1 else set()
+    if kind not in DAMAGES or strength <= 2:
+        found.add("quality good")
+    if kind in DAMAGES and strength >= 3:
+        found |= {"quality bad", f"damage {kind}"}
+    if kind in TONES and strength >= 3:
+        found.add(f"tone {kind}")
+    return frozenset(found)
+
+
+def quality(rng: Random, *, kind: str, strength: int) -> Caption:
+    """A statement on quality or tone that holds after one distortion."""
+    known = {"quality high": ("A high quality photo.", "high quality", "A high-quality photo."),
+             "quality good": ("Good photo.", "good quality", "a good picture"),
+             "quality bad": ("Bad photo.", "low quality", "a bad picture", "A low quality photo."),
+             **{f"damage {name}": (article(f"{word} photo"), article(f"{word} picture"))
+                for name, word in DAMAGES.items()},
+             **{f"tone {name}": (article(f"{word} photo"), article(f"{word} picture")) for name, word in TONES.items()}}
+    fact = rng.choice(sorted(quality_facts(kind=kind, strength=strength)))
+    return Caption(text=rng.choice(known[fact]), facts=frozenset({fact}))

@@ -1,0 +1,215 @@
+"""Scenes drawn by lot, and small changes to a scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+
+from compute.tasks.drawing.lexicon import CELLS, COLOURS, INKS, PAPERS, PHOTOGRAPHS, SHAPES, SIZES, TEXTURES, WORDS
+from compute.tasks.drawing.scenes import Background, Scene, Thing
+
+COLOUR_NAMES, _PHOTOGRAPHS = tuple(COLOURS), tuple(PHOTOGRAPHS)
+TRIES = 60  # lots drawn for a free place before a scene is begun anew
+
+
+def background(rng: Random, *, part: str, photographs: float = 0.3, textures: float = 0.25) -> Background:
+    """Plain, or with the given chances a photograph's cut or a texture of two colours."""
+    lot = rng.random()
+    if lot < photographs:
+        return photograph(rng, part=part)
+    first, second = rng.sample(COLOUR_NAMES, 2)
+    if lot < photographs + textures:
+        return Background(texture=rng.choice(TEXTURES[1:]), first=first, second=second, part=part)
+    return Background(first=first, second=first, part=part)
+
+
+def photograph(rng: Random, *, part: str, name: str = "") -> Background:
+    cut = (round(rng.random(), 3), round(rng.random(), 3), round(rng.uniform(0.5, 0.95), 3))
+    return Background(photograph=name or rng.choice(_PHOTOGRAPHS), part=part, cut=cut)
+
+
+def free_colours(ground: Background) -> list[str]:
+    """Colours that can be told from the background."""
+    if ground.photograph:
+        return list(COLOUR_NAMES)
+    return [colour for colour in COLOUR_NAMES if colour not in (ground.first, ground.second)]
+
+
+def names(rng: Random, ground: Background, count: int) -> list[tuple[str, str]]:
+    """So many different pairs of shape and colour."""
+    colours, found = free_colours(ground), []
+    while len(found) < count:
+        pair = (rng.choice(SHAPES), rng.choice(colours))
+        if pair not in found:
+            found.append(pair)
+    return found
+
+
+def placed(rng: Random, kinds: list[tuple[str, str]], *, size: str = "") -> tuple[Thing, ...]:
+    """Things that do not touch; of the given size, else each of its own, smaller where there are many."""
+    while True:
+        things: list[Thing] = []
+        for shape, colour in kinds:
+            own = size or ("small" if len(kinds) > 3 or rng.random() < 0.4 else "large")
+            spot = _spot(rng, things, own)
+            if spot is None:
+                break
+            things.append(Thing(shape=shape, colour=colour, size=own, x=spot[0], y=spot[1], turn=rng.randint(-12, 12)))
+        if len(things) == len(kinds):
+            return tuple(things)
+        size = "small"
+
+
+def _spot(rng: Random, others: list[Thing], size: str) -> tuple[float, float] | None:
+    radius = SIZES[size]
+    for _ in range(TRIES):
+        x, y = (round(rng.uniform(radius + 0.02, 0.98 - radius), 3) for _ in range(2))
+        if all((x - other.x) ** 2 + (y - other.y) ** 2 > (radius + SIZES[other.size] + 0.03) ** 2 for other in others):
+            return x, y
+    return None
+
+
+def single(rng: Random, *, part: str) -> Scene:
+    ground = background(rng, part=part)
+    return Scene(background=ground, things=placed(rng, names(rng, ground, 1)))
+
+
+def pair(rng: Random, *, part: str) -> Scene:
+    """Two different things."""
+    ground = background(rng, part=part)
+    return Scene(background=ground, things=placed(rng, names(rng, ground, 2)))
+
+
+def several(rng: Random, *, part: str) -> Scene:
+    """Three or four different things."""
+    ground = background(rng, part=part)
+    return Scene(background=ground, things=placed(rng, names(rng, ground, rng.randint(3, 4))))
+
+
+def counted(rng: Random, *, part: str) -> Scene:
+    """One to six of a kind, sometimes with a stranger."""
+    ground = background(rng, part=part, photographs=0.15)
+    kind, other = names(rng, ground, 2)
+    count = rng.randint(1, 6)
+    kinds = [kind] * count + ([other] if count < 5 and rng.random() < 0.3 else [])
+    return Scene(background=ground, things=placed(rng, kinds, size="small" if count > 3 else ""))
+
+
+def view(rng: Random, *, part: str) -> Scene:
+    """A photograph and nothing else."""
+    return Scene(background=photograph(rng, part=part))
+
+
+def pattern(rng: Random, *, part: str) -> Scene:
+    """A texture and nothing else."""
+    return Scene(background=background(rng, part=part, photographs=0.0, textures=1.0))
+
+
+def written(rng: Random, *, part: str, count: int = 0) -> Scene:
+    """Words on paper: `count` of them, else one, two, four or a page full."""
+    total = CELLS[0] * CELLS[1]
+    count = count or rng.choice((1, 2, 4, 4, total))
+    start = 0 if count > 4 else 2 * rng.randint(0, (total - count) // 2)
+    paper = rng.choice(PAPERS)
+    words = ("",) * start + tuple(rng.sample(WORDS, count))
+    return Scene(background=Background(first=paper, second=paper, part=part), words=words, ink=rng.choice(INKS))
+
+
+KINDS: tuple[tuple[Callable[..., Scene], float], ...] = (
+    (single, 0.12), (pair, 0.24), (several, 0.12), (counted, 0.14), (view, 0.09), (pattern, 0.07), (written, 0.22))
+
+
+def scene(rng: Random, *, part: str, kind: Callable[..., Scene] | None = None) -> Scene:
+    """A scene of the given kind, else of any, that belongs to `part`: training never draws a held-out description."""
+    kinds, weights = zip(*KINDS, strict=True)
+    chosen = kind or rng.choices(kinds, weights)[0]
+    while True:
+        found = chosen(rng, part=part)
+        if found.held_out() == (part == "test"):
+            return found
+
+
+def edited(scene: Scene, rng: Random) -> Scene:
+    """The scene with one change that a caption can tell: another colour, shape, number, place, word or background.
+
+    What is held out for evaluation stays so, and what is not is not.
+    """
+    kept = scene.held_out()
+    while True:
+        found = _changed(scene, rng)
+        if found.held_out() == kept:
+            return found
+
+
+def _changed(scene: Scene, rng: Random) -> Scene:
+    if scene.words:
+        return _other_word(scene, rng)
+    changes: list[Callable[[Scene, Random], Scene]] = [_other_ground]
+    if scene.things:
+        changes = [_recoloured, _reshaped, _added, _other_ground]
+        if len(scene.things) > 1:
+            changes += [_removed, _swapped, _swapped, _colours_swapped, _colours_swapped]
+    return rng.choice(changes)(scene, rng)
+
+
+def _with(scene: Scene, at: int, thing: Thing) -> Scene:
+    return replace(scene, things=scene.things[:at] + (thing,) + scene.things[at + 1:])
+
+
+def _recoloured(scene: Scene, rng: Random) -> Scene:
+    at = rng.randrange(len(scene.things))
+    colours = [colour for colour in free_colours(scene.background) if colour != scene.things[at].colour]
+    return _with(scene, at, replace(scene.things[at], colour=rng.choice(colours)))
+
+
+def _reshaped(scene: Scene, rng: Random) -> Scene:
+    at = rng.randrange(len(scene.things))
+    return _with(scene, at, replace(scene.things[at],
+                                    shape=rng.choice([shape for shape in SHAPES if shape != scene.things[at].shape])))
+
+
+def _added(scene: Scene, rng: Random) -> Scene:
+    spot = _spot(rng, list(scene.things), "small")
+    if spot is None or len(scene.things) > 5:
+        return _removed(scene, rng)
+    return replace(scene, things=(*scene.things, replace(rng.choice(scene.things), size="small", x=spot[0], y=spot[1])))
+
+
+def _removed(scene: Scene, rng: Random) -> Scene:
+    at = rng.randrange(len(scene.things))
+    return replace(scene, things=scene.things[:at] + scene.things[at + 1:])
+
+
+def _two(scene: Scene, rng: Random) -> tuple[int, int]:
+    first, second = rng.sample(range(len(scene.things)), 2)
+    return first, second
+
+
+def _swapped(scene: Scene, rng: Random) -> Scene:
+    """Two things change places."""
+    first, second = _two(scene, rng)
+    one, other = scene.things[first], scene.things[second]
+    moved = _with(scene, first, replace(other, size=one.size, x=one.x, y=one.y))
+    return _with(moved, second, replace(one, size=other.size, x=other.x, y=other.y))
+
+
+def _colours_swapped(scene: Scene, rng: Random) -> Scene:
+    """Two things change colours."""
+    first, second = _two(scene, rng)
+    one, other = scene.things[first], scene.things[second]
+    return _with(_with(scene, first, replace(one, colour=other.colour)), second, replace(other, colour=one.colour))
+
+
+def _other_ground(scene: Scene, rng: Random) -> Scene:
+    taken = {thing.colour for thing in scene.things}
+    while True:
+        ground = background(rng, part=scene.background.part, photographs=0.5, textures=0.3)
+        if ground.name != scene.background.name and (ground.photograph or not {ground.first, ground.second} & taken):
+            return replace(scene, background=ground)
+
+
+def _other_word(scene: Scene, rng: Random) -> Scene:
+    at = rng.choice([place for place, word in enumerate(scene.words) if word])
+    word = rng.choice([word for word in WORDS if word not in scene.words])
+    return replace(scene, words=scene.words[:at] + (word,) + scene.words[at + 1:])

@@ -1,0 +1,76 @@
+"""Distortions of known strength, and what can be measured of an image: brightness, colourfulness, contrast."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageFilter
+
+from compute.tasks.drawing.lexicon import DAMAGES, TONES
+from compute.tasks.drawing.render import SIDE, Pixels
+from compute.types import BadInput
+
+# By strength 1..5: blur's radius and noise's deviation in pixels and grey levels, JPEG's quality, pixels a side,
+# and the share of contrast, light or colour that is kept.
+_BLUR = (0.5, 0.8, 1.2, 1.8, 2.6)
+_NOISE = (8, 16, 28, 44, 66)
+_BLOCKS = (40, 22, 12, 7, 3)
+_PIXELS = (44, 32, 24, 17, 12)
+_FADE = (0.8, 0.62, 0.46, 0.33, 0.22)
+_TONE = (0.82, 0.66, 0.52, 0.4, 0.3)
+_GREY = (0.55, 0.38, 0.24, 0.1, 0.0)
+_VIVID = (1.2, 1.45, 1.75, 2.1, 2.6)
+_LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
+
+
+def distort(image: Pixels, *, kind: str, strength: int, seed: int = 0) -> Pixels:
+    """The image with one distortion of strength 1..5; strength 0 is the image itself."""
+    if strength == 0:
+        return image
+    level = strength - 1
+    if kind == "blur":
+        return np.asarray(Image.fromarray(image).filter(ImageFilter.GaussianBlur(_BLUR[level])))
+    if kind == "blocks":
+        file = io.BytesIO()
+        Image.fromarray(image).save(file, "JPEG", quality=_BLOCKS[level])
+        return np.asarray(Image.open(file).convert("RGB"))
+    if kind == "pixels":
+        small = Image.fromarray(image).resize((_PIXELS[level],) * 2, Image.Resampling.BOX)
+        return np.asarray(small.resize((SIDE, SIDE), Image.Resampling.NEAREST))
+    values = image.astype(np.float32)
+    if kind == "noise":
+        values += np.random.default_rng(seed).standard_normal(image.shape, dtype=np.float32) * _NOISE[level]
+    elif kind == "fade":
+        middle = values.mean()
+        values = middle + (values - middle) * _FADE[level]
+    elif kind == "darken":
+        values *= _TONE[level]
+    elif kind == "lighten":
+        values = 255 - (255 - values) * _TONE[level]
+    elif kind in ("grey", "vivid"):
+        kept = (_GREY if kind == "grey" else _VIVID)[level]
+        grey = (values @ _LUMA)[..., None]
+        values = grey + (values - grey) * kept
+    else:
+        raise BadInput(f"There is no distortion {kind!r}; there are: {', '.join((*DAMAGES, *TONES))}")
+    return np.clip(np.rint(values), 0, 255).astype(np.uint8)
+
+
+def brightness(images: Pixels) -> NDArray[np.float32]:
+    """(n,) mean luma of (n, h, w, 3), in grey levels: what SICE's labels rest on."""
+    return (images.astype(np.float32) @ _LUMA).mean(axis=(1, 2))
+
+
+def contrast(images: Pixels) -> NDArray[np.float32]:
+    """(n,) standard deviation of luma, in grey levels."""
+    return (images.astype(np.float32) @ _LUMA).std(axis=(1, 2))
+
+
+def colourfulness(images: Pixels) -> NDArray[np.float32]:
+    """(n,) Hasler and Süsstrunk (2003), `Measuring colourfulness in natural images`, the measure M3."""
+    red, green, blue = np.moveaxis(images.astype(np.float32), -1, 0)
+    across, along = red - green, (red + green) / 2 - blue
+    spread = np.hypot(across.std(axis=(1, 2)), along.std(axis=(1, 2)))
+    return spread + 0.3 * np.hypot(across.mean(axis=(1, 2)), along.mean(axis=(1, 2)))

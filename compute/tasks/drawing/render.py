@@ -1,0 +1,111 @@
+"""Scenes to pixels: (64, 64, 3) uint8, the same for the same scene."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from compute.tasks.drawing.lexicon import CELLS, COLOURS, SIZES
+from compute.tasks.drawing.photographs import cut
+from compute.tasks.drawing.scenes import Background, Scene, Thing, cell
+
+SIDE = 64  # pixels
+FINE = 2 * SIDE  # things are drawn at twice the size and averaged down
+STEP = 16  # pixels of the fine image between stripes, checks and dots
+FONT_SIZE = 12
+
+Pixels = NDArray[np.uint8]
+
+
+def draw(scene: Scene, *, shift: tuple[float, float] = (0.0, 0.0)) -> Pixels:
+    """The scene; `shift` moves everything on the background by shares of the image."""
+    canvas = _background(scene.background).copy()
+    pen = ImageDraw.Draw(canvas)
+    for thing in scene.things:
+        _thing(pen, thing, x=(thing.x + shift[0]) * FINE, y=(thing.y + shift[1]) * FINE)
+    small = canvas.reduce(2)
+    for position, word in enumerate(scene.words):
+        if word:
+            line, column = cell(position)
+            mask = _written(word)
+            small.paste(COLOURS[scene.ink], (column * SIDE // CELLS[1] + 2 + round(shift[0] * 16),
+                                             line * SIDE // CELLS[0] + round(shift[1] * 16)), mask)
+    return np.asarray(small)
+
+
+@lru_cache(maxsize=512)
+def _background(background: Background) -> Image.Image:
+    if background.photograph:
+        x, y, side = background.cut
+        return cut(background.photograph, part=background.part, x=x, y=y, side=side, size=FINE)
+    canvas = Image.new("RGB", (FINE, FINE), COLOURS[background.first])
+    pen, ink = ImageDraw.Draw(canvas), COLOURS[background.second]
+    for start in range(0, 2 * FINE, 2 * STEP):
+        if background.texture == "stripes":
+            pen.rectangle((0, start, FINE, start + STEP - 1), fill=ink)
+        elif background.texture == "bars":
+            pen.rectangle((start, 0, start + STEP - 1, FINE), fill=ink)
+        elif background.texture == "slants":
+            pen.polygon((start, 0, start + STEP, 0, start + STEP - FINE, FINE, start - FINE, FINE), fill=ink)
+        elif background.texture == "checks":
+            for other in range(0, FINE, 2 * STEP):
+                pen.rectangle((start, other, start + STEP - 1, other + STEP - 1), fill=ink)
+                pen.rectangle((start + STEP, other + STEP, start + 2 * STEP - 1, other + 2 * STEP - 1), fill=ink)
+        elif background.texture == "dots":
+            for other in range(0, FINE, STEP + STEP // 2):
+                x = start * 3 // 4
+                pen.ellipse((x + 4, other + 4, x + 14, other + 14), fill=ink)
+    return canvas
+
+
+def _polygon(corners: int, *, inner: float = 1.0, turn: float = -90.0) -> tuple[tuple[float, float], ...]:
+    """Corners on the unit circle; with `inner`, every second one at that radius."""
+    points = corners if inner == 1.0 else 2 * corners
+    radii = [1.0 if inner == 1.0 or not number % 2 else inner for number in range(points)]
+    angles = [math.radians(turn + 360 * number / points) for number in range(points)]
+    return tuple((radius * math.cos(angle), radius * math.sin(angle)) for radius, angle in zip(radii, angles,
+                                                                                                strict=True))
+
+
+_CROSS = tuple((x / 3, y / 3) for x, y in ((-1, -3), (1, -3), (1, -1), (3, -1), (3, 1), (1, 1), (1, 3), (-1, 3),
+                                           (-1, 1), (-3, 1), (-3, -1), (-1, -1)))
+_HEART = tuple((math.sin(t) ** 3,
+                -(13 * math.cos(t) - 5 * math.cos(2 * t) - 2 * math.cos(3 * t) - math.cos(4 * t)) / 16)
+               for t in (2 * math.pi * number / 24 for number in range(24)))
+_MOON = tuple((math.cos(math.radians(angle)), math.sin(math.radians(angle))) for angle in range(50, 311, 15)) + tuple(
+    (0.35 + 0.72 * math.cos(math.radians(angle)), 0.8 * math.sin(math.radians(angle))) for angle in range(270, 89, -15))
+_OUTLINES = {"square": ((-0.85, -0.85), (0.85, -0.85), (0.85, 0.85), (-0.85, 0.85)), "triangle": _polygon(3),
+             "star": _polygon(5, inner=0.42), "cross": _CROSS, "heart": _HEART,
+             "moon": _MOON}
+
+
+def _thing(pen: ImageDraw.ImageDraw, thing: Thing, *, x: float, y: float) -> None:
+    radius, colour = SIZES[thing.size] * FINE, COLOURS[thing.colour]
+    edge = (70, 70, 70) if thing.colour in ("black", "white") else None
+    if thing.shape in ("circle", "ring"):
+        box = (x - radius, y - radius, x + radius, y + radius)
+        if thing.shape == "circle":
+            pen.ellipse(box, fill=colour, outline=edge)
+        else:
+            pen.ellipse(box, outline=colour, width=max(3, round(radius * 0.38)))
+        return
+    cos, sin = math.cos(math.radians(thing.turn)) * radius, math.sin(math.radians(thing.turn)) * radius
+    pen.polygon([(x + a * cos - b * sin, y + a * sin + b * cos) for a, b in _OUTLINES[thing.shape]], fill=colour,
+                outline=edge)
+
+
+@lru_cache(maxsize=256)
+def _written(word: str) -> Image.Image:
+    """A word as a mask, in the font that Pillow itself carries."""
+    mask = Image.new("L", (SIDE // CELLS[1] - 2, SIDE // CELLS[0]), 0)
+    ImageDraw.Draw(mask).text((0, -1), word, fill=255, font=_font())
+    return mask
+
+
+@lru_cache(maxsize=1)
+def _font() -> ImageFont.FreeTypeFont:
+    return ImageFont.load_default(FONT_SIZE)

@@ -1,0 +1,120 @@
+"""Scenes as data: what stands where, and every fact that a caption may state about it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass
+
+from compute.tasks.drawing.lexicon import CELLS, PHOTOGRAPHS
+
+APART = 0.12  # share of the image by which two centres must differ for a relation to be said
+EIGHTHS = 8  # one scene in so many is kept for evaluation
+
+
+@dataclass(frozen=True, kw_only=True)
+class Thing:
+    """A coloured shape; (x, y) is its centre as shares of the image, `turn` in degrees."""
+
+    shape: str
+    colour: str
+    size: str
+    x: float
+    y: float
+    turn: int = 0
+
+    @property
+    def name(self) -> str:
+        return f"{self.colour} {self.shape}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Background:
+    """A texture of two colours, or a cut of a photograph: `cut` is x, y and side as `photographs.cut` takes them."""
+
+    texture: str = "plain"
+    first: str = "white"
+    second: str = "white"
+    photograph: str = ""
+    part: str = "train"
+    cut: tuple[float, float, float] = (0.0, 0.0, 1.0)
+
+    @property
+    def name(self) -> str:
+        if self.photograph:
+            return PHOTOGRAPHS[self.photograph]
+        return self.first if self.texture == "plain" else f"{self.texture} {self.first} {self.second}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """A background with things on it, or with words in the cells of a page (row by row, empty for none)."""
+
+    background: Background
+    things: tuple[Thing, ...] = ()
+    words: tuple[str, ...] = ()
+    ink: str = "black"
+
+    def description(self) -> str:
+        """What is shown, whatever its exact place: sorted things with their ninth of the image, or the set of words."""
+        if self.words:
+            return "words " + " ".join(sorted(word for word in self.words if word))
+        things = sorted(f"{thing.size} {thing.name} {int(thing.x * 3)}{int(thing.y * 3)}" for thing in self.things)
+        where = " {:.1f} {:.1f} {:.1f}".format(*self.background.cut) if self.background.photograph else ""
+        return f"{self.background.name}{where}: {', '.join(things)}"
+
+    def held_out(self) -> bool:
+        """Whether scenes of this description are for evaluation only: one in eight is, by a hash."""
+        return hashlib.blake2b(self.description().encode(), digest_size=4).digest()[0] % EIGHTHS == 0
+
+
+def relation(first: Thing, second: Thing) -> str:
+    """Where `first` stands from `second`: the direction that differs most, empty when they are too close to tell."""
+    across, down = first.x - second.x, first.y - second.y
+    if max(abs(across), abs(down)) < APART or abs(abs(across) - abs(down)) < APART / 2:
+        return ""
+    if abs(across) > abs(down):
+        return "left of" if across < 0 else "right of"
+    return "above" if down < 0 else "below"
+
+
+def place(thing: Thing) -> str:
+    """Which corner or middle of the image a thing stands in; empty near a border between two."""
+    rows, columns = _third(thing.y, "top", "bottom"), _third(thing.x, "left", "right")
+    return "" if None in (rows, columns) else (f"{rows} {columns}".strip() or "middle")
+
+
+def _third(value: float, low: str, high: str) -> str | None:
+    if value < 0.33:
+        return low
+    if value > 0.67:
+        return high
+    return "" if 0.4 < value < 0.6 else None
+
+
+def facts(scene: Scene) -> frozenset[str]:
+    """Every statement about the scene that a caption can be made of. A caption is true when all its facts are here."""
+    found = {f"ground {scene.background.name}"}
+    if scene.background.photograph:
+        found.add("ground photograph")
+    else:
+        found |= {f"texture {scene.background.texture}", f"paint {scene.background.first}"}
+        if scene.background.texture != "plain":
+            found.add(f"paint {scene.background.second}")
+    for level in ("name", "shape", "colour"):
+        counts = Counter(getattr(thing, level) for thing in scene.things)
+        found |= {f"{level} {value}" for value in counts} | {f"{n} {level} {value}" for value, n in counts.items()}
+    found.add(f"{len(scene.things)} things")
+    for thing in scene.things:
+        found.add(f"size {thing.size} {thing.name}")
+        if place(thing):
+            found.add(f"place {place(thing)} {thing.name}")
+        found |= {f"relation {thing.name} {relation(thing, other)} {other.name}" for other in scene.things
+                  if other is not thing and relation(thing, other)}
+    found |= {f"word {word}" for word in scene.words if word}
+    return frozenset(found)
+
+
+def cell(position: int) -> tuple[int, int]:
+    """Line and column of the page's cell with this number."""
+    return divmod(position, CELLS[1])

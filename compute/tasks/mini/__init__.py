@@ -1,0 +1,58 @@
+"""The mini suite: a small drawn version of every kind of task. All synthetic, nothing to download.
+
+Items are drawn when a task is loaded, from seeds that its key alone decides. Scenes are never training scenes of the
+bundled model: their descriptions are held out by hash, and photographs are cut from parts that training never sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+
+from compute.tasks.data import Data
+from compute.tasks.mini import choices, finding, grouping, pairing, reading
+from compute.types import Task, UnknownKey
+
+GENERATOR_VERSION = 1  # part of every fingerprint: raise it when any item changes
+
+TASKS: dict[str, Callable[[], dict[str, Data]]] = {
+    "mini/image-choice": choices.image_choice,
+    "mini/image-for-text": choices.image_for_text,
+    "mini/text-for-image": choices.text_for_image,
+    "mini/alternatives": choices.alternatives,
+    "mini/quality": choices.quality,
+    "mini/brightness": choices.brightness,
+    "mini/colorfulness": choices.colourfulness,
+    "mini/contrast": choices.contrast,
+    "mini/sharpness": choices.sharpness,
+    "mini/odd-one-out": choices.odd_one_out,
+    "mini/instances": finding.instances,
+    "mini/shapes": grouping.shapes,
+    "mini/shapes-present": grouping.shapes_present,
+    "mini/photographs": grouping.photographs,
+    "mini/kinds": grouping.kinds,
+    "mini/things": grouping.things,
+    "mini/relations": pairing.relations,
+    "mini/which-image": pairing.which_image,
+    "mini/swaps": pairing.swaps,
+    "mini/counting": pairing.counting,
+    "mini/places": pairing.places,
+    "mini/sentences": reading.sentences,
+    "mini/pages": reading.pages,
+    "mini/images-by-text": finding.images_by_text,
+    "mini/texts-by-image": finding.texts_by_image,
+    "mini/images-by-image": finding.images_by_image,
+    "mini/images-by-both": finding.images_by_both,
+}
+
+
+def load(task: Task) -> dict[str, Data]:
+    """The task's items by subset. Raises UnknownKey for a task that is not drawn, NotHere without scikit-image."""
+    if task.key not in TASKS:
+        raise UnknownKey("task", task.key, TASKS)
+    return _drawn(task.key)
+
+
+@cache
+def _drawn(key: str) -> Mapping[str, Data]:
+    return TASKS[key]()

@@ -1,0 +1,174 @@
+"""Batches that the bundled model learns from: drawn images, captions, and what is known of every pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compute.tasks.drawing import compose, distortions
+from compute.tasks.drawing.captions import Caption, caption, quality, quality_facts
+from compute.tasks.drawing.lexicon import CELLS, COLOURS, DAMAGES, PHOTOGRAPHS, SHAPES, SIZES, TEXTURES, TONES, WORDS
+from compute.tasks.drawing.render import SIDE, Pixels
+from compute.tasks.drawing.scenes import Scene, cell, facts
+from compute.tasks.drawing.variants import Shown, distorted, sentence, sharing, shift
+
+TEXTS = 3  # captions an image: two true ones and a false one
+# What images are ordered by, and the prompts for more and for less of it that benchmarks use.
+QUALITIES = ("quality", "brightness", "colorfulness", "contrast", "sharpness")
+MORE = (("A high quality photo.", "A high-quality photo.", "Good photo."), ("A bright photo.", "Bright photo."),
+        ("A very colorful photo.", "Colorful photo."), ("A high contrast photo.", "High contrast photo."),
+        ("A very sharp photo", "Sharp photo."))
+LESS = ("Bad photo.", "Dark photo.", "Dull photo", "Low contrast photo.", "Blurry photo.")
+GAPS = (0.5, 12.0, 10.0, 8.0, 0.5)  # least difference at which two images are put in order
+# The facts that a head of the training names for each image, beside the captions.
+NAMED = (*(f"name {colour} {shape}" for colour in COLOURS for shape in SHAPES), *(f"shape {shape}" for shape in SHAPES),
+         *(f"colour {colour}" for colour in COLOURS), *(f"texture {texture}" for texture in TEXTURES),
+         *(f"paint {colour}" for colour in COLOURS), *(f"ground {title}" for title in PHOTOGRAPHS.values()),
+         *(f"word {word}" for word in WORDS), *(f"{n} things" for n in range(7)),
+         *(f"ninth {row}{column} {what}" for row in range(3) for column in range(3) for what in (*COLOURS, *SHAPES)))
+PATCH = 8  # pixels
+# What a patch of the image shows: nothing (0) or one of these, by head.
+PATCH_HEADS = (tuple(COLOURS), SHAPES, WORDS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lesson:
+    """One batch of n images; text TEXTS * i + j is the j-th of image i, the last of them false."""
+
+    images: Pixels  # (n, 64, 64, 3)
+    texts: tuple[str, ...]  # (n * TEXTS,)
+    true: NDArray[np.bool_]  # (n, n * TEXTS): whether the text holds for the image
+    families: int  # the first 3 * families images are (reference, nearer, farther)
+    named: NDArray[np.float32]  # (n, len(NAMED)) of 0 and 1
+    patches: NDArray[np.int64]  # (n, patches, len(PATCH_HEADS)), row by row; 0 for nothing
+    qualities: NDArray[np.float32]  # (n, len(QUALITIES)), higher is more; NaN where none is known
+
+
+def lesson(*, seed: int, step: int, images: int, part: str = "train") -> Lesson:
+    """The batch of one step: a function of its arguments alone, so that a run can be taken up where it stopped."""
+    rng = Random(f"lesson {seed} {step}")
+    families = images // 8
+    shown = [one for _ in range(families) for one in family(rng, part=part)]
+    shown += [_single(rng, part=part) for _ in range(images - len(shown))]
+    known = [facts(one.scene) for one in shown]
+    captions = [text for one, true in zip(shown, known, strict=True) for text in _captions(one, true, rng)]
+    pixels = np.stack([one.pixels() for one in shown])
+    known = [true | _damage(one) | _ninths(one) for one, true in zip(shown, known, strict=True)]
+    return Lesson(images=pixels, texts=tuple(text.text for text in captions), true=_holds(known, captions),
+                  families=families, named=np.array([[name in true for name in NAMED] for true in known], np.float32),
+                  patches=np.stack([_patches(one) for one in shown]), qualities=_qualities(shown, pixels))
+
+
+def family(rng: Random, *, part: str) -> tuple[Shown, Shown, Shown]:
+    """A reference, an image nearer to it and one farther from it, by construction."""
+    lot = rng.random()
+    if lot < 0.2:
+        return _sentences(rng, part=part)
+    scene = compose.scene(rng, part=part)
+    reference = Shown(scene=scene)
+    if lot < 0.6:  # the same distortion, or two, of unlike strength
+        kinds = tuple(DAMAGES if rng.random() < 0.7 else TONES)
+        kind = rng.choice(kinds)
+        weak = rng.randint(0, 3)
+        other = kind if rng.random() < 0.6 or weak > 2 else rng.choice(kinds)
+        strong = rng.randint(weak + 1 if other == kind else weak + 2, 5)
+        return reference, distorted(scene, kind, weak, rng), distorted(scene, other, strong, rng)
+    changed = compose.edited(scene, rng)
+    if lot < 0.8:  # the same scene seen a little differently, and another scene
+        near = Shown(scene=scene, shift=shift(rng), kind=rng.choice(tuple(TONES)), strength=rng.randint(0, 3))
+        return reference, near, Shown(scene=changed)
+    far = changed
+    for _ in range(2):
+        far = compose.edited(far, rng)
+    return reference, Shown(scene=changed, shift=shift(rng)), Shown(scene=far, shift=shift(rng))
+
+
+def _sentences(rng: Random, *, part: str) -> tuple[Shown, Shown, Shown]:
+    """Texts of four words: the nearer one shares more words with the first."""
+    first = sentence(rng, part=part)
+    near = rng.randint(1, 3)
+    others = (sharing(first, near, rng, part=part), sharing(first, rng.randint(0, near - 1), rng, part=part))
+    return Shown(scene=first), Shown(scene=others[0]), Shown(scene=others[1])
+
+
+def _single(rng: Random, *, part: str) -> Shown:
+    scene = compose.scene(rng, part=part)
+    if rng.random() > 0.4:
+        return Shown(scene=scene)
+    kind = rng.choice((*DAMAGES, *TONES))
+    return distorted(scene, kind, rng.randint(1, 3 if scene.words else 5), rng)
+
+
+def _damage(one: Shown) -> frozenset[str]:
+    return quality_facts(kind=one.kind if one.strength else "", strength=one.strength)
+
+
+def _ninths(one: Shown) -> frozenset[str]:
+    """What stands in which ninth of the image."""
+    found = set()
+    for thing in one.scene.things:
+        row, column = (min(2, max(0, int(3 * (at + moved)))) for at, moved in ((thing.y, one.shift[1]),
+                                                                               (thing.x, one.shift[0])))
+        found |= {f"ninth {row}{column} {thing.colour}", f"ninth {row}{column} {thing.shape}"}
+    return frozenset(found)
+
+
+def _patches(one: Shown) -> NDArray[np.int64]:
+    """Colour, shape and word of each patch whose middle lies on a thing, or in a word's cell."""
+    side = SIDE // PATCH
+    grid = np.zeros((side, side, len(PATCH_HEADS)), np.int64)
+    middle = (np.arange(side) + 0.5) / side
+    for thing in one.scene.things:
+        away = np.hypot(middle[None, :] - thing.x - one.shift[0], middle[:, None] - thing.y - one.shift[1])
+        grid[away < SIZES[thing.size], :2] = (1 + PATCH_HEADS[0].index(thing.colour), 1 + SHAPES.index(thing.shape))
+    for position, word in enumerate(one.scene.words):
+        if word:
+            line, column = cell(position)
+            height, width = side // CELLS[0], side // CELLS[1]
+            grid[line * height:(line + 1) * height, column * width:(column + 1) * width, 2] = 1 + WORDS.index(word)
+    return grid.reshape(side * side, len(PATCH_HEADS))
+
+
+def _captions(one: Shown, true: frozenset[str], rng: Random) -> tuple[Caption, Caption, Caption]:
+    """What the image shows, something else true of it, and the first statement made false."""
+    first = Random(rng.getrandbits(32))
+    state = first.getstate()
+    content = caption(one.scene, first)
+    if rng.random() < (0.5 if one.strength else 0.12):
+        second = quality(rng, kind=one.kind if one.strength else "", strength=one.strength)
+    else:
+        second = caption(one.scene, rng)
+    return content, second, _false(one.scene, true, rng, state)
+
+
+def _false(scene: Scene, true: frozenset[str], rng: Random, state: object) -> Caption:
+    """A caption of a changed scene, worded as the true one where that gives a false statement."""
+    again = Random()
+    for attempt in range(12):
+        again.setstate(state)
+        found = caption(compose.edited(scene, rng), again if attempt < 8 else rng)
+        if not found.facts <= true:
+            return found
+    return Caption(text="nothing", facts=frozenset({"nothing"}))
+
+
+def _holds(known: list[frozenset[str]], captions: list[Caption]) -> NDArray[np.bool_]:
+    """(images, texts): whether an image has all the facts that a text states."""
+    number = {fact: place for place, fact in enumerate(sorted(frozenset().union(*(text.facts for text in captions))))}
+    stated = np.zeros((len(captions), len(number)), np.float32)
+    for row, text in enumerate(captions):
+        stated[row, [number[fact] for fact in text.facts]] = 1
+    there = np.zeros((len(known), len(number)), np.float32)
+    for row, true in enumerate(known):
+        there[row, [number[fact] for fact in true if fact in number]] = 1
+    return there @ stated.T >= stated.sum(axis=1) - 0.5
+
+
+def _qualities(shown: list[Shown], pixels: Pixels) -> NDArray[np.float32]:
+    damage = np.array([-one.strength if one.kind in DAMAGES else 0 for one in shown], np.float32)
+    unclear = np.array([one.strength > 0 and one.kind in ("noise", "blocks", "fade") for one in shown])
+    return np.stack([damage, distortions.brightness(pixels), distortions.colourfulness(pixels),
+                     distortions.contrast(pixels), np.where(unclear, np.nan, damage)], axis=1)

@@ -1,0 +1,216 @@
+"""Trains the small bundled dual encoder on drawn scenes: `python -m compute train tiny`."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from compute.tasks.drawing.render import SIDE
+from compute.training import lessons, losses, tokens
+from compute.types import BadInput
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import CLIPModel
+
+log = logging.getLogger(__name__)
+
+DIMENSION = 128
+VISION = {"hidden_size": 192, "intermediate_size": 576, "num_hidden_layers": 4, "num_attention_heads": 4}
+TEXT = {"hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 3, "num_attention_heads": 4}
+WEIGHTS = {"contrast": 1.0, "naming": 20.0, "patches": 1.0, "nearness": 3.0, "ordering": 1.0}
+CHECKPOINT = "checkpoint.pt"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Everything that decides the outcome, but for the machine's arithmetic."""
+
+    seed: int = 0
+    steps: int = 3600
+    images: int = 128  # a step
+    rate: float = 1.5e-3  # the highest learning rate
+    warm_up: int = 150  # steps
+    decay: float = 0.05
+    threads: int = 1  # beside the process that draws; the order of sums depends on it
+    dtype: str = "bfloat16"  # of the matrix products; float32 on processors without it
+
+
+def train(folder: Path, *, plan: Plan = Plan(), every: int = 200) -> dict[str, float]:
+    """Writes a CLIPModel directory to `folder`; returns the last losses, the seconds and the processor seconds.
+
+    The state is kept beside the model every so many steps, and a run that was stopped goes on from there with the same
+    outcome. Raises BadInput for a folder that holds the state of another plan.
+    """
+    import torch
+
+    torch.set_num_threads(plan.threads)
+    count = tokens.write(folder)
+    torch.manual_seed(plan.seed)
+    model = build(vocabulary=count)
+    heads = torch.nn.ModuleList(torch.nn.Linear(VISION["hidden_size"], outputs) for outputs in (
+        len(lessons.NAMED), sum(1 + len(head) for head in lessons.PATCH_HEADS)))  # of the training alone
+    parameters = [*model.parameters(), *heads.parameters()]
+    optimiser = torch.optim.AdamW(
+        [{"params": [each for each in parameters if each.ndim > 1], "weight_decay": plan.decay},
+         {"params": [each for each in parameters if each.ndim <= 1], "weight_decay": 0.0}],
+        lr=plan.rate, betas=(0.9, 0.98), eps=1e-6)
+    state = _State(folder=folder, plan=plan, modules=(model, heads), optimiser=optimiser)
+    begun = state.load()
+    encode = _tokenizer(folder)
+    clock, processor, average = time.perf_counter(), time.process_time(), {}
+    for step, lesson in _lessons(plan, start=begun):
+        for group in optimiser.param_groups:
+            group["lr"] = plan.rate * schedule(step, plan)
+        found = _losses(model, heads, lesson, encode, plan)
+        total = sum(WEIGHTS[name] * loss for name, loss in found.items())
+        optimiser.zero_grad(set_to_none=True)
+        total.backward()
+        torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+        optimiser.step()
+        with torch.no_grad():
+            model.logit_scale.clamp_(max=math.log(50))
+        average = {name: 0.98 * average.get(name, loss.item()) + 0.02 * loss.item() for name, loss in found.items()}
+        if (step + 1) % every == 0 or step + 1 == plan.steps:
+            state.seconds += time.perf_counter() - clock
+            state.processor += time.process_time() - processor
+            clock, processor = time.perf_counter(), time.process_time()
+            state.save(step + 1)
+            log.info("step %d of %d, %.0f s: %s", step + 1, plan.steps, state.seconds,
+                     ", ".join(f"{name} {loss:.3f}" for name, loss in average.items()))
+    save(model, folder)
+    state.clear()
+    return average | {"seconds": state.seconds, "processor_seconds": state.processor}
+
+
+def build(*, vocabulary: int) -> CLIPModel:
+    """The model before training, from torch's random state."""
+    from transformers import CLIPConfig, CLIPModel
+
+    shared = {"hidden_act": "relu", "attention_dropout": 0.0}
+    ends = {"bos_token_id": vocabulary - 2, "eos_token_id": vocabulary - 1, "pad_token_id": vocabulary - 1}
+    config = CLIPConfig(
+        vision_config={**VISION, **shared, "image_size": SIDE, "patch_size": lessons.PATCH},
+        text_config={**TEXT, **shared, **ends, "vocab_size": vocabulary, "max_position_embeddings": tokens.LENGTH},
+        projection_dim=DIMENSION)
+    config._attn_implementation = "eager"  # backwards through 64 tokens twice as fast as the fused kernel on a CPU
+    return CLIPModel(config).train()
+
+
+def schedule(step: int, plan: Plan) -> float:
+    """Share of the highest learning rate: a linear rise, then half a cosine down to 0."""
+    if step < plan.warm_up:
+        return (step + 1) / plan.warm_up
+    return 0.5 * (1 + math.cos(math.pi * (step - plan.warm_up) / max(1, plan.steps - plan.warm_up)))
+
+
+def _lessons(plan: Plan, *, start: int, ahead: int = 4) -> Iterator[tuple[int, lessons.Lesson]]:
+    """The steps' batches in order, drawn in a second process a few steps ahead."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        waiting: list[Future[lessons.Lesson]] = []
+        for step in range(start, plan.steps + ahead):
+            if step < plan.steps:
+                waiting.append(pool.submit(lessons.lesson, seed=plan.seed, step=step, images=plan.images))
+            if step >= start + ahead and waiting:
+                yield step - ahead, waiting.pop(0).result()
+
+
+def _tokenizer(folder: Path):
+    from transformers import CLIPTokenizer
+
+    tokenizer = CLIPTokenizer.from_pretrained(str(folder))
+    return lambda texts: tokenizer(list(texts), padding=True, truncation=True, max_length=tokens.LENGTH,
+                                   return_tensors="pt")["input_ids"]
+
+
+def _losses(model: CLIPModel, heads: torch.nn.ModuleList, lesson: lessons.Lesson, encode,
+            plan: Plan) -> dict[str, torch.Tensor]:
+    import torch
+    from torch.nn.functional import binary_cross_entropy_with_logits, normalize
+
+    pixels = torch.from_numpy(lesson.images).permute(0, 3, 1, 2).float() / 127.5 - 1
+    ids = encode((*lesson.texts, *losses.prompts()))
+    with torch.autocast("cpu", dtype=getattr(torch, plan.dtype), enabled=plan.dtype != "float32"):
+        seen = model.vision_model(pixel_values=pixels, output_hidden_states=True)
+        images = model.visual_projection(seen.pooler_output)
+        texts = model.text_projection(model.text_model(input_ids=ids).pooler_output)
+        named, patches = heads[0](seen.pooler_output), heads[1](seen.hidden_states[-2][:, 1:])
+    images, texts = normalize(images.float(), dim=-1), normalize(texts.float(), dim=-1)
+    captions, prompted = texts[:len(lesson.texts)], texts[len(lesson.texts):]
+    return {
+        "contrast": losses.contrast(images, captions, torch.from_numpy(lesson.true), model.logit_scale.exp()),
+        "naming": binary_cross_entropy_with_logits(named.float(), torch.from_numpy(lesson.named)),
+        "patches": losses.patches(patches.float(), torch.from_numpy(lesson.patches)),
+        "nearness": losses.nearness(images, lesson.families),
+        "ordering": losses.ordering(images, prompted, torch.from_numpy(lesson.qualities)),
+    }
+
+
+def save(model: CLIPModel, folder: Path) -> None:
+    """Weights in half precision, and how an image is prepared.
+
+    Embeddings are scaled to a mean length of 1 on both sides, so that an image and a text weigh alike in their sum.
+    """
+    import torch
+    from transformers import CLIPImageProcessorPil
+
+    model.eval()
+    lesson = lessons.lesson(seed=-1, step=0, images=128)
+    pixels = torch.from_numpy(lesson.images).permute(0, 3, 1, 2).float() / 127.5 - 1
+    with torch.no_grad():
+        for projection, found in (
+                (model.visual_projection, model.get_image_features(pixel_values=pixels).pooler_output),
+                (model.text_projection, model.get_text_features(_tokenizer(folder)(lesson.texts)).pooler_output)):
+            projection.weight /= found.norm(dim=-1).mean()
+    model.half().save_pretrained(folder)
+    CLIPImageProcessorPil(size={"shortest_edge": SIDE}, crop_size={"height": SIDE, "width": SIDE},
+                          image_mean=[0.5] * 3, image_std=[0.5] * 3).save_pretrained(folder)
+
+
+@dataclass(kw_only=True)
+class _State:
+    """What a stopped run needs to go on."""
+
+    folder: Path
+    plan: Plan
+    modules: tuple[torch.nn.Module, ...]
+    optimiser: torch.optim.Optimizer
+    seconds: float = 0.0
+    processor: float = 0.0
+
+    def load(self) -> int:
+        """The step to go on with."""
+        import torch
+
+        path = self.folder / CHECKPOINT
+        if not path.is_file():
+            return 0
+        kept = torch.load(path, weights_only=True)
+        if json.loads(kept["plan"]) != asdict(self.plan):
+            raise BadInput(f"{path} is the state of another plan: {kept['plan']}. Remove it, or use another folder.")
+        for module, weights in zip(self.modules, kept["modules"], strict=True):
+            module.load_state_dict(weights)
+        self.optimiser.load_state_dict(kept["optimiser"])
+        self.seconds, self.processor = kept["seconds"], kept["processor"]
+        return kept["step"]
+
+    def save(self, step: int) -> None:
+        import torch
+
+        draft = self.folder / f"{CHECKPOINT}.draft"
+        torch.save({"plan": json.dumps(asdict(self.plan)), "step": step, "seconds": self.seconds,
+                    "processor": self.processor, "modules": [module.state_dict() for module in self.modules],
+                    "optimiser": self.optimiser.state_dict()}, draft)
+        os.replace(draft, self.folder / CHECKPOINT)
+
+    def clear(self) -> None:
+        (self.folder / CHECKPOINT).unlink(missing_ok=True)

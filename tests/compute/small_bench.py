@@ -1,0 +1,152 @@
+"""A small world for the engine's tests: four tasks of drawn squares, and models that look at their colour."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from compute import engine, items, plan
+from compute.bench import Bench, once
+from compute.catalog import Catalog
+from compute.engine import Outcome
+from compute.feature_store import FeatureStore
+from compute.features import LoadedSubject
+from compute.metrics import METRICS
+from compute.models.adapter import Hardware
+from compute.procedures import choice, odd_one_out
+from compute.tasks.data import Choices, Data, OddOneOut
+from compute.tasks.source import Need
+from compute.types import Benchmark, Model, Suite, Task
+
+HARDWARE = Hardware(device="cpu", dtype="float32")
+BOTH = ("embed_image", "embed_text")
+MODELS = (
+    Model(key="small/eye", title="Eye", adapter="eye", abilities=BOTH, modalities=("image", "text"), embed_dim=4,
+          weights="small/Eye", revision="a" * 40, parameters_m=2.0),
+    Model(key="small/dim", title="Dim", adapter="eye", abilities=BOTH, modalities=("image", "text"), embed_dim=4,
+          options={"seed": 3}),
+    Model(key="small/vision", title="Vision", adapter="eye", abilities=("embed_image",), modalities=("image",)),
+    Model(key="small/gauge", title="Gauge", kind="metric", adapter="gauge", abilities=("compare",),
+          modalities=("image",)),
+    Model(key="small/paper", title="Paper"),
+)
+
+
+def _task(key: str, category: str, procedure: str, modalities: tuple[str, ...], chance: float = 0.5) -> Task:
+    return Task(key=f"unisim/{key}", title=key, benchmark="unisim", category=category, dataset=f"made/{key}",
+                revision="b" * 40, procedure=procedure, metrics=("accuracy",), chance=chance, n_items=12,
+                modalities=modalities, suites=("small",))
+
+
+TASKS = (_task("near", "Img-2AFC", "choice", ("image",)), _task("said", "Text-2AFC", "choice", ("image", "text")),
+         _task("fine", "IQA", "choice", ("image",)), _task("sharp", "IQA", "choice", ("image",)),
+         _task("odd", "OOO", "odd_one_out", ("image",), 1 / 3))
+CATALOG = Catalog(
+    benchmarks=(Benchmark(key="unisim", title="U", paper="", url="", description="", bibtex=""),),
+    suites=(Suite(key="small", title="Small", benchmark="unisim", aggregate="task-mean", description="",
+                  baselines=("small/dim",)),),
+    tasks=TASKS, metrics=METRICS, models=MODELS, datasets=(), aliases=())
+
+
+def square(colour: Sequence[float]) -> bytes:
+    held = io.BytesIO()
+    Image.new("RGB", (8, 8), tuple(int(min(255, max(0, one))) for one in colour)).save(held, "PNG")
+    return held.getvalue()
+
+
+def data(task: Task) -> Data:
+    """Twelve items from a fixed seed: a colour, one like it, one unlike it."""
+    draw = np.random.default_rng(sum(map(ord, task.key)))
+    colours = draw.integers(0, 255, (12, 3))
+    like, unlike = np.clip(colours + draw.normal(0, 25, (12, 3)), 0, 255), draw.integers(0, 255, (12, 3))
+    right = draw.integers(0, 2, 12)
+    files = {name: items.images([square(row) for row in rows], of=f"{task.key}, {name}")
+             for name, rows in (("reference", colours), ("first", np.where(right[:, None] == 0, like, unlike)),
+                                ("second", np.where(right[:, None] == 0, unlike, like)))}
+    names = tuple(f"item {row}" for row in range(12))
+    if task.procedure == "odd_one_out":
+        return OddOneOut(names=names, members=tuple(files.values()), odd=2 - right)
+    if task.key == "unisim/said":
+        said = [items.texts([f"{side} {row}" * (1 + row % 3) for row in range(12)], of=side) for side in ("a", "bb")]
+        return Choices(names=names, alternatives=tuple(said), answer=right, reference=files["reference"])
+    quality = task.category == "IQA"
+    return Choices(names=names, alternatives=(files["first"], files["second"]), answer=right,
+                   reference=None if quality else files["reference"], question="quality" if quality else "reference")
+
+
+class Eye:
+    """Sees the first pixel of an image, the letters of a text."""
+
+    multi_vector = False
+
+    def __init__(self, world: World, row: Model) -> None:
+        self.world, self.turn = world, row.options.get("seed", 0)
+        self.settings = {"pixel": "first"}
+
+    def prepare(self, modality: str, item: Any) -> np.ndarray:
+        if modality == "text":
+            return np.array([len(item), sum(map(ord, item)) % 97, ord(item[0]), 1], dtype=np.float32)
+        return np.array([*item.getpixel((0, 0)), 1], dtype=np.float32)
+
+    def embed(self, modality: str, prepared: Sequence[np.ndarray]) -> np.ndarray:
+        self.world.encoded += len(prepared)
+        self.world.before_batch()
+        return np.roll(np.stack(prepared), self.turn, axis=1) + self.turn
+
+    def compare(self, first: Sequence[Any] | None, second: Sequence[Any]) -> np.ndarray:
+        left = np.zeros((len(second), 3)) if first is None else np.array([one.getpixel((0, 0)) for one in first])
+        return -np.abs(left - np.array([one.getpixel((0, 0)) for one in second])).sum(axis=1).astype(float)
+
+
+@dataclass
+class World:
+    """What the tests change: items to replace, and what happens before a batch. `encoded` counts what models saw."""
+
+    folder: Path
+    changed: dict[str, Any] = field(default_factory=dict)  # task -> its items, or an exception
+    encoded: int = 0
+    loaded: int = 0
+    missing: str = ""  # why weights are not here
+
+    def before_batch(self) -> None:
+        """Called before each batch."""
+
+    def bench(self, *, skip_bad: bool = False, features: str = "features") -> Bench:
+        store = FeatureStore(self.folder / features)
+        return Bench(
+            hardware=HARDWARE, procedures={"choice": choice.PROCEDURE, "odd_one_out": odd_one_out.PROCEDURE},
+            task_options=lambda task: {}, load=self._load, identity=lambda task: {"draw": 1},
+            need=lambda task: Need(repo=task.dataset, revision=task.revision, bytes=1000, present=True, images=24,
+                                   texts=0),
+            subject=lambda row: LoadedSubject(
+                row, store=store, hardware=HARDWARE, batch_size=4, skip_bad=skip_bad, load=once(self._model),
+                identity=lambda row, *, hardware: {"adapter": row.adapter, "revision": row.revision,
+                                                   "options": row.options, "dtype": hardware.dtype}))
+
+    def _load(self, task: Task, options: dict[str, Any]) -> dict[str, Data]:
+        found = self.changed.get(task.key) or data(task)
+        if isinstance(found, Exception):
+            raise found
+        return {"default": found}
+
+    def _model(self, row: Model, *, hardware: Hardware) -> Eye:
+        from compute.types import NotHere
+
+        self.loaded += 1
+        if self.missing:
+            raise NotHere(self.missing)
+        return Eye(self, row)
+
+
+def executed(world: World, *models: str, only: tuple[str, ...] = (), skip_bad: bool = False, **given) -> list[Outcome]:
+    """Plans and runs the small suite in the world's folder."""
+    bench = given.pop("bench", None) or world.bench(skip_bad=skip_bad)
+    planned = plan.make(CATALOG, suite="small", models=models or ("small/dim",), tasks=only, bench=bench,
+                        results=world.folder / "results", skip_bad=skip_bad, again=given.pop("again", False))
+    return engine.execute(planned, bench=bench, results=world.folder / "results", skip_bad=skip_bad, **given)

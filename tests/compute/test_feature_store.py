@@ -1,0 +1,259 @@
+"""Shards on disk: whole or absent, found by key, merged without loss. The safetensors library reads them back."""
+
+from __future__ import annotations
+
+import errno
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from compute import feature_store, shards
+from compute.feature_store import FeatureStore, Shelf
+from compute.items import content_key
+from compute.types import LikenessError
+
+
+def keys(count: int, *, start: int = 0) -> np.ndarray:
+    return np.array([content_key(str(number)) for number in range(start, start + count)], dtype="S32")
+
+
+def values(of: np.ndarray, *, width: int = 5) -> np.ndarray:
+    """Vectors that follow from the key alone."""
+    numbers = np.ascontiguousarray(of).view(np.uint8).reshape(len(of), 32)[:, :width]
+    return numbers.astype(np.float32) / 7
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Shelf:
+    return Shelf(tmp_path / "image")
+
+
+def quiet(line: str) -> None:
+    raise AssertionError(f"waited: {line}")
+
+
+def fill(shelf: Shelf, *sizes: int) -> np.ndarray:
+    every = keys(sum(sizes))
+    with shelf.locked(waiting=quiet):
+        for start, size in zip(np.cumsum([0, *sizes[:-1]]), sizes, strict=True):
+            part = every[start:start + size]
+            shelf.append(part, values(part))
+    shelf.refresh()
+    return every
+
+
+def test_what_was_stored_is_found_in_any_order_and_number(shelf: Shelf) -> None:
+    every = fill(shelf, 3, 1, 40)
+    asked = np.random.default_rng(0).choice(every, 200)
+    assert np.array_equal(shelf.vectors(asked), values(asked))
+    assert shelf.vectors(asked).dtype == np.float32
+    assert shelf.has(keys(60)).tolist() == [True] * 44 + [False] * 16
+    assert np.array_equal(Shelf(shelf.folder).vectors(asked), values(asked))
+
+
+def test_what_is_not_stored_is_said(shelf: Shelf) -> None:
+    fill(shelf, 4)
+    with pytest.raises(LikenessError, match="1 of the items asked for"):
+        shelf.vectors(keys(5))
+
+
+def test_an_empty_shelf(shelf: Shelf) -> None:
+    assert not shelf.has(keys(3)).any()
+    assert shelf.vectors(keys(0)).shape == (0, 0)
+    assert [len(part) for part in shelf.plan()] == [0, 1]
+    assert not shelf.folder.exists()
+
+
+def test_shards_are_safetensors_files(shelf: Shelf) -> None:
+    every = fill(shelf, 6)
+    held = load_file(next(shelf.folder.glob("*.safetensors")))
+    assert np.array_equal(held["vectors"], values(every))
+    assert held["keys"].reshape(-1).view("S32").tolist() == every.tolist()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_items_of_many_vectors(shelf: Shelf, seed: int) -> None:
+    """Reference: a dictionary and a loop."""
+    draw = np.random.default_rng(seed)
+    every = keys(30)
+    held = {key: draw.normal(size=(draw.integers(0, 6), 4)).astype(np.float32) for key in every.tolist()}
+    with shelf.locked(waiting=quiet):
+        for part in np.split(every, [4, 5, 20]):
+            parts = [held[key] for key in part.tolist()]
+            shelf.append(part, np.concatenate(parts), np.cumsum([0, *map(len, parts)]))
+        shelf.refresh()
+        for _ in range(2):
+            asked = draw.choice(every, 50)
+            vectors, offsets = shelf.many(asked)
+            assert shelf.ragged
+            assert np.array_equal(vectors, np.concatenate([held[key] for key in asked.tolist()]))
+            assert np.diff(offsets).tolist() == [len(held[key]) for key in asked.tolist()]
+            shelf.merge()
+            assert len(list(shelf.folder.glob("*.safetensors"))) == 1
+
+
+def test_single_vectors_asked_for_as_many(shelf: Shelf) -> None:
+    every = fill(shelf, 3, 4)
+    vectors, offsets = shelf.many(every[::-1])
+    assert np.array_equal(vectors, values(every[::-1]))
+    assert offsets.tolist() == list(range(8))
+
+
+def test_small_shards_are_merged_and_large_ones_left(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    every = fill(shelf, 2, 500, 3, 4, 5)
+    monkeypatch.setattr(feature_store, "SMALL", 5000)
+    with shelf.locked(waiting=quiet):
+        shelf.merge()
+    sizes = sorted(len(load_file(path)["vectors"]) for path in shelf.folder.glob("*.safetensors"))
+    assert sizes == [14, 500]
+    assert np.array_equal(shelf.vectors(every), values(every))
+
+
+def test_merged_shards_stay_below_a_size(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    every = fill(shelf, *[20] * 10)
+    monkeypatch.setattr(feature_store, "MERGED", 4000)
+    with shelf.locked(waiting=quiet):
+        shelf.merge()
+    paths = list(shelf.folder.glob("*.safetensors"))
+    assert 1 < len(paths) < 10
+    assert np.array_equal(shelf.vectors(every), values(every))
+
+
+def test_killed_between_the_merged_shard_and_the_removal_of_the_old(shelf: Shelf,
+                                                                   monkeypatch: pytest.MonkeyPatch) -> None:
+    every = fill(shelf, 2, 3)
+    with monkeypatch.context() as patched:
+        patched.setattr(Shelf, "_drop_replaced", lambda self: None)
+        with shelf.locked(waiting=quiet):
+            shelf.merge()
+    assert len(list(shelf.folder.glob("*.safetensors"))) == 3
+    assert np.array_equal(Shelf(shelf.folder).vectors(every), values(every))
+    with shelf.locked(waiting=quiet):
+        pass
+    assert len(list(shelf.folder.glob("*.safetensors"))) == 1
+    assert np.array_equal(shelf.vectors(every), values(every))
+
+
+def test_a_reader_outlives_a_merge_by_another(shelf: Shelf) -> None:
+    every = fill(shelf, 2, 3)
+    reader = Shelf(shelf.folder)
+    with shelf.locked(waiting=quiet):
+        shelf.merge()
+    assert np.array_equal(reader.vectors(every), values(every))
+    reader.refresh()
+    assert np.array_equal(reader.vectors(every), values(every))
+
+
+def full(handle: object, data: bytes) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_names_the_folder_and_leaves_the_store_sound(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    every = fill(shelf, 3)
+    with monkeypatch.context() as patched, shelf.locked(waiting=quiet):
+        patched.setattr(shards, "put", full)
+        for write in (lambda: shelf.append(keys(2, start=9), values(keys(2, start=9))),
+                      lambda: shelf.write_plan(every, np.array([0, 3]))):
+            with pytest.raises(LikenessError, match=f"{shelf.folder}.*No space left on device.*run again"):
+                write()
+    assert not list(shelf.folder.glob("*.draft"))
+    assert np.array_equal(Shelf(shelf.folder).vectors(every), values(every))
+
+
+def test_a_disk_too_full_to_merge_changes_nothing(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    every = fill(shelf, 3, 4)
+    monkeypatch.setattr(shards, "put", full)
+    with shelf.locked(waiting=quiet):
+        shelf.merge()
+    assert len(list(shelf.folder.glob("*"))) == 3  # two shards and the lock
+    assert np.array_equal(shelf.vectors(every), values(every))
+
+
+def test_drafts_of_a_killed_process_are_removed(shelf: Shelf) -> None:
+    fill(shelf, 3)
+    (shelf.folder / "00000009.safetensors.77.draft").write_bytes(b"half")
+    with shelf.locked(waiting=quiet):
+        pass
+    assert not list(shelf.folder.glob("*.draft"))
+
+
+@pytest.mark.parametrize("cut", [0, 5, 60, -1])
+def test_a_damaged_shard_is_named(shelf: Shelf, cut: int) -> None:
+    fill(shelf, 3)
+    path = next(shelf.folder.glob("*.safetensors"))
+    path.write_bytes(path.read_bytes()[:cut])
+    with pytest.raises(LikenessError, match=f"{path}: a damaged file"):
+        Shelf(shelf.folder)
+
+
+def test_the_plan_is_kept_as_written(shelf: Shelf) -> None:
+    every = keys(7)
+    with shelf.locked(waiting=quiet):
+        shelf.write_plan(every[::-1], np.array([0, 4, 7]))
+        held, cuts = shelf.plan()
+        assert held.tolist() == every[::-1].tolist() and cuts.tolist() == [0, 4, 7]
+        shelf.drop_plan()
+        assert not len(shelf.plan()[0])
+
+
+def test_bad_items_are_remembered_even_after_a_line_cut_short(shelf: Shelf) -> None:
+    first, second = keys(2).tolist()
+    with shelf.locked(waiting=quiet):
+        shelf.remember_bad(first, "cats, image 3", "a damaged image")
+        with open(shelf.folder / "bad.jsonl", "ab") as handle:
+            handle.write(b'\n{"key": "12')
+        shelf.remember_bad(second, "cats, image 4", "an empty file")
+    assert Shelf(shelf.folder).bad == {first: ("cats, image 3", "a damaged image"),
+                                       second: ("cats, image 4", "an empty file")}
+    with shelf.locked(waiting=quiet):
+        shelf.forget_bad()
+    assert Shelf(shelf.folder).bad == {}
+
+
+def test_the_folder_says_what_it_stands_for(tmp_path: Path) -> None:
+    store = FeatureStore(tmp_path)
+    identity = {"weights": "org/Net", "revision": "abc", "dtype": "float32"}
+    home = store.home("org/net", identity)
+    assert home.parent == tmp_path / "org__net"
+    assert home == store.home("org/net", dict(reversed(identity.items())))
+    assert home != store.home("org/net", identity | {"dtype": "bfloat16"})
+    assert store.settled(home) is None
+    store.settle(home, identity=identity, settings={"size": (224, 224)})
+    assert json.loads((home / "identity.json").read_text())["identity"] == identity
+    store.settle(home, identity=identity, settings={"size": [224, 224]})
+    with pytest.raises(LikenessError, match=r"other settings than the model loaded now \(size\)"):
+        store.settle(home, identity=identity, settings={"size": [336, 336]})
+
+
+ROOT = Path(__file__).resolve().parents[2]
+HOLDER = """
+import sys
+from pathlib import Path
+from compute.feature_store import Shelf
+with Shelf(Path(sys.argv[1])).locked(waiting=sys.exit):
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_a_second_process_waits_and_says_so(tmp_path: Path) -> None:
+    other = subprocess.Popen([sys.executable, "-c", HOLDER, str(tmp_path / "image")], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert other.stdout.readline() == "held\n"
+    said: list[str] = []
+
+    def waiting(line: str) -> None:
+        said.append(line)
+        assert other.poll() is None
+        other.stdin.write("\n")
+        other.stdin.flush()
+
+    with Shelf(tmp_path / "image").locked(waiting=waiting):
+        other.communicate(timeout=30)
+    assert other.returncode == 0
+    assert len(said) == 1 and "another process is encoding here" in said[0]

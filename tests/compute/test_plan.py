@@ -1,0 +1,139 @@
+"""What is planned: names, options, ways of asking, what is there, what cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from compute import engine, plan
+from compute.plan import Plan
+from compute.types import BadInput, NotHere, UnknownKey
+from tests.compute.small_bench import CATALOG, World
+
+Make = Callable[..., Plan]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(folder=tmp_path)
+
+
+@pytest.fixture
+def make(world: World) -> Make:
+    def planned(*models: str, **given: object) -> Plan:
+        asked = {"catalog": CATALOG, "suite": "small", "bench": world.bench(), "results": world.folder / "results"}
+        return plan.make(**{**asked, **given, "models": models or ("small/eye",)})
+
+    return planned
+
+
+def test_every_task_of_the_suite_is_planned_with_its_baselines(make: Make) -> None:
+    planned = make()
+    assert [row.key for row in planned.models] == ["small/eye", "small/dim"]
+    assert [row.key for row in planned.baselines] == ["small/dim"]
+    assert [job.name for job in planned.of(planned.models[0])] == [
+        "unisim/near", "unisim/said", "unisim/fine (quality=prompt)", "unisim/fine (quality=clip-iqa)",
+        "unisim/sharp (quality=prompt)", "unisim/sharp (quality=clip-iqa)", "unisim/odd"]
+    assert "7 there" not in plan.lines(planned)[0] and "14 runs to make" in plan.lines(planned)[0]
+    assert any("small/dim" in line for line in plan.lines(planned))
+    assert make("small/dim").baselines == () and make("small/eye", "small/eye").models == planned.models
+
+
+@pytest.mark.parametrize(("given", "error", "words"), [
+    ({"suite": "smal"}, UnknownKey, "Did you mean 'small'"),
+    ({"models": ["small/eie"]}, UnknownKey, "Did you mean 'small/eye'"),
+    ({"tasks": ["unisim/neer"]}, UnknownKey, "Did you mean 'unisim/near'"),
+    ({"options": ["qualty=prompt"]}, BadInput, "'qualty=prompt'.*quality: prompt, clip-iqa"),
+    ({"options": ["quality"]}, BadInput, "name=value"),
+    ({"options": ["quality=loud"]}, BadInput, "'loud'.*clip-iqa"),
+    ({"models": []}, BadInput, "list models")])
+def test_a_wrong_name_is_told_with_the_nearest_right_one(world: World, given: dict, error: type, words: str) -> None:
+    asked = {"suite": "small", "models": ["small/eye"], "bench": world.bench(), "results": world.folder}
+    with pytest.raises(error, match=words):
+        plan.make(CATALOG, **{**asked, **given})
+
+
+def test_a_task_of_another_suite_is_refused(make: Make) -> None:
+    other = replace(CATALOG, tasks=(*CATALOG.tasks, replace(CATALOG.tasks[0], key="unisim/far", suites=("large",))))
+    with pytest.raises(BadInput, match="'unisim/far' is not in the suite 'small' but in: large"):
+        make(catalog=other, tasks=("unisim/far",))
+    assert [task.key for task in make(tasks=("unisim/odd",)).tasks] == ["unisim/odd"]
+
+
+def test_an_option_given_by_hand_is_the_only_way_asked(make: Make) -> None:
+    planned = make(options=("quality=CLIP-IQA", "wording=code"))
+    names = {job.task.key: job.variant for job in planned.of(planned.models[0])}
+    assert names["unisim/fine"] == "quality=clip-iqa, wording=code"
+    assert names["unisim/near"] == "wording=code"  # it has no quality to ask for
+    assert names["unisim/odd"] == ""
+
+
+def test_what_a_model_cannot_do_is_left_out_with_the_reason(make: Make) -> None:
+    left = {(one.model.key, one.task.key): one.reason for one in make("small/vision", "small/gauge",
+                                                                      "small/paper").left_out}
+    assert "shows text" in left["small/vision", "unisim/said"] and "prompt" in left["small/vision", "unisim/fine"]
+    assert "shows text" in left["small/gauge", "unisim/said"]
+    assert {key for key in left if key[0] == "small/paper"} == {("small/paper", task.key) for task in CATALOG.tasks}
+    assert ("small/vision", "unisim/near") not in left and ("small/gauge", "unisim/fine") not in left
+    assert any(line.startswith("Left out: small/vision on unisim/fine, unisim/sharp: ")
+               for line in plan.reasons(make("small/vision")))
+
+
+def test_abilities_that_the_procedure_needs_are_named(make: Make) -> None:
+    judge = replace(CATALOG.models[0], key="small/judge", abilities=("score_pair",))
+    planned = make("small/judge", catalog=replace(CATALOG, models=(*CATALOG.models, judge)))
+    reason = next(one.reason for one in planned.left_out if one.task.key == "unisim/near")
+    assert "choice needs" in reason and "embed_image" in reason and "score_pair" in reason
+
+
+def test_whatever_decides_the_numbers_is_in_the_fingerprint(make: Make, world: World,
+                                                            monkeypatch: pytest.MonkeyPatch) -> None:
+    first = make().jobs[0].fingerprint
+    assert make().jobs[0].fingerprint == first
+    eye, near = CATALOG.models[0], CATALOG.tasks[0]
+    others = {
+        "revision of the weights": make(catalog=replace(CATALOG, models=(replace(eye, revision="c"),
+                                                                         *CATALOG.models[1:]))),
+        "revision of the data": make(catalog=replace(CATALOG, tasks=(replace(near, revision="c"), *CATALOG.tasks[1:]))),
+        "wording": make(options=("wording=code",)),
+        "bad items": make(skip_bad=True),
+        "metrics": make(catalog=replace(CATALOG, tasks=(replace(near, metrics=("accuracy", "nmi")),
+                                                        *CATALOG.tasks[1:]))),
+        "model": make("small/dim"),
+        "draw": make(bench=replace(world.bench(), identity=lambda task: {"draw": 2})),
+        "procedure": make(bench=replace(world.bench(), procedures={
+            key: replace(one, version=one.version + 1) for key, one in world.bench().procedures.items()})),
+    }
+    found = [planned.jobs[0].fingerprint for planned in others.values()]
+    assert len({first, *found}) == 1 + len(found), others.keys()
+
+
+def test_packages_that_decide_a_procedure_are_in_the_fingerprint(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(plan.PACKAGES, "choice", ("numpy", "no-such-package"))
+    packages = make().jobs[0].settings["procedure"]["packages"]
+    assert packages["no-such-package"] == "missing" and packages["numpy"][0].isdigit()
+
+
+def test_a_run_that_is_there_is_not_missing(make: Make, world: World) -> None:
+    planned = make(tasks=("unisim/near",))
+    engine.execute(planned, bench=world.bench(), results=world.folder / "results")
+    again = make()
+    assert [job.name for job in again.jobs if job.there] == ["unisim/near", "unisim/near"]
+    assert len(again.missing) == len(again.jobs) - 2
+    assert all(job.there is None for job in make(again=True).jobs)
+    mark = again.jobs[0].there.folder / "run.json"
+    mark.write_text(mark.read_text().replace('"error": ""', '"error": "3 questions could not be asked"'))
+    assert make().jobs[0].there is None
+
+
+def test_weights_whose_commit_is_not_known_make_a_job_with_a_problem(make: Make, world: World) -> None:
+    class Unknown:
+        @property
+        def identity(self) -> dict:
+            raise NotHere("fetch it")
+
+    job = make(bench=replace(world.bench(), subject=lambda row: Unknown())).jobs[0]
+    assert (job.problem, job.fingerprint, job.there) == ("fetch it", "", None)

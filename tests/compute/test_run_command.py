@@ -1,0 +1,124 @@
+"""`python -m compute run` as a user meets it: what it prints, its exit codes, what it leaves. Models are stand-ins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from compute import bench, build, catalog, store
+from compute.__main__ import app
+from compute.types import BadInput, LikenessError, NotHere, UnknownKey
+from tests.compute.small_bench import CATALOG, World
+
+Command = Callable[..., Result]
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A catalogue with small tasks and models more, results and database in the test's own folder."""
+    shipped = catalog.shipped()
+    sets = tuple(catalog.Dataset(key=task.dataset, title="") for task in CATALOG.tasks)
+    whole = replace(shipped, suites=(*shipped.suites, *CATALOG.suites), tasks=(*shipped.tasks, *CATALOG.tasks),
+                    models=(*shipped.models, *CATALOG.models), datasets=(*shipped.datasets, *sets))
+    made = World(folder=tmp_path)
+    monkeypatch.setattr(catalog, "shipped", lambda: whole)
+    monkeypatch.setattr(build, "shipped", lambda: whole)
+    monkeypatch.setattr(build, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(store, "DATABASE", tmp_path / "likeness.duckdb")
+    monkeypatch.setattr(bench, "assemble", lambda *, skip_bad, **given: made.bench(skip_bad=skip_bad))
+    return made
+
+
+@pytest.fixture
+def run(world: World) -> Command:
+    return lambda *words: CliRunner().invoke(app, ["run", "--suite", "small", *words])
+
+
+def test_a_run_prints_the_plan_the_scores_and_rebuilds(run: Command, world: World) -> None:
+    result = run("--models", "small/eye,small/gauge")
+    assert result.exit_code == 0, result.output
+    lines = result.output.splitlines()
+    assert lines[0] == "small: 5 tasks, 3 models; 18 runs to make, 0 there already, 1 left out"
+    assert any(line.startswith("With small/dim") for line in lines)
+    assert sum(": accuracy " in line for line in lines) == 18
+    table = [line for line in lines if line.startswith("| unisim/near ")]
+    assert len(table) == 1 and "±" in table[0] and "| 50.0 " in table[0] and "| 12 " in table[0]
+    assert "small/eye" in next(line for line in lines if line.startswith("| task"))
+    with store.connect(world.folder / "likeness.duckdb") as connection:
+        found = connection.execute("SELECT count(*) FROM runs WHERE origin = 'computed' AND main").fetchall()
+        pictures = connection.execute("SELECT count(DISTINCT task) FROM thumbnails").fetchall()
+    assert found == [(14,)] and pictures == [(5,)]  # IQA was asked in two ways, one of them is shown
+
+
+def test_a_second_run_makes_nothing_and_prints_the_same_table(run: Command, world: World) -> None:
+    first = [line for line in run("--models", "small/eye").output.splitlines() if line.startswith("|")]
+    encoded = world.encoded
+    result = run("--models", "small/eye")
+    assert "0 runs to make, 14 there already" in result.output and world.encoded == encoded
+    assert [line for line in result.output.splitlines() if line.startswith("|")] == first
+    assert "14 runs to make" in run("--models", "small/eye", "--again", "--dry-run").output
+
+
+def test_a_failed_run_is_the_exit_code_and_a_line(run: Command, world: World) -> None:
+    world.changed["unisim/odd"] = NotHere("odd.tar is not here: hf download made/odd")
+    result = run("--models", "small/dim")
+    assert result.exit_code == 1
+    assert "Failed: small/dim on unisim/odd: odd.tar is not here: hf download made/odd" in result.output
+    assert "| unisim/near" in result.output and "| unisim/odd" not in result.output
+
+
+def test_coverage_stands_beside_the_score(run: Command, world: World) -> None:
+    from tests.compute.test_engine import with_bad
+
+    world.changed["unisim/near"] = with_bad("unisim/near", b"no image")
+    result = run("--models", "small/dim", "--tasks", "unisim/near", "--skip-bad-items")
+    assert result.exit_code == 0, result.output
+    row = next(line for line in result.output.splitlines() if line.startswith("| unisim/near"))
+    assert "(91.7% of items)" in row
+
+
+def test_an_interrupt_is_one_line_and_130(run: Command, world: World) -> None:
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    world.before_batch = stop
+    result = run("--models", "small/dim")
+    assert result.exit_code == 130
+    assert result.output.splitlines()[-1].startswith("Interrupted: ") and "Traceback" not in result.output
+    world.before_batch = lambda: None
+    assert run("--models", "small/dim").exit_code == 0
+
+
+def test_a_dry_run_says_what_it_would_take_and_does_nothing(run: Command, world: World) -> None:
+    result = run("--models", "small/eye", "--dry-run")
+    assert result.exit_code == 0, result.output
+    assert "unisim/near" in result.output and "made/near" in result.output and "bbbbbbb" in result.output
+    assert "small/Eye @ aaaaaaa: to fetch, about 8.0 MB" in result.output
+    assert "156 x 4 x 4 bytes = 2.5 kB" in result.output and "14 run folders" in result.output
+    assert (world.encoded, world.loaded) == (0, 0)
+    assert not (world.folder / "results").exists() and not (world.folder / "likeness.duckdb").exists()
+
+
+def test_results_elsewhere_are_kept_and_the_database_is_not_touched(run: Command, world: World) -> None:
+    result = run("--models", "small/dim", "--tasks", "unisim/near", "--results", str(world.folder / "else where"))
+    assert result.exit_code == 0 and "LIKENESS_RESULTS" in result.output
+    assert len(list((world.folder / "else where").glob("*/*/*/run.json"))) == 1
+    assert not (world.folder / "likeness.duckdb").exists()
+
+
+@pytest.mark.parametrize(("words", "error", "said"), [
+    (["--suite", "smal", "--models", "small/dim"], UnknownKey, "Did you mean 'small'"),
+    (["--models", "small/din"], UnknownKey, "Did you mean 'small/dim'"),
+    (["--models", "small/dim", "--tasks", "unisim/neer"], UnknownKey, "Did you mean 'unisim/near'"),
+    (["--models", ","], BadInput, "No model"), (["--models", "small/dim", "--data", "nowhere"], BadInput, "nowhere"),
+    (["--models", "small/dim", "--option", "colour=red"], BadInput, "'colour=red'"),
+    (["--models", "small/dim", "--dtype", "float7"], BadInput, "float7")])
+def test_what_is_wrong_is_said_before_anything_runs(run: Command, world: World, words: list[str],
+                                                    error: type[LikenessError], said: str) -> None:
+    result = run(*words)
+    assert isinstance(result.exception, error) and said in str(result.exception)
+    assert (world.encoded, world.loaded) == (0, 0)
