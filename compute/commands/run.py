@@ -45,6 +45,9 @@ def _run(*, suite: str, models: tuple[str, ...], tasks: tuple[str, ...], data: P
          batch_size: int | None, offline: bool, skip_bad: bool, options: tuple[str, ...], results: Path | None,
          pictures: int, dry_run: bool, again: bool) -> bool:
     """Whether a run failed."""
+    from compute.encoding import share_cores
+
+    share_cores()
     from compute import build, engine, plan, results_table
     from compute.bench import assemble
     from compute.catalog import shipped
@@ -58,9 +61,11 @@ def _run(*, suite: str, models: tuple[str, ...], tasks: tuple[str, ...], data: P
         stay_offline()
     root = (results or build.RESULTS).absolute()
     where = hardware(device=device, dtype=dtype)
-    shipping = root == build.COMPUTED  # encodings are never shipped
-    bench = assemble(features=(build.RESULTS if shipping else root) / "features", hardware=where, batch_size=batch_size,
-                     source=Source(root=data, offline=offline or dry_run), skip_bad=skip_bad, progress=Progress())
+    kept = build.RESULTS if root == build.COMPUTED else root  # encodings and answers are never shipped
+    os.environ.setdefault("LIKENESS_ANSWERS", str(kept / "answers"))
+    source = Source(root=data, offline=offline or dry_run, cache=kept / "keys", manifests=kept / "manifests")
+    bench = assemble(features=kept / "features", hardware=where, batch_size=batch_size, source=source,
+                     skip_bad=skip_bad, progress=Progress())
     planned = plan.make(shipped(), suite=suite, models=models, tasks=tasks, options=options, bench=bench, results=root,
                         skip_bad=skip_bad, again=again)
     for line in (*plan.lines(planned), f"On {where.device} in {where.dtype}", *plan.reasons(planned)):

@@ -17,7 +17,6 @@ from PIL import Image
 from compute.decoding import checked, decode, opened
 from compute.types import BadInput
 
-
 ROOT = Path(__file__).resolve().parents[2]
 
 

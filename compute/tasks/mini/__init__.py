@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from typing import Any
 
 from compute.tasks.data import Data
 from compute.tasks.mini import choices, finding, grouping, pairing, reading
+from compute.tasks.source import Need, Source
 from compute.types import Task, UnknownKey
 
 GENERATOR_VERSION = 1  # part of every fingerprint: raise it when any item changes
@@ -46,13 +48,29 @@ TASKS: dict[str, Callable[[], dict[str, Data]]] = {
 }
 
 
-def load(task: Task) -> dict[str, Data]:
-    """The task's items by subset. Raises UnknownKey for a task that is not drawn, NotHere without scikit-image."""
+def load(task: Task, *, source: Source | None = None, options: Mapping[str, Any] | None = None) -> dict[str, Data]:
+    """The task's items by subset, drawn once a process. Nothing is read but scikit-image's photographs.
+
+    Raises UnknownKey for a task that is not drawn, NotHere without scikit-image.
+    """
     if task.key not in TASKS:
         raise UnknownKey("task", task.key, TASKS)
-    return _drawn(task.key)
+    return dict(_drawn(task.key))
 
 
 @cache
-def _drawn(key: str) -> Mapping[str, Data]:
+def _drawn(key: str) -> dict[str, Data]:
     return TASKS[key]()
+
+
+def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
+    return {}
+
+
+def identity(task: Task) -> dict[str, Any]:
+    return {"generator": GENERATOR_VERSION}
+
+
+def needs(task: Task, *, source: Source) -> Need:
+    """Nothing to fetch."""
+    return Need(repo="", revision="", bytes=0, present=True, images=None, texts=None)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
 
-from compute.items import texts
+from compute.items import Column, texts
 from compute.tasks.data import Choices, Data, OddOneOut
 from compute.tasks.drawing import compose, distortions
 from compute.tasks.drawing.captions import Caption, caption
@@ -51,7 +51,7 @@ def _changes(rng: Random) -> tuple[Shown, Shown, Shown]:
     return Shown(scene=scene), near, Shown(scene=far, shift=shift(rng))
 
 
-def _choice(task: str, right: tuple, others: tuple[tuple, ...], *, reference=None,
+def _choice(task: str, right: tuple, others: tuple[tuple, ...], *, reference: Column | None = None,
             question: str = "reference") -> dict[str, Data]:
     answer = at_random(task, len(right), len(others) + 1)
     columns = placed(right, others, answer)
@@ -125,10 +125,8 @@ def alternatives() -> dict[str, Data]:
     return out
 
 
-def _turned(columns, answer: NDArray[np.int64]):
+def _turned(columns: Sequence[Column], answer: NDArray[np.int64]) -> tuple[Column, ...]:
     """Columns with the first one's item moved to the place of the answer: row i is rolled by answer[i]."""
-    from compute.items import Column
-
     count = len(columns)
 
     def at(place: int) -> Column:

@@ -57,9 +57,10 @@ def texts_by_image() -> dict[str, Data]:
     """Images as queries; every caption of the collection that holds for the image is relevant."""
     scenes = _collection("texts-by-image")
     captions = [stated for _, stated in _told("texts-by-image", DOCUMENTS, scenes)]
-    asked = scenes[:QUERIES]
-    return _retrieval(of_images(asked, of="mini/texts-by-image, query"),
-                      _texts(captions, of="mini/texts-by-image"), _true(captions, asked).T)
+    true = _true(captions, scenes).T
+    asked = np.flatnonzero(true.any(axis=1))[:QUERIES]
+    return _retrieval(of_images([scenes[at] for at in asked], of="mini/texts-by-image, query"),
+                      _texts(captions, of="mini/texts-by-image"), true[asked])
 
 
 def _texts(captions: list[Caption], *, of: str) -> Mixed:

@@ -1,4 +1,4 @@
-"""FID's Inception on random weights in the published file's layout, beside torchvision's blocks and torch-fidelity."""
+"""FID's Inception on random weights in the published file's layout, beside torchvision's blocks."""
 
 from __future__ import annotations
 
@@ -87,16 +87,6 @@ def test_features_are_those_of_torchvisions_blocks_with_fids_pooling(
     same(found, wanted)
     assert np.abs(found - untouched).max() > 0.01 * np.abs(wanted).max()
     json.dumps(encoder.settings)
-
-
-def test_features_are_those_of_torch_fidelity(folder: Path, encoder: inception.InceptionEncoder) -> None:
-    """Reference: torch_fidelity's extractor on 299 px images, where it is installed."""
-    module = pytest.importorskip("torch_fidelity.feature_extractor_inceptionv3")
-    extractor = module.FeatureExtractorInceptionV3("reference", ["2048"],
-                                                   feature_extractor_weights_path=str(folder / FILE))
-    batch = torch.tensor(np.stack([np.asarray(image) for image in pictures()])).permute(0, 3, 1, 2)
-    with torch.no_grad():
-        same(embedded(encoder, pictures()), extractor(batch)[0].numpy())
 
 
 def test_the_image_is_resized_without_rounding() -> None:
