@@ -233,12 +233,16 @@ def page_items(items: Sequence[str], *, most: int = PAGE_ITEMS) -> list[str]:
 
 
 def headline(kept: Kept) -> Score:
-    """The run's figure of its first metric: the whole task's, or the mean of its subsets where it has only those."""
+    """The run's figure of its first metric: the whole task's, or the mean of its subsets where it has only those.
+
+    The mean's error is the mean of the subsets' errors: its upper bound, however much they depend on one another.
+    """
     parts = [score for score in kept.scores if score.metric == kept.scores[0].metric]
     whole = [score for score in parts if score.subset == "default"] or parts
     if len(whole) == 1:
         return whole[0]
-    counts = [score.n for score in whole]
+    counts, errors = [score.n for score in whole], [score.stderr for score in whole]
     return Score(run=kept.run.id, subset="default", metric=whole[0].metric,
                  value=float(np.mean([score.value for score in whole])),
+                 stderr=None if None in errors else float(np.mean(errors)),
                  n=None if None in counts else int(sum(counts)))

@@ -97,7 +97,8 @@ WHERE list_contains(models.trained_on, tasks.dataset) OR list_has_any(models.tra
 """
 
 # A task's value in one run: its only subset, else the printed average, else the mean of all its subsets when every
-# one is there; a part of them is no value.
+# one is there; a part of them is no value. The mean's error is the mean of the subsets' errors, which is its upper
+# bound however much they depend on one another: languages share images, protocols share queries.
 TASK_VALUES = """
 WITH own AS (
     SELECT runs.model, runs.origin, runs.task, scores.metric, scores.subset, scores.value, scores.stderr, scores.n,
@@ -113,7 +114,10 @@ SELECT model, origin, task, metric,
        coalesce(any_value(value) FILTER (subset = 'default'), any_value(value) FILTER (subset = 'average'),
                 CASE WHEN count(*) FILTER (subset <> 'average') >= any_value(parts)
                      THEN avg(value) FILTER (subset <> 'average') END) AS value,
-       any_value(stderr) FILTER (subset = 'default') AS stderr, any_value(n) FILTER (subset = 'default') AS n,
+       coalesce(any_value(stderr) FILTER (subset = 'default'),
+                CASE WHEN count(*) = count(stderr) AND count(*) >= any_value(parts) AND NOT bool_or(subset = 'average')
+                     THEN avg(stderr) END) AS stderr,
+       any_value(n) FILTER (subset = 'default') AS n,
        any_value(printed) FILTER (subset IN ('default', 'average')) AS printed, any_value(source) AS source
 FROM counted GROUP BY model, origin, task, metric
 HAVING value IS NOT NULL

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import spearmanr
 
-from compute.metrics.partition import nmi
+from compute.metrics.partition import nmi, nmi_stderr
 from compute.types import BadInput, Undefined
 
 
@@ -73,7 +73,8 @@ def cosine_spearman(human: ArrayLike, value: ArrayLike) -> Figure:
 
 
 def _nmi(expected: pd.Series, answer: pd.Series) -> Figure:
-    return Figure(value=nmi(labels=expected.astype(str), clusters=answer.astype(str)), n=len(expected))
+    groups = {"labels": expected.astype(str), "clusters": answer.astype(str)}
+    return Figure(value=nmi(**groups), n=len(expected), stderr=nmi_stderr(**groups))
 
 
 FUNCTIONS: dict[str, tuple[tuple[str, ...], Callable[..., Figure]]] = {

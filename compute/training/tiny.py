@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 DIMENSION = 128
 VISION = {"hidden_size": 192, "intermediate_size": 576, "num_hidden_layers": 4, "num_attention_heads": 4}
 TEXT = {"hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 3, "num_attention_heads": 4}
-WEIGHTS = {"contrast": 1.0, "naming": 20.0, "patches": 1.0, "nearness": 3.0, "ordering": 1.0}
+WEIGHTS = {"contrast": 1.0, "naming": 30.0, "patches": 1.0, "nearness": 3.0, "ordering": 1.0}
 CHECKPOINT = "checkpoint.pt"
 
 

@@ -57,7 +57,7 @@ def caption(scene: Scene, rng: Random) -> Caption:
         return Caption(text=lead + ground(scene.background), facts=ground_facts(scene.background))
     kinds = [_all, _place, _with_ground, _count, _some]
     if len(scene.things) > 1:
-        kinds += [_relation, _relation, _relation, _count]
+        kinds += [*(_relation,) * 5, _count, _place]
     return rng.choice(kinds)(scene, rng)
 
 

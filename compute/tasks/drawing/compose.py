@@ -10,6 +10,7 @@ from compute.tasks.drawing.lexicon import CELLS, COLOURS, INKS, PAPERS, PHOTOGRA
 from compute.tasks.drawing.scenes import Background, Scene, Thing
 
 COLOUR_NAMES, _PHOTOGRAPHS = tuple(COLOURS), tuple(PHOTOGRAPHS)
+GRID = tuple(eighth / 8 for eighth in range(1, 8))  # where centres of things can lie, so that little data is enough
 TRIES = 60  # lots drawn for a free place before a scene is begun anew
 
 
@@ -55,7 +56,7 @@ def placed(rng: Random, kinds: list[tuple[str, str]], *, size: str = "") -> tupl
             spot = _spot(rng, things, own)
             if spot is None:
                 break
-            things.append(Thing(shape=shape, colour=colour, size=own, x=spot[0], y=spot[1], turn=rng.randint(-12, 12)))
+            things.append(Thing(shape=shape, colour=colour, size=own, x=spot[0], y=spot[1]))
         if len(things) == len(kinds):
             return tuple(things)
         size = "small"
@@ -64,8 +65,8 @@ def placed(rng: Random, kinds: list[tuple[str, str]], *, size: str = "") -> tupl
 def _spot(rng: Random, others: list[Thing], size: str) -> tuple[float, float] | None:
     radius = SIZES[size]
     for _ in range(TRIES):
-        x, y = (round(rng.uniform(radius + 0.02, 0.98 - radius), 3) for _ in range(2))
-        if all((x - other.x) ** 2 + (y - other.y) ** 2 > (radius + SIZES[other.size] + 0.03) ** 2 for other in others):
+        x, y = (rng.choice([at for at in GRID if radius <= at <= 1 - radius]) for _ in range(2))
+        if all((x - other.x) ** 2 + (y - other.y) ** 2 > (radius + SIZES[other.size] + 0.02) ** 2 for other in others):
             return x, y
     return None
 
@@ -117,7 +118,7 @@ def written(rng: Random, *, part: str, count: int = 0) -> Scene:
 
 
 KINDS: tuple[tuple[Callable[..., Scene], float], ...] = (
-    (single, 0.12), (pair, 0.24), (several, 0.12), (counted, 0.14), (view, 0.09), (pattern, 0.07), (written, 0.22))
+    (single, 0.1), (pair, 0.3), (several, 0.12), (counted, 0.16), (view, 0.09), (pattern, 0.05), (written, 0.18))
 
 
 def scene(rng: Random, *, part: str, kind: Callable[..., Scene] | None = None) -> Scene:
@@ -138,7 +139,7 @@ def edited(scene: Scene, rng: Random) -> Scene:
     kept = scene.held_out()
     while True:
         found = _changed(scene, rng)
-        if found.held_out() == kept:
+        if found.held_out() == kept and found != scene:
             return found
 
 
@@ -147,9 +148,9 @@ def _changed(scene: Scene, rng: Random) -> Scene:
         return _other_word(scene, rng)
     changes: list[Callable[[Scene, Random], Scene]] = [_other_ground]
     if scene.things:
-        changes = [_recoloured, _reshaped, _added, _other_ground]
+        changes = [_recoloured, _reshaped, _added, _other_ground, _moved, _moved]
         if len(scene.things) > 1:
-            changes += [_removed, _swapped, _swapped, _colours_swapped, _colours_swapped]
+            changes += [_removed, *(_swapped,) * 4, *(_colours_swapped,) * 3]
     return rng.choice(changes)(scene, rng)
 
 
@@ -174,6 +175,13 @@ def _added(scene: Scene, rng: Random) -> Scene:
     if spot is None or len(scene.things) > 5:
         return _removed(scene, rng)
     return replace(scene, things=(*scene.things, replace(rng.choice(scene.things), size="small", x=spot[0], y=spot[1])))
+
+
+def _moved(scene: Scene, rng: Random) -> Scene:
+    """One thing stands elsewhere."""
+    at = rng.randrange(len(scene.things))
+    spot = _spot(rng, [thing for place, thing in enumerate(scene.things) if place != at], scene.things[at].size)
+    return scene if spot is None else _with(scene, at, replace(scene.things[at], x=spot[0], y=spot[1]))
 
 
 def _removed(scene: Scene, rng: Random) -> Scene:

@@ -8,7 +8,7 @@ COLOURS = {
     "white": (248, 248, 248), "black": (15, 15, 15),
 }
 SHAPES = ("circle", "square", "triangle", "star", "cross", "ring", "heart", "moon")
-SIZES = {"small": 0.11, "large": 0.19}  # half the width of a shape, as a share of the image
+SIZES = {"small": 0.11, "large": 0.17}  # half the width of a shape, as a share of the image
 TEXTURES = ("plain", "stripes", "bars", "slants", "checks", "dots")
 TEXTURE_TITLES = {"stripes": "horizontal stripes", "bars": "vertical bars", "slants": "diagonal stripes",
                   "checks": "checks", "dots": "dots"}

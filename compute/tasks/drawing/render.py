@@ -93,9 +93,7 @@ def _thing(pen: ImageDraw.ImageDraw, thing: Thing, *, x: float, y: float) -> Non
         else:
             pen.ellipse(box, outline=colour, width=max(3, round(radius * 0.38)))
         return
-    cos, sin = math.cos(math.radians(thing.turn)) * radius, math.sin(math.radians(thing.turn)) * radius
-    pen.polygon([(x + a * cos - b * sin, y + a * sin + b * cos) for a, b in _OUTLINES[thing.shape]], fill=colour,
-                outline=edge)
+    pen.polygon([(x + a * radius, y + b * radius) for a, b in _OUTLINES[thing.shape]], fill=colour, outline=edge)
 
 
 @lru_cache(maxsize=256)

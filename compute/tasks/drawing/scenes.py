@@ -14,14 +14,13 @@ EIGHTHS = 8  # one scene in so many is kept for evaluation
 
 @dataclass(frozen=True, kw_only=True)
 class Thing:
-    """A coloured shape; (x, y) is its centre as shares of the image, `turn` in degrees."""
+    """A coloured shape; (x, y) is its centre as shares of the image."""
 
     shape: str
     colour: str
     size: str
     x: float
     y: float
-    turn: int = 0
 
     @property
     def name(self) -> str:

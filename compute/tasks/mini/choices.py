@@ -114,7 +114,11 @@ def alternatives() -> dict[str, Data]:
         scene, stated = told(rng)
         captions.append(stated.text)
         right.append(scene)
-        others.append([untrue(scene, stated, rng, changed=other < 2) for other in range(MOST - 1)])
+        wrong: list[Scene] = []
+        while len(wrong) < MOST - 1:
+            other = untrue(scene, stated, rng, changed=len(wrong) < 2)
+            wrong += [] if other in wrong else [other]
+        others.append(wrong)
     columns = [column(part, of="mini/alternatives") for part in (right, *zip(*others, strict=True))]
     reference = texts(captions, of="mini/alternatives, caption")
     out: dict[str, Data] = {}

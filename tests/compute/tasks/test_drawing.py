@@ -1,0 +1,132 @@
+"""Drawn scenes: the same from the same seed, captions true, distortions as strong as they say, splits apart."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+from skimage.metrics import structural_similarity
+
+from compute.tasks.drawing import captions, compose, distortions
+from compute.tasks.drawing.lexicon import COLOURS, DAMAGES, PHOTOGRAPHS, SHAPES, SIZES, TONES
+from compute.tasks.drawing.photographs import photograph
+from compute.tasks.drawing.render import SIDE, draw
+from compute.tasks.drawing.scenes import Background, Scene, Thing, facts, place, relation
+from compute.tasks.drawing.variants import sentence, sharing
+from compute.types import BadInput
+
+WHITE = Background()
+
+
+def thing(shape: str = "circle", colour: str = "red", x: float = 0.5, y: float = 0.5, size: str = "large") -> Thing:
+    return Thing(shape=shape, colour=colour, size=size, x=x, y=y)
+
+
+def scenes(count: int, *, part: str = "train", seed: str = "test") -> list[Scene]:
+    rng = Random(seed)
+    return [compose.scene(rng, part=part) for _ in range(count)]
+
+
+def test_one_seed_gives_one_image() -> None:
+    first, again = (np.stack([draw(scene) for scene in scenes(40)]) for _ in range(2))
+    assert first.shape == (40, SIDE, SIDE, 3) and first.dtype == np.uint8
+    assert (first == again).all() and len({image.tobytes() for image in first}) == 40
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_thing_is_drawn_where_it_stands(shape: str) -> None:
+    """Its pixels are its colour, within its radius of its centre, and the rest is the background."""
+    image = draw(Scene(background=WHITE, things=(thing(shape, "blue", x=0.25, y=0.75),))).astype(int)
+    inked = np.abs(image - np.array(COLOURS["white"])).sum(axis=-1) > 60
+    rows, columns = np.nonzero(inked)
+    assert np.hypot(rows + 0.5 - 48, columns + 0.5 - 16).max() <= SIZES["large"] * SIDE * 1.15 + 1
+    blue = np.abs(image - np.array(COLOURS["blue"])).sum(axis=-1) < 40
+    assert 0.3 < blue.sum() / inked.sum() <= 1
+
+
+def test_shapes_can_be_told_apart() -> None:
+    drawn = [draw(Scene(background=WHITE, things=(thing(shape, "black"),))).astype(int) for shape in SHAPES]
+    for at, one in enumerate(drawn):
+        assert all((np.abs(one - other).sum(axis=-1) > 150).sum() > 20 for other in drawn[:at])
+
+
+def test_every_caption_is_true_and_a_change_is_told() -> None:
+    """The facts of a caption hold for its scene; changed scenes differ in description and stay on their side."""
+    rng = Random("captions")
+    for scene in scenes(400):
+        stated = captions.caption(scene, rng)
+        assert stated.text and stated.facts <= facts(scene)
+        other = compose.edited(scene, rng)
+        assert other != scene and not other.held_out()
+
+
+def test_facts_are_what_stands_there() -> None:
+    """Facts and directions written out by hand for one scene."""
+    scene = Scene(background=WHITE, things=(thing("star", "red", x=0.25, y=0.25), thing("ring", "blue", x=0.75, y=0.25),
+                                            thing("ring", "blue", x=0.75, y=0.75)))
+    known = facts(scene)
+    assert {"2 name blue ring", "1 shape star", "3 things", "relation red star left of blue ring",
+            "place top left red star", "ground white"} <= known
+    assert not {"relation red star right of blue ring", "3 name blue ring", "place top right red star"} & known
+    assert relation(scene.things[1], scene.things[2]) == "above" and place(scene.things[2]) == "bottom right"
+    assert captions.related("red star", "left of", "blue ring", turned=True).text == "a blue ring right of a red star"
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_damage_grows_with_its_strength(kind: str) -> None:
+    """Against scikit-image's structural similarity: on average over photographs it falls at every step."""
+    shown = [draw(scene) for scene in (compose.view(Random(f"view {n}"), part="test") for n in range(12))]
+    means = []
+    for strength in range(6):
+        worse = [distortions.distort(image, kind=kind, strength=strength, seed=n) for n, image in enumerate(shown)]
+        means.append(np.mean([structural_similarity(image, other, channel_axis=-1)
+                              for image, other in zip(shown, worse, strict=True)]))
+    assert means[0] == 1 and (np.diff(means) < -0.005).all()
+
+
+def test_tones_change_what_they_say() -> None:
+    image = draw(scenes(1, seed="tone")[0])
+
+    def levels(kind: str, measure) -> list[float]:
+        return [float(measure(distortions.distort(image, kind=kind, strength=n)[None])[0]) for n in range(6)]
+
+    assert (np.diff(levels("darken", distortions.brightness)) < 0).all()
+    assert (np.diff(levels("lighten", distortions.brightness)) > 0).all()
+    assert (np.diff(levels("grey", distortions.colourfulness)) < 0).all()
+    assert (np.diff(levels("fade", distortions.contrast)) < 0).all()
+    assert set(TONES) == {"darken", "lighten", "grey", "vivid"}
+    with pytest.raises(BadInput, match="blur"):
+        distortions.distort(image, kind="smear", strength=1)
+
+
+def test_measures_of_plain_images() -> None:
+    """Closed forms: grey has no colour or contrast; half black and half white has luma 127.5 and deviation 127.5."""
+    grey = np.full((1, 8, 8, 3), 100, np.uint8)
+    halves = np.zeros((1, 8, 8, 3), np.uint8)
+    halves[:, :4] = 255
+    assert distortions.colourfulness(grey)[0] == pytest.approx(0, abs=1e-3)
+    assert distortions.brightness(grey)[0] == pytest.approx(100, abs=1e-3)
+    assert distortions.contrast(halves)[0] == pytest.approx(127.5, abs=1e-2)
+    red = np.zeros((1, 8, 8, 3), np.uint8)
+    red[..., 0] = 200  # no spread; means 200 and 100: 0.3 * sqrt(200^2 + 100^2)
+    assert distortions.colourfulness(red)[0] == pytest.approx(0.3 * np.hypot(200, 100), rel=1e-4)
+
+
+def test_training_and_evaluation_are_drawn_apart() -> None:
+    """No description in both, no column of a photograph in both."""
+    train, test = scenes(1500), scenes(300, part="test")
+    assert not any(scene.held_out() for scene in train) and all(scene.held_out() for scene in test)
+    assert not {scene.description() for scene in train} & {scene.description() for scene in test}
+    for name in PHOTOGRAPHS:
+        left, right = photograph(name, "train"), photograph(name, "test")
+        assert left.size[0] > 64 and right.size[0] > 64
+        assert np.asarray(left)[:, -1].tolist() != np.asarray(right)[:, 0].tolist()
+
+
+def test_sentences_share_what_they_should() -> None:
+    rng = Random("sentences")
+    first = sentence(rng, part="test")
+    for shared in range(5):
+        other = sharing(first, shared, rng, part="test")
+        assert len(set(first.words) & set(other.words) - {""}) == shared and other.held_out()
