@@ -103,6 +103,7 @@ def _single(rng: Random, *, part: str) -> Shown:
 
 
 def _damage(one: Shown) -> frozenset[str]:
+    """What is true of the image's quality and tone."""
     return quality_facts(kind=one.kind if one.strength else "", strength=one.strength)
 
 

@@ -7,7 +7,7 @@ import logging
 import math
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
@@ -21,6 +21,8 @@ from compute.types import BadInput
 if TYPE_CHECKING:
     import torch
     from transformers import CLIPModel
+
+    Encode = Callable[[Sequence[str]], torch.Tensor]
 
 log = logging.getLogger(__name__)
 
@@ -124,7 +126,7 @@ def _lessons(plan: Plan, *, start: int, ahead: int = 4) -> Iterator[tuple[int, l
                 yield step - ahead, waiting.pop(0).result()
 
 
-def _tokenizer(folder: Path):
+def _tokenizer(folder: Path) -> Encode:
     from transformers import CLIPTokenizer
 
     tokenizer = CLIPTokenizer.from_pretrained(str(folder))
@@ -132,7 +134,7 @@ def _tokenizer(folder: Path):
                                    return_tensors="pt")["input_ids"]
 
 
-def _losses(model: CLIPModel, heads: torch.nn.ModuleList, lesson: lessons.Lesson, encode,
+def _losses(model: CLIPModel, heads: torch.nn.ModuleList, lesson: lessons.Lesson, encode: Encode,
             plan: Plan) -> dict[str, torch.Tensor]:
     import torch
     from torch.nn.functional import binary_cross_entropy_with_logits, normalize

@@ -77,7 +77,7 @@ def main() -> int:
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
     asked = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
-    data = hard(classes=CLASSES, each=EACH, width=WIDTH, test=TEST, noise=4.0, scale=3.0)
+    data = hard(classes=CLASSES, each=EACH, width=WIDTH, test=TEST, noise=4.0, scale=2.0)
     task = Probe(train=labelled("a", data.train_labels, classes=CLASSES), draws=asked.draws,
                  test=labelled("b", data.test_labels, classes=CLASSES))
     subject = Stored({b"a": data.train, b"b": data.test})

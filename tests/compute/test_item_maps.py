@@ -126,6 +126,6 @@ def test_the_database_takes_maps_and_their_pictures_and_leaves_damaged_ones_out(
     connection = store.connect(world.folder / "made.duckdb")
     ours = store.read_parquet(item_maps.path(results, task="unisim/near", model="small/eye"))
     held = connection.execute("SELECT image, label, x, y FROM item_maps").df()
-    shown = {image for image, in connection.execute("SELECT image FROM thumbnails WHERE task = 'unisim/near'").fetchall()}
+    shown = set(connection.execute("SELECT image FROM thumbnails WHERE task = 'unisim/near'").df()["image"])
     connection.close()
     assert set(held["image"]) == set(ours["image"]) == shown

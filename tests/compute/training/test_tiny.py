@@ -67,7 +67,7 @@ def test_nearness_and_ordering_fall_when_images_stand_in_order() -> None:
     assert float(losses.nearness(torch.stack([reference, near, near]), 1)) == pytest.approx(losses.MARGIN)
     qualities = torch.tensor([[0.0] * 5, [-5.0, 100, 100, 100, torch.nan]])
     same = losses.ordering(torch.ones(2, 3), torch.ones(len(losses.prompts()), 3), qualities)
-    assert float(same) == pytest.approx(np.log(2) * 4 / 5, rel=1e-5)  # sharpness is not known of one: nothing to order
+    assert float(same) == pytest.approx(np.log(2) * 17 / 21, rel=1e-5)  # no order by sharpness, 4 of 21 columns
 
 
 def test_words_are_single_tokens_and_anything_can_be_written(tmp_path: Path) -> None:
