@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from compute import item_maps, published, runs, store, thumbnails, ways
+from compute import item_maps, published, runs, store
 from compute.catalog import Catalog, shipped
 from compute.importing import collection as collections
 from compute.published import PUBLISHED, read_csv
-from compute.runs import Kept
+from compute.runs import Kept, thumbnails, ways
 from compute.store import frame
 from compute.types import BadInput
 

@@ -14,10 +14,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from compute import runs, store, thumbnails
+from compute import runs, store
 from compute.analysis import item_map
-from compute.bench import Bench
+from compute.engine.bench import Bench
 from compute.items import Column
+from compute.runs import thumbnails
 from compute.tasks.data import (
     Choices,
     Clusters,

@@ -14,8 +14,8 @@ def make(*, task: str, model: str, images: int, seed: int, neighbors: int | None
          offline: bool, results: Path | None) -> None:
     """Makes the map, writes it where the app finds it, and rebuilds the database."""
     from compute import build, item_maps
-    from compute.bench import assemble
     from compute.catalog import shipped
+    from compute.engine.bench import assemble
     from compute.models import hardware
     from compute.progress import Progress
     from compute.tasks.source import Source

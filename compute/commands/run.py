@@ -45,12 +45,13 @@ def _run(*, suite: str, models: tuple[str, ...], tasks: tuple[str, ...], data: P
          batch_size: int | None, offline: bool, skip_bad: bool, options: tuple[str, ...], results: Path | None,
          pictures: int, dry_run: bool, again: bool) -> bool:
     """Whether a run failed."""
-    from compute.encoding import share_cores
+    from compute.features.encoding import share_cores
 
     share_cores()
-    from compute import build, engine, plan, results_table
-    from compute.bench import assemble
+    from compute import build, engine
     from compute.catalog import shipped
+    from compute.engine import plan, results_table
+    from compute.engine.bench import assemble
     from compute.models import hardware
     from compute.progress import Progress
     from compute.tasks.source import Source
@@ -71,7 +72,7 @@ def _run(*, suite: str, models: tuple[str, ...], tasks: tuple[str, ...], data: P
     for line in (*plan.lines(planned), f"On {where.device} in {where.dtype}", *plan.reasons(planned)):
         typer.echo(line)
     if dry_run:
-        from compute import estimate
+        from compute.engine import estimate
 
         for line in estimate.lines(planned, *estimate.estimate(planned, bench=bench), results=root):
             typer.echo(line)

@@ -30,6 +30,7 @@ DIMENSION = 128
 VISION = {"hidden_size": 192, "intermediate_size": 576, "num_hidden_layers": 4, "num_attention_heads": 4}
 TEXT = {"hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 3, "num_attention_heads": 4}
 WEIGHTS = {"contrast": 1.0, "naming": 30.0, "patches": 1.0, "nearness": 3.0, "ordering": 1.0}
+PLACES = 0.3  # height of the waves that patches' places begin as
 CHECKPOINT = "checkpoint.pt"
 
 
@@ -105,7 +106,23 @@ def build(*, vocabulary: int) -> CLIPModel:
         text_config={**TEXT, **shared, **ends, "vocab_size": vocabulary, "max_position_embeddings": tokens.LENGTH},
         projection_dim=DIMENSION)
     config._attn_implementation = "eager"  # backwards through 64 tokens twice as fast as the fused kernel on a CPU
-    return CLIPModel(config).train()
+    model = CLIPModel(config)
+    _give_places(model)
+    return model.train()
+
+
+def _give_places(model: CLIPModel) -> None:
+    """Begins the patches' learned places as waves along both axes: from small noise, few steps never find them."""
+    import torch
+
+    side = SIDE // lessons.PATCH
+    slowness = 20 ** (torch.arange(VISION["hidden_size"] // 4) / (VISION["hidden_size"] // 4))
+    waves = torch.arange(side)[:, None] / slowness
+    waves = torch.cat([waves.sin(), waves.cos()], dim=1)  # (side, half of the width)
+    down, across = waves[:, None].expand(side, side, -1), waves[None].expand(side, side, -1)
+    with torch.no_grad():
+        model.vision_model.embeddings.position_embedding.weight[1:] = PLACES * torch.cat(
+            [down, across], dim=-1).flatten(0, 1)
 
 
 def schedule(step: int, plan: Plan) -> float:

@@ -22,10 +22,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from compute import encoding
 from compute.decoding import decode
-from compute.feature_store import FeatureStore
-from compute.features import BATCH, LoadedSubject
+from compute.features import BATCH, LoadedSubject, encoding
+from compute.features.store import FeatureStore
 from compute.items import Column, content_key
 from compute.models.adapter import Hardware
 from compute.types import Model

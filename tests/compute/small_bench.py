@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from compute import engine, items, plan
-from compute.bench import Bench, once
+from compute import engine, items
 from compute.catalog import Catalog
-from compute.engine import Outcome
-from compute.feature_store import FeatureStore
+from compute.engine import Outcome, plan
+from compute.engine.bench import Bench, once
 from compute.features import LoadedSubject
+from compute.features.store import FeatureStore
 from compute.metrics import METRICS
 from compute.models.adapter import Hardware
 from compute.procedures import choice, odd_one_out

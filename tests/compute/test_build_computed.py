@@ -10,7 +10,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from compute import build, runs, store, thumbnails
+from compute import build, runs, store
+from compute.runs import thumbnails
 from compute.types import Run, Score
 
 CLIP, OTHER = "openai/clip-vit-base-patch32", "laion/clip-vit-b-32-laion2b-s34b-b79k"

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from compute import bench, build, catalog, store
+from compute import build, catalog, store
 from compute.__main__ import app
+from compute.engine import bench
 from compute.types import BadInput, LikenessError, NotHere, UnknownKey
 from tests.compute.small_bench import CATALOG, World
 
@@ -72,7 +73,7 @@ def test_a_failed_run_is_the_exit_code_and_a_line(run: Command, world: World) ->
 
 
 def test_coverage_stands_beside_the_score(run: Command, world: World) -> None:
-    from tests.compute.test_engine import with_bad
+    from tests.compute.engine.test_engine import with_bad
 
     world.changed["unisim/near"] = with_bad("unisim/near", b"no image")
     result = run("--models", "small/dim", "--tasks", "unisim/near", "--skip-bad-items")

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from compute import tasks
-from compute.bench import Bench
+from compute.engine.bench import Bench
+from compute.engine.plan import Job, Plan
 from compute.features import ABILITY
 from compute.items import Column
-from compute.plan import Job, Plan
 from compute.store import ROOT
 from compute.types import LikenessError, Model, Task
 

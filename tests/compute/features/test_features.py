@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from compute import items, passes, shards
-from compute.feature_store import FeatureStore
-from compute.features import LoadedSubject
+from compute import items
+from compute.features import LoadedSubject, passes, shards
+from compute.features.store import FeatureStore
 from compute.items import Column, content_key
 from compute.messages import Question, Reply
 from compute.models.adapter import Hardware

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from compute import encoding
-from compute.feature_store import Shelf
+from compute.features import encoding
+from compute.features.store import Shelf
 from compute.items import Column
 from compute.progress import Progress, duration
 from compute.types import BadItem, LikenessError

@@ -21,9 +21,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from compute import items, passes, shards
-from compute.feature_store import FeatureStore, Shelf
-from compute.features import LoadedSubject
+from compute import items
+from compute.features import LoadedSubject, passes, shards
+from compute.features.store import FeatureStore, Shelf
 from compute.items import Column
 from compute.models.adapter import Hardware
 from compute.types import Model

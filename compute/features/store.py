@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from compute import shards
+from compute.features import shards
 from compute.types import LikenessError
 
 SMALL = 64 << 20  # bytes: shards below this are merged at the end of a pass

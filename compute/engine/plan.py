@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compute import runs
-from compute.bench import Bench
+from compute.engine.bench import Bench
 from compute.runs import Kept
+from compute.runs.ways import CATEGORIES, WAYS
 from compute.tasks import computable
 from compute.types import BadInput, LikenessError, Model, Suite, Task
-from compute.ways import CATEGORIES, WAYS
 
 if TYPE_CHECKING:
     from compute.catalog import Catalog

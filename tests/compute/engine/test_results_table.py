@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compute import engine, plan, results_table
+from compute import engine
+from compute.engine import plan, results_table
 from compute.runs import Kept
 from compute.types import Run, Score
 from tests.compute.small_bench import CATALOG, World

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from compute import encoding
-from compute.encoding import checked, halved, in_order, out_of_memory, ready
+from compute.features import encoding
+from compute.features.encoding import checked, halved, in_order, out_of_memory, ready
 from compute.types import BadInput, LikenessError
 
 

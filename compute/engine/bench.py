@@ -36,8 +36,8 @@ def assemble(*, features: Path, source: Source, hardware: Hardware, batch_size: 
              skip_bad: bool = False, progress: Progress | None = None) -> Bench:
     """The models, tasks and procedures of this package; encodings are kept under `features`."""
     from compute import models, tasks
-    from compute.feature_store import FeatureStore
     from compute.features import LoadedSubject
+    from compute.features.store import FeatureStore
     from compute.procedures import PROCEDURES
 
     def fetch(row: Model) -> None:

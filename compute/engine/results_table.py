@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from compute import runs, ways
+from compute import runs
 from compute.analysis.intervals import Z95
 from compute.catalog import Catalog
 from compute.engine import Outcome
-from compute.plan import Plan
-from compute.runs import Kept
+from compute.engine.plan import Plan
+from compute.runs import Kept, ways
 from compute.types import Metric
 
 ACROSS = 5  # models side by side; more go into a table of their own

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from compute import feature_store, shards
-from compute.feature_store import FeatureStore, Shelf
+from compute.features import shards
+from compute.features import store as feature_store
+from compute.features.store import FeatureStore, Shelf
 from compute.items import content_key
 from compute.types import LikenessError
 
@@ -230,11 +231,11 @@ def test_the_folder_says_what_it_stands_for(tmp_path: Path) -> None:
         store.settle(home, identity=identity, settings={"size": [336, 336]})
 
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 HOLDER = """
 import sys
 from pathlib import Path
-from compute.feature_store import Shelf
+from compute.features.store import Shelf
 with Shelf(Path(sys.argv[1])).locked(waiting=sys.exit):
     print("held", flush=True)
     sys.stdin.readline()

@@ -15,8 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compute import engine, items, runs, store, tasks, thumbnails
+from compute import engine, items, runs, store, tasks
 from compute.engine import Outcome
+from compute.runs import thumbnails
 from compute.store import ROOT
 from compute.types import LikenessError, NotHere
 from tests.compute.small_bench import TASKS, World, data, executed, square
@@ -181,7 +182,7 @@ def test_a_disk_that_fills_fails_the_run_and_not_the_others(world: World, execut
 def test_a_full_disk_under_the_encodings_fails_what_needs_them(world: World, execute: Execute,
                                                                monkeypatch: pytest.MonkeyPatch) -> None:
     execute(only=("unisim/near",))
-    from compute.feature_store import Shelf
+    from compute.features.store import Shelf
 
     def full(*given: object) -> None:
         raise LikenessError("cannot write there (No space left on device)")
@@ -209,7 +210,8 @@ def test_an_interrupt_ends_all_and_the_rest_is_made_later(world: World, execute:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from compute import runs, store, thumbnails
+from compute import runs, store
+from compute.runs import thumbnails
 from small_bench import World, executed
 
 what, at = sys.argv[2], int(sys.argv[3])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from compute import scoring
+from compute.engine import scoring
 from compute.types import Task, Undefined
 
 

@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from compute import items, store, thumbnails
+from compute import items, store
 from compute.items import Column
+from compute.runs import thumbnails
 from compute.tasks.data import Clusters, Labelled
 from compute.types import BadInput
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from compute import decoding, encoding, passes
-from compute.feature_store import FeatureStore, Shelf
+from compute import decoding
+from compute.features import encoding, passes
+from compute.features.passes import Job, Pass, Wanted
+from compute.features.store import FeatureStore, Shelf
 from compute.items import Column, content_key
 from compute.messages import Question, Reply
 from compute.models.adapter import Comparer, Encoder, Hardware, Judge
-from compute.passes import Job, Pass, Wanted
 from compute.progress import Progress
 from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model
 

@@ -12,8 +12,9 @@ import datasets
 import pytest
 from typer.testing import CliRunner
 
-from compute import bench, build, catalog, runs, store
+from compute import build, catalog, runs, store
 from compute.__main__ import app
+from compute.engine import bench
 from compute.models.adapter import Hardware
 from compute.tasks.source import Source
 from compute.types import Model, NotHere

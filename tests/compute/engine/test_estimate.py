@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compute import engine, estimate, plan, tasks
-from compute.bench import Bench
+from compute import engine, tasks
+from compute.engine import estimate, plan
+from compute.engine.bench import Bench
 from compute.tasks.source import Need
 from compute.types import Model, NotHere
 from tests.compute.small_bench import CATALOG, TASKS, World, data

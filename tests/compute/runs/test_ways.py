@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from compute import ways
-from compute.runs import Kept
+from compute.runs import Kept, ways
 from compute.types import Run, Score
 
 CATEGORY = {"a": "u/IQA", "b": "u/IQA", "c": "u/PAA"}

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from compute import items
-from compute.feature_store import Shelf
+from compute.features.passes import Pass, distinct, plan
+from compute.features.store import Shelf
 from compute.items import Column
-from compute.passes import Pass, distinct, plan
 
 
 def column(*words: str) -> Column:

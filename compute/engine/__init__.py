@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compute import runs, scoring, tasks, thumbnails
-from compute.bench import Bench
+from compute import runs, tasks
+from compute.engine import scoring
+from compute.engine.bench import Bench
+from compute.engine.plan import Job, Plan
 from compute.items import Column
-from compute.plan import Job, Plan
 from compute.procedures.evidence import Evidence
-from compute.runs import Kept
+from compute.runs import Kept, thumbnails
 from compute.tasks.data import Data
 from compute.types import BadItem, CannotDo, LikenessError, Model, NotHere, Run, Score
 
@@ -272,9 +273,9 @@ def _free() -> None:
 @cache
 def code() -> str:
     """A digest of the sources that make scores: this package's files but for those that only read them."""
-    here = Path(__file__).resolve().parent
+    here = Path(__file__).resolve().parents[1]
     digest = hashlib.blake2b(digest_size=8)
-    for path in sorted([*here.glob("*.py"), *(one for part in ("models", "tasks", "procedures", "metrics")
-                                              for one in (here / part).rglob("*.py"))]):
+    parts = ("models", "tasks", "procedures", "metrics", "features", "engine")
+    for path in sorted([*here.glob("*.py"), *(one for part in parts for one in (here / part).rglob("*.py"))]):
         digest.update(str(path.relative_to(here)).encode() + path.read_bytes())
     return digest.hexdigest()

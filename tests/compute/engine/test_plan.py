@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from compute import engine, plan
-from compute.plan import Plan
+from compute import engine
+from compute.engine import plan
+from compute.engine.plan import Plan
 from compute.types import BadInput, NotHere, UnknownKey
 from tests.compute.small_bench import CATALOG, World
 
