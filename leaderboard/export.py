@@ -12,7 +12,7 @@ import pandas as pd
 
 from compute import store
 from compute.types import BadInput
-from leaderboard import queries
+from leaderboard import queries, synthetic
 from leaderboard.board.payload import family_values
 from leaderboard.board.ranked import Ranked
 from leaderboard.board.table import DISPUTED, SUSPECT, TRAINED, Table
@@ -118,7 +118,8 @@ def _caption(table: Table) -> str:
     title, whose = str(about["title"]), str(about["benchmark_title"])
     named = title if whose in title else f"{whose}: {title}"
     legend = "; ".join(f"{sign} {words}" for _, sign, words in SIGNS)
-    return f"{named}. {about['description']} {legend[0].upper()}{legend[1:]}; — no figure."
+    said = synthetic.described(str(about["description"]), about["benchmark"])
+    return f"{named}. {said} {legend[0].upper()}{legend[1:]}; — no figure."
 
 
 def _to_read(frame: pd.DataFrame, table: Table, *, rows: list[str], columns: list[str]) -> pd.DataFrame:

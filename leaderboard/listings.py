@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from compute.types import UnknownKey
-from leaderboard import queries, queries_pages
+from leaderboard import queries, queries_pages, synthetic
 from leaderboard.markup import blank
 from leaderboard.profiles import Field, field, origins_of, suites_of
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from leaderboard.routes import Boards
 
 HALF = 1.96  # standard errors in half a 95% interval
-MARKS = {"trained": "† trained on", "suspect": "? suspect", "disputed": "‡ disputed"}
+MARKS = {"trained": "† trained on", "suspect": "? suspect", "disputed": "‡ disputed", "synthetic": "synthetic"}
 CLAIM_FIELDS = ("paper", "claim", "where", "printed", "recomputed", "verdict", "formula", "note")
 FIRST_VERDICTS = ("conflict", "rounding", "cannot be recomputed", "reproduces")
 
@@ -51,14 +51,16 @@ def _origin_columns() -> list[dict[str, Any]]:
         _words(
             "marks",
             "Marks",
-            hint="† trained on this data set, ? suspect figure, ‡ another table prints another number",
+            hint="† trained on this data set, ? suspect figure, ‡ another table prints another number, synthetic: "
+            "items drawn by a program",
         ),
     ]
 
 
 def _marks(score: dict[str, Any], key: str, *, seen: set, suspect: set, disputed: set) -> str:
     """What must be known beside a score; `key` is what the sets hold, model or task."""
-    marks = [MARKS["trained"]] if score[key] in seen else []
+    marks = [MARKS["synthetic"]] if synthetic.is_synthetic(score["benchmark"]) else []
+    marks += [MARKS["trained"]] if score[key] in seen else []
     if score["origin"] == "published":
         marks += [MARKS["suspect"]] if {(score[key], ""), (score[key], score["metric"])} & suspect else []
         marks += [MARKS["disputed"]] if score[key] in disputed else []
@@ -73,7 +75,7 @@ def model_scores(boards: Boards, *, model: str) -> dict[str, Any]:
         raise UnknownKey("model", model, queries_pages.listed_models(db)["key"])
     seen = set(queries_pages.trained_model(db, model=model)["task"])
     suspect = _figures(queries_pages.suspects(db, model=model), "task")
-    disputed = set(frame.loc[~frame["main"], "task"])
+    disputed = _disputed(frame, "task")
     places = _places(boards, model)
     rows = []
     for score in frame.to_dict("records"):
@@ -112,6 +114,11 @@ def model_scores(boards: Boards, *, model: str) -> dict[str, Any]:
         *_origin_columns(),
     ]
     return {"columns": columns, "rows": rows, "caption": f"{len(rows)} scores in the units the papers print"}
+
+
+def _disputed(frame: pd.DataFrame, by: str) -> set[str]:
+    """Where another table of the paper prints another number; other ways of running it here dispute nothing."""
+    return set(frame.loc[~frame["main"] & (frame["origin"] == "published"), by])
 
 
 def _figures(suspects: pd.DataFrame, by: str) -> set[tuple[str, str]]:
@@ -168,7 +175,7 @@ def task_scores(boards: Boards, *, task: str) -> dict[str, Any]:
     frame = frame.sort_values(
         ["turn", "main", "part", "subset", "down"], ascending=[True, False, True, True, True]
     )
-    disputed = set(frame.loc[~frame["main"], "model"])
+    disputed = _disputed(frame, "model")
     rows = []
     for score in frame.to_dict("records"):
         rows.append(

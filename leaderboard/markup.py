@@ -114,6 +114,30 @@ def remarks(notes: pd.DataFrame, *, first: str = "") -> str:
     return f"<ul class='pg-list'>{''.join(lines)}</ul>" if lines else "<p class='pg-quiet'>None.</p>"
 
 
+def single_items(task: str) -> str:
+    """A place that items.js fills with the single items of a task's computed runs."""
+    return f"<div class='lk-items' data-task='{html.escape(task, quote=True)}'><p class='pg-quiet'>Loading …</p></div>"
+
+
+def runs(frame: pd.DataFrame, *, of: str) -> str:
+    """Computed runs, one a line that opens to what it was made with. frame: as `queries_items.computed_runs`.
+
+    `of` is the column that names a line: `title` (of the model) or `task_title`.
+    """
+    lines = []
+    for run in frame.to_dict("records"):
+        score = number(run["value"], digits=int(run["digits"]), scale=float(run["scale"])) if not blank(
+            run["value"]) else NOTHING
+        share = 1.0 if blank(run["coverage"]) else run["coverage"]
+        facts = [text(run["variant"], missing=""), "" if run["main"] else "not the one on the board",
+                 "" if share >= 1 else f"{share:.1%} of items", text(f"{run['device']}, {run['dtype']}"),
+                 "" if blank(run["seconds"]) else f"{run['seconds']:.1f} s", text(str(run["started"])[:10])]
+        lines.append(f"<details class='lk-run' data-run='{html.escape(run['id'], quote=True)}'><summary><span "
+                     f"class='pg-run'>{text(run[of])}</span> <b>{score}</b> <span class='pg-quiet'>"
+                     f"{' · '.join(filter(None, facts))}</span></summary></details>")
+    return f"<div class='pg-runs'>{''.join(lines)}</div>"
+
+
 def lazy_table(source: str, *, label: str) -> str:
     """A place that data.js fills with a sortable table from `source` once it is in view."""
     return (

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from leaderboard import profiles, queries_pages
+from leaderboard import markup, profiles, queries_items, queries_pages, synthetic
 from leaderboard.board.ranked import Ranked
 from leaderboard.board.table import Table
 from leaderboard.marks import marked
@@ -37,8 +37,10 @@ KINDS = {
     "generator": "text-to-image generator",
     "distribution": "distribution metric (rates generators by sets of images)",
 }
+SHIPPED = "assets/"  # weights that lie in the repository itself
 SHOWN = 6  # strengths, weaknesses
 NEAR = 8
+MOST_RUNS = 40  # of one benchmark that are listed without scrolling
 
 
 def known(boards: Boards, about: pd.Series) -> str:
@@ -67,7 +69,9 @@ def known(boards: Boards, about: pd.Series) -> str:
         for row in spelled.itertuples()
     )
     hub = NOTHING
-    if about["weights"]:
+    if str(about["weights"]).startswith(SHIPPED):
+        hub = f"<code>{text(about['weights'])}</code> <span class='pg-quiet'>in this repository</span>"
+    elif about["weights"]:
         address = f"https://huggingface.co/{quote(about['weights'], safe='/')}"
         hub = f"<a href='{address}' rel='noreferrer'>{text(about['weights'])}</a>"
         hub += (
@@ -106,7 +110,9 @@ def ranks(boards: Boards, model: str, suites: list[str]) -> str:
         for at, row in enumerate(sheet.rows):
             if row.model != model:
                 continue
-            name = link(f"board?suite={suite}&select={quote(row.id, safe='/:~')}", sheet.suite["title"])
+            about = sheet.suite
+            name = link(f"board?suite={suite}&select={quote(row.id, safe='/:~')}", synthetic.plain(about["title"]))
+            name += synthetic.badge(about["benchmark"])
             if ranked is not None and ranked.why[at]:
                 name += f"<br><span class='pg-quiet'>{text(ranked.why[at])}</span>"
             rows.append([name, text(row.origin), *_rank_cells(sheet, ranked, at)])
@@ -153,8 +159,10 @@ def _rank_cells(sheet: Table, ranked: Ranked | None, at: int) -> list[str]:
 
 def strip_title(shown: profiles.Field) -> str:
     """The heading of the figure, with what its marks are."""
+    about = shown.table.suite
     return (
-        f"<section class='pg-section'><h2>Against the field: {text(shown.table.suite['title'])}</h2><p "
+        "<section class='pg-section'><h2>Against the field: "
+        f"{synthetic.titled(about['title'], about['benchmark'])}</h2>{synthetic.note(about['benchmark'])}<p "
         "class='pg-quiet'>Each "
         f"line holds the {len(shown.rows) - 1} other rows of the same origin ({text(shown.origin)} "
         "figures) as ticks and this "
@@ -260,10 +268,11 @@ def rest(boards: Boards, about: pd.Series) -> str:
         f"<details class='pg-cite'><summary>How to cite {text(row.title)}</summary><pre "
         f"tabindex='0'>{text(row.bibtex)}"
         "</pre></details>"
-        for row in papers.itertuples()
+        for row in papers.itertuples() if row.bibtex
     )
     return (
-        section(
+        _computed(boards, about)
+        + section(
             "All scores",
             lazy_table(f"data/model?model={quote(about['key'], safe='/')}", label="Its scores"),
             more="In the units the papers print, with 95% intervals where the number of items is known. "
@@ -274,3 +283,18 @@ def rest(boards: Boards, about: pd.Series) -> str:
         + section("Remarks", remarks)
         + section("Cite", f"{cites}<p class='pg-quiet'>Cite the paper whose figures you use.</p>")
     )
+
+
+def _computed(boards: Boards, about: pd.Series) -> str:
+    """Its computed runs, benchmark by benchmark; empty where there is none."""
+    made = queries_items.computed_runs(boards.db, model=about["key"])
+    if made.empty:
+        return ""
+    parts = []
+    for benchmark, runs in made.groupby("benchmark", sort=False):
+        shelf = markup.runs(runs, of="task_title")
+        if len(runs) > MOST_RUNS:
+            shelf = f"<div class='pg-scroll' tabindex='0' role='group' aria-label='Runs'>{shelf}</div>"
+        parts.append(f"<h3>{synthetic.titled(runs['benchmark_title'].iloc[0], benchmark)}</h3>{shelf}")
+    return section("Computed runs", "".join(parts), more="Each opens to its settings, versions, device and time; the "
+                   "task's page has its single items.")

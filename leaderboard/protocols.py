@@ -64,6 +64,18 @@ SENTENCES = {
     ): "Text-to-image generators draw the same prompts; automatic metrics rate each generator's images, and "
     "people's preferences say which are right.",
 }
+# The mini suite asks as the benchmarks do that it draws after; where people judged there, it knows how it drew.
+SENTENCES |= {
+    ("choice", "mini"): "Two candidates or more are shown with a reference, a caption or a question; which is the "
+    "better one? Encoders answer by the higher cosine similarity, language models in words. Which is right follows "
+    "from how they were drawn.",
+    ("odd_one_out", "mini"): SENTENCES["odd_one_out", "unisim"],
+    ("retrieval", "mini"): SENTENCES["retrieval", "mieb"],
+    ("sts", "mini"): "Words drawn as images: the cosine similarity of a pair is correlated with the number of words "
+    "that both have.",
+    **{(procedure, "mini"): SENTENCES[procedure, "mieb"]
+       for procedure in ("probe", "zero_shot", "clustering", "matching", "multiple_choice")},
+}
 SETTINGS = {
     "samples_per_label": "{} images a class to learn from",
     "n_experiments": "{} draws",

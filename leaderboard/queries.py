@@ -105,7 +105,8 @@ def cell(db: Database, *, model: str, task: str) -> pd.DataFrame:
     """Every score of one model on one task, whatever its source, the shown one first."""
     return db.ask("""
         SELECT scores.subset, scores.metric, scores.value, scores.stderr, scores.n, scores.printed, runs.origin,
-               runs.source, runs.main, runs.settings, runs.seconds, runs.error
+               runs.source, runs.main, runs.settings, runs.seconds, runs.error, runs.id AS run,
+               EXISTS (SELECT 1 FROM items WHERE items.run = runs.id) AS items
         FROM scores JOIN runs ON runs.id = scores.run
         WHERE runs.model = ? AND runs.task = ?
         ORDER BY runs.main DESC, runs.origin, scores.metric, scores.subset""", [model, task])

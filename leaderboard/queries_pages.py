@@ -27,6 +27,7 @@ def task_scores(db: Database, *, task: str) -> pd.DataFrame:
     return db.ask(
         """
         SELECT models.key AS model, models.title, models.kind, models.parameters_m, models.trained_on,
+               (SELECT benchmark FROM tasks WHERE key = runs.task) AS benchmark,
                scores.subset, scores.metric, metrics.title AS metric_title, metrics.scale, metrics.digits,
                metrics.lower, metrics.upper, scores.value, scores.printed, scores.n, scores.stderr, runs.origin,
                runs.source, runs.main

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from compute.types import BadInput, LikenessError
-from leaderboard import export, routes_pages, routes_relations, static
+from leaderboard import export, routes_items, routes_pages, routes_relations, static
 from leaderboard.board import payload, places, ranked
 from leaderboard.board import table as tables
 from leaderboard.kept import kept
@@ -58,6 +58,7 @@ def routes(boards: Boards) -> list[Route]:
         Route("/export/everything", _guard(lambda request: _export_all(boards, request))),
         *routes_pages.routes(boards, guard=_guard),
         *routes_relations.routes(boards, guard=_guard),
+        *routes_items.routes(boards, guard=_guard),
     ]
 
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from leaderboard import profiles, protocols, queries_pages, words
+from leaderboard import item_maps, markup, profiles, protocols, queries_items, queries_pages, synthetic, words
 from leaderboard.board.table import Column, Table
 from leaderboard.marks import SIGNS, marked
 from leaderboard.markup import (
@@ -138,7 +138,7 @@ def related(sheet: Table, place: int, found: tuple[np.ndarray, Correlation], sui
                     number(r[at], digits=2),
                     interval,
                     str(result.n[own, at]),
-                    link(f"correlations?suite={suite}&pair={pair}", "scatter"),
+                    link(f"correlations?suites={suite}&level=tasks&pair={pair}", "scatter"),
                 ]
             )
         return table(["Task", "Category", "ρ", "95% interval", "Models", ""], rows, numeric=(2, 3, 4))
@@ -194,7 +194,7 @@ def known(about: pd.Series, suites: pd.DataFrame, metrics: pd.DataFrame) -> str:
     )
     parts = [part for part in about["subsets"] if part != "default"]
     languages = list(about["languages"])
-    shelf = [link(f"board?suite={row.key}", row.title) for row in suites.itertuples()]
+    shelf = [link(f"board?suite={row.key}", synthetic.plain(row.title)) for row in suites.itertuples()]
     dataset = text(about["dataset_title"] if not pd.isna(about["dataset_title"]) else about["dataset"])
     if (
         isinstance(about["dataset_url"], str)
@@ -205,8 +205,10 @@ def known(about: pd.Series, suites: pd.DataFrame, metrics: pd.DataFrame) -> str:
     return facts(
         [
             ("Asks", protocols.sentence(str(about["procedure"]), str(about["benchmark"]))),
+            *[("Items are", text(about["notes"]))] * synthetic.is_synthetic(about["benchmark"]),
             *[("Settings", line) for line in [protocols.settings(_settings(about["notes"]))] if line],
-            ("Benchmark", f"{text(about['benchmark_title'])}, {text(about['category'])}{_words(about['category'])}"),
+            ("Benchmark", f"{synthetic.titled(about['benchmark_title'], about['benchmark'])}, "
+                          f"{text(about['category'])}{_words(about['category'])}"),
             ("Suites", ", ".join(shelf) or NOTHING),
             (
                 "Metric",
@@ -246,9 +248,22 @@ def _settings(notes: object) -> dict:
         return {}
 
 
+def single_items(db: Database, about: pd.Series) -> str:
+    """The places of its single items and of the map of its images."""
+    return (section(f"Single items{synthetic.badge(about['benchmark'])}", markup.single_items(about["key"]),
+                    more="What computed runs got right and wrong, item by item.")
+            + item_maps.heading(db, about, queries_items.item_maps(db, task=about["key"])))
+
+
 def foot(db: Database, about: pd.Series) -> str:
-    """All scores as a table to be loaded, remarks on them, and how to cite."""
+    """Its computed runs, all scores as a table to be loaded, remarks on them, and how to cite."""
+    made = queries_items.computed_runs(db, task=about["key"])
+    if len(made):
+        made = made.sort_values("value", ascending=not bool(made["higher"].iloc[0]), kind="stable")
+    runs = section("Computed runs", markup.runs(made, of="title"),
+                   more="Each opens to its settings, versions, device and time.") if len(made) else ""
     own = about["notes"] if isinstance(about["notes"], str) and not _settings(about["notes"]) else ""
+    own = "" if synthetic.is_synthetic(about["benchmark"]) else own  # said among the facts
     listed = remarks(queries_pages.task_notes(db, task=about["key"]), first=own)
     cited = (
         f" Data: {text(about['dataset_citation'])}."
@@ -256,7 +271,8 @@ def foot(db: Database, about: pd.Series) -> str:
         else ""
     )
     return (
-        section(
+        runs
+        + section(
             "All scores",
             lazy_table(f"data/task?task={quote(about['key'], safe='/')}", label="The scores"),
             more="In the units the papers print; † trained on this data set, ? suspect figure, ‡ another "
@@ -266,6 +282,7 @@ def foot(db: Database, about: pd.Series) -> str:
         + section(
             "Cite",
             f"<details class='pg-cite'><summary>How to cite {text(about['benchmark_title'])}</summary>"
-            f"<pre tabindex='0'>{text(about['bibtex'])}</pre></details><p class='pg-quiet'>{cited}</p>",
+            f"<pre tabindex='0'>{text(about['bibtex'])}</pre></details><p class='pg-quiet'>{cited}</p>"
+            if about["bibtex"] else "<p class='pg-quiet'>It is drawn by this project: there is no paper to cite.</p>",
         )
     )

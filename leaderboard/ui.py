@@ -98,8 +98,8 @@ def heading(site: Site, *, title: str, sentence: str, cite: str = "", copy: bool
 
 
 def citations(site: Site) -> str:
-    """BibTeX of the four papers."""
-    return "\n\n".join(queries.benchmarks(site.db)["bibtex"])
+    """BibTeX of the papers."""
+    return "\n\n".join(filter(None, queries.benchmarks(site.db)["bibtex"]))
 
 
 # For a gr.HTML whose first heading names what the page is about: the tab is named after it.

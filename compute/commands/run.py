@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -61,6 +62,8 @@ def _run(*, suite: str, models: tuple[str, ...], tasks: tuple[str, ...], data: P
     if offline or dry_run:
         stay_offline()
     root = (results or build.RESULTS).absolute()
+    if not dry_run:
+        _writable(root)
     where = hardware(device=device, dtype=dtype)
     kept = build.RESULTS if root == build.COMPUTED else root  # encodings and answers are never shipped
     os.environ.setdefault("LIKENESS_ANSWERS", str(kept / "answers"))
@@ -82,6 +85,17 @@ def _run(*, suite: str, models: tuple[str, ...], tasks: tuple[str, ...], data: P
         typer.echo(line)
     rebuild(root)
     return any(one.state == "failed" for one in outcomes)
+
+
+def _writable(folder: Path) -> None:
+    """Raises BadInput for a folder that can hold nothing, before hours of work find out."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise BadInput(f"Nothing can be written in {folder} ({error.strerror}): name another folder with --results") \
+            from error
 
 
 def rebuild(root: Path) -> None:

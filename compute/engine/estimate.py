@@ -106,7 +106,7 @@ def _work(row: Model, jobs: Sequence[Job], data: Mapping[str, Data], bench: Benc
             exact = False
             found = [one.counts.get(kind) for kind in kinds]
             items += sum(count for count in found if count)
-            unknown += not any(count is not None for count in found)
+            unknown += bool(kinds) and not any(count is not None for count in found)
     size, present = weights(row)
     return Work(model=row, weights=size, present=present, items=items, exact=exact, unknown=unknown, runs=len(jobs))
 

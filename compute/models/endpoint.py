@@ -31,7 +31,7 @@ from compute.types import BadInput, BadItem, Model, NotHere
 
 URL, KEY = "LIKENESS_ENDPOINT", "LIKENESS_ENDPOINT_KEY"
 DEFAULTS: dict[str, Any] = {
-    "model": "",  # the name the endpoint serves it under; empty: the row's weights
+    "model": "",  # the name the endpoint serves it under; empty: the row's weights, or the key of one without
     "max_tokens": 32,
     "seed": 0,  # left out, and recorded as such, where the endpoint refuses it
     "extra": {},  # further fields of every request, such as {"chat_template_kwargs": {"enable_thinking": false}}
@@ -60,8 +60,8 @@ class Endpoint:
         from huggingface_hub import InferenceClient
 
         self.settings: dict[str, Any] = {
-            "model": row.key, "served": options["model"] or row.weights, "temperature": 0, "seed": options["seed"],
-            "max_tokens": options["max_tokens"], "extra": dict(options["extra"]),
+            "model": row.key, "served": options["model"] or row.weights or row.key, "temperature": 0,
+            "seed": options["seed"], "max_tokens": options["max_tokens"], "extra": dict(options["extra"]),
             "images": f"as files; PNG where they are not upright RGB in PNG, JPEG or WebP; decoding {decoding.VERSION}"}
         self.answers = answers or AnswerLog(row, settings={"adapter": "endpoint", **self.settings})
         self.progress: Callable[[int], None] | None = None
@@ -227,14 +227,12 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
     """
     options = chosen(row, DEFAULTS)
     url = os.environ.get(URL, "").strip()
-    served = options["model"] or row.weights
     if not url:
-        raise NotHere(f"{row.key} is asked through an OpenAI-compatible endpoint, and {URL} is not set. Serve {served} "
-                      f"(vllm serve {served}), then: export {URL}=http://localhost:8000/v1")
+        how = (f"Serve it (vllm serve {row.weights}), then: export {URL}=http://localhost:8000/v1" if row.weights else
+               f"Its weights are not public: export {URL} and {KEY} for a service that offers it")
+        raise NotHere(f"{row.key} is asked through an OpenAI-compatible endpoint, and {URL} is not set. {how}")
     if not _is_address(url):
         raise BadInput(f"{URL} is no address of the form http://host:port/v1")
-    if not served:
-        raise BadInput(f"{row.key} names neither weights nor options.model: nothing to ask the endpoint for")
     limits = Limits(concurrency=int(_number("CONCURRENCY", Limits.concurrency)),
                     attempts=int(_number("ATTEMPTS", Limits.attempts)), timeout=_number("TIMEOUT", Limits.timeout))
     return Endpoint(row=row, url=url, key=os.environ.get(KEY, "").strip(), limits=limits, options=options)

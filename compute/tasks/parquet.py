@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import threading
+import weakref
 from collections import OrderedDict
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-KEPT_GROUPS = 4  # row groups of images kept in memory a column; tables of images hold 100 to 1,000 rows a group
+# Row groups of images kept in memory, of all columns together: so many whatever their size, for columns that are read
+# side by side, and more while they are small. Tables of images hold 100 to 1,000 rows a group.
+KEPT_GROUPS, KEPT_BYTES = 12, 512 << 20
 NO_KEY = b""  # of a row without an image
 
 
@@ -137,34 +141,71 @@ class Table:
         return content_key(json.dumps([name, facts])).decode()
 
 
+class _Recent:
+    """The row groups read last, whichever column's: columns of a whole suite live at once. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: OrderedDict[tuple[int, int], tuple[list, int]] = OrderedDict()
+        self._bytes = 0
+
+    def get(self, key: tuple[int, int]) -> list | None:
+        with self._lock:
+            if key not in self._held:
+                return None
+            self._held.move_to_end(key)
+            return self._held[key][0]
+
+    def put(self, key: tuple[int, int], rows: list) -> None:
+        size = sum(map(_size, rows))
+        with self._lock:
+            self._bytes += size - self._held.pop(key, ([], 0))[1]
+            self._held[key] = rows, size
+            while len(self._held) > KEPT_GROUPS and self._bytes > KEPT_BYTES:
+                self._bytes -= self._held.popitem(last=False)[1][1]
+
+    def drop(self, column: int) -> None:
+        """Forgets a column that is gone."""
+        with self._lock:
+            for key in [key for key in self._held if key[0] == column]:
+                self._bytes -= self._held.pop(key)[1]
+
+
+_recent = _Recent()
+_columns = itertools.count()
+
+
 class _Groups:
-    """Row groups of one image column, decoded from Parquet to bytes; the last few stay in memory. Thread-safe."""
+    """Row groups of one image column, decoded from Parquet to bytes; those read last stay in memory. Thread-safe."""
 
     def __init__(self, places: list[tuple[pq.ParquetFile, int]], name: str, *, title: str) -> None:
         self._places, self._name, self._title = places, name, title
-        self._kept: OrderedDict[int, list] = OrderedDict()
+        self._column = next(_columns)
         self._lock = threading.Lock()
+        weakref.finalize(self, _recent.drop, self._column)
 
     def __len__(self) -> int:
         return len(self._places)
 
     def __call__(self, at: int, *, keep: bool = True) -> list:
         with self._lock:  # a ParquetFile is not made for two readers at once
-            if at in self._kept:
-                self._kept.move_to_end(at)
-                return self._kept[at]
+            kept = _recent.get((self._column, at))
+            if kept is not None:
+                return kept
             part, group = self._places[at]
             rows = [_bytes(value, of=self._title) for value in
                     part.read_row_group(group, columns=[self._name]).column(self._name).to_pylist()]
             if keep:
-                self._kept[at] = rows
-                while len(self._kept) > KEPT_GROUPS:
-                    self._kept.popitem(last=False)
+                _recent.put((self._column, at), rows)
             return rows
 
 
 def _keys_of(row: Any, *, lists: bool) -> Any:
     return [_keys_of(one, lists=False) for one in row] if lists else content_key(row) if row else NO_KEY
+
+
+def _size(row: Any) -> int:
+    return sum(map(_size, row)) if isinstance(row, list) else len(row or b"")
 
 
 def _bytes(value: Any, *, of: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from random import Random
 
@@ -9,12 +10,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compute.tasks.drawing import compose, distortions
-from compute.tasks.drawing.captions import Caption, caption, quality, quality_facts
-from compute.tasks.drawing.lexicon import CELLS, COLOURS, DAMAGES, PHOTOGRAPHS, SHAPES, SIZES, TEXTURES, TONES, WORDS
+from compute.tasks.drawing.captions import (
+    PLACES,
+    Caption,
+    caption,
+    counted,
+    located,
+    quality,
+    quality_facts,
+    related,
+)
+from compute.tasks.drawing.lexicon import (
+    CELLS,
+    COLOURS,
+    DAMAGES,
+    OPPOSITE,
+    PHOTOGRAPHS,
+    SHAPES,
+    SIZES,
+    TEXTURES,
+    TONES,
+    WORDS,
+)
 from compute.tasks.drawing.render import SIDE, Pixels
-from compute.tasks.drawing.scenes import Scene, cell, facts
+from compute.tasks.drawing.scenes import Scene, cell, facts, place, relation
 from compute.tasks.drawing.variants import Shown, distorted, sentence, sharing, shift
 
+ANSWERS = 4  # of a question on where or how many
+QUESTIONS = 4  # one question to so many images
 TEXTS = 3  # captions an image: two true ones and a false one
 # What images are ordered by, and the prompts for more and for less of it that benchmarks use.
 QUALITIES = ("quality", "brightness", "colorfulness", "contrast", "sharpness")
@@ -41,6 +64,8 @@ class Lesson:
     images: Pixels  # (n, 64, 64, 3)
     texts: tuple[str, ...]  # (n * TEXTS,)
     true: NDArray[np.bool_]  # (n, n * TEXTS): whether the text holds for the image
+    asked: NDArray[np.int64]  # (q,) images with a question of their own
+    answers: tuple[str, ...]  # (q * ANSWERS,) texts that differ in one word or number; a question's first one is true
     families: int  # the first 3 * families images are (reference, nearer, farther)
     named: NDArray[np.float32]  # (n, len(NAMED)) of 0 and 1
     patches: NDArray[np.int64]  # (n, patches, len(PATCH_HEADS)), row by row; 0 for nothing
@@ -56,9 +81,11 @@ def lesson(*, seed: int, step: int, images: int, part: str = "train") -> Lesson:
     known = [facts(one.scene) for one in shown]
     captions = [text for one, true in zip(shown, known, strict=True) for text in _captions(one, true, rng)]
     pixels = np.stack([one.pixels() for one in shown])
+    asked, answers = _questions(shown, rng)
     known = [true | _damage(one) | _ninths(one) for one, true in zip(shown, known, strict=True)]
     return Lesson(images=pixels, texts=tuple(text.text for text in captions), true=_holds(known, captions),
-                  families=families, named=np.array([[name in true for name in NAMED] for true in known], np.float32),
+                  asked=asked, answers=answers, families=families,
+                  named=np.array([[name in true for name in NAMED] for true in known], np.float32),
                   patches=np.stack([_patches(one) for one in shown]), qualities=_qualities(shown, pixels))
 
 
@@ -105,6 +132,39 @@ def _single(rng: Random, *, part: str) -> Shown:
 def _damage(one: Shown) -> frozenset[str]:
     """What is true of the image's quality and tone."""
     return quality_facts(kind=one.kind if one.strength else "", strength=one.strength)
+
+
+def _questions(shown: list[Shown], rng: Random) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Images with things, and four statements each, alike but for the relation, the place or the number."""
+    asked, answers = [], []
+    for at in rng.sample(range(len(shown)), len(shown)):
+        if len(asked) < len(shown) // QUESTIONS and shown[at].scene.things:
+            texts = _question(shown[at].scene, rng)
+            if texts:
+                asked.append(at)
+                answers += texts
+    return np.array(asked), tuple(answers)
+
+
+def _question(scene: Scene, rng: Random) -> list[str]:
+    """Four statements, the first one true; none where things stand too near a border to tell."""
+    kind = rng.choice(("relation", "relation", "place", "number"))
+    counts = Counter(thing.name for thing in scene.things)
+    one = rng.choice(scene.things)
+    n, others = counts[one.name], [thing for thing in scene.things if thing is not one and counts[thing.name] == 1]
+    if kind == "relation" and n == 1 and others:
+        other = rng.choice(others)
+        how = relation(one, other)
+        if not how:
+            return []
+        hows = [how, *(another for another in OPPOSITE if another != how)]
+        return [related(one.name, each, other.name, wording=rng.randint(0, 1)).text for each in hows]
+    if kind == "number" or n > 1:
+        numbers = [n, *rng.sample([number for number in range(1, 7) if number != n], ANSWERS - 1)]
+        return [counted(one.name, number) for number in numbers]
+    where = place(one)
+    alike = [name for name in PLACES if len(name.split()) == len(where.split()) and name not in (where, "middle")]
+    return [located(one.name, each) for each in (where, *rng.sample(alike, ANSWERS - 1))] if where else []
 
 
 def _ninths(one: Shown) -> frozenset[str]:

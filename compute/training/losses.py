@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from compute.training.lessons import GAPS, LESS, MORE, PATCH_HEADS, TEXTS
+from compute.training.lessons import ANSWERS, GAPS, LESS, MORE, PATCH_HEADS, TEXTS
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -52,6 +52,14 @@ def patches(outputs: Tensor, shown: Tensor) -> Tensor:
         weight[0] = EMPTY
         loss = loss + torch.nn.functional.cross_entropy(logits, shown[..., place].flatten(), weight=weight)
     return loss / len(PATCH_HEADS)
+
+
+def questions(images: Tensor, answers: Tensor, asked: Tensor, scale: Tensor) -> Tensor:
+    """Cross-entropy of choosing the first of the ANSWERS statements on each image that has some."""
+    import torch
+
+    logits = scale * (images[asked][:, None] * answers.view(len(asked), ANSWERS, -1)).sum(-1)
+    return torch.nn.functional.cross_entropy(logits, torch.zeros(len(asked), dtype=torch.long))
 
 
 def nearness(images: Tensor, families: int) -> Tensor:

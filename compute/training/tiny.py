@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 DIMENSION = 128
 VISION = {"hidden_size": 192, "intermediate_size": 576, "num_hidden_layers": 4, "num_attention_heads": 4}
 TEXT = {"hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 3, "num_attention_heads": 4}
-WEIGHTS = {"contrast": 1.0, "naming": 30.0, "patches": 1.0, "nearness": 3.0, "ordering": 1.0}
+WEIGHTS = {"contrast": 1.0, "questions": 1.0, "naming": 0.3, "patches": 1.0, "nearness": 3.0, "ordering": 1.0}
 PLACES = 0.3  # height of the waves that patches' places begin as
 CHECKPOINT = "checkpoint.pt"
 
@@ -39,7 +39,7 @@ class Plan:
     """Everything that decides the outcome, but for the machine's arithmetic."""
 
     seed: int = 0
-    steps: int = 3600
+    steps: int = 3400
     images: int = 128  # a step
     rate: float = 1.5e-3  # the highest learning rate
     warm_up: int = 150  # steps
@@ -60,8 +60,8 @@ def train(folder: Path, *, plan: Plan = Plan(), every: int = 200) -> dict[str, f
     count = tokens.write(folder)
     torch.manual_seed(plan.seed)
     model = build(vocabulary=count)
-    heads = torch.nn.ModuleList(torch.nn.Linear(VISION["hidden_size"], outputs) for outputs in (
-        len(lessons.NAMED), sum(1 + len(head) for head in lessons.PATCH_HEADS)))  # of the training alone
+    heads = torch.nn.ModuleList(torch.nn.Linear(*sizes) for sizes in (
+        (DIMENSION, len(lessons.NAMED)), (VISION["hidden_size"], sum(1 + len(head) for head in lessons.PATCH_HEADS))))
     parameters = [*model.parameters(), *heads.parameters()]
     optimiser = torch.optim.AdamW(
         [{"params": [each for each in parameters if each.ndim > 1], "weight_decay": plan.decay},
@@ -157,17 +157,19 @@ def _losses(model: CLIPModel, heads: torch.nn.ModuleList, lesson: lessons.Lesson
     from torch.nn.functional import binary_cross_entropy_with_logits, normalize
 
     pixels = torch.from_numpy(lesson.images).permute(0, 3, 1, 2).float() / 127.5 - 1
-    ids = encode((*lesson.texts, *losses.prompts()))
+    ids = encode((*lesson.texts, *lesson.answers, *losses.prompts()))
     with torch.autocast("cpu", dtype=getattr(torch, plan.dtype), enabled=plan.dtype != "float32"):
         seen = model.vision_model(pixel_values=pixels, output_hidden_states=True)
         images = model.visual_projection(seen.pooler_output)
         texts = model.text_projection(model.text_model(input_ids=ids).pooler_output)
-        named, patches = heads[0](seen.pooler_output), heads[1](seen.hidden_states[-2][:, 1:])
+        named, patches = heads[0](images), heads[1](seen.hidden_states[-2][:, 1:])
     images, texts = normalize(images.float(), dim=-1), normalize(texts.float(), dim=-1)
-    captions, prompted = texts[:len(lesson.texts)], texts[len(lesson.texts):]
+    captions, answers, prompted = texts.split(
+        [len(lesson.texts), len(lesson.answers), len(texts) - len(lesson.texts) - len(lesson.answers)])
     return {
         "contrast": losses.contrast(images, captions, torch.from_numpy(lesson.true), model.logit_scale.exp()),
-        "naming": binary_cross_entropy_with_logits(named.float(), torch.from_numpy(lesson.named)),
+        "questions": losses.questions(images, answers, torch.from_numpy(lesson.asked), model.logit_scale.exp()),
+        "naming": binary_cross_entropy_with_logits(named.float(), torch.from_numpy(lesson.named)) * len(lessons.NAMED),
         "patches": losses.patches(patches.float(), torch.from_numpy(lesson.patches)),
         "nearness": losses.nearness(images, lesson.families),
         "ordering": losses.ordering(images, prompted, torch.from_numpy(lesson.qualities)),

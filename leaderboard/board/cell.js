@@ -3,6 +3,7 @@
 import { kindTitle, originTitle } from './rows.js';
 import { marksAt, MARKS, meanDigits, parametersText, rankText, reasonAt } from './columns.js';
 import { button, el } from './dom.js';
+import { runDetails } from './runs.js';
 
 const OPEN = new Map([[true, 'Open'], [false, 'Closed'], [null, 'Not stated']]);
 
@@ -17,7 +18,8 @@ function interval(value) {
 }
 
 function source(one) {
-  const head = [one.source, originTitle(one.origin ?? '')].filter(Boolean).join(' · ');
+  // A computed run's source is its folder, which its details name.
+  const head = [one.run ? '' : one.source, originTitle(one.origin ?? '')].filter(Boolean).join(' · ');
   const rows = [
     { label: 'As printed', text: one.printed },
     { label: 'Value', text: String(one.value ?? '') === String(one.printed ?? '') ? '' : one.value },
@@ -25,9 +27,11 @@ function source(one) {
     { label: 'Subset', text: one.subset === 'default' ? '' : one.subset },
     { label: 'Items', text: typeof one.n === 'number' ? one.n.toLocaleString('en') : one.n },
     { label: '95 % interval', text: interval(one.interval) },
+    { label: 'Coverage', text: one.coverage },
     { label: 'Note', text: one.note },
   ];
   const node = el('section', { class: 'lk-source' }, el('h4', {}, head), facts(rows));
+  if (one.run) node.append(runDetails(one.run));
   if (one.cite) node.append(el('details', {}, el('summary', {}, 'How to cite'), el('pre', {}, one.cite)));
   return node;
 }
@@ -120,7 +124,8 @@ export function createDialog(board) {
     show(data.title || heading, facts(data.lines ?? []),
       empty ? el('p', {}, `No value: ${reasonAt(payload, row, at)}`) : '',
       said.length || notes.length ? el('ul', { class: 'lk-notes' }, ...said, ...notes) : '',
-      ...(data.sources ?? []).map(source), links(data.task ? payload.links?.task : '', { task: data.task }, 'The page of this task'));
+      ...(data.sources ?? []).map(source), links(data.items ? payload.links?.items : '', data, 'Its single items'),
+      links(data.task ? payload.links?.task : '', data, 'The page of this task'));
   }
 
   return {

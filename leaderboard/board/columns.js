@@ -5,6 +5,9 @@ import { el } from './dom.js';
 import { cellAt, kindTitle, originsOf, originTitle } from './rows.js';
 import { breakable, titleSize } from './titles.js';
 
+const PARTIAL = 8;
+const BELOW = 90; // px that the line below a title takes
+
 export const MARKS = [
   [1, '†', 'trained on this data set'],
   [2, '?', 'doubtful: see its note'],
@@ -242,11 +245,13 @@ function scoreColumn({ payload, ranking, font }, at) {
   const column = payload.columns[at];
   const { digits, higher, chance, low, high } = column;
   const heading = higher ? column.title : `${column.title}\u00a0↓`;
-  const size = titleSize(heading, font, [low.toFixed(digits), high.toFixed(digits)]);
+  const fit = titleSize(heading, font, [low.toFixed(digits), high.toFixed(digits)]);
   const best = Math.round((higher ? column.high : column.low) * 10 ** digits);
+  const below = payload.suite.synthetic && chance !== null ? `chance ${chance.toFixed(digits)}` : '';
+  const size = below ? { width: Math.max(fit.width, BELOW), lines: fit.lines + 1 } : fit;
   return {
     key: column.key, title: breakable(heading), name: `${column.title}, ${column.metric_title}`,
-    hint: columnHint(column), group: column.group, numeric: true, sort: true, ...size, most: Math.max(118, size.width),
+    hint: columnHint(column), group: column.group, numeric: true, sort: true, below, ...size, most: Math.max(118, size.width),
     draw(cell, row) {
       const stored = cellAt(payload, ranking, row, at);
       if (stored === null) {
@@ -261,11 +266,12 @@ function scoreColumn({ payload, ranking, font }, at) {
       if (shade >= 0) cell.classList.add(`lk-shade-${shade}`);
       if (stored === best && column.high > column.low) cell.classList.add('lk-best');
       const said = [];
-      if (chance !== null && (higher ? value <= chance : value >= chance)) {
+      const bits = marksAt(payload, row, at);
+      // A mean of some tasks has a chance of its own.
+      if (chance !== null && !(bits & PARTIAL) && (higher ? value <= chance : value >= chance)) {
         cell.classList.add('lk-chance');
         said.push('at or below chance');
       }
-      const bits = marksAt(payload, row, at);
       if (bits) {
         cell.dataset.mark = MARKS.filter(([bit]) => bits & bit).map(([, mark]) => mark).join('');
         said.push(...MARKS.filter(([bit]) => bits & bit).map(([, , words]) => words));

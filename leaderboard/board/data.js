@@ -1,10 +1,15 @@
-/** Fills every `.lk-data` of a page with a sortable table from its `data-source`, once it comes into view. */
+/**
+ * Fills the places of a page: every `.lk-data` with a sortable table from its `data-source` once it comes into view,
+ * every `.lk-items` with the single items of its task, every `.lk-run` with what a run was made with.
+ */
 
 import { el, stylesheet } from './dom.js';
 import { css } from './colour.js';
+import { wire } from './runs.js';
 import { mountTable } from './table.js';
 
 const waiting = new WeakSet();
+const items = () => import('./items.js');
 
 async function fill(place) {
   const { source, label } = place.dataset;
@@ -40,6 +45,8 @@ export function watch(root = document.body) {
     }
   }, { rootMargin: '200px' });
   const scan = () => {
+    for (const place of root.querySelectorAll('.lk-items:not([data-mounted])')) items().then((module) => module.mount(place));
+    for (const place of root.querySelectorAll('.lk-run')) wire(place);
     for (const place of root.querySelectorAll('.lk-data')) {
       if (waiting.has(place)) continue;
       waiting.add(place);

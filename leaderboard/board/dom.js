@@ -21,12 +21,21 @@ export function button(text, onclick, attributes = {}) {
   return node;
 }
 
-let sheet = null;
+let own = null;
+
+const sheets = new Set();
+
+/** Adds a style sheet that lies beside this file, once. */
+export function sheet(name) {
+  if (sheets.has(name)) return;
+  sheets.add(name);
+  document.head.append(el('link', { rel: 'stylesheet', href: new URL(`./${name}`, import.meta.url).href }));
+}
 
 /** Adds board.css once and resolves when it applies (or failed to load: the table still works unstyled). */
 export function stylesheet(extra) {
-  if (sheet) return sheet;
-  sheet = new Promise((resolve) => {
+  if (own) return own;
+  own = new Promise((resolve) => {
     const link = el('link', { rel: 'stylesheet', href: new URL('./board.css', import.meta.url).href });
     link.addEventListener('load', resolve, { once: true });
     link.addEventListener('error', resolve, { once: true });
@@ -34,7 +43,7 @@ export function stylesheet(extra) {
     style.textContent = extra;
     document.head.append(link, style);
   });
-  return sheet;
+  return own;
 }
 
 /**

@@ -44,7 +44,8 @@ async function download(board, format) {
 /** The Export button with its panel. */
 export function createExport(board) {
   const menu = popover('Export', (panel) => {
-    const view = VIEW.map(([format, title]) => button(title, () => {
+    const citable = (format) => format !== 'bibtex' || board.payload.suite.cite;
+    const view = VIEW.filter(([format]) => citable(format)).map(([format, title]) => button(title, () => {
       menu.close();
       download(board, format);
     }));

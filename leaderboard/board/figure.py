@@ -21,3 +21,11 @@ def selection(assets: str, *, figure: str) -> gr.HTML:
 import(new URL('{assets}figure.js', document.baseURI)).then((module) =>
   module.selection(element.querySelector('.pg-bridge'), {{ id: '{figure}' }}));
 """)
+
+
+def pictures(assets: str, *, figure: str) -> gr.HTML:
+    """Shows the images behind the points of the figure: the one pointed at, and those of a chosen label."""
+    return gr.HTML(value="", html_template=TEMPLATE, apply_default_css=False, elem_classes="pg-silent", js_on_load=f"""
+import(new URL('{assets}figure.js', document.baseURI)).then((module) =>
+  module.pictures(element.querySelector('.pg-bridge'), {{ id: '{figure}' }}));
+""")

@@ -14,7 +14,7 @@ const COLUMNS_OVER = 1;
 const PASSING = ['title', 'aria-label', 'data-mark'];
 
 /**
- * Column: {key, title, name, hint, group, width, most, lines, pinned, numeric, sort, aside, draw(cell, row)}; `name` is what
+ * Column: {key, title, name, hint, group, width, most, lines, pinned, numeric, sort, aside, below, draw(cell, row)}; `name` is what
  * a screen reader says, `most` the width it may grow to, `lines` those of its title, `sort` whether its header sorts.
  */
 export class Grid {

@@ -19,7 +19,7 @@ export function paintHead(grid) {
 }
 
 function headCell(grid, column) {
-  const { key, title, name = title, hint = '', numeric, pinned, sort, aside = '' } = grid.columns[column];
+  const { key, title, name = title, hint = '', numeric, pinned, sort, aside = '', below = '' } = grid.columns[column];
   const classes = `lk-th${numeric ? ' lk-num' : ''}${pinned ? ' lk-pin' : ''}`;
   const cell = el('div', { role: 'columnheader', class: classes, title: hint, 'data-key': key });
   if (sort) {
@@ -28,7 +28,7 @@ function headCell(grid, column) {
   }
   const label = name === title ? null : name;
   if (sort) cell.append(el('button', { class: 'lk-sort', 'aria-label': label, type: 'button' },
-    aside && el('small', {}, aside), el('span', {}, title)));
+    aside && el('small', {}, aside), el('span', {}, title, below && el('small', { class: 'lk-below' }, below))));
   else {
     if (label) cell.setAttribute('aria-label', label);  // a span without a role must not carry it
     cell.append(el('span', { class: 'lk-sort' }, title));

@@ -17,9 +17,11 @@ export function createSuites(board) {
       const keys = suites.map(({ key }) => key).join();
       if (drawn !== keys) {
         drawn = keys;
-        list.replaceChildren(...suites.map(({ key, title, benchmark_title: benchmark }) => {
+        list.replaceChildren(...suites.map(({ key, title, benchmark_title: benchmark, synthetic }) => {
           const ahead = () => board.source.load(key).catch(() => null);
-          return button(title, () => board.go(key), { class: 'lk-suite', 'data-key': key, title: benchmark, onpointerenter: ahead, onfocus: ahead });
+          const node = button(title, () => board.go(key), { class: 'lk-suite', 'data-key': key, title: benchmark, onpointerenter: ahead, onfocus: ahead });
+          if (synthetic) node.append(el('span', { class: 'lk-badge lk-drawn' }, 'synthetic'));
+          return node;
         }));
       }
       if (shown === suite.key) return;

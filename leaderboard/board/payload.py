@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.ranking import rank
-from leaderboard import queries, words
+from leaderboard import queries, synthetic, words
 from leaderboard.board.ranked import Ranked
 from leaderboard.board.table import TRAINED, Column, Table
 from leaderboard.queries import Database
@@ -37,8 +37,8 @@ def board(db: Database, table: Table, ranked: Ranked | None) -> dict[str, Any]:
     return {
         "version": db.version,
         "suite": suite_facts(table),
-        "suites": [{"key": row.key, "title": row.title, "benchmark_title": row.benchmark_title}
-                   for row in queries.suites(db).itertuples()],
+        "suites": [{"key": row.key, "title": synthetic.plain(row.title), "benchmark_title": row.benchmark_title,
+                    "synthetic": synthetic.is_synthetic(row.benchmark)} for row in queries.suites(db).itertuples()],
         "presets": [{"key": name, "title": name[:1].upper() + name[1:], "weights": weights}
                     for name, weights in table.presets.items()],
         "categories": list(table.categories),
@@ -50,7 +50,8 @@ def board(db: Database, table: Table, ranked: Ranked | None) -> dict[str, Any]:
         "reasons": list(table.reasons),
         "missing": missing,
         "ranking": ranking(table, ranked),
-        "links": {"model": "model?model={model}", "task": "task?task={task}"},
+        "links": {"model": "model?model={model}", "task": "task?task={task}",
+                  "items": "task?task={task}&items={model}"},
     }
 
 
@@ -62,9 +63,11 @@ def suite_facts(table: Table) -> dict[str, Any]:
              "task-mean": f"Mean of {ranked} tasks", "human": "Ranked by people"}
     return {"key": about["key"], "title": about["title"], "benchmark": about["benchmark"],
             "benchmark_title": about["benchmark_title"], "aggregate": about["aggregate"],
-            "description": about["description"], "minimum_coverage": float(about["minimum_coverage"]),
+            "description": synthetic.described(about["description"], about["benchmark"]),
+            "minimum_coverage": float(about["minimum_coverage"]),
             "cite": about["bibtex"], "mean_title": means[about["aggregate"]], "url": about["url"],
             "digits": table.families[0].digits if table.families else 2,
+            "synthetic": synthetic.is_synthetic(about["benchmark"]),
             "people": next((column.key for column in table.columns if column.group == "People"), None)}
 
 

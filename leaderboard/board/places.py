@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
 import pandas as pd
 
 from compute.analysis.intervals import score_interval
-from leaderboard import queries
+from leaderboard import queries, synthetic
 from leaderboard.board.ranked import Ranked
 from leaderboard.board.table import TRAINED, Column, Table
 from leaderboard.queries import Database
@@ -26,8 +27,8 @@ def cell(db: Database, table: Table, ranked: Ranked | None, *, row_id: str, key:
     if index is None:
         raise queries.missing_column(table.suite["key"], key)
     column = table.columns[index]
-    sources = [_source(score, column) for score in queries.cell(db, model=row.model, task=column.task).itertuples()
-               if score.metric == column.metric]
+    limits, scores = queries.metrics(db).loc[column.metric], queries.cell(db, model=row.model, task=column.task)
+    sources = [_source(score, column, limits=limits) for score in scores.itertuples() if score.metric == column.metric]
     notes = queries.cell_notes(db, model=row.model, task=column.task, metric=column.metric)
     if table.marks[place, index] & TRAINED:
         notes.insert(0, "The model was trained on this data set, so the score says little about new data.")
@@ -37,8 +38,10 @@ def cell(db: Database, table: Table, ranked: Ranked | None, *, row_id: str, key:
              {"label": "Metric", "text": f"{column.metric_title}, {'higher' if column.higher else 'lower'} is better"}]
     if column.chance is not None:
         lines.append({"label": "By chance", "text": _number(column.chance, column)})
+    if synthetic.is_synthetic(table.suite["benchmark"]):
+        notes.insert(0, synthetic.SENTENCE)
     return {"title": f"{title} on {column.title}", "lines": lines, "sources": sources, "notes": notes,
-            "model": row.model, "task": column.task}
+            "model": row.model, "task": column.task, "items": any(source["items"] for source in sources)}
 
 
 def _family(table: Table, ranked: Ranked | None, place: int, family: Column, title: str) -> dict[str, Any]:
@@ -66,10 +69,12 @@ def _family(table: Table, ranked: Ranked | None, place: int, family: Column, tit
             "task": ""}
 
 
-def _source(score: Any, column: Column) -> dict[str, Any]:
+def _source(score: Any, column: Column, *, limits: pd.Series) -> dict[str, Any]:
     interval = ""
     if not pd.isna(score.stderr):
-        low, high = score_interval(value=score.value, stderr=score.stderr, lower=0, upper=1)  # known for shares only
+        lower, upper = (math.inf * sign if pd.isna(limits[name]) else float(limits[name])
+                        for name, sign in (("lower", -1), ("upper", 1)))
+        low, high = score_interval(value=score.value, stderr=score.stderr, lower=lower, upper=upper)
         interval = f"{_number(low, column)} to {_number(high, column)}"
     return {
         "source": score.source,
@@ -80,8 +85,18 @@ def _source(score: Any, column: Column) -> dict[str, Any]:
         "n": None if pd.isna(score.n) else int(score.n),
         "interval": interval,
         "origin": score.origin,
-        "note": "" if score.main else "Another table's figure for the same cell; not the one shown.",
+        "run": score.run if score.origin == "computed" else "",
+        "items": bool(score.items),
+        "coverage": _coverage(score),
+        "note": "" if score.main else "Another run of the same cell; not the one shown." if score.origin == "computed"
+                else "Another table's figure for the same cell; not the one shown.",
     }
+
+
+def _coverage(score: Any) -> str:
+    """The share of items that a computed score rests on, where it is not all of them."""
+    share = json.loads(score.settings).get("coverage") if score.origin == "computed" and score.settings else None
+    return "" if share is None or share >= 1 else f"{share:.1%} of the items"
 
 
 def _number(value: float, column: Column, *, more: int = 0) -> str:

@@ -145,11 +145,14 @@ def _families(columns: tuple[Column, ...], categories: tuple[str, ...]) -> tuple
         tasks = [column for column in columns if column.group == category]
         kinds = {column.metric_title for column in tasks}
         first = tasks[0]
+        # Guessing on every task gives the mean of their chances, as long as it is known for all.
+        chances = [column.chance for column in tasks]
+        chance = None if None in chances else float(np.mean(chances))
         families.append(Column(
             key=category, title=category, group="Categories", kind="family", task="", metric=first.metric,
             metric_title=" and ".join(sorted(kinds)) if len(kinds) < 3 else f"{len(kinds)} metrics",
             higher=first.higher, scale=first.scale, digits=first.digits, n=len(tasks), default=True, ranked=True,
-            chance=first.chance if len({column.chance for column in tasks}) == 1 else None))
+            chance=chance))
     return tuple(families)
 
 

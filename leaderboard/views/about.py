@@ -40,7 +40,8 @@ METHOD = (
     (
         "Noise of a score",
         "A share of n independent items has the standard error √(p(1 − p)/n), the source of the ± in UniSim-Bench's "
-        "Table 6. For other metrics (nDCG, Spearman, NMI, MMScore) none is known, and none is made up.",
+        "Table 6. For other printed metrics (nDCG, Spearman, NMI, MMScore) none is known, and none is made up. A "
+        "computed run has its items, and its noise is taken from them.",
     ),
     (
         "Tie classes",
@@ -70,6 +71,18 @@ METHOD = (
         "runs. Each origin is ranked by itself, because the sources differ in versions and settings.",
     ),
     (
+        "Computed runs",
+        "A run keeps its items: what was asked, what the model answered, and by what margin. A task's page shows up to "
+        "2,000 of them, drawn by the lowest digest of their names, so that every model shows the same ones. A run also "
+        "keeps its settings, package versions, device, time and a fingerprint of all that decides its numbers.",
+    ),
+    (
+        "Synthetic",
+        "The mini suite is drawn by a program from fixed seeds. It shows that the whole pipeline works on any machine "
+        "and how far a model is from its own random start and from guessing; it says nothing of photographs, and is "
+        "marked wherever it is shown.",
+    ),
+    (
         "Marks",
         "† the model was trained on the task's data set, as far as the papers say. ? the figure is "
         "suspect: the remark says "
@@ -93,6 +106,11 @@ fractions, 0.851 for 85.1%). Every row is checked before any is kept, and an err
 <p>Result files of the public MTEB results repository come in as they are, from a folder or fetched:</p>
 <pre tabindex='0'>python -m compute import mteb-results PATH
 python -m compute import mteb-results</pre>
+<h3>A computed score</h3>
+<p>The compute layer makes what is missing, keeps what it encoded, and rebuilds the database; the row shows as
+computed, its single items on the task's page. A map of a task's images takes one command more.</p>
+<pre tabindex='0'>python -m compute run --suite SUITE --models MODEL --tasks TASK
+python -m compute project --task TASK --model MODEL</pre>
 <h3>A model</h3>
 <p>For published or imported figures, a row of <code>assets/catalog/models.csv</code>, or in the CSV of
 scores the columns <code>model_title</code> and <code>model_kind</code> (encoder, metric, mllm, generator,

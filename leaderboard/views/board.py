@@ -9,7 +9,7 @@ from typing import Any
 import gradio as gr
 
 from compute.types import LikenessError, View
-from leaderboard import ui
+from leaderboard import synthetic, ui
 from leaderboard.board.board import board
 from leaderboard.comparison import Comparison, compare
 from leaderboard.figures import comparison as figures
@@ -60,7 +60,7 @@ def _shown(site: ui.Site, asked: dict[str, Any]) -> list[Any]:
     means = len(found.families) > 0
     wide = means and found.families["category"].nunique() > 2
     return [
-        gr.update(visible=True), _summary(found),
+        gr.update(visible=True), _summary(found, drawn=synthetic.note(site.boards.table(suite).suite["benchmark"])),
         gr.update(value=figures.bars(found.families, names=found.names) if means else None, visible=means),
         gr.update(value=figures.radar(found.families, names=found.names) if wide else None, visible=wide),
         f"<p class='pg-quiet'>{figures.kept(found.tasks)}</p>" if means else "",
@@ -71,7 +71,8 @@ def _shown(site: ui.Site, asked: dict[str, Any]) -> list[Any]:
     ]
 
 
-def _summary(found: Comparison) -> str:
+def _summary(found: Comparison, *, drawn: str) -> str:
+    """The comparison in a table; `drawn` is what is said where the items are synthetic."""
     lines = "".join(
         f"<tr><th scope='row'>{html.escape(row['name'])}</th><td class='pg-num'>{_signed(row['difference'])}</td>"
         f"<td class='pg-num'>{_interval(row['low'], row['high'])}</td><td class='pg-num'>{_probability(row['p'])}</td>"
@@ -86,7 +87,7 @@ def _summary(found: Comparison) -> str:
         "</p>")
     explained = EXPLAINED + (UNCORRECTED if lines else "")
     return (f"<h2 class='pg-h2' tabindex='-1'>Compared with {html.escape(found.names[0])}</h2>"
-            f"<p class='pg-quiet'>{explained}</p>{table}")
+            f"{drawn}<p class='pg-quiet'>{explained}</p>{table}")
 
 
 def _verdict(row: dict[str, Any]) -> str:

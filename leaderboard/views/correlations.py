@@ -10,7 +10,7 @@ import gradio as gr
 import numpy as np
 
 from compute.types import ORIGINS, View
-from leaderboard import lite, marks, queries, relations, state, ui
+from leaderboard import lite, marks, queries, relations, state, synthetic, ui
 from leaderboard import words as meanings
 from leaderboard.axes import Axis
 from leaderboard.board import figure as bridges
@@ -49,7 +49,7 @@ def draw(site: ui.Site) -> None:
     ui.static_html("<nav class='pg-presets' aria-label='Ready-made views'>" + "".join(
         link(f"correlations?preset={key}", title) for title, key in STARTS) + "</nav>")
     with gr.Row(elem_classes="pg-controls"):
-        suite = gr.Dropdown(list(zip(suites["title"], suites["key"], strict=True)), multiselect=True, value=[],
+        suite = gr.Dropdown(synthetic.listed(suites), multiselect=True, value=[],
                             label="Suites", scale=3)
         level = gr.Radio([(name.capitalize(), name) for name in relations.LEVELS], value="categories", label="Compare",
                          scale=3)
@@ -83,7 +83,9 @@ def draw(site: ui.Site) -> None:
 
     def whole(asked: Asked, pair: str) -> tuple:
         relation = made.of(asked)
-        return words(relation), matrix(relation), below(parameters, asked), *two(site, relation, keys=pair)
+        drawn = any(synthetic.is_synthetic(site.boards.table(suite).suite["benchmark"]) for suite in asked.suites)
+        note = f"<p class='pg-warning'>{synthetic.SENTENCE}</p>" if drawn else ""
+        return note + words(relation), matrix(relation), below(parameters, asked), *two(site, relation, keys=pair)
 
     def part(asked: Asked, pair: str) -> tuple:
         return two(site, made.of(asked), keys=pair)

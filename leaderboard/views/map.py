@@ -12,7 +12,7 @@ import pandas as pd
 
 from compute.analysis.suite import ALL
 from compute.types import ORIGINS, LikenessError, View
-from leaderboard import maps, queries, state, ui
+from leaderboard import maps, queries, state, synthetic, ui
 from leaderboard.board import figure as bridges
 from leaderboard.figures import map as figures
 from leaderboard.maps import COLOURS, Atlas, Made
@@ -39,7 +39,7 @@ def draw(site: ui.Site) -> None:
     ui.heading(site, title="Map", sentence=SENTENCE, cite=ui.citations(site))
     with gr.Row(elem_classes="pg-controls"):
         noun = gr.Radio([("Tasks", "tasks"), ("Models", "models")], value="tasks", label="Map of", scale=2)
-        suite = gr.Dropdown(list(zip(suites["title"], suites["key"], strict=True)), multiselect=True, value=[],
+        suite = gr.Dropdown(synthetic.listed(suites), multiselect=True, value=[],
                             label="Suites", scale=3)
         origin = gr.Dropdown([(name.capitalize(), name) for name in (*ORIGINS, ALL)], value="published",
                              label="Figures", scale=1)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from compute.analysis.field import standardised
 from compute.types import View
-from leaderboard import model_blocks, profiles, queries, queries_pages, ui
+from leaderboard import model_blocks, profiles, queries, queries_pages, synthetic, ui
 from leaderboard.board.data import lazy_tables
 from leaderboard.board.table import TRAINED
 from leaderboard.figures import model as figures
@@ -44,7 +44,7 @@ def draw(site: ui.Site) -> None:
             min_width=260,
         )
         suite = gr.Dropdown(
-            [("Its fullest suite", ""), *zip(suites["title"], suites["key"], strict=True)],
+            [("Its fullest suite", ""), *synthetic.listed(suites)],
             value="",
             label="Against the field of",
             scale=2,

@@ -9,7 +9,7 @@ import gradio as gr
 import numpy as np
 
 from compute.types import ORIGINS, View
-from leaderboard import queries, ui
+from leaderboard import queries, synthetic, ui
 from leaderboard.board.ranked import Ranked
 from leaderboard.board.table import TRAINED, Table
 
@@ -27,7 +27,7 @@ STARTS = (
      "not hold as printed."),
 )
 # The suite that speaks for each benchmark here.
-SHOWN = ("unisim-core", "pairbench", "mieb", "cfred-coco")
+SHOWN = ("unisim-core", "pairbench", "mieb", "cfred-coco", "mini")
 LEADERS = 5
 
 
@@ -47,16 +47,20 @@ def draw(site: ui.Site) -> None:
 def benchmarks(site: ui.Site) -> str:
     """One section a benchmark: what it asks, how much there is, and its first rows."""
     sections = []
+    known = set(queries.suites(site.db)["key"])
     for suite in SHOWN:
+        if suite not in known or not site.boards.table(suite).rows:
+            continue
         table, ranked = site.boards.table(suite), site.boards.ranked(suite)
         about = table.suite
-        size = _size(table, ranked)
+        size, title = _size(table, ranked), _text(synthetic.plain(about["title"]))
         bench = queries.benchmark(site.db, key=about["benchmark"]).iloc[0]
         sections.append(
-            f"<section><h2>{_text(about['benchmark_title'])}</h2><p>{_text(bench['description'])}</p>"
-            f"<p class='pg-quiet'>{_text(about['title'])}: {size}. {_text(about['description'])}</p>"
+            f"<section><h2>{synthetic.titled(about['benchmark_title'], about['benchmark'])}</h2>"
+            f"<p>{_text(synthetic.described(bench['description'], about['benchmark']))}</p>"
+            f"<p class='pg-quiet'>{title}: {size}. {_text(about['description'])}</p>"
             f"{_people(table) if ranked is None else _leaders(table, ranked)}"
-            f"<p><a href='board?suite={_text(suite)}'>All of {_text(about['title'])}</a></p></section>")
+            f"<p><a href='board?suite={_text(suite)}'>All of {title}</a></p></section>")
     return "<div class='pg-benchmarks'>" + "".join(sections) + "</div>"
 
 
@@ -73,8 +77,9 @@ def _size(table: Table, ranked: Ranked | None) -> str:
 
 
 def _origin(table: Table, ranked: Ranked) -> str:
-    """Ranks hold within one origin: the paper's own where it ranks anything, else the first that does."""
+    """Ranks hold within one origin: the paper's own where it ranks anything, else the first that does, or has rows."""
     found = [row.origin for place, row in enumerate(table.rows) if ranked.rank[place] > 0]
+    found = found or [row.origin for row in table.rows]
     return next((origin for origin in ORIGINS if origin in found), ORIGINS[0])
 
 

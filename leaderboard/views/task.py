@@ -1,4 +1,4 @@
-"""One task: how it is run, how its models do, what it still tells apart, and which tasks agree with it."""
+"""One task: how it is run, how its models do, which tasks agree with it, its single items, and a map of its images."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from compute.types import View
-from leaderboard import profiles, queries, queries_pages, task_blocks, ui
+from leaderboard import item_maps, profiles, queries, queries_items, queries_pages, synthetic, task_blocks, ui
+from leaderboard.board import figure as bridges
 from leaderboard.board.data import lazy_tables
 from leaderboard.board.table import Table
 from leaderboard.figures import task as figures
@@ -19,26 +20,28 @@ from leaderboard.markup import (
     section,
     text,
 )
-from leaderboard.state import Choice
+from leaderboard.state import Choice, Text
 
 SENTENCE = (
     "One task: how it is run and on what, how far it still tells models apart, who does best with what certainty, "
-    "and which other tasks it agrees with."
+    "which other tasks it agrees with, and the single items that a model got right or wrong."
 )
+MAP = "item-map"
 DEFAULT = "mieb/stl10"
 HALF = 1.96  # standard errors in half a 95% interval
 FEWEST = 8  # models a correlation is shown for
 
 
 def draw(site: ui.Site) -> None:
-    """One control, the figure, and two blocks of text around it."""
+    """The task's control, the figure and the text around it, then its images' map."""
     ui.heading(site, title="Tasks", sentence=SENTENCE)
     listed = queries_pages.listed_tasks(site.db)
     keys = tuple(listed["key"])
-    parameters = (Choice(key="task", default=DEFAULT if DEFAULT in keys else keys[0], choices=keys),)
+    parameters = (Choice(key="task", default=DEFAULT if DEFAULT in keys else keys[0], choices=keys), Text(key="map"))
     with gr.Row(elem_classes="pg-controls"):
         which = gr.Dropdown(
-            [(f"{row.title}  ·  {row.benchmark}, {row.category}", row.key) for row in listed.itertuples()],
+            [(f"{row.title}  ·  {synthetic.named(row.benchmark, row.key.partition('/')[0])}, {row.category}", row.key)
+             for row in listed.itertuples()],
             value=None,
             label="Task (type to search)",
         )
@@ -46,30 +49,59 @@ def draw(site: ui.Site) -> None:
                    js_on_load=ui.NAMED)
     figure = gr.Plot(show_label=False, container=False)
     rest = gr.HTML("", apply_default_css=False)
+    with gr.Column(visible=False) as around:
+        with gr.Row(elem_classes="pg-controls"):
+            seen_by = gr.Dropdown([("", "")], value="", label="As this model sees them", visible=False)
+        image_map = gr.Plot(show_label=False, container=False, elem_id=MAP)
+        bridges.pictures(site.assets, figure=MAP)
+        made_with = gr.HTML("", apply_default_css=False)
+    foot = gr.HTML("", apply_default_css=False)
     lazy_tables(site.assets)
+    mapped = [around, seen_by, image_map, made_with]
     related = lru_cache(maxsize=16)(lambda suite: correlations(site.boards.table(suite)))
     ui.bind(
         site,
         parameters=parameters,
-        controls=[which],
-        outputs=[head, figure, rest],
-        draw=lambda task: page(site, task=task, related=related),
+        controls=[which, seen_by],
+        outputs=[head, figure, rest, *mapped, foot],
+        draw=lambda task, map: whole(site, task=task, model=map, related=related),
+        parts=(ui.Part(keys=("map",), outputs=mapped, draw=lambda task, map: images(site, task=task, model=map)),),
     )
 
 
+def whole(site: ui.Site, *, task: str, model: str, related) -> tuple:
+    """Every output of the page: what `page` gives, with the map of its images between its second and last."""
+    head, figure, rest, foot = page(site, task=task, related=related)
+    return head, figure, rest, *images(site, task=task, model=model), foot
+
+
+def images(site: ui.Site, *, task: str, model: str) -> tuple:
+    """The map of the task's images: whether there is one, whose, the figure, and what it was made with."""
+    maps = queries_items.item_maps(site.db, task=task)
+    key = item_maps.chosen(maps, model=model)
+    if not key:
+        return gr.update(visible=False), gr.update(choices=[], value=None), gr.update(value=None), ""
+    choices = list(zip(maps["title"], maps["model"], strict=True))
+    return (gr.update(visible=True), gr.update(choices=choices, value=key, visible=len(choices) > 1),
+            item_maps.figure(site.db, task=task, model=key), item_maps.words(maps, model=key))
+
+
 def page(site: ui.Site, *, task: str, related) -> tuple:
-    """The three outputs for one task: facts and reading, the figure (hidden without a suite), and the rest."""
+    """Four outputs for one task: facts and reading, the figure (hidden without a suite), its items, and the rest."""
     about = queries_pages.task(site.db, key=task).iloc[0]
     suites = queries_pages.suites_of_task(site.db, task=task)
     metrics = queries.metrics(site.db)
     facts = task_blocks.known(about, suites, metrics)
-    head = f"<h2 class='pg-name'>{text(about['title'])}</h2><div class='pg-two'>{facts}"
+    mark, drawn = synthetic.badge(about["benchmark"]), synthetic.note(about["benchmark"])
+    head = f"<h2 class='pg-name'>{text(about['title'])}{mark}</h2>{drawn}<div class='pg-two'>{facts}"
+    items = task_blocks.single_items(site.db, about)
     foot = task_blocks.foot(site.db, about)
     if suites.empty:
         alone = "It is in no suite, so its models are not compared here."
         return (
             f"{head}</div><p class='pg-quiet'>{alone}</p>",
             gr.update(value=None, visible=False),
+            items,
             foot,
         )
     suite = str(suites["key"].iloc[0])
@@ -79,10 +111,12 @@ def page(site: ui.Site, *, task: str, related) -> tuple:
         return (
             f"{head}</div><p class='pg-quiet'>No model has a readable score on it.</p>",
             gr.update(value=None, visible=False),
+            items,
             foot,
         )
     column = sheet.columns[place]
-    points = ranked_points(sheet, place)
+    limits = metrics.loc[column.metric]
+    points = ranked_points(sheet, place, lower=limits["lower"], upper=limits["upper"])
     shown = points.drop(columns=["model", "marks"]).assign(note=points["marks"].map(said))
     figure = figures.scores(
         shown,
@@ -90,7 +124,6 @@ def page(site: ui.Site, *, task: str, related) -> tuple:
         digits=column.digits,
         chance=np.nan if column.chance is None else column.chance * column.scale,
     )
-    limits = metrics.loc[column.metric]
     head += f"{task_blocks.reading(sheet, place, ceiling=limits['upper'])}</div>"
     like = "" if not column.ranked else task_blocks.related(sheet, place, related(suite), suite)
     if str(about["procedure"]) == "frechet":
@@ -103,12 +136,16 @@ def page(site: ui.Site, *, task: str, related) -> tuple:
     return (
         head,
         gr.update(value=figure, visible=True),
-        f"<div class='pg-two'>{task_blocks.best(points, column)}{like}</div>{foot}",
+        f"<div class='pg-two'>{task_blocks.best(points, column)}{like}</div>{items}",
+        foot,
     )
 
 
-def ranked_points(sheet: Table, place: int) -> pd.DataFrame:
-    """Every row with a score, best first: model, title, origin, marks, value, low, high in shown units."""
+def ranked_points(sheet: Table, place: int, *, lower: float = 0, upper: float = 1) -> pd.DataFrame:
+    """Every row with a score, best first: model, title, origin, marks, value, low, high in shown units.
+
+    `lower` and `upper` bound the metric, NaN where it has no bound.
+    """
     column = sheet.columns[place]
     rows = []
     for at, row in enumerate(sheet.rows):
@@ -123,8 +160,8 @@ def ranked_points(sheet: Table, place: int) -> pd.DataFrame:
                 "origin": row.origin,
                 "marks": int(sheet.marks[at, place]),
                 "value": value * column.scale,
-                "low": max(low, 0) * column.scale if error == error else np.nan,
-                "high": min(high, 1) * column.scale if error == error else np.nan,
+                "low": np.fmax(low, lower) * column.scale if error == error else np.nan,
+                "high": np.fmin(high, upper) * column.scale if error == error else np.nan,
             }
         )
     frame = pd.DataFrame(rows)

@@ -29,6 +29,7 @@ ARGUMENTS = (
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # no name resolves: nothing gets out
 )
 PATIENCE = 15_000  # ms for anything to appear
+COMPUTED = ("unisim/imagenet-ooo", "unisim/roxford")  # tasks that stand-in models ran
 HOSTILE = '<img src=x onerror="window.harmed=1">${window.harmed=1}{{7*7}}'  # a model's title, out of an imported file
 
 
@@ -39,10 +40,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def app_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The shipped figures and a small import: a new model with a hostile title, and one known model measured again."""
-    from compute.build import build
+    """The shipped figures, a small import, and a few computed runs of stand-in models with a map of images.
+
+    The import has a new model with a hostile title, and one known model measured again.
+    """
     from compute.catalog import shipped
     from compute.importing import collection, read_scores_csv
+    from tests.leaderboard import stand_ins
 
     catalog = shipped()
     folder = tmp_path_factory.mktemp("app")
@@ -62,7 +66,9 @@ def app_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     collection.save(
         read_scores_csv(table, catalog=catalog), name="scores-example", folder=results / "imported"
     )
-    return build(folder / "likeness.duckdb", results=results).path
+    stand_ins.make(results, tasks=COMPUTED)
+    stand_ins.make_map(results, task=COMPUTED[0])
+    return stand_ins.database(folder, results=results)
 
 
 @pytest.fixture(scope="session")

@@ -123,3 +123,10 @@ def test_what_is_wrong_is_said_before_anything_runs(run: Command, world: World, 
     result = run(*words)
     assert isinstance(result.exception, error) and said in str(result.exception)
     assert (world.encoded, world.loaded) == (0, 0)
+
+
+def test_a_folder_that_cannot_be_written_is_named_before_any_work(run: Command, world: World) -> None:
+    (world.folder / "file").write_text("no folder")
+    result = run("--models", "small/eye", "--results", str(world.folder / "file" / "runs"))
+    assert isinstance(result.exception, BadInput) and "name another folder with --results" in str(result.exception)
+    assert world.encoded == 0 and "accuracy" not in result.output

@@ -1,4 +1,4 @@
-"""The tables of the shipped figures, and of the same with one import beside them."""
+"""The tables of the shipped figures, of the same with one import beside them, and with computed runs of stand-ins."""
 
 from __future__ import annotations
 
@@ -35,3 +35,19 @@ def imported_boards(tmp_path_factory: pytest.TempPathFactory) -> Boards:
     found = read_scores_csv(folder / "again.csv", catalog=shipped())
     collection.save(found, name="scores-again", folder=folder / "results" / "imported")
     return Boards(Database(build(folder / "likeness.duckdb", results=folder / "results").path))
+
+
+@pytest.fixture(scope="session")
+def stand_in_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The shipped figures, computed runs of stand-in models on a task of every kind, and one map of images."""
+    from tests.leaderboard import stand_ins
+
+    folder = tmp_path_factory.mktemp("stand-ins")
+    stand_ins.make(folder / "results")
+    stand_ins.make_map(folder / "results", task="mieb/cifar10")
+    return stand_ins.database(folder, results=folder / "results")
+
+
+@pytest.fixture(scope="session")
+def stand_in_boards(stand_in_database: Path) -> Boards:
+    return Boards(Database(stand_in_database))

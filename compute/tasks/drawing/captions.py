@@ -12,7 +12,7 @@ from compute.tasks.drawing.scenes import Background, Scene, place, relation
 _A = ("", "", "a picture of ", "an image of ", "a drawing of ")
 _RELATIONS = {"left of": ("left of", "to the left of"), "right of": ("right of", "to the right of"),
               "above": ("above", "over"), "below": ("below", "under")}
-_PLACES = {"top": "at the top", "bottom": "at the bottom", "left": "on the left", "right": "on the right",
+PLACES = {"top": "at the top", "bottom": "at the bottom", "left": "on the left", "right": "on the right",
            "middle": "in the middle", "top left": "at the top left", "top right": "at the top right",
            "bottom left": "at the bottom left", "bottom right": "at the bottom right"}
 
@@ -88,7 +88,17 @@ def _place(scene: Scene, rng: Random) -> Caption:
     where = place(thing)
     if not where:
         return Caption(text=article(f"{thing.size} {thing.name}"), facts=frozenset({f"size {thing.size} {thing.name}"}))
-    return Caption(text=f"{article(thing.name)} {_PLACES[where]}", facts=frozenset({f"place {where} {thing.name}"}))
+    return Caption(text=located(thing.name, where), facts=frozenset({f"place {where} {thing.name}"}))
+
+
+def located(name: str, where: str) -> str:
+    """`a red star at the top left`; `where` is a key of PLACES."""
+    return f"{article(name)} {PLACES[where]}"
+
+
+def counted(name: str, number: int) -> str:
+    """`three red stars`."""
+    return f"{NUMBERS[number]} {name if number == 1 else _many(name)}"
 
 
 def _with_ground(scene: Scene, rng: Random) -> Caption:

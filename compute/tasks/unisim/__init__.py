@@ -23,6 +23,8 @@ from compute.types import NotHere, Task
 LOADER_VERSION, SEED = 1, 0
 REPO, REWARDS, CIFAR = "saraghznfri/unisim_data", "THUDM/ImageRewardDB", "mteb/cifar100"
 CIFAR_REVISION = "ac5511f885f65fb75d31a9d8810a8440913f7721"  # as in MIEB's own row
+# Only the validation split is asked: the training images need not be fetched.
+REWARD_FILES = ("metadata-validation.parquet", "images/validation/*")
 HPDV2 = "unisim/hpdv2"
 ALTERNATIVES = (2, 3, 4, 5, 6, 7, 8)  # Figure 4
 OOO, IR = ("unisim/imagenet-ooo", "unisim/cifar-100-ooo"), tuple(landmarks.FOLDERS)
@@ -38,6 +40,7 @@ class Questions:
     question: str = "reference"
     change: Callable[[bytes], bytes] | None = None  # of an image file's bytes, before anything sees them
     repo: str = REPO
+    files: tuple[str, ...] = ()  # patterns of what is fetched of the data set; none: all
 
 
 NEARER = partial(Questions, reference="image")
@@ -49,7 +52,7 @@ QUESTIONS: dict[str, Questions] = {
     "unisim/nights": NEARER(draw=image_pairs.nights),
     "unisim/bapps": NEARER(draw=image_pairs.bapps),
     "unisim/pieapp-2afc": NEARER(draw=image_pairs.pieapp),
-    "unisim/imagereward": FITS_TEXT(draw=text_images.imagereward, repo=REWARDS),
+    "unisim/imagereward": FITS_TEXT(draw=text_images.imagereward, repo=REWARDS, files=REWARD_FILES),
     HPDV2: FITS_TEXT(draw=text_images.hpdv2(2)),
     "unisim/agiqa-3k-alignment": FITS_TEXT(draw=text_images.agiqa),
     "unisim/magicbrush": FITS_TEXT(draw=text_images.magicbrush),
@@ -73,7 +76,8 @@ def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str,
     if task.key == "unisim/cifar-100-ooo":
         return {"default": _cifar(task, source)}
     repo = QUESTIONS[task.key].repo if task.key in QUESTIONS else REPO
-    files = Files.of(repo, source.folder(repo, revision=task.revision))
+    wanted = QUESTIONS[task.key].files if task.key in QUESTIONS else ()
+    files = Files.of(repo, source.folder(repo, revision=task.revision, files=wanted))
     if task.key in IR:
         return landmarks.load(files, landmarks.FOLDERS[task.key], samples.looker(files, cache=source.cache))
     if task.key == "unisim/imagenet-ooo":
@@ -101,11 +105,21 @@ def needs(task: Task, *, source: Source) -> Need:
     """What the task takes; the data set's archives hold all tasks, so their bytes are counted once a data set."""
     repo, revision = _where(task)
     folder = source.present(repo, revision=revision)
-    pictures = len(task.modalities) and task.n_items
-    per_item = {"choice": 2, "odd_one_out": 3}.get(task.procedure)
+    images, texts = _shown(task)
     return Need(repo=repo, revision=revision, bytes=weight(folder) if folder else None, present=folder is not None,
-                images=pictures * per_item if pictures and per_item else None,
-                texts=task.n_items if "text" in task.modalities else None)
+                images=images * task.n_items if images and task.n_items else None,
+                texts=texts * task.n_items if texts and task.n_items else None)
+
+
+def _shown(task: Task) -> tuple[int, int]:
+    """Images and texts of one item; none where items are no questions."""
+    if task.key in OOO:
+        return 3, 0
+    if task.key not in QUESTIONS:
+        return 0, 0
+    asked = QUESTIONS[task.key]
+    parts = [asked.alternatives] * 2 + [asked.reference]
+    return parts.count("image"), parts.count("text")
 
 
 def _where(task: Task) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tarfile
 import zipfile
 from collections import defaultdict
@@ -111,7 +112,9 @@ class Files:
         keys = {name: content_key(read(name)) for name in names}
         if kept:
             kept.parent.mkdir(parents=True, exist_ok=True)
-            np.save(kept, np.array(list(keys.values()), dtype="S32"), allow_pickle=False)
+            draft = kept.with_suffix(f".draft-{os.getpid()}.npy")
+            np.save(draft, np.array(list(keys.values()), dtype="S32"), allow_pickle=False)
+            draft.replace(kept)
         return keys
 
 

@@ -105,3 +105,9 @@ def test_weights_are_sized_from_the_cache_or_from_parameters(tmp_path: Path, mon
                                              (np.int64(4_000_000_000), "4.0 GB"), (10**16, "10000 TB")])
 def test_sizes_are_said_as_people_do(count: int | None, said: str) -> None:
     assert estimate.size(count) == said
+
+def test_nothing_is_said_to_be_uncounted_where_nothing_is_encoded(world: World) -> None:
+    missing = replace(world.bench(), need=lambda task: need(images=30))
+    _, [gauge, _], said = estimated(world, missing, only=("unisim/near",), model="small/gauge")
+    assert (gauge.model.key, gauge.items, gauge.unknown) == ("small/gauge", 0, 0)
+    assert "not counted" not in said

@@ -290,3 +290,11 @@ def test_options_reach_the_server(server: Running) -> None:
     load(row, CPU, None).reply([question(1)])
     sent = server.state()["last"]
     assert (sent["model"], sent["max_tokens"], sent["top_k"]) == ("served-name", 7, 1)
+
+
+def test_a_hosted_model_is_asked_for_by_its_key(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    load(hosted := replace(ROW, weights=""), CPU, None).reply([question(1)])
+    assert server.state()["last"]["model"] == ROW.key
+    monkeypatch.delenv("LIKENESS_ENDPOINT")
+    with pytest.raises(NotHere, match="weights are not public: export LIKENESS_ENDPOINT and LIKENESS_ENDPOINT_KEY"):
+        load(hosted, CPU, None)

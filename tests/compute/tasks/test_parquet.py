@@ -114,3 +114,24 @@ def test_an_image_that_is_only_a_path_is_refused(tmp_path: Path) -> None:
     pq.write_table(rows, tmp_path / "data" / "test-00000-of-00001.parquet")
     with pytest.raises(BadInput, match="only a path"):
         parquet.table(tmp_path, repo="org/set", split="test").images("image")
+
+
+def test_groups_of_all_columns_share_one_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At most KEPT_GROUPS stay where they are large, whatever the number of columns; what is gone is read again."""
+    monkeypatch.setattr(parquet, "KEPT_GROUPS", 2)
+    monkeypatch.setattr(parquet, "KEPT_BYTES", 0)
+    held = parquet._Recent()
+    monkeypatch.setattr(parquet, "_recent", held)
+    hub_files.write(tmp_path, {("default", "test"): pictures(6)}, shards=3)
+    table = parquet.table(tmp_path, repo="org/set", split="test")
+    columns = [table.images("image") for _ in range(3)]
+    for at in (*range(6), 0):
+        for column in columns:
+            assert column.read(at) == hub_files.png(hub_files.image(at))
+    assert len(held._held) == 2
+    monkeypatch.setattr(parquet, "KEPT_BYTES", 1 << 20)
+    for at in range(6):
+        assert all(column.read(at) for column in columns)
+    assert len(held._held) == 9 and held._bytes == sum(size for _, size in held._held.values())
+    del columns, column
+    assert not held._held and held._bytes == 0

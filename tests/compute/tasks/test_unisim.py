@@ -55,6 +55,14 @@ def test_every_task_of_the_benchmark_has_a_loader() -> None:
             assert tasks.needs(row, source=Source(offline=True)).repo
 
 
+@pytest.mark.parametrize("name, images, texts", [
+    ("nights", 3, 0), ("magicbrush", 2, 1), ("polaris", 1, 2), ("kadid-10k", 2, 0), ("imagenet-ooo", 3, 0)])
+def test_a_dry_run_counts_what_an_item_shows(name: str, images: int, texts: int) -> None:
+    row = shipped().task(f"unisim/{name}")
+    need = tasks.needs(row, source=Source(offline=True))
+    assert (need.images or 0, need.texts or 0) == (images * row.n_items, texts * row.n_items)
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_nights_keeps_test_rows_of_six_votes(tmp_path: Path, packed: bool) -> None:
     unisim_files.write(tmp_path, "nights", packed=packed)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from compute.analysis.saturation import saturation
-from leaderboard import protocols, queries_pages, task_blocks
+from leaderboard import protocols, queries_items, queries_pages, task_blocks
 from leaderboard.judges import JUDGES, jury
 from leaderboard.views import generators, model, task
 
@@ -55,12 +55,13 @@ def test_a_guessed_alias_is_marked(site):
 
 def test_one_task_of_every_benchmark(site, related):
     for key in ("unisim/nights", "pairbench/coco-cj", "mieb/stl10", "cfred/parti"):
-        head, figure, rest = task.page(site, task=key, related=related)
+        head, figure, items, foot = task.page(site, task=key, related=related)
         assert f"<code>{key}</code>" in head
         assert figure["visible"]
-        assert f"data/task?task={key}" in rest
+        assert f"data-task='{key}'" in items
+        assert f"data/task?task={key}" in foot
     assert (
-        "correlations?suite=mieb&amp;pair=mieb/stl10,"
+        "correlations?suites=mieb&amp;level=tasks&amp;pair=mieb/stl10,"
         in task.page(site, task="mieb/stl10", related=related)[2]
     )
 
@@ -114,3 +115,25 @@ def test_likely_misprints_are_marked(site):
     assert sum(generators.suspects(site, shown, "mps")) == 1
     assert sum(generators.suspects(site, shown, "cmmd")) == 1
     assert sum(generators.suspects(site, shown, "hpsv2")) == 0
+
+
+def test_a_computed_run_can_be_opened_from_task_and_model(stand_in_boards):
+    there = SimpleNamespace(db=stand_in_boards.db, boards=stand_in_boards)
+    made = task.correlations(stand_in_boards.table("unisim-core"))
+    *_, foot = task.page(there, task="unisim/nights", related=lambda suite: made)
+    for key in ("eye", "dim", "judge"):
+        assert f"data-run='computed/example/{key}/unisim/nights/" in foot
+    *_, rest = model.page(there, model="example/eye", suite="", by="category")
+    assert rest.count("class='lk-run'") == len(queries_items.computed_runs(there.db, model="example/eye"))
+    assert "not the one on the board" in rest
+    *_, printed = model.page(there, model="royokong/e5-v", suite="", by="category")
+    assert "lk-run" not in printed
+
+
+def test_the_map_of_a_task_is_shown_where_there_is_one(stand_in_boards):
+    there = SimpleNamespace(db=stand_in_boards.db, boards=stand_in_boards)
+    shown, choice, figure, words = task.images(there, task="mieb/cifar10", model="")
+    assert shown["visible"] and choice["value"] == "example/eye" and "Example Eye" in words
+    assert len(figure.data) == 4
+    hidden, *_ = task.images(there, task="mieb/stl10", model="example/eye")
+    assert not hidden["visible"]

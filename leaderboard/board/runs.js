@@ -1,0 +1,48 @@
+/** What a computed run was made with: a disclosure that is filled when it is opened. */
+
+import { el, sheet } from './dom.js';
+
+const wired = new WeakSet();
+
+/** A closed disclosure of one run. */
+export function runDetails(id, label = 'Run details') {
+  const node = el('details', { class: 'lk-run', 'data-run': id }, el('summary', {}, label));
+  wire(node);
+  return node;
+}
+
+/** Makes a `<details data-run="...">` of the page fill itself when it is opened; doing so twice changes nothing. */
+export function wire(node) {
+  if (wired.has(node)) return;
+  wired.add(node);
+  sheet('items.css');
+  node.addEventListener('toggle', () => {
+    if (node.open && node.dataset.ready !== 'true') fill(node);
+  });
+}
+
+async function fill(node) {
+  const say = (...parts) => {
+    node.querySelector('.lk-run-body')?.remove();
+    node.append(el('div', { class: 'lk-run-body' }, ...parts));
+  };
+  say(el('p', { class: 'pg-quiet', role: 'status' }, 'Loading the run …'));
+  try {
+    const answer = await fetch(new URL(`data/run?id=${encodeURIComponent(node.dataset.run)}`, document.baseURI));
+    const data = await answer.json();
+    if (!answer.ok) throw new Error(data.error);
+    const links = data.links.map(({ text, address }) => el('a', { href: new URL(address, document.baseURI).href }, text));
+    say(el('p', { class: 'lk-run-links' }, ...links), ...data.groups.map(group), el('details', { class: 'lk-run-raw' },
+      el('summary', {}, 'Settings as they are stored'), el('pre', { tabindex: '0' }, data.settings)));
+    node.dataset.ready = 'true';
+  } catch (error) {
+    const known = !(error instanceof SyntaxError || error instanceof TypeError);
+    say(el('p', { class: 'pg-quiet', role: 'status' }, known ? error.message : 'The server did not answer.'),
+      el('button', { type: 'button', class: 'pg-copy', onclick: () => fill(node) }, 'Try again'));
+  }
+}
+
+function group({ title, lines }) {
+  return el('section', {}, el('h4', {}, title),
+    el('dl', {}, ...lines.flatMap(({ label, text }) => [el('dt', {}, label), el('dd', {}, text)])));
+}
