@@ -66,7 +66,7 @@ class Items:
 
     def __init__(self, db: Database) -> None:
         self.db = db
-        self.of = kept(self._of, most=64)
+        self.of = kept(self._of, most=16)
 
     def _of(self, run: str, task: str, procedure: str) -> pd.DataFrame:
         return judged(queries_items.items(self.db, run=run, task=task), procedure=procedure)

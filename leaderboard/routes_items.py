@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Guard = Callable[[Callable[[Request], Response]], Callable[[Request], Response]]
 IMAGE = re.compile(r"[0-9a-f]{32}")
-MOST_PICTURES = 8192  # kept in memory, about 10 MB
+MOST_PICTURES = 4096  # kept in memory, about 6 MB
 
 
 def routes(boards: Boards, *, guard: Guard) -> list[Route]:

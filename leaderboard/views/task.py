@@ -80,9 +80,11 @@ def images(site: ui.Site, *, task: str, model: str) -> tuple:
     maps = queries_items.item_maps(site.db, task=task)
     key = item_maps.chosen(maps, model=model)
     if not key:
-        return gr.update(visible=False), gr.update(choices=[], value=None), gr.update(value=None), ""
-    choices = list(zip(maps["title"], maps["model"], strict=True))
-    return (gr.update(visible=True), gr.update(choices=choices, value=key, visible=len(choices) > 1),
+        return gr.update(visible=False), gr.update(choices=[("", "")], value=""), gr.update(value=None), ""
+    first, *others = maps["model"]  # the first needs no name in the address
+    choices = list(zip(maps["title"], ["", *others], strict=True))
+    return (gr.update(visible=True),
+            gr.update(choices=choices, value="" if key == first else key, visible=len(choices) > 1),
             item_maps.figure(site.db, task=task, model=key), item_maps.words(maps, model=key))
 
 
