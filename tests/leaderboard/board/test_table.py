@@ -85,11 +85,3 @@ def test_a_wrong_suite_or_row_is_said(boards: Boards) -> None:
         tables.load(boards.db, suite="mieb-light")
     with pytest.raises(UnknownKey, match="No model 'nobody'"):
         boards.table("mieb").row("nobody~published")
-
-
-def test_guessing_on_a_category_gives_the_mean_of_its_tasks_chances(boards: Boards) -> None:
-    for suite in ("unisim-core", "mieb", "mini"):
-        table = boards.table(suite)
-        for code, family in enumerate(table.families):
-            chances = [column.chance for place, column in enumerate(table.columns) if table.codes[place] == code]
-            assert family.chance == (None if None in chances else pytest.approx(np.mean(chances)))
