@@ -287,14 +287,13 @@ def rest(boards: Boards, about: pd.Series) -> str:
 
 def _computed(boards: Boards, about: pd.Series) -> str:
     """Its computed runs, benchmark by benchmark; empty where there is none."""
-    made = queries_items.computed_runs(boards.db, model=about["key"])
+    made, parts = queries_items.computed_runs(boards.db, model=about["key"]), []
     if made.empty:
         return ""
-    parts = []
     for benchmark, runs in made.groupby("benchmark", sort=False):
         shelf = markup.runs(runs, of="task_title")
         if len(runs) > MOST_RUNS:
             shelf = f"<div class='pg-scroll' tabindex='0' role='group' aria-label='Runs'>{shelf}</div>"
         parts.append(f"<h3>{synthetic.titled(runs['benchmark_title'].iloc[0], benchmark)}</h3>{shelf}")
-    return section("Computed runs", "".join(parts), more="Each opens to its settings, versions, device and time; the "
-                   "task's page has its single items.")
+    more = "Each opens to its settings, versions, device and time; the task's page has its single items."
+    return section("Computed runs", "".join(parts), more=more)
