@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from compute.commands.run import run
+from compute.commands.train import train
 from compute.types import LikenessError
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 importing = typer.Typer(no_args_is_help=True, help="Brings in scores that others measured, marked as imported.")
 app.add_typer(importing, name="import")
 app.command()(run)
+app.command()(train)
 
 
 @app.command()
@@ -36,7 +38,7 @@ def build(path: Annotated[Path | None, typer.Option(help="Where to write; defaul
 
 
 @app.command("list")
-def show(noun: Annotated[str, typer.Argument(help="models, tasks, suites or metrics")]):
+def show(noun: Annotated[str, typer.Argument(help="models, tasks, suites, metrics, datasets or options")]):
     """Prints the catalogue, one line a row."""
     from compute.catalog import shipped
     from compute.listing import lines

@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from compute.catalog import Catalog
 from compute.types import BadInput
 
-NOUNS = ("models", "tasks", "suites", "metrics", "datasets")
+NOUNS = ("models", "tasks", "suites", "metrics", "datasets", "options")
 
 
 def lines(catalog: Catalog, *, noun: str) -> Iterator[str]:
     """One aligned line a row: key, title, then what tells rows of this noun apart. Raises BadInput."""
     if noun not in NOUNS:
         raise BadInput(f"There is no list of {noun!r}. Choose from: {', '.join(NOUNS)}")
+    if noun == "options":
+        yield from _options(catalog)
+        return
     rows = getattr(catalog, noun)
     details = {
         "models": lambda model: f"{model.kind}, {_size(model.parameters_m)}",
@@ -33,3 +36,20 @@ def _size(millions: float | None) -> str:
     if millions is None:
         return "size unknown"
     return f"{millions / 1000:.1f}B parameters" if millions >= 1000 else f"{millions:.0f}M parameters"
+
+
+def _options(catalog: Catalog) -> Iterator[str]:
+    """Every option of a run: its values, the default first, and what it is an option of."""
+    from compute import tasks
+    from compute.procedures import PROCEDURES
+
+    found: dict[tuple[str, tuple], list[str]] = {}
+    for procedure in PROCEDURES:
+        for name, values in procedure.options.items():
+            found.setdefault((name, tuple(values)), []).append(procedure.key)
+    for task in catalog.tasks:
+        for name, values in (tasks.options_of(task) if tasks.computable(task) else {}).items():
+            found.setdefault((name, tuple(values)), []).append(task.key)
+    width = max(len(name) for name, _ in found)
+    for (name, values), owners in found.items():
+        yield f"{name:<{width}}  {', '.join(map(str, values))}  ({', '.join(owners)})"

@@ -118,6 +118,7 @@ def _items(run: pd.Series, settings: Mapping[str, Any]) -> list[Line]:
     return _lines([
         *((name, data.get(key)) for key, name in said.items()), ("Subsets", subsets),
         *((_word(key), value) for key, value in data.items() if key not in (*said, "subsets")),
+        ("Items in the catalogue", settings.get("catalogue_items")),
         ("Contents", settings.get("contents")), ("Left out", "; ".join(lost)),
         ("Kept for pages", f"{int(run['items']):,}" if run["items"] else "none"),
     ])
@@ -129,7 +130,6 @@ def _procedure(run: pd.Series, settings: Mapping[str, Any]) -> list[Line]:
     return _lines([
         ("Procedure", f"{_word(str(run['procedure']))}{'' if version is None else f', version {version}'}"),
         ("Options", how.get("options")), ("Packages", _versions(how.get("packages") or {})),
-        ("Bad items", "left out" if settings.get("skip_bad") else ""),
     ])
 
 

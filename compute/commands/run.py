@@ -24,7 +24,8 @@ def run(
     offline: Annotated[bool, typer.Option("--offline", help="Fetch nothing.")] = False,
     skip_bad_items: Annotated[bool, typer.Option("--skip-bad-items", help="Leave out items that cannot be used; the "
                                                                           "coverage stands by the score.")] = False,
-    option: Annotated[list[str] | None, typer.Option(help="name=value of a procedure; may be given again.")] = None,
+    option: Annotated[list[str] | None, typer.Option(help="name=value, such as quality=clip-iqa; may be given again: "
+                                                           "python -m compute list options.")] = None,
     results: Annotated[Path | None, typer.Option(help="Where run folders go; default: results.")] = None,
     thumbnails: Annotated[int, typer.Option(help="Of how many items a task the app shows pictures.", min=0)] = 200,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be fetched, encoded and stored.")] = False,
@@ -74,6 +75,9 @@ def _run(*, suite: str, models: tuple[str, ...], tasks: tuple[str, ...], data: P
                         skip_bad=skip_bad, again=again)
     for line in (*plan.lines(planned), f"On {where.device} in {where.dtype}", *plan.reasons(planned)):
         typer.echo(line)
+    if not planned.jobs:
+        typer.echo("None of these models can be run on any of these tasks: nothing was changed", err=True)
+        return True
     if dry_run:
         from compute.engine import estimate
 

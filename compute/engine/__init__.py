@@ -7,6 +7,7 @@ import hashlib
 import sys
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -25,7 +26,7 @@ from compute.items import Column
 from compute.procedures.evidence import Evidence
 from compute.runs import Kept, thumbnails
 from compute.tasks.data import Data
-from compute.types import BadItem, CannotDo, LikenessError, Model, NotHere, Run, Score
+from compute.types import BadItem, CannotDo, LikenessError, Model, NotHere, Run, Score, Task
 
 STATES = ("made", "there", "failed", "left out")
 
@@ -47,10 +48,11 @@ class _Items:
     bench: Bench
     held: dict[tuple[str, str], Mapping[str, Data] | Exception] = field(default_factory=dict)
     seconds: dict[tuple[str, str], float] = field(default_factory=dict)
+    uses: Counter[tuple[str, str]] = field(default_factory=Counter)  # jobs that still want a task's items
 
     def of(self, job: Job) -> Mapping[str, Data]:
         """A task's items by subset. Raises what loading them raised, each time it is asked."""
-        key = (job.task.key, runs.canonical(job.task_options))
+        key = self._key(job)
         if key not in self.held:
             started = time.perf_counter()
             try:
@@ -64,7 +66,19 @@ class _Items:
         return found
 
     def took(self, job: Job) -> float:
-        return self.seconds[job.task.key, runs.canonical(job.task_options)]
+        return self.seconds[self._key(job)]
+
+    def want(self, jobs: Iterable[Job]) -> None:
+        self.uses.update(map(self._key, jobs))
+
+    def done(self, job: Job) -> None:
+        """Lets go of the items that no job is left for."""
+        self.uses[self._key(job)] -= 1
+        if self.uses[self._key(job)] <= 0:
+            self.held.pop(self._key(job), None)
+
+    def _key(self, job: Job) -> tuple[str, str]:
+        return job.task.key, runs.canonical(job.task_options)
 
 
 def execute(plan: Plan, *, bench: Bench, results: Path, skip_bad: bool = False, pictures: int = thumbnails.MOST_ITEMS,
@@ -75,6 +89,7 @@ def execute(plan: Plan, *, bench: Bench, results: Path, skip_bad: bool = False, 
     `pictures` is of how many items a task thumbnails are kept for a page to show.
     """
     items = _Items(bench=bench)
+    items.want(plan.missing)
     outcomes: dict[int, Outcome] = {id(job): Outcome(job=job, state="there", kept=job.there)
                                     for job in plan.jobs if job.there is not None}
     for row in plan.models:
@@ -90,6 +105,7 @@ def _model(row: Model, jobs: list[Job], items: _Items, outcomes: dict[int, Outco
     """All of one model's missing runs."""
     def end(job: Job, outcome: Outcome) -> None:
         outcomes[id(job)] = outcome
+        items.done(job)
         say(_line(outcome))
 
     ready: list[Job] = []
@@ -181,13 +197,14 @@ def _run(job: Job, subject: Any, items: _Items, *, encoding: float, shared: list
     run = Run(
         id=f"computed/{job.model.key}/{job.task.key}/{job.fingerprint}", model=job.model.key, task=job.task.key,
         procedure=job.procedure.key, origin="computed", fingerprint=job.fingerprint, code=code(),
-        seed=job.model.options.get("seed"), dtype=items.bench.hardware.dtype, device=items.bench.hardware.device,
+        seed=job.model.options.get("seed"), **_where(job, items.bench),
         seconds=round(encoding + asked, 3), started=started, status="complete" if coverage >= 1 else "partial",
         error=_unasked(evidence),
         settings={
             **job.settings, "variant": job.variant, "coverage": coverage, "items": total,
             "contents": _contents(whole), "adapter": subject.settings.get("loaded", {}),
             "found": {subset: part.settings for subset, part in evidence.items() if part.settings},
+            "catalogue_items": _otherwise(job.task, whole),
             "timings": {stage: round(seconds, 3) for stage, seconds in timings.items()},
             "encodings": [vars(done) for done in (*shared, *subject.done[before:])], "left_out": _lost(subject, whole),
         })
@@ -195,6 +212,12 @@ def _run(job: Job, subject: Any, items: _Items, *, encoding: float, shared: list
               for metric, subset, figure in figures]
     table = runs.table(frames)
     return runs.write(results, run=run, scores=scores, items=table), data, table
+
+
+def _otherwise(task: Task, whole: Mapping[str, Data]) -> int | None:
+    """How many items the catalogue counts, where that is not what is here: of a whole task or of one subset."""
+    sizes = [tasks.size(part) for part in whole.values()]
+    return None if task.n_items in (None, sum(sizes), *sizes) else task.n_items
 
 
 def _evidence(job: Job, subject: Any, whole: Mapping[str, Data], *,
@@ -244,13 +267,22 @@ def _failed(job: Job, error: Exception, bench: Bench, *, results: Path) -> Outco
     """Keeps why a run failed in its folder; a program's own error is told by its kind."""
     known = isinstance(error, LikenessError)
     reason = str(error) if known else f"{type(error).__name__}: {error}".partition("\n")[0]
+    if runs.find(results, model=job.model.key, task=job.task.key, fingerprint=job.fingerprint):
+        reason += "; the score made earlier stays"
     if job.fingerprint:
         run = Run(id=f"computed/{job.model.key}/{job.task.key}/{job.fingerprint}", model=job.model.key,
                   task=job.task.key, procedure=job.procedure.key, origin="computed", settings=dict(job.settings),
-                  fingerprint=job.fingerprint, code=code(), dtype=bench.hardware.dtype, device=bench.hardware.device,
+                  fingerprint=job.fingerprint, code=code(), **_where(job, bench),
                   started=datetime.now(UTC).isoformat(timespec="seconds"), status="failed", error=reason)
         runs.note_failure(results, run=run, trace="" if known else "".join(traceback.format_exception(error)))
     return Outcome(job=job, state="failed", reason=reason)
+
+
+def _where(job: Job, bench: Bench) -> dict[str, str]:
+    """Device and precision. A metric without weights runs in plain numpy, a judge behind an endpoint elsewhere."""
+    if job.settings.get("model", {}).get("device", bench.hardware.device):
+        return {"device": bench.hardware.device, "dtype": bench.hardware.dtype}
+    return {"device": "" if "choose" in job.model.abilities else "cpu", "dtype": ""}
 
 
 def _line(outcome: Outcome) -> str:
@@ -259,7 +291,9 @@ def _line(outcome: Outcome) -> str:
         return f"{name}: {outcome.state}: {outcome.reason}"
     score = runs.headline(outcome.kept)
     part = f", {outcome.kept.coverage:.1%} of items" if outcome.kept.coverage < 1 else ""
-    return f"{name}: {job.task.metrics[0]} {score.value:.4f}{part} ({outcome.kept.run.seconds:.1f} s)"
+    known = outcome.kept.run.settings.get("catalogue_items")
+    other = f"; {outcome.kept.run.settings['items']:,} items here, {known:,} in the catalogue" if known else ""
+    return f"{name}: {job.task.metrics[0]} {score.value:.4f}{part} ({outcome.kept.run.seconds:.1f} s){other}"
 
 
 def _free() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +52,7 @@ def assemble(*, features: Path, source: Source, hardware: Hardware, batch_size: 
         task_options=lambda task: tasks.options_of(task) if tasks.computable(task) else {},
         load=lambda task, options: tasks.load(task, source=source, options=options),
         need=lambda task: tasks.needs(task, source=source),
-        identity=tasks.identity,
+        identity=cache(lambda task: tasks.identity(task, source=source)),
         fetch=fetch,
         subject=lambda row: LoadedSubject(row, store=store, hardware=hardware, batch_size=batch_size,
                                           skip_bad=skip_bad, progress=progress, load=once(models.load)),

@@ -20,6 +20,7 @@ from compute.types import LikenessError, Model, Task
 # count is given.
 EXACT_BELOW = 2 << 30
 FLOAT = 4  # bytes of a stored number
+HALF_ABOVE = 1000  # million parameters: larger checkpoints are kept in half precision
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +123,7 @@ def _stored(row: Model, kind: str, keys: np.ndarray, bench: Bench) -> int:
 
 
 def weights(row: Model) -> tuple[int | None, bool]:
-    """Bytes of a model's weights and whether they are here; where not, four bytes a parameter."""
+    """Bytes of a model's weights and whether they are here; where not, four bytes a parameter, of large ones two."""
     if not row.weights:
         return 0, True
     folder = ROOT / row.weights  # an absolute path stays itself
@@ -134,7 +135,8 @@ def weights(row: Model) -> tuple[int | None, bool]:
         branch = home / "refs" / (row.revision or "main")
         folder = home / "snapshots" / (branch.read_text().strip() if branch.is_file() else row.revision)
         if not folder.is_dir() or folder == home / "snapshots":
-            return round(row.parameters_m * 1e6 * FLOAT) if row.parameters_m else None, False
+            bytes_each = FLOAT / 2 if (row.parameters_m or 0) > HALF_ABOVE else FLOAT
+            return round(row.parameters_m * 1e6 * bytes_each) if row.parameters_m else None, False
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()), True
 
 
@@ -177,7 +179,7 @@ def _model_lines(one: Work) -> list[str]:
         held = f"{row.weights}{revision}: {where} {size(one.weights)}" if one.weights is not None else \
             f"{row.weights}{revision}: to fetch, size unknown"
     if one.vectors is None and not {"embed_image", "embed_text"} & set(row.abilities):
-        does = f"compares or answers for {one.runs} runs; nothing to encode"
+        does = "compares or answers; nothing to encode"
     else:
         about = "" if one.exact else "about "
         stores = f"{one.items:,} x {row.embed_dim} x {FLOAT} bytes = {size(one.vectors)}" if one.vectors is not None \
@@ -185,7 +187,8 @@ def _model_lines(one: Work) -> list[str]:
         does = f"{about}{one.items:,} distinct items to encode; vectors: {stores}"
     more = f"; the items of {one.unknown} tasks are not counted: nothing says how many before they are fetched" \
         if one.unknown else ""
-    return [f"{row.key}, {one.runs} runs", f"  weights  {held}", f"  items    {does}{more}"]
+    runs = f"{one.runs} run{'' if one.runs == 1 else 's'}"
+    return [f"{row.key}, {runs}", f"  weights  {held}", f"  items    {does}{more}"]
 
 
 def _fetch(one: Data) -> str:

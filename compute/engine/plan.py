@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from compute import runs
 from compute.engine.bench import Bench
+from compute.models import ADAPTERS
 from compute.runs import Kept
 from compute.runs.ways import CATEGORIES, WAYS
 from compute.tasks import computable
@@ -95,13 +96,17 @@ def make(catalog: Catalog, *, suite: str, models: Sequence[str], tasks: Sequence
             if reason:
                 left.append(LeftOut(model=row, task=task, reason=reason))
                 continue
-            for job in _jobs(row, task, bench, identity, by_hand, skip_bad=skip_bad, problem=problem):
+            for job in _jobs(row, task, bench, identity, by_hand, problem=problem):
                 found = None if again or problem else runs.find(results, model=row.key, task=task.key,
                                                                 fingerprint=job.fingerprint)
-                # A run with an error left items to be asked again: it is shown, and made again.
-                jobs.append(replace(job, there=found if found and not found.run.error else None))
+                jobs.append(replace(job, there=found if found and _whole(found, skip_bad=skip_bad) else None))
     return Plan(suite=wanted, tasks=chosen, models=(*rows, *extra), baselines=extra, jobs=tuple(jobs),
                 left_out=tuple(left), by_hand=by_hand)
+
+
+def _whole(kept: Kept, *, skip_bad: bool) -> bool:
+    """Whether a stored run need not be made again: nothing to be asked again, nothing left out that may not be."""
+    return not kept.run.error and (skip_bad or not kept.run.settings.get("left_out"))
 
 
 def _tasks(catalog: Catalog, suite: Suite, named: Sequence[str]) -> tuple[Task, ...]:
@@ -153,8 +158,9 @@ def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str
     lacks = sorted(set(task.modalities) - set(row.modalities)) if row.modalities else []
     if lacks:
         return f"the task shows {' and '.join(lacks)}, the model takes {' and '.join(row.modalities)} only"
-    if is_quality(task) and not abilities & {"embed_text", "compare", "choose"}:
-        return "a quality is asked for by a prompt, and the model reads none"
+    alone = "compare" in abilities and not (row.adapter in ADAPTERS and ADAPTERS[row.adapter].pairs_only)
+    if is_quality(task) and not alone and not abilities & {"embed_text", "choose"}:
+        return "a quality is asked for without a reference, and the model takes no prompt and scores no image alone"
     return ""
 
 
@@ -164,7 +170,7 @@ def is_quality(task: Task) -> bool:
 
 
 def _jobs(row: Model, task: Task, bench: Bench, identity: Mapping[str, Any], by_hand: Mapping[str, Any], *,
-          skip_bad: bool, problem: str) -> list[Job]:
+          problem: str) -> list[Job]:
     """One job, or one for each way of asking that the benchmark compares."""
     procedure, (of_procedure, of_task) = bench.procedures[task.procedure], _allowed(task, bench)
     usual = {name: values[0] for name, values in {**of_task, **of_procedure}.items()}
@@ -186,7 +192,6 @@ def _jobs(row: Model, task: Task, bench: Bench, identity: Mapping[str, Any], by_
             "data": {"dataset": task.dataset, "revision": task.revision, "split": task.split,
                      "subsets": list(task.subsets), "options": items, **bench.identity(task)},
             "metrics": list(task.metrics),
-            "skip_bad": skip_bad,
         }
         variant = ", ".join(f"{name}={value}" for name, value in sorted(options.items())
                             if value != usual[name] or (name in WAYS and name in choice))

@@ -57,17 +57,20 @@ ADAPTERS: dict[str, Adapter] = {
     "aesthetic": Adapter(module="compute.models.preference", load="load_aesthetic", packages=TRANSFORMERS,
                          weights=WEIGHTS, needs=(CONFIG, PROCESSOR)),
     # Perceptual metrics
-    "psnr": Adapter(module="compute.models.pixels", load="load_psnr", packages=("numpy", "pillow")),
-    "ssim": Adapter(module="compute.models.pixels", load="load_ssim", packages=("numpy", "scipy", "pillow")),
-    "ms_ssim": Adapter(module="compute.models.pixels", load="load_ms_ssim", packages=("numpy", "scipy", "pillow")),
+    "psnr": Adapter(module="compute.models.pixels", load="load_psnr", packages=("numpy", "pillow"), pairs_only=True),
+    "ssim": Adapter(module="compute.models.pixels", load="load_ssim", packages=("numpy", "scipy", "pillow"),
+                   pairs_only=True),
+    "ms_ssim": Adapter(module="compute.models.pixels", load="load_ms_ssim", packages=("numpy", "scipy", "pillow"),
+                      pairs_only=True),
     "colour_histogram": Adapter(module="compute.models.pixels", load="load_colour_histogram",
                                 packages=("numpy", "pillow")),
     "perceptual_hash": Adapter(module="compute.models.pixels", load="load_perceptual_hash",
                                packages=("numpy", "scipy", "pillow")),
     "lpips": Adapter(module="compute.models.perceptual", load="load_lpips", weights=("*",),
-                     packages=("torch", "torchvision", "lpips", "pillow")),
+                     packages=("torch", "torchvision", "lpips", "pillow"), pairs_only=True),
     "dreamsim": Adapter(module="compute.models.perceptual", load="load_dreamsim", weights=("*",),
-                        packages=("torch", "torchvision", "dreamsim", "peft", "open_clip_torch", "pillow")),
+                        packages=("torch", "torchvision", "dreamsim", "peft", "open_clip_torch", "pillow"),
+                        pairs_only=True),
     # Judges that answer in words
     "endpoint": Adapter(module="compute.models.endpoint", load="load", packages=("huggingface_hub", "pillow")),
     "vlm": Adapter(module="compute.models.vlm", load="load", packages=TRANSFORMERS, weights=WEIGHTS,
@@ -104,14 +107,16 @@ def identity(row: Model, *, hardware: Hardware, root: Path | None = None) -> dic
 
     `revision` is the pin, the commit in the hub's cache, a digest of an own folder's files, or empty for a branch that
     was never fetched (`fetch` first, for an identity that lasts). An own folder goes by its name, wherever it lies.
+    Of a family without weights, device and precision decide nothing and are left empty.
     """
     family, row = _adapter(row), _plain(row)
-    reads = _wanted(row, family)
+    reads, own = _wanted(row, family), bool(family.weights or family.needs)
     return {
         "adapter": row.adapter, "version": family.version,
         "weights": Path(row.weights).name if Path(row.weights).is_absolute() else row.weights,
         "revision": weights.revision(row, wanted=reads, root=root) if reads else row.revision,
-        "options": dict(row.options), "dtype": hardware.dtype, "device": hardware.device.split(":")[0],
+        "options": dict(row.options), "dtype": hardware.dtype if own else "",
+        "device": hardware.device.split(":")[0] if own else "",
         "packages": _versions(row, family),
     }
 

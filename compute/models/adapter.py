@@ -73,4 +73,5 @@ class Adapter:
     packages: tuple[str, ...] = ()  # they decide numbers, so their versions are recorded
     weights: tuple[str, ...] = ()
     needs: tuple[tuple[str, ...], ...] = ()
+    pairs_only: bool = False  # compares with a reference, and cannot score one image alone
     version: int = 1  # raise it when the adapter's numbers change

@@ -19,9 +19,10 @@ class Evidence:
     """One row an item: `item`, `expected`, `answer` (text), `correct` (True, False, None), `value`, `detail`.
 
     `value` is what items are sorted by: a margin, negative when wrong, or the item's own score. `detail` is a dict:
-    its `images` (content keys) and `texts` are what a page can show. A metric that is a mean over items has a column
-    of its key (`accuracy`, `ndcg_at_10`, ...); NaN there is an item that was not answered. Other metrics are
-    functions of named columns (`human`, `value`, ...).
+    its `images` (content keys) and `texts` are what a page can show; or a function that gives it, which is asked only
+    for items that a page can open: of many queries the texts of all hits would not fit into memory. A metric that is a
+    mean over items has a column of its key (`accuracy`, `ndcg_at_10`, ...); NaN there is an item that was not answered.
+    Other metrics are functions of named columns (`human`, `value`, ...).
     """
 
     items: pd.DataFrame

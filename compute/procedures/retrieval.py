@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -156,17 +157,20 @@ def _items(data: Retrieval, truth: Truth, joined: dict[str, NDArray]) -> pd.Data
     expected = ["" if not count else known.get(best[start], NOT_THERE) + (f" and {count - 1} more" if count > 1 else "")
                 for count, start in zip(truth.relevant.tolist(), truth.starts[:-1].tolist(), strict=True)]
     rows = [[at for at in row if at >= 0] for row in found.tolist()]
-    seen = np.unique(found[found >= 0])
-    document = dict(zip(seen.tolist(), shown.mixed(data.documents, seen), strict=True))
-    detail = [shown.listed([query, *(document[at] for at in row)]) | {
-                  "hits": [names[at] for at in row], "scores": values[:len(row)], "relevant": marks[:len(row)]}
-              for query, row, values, marks in zip(shown.mixed(data.queries, np.arange(len(data.queries))), rows,
-                                                   scores.tolist(), hits.tolist(), strict=True)]
+
+    def detail(query: int) -> dict[str, Any]:
+        row = rows[query]
+        asked, hit = shown.mixed(data.queries, np.array([query])), shown.mixed(data.documents, np.array(row, dtype=int))
+        return shown.listed([*asked, *hit]) | {
+            "hits": [names[at] for at in row], "scores": scores[query, :len(row)].tolist(),
+            "relevant": hits[query, :len(row)].tolist()}
+
     worth = joined["recall_at_1"]
     return pd.DataFrame({
         "item": list(data.queries.names), "expected": expected,
         "answer": [names[row[0]] if row else "" for row in rows],
-        "correct": pd.Series(verdicts(worth), dtype=object), "value": joined.pop("value"), **joined, "detail": detail})
+        "correct": pd.Series(verdicts(worth), dtype=object), "value": joined.pop("value"), **joined,
+        "detail": pd.Series([partial(detail, query) for query in range(len(rows))], dtype=object)})
 
 
 PROCEDURE = Procedure(

@@ -25,10 +25,11 @@ from compute.types import BadInput, Run, Score
 
 MARK, FAILED, SCORES, ITEMS = "run.json", "failed.json", "scores.parquet", "items.parquet"
 # Below the results folder there are folders that hold no runs; looking into them would only cost time.
-OTHERS = ("features", "fetched", "imported", "thumbnails", "answers")
+OTHERS = ("features", "fetched", "imported", "thumbnails", "answers", "maps", "keys", "manifests")
 # A page opens at most this many items of a run, those whose names have the lowest MD5: the same items for every model,
 # whatever order a loader gives them in, and a fair draw of the task.
 PAGE_ITEMS = 2000
+DIGITS = 6  # significant ones of a number in an item's detail
 ABANDONED = 3600  # seconds after which a draft in a run folder is taken to be a killed process's
 
 
@@ -182,7 +183,8 @@ def table(evidence: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """All subsets' evidence as one frame to store: `item` is unique in the run, `subset` says which part it is of.
 
     Columns are text (`expected`, `answer`), truth (`correct`), numbers (`value` and every other numeric column) and
-    `detail` as JSON. Raises BadInput where an item stands twice.
+    `detail` as JSON, where it is a function only of the items that a page can open. Raises BadInput where an item
+    stands twice.
     """
     parts = []
     for subset, items in evidence.items():
@@ -195,8 +197,7 @@ def table(evidence: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         part["correct"] = pd.array([None if _blank(value) else bool(value) for value in items["correct"]]
                                    if "correct" in items else [None] * len(items), dtype="boolean")
         part["value"] = items["value"].astype(float) if "value" in items else float("nan")
-        part["detail"] = [detail(value) if isinstance(value, dict) and value else None for value in items["detail"]] \
-            if "detail" in items else None
+        part["detail"] = items["detail"].to_numpy() if "detail" in items else None
         for name in items.columns:
             if name not in part.columns:
                 part[name] = items[name] if pd.api.types.is_numeric_dtype(items[name]) else items[name].astype(str)
@@ -206,15 +207,22 @@ def table(evidence: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     if twice.any():
         raise BadInput(f"The evidence names the item {frame['item'][twice].iloc[0]!r} twice: items are told apart by "
                        "their names")
+    opened = set(page_items(frame["item"].tolist()))
+    frame["detail"] = [_detail(value, opened=item in opened)
+                       for item, value in zip(frame["item"], frame["detail"], strict=True)]
     return frame.astype(dict.fromkeys(("item", "subset", "expected", "answer", "detail"), object))
 
 
+def _detail(value: Any, *, opened: bool) -> str | None:
+    if callable(value):
+        value = value() if opened else None
+    return detail(value) if isinstance(value, dict) and value else None
+
+
 def detail(value: Mapping[str, Any]) -> str:
-    """One item's detail as JSON, which has no NaN and no infinity: they become null."""
-    text = canonical(value)
-    if "NaN" in text or "Infinity" in text:
-        text = canonical(json.loads(text, parse_constant=lambda name: None))
-    return text
+    """One item's detail as JSON, to be shown: numbers to DIGITS digits, NaN and infinity, which JSON lacks, as null."""
+    return canonical(json.loads(canonical(value), parse_float=lambda text: float(f"{float(text):.{DIGITS}g}"),
+                                parse_constant=lambda name: None))
 
 
 def _text(value: Any) -> str:

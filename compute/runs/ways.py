@@ -40,15 +40,17 @@ def is_way(variant: str) -> bool:
 
 
 def _better(newest: Mapping[tuple[str, str, str], Kept], *, category: Mapping[str, str]) -> dict[tuple[str, str], str]:
-    """The way that is shown for each model and category that was asked in one or more."""
+    """The way that is shown for each model and category that was asked in one or more; of equal ones the first."""
     asked: dict[tuple[str, str], dict[str, dict[str, float]]] = {}
     for (model, task, variant), one in newest.items():
         if is_way(variant):
             ways = asked.setdefault((model, category[task]), {})
             ways.setdefault(variant, {})[task] = runs.headline(one).value
+    order = [f"{option}={value}" for option, values in WAYS.items() for value in values]
     better = {}
-    for key, ways in asked.items():
-        same = len({frozenset(values) for values in ways.values()}) == 1
-        better[key] = max(ways, key=lambda variant: float(np.mean(list(ways[variant].values()))) if same
-                          else len(ways[variant]))
+    for key, found in asked.items():
+        same = len({frozenset(values) for values in found.values()}) == 1
+        rank = {variant: round(float(np.mean(list(values.values()))), 12) if same else len(values)
+                for variant, values in found.items()}
+        better[key] = max(sorted(found, key=order.index), key=rank.__getitem__)
     return better

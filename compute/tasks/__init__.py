@@ -50,9 +50,10 @@ def needs(task: Task, *, source: Source) -> Need:
     return _loader(task).needs(task, source=source)
 
 
-def identity(task: Task) -> dict[str, Any]:
-    """What decides a task's items beside its catalogue row: versions of loaders and generators, seeds of draws."""
-    return _loader(task).identity(task)
+def identity(task: Task, *, source: Source) -> dict[str, Any]:
+    """What decides a task's items beside its catalogue row: versions of loaders and generators, seeds of draws, and
+    the files themselves where no pinned revision tells them."""
+    return _loader(task).identity(task, source=source)
 
 
 def computable(task: Task) -> bool:

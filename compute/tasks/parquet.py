@@ -8,6 +8,7 @@ import re
 import threading
 import weakref
 from collections import OrderedDict
+from collections.abc import Collection
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cached_property
@@ -246,6 +247,17 @@ def splits(folder: Path, *, config: str = "default") -> tuple[str, ...]:
             return tuple(part["split"] for part in entry["data_files"])
     names = [path.name for path in _of_config(folder, config)]
     return tuple(sorted({re.split(r"[-.]", name)[0] for name in names}))
+
+
+def patterns(folder: Path, *, splits: Collection[str]) -> tuple[str, ...]:
+    """Which files hold these splits of the default configuration, by the card; empty where the card does not say."""
+    for entry in _card(folder):
+        if entry["config_name"] == "default" and isinstance(entry.get("data_files"), list):
+            found = {part["split"]: part["path"] for part in entry["data_files"]}
+            if set(splits) <= set(found):
+                paths = [found[split] for split in splits]
+                return tuple(one for path in paths for one in (path if isinstance(path, list) else [path]))
+    return ()
 
 
 def _card(folder: Path) -> list[dict[str, Any]]:

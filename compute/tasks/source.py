@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from compute.types import NotHere
+from compute.items import content_key
+from compute.types import LikenessError, NotHere
+
+CARD = "README.md"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,8 +50,26 @@ class Source:
             raise NotHere(f"Data set {repo!r} at {revision or 'its newest revision'} is not on this machine. "
                           f"Fetch it: {self.command(repo, revision=revision, files=files)}") from error
 
-    def present(self, repo: str, *, revision: str) -> Path | None:
-        """The data set's folder if all of it is here already; nothing is fetched."""
+    def state(self, repo: str, *, revision: str) -> str:
+        """Which files a run would see, for its fingerprint; empty where the revision alone tells.
+
+        Of a local folder a digest of its files' names, sizes and times of change; of a branch its commit, asked of the
+        hub where that can be reached.
+        """
+        local = self._local(repo)
+        if local is not None:
+            held = [(str(path.relative_to(local)), path.stat().st_size, path.stat().st_mtime_ns)
+                    for path in sorted(local.rglob("*")) if path.is_file()]
+            return f"local {content_key(repr(held)).decode()}"
+        if revision:
+            return ""
+        try:
+            return f"commit {self.folder(repo, revision=revision, files=(CARD,)).name}"
+        except LikenessError:
+            return ""  # not here: loading it will say so
+
+    def present(self, repo: str, *, revision: str, files: tuple[str, ...] = ()) -> Path | None:
+        """The data set's folder if all of it, or of these patterns, is here already; nothing is fetched."""
         local = self._local(repo)
         if local is not None:
             return local
@@ -56,7 +77,8 @@ class Source:
         from huggingface_hub.errors import LocalEntryNotFoundError
 
         try:
-            return Path(snapshot_download(repo, repo_type="dataset", revision=revision or None, local_files_only=True))
+            return Path(snapshot_download(repo, repo_type="dataset", revision=revision or None,
+                                          allow_patterns=list(files) or None, local_files_only=True))
         except (LocalEntryNotFoundError, OSError):
             return None
 

@@ -39,12 +39,12 @@ class Plan:
     """Everything that decides the outcome, but for the machine's arithmetic."""
 
     seed: int = 0
-    steps: int = 3400
+    steps: int = 2600
     images: int = 128  # a step
     rate: float = 1.5e-3  # the highest learning rate
     warm_up: int = 150  # steps
     decay: float = 0.05
-    threads: int = 1  # beside the process that draws; the order of sums depends on it
+    threads: int = 2  # the order of sums depends on it
     dtype: str = "bfloat16"  # of the matrix products; float32 on processors without it
 
 

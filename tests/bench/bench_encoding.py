@@ -27,6 +27,7 @@ from compute.features import BATCH, LoadedSubject, encoding
 from compute.features.store import FeatureStore
 from compute.items import Column, content_key
 from compute.models.adapter import Hardware
+from compute.models.towers import ImageTower, Towers
 from compute.types import Model
 
 REACH = 0.85
@@ -44,23 +45,22 @@ class Encoder:
         torch.manual_seed(0)
         self.torch, self.settings = torch, {"architecture": name}
         known = "ViT-B-32" if name == "small" else name
-        model, _, self.preprocess = open_clip.create_model_and_transforms(known, pretrained=None)
+        model, _, preprocess = open_clip.create_model_and_transforms(known, pretrained=None)
+        run = model.visual
         if name == "small":
-            self.run = torch.nn.Sequential(torch.nn.Conv2d(3, 64, 16, 16), torch.nn.GELU(),
-                                           torch.nn.AdaptiveAvgPool2d(4), torch.nn.Flatten(), torch.nn.Linear(1024, 64))
-        else:
-            self.run = model.visual
-        self.device, self.dtype = hardware.device, getattr(torch, hardware.dtype)
-        self.run = self.run.to(self.device, self.dtype).eval()
+            run = torch.nn.Sequential(torch.nn.Conv2d(3, 64, 16, 16), torch.nn.GELU(),
+                                      torch.nn.AdaptiveAvgPool2d(4), torch.nn.Flatten(), torch.nn.Linear(1024, 64))
+        run = run.to(hardware.device, getattr(torch, hardware.dtype)).eval()
+        self.towers = Towers(name=name, settings=self.settings, hardware=hardware, image=ImageTower(
+            ready=lambda image: {"pixels": preprocess(image)}, run=lambda batch: run(batch["pixels"])))
         self.made = 0
 
     def prepare(self, modality: str, item: Any) -> Any:
-        return self.preprocess(item)
+        return self.towers.prepare(modality, item)
 
     def embed(self, modality: str, prepared: Sequence[Any]) -> np.ndarray:
         self.made += len(prepared)
-        with self.torch.inference_mode():
-            return self.run(self.torch.stack(list(prepared)).to(self.device, self.dtype)).float().cpu().numpy()
+        return self.towers.embed(modality, prepared)
 
 
 def drawn(folder: Path, count: int, *, seed: int = 0) -> list[Path]:

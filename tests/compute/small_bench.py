@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from compute import engine, items
+from compute import engine, items, runs
 from compute.catalog import Catalog
 from compute.engine import Outcome, plan
 from compute.engine.bench import Bench, once
@@ -150,3 +150,8 @@ def executed(world: World, *models: str, only: tuple[str, ...] = (), skip_bad: b
     planned = plan.make(CATALOG, suite="small", models=models or ("small/dim",), tasks=only, bench=bench,
                         results=world.folder / "results", skip_bad=skip_bad, again=given.pop("again", False))
     return engine.execute(planned, bench=bench, results=world.folder / "results", skip_bad=skip_bad, **given)
+
+
+def figures(outcomes: list[Outcome]) -> dict[str, float]:
+    """Every run's headline by model and task."""
+    return {f"{one.job.model.key} {one.job.name}": runs.headline(one.kept).value for one in outcomes if one.kept}

@@ -29,6 +29,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setattr(catalog, "shipped", lambda: whole)
     monkeypatch.setattr(build, "shipped", lambda: whole)
     monkeypatch.setattr(build, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(build, "COMPUTED", tmp_path / "computed")  # what is shipped is not counted
     monkeypatch.setattr(store, "DATABASE", tmp_path / "likeness.duckdb")
     monkeypatch.setattr(bench, "assemble", lambda *, skip_bad, **given: made.bench(skip_bad=skip_bad))
     return made

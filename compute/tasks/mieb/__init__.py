@@ -38,14 +38,15 @@ def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
     return {"prompts": ("public", "clean")} if rows.row(task).keeps_line_ends else {}
 
 
-def identity(task: Task) -> dict[str, Any]:
-    return {"loader": LOADER_VERSION}
+def identity(task: Task, *, source: Source) -> dict[str, Any]:
+    row = rows.row(task)
+    return {"loader": LOADER_VERSION, "files": source.state(row.repo, revision=row.revision)}
 
 
 def needs(task: Task, *, source: Source) -> Need:
     """What the task takes: bytes where the files are here, else about so many; a probe's drawn items come on top."""
     row: Row = rows.row(task)
-    folder = source.present(row.repo, revision=row.revision)
+    folder = row.there(source, procedure=task.procedure)
     held = rows.contents(task)
     size = weight(folder) if folder else None
     if size is None and held.images and held.pixels:

@@ -47,7 +47,7 @@ def zero_shot(row: Row, source: Source, subset: str, options: Mapping[str, Any])
 
 
 def _labelled(row: Row, source: Source, split: str) -> Labelled:
-    folder, repo = row.where(source)
+    folder, repo = row.where(source, split)
     table = parquet.table(folder, repo=repo, split=split)
     values, = table.values(row.label_column)
     labels, classes = _labels(values, table.class_names(row.label_column))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 from compute.published import read_csv
 from compute.store import ROOT
-from compute.tasks.source import Source
+from compute.tasks import parquet
+from compute.tasks.source import CARD, Source
 from compute.types import BadInput, Task
 
 CATALOG = ROOT / "assets" / "catalog"
@@ -34,8 +37,24 @@ class Row:
     train_split: str
     skip_first: bool
 
-    def where(self, source: Source) -> tuple:
-        return source.folder(self.repo, revision=self.revision), self.repo
+    def where(self, source: Source, *splits: str) -> tuple[Path, str]:
+        """The data set's folder and name; of a large one only the named splits are fetched, where its card lists them.
+        """
+        card = source.folder(self.repo, revision=self.revision, files=(CARD,)) if splits else None
+        return source.folder(self.repo, revision=self.revision, files=_files(card, splits)), self.repo
+
+    def there(self, source: Source, *, procedure: str) -> Path | None:
+        """The data set's folder where all that its procedure reads is here; nothing is fetched."""
+        splits = {"probe": (self.train_split, self.split), "clustering": (self.split,), "zero_shot": (self.split,)}
+        wanted = splits.get(procedure, ())
+        card = source.present(self.repo, revision=self.revision, files=(CARD,)) if wanted else None
+        return source.present(self.repo, revision=self.revision, files=_files(card, wanted))
+
+
+def _files(card: Path | None, splits: Collection[str]) -> tuple[str, ...]:
+    """What to fetch of a data set: all of it, where its card does not say which files the splits are."""
+    listed = parquet.patterns(card, splits=splits) if card else ()
+    return (CARD, *listed) if listed else ()
 
 
 @lru_cache(maxsize=1)

@@ -67,7 +67,7 @@ def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
     return {}
 
 
-def identity(task: Task) -> dict[str, Any]:
+def identity(task: Task, *, source: Source) -> dict[str, Any]:
     return {"generator": GENERATOR_VERSION}
 
 

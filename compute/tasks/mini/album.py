@@ -36,6 +36,12 @@ def column(shown: Sequence[Shown | Scene], *, of: str) -> Column:
     return images([png((one if isinstance(one, Shown) else Shown(scene=one)).pixels()) for one in shown], of=of)
 
 
+def differ(*shown: Shown) -> bool:
+    """Whether no two of the images are the same: a grey photograph made duller is itself."""
+    drawn = [one.pixels() for one in shown]
+    return not any(np.array_equal(one, other) for at, one in enumerate(drawn) for other in drawn[:at])
+
+
 def names(count: int, prefix: str = "") -> tuple[str, ...]:
     return tuple(f"{prefix}{number:04d}" for number in range(count))
 

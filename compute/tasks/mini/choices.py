@@ -16,7 +16,7 @@ from compute.tasks.drawing.lexicon import DAMAGES, PHOTOGRAPHS, TEXTURES, TONES
 from compute.tasks.drawing.render import Pixels
 from compute.tasks.drawing.scenes import Background, Scene, facts
 from compute.tasks.drawing.variants import Shown, distorted, shift
-from compute.tasks.mini.album import PART, at_random, column, lots, names, placed
+from compute.tasks.mini.album import PART, at_random, column, differ, lots, names, placed
 
 ITEMS, FEWER = 160, 120
 MOST = 8  # alternatives
@@ -28,7 +28,12 @@ _DAMAGES, _TONES = tuple(DAMAGES), tuple(TONES)
 
 def image_choice() -> dict[str, Data]:
     """A reference, and two images: one less distorted, or with fewer changes, than the other."""
-    found = [(_distortions if number % 2 else _changes)(lots("image-choice", number)) for number in range(ITEMS)]
+    found = []
+    for number in range(ITEMS):
+        rng, three = lots("image-choice", number), ()
+        while not (three and differ(*three)):
+            three = (_distortions if number % 2 else _changes)(rng)
+        found.append(three)
     reference, near, far = zip(*found, strict=True)
     return _choice("image-choice", near, (far,), reference=column(reference, of="mini/image-choice, reference"))
 
@@ -145,17 +150,23 @@ def quality() -> dict[str, Data]:
     """Two strengths of one distortion of a scene, or two scenes of which one is more distorted by two steps or more."""
     rows = []
     for number in range(ITEMS):
-        rng = lots("quality", number)
-        first = compose.scene(rng, part=PART, kind=rng.choice((compose.view, compose.pair)))
-        weak, kind = rng.randint(0, 3), rng.choice(_DAMAGES)
-        if number % 2:
-            other, worse, strong = first, kind, rng.randint(weak + 1, 5)
-        else:
-            other = compose.scene(rng, part=PART, kind=rng.choice((compose.view, compose.pair)))
-            worse, strong = rng.choice(_DAMAGES), rng.randint(weak + 2, 5)
-        rows.append((distorted(first, kind, weak, rng), distorted(other, worse, strong, rng)))
+        rng, two = lots("quality", number), ()
+        while not (two and differ(*two)):
+            two = _better_and_worse(rng, one_scene=number % 2 == 1)
+        rows.append(two)
     good, bad = zip(*rows, strict=True)
     return _choice("quality", good, (bad,), question="quality")
+
+
+def _better_and_worse(rng: Random, *, one_scene: bool) -> tuple[Shown, Shown]:
+    first = compose.scene(rng, part=PART, kind=rng.choice((compose.view, compose.pair)))
+    weak, kind = rng.randint(0, 3), rng.choice(_DAMAGES)
+    if one_scene:
+        other, worse, strong = first, kind, rng.randint(weak + 1, 5)
+    else:
+        other = compose.scene(rng, part=PART, kind=rng.choice((compose.view, compose.pair)))
+        worse, strong = rng.choice(_DAMAGES), rng.randint(weak + 2, 5)
+    return distorted(first, kind, weak, rng), distorted(other, worse, strong, rng)
 
 
 def _measured(question: str, measure: Callable[[Pixels], NDArray[np.float32]],

@@ -97,8 +97,9 @@ def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
     return {"alternatives": ALTERNATIVES} if task.key == HPDV2 else {}
 
 
-def identity(task: Task) -> dict[str, Any]:
-    return {"loader": LOADER_VERSION, "seed": SEED}
+def identity(task: Task, *, source: Source) -> dict[str, Any]:
+    repo, revision = _where(task)
+    return {"loader": LOADER_VERSION, "seed": SEED, "files": source.state(repo, revision=revision)}
 
 
 def needs(task: Task, *, source: Source) -> Need:

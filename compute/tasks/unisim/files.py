@@ -8,6 +8,7 @@ import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -27,8 +28,7 @@ class Member:
 
     def read(self) -> bytes:
         if self.inner:
-            with zipfile.ZipFile(self.container) as archive:
-                return archive.read(self.inner)
+            return _archive(self.container).read(self.inner)
         if self.offset is None:
             return self.container.read_bytes()
         with self.container.open("rb") as handle:
@@ -128,6 +128,12 @@ def _tar(path: Path, *, stem: str) -> dict[str, Member]:
     names = {_plain(name): member for name, member in found.items()}
     below = {f"{stem}/{name}": member for name, member in names.items() if not name.startswith(f"{stem}/")}
     return {**below, **names}
+
+
+@lru_cache(maxsize=8)
+def _archive(path: Path) -> zipfile.ZipFile:
+    """Kept open, for its list of members is read with it; reading one is thread-safe."""
+    return zipfile.ZipFile(path)
 
 
 def _zip(path: Path, *, place: PurePosixPath) -> dict[str, Member]:

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,25 +12,10 @@ import pytest
 from compute import engine, items, runs, store, tasks
 from compute.engine import Outcome
 from compute.runs import thumbnails
-from compute.store import ROOT
-from compute.types import LikenessError, NotHere
-from tests.compute.small_bench import TASKS, World, data, executed, square
+from compute.types import NotHere
+from tests.compute.small_bench import TASKS, World, data, square
 
 Execute = Callable[..., list[Outcome]]
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(folder=tmp_path)
-
-
-@pytest.fixture
-def execute(world: World) -> Execute:
-    return lambda *models, **given: executed(world, *models, **given)
-
-
-def figures(outcomes: list[Outcome]) -> dict[str, float]:
-    return {f"{one.job.model.key} {one.job.name}": runs.headline(one.kept).value for one in outcomes if one.kept}
 
 
 def with_bad(task: str, content: bytes, row: int = 5):
@@ -163,108 +142,6 @@ def test_a_model_that_cannot_after_all_is_left_out(world: World, execute: Execut
         ("unisim/odd", "many vectors an item")]
 
 
-def test_a_disk_that_fills_fails_the_run_and_not_the_others(world: World, execute: Execute,
-                                                            monkeypatch: pytest.MonkeyPatch) -> None:
-    write = store.write_parquet
-
-    def full(path: Path, *, frame) -> None:
-        if "unisim__said" in str(path):
-            raise OSError(errno.ENOSPC, "No space left on device", str(path))
-        write(path, frame=frame)
-
-    monkeypatch.setattr(store, "write_parquet", full)
-    outcomes = execute()
-    [failed] = [one for one in outcomes if one.state == "failed"]
-    assert failed.job.name == "unisim/said" and "No space left" in failed.reason
-    assert [one for one in runs.every(world.folder / "results") if "unisim__said" in str(one)] == []
-
-
-def test_a_full_disk_under_the_encodings_fails_what_needs_them(world: World, execute: Execute,
-                                                               monkeypatch: pytest.MonkeyPatch) -> None:
-    execute(only=("unisim/near",))
-    from compute.features.store import Shelf
-
-    def full(*given: object) -> None:
-        raise LikenessError("cannot write there (No space left on device)")
-
-    monkeypatch.setattr(Shelf, "append", full)
-    outcomes = execute(again=True)
-    states = {one.job.name: one.state for one in outcomes}
-    assert states.pop("unisim/near") == "made" and set(states.values()) == {"failed"}
-
-
-def test_an_interrupt_ends_all_and_the_rest_is_made_later(world: World, execute: Execute) -> None:
-    batches = iter(range(100))
-
-    def stop() -> None:
-        if next(batches) == 6:
-            raise KeyboardInterrupt
-
-    world.before_batch = stop
-    with pytest.raises(KeyboardInterrupt):
-        execute()
-    world.before_batch = lambda: None
-    assert figures(execute()) == figures(executed(World(folder=world.folder / "undisturbed")))
-
-
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from compute import runs, store
-from compute.runs import thumbnails
-from small_bench import World, executed
-
-what, at = sys.argv[2], int(sys.argv[3])
-seen = 0
-
-def count(name):
-    global seen
-    if name == what:
-        seen += 1
-        if seen == at:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-world = World(folder=Path(sys.argv[1]))
-world.before_batch = lambda: count("batch")
-write, replace = store.write_parquet, os.replace
-store.write_parquet = lambda path, *, frame: (count("parquet"), write(path, frame=frame))
-os.replace = lambda old, new: (count("place"), replace(old, new))
-executed(world)
-"""
-
-
-def test_killed_at_any_moment_the_next_run_gives_the_same(tmp_path: Path) -> None:
-    """SIGKILL while encoding, between a run's files, and before a file is moved into place, over the same folder."""
-    for what, at in (("batch", 5), ("batch", 9), ("place", 8), ("parquet", 5), ("parquet", 5)):
-        child = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "killed"), what, str(at)], cwd=ROOT,
-                               capture_output=True, text=True, timeout=120,
-                               env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests' / 'compute'}",
-                                                  "OMP_NUM_THREADS": "1"})
-        assert child.returncode == -signal.SIGKILL, child.stderr
-    world = World(folder=tmp_path / "killed")
-    outcomes = executed(world)
-    assert {one.state for one in outcomes} == {"there", "made"}
-    assert figures(outcomes) == figures(executed(World(folder=tmp_path / "undisturbed")))
-    columns = [column for task in TASKS for column in tasks.columns(data(task))]
-    assert world.encoded < len({key for column in columns for key in column.keys.tolist()})
-
-
-def test_what_a_judge_could_not_be_asked_is_asked_again(world: World, execute: Execute) -> None:
-    bench = world.bench()
-    odd = bench.procedures["odd_one_out"]
-
-    def half(subject, data, options):
-        found = odd.run(subject, data, options)
-        found.items.loc[:5, "accuracy"] = np.nan
-        return replace(found, settings={"errors": 6})
-
-    outcome = execute(only=("unisim/odd",), bench=replace(bench, procedures={"odd_one_out": replace(odd, run=half)}))[0]
-    run = outcome.kept.run
-    assert (run.status, outcome.kept.coverage, outcome.kept.scores[0].n) == ("partial", 0.5, 6)
-    assert "6 questions could not be asked" in run.error
-    assert execute(only=("unisim/odd",))[0].kept.run.status == "complete"
-
-
 def test_items_are_loaded_once_for_all_models(world: World, execute: Execute) -> None:
     bench, loaded = world.bench(), []
 
@@ -298,16 +175,40 @@ def test_thumbnails_are_of_the_items_that_a_page_opens(world: World, execute: Ex
     assert set(store.read_parquet(path)["image"]) == keys
 
 
-def test_pictures_that_cannot_be_kept_fail_no_run(world: World, execute: Execute,
-                                                  monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*given: object, **named: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(thumbnails, "add", full)
-    said: list[str] = []
-    assert {one.state for one in execute(say=said.append)} == {"made"}
-    assert any("no thumbnails" in line for line in said)
-
-
 def test_the_code_is_told_by_its_sources() -> None:
     assert engine.code() == engine.code() and len(engine.code()) == 16
+
+
+def test_a_run_with_left_out_items_serves_only_those_who_allow_it(world: World, execute: Execute) -> None:
+    """Leaving out is a policy: without it the run is made again, fails, and the earlier score stays."""
+    world.changed["unisim/near"] = with_bad("unisim/near", square((1, 2, 3))[:40])
+    assert execute("small/dim", only=("unisim/near",), skip_bad=True)[0].state == "made"
+    assert execute("small/dim", only=("unisim/near",), skip_bad=True)[0].state == "there"
+    failed = execute("small/dim", only=("unisim/near",))[0]
+    assert failed.state == "failed" and failed.reason.endswith("the score made earlier stays")
+    del world.changed["unisim/near"]
+    assert execute("small/gauge", only=("unisim/near",), skip_bad=True)[0].state == "made"
+    assert execute("small/gauge", only=("unisim/near",))[0].state == "there"
+
+
+def test_fewer_items_than_the_catalogue_counts_are_said(world: World, execute: Execute) -> None:
+    whole = data(TASKS[0])
+    assert execute("small/gauge", only=("unisim/near",))[0].kept.run.settings["catalogue_items"] is None
+    world.changed["unisim/near"] = tasks.without(whole, {bytes(whole.reference.keys[0])})
+    said: list[str] = []
+    outcome = execute("small/gauge", only=("unisim/near",), again=True, say=said.append)[0]
+    assert outcome.kept.run.settings["catalogue_items"] == 12 and "11 items here, 12 in the catalogue" in said[0]
+
+
+def test_items_are_let_go_when_no_run_is_left_for_them(world: World, execute: Execute) -> None:
+    held: list[int] = []
+
+    class Items(engine._Items):
+        def done(self, job) -> None:
+            super().done(job)
+            held.append(len(self.held))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "_Items", Items)
+        execute("small/eye")
+    assert held[-1] == 0 and max(held) == len(TASKS)

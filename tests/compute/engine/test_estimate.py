@@ -16,11 +16,6 @@ from compute.types import Model, NotHere
 from tests.compute.small_bench import CATALOG, TASKS, World, data
 
 
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(folder=tmp_path)
-
-
 def estimated(world: World, bench: Bench | None = None, *, only: tuple[str, ...] = (), model: str = "small/dim"):
     bench = bench or world.bench()
     planned = plan.make(CATALOG, suite="small", models=[model], tasks=only, bench=bench, results=world.folder / "r")

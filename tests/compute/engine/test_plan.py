@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -15,11 +14,6 @@ from compute.types import BadInput, NotHere, UnknownKey
 from tests.compute.small_bench import CATALOG, World
 
 Make = Callable[..., Plan]
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(folder=tmp_path)
 
 
 @pytest.fixture
@@ -79,6 +73,9 @@ def test_what_a_model_cannot_do_is_left_out_with_the_reason(make: Make) -> None:
     assert "shows text" in left["small/gauge", "unisim/said"]
     assert {key for key in left if key[0] == "small/paper"} == {("small/paper", task.key) for task in CATALOG.tasks}
     assert ("small/vision", "unisim/near") not in left and ("small/gauge", "unisim/fine") not in left
+    paired = replace(CATALOG.models[3], key="small/ssim", adapter="ssim")  # needs a reference, which a quality lacks
+    refused = make("small/ssim", catalog=replace(CATALOG, models=(*CATALOG.models, paired))).left_out
+    assert any(one.task.key == "unisim/fine" and "scores no image alone" in one.reason for one in refused)
     assert any(line.startswith("Left out: small/vision on unisim/fine, unisim/sharp: ")
                for line in plan.reasons(make("small/vision")))
 
@@ -100,7 +97,6 @@ def test_whatever_decides_the_numbers_is_in_the_fingerprint(make: Make, world: W
                                                                          *CATALOG.models[1:]))),
         "revision of the data": make(catalog=replace(CATALOG, tasks=(replace(near, revision="c"), *CATALOG.tasks[1:]))),
         "wording": make(options=("wording=code",)),
-        "bad items": make(skip_bad=True),
         "metrics": make(catalog=replace(CATALOG, tasks=(replace(near, metrics=("accuracy", "nmi")),
                                                         *CATALOG.tasks[1:]))),
         "model": make("small/dim"),

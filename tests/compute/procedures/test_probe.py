@@ -53,7 +53,8 @@ def made(*, classes: int, draws: int = 5, scale: float = 2.0, test: int = 1500, 
 @pytest.mark.filterwarnings("ignore:lbfgs failed to converge")
 @pytest.mark.parametrize("classes", [2, 25])
 def test_accuracy_of_every_draw(classes: int) -> None:
-    subject, data, known = made(classes=classes)
+    # Two paths of 100 steps in unlike precision end a little apart: of few test items a handful would be 0.3 points.
+    subject, data, known = made(classes=classes, test=6000)
     found = probe.run(subject, data, OPTIONS)
     train, test = (np.stack([known[side.items.read(row)] for row in range(len(side.items))])
                    for side in (data.train, data.test))

@@ -116,7 +116,7 @@ def test_the_first_hit_is_dropped_whatever_it_is() -> None:
         order = ranked(data, scores, query)[1:]
         assert items["recall_at_1"][query] == float(grades[query, order[0]] > 0)
         assert items["answer"][query] == data.documents.names[order[0]]
-        assert items["detail"][query]["hits"] == [data.documents.names[at] for at in order[:5]]
+        assert items["detail"][query]()["hits"] == [data.documents.names[at] for at in order[:5]]
 
 
 def test_the_revisited_protocol_takes_junk_out_and_ranks_everything(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,8 +167,8 @@ def test_late_interaction_is_ranked_by_maxsim() -> None:
     items = retrieval.run(Known(known | more, abilities=BOTH, many=True), data, SUM).items
     for row, tokens in enumerate(first):
         scores = [sum((patches @ token).max() for token in tokens) for patches in second]
-        assert items["detail"][row]["hits"] == [documents.names[at] for at in np.argsort(scores)[::-1][:5]]
-        assert items["detail"][row]["scores"] == pytest.approx(sorted(scores, reverse=True)[:5], abs=1e-4)
+        assert items["detail"][row]()["hits"] == [documents.names[at] for at in np.argsort(scores)[::-1][:5]]
+        assert items["detail"][row]()["scores"] == pytest.approx(sorted(scores, reverse=True)[:5], abs=1e-4)
 
 
 def test_evidence_says_what_was_found() -> None:
@@ -183,7 +183,7 @@ def test_evidence_says_what_was_found() -> None:
     assert items["correct"].tolist() == [True, False]
     assert items["answer"].tolist() == [names[0], names[1]]
     assert items["value"].tolist() == [1, -1]
-    detail = items["detail"][0]
+    detail = items["detail"][0]()
     assert detail["hits"][0] == names[0]
     assert detail["scores"] == [1, 0, 0] and detail["relevant"] == [True, False, False]
     assert detail["texts"] == ["q 0", "", "", ""]
@@ -192,7 +192,7 @@ def test_evidence_says_what_was_found() -> None:
 
 def test_texts_that_are_found_are_shown() -> None:
     data, model, *_ = made(7, kind="text")
-    detail = retrieval.run(model, data, SUM).items["detail"][0]
+    detail = retrieval.run(model, data, SUM).items["detail"][0]()
     assert detail["images"] == [] and len(detail["texts"]) == 6
     assert detail["texts"][0] == "q 0" and detail["texts"][1].startswith("d ")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -146,3 +147,17 @@ def test_the_headline_is_the_whole_or_the_mean_of_the_parts(tmp_path: Path) -> N
     assert runs.headline(kept).stderr == pytest.approx(np.mean([one.stderr for one in parts[:2]]))
     whole = runs.Kept(run=run(), scores=(parts[0], score(0.7)), folder=tmp_path)
     assert runs.headline(whole).value == 0.7
+
+
+def test_details_given_by_functions_are_asked_only_for_what_a_page_opens() -> None:
+    asked: list[int] = []
+
+    def tell(row: int) -> dict[str, int]:
+        asked.append(row)
+        return {"row": row}
+
+    names = [f"query {row}" for row in range(runs.PAGE_ITEMS + 50)]
+    frame = runs.table({"default": pd.DataFrame({"item": names, "detail": [partial(tell, row) for row in
+                                                                          range(len(names))]})})
+    opened = set(runs.page_items(names))
+    assert len(asked) == runs.PAGE_ITEMS and set(frame["item"][frame["detail"].notna()]) == opened

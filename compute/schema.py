@@ -1,0 +1,78 @@
+"""The database's schema: its tables, and the views that other programs may read."""
+
+SCHEMA_VERSION = 2
+
+# Order matters: a table is filled after the ones it refers to.
+TABLES = {
+    "meta": "key VARCHAR PRIMARY KEY, value VARCHAR NOT NULL",
+    "benchmarks": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, paper VARCHAR, url VARCHAR, description VARCHAR,
+        bibtex VARCHAR""",
+    "suites": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, benchmark VARCHAR NOT NULL REFERENCES benchmarks(key),
+        aggregate VARCHAR NOT NULL, description VARCHAR, minimum_coverage DOUBLE NOT NULL, baselines VARCHAR[],
+        position INTEGER NOT NULL""",
+    "datasets": """key VARCHAR PRIMARY KEY, title VARCHAR, url VARCHAR, license VARCHAR, citation VARCHAR,
+        notes VARCHAR, part_of VARCHAR[]""",
+    "metrics": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, higher_is_better BOOLEAN NOT NULL, lower DOUBLE,
+        upper DOUBLE, unit VARCHAR, scale DOUBLE NOT NULL, digits INTEGER NOT NULL, proportion BOOLEAN NOT NULL,
+        description VARCHAR""",
+    "models": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, organisation VARCHAR, kind VARCHAR NOT NULL,
+        family VARCHAR, adapter VARCHAR, weights VARCHAR, revision VARCHAR, abilities VARCHAR[], parameters_m DOUBLE,
+        embed_dim INTEGER, image_size INTEGER, modalities VARCHAR[], open_weights BOOLEAN, license VARCHAR,
+        released VARCHAR, trained_on VARCHAR[], "group" VARCHAR, options JSON""",
+    "tasks": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, benchmark VARCHAR NOT NULL REFERENCES benchmarks(key),
+        category VARCHAR NOT NULL, dataset VARCHAR, revision VARCHAR, split VARCHAR, subsets VARCHAR[],
+        procedure VARCHAR, metrics VARCHAR[], chance DOUBLE, n_items INTEGER, modalities VARCHAR[],
+        languages VARCHAR[], license VARCHAR, notes VARCHAR, ranked BOOLEAN NOT NULL, position INTEGER NOT NULL""",
+    "suite_tasks": """suite VARCHAR REFERENCES suites(key), task VARCHAR REFERENCES tasks(key),
+        PRIMARY KEY (suite, task)""",
+    "aliases": """benchmark VARCHAR, printed VARCHAR, model VARCHAR REFERENCES models(key), certainty VARCHAR NOT NULL,
+        note VARCHAR, PRIMARY KEY (benchmark, printed)""",
+    "runs": """id VARCHAR PRIMARY KEY, model VARCHAR NOT NULL REFERENCES models(key),
+        task VARCHAR NOT NULL REFERENCES tasks(key), procedure VARCHAR,
+        origin VARCHAR NOT NULL CHECK (origin IN ('published', 'imported', 'computed')), source VARCHAR NOT NULL,
+        settings JSON, fingerprint VARCHAR, code VARCHAR, seed BIGINT, dtype VARCHAR, device VARCHAR, seconds DOUBLE,
+        started VARCHAR, status VARCHAR NOT NULL, error VARCHAR, main BOOLEAN NOT NULL""",
+    "scores": """run VARCHAR REFERENCES runs(id), subset VARCHAR, metric VARCHAR REFERENCES metrics(key),
+        value DOUBLE NOT NULL CHECK (isfinite(value)), n BIGINT, stderr DOUBLE, printed VARCHAR,
+        PRIMARY KEY (run, subset, metric)""",
+    "gaps": """model VARCHAR NOT NULL, task VARCHAR NOT NULL, subset VARCHAR, metric VARCHAR, source VARCHAR,
+        reason VARCHAR NOT NULL""",
+    "averages": """suite VARCHAR NOT NULL REFERENCES suites(key), category VARCHAR NOT NULL,
+        model VARCHAR NOT NULL REFERENCES models(key), value DOUBLE NOT NULL CHECK (isfinite(value)),
+        tasks INTEGER NOT NULL, source VARCHAR NOT NULL, printed VARCHAR, PRIMARY KEY (suite, category, model)""",
+    "notes": """source VARCHAR NOT NULL, model VARCHAR NOT NULL, task VARCHAR NOT NULL, metric VARCHAR,
+        note VARCHAR NOT NULL, specific BOOLEAN NOT NULL""",
+    "items": """run VARCHAR REFERENCES runs(id), item VARCHAR, subset VARCHAR, expected VARCHAR, answer VARCHAR,
+        correct BOOLEAN, value DOUBLE, detail JSON, PRIMARY KEY (run, item)""",
+    "thumbnails": "task VARCHAR REFERENCES tasks(key), image VARCHAR, webp BLOB NOT NULL, PRIMARY KEY (task, image)",
+    "item_maps": """task VARCHAR REFERENCES tasks(key), model VARCHAR REFERENCES models(key), image VARCHAR,
+        label VARCHAR, x DOUBLE NOT NULL, y DOUBLE NOT NULL, settings JSON, PRIMARY KEY (task, model, image)""",
+    "projections": """kind VARCHAR, key VARCHAR, x DOUBLE NOT NULL, y DOUBLE NOT NULL, cluster INTEGER,
+        settings JSON, PRIMARY KEY (kind, key)""",
+    "claims": """paper VARCHAR NOT NULL, claim VARCHAR NOT NULL, "where" VARCHAR, printed VARCHAR, recomputed VARCHAR,
+        verdict VARCHAR NOT NULL
+            CHECK (verdict IN ('reproduces', 'rounding', 'conflict', 'cannot be recomputed')),
+        note VARCHAR, formula VARCHAR""",
+}
+
+# One row a score: a task in several suites shows under the first of its benchmark's.
+LEADERBOARD_SCORES = """
+CREATE VIEW leaderboard_scores AS
+SELECT tasks.benchmark, first_suite.suite, tasks.category, runs.task, runs.model, scores.subset, scores.metric,
+       scores.value, scores.stderr, scores.n, runs.origin, runs.source, scores.printed
+FROM scores
+JOIN runs ON runs.id = scores.run
+JOIN tasks ON tasks.key = runs.task
+LEFT JOIN (
+    SELECT suite_tasks.task, arg_min(suites.key, suites.position) AS suite
+    FROM suite_tasks JOIN suites ON suites.key = suite_tasks.suite GROUP BY suite_tasks.task
+) AS first_suite ON first_suite.task = runs.task
+"""
+
+# Which model saw which task's data set in training, or one that it is part of.
+TRAINED_TASKS = """
+CREATE VIEW trained_tasks AS
+SELECT models.key AS model, tasks.key AS task
+FROM models, tasks LEFT JOIN datasets ON datasets.key = tasks.dataset
+WHERE list_contains(models.trained_on, tasks.dataset) OR list_has_any(models.trained_on, datasets.part_of)
+"""

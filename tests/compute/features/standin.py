@@ -1,0 +1,86 @@
+"""A model that counts what it is given and tells items apart by their first pixel."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from compute import items
+from compute.features import LoadedSubject
+from compute.features.store import FeatureStore
+from compute.items import Column
+from compute.messages import Question, Reply
+from compute.models.adapter import Hardware
+from compute.types import Model
+
+CPU = Hardware(device="cpu", dtype="float32")
+ENCODER = Model(key="made/up", title="Made up", abilities=("embed_image", "embed_text"))
+COMPARER = Model(key="made/metric", title="Made up", abilities=("compare",))
+
+
+def file(colour: int, *, size: int = 4) -> bytes:
+    held = io.BytesIO()
+    Image.new("RGB", (size, size), (colour % 256, colour // 256, 7)).save(held, "PNG")
+    return held.getvalue()
+
+
+def files(*colours: int) -> Column:
+    return items.images([file(colour) for colour in colours], of="squares")
+
+
+def seen(item: Any) -> np.ndarray:
+    """What the stand-in makes of an item: numbers that tell items apart."""
+    if isinstance(item, tuple):
+        return np.concatenate([seen(part)[:2] for part in item])
+    if isinstance(item, str):
+        return np.array([len(item), sum(map(ord, item)), 1, 1], dtype=np.float32)
+    return np.array([*item.getpixel((0, 0)), 0], dtype=np.float32)
+
+
+class Standin:
+    """Counts what it is given; fails where told to."""
+
+    def __init__(self, *, multi: bool = False) -> None:
+        self.settings: dict[str, Any] = {"pooling": "none"}
+        self.multi_vector = multi
+        self.loads = 0
+        self.batches: list[tuple[str, int]] = []
+        self.at_most = 10**9
+        self.trouble: Callable[[np.ndarray], np.ndarray] = lambda found: found
+
+    def load(self, row: Model, *, hardware: Hardware) -> Standin:
+        self.loads += 1
+        return self
+
+    def prepare(self, modality: str, item: Any) -> np.ndarray:
+        return seen(item)
+
+    def embed(self, modality: str, prepared: Sequence[np.ndarray]) -> Any:
+        if len(prepared) > self.at_most:
+            raise RuntimeError("CUDA error: out of memory")
+        self.batches.append((modality, len(prepared)))
+        found = np.stack(prepared)
+        return [np.tile(row, (int(row[0]) % 4, 1)) for row in found] if self.multi_vector else self.trouble(found)
+
+    def compare(self, first: Sequence[Any] | None, second: Sequence[Any]) -> np.ndarray:
+        self.batches.append(("compare", len(second)))
+        right = np.stack([seen(item) for item in second])
+        return right[:, 0] if first is None else 2 * np.stack([seen(item) for item in first])[:, 0] + right[:, 0]
+
+    def reply(self, questions: Sequence[Question]) -> list[Reply]:
+        return [Reply(item=question.item, text="A") for question in questions]
+
+    @property
+    def encoded(self) -> int:
+        return sum(size for _, size in self.batches)
+
+
+def subject(folder: Path, model: Standin, *, row: Model = ENCODER, hardware: Hardware = CPU,
+            **options: Any) -> LoadedSubject:
+    return LoadedSubject(row, store=FeatureStore(folder), hardware=hardware, load=model.load, threads=2,
+                         identity=lambda row, *, hardware: {"model": row.key, "dtype": hardware.dtype}, **options)

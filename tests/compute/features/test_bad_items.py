@@ -1,0 +1,196 @@
+"""What happens to items that cannot be used, to full disks, spent memory and interrupts; stand-ins for the models."""
+
+from __future__ import annotations
+
+import errno
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from compute import items
+from compute.features import passes, shards
+from compute.items import Column, content_key
+from compute.types import BadItem, LikenessError
+from tests.compute.features.standin import COMPARER, Standin, file, files, seen, subject
+
+BROKEN = items.images([file(1), file(2), file(3)[:45], file(4), b"", file(5)], of="squares")
+
+
+def test_a_bad_item_is_named_and_what_was_encoded_before_is_kept(tmp_path: Path) -> None:
+    model = Standin()
+    with pytest.raises(BadItem, match="squares, image 2: a damaged image") as caught:
+        subject(tmp_path, model, batch_size=2).prepare([BROKEN])
+    assert caught.value.key == BROKEN.keys[2]
+    assert model.batches == [("image", 2)]
+    found = subject(tmp_path, model).embed(BROKEN.take(np.array([1, 0, 3])))
+    assert found[:, 0].tolist() == [2, 1, 4]
+    assert model.batches == [("image", 2), ("image", 1)]
+
+
+def test_bad_items_are_left_out_now_and_on_later_runs(tmp_path: Path) -> None:
+    model = Standin()
+    asked = subject(tmp_path, model, skip_bad=True)
+    asked.prepare([BROKEN])
+    assert asked.bad == {BROKEN.keys[2]: asked.bad[BROKEN.keys[2]], BROKEN.keys[4]: "an empty file"}
+    assert "damaged" in asked.bad[BROKEN.keys[2]]
+    with pytest.raises(BadItem, match="squares, image 2"):
+        asked.embed(BROKEN)
+    good = BROKEN.take(np.array([0, 1, 3, 5]))
+    assert asked.embed(good)[:, 0].tolist() == [1, 2, 4, 5]
+
+    later = subject(tmp_path, model, skip_bad=True)
+    later.prepare([BROKEN])
+    assert later.bad == asked.bad
+    with pytest.raises(BadItem, match="squares, image 2"):
+        subject(tmp_path, model).prepare([BROKEN])
+    assert (model.encoded, model.loads) == (4, 1)
+    again = subject(tmp_path, model, skip_bad=True, retry_bad=True)
+    again.prepare([BROKEN])
+    assert again.bad == asked.bad
+    assert (model.encoded, model.loads, again.done[0].bad) == (4, 2, 2)
+
+
+@pytest.mark.parametrize("text", ["", "  \n"])
+def test_an_empty_caption(tmp_path: Path, text: str) -> None:
+    column = items.texts(["a cat", text], of="captions")
+    with pytest.raises(BadItem, match="captions, text 1: an empty text"):
+        subject(tmp_path, Standin()).embed(column)
+    asked = subject(tmp_path, Standin(), skip_bad=True)
+    asked.prepare([column])
+    assert asked.bad == {content_key(text): "an empty text"}
+
+
+@pytest.mark.parametrize("multi", [False, True])
+def test_values_that_are_not_finite(tmp_path: Path, multi: bool) -> None:
+    model = Standin(multi=multi)
+    column = files(1, 2, 3)
+
+    def spoilt(modality: str, prepared: Sequence[np.ndarray]) -> Any:
+        rows = [np.where(row[0] == 2, np.nan, row) for row in prepared]
+        return [row[None] for row in rows] if multi else np.stack(rows)
+
+    model.embed = spoilt
+    with pytest.raises(BadItem, match="squares, image 1: .*not finite"):
+        subject(tmp_path, model).prepare([column])
+    asked = subject(tmp_path, model, skip_bad=True)
+    asked.prepare([column])
+    assert list(asked.bad) == [column.keys[1]]
+    assert asked.embed_many(column.take(np.array([2, 0])))[0][:, 0].tolist() == [3, 1]
+
+
+def test_what_preprocessing_refuses_is_a_bad_item_and_other_errors_are_not(tmp_path: Path) -> None:
+    model = Standin()
+    model.prepare = lambda modality, item: int("wide")
+    with pytest.raises(BadItem, match="squares, image 0: refused by the model's preprocessing"):
+        subject(tmp_path, model).embed(files(1))
+    model.prepare = lambda modality, item: None + 1
+    with pytest.raises(TypeError):
+        subject(tmp_path, model).embed(files(2))
+
+
+def test_a_metric_finds_bad_items_before_it_compares(tmp_path: Path) -> None:
+    model = Standin()
+    asked = subject(tmp_path, model, row=COMPARER, skip_bad=True)
+    asked.prepare([BROKEN, files(1, 9)])
+    assert list(asked.bad) == [BROKEN.keys[2], BROKEN.keys[4]]
+    assert model.loads == 0
+    with pytest.raises(BadItem, match="^squares, image 2: ") as caught:
+        asked.compare(files(*range(6)), BROKEN)
+    assert caught.value.key == BROKEN.keys[2]
+    other = subject(tmp_path, Standin(), row=replace(COMPARER, key="made/other"), skip_bad=True)
+    other.prepare([BROKEN])
+    assert other.bad == asked.bad and other.done == []  # what a file is does not depend on the model
+
+
+def test_an_infinite_score_is_one_and_no_score_is_none(tmp_path: Path) -> None:
+    model = Standin()
+    model.compare = lambda first, second: np.where(np.stack([seen(item) for item in second])[:, 0] == 1, np.inf, np.nan)
+    asked = subject(tmp_path, model, row=COMPARER)
+    assert asked.compare(None, files(1)).tolist() == [np.inf]
+    with pytest.raises(BadItem, match="squares, image 1 against squares, image 1: .*not finite") as caught:
+        asked.compare(files(5, 5), files(1, 2))
+    assert caught.value.key == files(2).keys[0]
+
+
+def test_a_spent_memory_halves_the_batch_and_goes_on(tmp_path: Path) -> None:
+    model = Standin()
+    model.at_most = 3
+    column = files(*range(40))
+    asked = subject(tmp_path, model, batch_size=16)
+    assert asked.embed(column)[:, 0].tolist() == list(range(40))
+    assert asked.done[0].effective == 2 and asked.done[0].batch == 16
+    assert "batch 2 instead of 16" in asked.done[0].line("image")
+    assert model.batches == [("image", 2)] * 20
+    asked.embed(files(*range(50, 56)))
+    assert model.batches[20:] == [("image", 2)] * 3
+    model.at_most = 0
+    with pytest.raises(LikenessError, match="cpu has too little memory for a single item"):
+        asked.embed(files(99))
+
+
+def test_a_wrong_shape_is_told_of(tmp_path: Path) -> None:
+    model = Standin()
+    model.trouble = lambda found: found[:1]
+    with pytest.raises(LikenessError, match=r"made/up: its adapter gave an array of shape \(1, 4\) for 3 items"):
+        subject(tmp_path, model).embed(files(1, 2, 3))
+
+
+def test_a_full_disk_keeps_what_was_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Standin()
+    column = files(*range(12))
+    monkeypatch.setattr(passes, "FLUSH_SECONDS", 0)
+    write, written = shards.put, []
+
+    def fills(handle: Any, data: bytes) -> None:
+        written.append(len(data))
+        if len(written) > 10:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(handle, data)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(shards, "put", fills)
+        with pytest.raises(LikenessError, match=f"{tmp_path}.*No space left.*run again"):
+            subject(tmp_path, model, batch_size=2).embed(column)
+    before = model.encoded
+    assert before < 12
+    found = subject(tmp_path, model, batch_size=2).embed(column)
+    assert found[:, 0].tolist() == list(range(12))
+    assert model.encoded < 12 + before
+    assert not list(tmp_path.rglob("*.draft"))
+
+
+def test_ctrl_c_stops_the_threads_and_can_be_taken_up(tmp_path: Path) -> None:
+    model = Standin()
+    column = files(*range(300))
+
+    def interrupted(found: np.ndarray) -> np.ndarray:
+        if model.encoded == 40:
+            raise KeyboardInterrupt
+        return found
+
+    model.trouble = interrupted
+    began = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        subject(tmp_path, model, batch_size=8).prepare([column])
+    assert time.perf_counter() - began < 5
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("prepare")]
+    model.trouble = lambda found: found
+    assert subject(tmp_path, model, batch_size=8).embed(column)[:, 0].tolist() == [at % 256 for at in range(300)]
+    assert model.encoded == 300 + 8
+
+
+def test_a_file_that_cannot_be_read_is_no_bad_item(tmp_path: Path) -> None:
+    def read(row: int) -> bytes:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    column = Column(modality="image", keys=files(1).keys, read=read, name=lambda row: f"photos, image {row}")
+    asked = subject(tmp_path, Standin(), skip_bad=True)
+    with pytest.raises(LikenessError, match="photos, image 0: cannot be read") as caught:
+        asked.prepare([column])
+    assert not isinstance(caught.value, BadItem) and asked.bad == {}

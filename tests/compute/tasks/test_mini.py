@@ -1,0 +1,162 @@
+"""The mini suite: the shape of each task's items, answers that hold, and nothing that the bundled model has seen."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import subprocess
+import sys
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from compute.catalog import shipped
+from compute.items import Column, content_key
+from compute.tasks import mini
+from compute.tasks.data import Choices, Clusters, Matches, OddOneOut, Probe, Retrieval, Sentences, ZeroShot
+from compute.tasks.drawing import distortions
+from compute.tasks.mini.album import png
+from compute.training import lessons
+from compute.types import Task, UnknownKey
+
+TASKS = {task.key: task for task in shipped().tasks if task.benchmark == "mini"}
+SHAPES = {"choice": Choices, "odd_one_out": OddOneOut, "retrieval": Retrieval, "probe": Probe, "zero_shot": ZeroShot,
+          "clustering": Clusters, "sts": Sentences, "matching": Matches, "multiple_choice": Retrieval}
+STEPS = 6  # batches of the training that are compared
+
+
+def columns(data: Any) -> list[Column]:
+    """Every column of a task's items."""
+    if isinstance(data, Column):
+        return [data]
+    if isinstance(data, tuple):
+        return [column for part in data for column in columns(part)]
+    return [column for field in fields(data) for column in columns(getattr(data, field.name))] if is_dataclass(
+        data) else []
+
+
+def pixels(column: Column, row: int) -> np.ndarray:
+    return np.asarray(Image.open(io.BytesIO(column.read(row))).convert("RGB"))
+
+
+def test_the_catalogue_and_the_generator_have_the_same_tasks() -> None:
+    assert set(TASKS) == set(mini.TASKS)
+    with pytest.raises(UnknownKey, match="mini/quality"):
+        mini.load(replace(TASKS["mini/quality"], key="mini/qualty"))
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=lambda task: task.key)
+def test_items_are_what_the_catalogue_says(task: Task) -> None:
+    """Subsets, number of items, shape for the procedure, chance level, and keys that are the contents' own."""
+    data = mini.load(task)
+    assert tuple(data) == task.subsets and "ynthetic" in task.notes
+    assert all(type(part) is SHAPES[task.procedure] for part in data.values())
+    first = next(iter(data.values()))
+    counts = [_count(part) for part in data.values()]
+    assert task.n_items == (sum(counts) if task.procedure == "choice" else counts[0]) and min(counts) >= 20
+    if task.chance is not None:
+        assert task.chance == pytest.approx(np.mean([_chance(part, task) for part in data.values()]), abs=6e-5)
+    for column in columns(first):
+        for row in (0, len(column) - 1):
+            content = column.read(row)
+            assert content_key(content) == column.keys[row] and task.key in column.name(row)
+            assert isinstance(content, str) and content or pixels(column, row).shape == (64, 64, 3)
+
+
+def _count(data: Any) -> int:
+    if isinstance(data, Retrieval):
+        return len(data.queries)
+    return len(data.test.names if isinstance(data, Probe | Clusters | ZeroShot) else data.names)
+
+
+def _chance(data: Any, task: Task) -> float:
+    """What guessing gets: 1 / k; for nDCG the mean gain of a random order over the best one's; 1/6 for two and two."""
+    if isinstance(data, Choices):
+        return 1 / len(data.alternatives)
+    if isinstance(data, OddOneOut):
+        return 1 / len(data.members)
+    if isinstance(data, Probe):
+        return 1 / len(data.test.classes)
+    if isinstance(data, ZeroShot):
+        return 1 / len(data.prompts)
+    if isinstance(data, Sentences):
+        return 0.0
+    if isinstance(data, Matches):  # a group of two: one of the 24 orders of four scores in four puts both pairs on top
+        return 1 / 6 if len(data.images) == len(data.captions) else 1 / max(len(data.images), len(data.captions))
+    if data.candidates is not None:
+        return len(data.queries) / len(data.candidates[0])
+    depth = int(task.metrics[0].removeprefix("ndcg_at_"))
+    gains = 1 / np.log2(np.arange(2, depth + 2))
+    relevant = np.bincount(data.relevant[0], minlength=len(data.queries))
+    best = np.array([gains[:count].sum() for count in relevant])
+    return float((relevant / len(data.documents) * gains.sum() / best).mean())
+
+
+def test_a_second_process_draws_the_same() -> None:
+    """Contents do not hang on hash seeds, the order of tasks, or what was drawn before."""
+    script = ("import hashlib, json; from compute.tasks import mini; "
+              "print(json.dumps([hashlib.sha256(b''.join(mini._drawn(key)['default'].alternatives[0].keys.tolist()))"
+              ".hexdigest() for key in ('mini/quality', 'mini/image-choice')]))")
+    found = json.loads(subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True,
+                                      env={"PYTHONHASHSEED": "7", "PYTHONPATH": ":".join(sys.path)}).stdout)
+    here = [hashlib.sha256(b"".join(mini.load(TASKS[key])["default"].alternatives[0].keys.tolist())).hexdigest()
+            for key in ("mini/image-choice", "mini/quality")]
+    assert found == here[::-1]
+
+
+def test_nothing_of_the_suite_is_training_material() -> None:
+    """Content keys of every image of the suite against the first batches of the bundled model's training.
+
+    Descriptions are held apart by hash (test_drawing), so what is compared here is only a sample of the training.
+    """
+    suite = {key for task in TASKS.values() for data in mini.load(task).values() for column in columns(data)
+             if column.modality == "image" for key in column.keys.tolist()}
+    trained = {content_key(png(image)) for step in range(STEPS)
+               for image in lessons.lesson(seed=0, step=step, images=128).images}
+    assert len(suite) > 5000 and len(trained) > 700 and not suite & trained
+
+
+def test_more_of_a_quality_is_more_when_measured() -> None:
+    """Answers of the attribute tasks against the measures themselves, taken from the encoded files."""
+    for key, measure in (("brightness", distortions.brightness), ("colorfulness", distortions.colourfulness),
+                         ("contrast", distortions.contrast)):
+        data = mini.load(TASKS[f"mini/{key}"])["default"]
+        for row in range(0, 120, 10):
+            levels = measure(np.stack([pixels(column, row) for column in data.alternatives]))
+            assert levels.argmax() == data.answer[row]
+
+
+def test_what_is_to_be_told_apart_differs() -> None:
+    """No item shows one content twice, whatever is drawn: a grey photograph made duller is itself."""
+    for task in TASKS.values():
+        for data in mini.load(task).values():
+            sides = {Choices: "alternatives", OddOneOut: "members"}.get(type(data))
+            shown = [*getattr(data, sides)] if sides else []
+            shown += [data.reference] if getattr(data, "reference", None) else []
+            keys = np.array([column.keys for column in shown]).T
+            assert all(len(set(row)) == len(row) for row in keys.tolist()), task.key
+
+
+def test_alternatives_hold_the_same_right_image_at_every_number() -> None:
+    found = mini.load(TASKS["mini/alternatives"])
+    right = [[data.alternatives[place].keys[row] for row, place in enumerate(data.answer.tolist())]
+             for data in found.values()]
+    assert all(keys == right[0] for keys in right)
+    eight = found["8"]
+    assert all(len({column.keys[row] for column in eight.alternatives}) == 8 for row in range(len(eight.names)))
+    assert eight.alternatives[3].read(5) and content_key(eight.alternatives[3].read(5)) == eight.alternatives[3].keys[5]
+
+
+def test_instances_are_ignored_by_protocol() -> None:
+    """Radenovic et al. 2018: easy and hard views count at medium; at hard only hard ones do, easy ones are ignored."""
+    medium, hard = mini.load(TASKS["mini/instances"]).values()
+    assert np.bincount(medium.relevant[0]).tolist() == [6] * 24 and np.bincount(hard.relevant[0]).tolist() == [3] * 24
+    assert len(medium.ignored[0]) == 24 and len(hard.ignored[0]) == 4 * 24
+    for data in (medium, hard):
+        good, junk = ({(int(q), int(d)) for q, d in zip(*pairs[:2], strict=True)} for pairs in (data.relevant,
+                                                                                                data.ignored))
+        assert not good & junk

@@ -1,0 +1,105 @@
+"""Where a data set's files are, what a run's fingerprint says of them, and what is fetched of a large one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub
+import pytest
+
+from compute.catalog import shipped
+from compute.tasks import identity, mieb
+from compute.tasks.mieb import rows
+from compute.tasks.source import Source
+from compute.types import NotHere
+
+COMMIT = "c" * 40
+CARD = """---
+configs:
+- config_name: default
+  data_files:
+  - split: train
+    path: data/train-*
+  - split: test
+    path: data/test-*
+---
+"""
+
+
+@pytest.fixture
+def local(tmp_path: Path) -> Path:
+    (tmp_path / "made/pictures").mkdir(parents=True)
+    (tmp_path / "made/pictures/one.csv").write_text("1")
+    return tmp_path
+
+
+def test_a_local_folder_is_told_by_its_files(local: Path) -> None:
+    """Another size, another time or one more file is another state; reading changes nothing."""
+    source, file = Source(root=local), local / "made/pictures/one.csv"
+    states = [source.state("made/pictures", revision="a" * 40)]
+    assert source.state("made/pictures", revision="") == states[0]
+    file.write_text("12")
+    states.append(source.state("made/pictures", revision=""))
+    os.utime(file, ns=(1, 1))
+    states.append(source.state("made/pictures", revision=""))
+    (local / "made/pictures/two.csv").write_text("1")
+    states.append(source.state("made/pictures", revision=""))
+    assert len(set(states)) == 4 and all(state.startswith("local ") for state in states)
+
+
+def test_a_branch_is_told_by_its_commit_and_a_pin_by_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def snapshot_download(repo: str, **given: Any) -> str:
+        assert given["allow_patterns"] == ["README.md"]
+        if repo == "made/gone":
+            raise OSError("no network")
+        return str(tmp_path / "snapshots" / COMMIT)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+    assert Source().state("made/pictures", revision="") == f"commit {COMMIT}"
+    assert Source().state("made/pictures", revision="a" * 40) == ""
+    assert Source().state("made/gone", revision="") == ""
+    with pytest.raises(NotHere, match="hf download made/gone"):
+        Source().folder("made/gone", revision="", files=("README.md",))
+
+
+def test_every_benchmarks_tasks_say_which_files_they_rest_on(local: Path) -> None:
+    first = {task.benchmark: task for task in reversed(shipped().tasks) if task.benchmark in ("unisim", "mieb", "mini")}
+    source = Source(root=local, offline=True)
+    (local / "saraghznfri/unisim_data").mkdir(parents=True)
+    assert identity(first["unisim"], source=source)["files"].startswith("local ")
+    assert identity(first["mieb"], source=source)["files"] == "" and identity(first["mini"], source=source)
+
+
+def test_only_the_splits_that_are_read_are_fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The card first, then the files it lists for the split; all where the card lists none."""
+    asked: list[list[str] | None] = []
+
+    def snapshot_download(repo: str, **given: Any) -> str:
+        asked.append(given["allow_patterns"])
+        return str(tmp_path)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+    row = rows.row(next(task for task in shipped().tasks if task.key == "mieb/dtd"))
+    row.where(Source(), "test")
+    (tmp_path / "README.md").write_text(CARD)
+    row.where(Source(), "test")
+    row.where(Source(), "test", "nowhere")
+    row.where(Source())
+    assert asked == [["README.md"], None, ["README.md"], ["README.md", "data/test-*"], ["README.md"], None, None]
+
+
+def test_a_data_set_is_here_when_what_its_procedure_reads_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A probe reads two splits, zero-shot classification one."""
+    (tmp_path / "README.md").write_text(CARD)
+
+    def snapshot_download(repo: str, *, allow_patterns: list[str] | None, **given: Any) -> str:
+        if "data/train-*" in (allow_patterns or ["data/train-*"]):
+            raise huggingface_hub.errors.LocalEntryNotFoundError("the training split is missing")
+        return str(tmp_path)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+    by_key = {task.key: task for task in shipped().tasks}
+    found = {key: mieb.needs(by_key[key], source=Source()).present for key in ("mieb/dtd", "mieb/dtdzeroshot")}
+    assert found == {"mieb/dtd": False, "mieb/dtdzeroshot": True}

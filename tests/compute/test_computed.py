@@ -1,0 +1,72 @@
+"""The shipped runs of the mini suite: small, whole, better than untrained weights, and the same when made again."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from compute import runs, store
+from compute.__main__ import app
+from compute.build import COMPUTED
+from compute.catalog import shipped
+from compute.runs import Kept, ways
+from compute.types import Score
+
+SLICE = ("mini/image-choice", "mini/things", "mini/sentences", "mini/swaps")
+
+
+@pytest.fixture(scope="module")
+def shown() -> dict[tuple[str, str], Kept]:
+    """The shipped run of each model and task that the board shows."""
+    kept = [runs.read(folder) for folder in runs.every(COMPUTED)]
+    main = ways.main_ones(kept, category={task.key: f"{task.benchmark}/{task.category}" for task in shipped().tasks})
+    return {(one.run.model, one.run.task): one for one in kept if one.run.id in main}
+
+
+def test_they_are_small_and_cover_the_suite(shown: dict[tuple[str, str], Kept]) -> None:
+    tasks = {task.key for task in shipped().tasks if "mini" in task.suites}
+    assert sum(path.stat().st_size for path in COMPUTED.glob("*/**/*") if path.is_file()) < 2_000_000
+    for model in ("tiny", "tiny-random"):
+        assert {task for name, task in shown if name == model} == tasks
+    assert {model for model, _ in shown} == {"tiny", "tiny-random", "ssim", "colour-histogram"}
+    assert all(one.run.status == "complete" and one.coverage == 1 for one in shown.values())
+
+
+def test_training_beats_its_own_first_weights_on_every_kind_of_task(shown: dict[tuple[str, str], Kept]) -> None:
+    """By more than two standard errors of the difference of the category's means, tasks taken as independent."""
+    gains: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for task in shipped().tasks:
+        if "mini" in task.suites:
+            trained, untrained = (runs.headline(shown[model, task.key]) for model in ("tiny", "tiny-random"))
+            gains[task.category].append((trained.value - untrained.value, _variance(trained) + _variance(untrained)))
+    assert len(gains) == 15
+    for category, found in gains.items():
+        mean = np.mean([gain for gain, _ in found])
+        error = math.sqrt(sum(variance for _, variance in found)) / len(found)
+        assert mean > 2 * error, f"{category}: {mean:.3f} ± {error:.3f}"
+
+
+def _variance(score: Score) -> float:
+    return 0.0 if score.stderr is None else score.stderr**2
+
+
+def test_a_slice_made_again_is_the_same(shown: dict[tuple[str, str], Kept], tmp_path: Path) -> None:
+    """Items exactly; scores and verdicts but for what another processor's rounding turns over."""
+    made = CliRunner().invoke(app, ["run", "--suite", "mini", "--tasks", ",".join(SLICE), "--device", "cpu", "--models",
+                                    "tiny,ssim", "--results", str(tmp_path), "--thumbnails", "0"])
+    assert made.exit_code == 0, made.output
+    again = {(one.run.model, one.run.task): one for one in map(runs.read, runs.every(tmp_path))}
+    assert {("tiny", task) for task in SLICE} <= set(again) and ("ssim", "mini/image-choice") in again
+    for key, one in again.items():
+        before = shown[key]
+        assert runs.headline(one).value == pytest.approx(runs.headline(before).value, abs=0.02), key
+        first, second = (store.read_parquet(kept.folder / runs.ITEMS) for kept in (before, one))
+        assert first["item"].tolist() == second["item"].tolist()
+        assert first["expected"].fillna("").tolist() == second["expected"].fillna("").tolist()
+        same = (first["correct"] == second["correct"]) | (first["correct"].isna() & second["correct"].isna())
+        assert same.mean() > 0.97, key
