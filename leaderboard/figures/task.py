@@ -92,6 +92,6 @@ def scores(points: pd.DataFrame, *, metric: str, chance: float, digits: int, own
             annotation_font_size=11,
         )
     plain(figure, height=340, legend=True)
-    figure.update_xaxes(title="Best to worst", row=1, col=1, showgrid=False)
-    figure.update_xaxes(title="Models", row=1, col=2, showgrid=False, nticks=3)
+    figure.update_xaxes(title="Best to worst", row=1, col=1, showgrid=False, dtick=1 if len(points) <= 12 else None)
+    figure.update_xaxes(title="Models", row=1, col=2, showgrid=False, nticks=3, dtick=1 if len(points) <= 5 else None)
     return figure.update_yaxes(title=metric, row=1, col=1)
