@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 
 from compute import runs, store
 from compute.analysis import item_map
-from compute.engine.bench import Bench
 from compute.items import Column
 from compute.runs import thumbnails
 from compute.tasks.data import (
@@ -32,6 +32,9 @@ from compute.tasks.data import (
     ZeroShot,
 )
 from compute.types import CannotDo, LikenessError, Model, Task
+
+if TYPE_CHECKING:
+    from compute.engine.bench import Bench
 
 FOLDER = "maps"
 MOST_IMAGES = 2000

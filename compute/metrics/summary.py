@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import spearmanr
 
 from compute.metrics.partition import nmi, nmi_stderr
 from compute.types import BadInput, Undefined
@@ -68,6 +67,8 @@ def cosine_spearman(human: ArrayLike, value: ArrayLike) -> Figure:
     for name, side in (("human scores", human), ("similarities", value)):
         if np.ptp(side) == 0:
             raise Undefined(f"All {n} {name} are {side[0]:g}, so there is no correlation")
+    from scipy.stats import spearmanr
+
     r = float(spearmanr(human, value).statistic)
     return Figure(value=r, n=n, stderr=float((1 - r**2) * np.sqrt((1 + r**2 / 2) / (n - 3))) if n > 3 else None)
 
