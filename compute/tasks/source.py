@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from compute.items import content_key
@@ -31,6 +31,8 @@ class Source:
     offline: bool = False
     cache: Path | None = None  # where content keys are kept, so that a data set is read for them only once
     manifests: Path | None = None  # where drawn questions are kept, so that every model answers the same
+    # Many tasks share a data set.
+    _states: dict[tuple[str, str], str] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def folder(self, repo: str, *, revision: str, files: tuple[str, ...] = ()) -> Path:
         """The local folder of a data set, fetched if it must be; `files` are patterns that limit what is fetched.
@@ -54,8 +56,13 @@ class Source:
         """Which files a run would see, for its fingerprint; empty where the revision alone tells.
 
         Of a local folder a digest of its files' names, sizes and times of change; of a branch its commit, asked of the
-        hub where that can be reached.
+        hub where that can be reached. Looked for once.
         """
+        if (repo, revision) not in self._states:
+            self._states[repo, revision] = self._state(repo, revision=revision)
+        return self._states[repo, revision]
+
+    def _state(self, repo: str, *, revision: str) -> str:
         local = self._local(repo)
         if local is not None:
             held = [(str(path.relative_to(local)), path.stat().st_size, path.stat().st_mtime_ns)

@@ -37,15 +37,19 @@ def local(tmp_path: Path) -> Path:
 
 def test_a_local_folder_is_told_by_its_files(local: Path) -> None:
     """Another size, another time or one more file is another state; reading changes nothing."""
-    source, file = Source(root=local), local / "made/pictures/one.csv"
-    states = [source.state("made/pictures", revision="a" * 40)]
-    assert source.state("made/pictures", revision="") == states[0]
+    file = local / "made/pictures/one.csv"
+
+    def state(revision: str = "") -> str:
+        return Source(root=local).state("made/pictures", revision=revision)
+
+    states = [state(revision="a" * 40)]
+    assert state() == states[0]
     file.write_text("12")
-    states.append(source.state("made/pictures", revision=""))
+    states.append(state())
     os.utime(file, ns=(1, 1))
-    states.append(source.state("made/pictures", revision=""))
+    states.append(state())
     (local / "made/pictures/two.csv").write_text("1")
-    states.append(source.state("made/pictures", revision=""))
+    states.append(state())
     assert len(set(states)) == 4 and all(state.startswith("local ") for state in states)
 
 
