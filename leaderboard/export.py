@@ -56,14 +56,17 @@ def everything(db: Database, *, form: str) -> File:
         return File(name="likeness.duckdb", media=MEDIA[form], content=db.path.read_bytes())
     if form not in ("csv", "parquet", "json"):
         raise BadInput(f"Everything comes as csv, parquet, json or duckdb, not {form!r}")
-    return _file("likeness-scores", form, _encode(queries.everything(db), form, caption="Every score"))
+    frame = queries.everything(db)
+    frame["synthetic"] = frame["benchmark"].map(synthetic.is_synthetic).astype(bool)
+    return _file("likeness-scores", form, _encode(frame, form, caption="Every score"))
 
 
 def view_frame(table: Table, ranked: Ranked | None, *, rows: list[str], columns: list[str]) -> pd.DataFrame:
     """The view as a frame: model, origin, rank with its interval, mean, the columns in shown units, then their marks.
 
-    `trained_on_tasks`, `suspect_columns` and `disputed_columns` list those of a row's columns, `;` between: the
-    model was trained on the data set, a remark doubts the figure, another table prints another number.
+    `synthetic` says whether a program drew the items. `trained_on_tasks`, `suspect_columns` and `disputed_columns`
+    list those of a row's columns, `;` between: the model was trained on the data set, a remark doubts the figure,
+    another table prints another number.
     """
     places = [table.row(row) for row in rows]
     every = {column.key: column for column in (*table.families, *table.columns)}
@@ -74,7 +77,8 @@ def view_frame(table: Table, ranked: Ranked | None, *, rows: list[str], columns:
     frame = pd.DataFrame({
         "model": facts["key"].tolist(), "title": facts["title"].tolist(), "kind": facts["kind"].tolist(),
         "origin": [table.rows[place].origin for place in places],
-        "parameters_m": facts["parameters_m"].tolist(),
+        "parameters_m": facts["parameters_m"].tolist(), "suite": str(table.suite["key"]),
+        "synthetic": synthetic.is_synthetic(table.suite["benchmark"]),
     })
     if ranked is not None:
         scale = table.families[0].scale

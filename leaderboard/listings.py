@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from compute.analysis.intervals import score_interval
 from compute.types import UnknownKey
 from leaderboard import queries, queries_pages, synthetic
 from leaderboard.markup import blank
@@ -17,7 +18,6 @@ from leaderboard.profiles import Field, field, origins_of, suites_of
 if TYPE_CHECKING:
     from leaderboard.routes import Boards
 
-HALF = 1.96  # standard errors in half a 95% interval
 MARKS = {"trained": "† trained on", "suspect": "? suspect", "disputed": "‡ disputed", "synthetic": "synthetic"}
 CLAIM_FIELDS = ("paper", "claim", "where", "printed", "recomputed", "verdict", "formula", "note")
 FIRST_VERDICTS = ("conflict", "rounding", "cannot be recomputed", "reproduces")
@@ -245,10 +245,9 @@ def interval(score: dict[str, Any]) -> tuple[float | None, float | None]:
     """A score's 95% interval in shown units, kept within the metric's bounds; nothing where n is not known."""
     if blank(score["stderr"]):
         return None, None
-    half = HALF * score["stderr"]
-    low, high = score["value"] - half, score["value"] + half
-    low = low if blank(score["lower"]) else max(low, score["lower"])
-    high = high if blank(score["upper"]) else min(high, score["upper"])
+    lower, upper = (None if blank(score[side]) else score[side] for side in ("lower", "upper"))
+    low, high = score_interval(value=score["value"], stderr=score["stderr"], lower=lower, upper=upper,
+                               share_of=int(score["n"]) if score["proportion"] and not blank(score["n"]) else None)
     return _shown(low, score), _shown(high, score)
 
 

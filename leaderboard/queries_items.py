@@ -47,7 +47,8 @@ def run(db: Database, *, key: str) -> pd.DataFrame:
 def run_scores(db: Database, *, key: str) -> pd.DataFrame:
     """Every score of one run with its metric's facts, the headline first."""
     return db.ask(
-        """SELECT scores.*, metrics.title, metrics.scale, metrics.digits, metrics.lower, metrics.upper
+        """SELECT scores.*, metrics.title, metrics.scale, metrics.digits, metrics.lower, metrics.upper,
+                  metrics.proportion
            FROM scores JOIN metrics ON metrics.key = scores.metric JOIN runs ON runs.id = scores.run
            JOIN tasks ON tasks.key = runs.task
            WHERE scores.run = ? ORDER BY list_position(tasks.metrics, scores.metric), scores.subset""",

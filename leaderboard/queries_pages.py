@@ -13,8 +13,8 @@ def model_scores(db: Database, *, model: str) -> pd.DataFrame:
         """
         SELECT tasks.benchmark, tasks.category, tasks.key AS task, tasks.title, tasks.dataset, tasks.chance,
                tasks.metrics[1] AS headline, scores.subset, scores.metric, metrics.title AS metric_title, metrics.scale,
-               metrics.digits, metrics.lower, metrics.upper, scores.value, scores.printed, scores.n, scores.stderr,
-               runs.origin, runs.source, runs.main
+               metrics.digits, metrics.lower, metrics.upper, metrics.proportion, scores.value, scores.printed,
+               scores.n, scores.stderr, runs.origin, runs.source, runs.main
         FROM scores JOIN runs ON runs.id = scores.run JOIN tasks ON tasks.key = runs.task
         JOIN metrics ON metrics.key = scores.metric
         WHERE runs.model = ? ORDER BY tasks.position, runs.main DESC, runs.origin, scores.metric, scores.subset""",
@@ -29,7 +29,8 @@ def task_scores(db: Database, *, task: str) -> pd.DataFrame:
         SELECT models.key AS model, models.title, models.kind, models.parameters_m, models.trained_on,
                (SELECT benchmark FROM tasks WHERE key = runs.task) AS benchmark,
                scores.subset, scores.metric, metrics.title AS metric_title, metrics.scale, metrics.digits,
-               metrics.lower, metrics.upper, scores.value, scores.printed, scores.n, scores.stderr, runs.origin,
+               metrics.lower, metrics.upper, metrics.proportion, scores.value, scores.printed, scores.n,
+               scores.stderr, runs.origin,
                runs.source, runs.main
         FROM scores JOIN runs ON runs.id = scores.run JOIN models ON models.key = runs.model
         JOIN metrics ON metrics.key = scores.metric

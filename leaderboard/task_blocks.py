@@ -97,9 +97,12 @@ def reading(sheet: Table, place: int, *, ceiling: float) -> str:
     return section("What it tells apart", facts(lines) + f"<p><strong>{verdict(found)}</strong></p>")
 
 
+FEWEST = 8  # models beside the best before a share of them says anything
+
+
 def verdict(found: Saturation) -> str:
     """One sentence on saturation; it only claims what noise or the ceiling shows."""
-    if found.judged and found.within / found.judged >= 0.25:
+    if found.judged >= FEWEST and found.within / found.judged >= 0.25:
         return "Close to saturated at the top: a quarter or more of the models cannot be told from the best."
     if found.used >= 0.95:
         return "Close to its ceiling: little room is left above the best model."

@@ -170,26 +170,29 @@ def message_box() -> gr.HTML:
 
 def bind(site: Site, *, parameters: tuple[Parameter, ...], controls: list[gr.components.Component],
          outputs: list[gr.components.Component], draw: Callable[..., tuple], parts: tuple[Part, ...] = (),
-         presets: Mapping[str, Mapping[str, str]] | None = None, message: gr.HTML | None = None) -> Bound:
+         presets: Mapping[str, Mapping[str, str]] | None = None, message: gr.HTML | None = None,
+         blank: Callable[..., tuple] | None = None) -> Bound:
     """Ties a page's controls to its address and its outputs.
 
     `draw` takes the parameters by name and returns one value an output; an error a visitor can cause is shown as a
     sentence above the page, with the outputs as they were. Controls stand in the parameters' order. `?preset=name`
     stands for a whole query string of `presets`, which single parameters beside it override. `message` is where the
-    sentence stands; without it, here.
+    sentence stands; without it, here. `blank`, called as `draw`, gives the outputs of a page that opens with an error.
     """
     message = message or message_box()
     names = [parameter.key for parameter in parameters]
     whole = Part(keys=(), outputs=outputs, draw=draw)
 
-    def answer(part: Part, values: dict[str, Any], note: str) -> list[Any]:
+    def answer(part: Part, values: dict[str, Any], note: str, *, opening: bool = False) -> list[Any]:
         try:
             drawn = list(part.draw(**values))
-        except LikenessError as error:
-            note, drawn = f"{note} {error}".strip(), [gr.skip()] * len(part.outputs)
-        except Exception:
-            log.exception("A page failed for %s", values)
-            note, drawn = FAILED, [gr.skip()] * len(part.outputs)
+        except Exception as error:
+            if isinstance(error, LikenessError):
+                note = f"{note} {error}".strip()
+            else:
+                log.exception("A page failed for %s", values)
+                note = FAILED
+            drawn = list(blank(**values)) if opening and blank else [gr.skip()] * len(part.outputs)
         return [gr.update(value=f"<p class='pg-message' role='status'>{html.escape(note)}</p>" if note else "",
                           visible=bool(note)), *drawn]
 
@@ -199,7 +202,7 @@ def bind(site: Site, *, parameters: tuple[Parameter, ...], controls: list[gr.com
         values, note = parse(parameters, {**(presets or {}).get(named, {}), **query})
         if presets is not None and named and named not in presets:
             note = f"There is no ready-made view {named[:40]!r}; the default is shown instead. {note}".strip()
-        return [*(gr.update(value=values[name]) for name in names), *answer(whole, values, note)]
+        return [*(gr.update(value=values[name]) for name in names), *answer(whole, values, note, opening=True)]
 
     def listen(event: Callable[..., Any], *, part: Part = whole) -> None:
         def change(*given: Any) -> list[Any]:

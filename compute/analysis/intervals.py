@@ -7,13 +7,17 @@ from compute.types import BadInput
 Z95 = 1.959963984540054  # normal quantile of 97.5 percent
 
 
-def score_interval(*, value: float, stderr: float, lower: float | None = None,
-                   upper: float | None = None) -> tuple[float, float]:
+def score_interval(*, value: float, stderr: float, lower: float | None = None, upper: float | None = None,
+                   share_of: int | None = None) -> tuple[float, float]:
     """The 95% interval value ± 1.96 stderr, cut at the metric's bounds; all in one unit.
 
-    Source: the normal approximation that UniSim-Bench Table 6 prints. Raises BadInput for a negative stderr.
+    Source: the normal approximation that UniSim-Bench Table 6 prints. Where none or all of `share_of` items are right
+    that gives no width, and Wilson's interval (1927) stands in. Raises BadInput for a negative stderr.
     """
     if stderr < 0:
         raise BadInput(f"A standard error is never negative, got {stderr:g}")
+    if stderr == 0 and share_of and value in (0, 1):
+        most = Z95**2 / (share_of + Z95**2)
+        return (0.0, most) if value == 0 else (1 - most, 1.0)
     low, high = value - Z95 * stderr, value + Z95 * stderr
     return (low if lower is None else max(low, lower)), (high if upper is None else min(high, upper))

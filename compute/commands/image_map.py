@@ -26,8 +26,9 @@ def make(*, task: str, model: str, images: int, seed: int, neighbors: int | None
         stay_offline()
     catalog = shipped()
     root = (results or build.RESULTS).absolute()
-    bench = assemble(features=(build.RESULTS if root == build.COMPUTED else root) / "features", hardware=hardware(),
-                     source=Source(root=data, offline=offline), progress=Progress())
+    kept = build.RESULTS if root == build.COMPUTED else root
+    source = Source(root=data, offline=offline, cache=kept / "keys", manifests=kept / "manifests")
+    bench = assemble(features=kept / "features", hardware=hardware(), source=source, progress=Progress())
     usual = {} if neighbors is None else {"n_neighbors": neighbors}
     made = item_maps.make(catalog.task(task), catalog.model(model), bench=bench, results=root, images=images, seed=seed,
                           min_dist=min_dist, progress=lambda stage: typer.echo(stage, err=True), **usual)

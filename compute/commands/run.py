@@ -29,7 +29,8 @@ def run(
     results: Annotated[Path | None, typer.Option(help="Where run folders go; default: results.")] = None,
     thumbnails: Annotated[int, typer.Option(help="Of how many items a task the app shows pictures.", min=0)] = 200,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be fetched, encoded and stored.")] = False,
-    again: Annotated[bool, typer.Option("--again", help="Make runs anew that are there already.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Make runs anew that are there already, and try items "
+                                                           "again that could not be used.")] = False,
 ):
     """Makes the missing scores of models on a suite, rebuilds the database and prints the scores."""
     try:
@@ -70,12 +71,12 @@ def _run(*, suite: str, models: tuple[str, ...], tasks: tuple[str, ...], data: P
     os.environ.setdefault("LIKENESS_ANSWERS", str(kept / "answers"))
     source = Source(root=data, offline=offline or dry_run, cache=kept / "keys", manifests=kept / "manifests")
     bench = assemble(features=kept / "features", hardware=where, batch_size=batch_size, source=source,
-                     skip_bad=skip_bad, progress=Progress())
+                     skip_bad=skip_bad, retry_bad=again, progress=Progress())
     planned = plan.make(shipped(), suite=suite, models=models, tasks=tasks, options=options, bench=bench, results=root,
                         skip_bad=skip_bad, again=again)
     for line in (*plan.lines(planned), f"On {where.device} in {where.dtype}", *plan.reasons(planned)):
         typer.echo(line)
-    if not planned.jobs:
+    if not {job.model.key for job in planned.jobs} & set(models):
         typer.echo("None of these models can be run on any of these tasks: nothing was changed", err=True)
         return True
     if dry_run:
@@ -107,7 +108,8 @@ def rebuild(root: Path) -> None:
     from compute import build, store
 
     if root not in (build.RESULTS, build.COMPUTED):
-        typer.echo(f"Kept under {root}, which the database is not made from: set LIKENESS_RESULTS to it and build")
+        typer.echo(f"Kept under {root}, which the database is not made from. To have the app show them: "
+                   f"LIKENESS_RESULTS={root} python -m compute build")
         return
     report = build.build(store.DATABASE, results=build.RESULTS)
     for line in report.problems:

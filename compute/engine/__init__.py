@@ -90,12 +90,14 @@ def execute(plan: Plan, *, bench: Bench, results: Path, skip_bad: bool = False, 
     """
     items = _Items(bench=bench)
     items.want(plan.missing)
+    said: set[str] = set()
     outcomes: dict[int, Outcome] = {id(job): Outcome(job=job, state="there", kept=job.there)
                                     for job in plan.jobs if job.there is not None}
     for row in plan.models:
         missing = [job for job in plan.of(row) if job.there is None]
         if missing:
-            _model(row, missing, items, outcomes, results=results, skip_bad=skip_bad, pictures=pictures, say=say)
+            _model(row, missing, items, outcomes, results=results, skip_bad=skip_bad, pictures=pictures,
+                   say=lambda line: say(_once(line, said)))
             _free()
     return [outcomes[id(job)] for job in plan.jobs]
 
@@ -294,6 +296,14 @@ def _line(outcome: Outcome) -> str:
     known = outcome.kept.run.settings.get("catalogue_items")
     other = f"; {outcome.kept.run.settings['items']:,} items here, {known:,} in the catalogue" if known else ""
     return f"{name}: {job.task.metrics[0]} {score.value:.4f}{part} ({outcome.kept.run.seconds:.1f} s){other}"
+
+
+def _once(line: str, said: set[str]) -> str:
+    """A reason that was said before for another run is not said again at length."""
+    head, mark, reason = line.partition(": failed: ")
+    again = mark and reason in said
+    said.add(reason)
+    return f"{head}: failed for the same reason" if again else line
 
 
 def _free() -> None:

@@ -34,8 +34,11 @@ class Bench:
 
 
 def assemble(*, features: Path, source: Source, hardware: Hardware, batch_size: int | None = None,
-             skip_bad: bool = False, progress: Progress | None = None) -> Bench:
-    """The models, tasks and procedures of this package; encodings are kept under `features`."""
+             skip_bad: bool = False, retry_bad: bool = False, progress: Progress | None = None) -> Bench:
+    """The models, tasks and procedures of this package; encodings are kept under `features`.
+
+    `retry_bad`: items that are remembered as not usable are tried again.
+    """
     from compute import models, tasks
     from compute.features import LoadedSubject
     from compute.features.store import FeatureStore
@@ -55,7 +58,8 @@ def assemble(*, features: Path, source: Source, hardware: Hardware, batch_size: 
         identity=cache(lambda task: tasks.identity(task, source=source)),
         fetch=fetch,
         subject=lambda row: LoadedSubject(row, store=store, hardware=hardware, batch_size=batch_size,
-                                          skip_bad=skip_bad, progress=progress, load=once(models.load)),
+                                          skip_bad=skip_bad, retry_bad=retry_bad, progress=progress,
+                                          load=once(models.load)),
     )
 
 

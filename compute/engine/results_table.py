@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from compute import runs
-from compute.analysis.intervals import Z95
+from compute.analysis.intervals import Z95, score_interval
 from compute.catalog import Catalog
 from compute.engine import Outcome
 from compute.engine.plan import Plan
@@ -27,7 +27,8 @@ def lines(plan: Plan, outcomes: Sequence[Outcome], *, catalog: Catalog) -> list[
     for start in range(0, len(models), ACROSS):
         said += ["", *_table(plan, cells, models[start:start + ACROSS], catalog=catalog)]
     if cells:
-        said += ["", "± is half a 95% interval, 1.96 standard errors; chance is what guessing gets."]
+        said += ["", "± is half a 95% interval, 1.96 standard errors, ≤ and ≥ its other end; chance is what guessing "
+                     "gets."]
     said += _asked_twice(kept, cells, category)
     failed = [one for one in outcomes if one.state == "failed"]
     said += ["", *_grouped("Failed", failed)] if failed else []
@@ -54,8 +55,11 @@ def cell(kept: Kept, metric: Metric) -> str:
     """One figure in the metric's own unit: `85.1 ± 2.0`, and the share of items where some are missing."""
     score = runs.headline(kept)
     text = _number(score.value, metric)
-    if score.stderr:  # none right, or none wrong: the formula's 0 is no interval
+    if score.stderr:
         text += f" ± {_number(Z95 * score.stderr, metric)}"
+    elif score.stderr == 0 and metric.proportion and score.n:  # none right, or none wrong
+        low, high = score_interval(value=score.value, stderr=0, share_of=score.n)
+        text += f" (≤ {_number(high, metric)})" if score.value == 0 else f" (≥ {_number(low, metric)})"
     return text if kept.coverage >= 1 else f"{text} ({kept.coverage:.1%} of items)"
 
 

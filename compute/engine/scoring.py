@@ -24,14 +24,40 @@ def figures(task: Task, evidence: Mapping[str, pd.DataFrame]) -> list[tuple[str,
         except Undefined:
             if metric == task.metrics[0]:
                 raise
-        if parts and "default" not in parts and task.subsets == ("default",):
-            # Protocols over the same items: their mean has no simple standard error.
-            parts["default"] = Figure(value=float(np.mean([part.value for part in parts.values()])),
-                                      n=max(part.n for part in parts.values()))
+        if len(parts) > 1 and "default" not in parts:
+            parts["default"] = _mean(metric, parts, evidence, shared=task.subsets == ("default",))
         found += [(metric, subset, Figure(value=float(part.value), n=int(part.n),
                                           stderr=None if part.stderr is None else float(part.stderr)))
                   for subset, part in parts.items()]
     return found
+
+
+def _mean(metric: str, parts: Mapping[str, Figure], evidence: Mapping[str, pd.DataFrame], *, shared: bool) -> Figure:
+    """The mean of the subsets' figures; of protocols, which share their items, each counts once.
+
+    Where the metric is no mean over items, its error is the mean of the subsets' errors: never less than the true one,
+    however much the subsets depend on one another.
+    """
+    counts, errors = [part.n for part in parts.values()], [part.stderr for part in parts.values()]
+    error = _joint_error(metric, evidence)
+    if error is None and None not in errors:
+        error = float(np.mean(errors))
+    return Figure(value=float(np.mean([part.value for part in parts.values()])), stderr=error,
+                  n=max(counts) if shared else sum(counts))
+
+
+def _joint_error(metric: str, evidence: Mapping[str, pd.DataFrame]) -> float | None:
+    """Standard error of the mean of the subsets' means. Items of one name in several subsets move together, others by
+    themselves: the variance of a mean of clusters. None for a metric that is no mean over items."""
+    if any(metric not in frame for frame in evidence.values()):
+        return None
+    shares = []
+    for frame in evidence.values():
+        values = pd.Series(frame[metric].to_numpy(dtype=float), index=frame["item"].to_numpy()).dropna()
+        shares.append((values - values.mean()) / (len(values) * len(evidence)))
+    together = pd.concat(shares).groupby(level=0).sum()
+    count = len(together)
+    return float(np.sqrt((together**2).sum() * count / (count - 1))) if count > 1 else None
 
 
 def answered(evidence: Mapping[str, pd.DataFrame], metric: str) -> float:

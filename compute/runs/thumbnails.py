@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -38,6 +40,25 @@ def add(root: Path, *, task: str, data: Mapping[str, Data], items: pd.DataFrame,
 
     `items` as `runs.table` gives them. An image that cannot be drawn is left out. Raises DatabaseError.
     """
+    with _alone(path(root, task).parent):
+        return _add(root, task=task, data=data, items=items, most=most)
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One process at a time adds pictures to the folder's files; the lock goes with the process."""
+    import fcntl
+
+    folder.mkdir(parents=True, exist_ok=True)
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
+
+
+def _add(root: Path, *, task: str, data: Mapping[str, Data], items: pd.DataFrame, most: int) -> int:
     target = path(root, task)
     held = store.read_parquet(target) if target.is_file() else pd.DataFrame({"image": [], "webp": []}, dtype=object)
     wanted = shown(items, most=most) - set(held["image"])
@@ -48,7 +69,6 @@ def add(root: Path, *, task: str, data: Mapping[str, Data], items: pd.DataFrame,
         except LikenessError:
             continue  # the run itself says what is wrong with it
     if drawn:
-        target.parent.mkdir(parents=True, exist_ok=True)
         new = pd.DataFrame({"image": list(drawn), "webp": list(drawn.values())}, dtype=object)
         store.write_parquet(target, frame=pd.concat([held.assign(webp=held["webp"].map(bytes)), new],
                                                     ignore_index=True).sort_values("image", ignore_index=True))

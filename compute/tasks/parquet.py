@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from compute.items import Column, content_key
+from compute.tasks.source import command
 from compute.types import BadInput, NotHere
 
 if TYPE_CHECKING:
@@ -229,8 +230,10 @@ def table(folder: Path, *, repo: str, config: str = "default", split: str) -> Ta
     found = _listed(folder, config=config, split=split) or _named(folder, config=config, split=split)
     if not found:
         there = sorted({str(path.relative_to(folder)) for path in folder.rglob("*.parquet")})
+        commit = folder.name if len(folder.name) == 40 else ""  # of a snapshot in the hub's cache
         raise NotHere(f"Data set {repo!r} has no Parquet for configuration {config!r}, split {split!r} in "
-                      f"{folder}; it has {', '.join(there[:6]) or 'no Parquet at all'}. Fetch the pinned revision")
+                      f"{folder}; it has {', '.join(there[:6]) or 'no Parquet at all'}. Fetch the pinned revision: "
+                      f"{command(repo, revision=commit)}")
     return Table(files=tuple(found), title=_title(repo, config, split))
 
 
@@ -250,14 +253,16 @@ def splits(folder: Path, *, config: str = "default") -> tuple[str, ...]:
 
 
 def patterns(folder: Path, *, splits: Collection[str]) -> tuple[str, ...]:
-    """Which files hold these splits of the default configuration, by the card; empty where the card does not say."""
-    for entry in _card(folder):
-        if entry["config_name"] == "default" and isinstance(entry.get("data_files"), list):
-            found = {part["split"]: part["path"] for part in entry["data_files"]}
-            if set(splits) <= set(found):
-                paths = [found[split] for split in splits]
-                return tuple(one for path in paths for one in (path if isinstance(path, list) else [path]))
-    return ()
+    """Which files hold these splits of the default configuration, none named: all files that the card lists; empty
+    where it does not say."""
+    parts = [(entry["config_name"], part) for entry in _card(folder) if isinstance(entry.get("data_files"), list)
+             for part in entry["data_files"]]
+    if splits:
+        parts = [part for part in parts if part[0] == "default" and part[1]["split"] in splits]
+        if {part["split"] for _, part in parts} != set(splits):
+            return ()
+    paths = [part["path"] for _, part in parts]
+    return tuple(one for path in paths for one in (path if isinstance(path, list) else [path]))
 
 
 def _card(folder: Path) -> list[dict[str, Any]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path
 
 from compute.items import content_key
-from compute.types import LikenessError, NotHere
+from compute.types import NotHere
 
 CARD = "README.md"
 
@@ -32,6 +33,7 @@ class Source:
     cache: Path | None = None  # where content keys are kept, so that a data set is read for them only once
     manifests: Path | None = None  # where drawn questions are kept, so that every model answers the same
     # Many tasks share a data set.
+    _unreachable: list[str] = field(default_factory=list, init=False, compare=False, repr=False)  # where the hub was
     _states: dict[tuple[str, str], str] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def folder(self, repo: str, *, revision: str, files: tuple[str, ...] = ()) -> Path:
@@ -45,12 +47,22 @@ class Source:
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
+        offline = self.offline or bool(self._unreachable)
         try:
-            return Path(snapshot_download(repo, repo_type="dataset", revision=revision or None,
-                                          allow_patterns=list(files) or None, local_files_only=self.offline))
+            found = Path(snapshot_download(repo, repo_type="dataset", revision=revision or None,
+                                           allow_patterns=list(files) or None, local_files_only=offline))
         except (LocalEntryNotFoundError, HfHubHTTPError, OSError) as error:
-            raise NotHere(f"Data set {repo!r} at {revision or 'its newest revision'} is not on this machine. "
-                          f"Fetch it: {self.command(repo, revision=revision, files=files)}") from error
+            if isinstance(error, LocalEntryNotFoundError) and not offline:
+                self._unreachable.append(repo)  # the hub itself: each further try would wait as long
+            raise self._missing(repo, revision=revision, files=files) from error
+        if offline and not _holds(found, files):
+            raise self._missing(repo, revision=revision, files=files)
+        return found
+
+    def _missing(self, repo: str, *, revision: str, files: tuple[str, ...]) -> NotHere:
+        wanted = () if files == (CARD,) else files  # who lacks the card lacks what it lists
+        return NotHere(f"Data set {repo!r} at {revision or 'its newest revision'} is not on this machine. "
+                       f"Fetch it: {command(repo, revision=revision, files=wanted)}")
 
     def state(self, repo: str, *, revision: str) -> str:
         """Which files a run would see, for its fingerprint; empty where the revision alone tells.
@@ -71,32 +83,39 @@ class Source:
         if revision:
             return ""
         try:
-            return f"commit {self.folder(repo, revision=revision, files=(CARD,)).name}"
-        except LikenessError:
-            return ""  # not here: loading it will say so
+            found = self.folder(repo, revision=revision, files=(CARD,))
+        except NotHere:
+            found = self.present(repo, revision=revision)  # without a card
+        return f"commit {found.name}" if found else ""  # not here: loading it will say so
 
     def present(self, repo: str, *, revision: str, files: tuple[str, ...] = ()) -> Path | None:
         """The data set's folder if all of it, or of these patterns, is here already; nothing is fetched."""
         local = self._local(repo)
         if local is not None:
             return local
-        from huggingface_hub import snapshot_download
-        from huggingface_hub.errors import LocalEntryNotFoundError
-
         try:
-            return Path(snapshot_download(repo, repo_type="dataset", revision=revision or None,
-                                          allow_patterns=list(files) or None, local_files_only=True))
-        except (LocalEntryNotFoundError, OSError):
+            return Source(offline=True).folder(repo, revision=revision, files=files)
+        except NotHere:
             return None
-
-    def command(self, repo: str, *, revision: str, files: tuple[str, ...] = ()) -> str:
-        """The command line that fetches a data set into the hub's cache."""
-        parts = ["hf download", repo, "--repo-type dataset", f"--revision {revision}" if revision else ""]
-        return " ".join(part for part in (*parts, *(f"--include '{pattern}'" for pattern in files)) if part)
 
     def _local(self, repo: str) -> Path | None:
         folder = self.root / repo if self.root else None
         return folder if folder and folder.is_dir() else None
+
+
+def command(repo: str, *, revision: str, files: tuple[str, ...] = ()) -> str:
+    """The command line that fetches a data set into the hub's cache."""
+    parts = ["hf download", repo, "--repo-type dataset", f"--revision {revision}" if revision else ""]
+    return " ".join(part for part in (*parts, *(f"--include '{pattern}'" for pattern in files)) if part)
+
+
+def _holds(folder: Path, files: tuple[str, ...]) -> bool:
+    """Whether a snapshot has files of every pattern, without patterns anything but its card: the hub's library takes a
+    snapshot that was fetched in part for a whole one."""
+    names = [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()]
+    if files:
+        return all(any(fnmatch(name, pattern) for name in names) for pattern in files)
+    return any(name not in (CARD, ".gitattributes") for name in names)
 
 
 def weight(folder: Path) -> int:

@@ -74,7 +74,8 @@ def _source(score: Any, column: Column, *, limits: pd.Series) -> dict[str, Any]:
     if not pd.isna(score.stderr):
         lower, upper = (math.inf * sign if pd.isna(limits[name]) else float(limits[name])
                         for name, sign in (("lower", -1), ("upper", 1)))
-        low, high = score_interval(value=score.value, stderr=score.stderr, lower=lower, upper=upper)
+        share_of = int(score.n) if limits["proportion"] and not pd.isna(score.n) else None
+        low, high = score_interval(value=score.value, stderr=score.stderr, lower=lower, upper=upper, share_of=share_of)
         interval = f"{_number(low, column)} to {_number(high, column)}"
     return {
         "source": score.source,

@@ -93,5 +93,5 @@ def _why(reason: int, enough: bool, have: int, need: int, least: float) -> str:
     if reason == ranking.Reason.RANKED:
         return ""
     if not enough:
-        return f"Not ranked: {have} of {need} tasks, at least {least:.0%} are asked for"
+        return f"Not ranked: {have} of {need} tasks, needs {'all' if least >= 1 else f'{least:.0%}'}"
     return f"Not ranked: no score in one of the categories that count ({have} of {need} tasks)"

@@ -83,9 +83,15 @@ def draw(site: ui.Site) -> None:
 
     def whole(asked: Asked, pair: str) -> tuple:
         relation = made.of(asked)
-        drawn = any(synthetic.is_synthetic(site.boards.table(suite).suite["benchmark"]) for suite in asked.suites)
-        note = f"<p class='pg-warning'>{synthetic.SENTENCE}</p>" if drawn else ""
-        return note + words(relation), matrix(relation), below(parameters, asked), *two(site, relation, keys=pair)
+        return (note(asked) + words(relation), gr.update(value=matrix(relation), visible=True),
+                below(parameters, asked), *two(site, relation, keys=pair))
+
+    def note(asked: Asked) -> str:
+        found = (site.boards.table(suite).suite["benchmark"] for suite in asked.suites)
+        return next((synthetic.note(one) for one in found if synthetic.is_synthetic(one)), "")
+
+    def blank(asked: Asked, pair: str) -> tuple:
+        return note(asked), gr.update(visible=False), "", *[gr.skip()] * len(shown)
 
     def part(asked: Asked, pair: str) -> tuple:
         return two(site, made.of(asked), keys=pair)
@@ -94,7 +100,7 @@ def draw(site: ui.Site) -> None:
     one = ui.Part(keys=("pair",), outputs=shown, draw=given_to(part))
     controls = [suite, level, method, group, origin, order, means, least, chosen, pair]
     bound = ui.bind(site, parameters=parameters, controls=controls, outputs=[caption, figure, behind, *shown],
-                    draw=given_to(whole), parts=(one,), presets=PRESETS, message=message)
+                    draw=given_to(whole), parts=(one,), presets=PRESETS, message=message, blank=given_to(blank))
     join = "(first, second) => [first && second && first !== second ? `${first},${second}` : '']"
     for control in (first, second):
         bound.listen(control.input(None, inputs=[first, second], outputs=pair, js=join, queue=False).then, part=one)

@@ -110,6 +110,18 @@ def test_a_click_on_a_correlation_opens_the_two_columns(open_page: Callable) -> 
     page.wait_for_function(f"document.querySelectorAll('{PLOT}').length > 3")  # main-svg: three a figure
 
 
+def test_a_page_that_opens_with_an_error_does_not_wait_for_ever(open_page: Callable) -> None:
+    """Nobody published figures of the drawn suite. It is still said to be drawn; other figures bring the matrix."""
+    page = open_page("correlations?suites=mini")
+    page.wait_for_selector(".pg-message")
+    page.wait_for_selector(".pg-warning")
+    assert "Computing the correlations" not in page.inner_text("body")
+    assert not page.is_visible(f"#correlations-figure {PLOT}")
+    page.get_by_label("Figures").first.click()
+    page.get_by_role("option", name="Computed").click()
+    page.locator(f"#correlations-figure {PLOT}").first.wait_for()
+
+
 @pytest.mark.parametrize("address", ["correlations?suites=mieb-lite&level=tasks", "model", "task"])
 def test_the_table_behind_a_figure_loads_when_it_is_opened(open_page: Callable, address: str) -> None:
     page = open_page(address)

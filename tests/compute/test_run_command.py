@@ -126,6 +126,12 @@ def test_what_is_wrong_is_said_before_anything_runs(run: Command, world: World, 
     assert (world.encoded, world.loaded) == (0, 0)
 
 
+def test_models_that_can_do_nothing_are_no_success(run: Command, world: World) -> None:
+    """The suite's own baseline could be run; it was not what was asked for."""
+    result = run("--models", "small/paper")
+    assert result.exit_code == 1 and "None of these models can be run" in result.output and world.loaded == 0
+
+
 def test_a_folder_that_cannot_be_written_is_named_before_any_work(run: Command, world: World) -> None:
     (world.folder / "file").write_text("no folder")
     result = run("--models", "small/eye", "--results", str(world.folder / "file" / "runs"))

@@ -44,6 +44,8 @@ def test_a_view_holds_the_table_in_shown_units(boards: Boards) -> None:
         "kind",
         "origin",
         "parameters_m",
+        "suite",
+        "synthetic",
         "rank",
         "rank_low",
         "rank_high",
@@ -59,6 +61,7 @@ def test_a_view_holds_the_table_in_shown_units(boards: Boards) -> None:
         "disputed_columns",
     ]
     assert [f"{one.model}~{one.origin}" for one in frame.itertuples()] == rows
+    assert not frame["synthetic"].any() and set(frame["suite"]) == {"unisim-core"}
     nights = next(place for place, column in enumerate(table.columns) if column.key == "unisim/nights")
     for place, value in zip([table.row(row) for row in rows], frame["unisim/nights"], strict=True):
         stored = table.values[place, nights]
@@ -185,3 +188,15 @@ def test_a_caption_names_the_benchmark_once(boards: Boards) -> None:
     assert made.content.decode().startswith("MIEB. All 130 tasks")
     lite = export.view(boards.table("cfred-coco"), None, rows=[], columns=[], form="markdown").content.decode()
     assert lite.startswith("cFreD: COCO. ")
+
+
+def test_drawn_items_are_marked_in_every_form(boards: Boards) -> None:
+    """Tables for programs have a column, tables for people words."""
+    table, rows = boards.table("mini"), rows_of(boards, "mini", 2)
+    columns = [table.columns[0].key]
+    found = {form: export.view(table, None, rows=rows, columns=columns, form=form).content.decode()
+             for form in ("csv", "json", "markdown", "latex")}
+    assert all("ynthetic" in text for text in found.values())
+    assert found["csv"].splitlines()[0].split(",")[6] == "synthetic" and ",mini,True," in found["csv"].splitlines()[1]
+    every = export.everything(boards.db, form="csv").content.decode().splitlines()
+    assert every[0].endswith(",synthetic") and {line.rpartition(",")[2] for line in every[1:]} == {"True", "False"}

@@ -40,7 +40,7 @@ def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
     row = rows.row(task)
-    return {"loader": LOADER_VERSION, "files": source.state(row.repo, revision=row.revision)}
+    return {"loader": LOADER_VERSION, "facts": rows.digest(row), "files": source.state(row.repo, revision=row.revision)}
 
 
 def needs(task: Task, *, source: Source) -> Need:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Collection
@@ -9,11 +10,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from compute.items import content_key
 from compute.published import read_csv
 from compute.store import ROOT
 from compute.tasks import parquet
 from compute.tasks.source import CARD, Source
-from compute.types import BadInput, Task
+from compute.types import BadInput, NotHere, Task
 
 CATALOG = ROOT / "assets" / "catalog"
 
@@ -40,19 +42,22 @@ class Row:
     def where(self, source: Source, *splits: str) -> tuple[Path, str]:
         """The data set's folder and name; of a large one only the named splits are fetched, where its card lists them.
         """
-        card = source.folder(self.repo, revision=self.revision, files=(CARD,)) if splits else None
+        card = None
+        if splits:
+            with contextlib.suppress(NotHere):  # no card, or nothing at all: the next line says so
+                card = source.folder(self.repo, revision=self.revision, files=(CARD,))
         return source.folder(self.repo, revision=self.revision, files=_files(card, splits)), self.repo
 
     def there(self, source: Source, *, procedure: str) -> Path | None:
         """The data set's folder where all that its procedure reads is here; nothing is fetched."""
         splits = {"probe": (self.train_split, self.split), "clustering": (self.split,), "zero_shot": (self.split,)}
         wanted = splits.get(procedure, ())
-        card = source.present(self.repo, revision=self.revision, files=(CARD,)) if wanted else None
+        card = source.present(self.repo, revision=self.revision, files=(CARD,))
         return source.present(self.repo, revision=self.revision, files=_files(card, wanted))
 
 
 def _files(card: Path | None, splits: Collection[str]) -> tuple[str, ...]:
-    """What to fetch of a data set: all of it, where its card does not say which files the splits are."""
+    """Which files hold these splits, none named: all the card lists; none, for all files, where it does not say."""
     listed = parquet.patterns(card, splits=splits) if card else ()
     return (CARD, *listed) if listed else ()
 
@@ -97,6 +102,11 @@ def _class_names() -> dict[str, tuple[str, ...]]:
 def class_names(name: str) -> tuple[str, ...] | None:
     """Class names that no data set carries, in the order of its labels; None for a task whose data set does."""
     return _class_names().get(name)
+
+
+def digest(row: Row) -> str:
+    """Of the row and its class names: all of the catalogue that decides a task's items."""
+    return content_key(repr((row, class_names(row.name)))).decode()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -99,13 +99,15 @@ def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
     repo, revision = _where(task)
-    return {"loader": LOADER_VERSION, "seed": SEED, "files": source.state(repo, revision=revision)}
+    return {"loader": LOADER_VERSION, "seed": SEED, "drawn": task.n_items,
+            "files": source.state(repo, revision=revision)}
 
 
 def needs(task: Task, *, source: Source) -> Need:
     """What the task takes; the data set's archives hold all tasks, so their bytes are counted once a data set."""
     repo, revision = _where(task)
-    folder = source.present(repo, revision=revision)
+    wanted = QUESTIONS[task.key].files if task.key in QUESTIONS else ()
+    folder = source.present(repo, revision=revision, files=wanted)
     images, texts = _shown(task)
     return Need(repo=repo, revision=revision, bytes=weight(folder) if folder else None, present=folder is not None,
                 images=images * task.n_items if images and task.n_items else None,

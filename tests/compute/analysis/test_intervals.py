@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from scipy.stats import norm
+from scipy.stats import binomtest, norm
 
 from compute.analysis.intervals import score_interval
 from compute.types import BadInput
@@ -20,6 +20,14 @@ def test_cut_at_the_bounds():
 
 def test_no_noise_is_a_point():
     assert score_interval(value=0.5, stderr=0) == (0.5, 0.5)
+
+
+def test_none_or_all_right_has_wilsons_width() -> None:
+    """Reference: scipy's binomial test."""
+    for right, n in ((0, 120), (40, 40)):
+        found = score_interval(value=right / n, stderr=0, lower=0, upper=1, share_of=n)
+        wanted = binomtest(right, n).proportion_ci(0.95, method="wilson")
+        assert found == pytest.approx((wanted.low, wanted.high), abs=1e-12)
 
 
 def test_a_negative_error_is_refused():

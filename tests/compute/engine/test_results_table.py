@@ -19,7 +19,9 @@ def kept(value: float, *, stderr: float | None, coverage: float = 1.0) -> Kept:
 
 
 @pytest.mark.parametrize(("given", "said"), [
-    (kept(0.851, stderr=0.01), "85.1 ± 2.0"), (kept(0.5, stderr=None), "50.0"), (kept(1.0, stderr=0.0), "100.0"),
+    (kept(0.851, stderr=0.01), "85.1 ± 2.0"), (kept(0.5, stderr=None), "50.0"),
+    (kept(1.0, stderr=0.0), "100.0 (≥ 96.3)"),
+    (kept(0.0, stderr=0.0), "0.0 (≤ 3.7)"),
     (kept(0.851, stderr=0.01, coverage=0.98), "85.1 ± 2.0 (98.0% of items)")])
 def test_a_cell_is_in_the_units_that_papers_print(given: Kept, said: str) -> None:
     assert results_table.cell(given, CATALOG.metrics[0]) == said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def test_a_local_folder_is_told_by_its_files(local: Path) -> None:
 
 def test_a_branch_is_told_by_its_commit_and_a_pin_by_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def snapshot_download(repo: str, **given: Any) -> str:
-        assert given["allow_patterns"] == ["README.md"]
+        assert given["local_files_only"] or given["allow_patterns"] == ["README.md"]
         if repo == "made/gone":
             raise OSError("no network")
         return str(tmp_path / "snapshots" / COMMIT)
@@ -76,6 +77,24 @@ def test_every_benchmarks_tasks_say_which_files_they_rest_on(local: Path) -> Non
     assert identity(first["mieb"], source=source)["files"] == "" and identity(first["mini"], source=source)
 
 
+def in_cache(cache: Path, repo: str, revision: str, files: dict[str, str]) -> Path:
+    """A snapshot as the hub's library lays it out, with these files only."""
+    home = cache / f"datasets--{repo.replace('/', '--')}"
+    (home / "refs").mkdir(parents=True, exist_ok=True)
+    (home / "refs" / "main").write_text(revision)
+    for name, text in files.items():
+        path = home / "snapshots" / revision / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return home / "snapshots" / revision
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    return tmp_path / "hub"
+
+
 def test_only_the_splits_that_are_read_are_fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The card first, then the files it lists for the split; all where the card lists none."""
     asked: list[list[str] | None] = []
@@ -94,16 +113,57 @@ def test_only_the_splits_that_are_read_are_fetched(monkeypatch: pytest.MonkeyPat
     assert asked == [["README.md"], None, ["README.md"], ["README.md", "data/test-*"], ["README.md"], None, None]
 
 
-def test_a_data_set_is_here_when_what_its_procedure_reads_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A probe reads two splits, zero-shot classification one."""
-    (tmp_path / "README.md").write_text(CARD)
+def test_a_data_set_is_here_when_what_its_procedure_reads_is(cache: Path) -> None:
+    """A probe reads two splits, zero-shot classification one; a card alone is no data set."""
+    by_key = {task.key: task for task in shipped().tasks}
+    row = rows.row(by_key["mieb/dtd"])
 
-    def snapshot_download(repo: str, *, allow_patterns: list[str] | None, **given: Any) -> str:
-        if "data/train-*" in (allow_patterns or ["data/train-*"]):
-            raise huggingface_hub.errors.LocalEntryNotFoundError("the training split is missing")
-        return str(tmp_path)
+    def present() -> list[bool]:
+        return [mieb.needs(by_key[key], source=Source(offline=True)).present
+                for key in ("mieb/dtd", "mieb/dtdzeroshot")]
+
+    assert present() == [False, False]
+    in_cache(cache, row.repo, row.revision, {"README.md": CARD})
+    assert present() == [False, False]
+    in_cache(cache, row.repo, row.revision, {"data/test-00000.parquet": "x"})
+    assert present() == [False, True]
+    folder = in_cache(cache, row.repo, row.revision, {"data/train-00000.parquet": "x"})
+    assert present() == [True, True] and row.where(Source(offline=True), "train") == (folder, row.repo)
+
+
+def test_what_is_missing_is_named_with_the_command_for_all_of_it(cache: Path) -> None:
+    task = next(task for task in shipped().tasks if task.key == "mieb/dtd")
+    row = rows.row(task)
+    command = f"hf download {row.repo} --repo-type dataset --revision {row.revision}"
+    for held in ({}, {"README.md": "no list of files"}):
+        in_cache(cache, row.repo, row.revision, held)
+        with pytest.raises(NotHere) as caught:
+            mieb.load(task, source=Source(offline=True), options={})
+        assert str(caught.value).endswith(command)
+    in_cache(cache, row.repo, row.revision, {"README.md": CARD})
+    with pytest.raises(NotHere, match=r"--include 'data/train-\*'$"):
+        mieb.load(task, source=Source(offline=True), options={})
+
+
+def test_a_hub_out_of_reach_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+
+    def snapshot_download(repo: str, *, local_files_only: bool, **given: Any) -> str:
+        asked.append(local_files_only)
+        raise huggingface_hub.errors.LocalEntryNotFoundError("no network")
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
-    by_key = {task.key: task for task in shipped().tasks}
-    found = {key: mieb.needs(by_key[key], source=Source()).present for key in ("mieb/dtd", "mieb/dtdzeroshot")}
-    assert found == {"mieb/dtd": False, "mieb/dtdzeroshot": True}
+    source = Source()
+    for repo in ("made/one", "made/two"):
+        with pytest.raises(NotHere, match=f"hf download {repo}"):
+            source.folder(repo, revision="")
+    assert asked == [False, True]
+
+
+def test_what_the_catalogue_says_of_a_task_is_in_its_identity(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another template, label column or class name makes other items."""
+    row = next(iter(rows._rows().values()))
+    first = rows.digest(row)
+    changed = [rows.digest(replace(row, template="a {}")), rows.digest(replace(row, label_column="other"))]
+    monkeypatch.setattr(rows, "class_names", lambda name: ("one",))
+    assert len({first, *changed, rows.digest(row)}) == 4

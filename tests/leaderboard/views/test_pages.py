@@ -74,8 +74,10 @@ def test_the_points_of_a_task_are_ranked_with_intervals(site):
 
 
 def test_saturation_is_only_claimed_where_it_shows():
-    crowded = saturation(scores=[0.8, 0.8, 0.8, 0.8], stderr=[0.02] * 4, chance=0.5, ceiling=1.0)
+    crowded = saturation(scores=[0.8] * 9, stderr=[0.02] * 9, chance=0.5, ceiling=1.0)
     assert task_blocks.verdict(crowded).startswith("Close to saturated")
+    few = saturation(scores=[0.8] * 4, stderr=[0.02] * 4, chance=0.5, ceiling=1.0)
+    assert not task_blocks.verdict(few).startswith("Close to saturated")
     full = saturation(scores=[0.99, 0.5, 0.4, 0.3], stderr=[0.001] * 4, chance=0.1, ceiling=1.0)
     assert task_blocks.verdict(full).startswith("Close to its ceiling")
     wide = saturation(scores=[0.7, 0.5, 0.4, 0.3], stderr=[0.001] * 4, chance=0.1, ceiling=1.0)
