@@ -1,0 +1,133 @@
+"""PairBench's five image transformations with a strength, the same for the same seed (PairBench section 3.1).
+
+The paper names colour jitter, rotation, Gaussian blur, perspective and elastic transformation, and no parameters; the
+ones here are ours. A seed decides what is random (directions, corners, the field of an elastic move), the strength how
+far it goes, so that a rising strength follows one path away from the image.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from compute.types import BadInput
+
+if TYPE_CHECKING:
+    import torch
+    from PIL import Image
+
+VERSION = 1  # part of what a run records: raise it when the pixels of any transformation change
+FACTOR = 0.6  # most by which brightness, contrast and saturation are scaled, up or down
+HUE = 0.25  # most turns of the hue
+DEGREES = 45.0
+BLUR = 0.05  # of the shorter side: the largest standard deviation
+CORNERS = 0.4  # of half a side: how far a corner moves at most
+ELASTIC = 0.08  # of half a side: the longest move of a pixel
+SMOOTH = 0.06  # of the shorter side: standard deviation over which moves are alike
+
+
+@dataclass(frozen=True, kw_only=True)
+class Perturbation:
+    """One transformation. `apply(pixels (3, h, w) uint8, strength, draw)` gives pixels of the same shape."""
+
+    key: str  # as the splits of PairBench's data sets are called
+    title: str
+    unit: str  # what a strength of 1 is
+    apply: Callable[[torch.Tensor, float, np.random.Generator], torch.Tensor]
+
+
+def perturb(image: Image.Image, *, kind: str, strength: float, seed: int = 0) -> Image.Image:
+    """The image changed by one transformation of PERTURBATIONS; RGB, of the same size.
+
+    `strength` is 0, the image itself, to 1. Raises BadInput for another strength or a kind that is not there.
+    """
+    if kind not in PERTURBATIONS:
+        raise BadInput(f"There is no transformation {kind!r}; there are: {', '.join(PERTURBATIONS)}")
+    if not 0 <= strength <= 1:
+        raise BadInput(f"A strength is 0 to 1, not {strength:g}")
+    image = image if image.mode == "RGB" else image.convert("RGB")
+    if strength == 0:
+        return image
+    import torch
+    from PIL import Image as Images
+
+    pixels = torch.from_numpy(np.array(image)).permute(2, 0, 1).contiguous()
+    changed = PERTURBATIONS[kind].apply(pixels, float(strength), np.random.default_rng([seed, VERSION]))
+    return Images.fromarray(changed.permute(1, 2, 0).numpy())
+
+
+def _colour_jitter(pixels: torch.Tensor, strength: float, draw: np.random.Generator) -> torch.Tensor:
+    """Brightness, contrast, saturation and hue in turn, each by its own part of the strength, up or down."""
+    from torchvision.transforms.v2 import functional
+
+    parts = draw.choice([-1.0, 1.0], 4) * draw.uniform(0.5, 1.0, 4) * strength
+    for change, part in zip((functional.adjust_brightness, functional.adjust_contrast, functional.adjust_saturation),
+                            parts, strict=False):
+        pixels = change(pixels, 1 + FACTOR * part)
+    return functional.adjust_hue(pixels, HUE * parts[3])
+
+
+def _rotate(pixels: torch.Tensor, strength: float, draw: np.random.Generator) -> torch.Tensor:
+    from torchvision.transforms.v2 import InterpolationMode, functional
+
+    angle = float(draw.choice([-1.0, 1.0])) * strength * DEGREES
+    return functional.rotate(pixels, angle, interpolation=InterpolationMode.BILINEAR, fill=_mean(pixels))
+
+
+def _gaussian_blur(pixels: torch.Tensor, strength: float, draw: np.random.Generator) -> torch.Tensor:
+    from torchvision.transforms.v2 import functional
+
+    sigma = max(1e-3, strength * BLUR * min(pixels.shape[1:]))
+    # Torchvision mirrors the image at its border, once at most: a kernel reaches no farther than the image.
+    sizes = [2 * min(math.ceil(3 * sigma), side - 1) + 1 for side in (pixels.shape[2], pixels.shape[1])]
+    return functional.gaussian_blur(pixels, sizes, [sigma, sigma])
+
+
+def _perspective(pixels: torch.Tensor, strength: float, draw: np.random.Generator) -> torch.Tensor:
+    """Each corner moves inwards by its own part of the strength."""
+    from torchvision.transforms.v2 import InterpolationMode, functional
+
+    height, width = pixels.shape[1:]
+    moved = draw.uniform(0, 1, (4, 2)) * strength * CORNERS * np.array([width, height]) / 2
+    inwards = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)])
+    start = np.array([(0, 0), (width, 0), (width, height), (0, height)], dtype=float)
+    end = start + inwards * moved
+    return functional.perspective(pixels, start.tolist(), end.tolist(), interpolation=InterpolationMode.BILINEAR,
+                                  fill=_mean(pixels))
+
+
+def _elastic(pixels: torch.Tensor, strength: float, draw: np.random.Generator) -> torch.Tensor:
+    """Every pixel moves by a smooth random field, the longest move by the strength's share."""
+    import torch
+    from scipy.ndimage import gaussian_filter
+    from torchvision.transforms.v2 import InterpolationMode, functional
+
+    height, width = pixels.shape[1:]
+    smooth = max(1.0, SMOOTH * min(height, width))
+    field = np.stack([gaussian_filter(draw.standard_normal((height, width)), smooth, mode="reflect")
+                      for _ in range(2)], axis=-1)
+    longest = np.hypot(field[..., 0], field[..., 1]).max()
+    field *= strength * ELASTIC / max(longest, 1e-12)
+    return functional.elastic(pixels, torch.from_numpy(field[None]).float(), interpolation=InterpolationMode.BILINEAR,
+                              fill=_mean(pixels))
+
+
+def _mean(pixels: torch.Tensor) -> list[float]:
+    """The image's mean colour, for what lies beyond its border: black would be a change of its own."""
+    return [float(value) for value in pixels.float().mean(dim=(1, 2)).round()]
+
+
+PERTURBATIONS: dict[str, Perturbation] = {one.key: one for one in (
+    Perturbation(key="colorjitter", title="Colour jitter", apply=_colour_jitter,
+                 unit=f"brightness, contrast and saturation by up to {FACTOR:.0%}, hue by up to {HUE:g} turns"),
+    Perturbation(key="rotate", title="Rotation", apply=_rotate, unit=f"{DEGREES:g} degrees"),
+    Perturbation(key="gaussianblur", title="Gaussian blur", apply=_gaussian_blur,
+                 unit=f"standard deviation of {BLUR:.0%} of the shorter side"),
+    Perturbation(key="perspective", title="Perspective", apply=_perspective,
+                 unit=f"corners moved by up to {CORNERS / 2:.0%} of a side"),
+    Perturbation(key="elastic", title="Elastic transformation", apply=_elastic,
+                 unit=f"pixels moved by up to {ELASTIC / 2:.0%} of a side"))}

@@ -1,0 +1,82 @@
+"""PairBench's transformations: the image itself at strength 0, farther from it the stronger, the same for a seed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from PIL import Image
+from scipy.ndimage import gaussian_filter, rotate
+from skimage.data import chelsea
+
+from compute.tasks.perturb import BLUR, DEGREES, ELASTIC, FACTOR, PERTURBATIONS, perturb
+from compute.types import BadInput
+
+CAT = Image.fromarray(chelsea()).resize((180, 120))
+
+
+def apart(first: Image.Image, second: Image.Image) -> float:
+    return float(np.abs(np.asarray(first, float) - np.asarray(second, float)).mean())
+
+
+@pytest.mark.parametrize("kind", PERTURBATIONS)
+@pytest.mark.parametrize("seed", [0, 7])
+def test_a_rising_strength_leads_away_from_the_image(kind: str, seed: int) -> None:
+    steps = [perturb(CAT, kind=kind, strength=strength, seed=seed) for strength in (0, 0.1, 0.3, 0.6, 1)]
+    assert apart(CAT, steps[0]) == 0
+    away = [apart(CAT, one) for one in steps]
+    assert all(later > sooner for sooner, later in zip(away, away[1:], strict=False)) and away[-1] > 3
+    assert all(one.size == CAT.size and one.mode == "RGB" for one in steps)
+
+
+@pytest.mark.parametrize("kind", PERTURBATIONS)
+def test_the_seed_decides_all_that_is_random(kind: str) -> None:
+    first, again = (perturb(CAT, kind=kind, strength=0.7, seed=3) for _ in range(2))
+    assert first.tobytes() == again.tobytes()
+    others = {perturb(CAT, kind=kind, strength=0.7, seed=seed).tobytes() for seed in range(8)}
+    assert len(others) == {"gaussianblur": 1, "rotate": 2}.get(kind, 8)
+
+
+@pytest.mark.parametrize("kind", PERTURBATIONS)
+@pytest.mark.parametrize("size", [(1, 1), (2, 50), (500, 3), (64, 64)])
+def test_any_size_and_mode_is_taken(kind: str, size: tuple[int, int]) -> None:
+    for mode in ("L", "RGBA", "P"):
+        changed = perturb(CAT.resize(size).convert(mode), kind=kind, strength=1, seed=1)
+        assert (changed.size, changed.mode) == (size, "RGB")
+
+
+def test_blur_is_the_gaussian_of_scipy() -> None:
+    changed = np.asarray(perturb(CAT, kind="gaussianblur", strength=0.5), float)
+    wanted = gaussian_filter(np.asarray(CAT, float), (0.5 * BLUR * 120, 0.5 * BLUR * 120, 0), mode="mirror", truncate=3)
+    assert np.abs(changed - wanted).max() < 2
+
+
+def test_rotation_is_the_rotation_of_scipy() -> None:
+    changed = np.asarray(perturb(CAT, kind="rotate", strength=0.4, seed=0), float)
+    wanted = [rotate(np.asarray(CAT, float), sign * 0.4 * DEGREES, reshape=False, order=1) for sign in (1, -1)]
+    middle = (slice(40, 80), slice(60, 120))
+    assert min(np.abs(changed[middle] - one[middle]).mean() for one in wanted) < 2
+
+
+def test_an_elastic_move_is_no_longer_than_is_said() -> None:
+    """A bright dot on black stays within the longest move of where it was."""
+    black = np.zeros((100, 100, 3), np.uint8)
+    black[48:53, 48:53] = 255
+    changed = np.asarray(perturb(Image.fromarray(black), kind="elastic", strength=1, seed=2), float)[..., 0]
+    assert changed.max() > 100
+    rows, columns = np.nonzero(changed > 64)
+    assert np.hypot(rows - 50, columns - 50).max() <= ELASTIC * 50 + 2.5 * math.sqrt(2) + 1
+
+
+def test_grey_keeps_its_hue_under_colour_jitter() -> None:
+    grey = Image.new("RGB", (8, 8), (100, 100, 100))
+    changed = np.asarray(perturb(grey, kind="colorjitter", strength=1, seed=0), float)
+    assert np.ptp(changed) <= 1 and 100 * (1 - FACTOR) - 1 <= changed.mean() <= 100 * (1 + FACTOR) + 1
+
+
+def test_what_is_not_there_is_named() -> None:
+    with pytest.raises(BadInput, match="there are: colorjitter, rotate"):
+        perturb(CAT, kind="shear", strength=1)
+    with pytest.raises(BadInput, match="0 to 1"):
+        perturb(CAT, kind="rotate", strength=1.5)
