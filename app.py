@@ -7,24 +7,25 @@ import sys
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # nothing leaves the machine while browsing
 
-from compute import store  # noqa: E402
 from compute.build import build, is_stale  # noqa: E402
 from compute.types import LikenessError  # noqa: E402
+from leaderboard import options  # noqa: E402
 
 
 def main() -> None:
-    """Serves on GRADIO_SERVER_NAME and GRADIO_SERVER_PORT, or where Gradio usually does."""
+    """Serves where the command line, else the environment, says: python app.py --help."""
+    asked = options.read()
     try:
-        if is_stale():
-            print(f"Building {store.DATABASE.name} ...", flush=True)
-            build()
+        if is_stale(asked.database):
+            print(f"Building {asked.database.name} ...", flush=True)
+            build(asked.database)
         from leaderboard import ui
 
-        blocks, launch = ui.build()
-    except LikenessError as error:
-        print(f"Error: {error}", file=sys.stderr)
+        blocks, launch = ui.build(asked.database)
+        blocks.launch(**launch, **asked.launch)
+    except (LikenessError, OSError) as error:  # Gradio's own for a port that is taken
+        print(f"Error: {str(error).strip().partition(chr(10))[0]}", file=sys.stderr)
         sys.exit(1)
-    blocks.launch(**launch)
 
 
 if __name__ == "__main__":

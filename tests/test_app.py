@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -164,3 +165,29 @@ def test_a_database_that_another_program_writes_is_said(copy: Copy) -> None:
         assert_one_line(copy.start(), "likeness.duckdb", "in use")
     finally:
         writer.communicate("")
+
+
+def run(*words: str, **place: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "app.py", *words], cwd=ROOT, capture_output=True, text=True, timeout=120,
+                          env=os.environ | place)
+
+
+def test_help_names_every_option() -> None:
+    told = run("--help")
+    assert told.returncode == 0
+    assert all(option in told.stdout for option in ("--host", "--port", "--database", "--root-path"))
+
+
+@pytest.mark.parametrize("port", ["abc", "0", "65536"])
+def test_what_is_no_port_is_said(port: str) -> None:
+    ended = run("--port", port)
+    assert ended.returncode == 2 and f"{port!r} is no port" in ended.stderr and "Traceback" not in ended.stderr
+
+
+def test_a_port_that_is_taken_is_said_before_anything_is_built(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = str(other.getsockname()[1])
+        ended = run("--port", port, "--database", str(tmp_path / "new.duckdb"))
+    assert ended.returncode == 2 and f"port {port} is taken" in ended.stderr and not list(tmp_path.iterdir())
