@@ -13,6 +13,7 @@ from compute.engine.bench import Bench
 from compute.engine.plan import Job, Plan
 from compute.features import ABILITY
 from compute.items import Column
+from compute.models import ADAPTERS
 from compute.store import ROOT
 from compute.types import LikenessError, Model, Task
 
@@ -161,9 +162,8 @@ def lines(plan: Plan, data: Sequence[Data], work: Sequence[Work], *, results: Pa
     unknown, total = sum(not count for count in fetched.values()), sum(fetched.values())
     vectors = sum(one.vectors or 0 for one in work)
     rows = sum((job.task.n_items or 0) for job in plan.missing)
-    said += ["", f"In all: {_sets(len(fetched))} to fetch, about {size(total)}"
-                 + (f" and {unknown} of unknown size" if unknown else "")
-                 + f"; {size(sum(one.weights or 0 for one in work if not one.present))} of weights to fetch; "
+    said += ["", f"In all: {_sets(len(fetched))} to fetch, {_amount(total, unknown)}; "
+                 f"{size(sum(one.weights or 0 for one in work if not one.present))} of weights to fetch; "
                  f"{sum(one.items for one in work):,} items to encode, {size(vectors)} of vectors; "
                  f"{len(plan.missing)} run folders with about {rows:,} items, under {results}"]
     return said
@@ -172,7 +172,8 @@ def lines(plan: Plan, data: Sequence[Data], work: Sequence[Work], *, results: Pa
 def _model_lines(one: Work) -> list[str]:
     row = one.model
     if not row.weights:
-        held = "no weights"
+        own = row.adapter in ADAPTERS and ADAPTERS[row.adapter].weights
+        held = "its package's own, from torch's cache" if own else "no weights"
     else:
         where = "here" if one.present else "to fetch, about"
         revision = f" @ {row.revision[:7]}" if row.revision else ""
@@ -204,6 +205,12 @@ def _number(one: Data, modality: str) -> str:
     if count is None:
         return "unknown" if modality in one.task.modalities else "-"
     return f"{count:,}" if one.exact or not count else f"about {count:,}"
+
+
+def _amount(total: int, unknown: int) -> str:
+    if unknown and not total:
+        return "of unknown size"
+    return f"about {size(total)}" + (f" and {unknown} of unknown size" if unknown else "")
 
 
 def _sets(count: int) -> str:
