@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from compute.commands.publish import publish
 from compute.commands.run import run
 from compute.commands.train import train
 from compute.types import LikenessError
@@ -22,6 +23,7 @@ importing = typer.Typer(no_args_is_help=True, help="Brings in scores that others
 app.add_typer(importing, name="import")
 app.command()(run)
 app.command()(train)
+app.command()(publish)
 
 
 @app.command()

@@ -205,6 +205,15 @@ def _quoted(path: Path) -> str:
     return str(path).replace("'", "''")
 
 
+def frames(path: Path, *, names: Iterable[str]) -> dict[str, pd.DataFrame]:
+    """Whole tables or views of a database by name. Raises DatabaseError as `connect` does, and for a name it lacks."""
+    with contextlib.closing(connect(path)) as connection:
+        try:
+            return {name: connection.table(name).df() for name in names}
+        except duckdb.Error as error:
+            raise DatabaseError(f"{path.name} lacks a table: {_first_line(error)}") from error
+
+
 def frame(rows: Iterable) -> pd.DataFrame:
     """Nouns as a frame; mappings become JSON text, tuples lists."""
     rows = list(rows)
