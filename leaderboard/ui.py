@@ -184,14 +184,15 @@ def bind(site: Site, *, parameters: tuple[Parameter, ...], controls: list[gr.com
     whole = Part(keys=(), outputs=outputs, draw=draw)
 
     def answer(part: Part, values: dict[str, Any], note: str, *, opening: bool = False) -> list[Any]:
+        drawn = None
         try:
             drawn = list(part.draw(**values))
-        except Exception as error:
-            if isinstance(error, LikenessError):
-                note = f"{note} {error}".strip()
-            else:
-                log.exception("A page failed for %s", values)
-                note = FAILED
+        except LikenessError as error:
+            note = f"{note} {error}".strip()
+        except Exception:
+            log.exception("A page failed for %s", values)
+            note = FAILED
+        if drawn is None:
             drawn = list(blank(**values)) if opening and blank else [gr.skip()] * len(part.outputs)
         return [gr.update(value=f"<p class='pg-message' role='status'>{html.escape(note)}</p>" if note else "",
                           visible=bool(note)), *drawn]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from compute.commands.run import rebuild, stay_offline
+from compute.commands.run import keeping, rebuild, stay_offline
 from compute.types import BadInput
 
 
@@ -26,8 +26,8 @@ def make(*, task: str, model: str, images: int, seed: int, neighbors: int | None
         stay_offline()
     catalog = shipped()
     root = (results or build.RESULTS).absolute()
-    kept = build.RESULTS if root == build.COMPUTED else root
-    source = Source(root=data, offline=offline, cache=kept / "keys", manifests=kept / "manifests")
+    kept = keeping(root)
+    source = Source.keeping(kept, root=data, offline=offline)
     bench = assemble(features=kept / "features", hardware=hardware(), source=source, progress=Progress())
     usual = {} if neighbors is None else {"n_neighbors": neighbors}
     made = item_maps.make(catalog.task(task), catalog.model(model), bench=bench, results=root, images=images, seed=seed,

@@ -67,9 +67,9 @@ def _run(*, suite: str, models: tuple[str, ...], tasks: tuple[str, ...], data: P
     if not dry_run:
         _writable(root)
     where = hardware(device=device, dtype=dtype)
-    kept = build.RESULTS if root == build.COMPUTED else root  # encodings and answers are never shipped
+    kept = keeping(root)
     os.environ.setdefault("LIKENESS_ANSWERS", str(kept / "answers"))
-    source = Source(root=data, offline=offline or dry_run, cache=kept / "keys", manifests=kept / "manifests")
+    source = Source.keeping(kept, root=data, offline=offline or dry_run)
     bench = assemble(features=kept / "features", hardware=where, batch_size=batch_size, source=source,
                      skip_bad=skip_bad, retry_bad=again, progress=Progress())
     planned = plan.make(shipped(), suite=suite, models=models, tasks=tasks, options=options, bench=bench, results=root,
@@ -90,6 +90,13 @@ def _run(*, suite: str, models: tuple[str, ...], tasks: tuple[str, ...], data: P
         typer.echo(line)
     rebuild(root)
     return any(one.state == "failed" for one in outcomes)
+
+
+def keeping(root: Path) -> Path:
+    """Where runs under `root` keep what they share, encodings and answers: never among what is shipped."""
+    from compute import build
+
+    return build.RESULTS if root == build.COMPUTED else root
 
 
 def _writable(folder: Path) -> None:

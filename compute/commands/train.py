@@ -22,15 +22,13 @@ def train(
                                               min=1)] = None,
 ):
     """Trains the small bundled model on drawn scenes; a run that was stopped goes on where it was."""
-    from dataclasses import replace
-
     from compute.training import tiny
 
     if model not in MODELS:
         raise BadInput(f"There is no training of {model!r}: choose from {', '.join(MODELS)}")
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    plan = tiny.Plan(seed=seed) if steps is None else replace(tiny.Plan(seed=seed), steps=steps)
+    plan = tiny.Plan(seed=seed, steps=steps or tiny.Plan.steps)
     folder = to or MODELS[model]
     try:
         figures = tiny.train(folder, plan=plan)

@@ -90,26 +90,27 @@ def execute(plan: Plan, *, bench: Bench, results: Path, skip_bad: bool = False, 
     """
     items = _Items(bench=bench)
     items.want(plan.missing)
-    said: set[str] = set()
     outcomes: dict[int, Outcome] = {id(job): Outcome(job=job, state="there", kept=job.there)
                                     for job in plan.jobs if job.there is not None}
+    reasons: set[str] = set()  # why runs failed, as far as it was said: each is said at length once
+
+    def end(outcome: Outcome) -> None:
+        outcomes[id(outcome.job)] = outcome
+        items.done(outcome.job)
+        say(_line(outcome, again=outcome.state == "failed" and outcome.reason in reasons))
+        reasons.add(outcome.reason)
+
     for row in plan.models:
         missing = [job for job in plan.of(row) if job.there is None]
         if missing:
-            _model(row, missing, items, outcomes, results=results, skip_bad=skip_bad, pictures=pictures,
-                   say=lambda line: say(_once(line, said)))
+            _model(row, missing, items, end, results=results, skip_bad=skip_bad, pictures=pictures, say=say)
             _free()
     return [outcomes[id(job)] for job in plan.jobs]
 
 
-def _model(row: Model, jobs: list[Job], items: _Items, outcomes: dict[int, Outcome], *, results: Path, skip_bad: bool,
-           pictures: int, say: Callable[[str], None]) -> None:
-    """All of one model's missing runs."""
-    def end(job: Job, outcome: Outcome) -> None:
-        outcomes[id(job)] = outcome
-        items.done(job)
-        say(_line(outcome))
-
+def _model(row: Model, jobs: list[Job], items: _Items, end: Callable[[Outcome], None], *, results: Path,
+           skip_bad: bool, pictures: int, say: Callable[[str], None]) -> None:
+    """All of one model's missing runs; `end` is told of each."""
     ready: list[Job] = []
     for job in jobs:
         try:
@@ -118,7 +119,7 @@ def _model(row: Model, jobs: list[Job], items: _Items, outcomes: dict[int, Outco
             items.of(job)
             ready.append(job)
         except Exception as error:
-            end(job, _failed(job, error, items.bench, results=results))
+            end(_failed(job, error, items.bench, results=results))
     if not ready:
         return
     subject = items.bench.subject(row)
@@ -126,16 +127,16 @@ def _model(row: Model, jobs: list[Job], items: _Items, outcomes: dict[int, Outco
     ready, refused = _prepared(subject, ready, items)
     encoding, shared = time.perf_counter() - encoding, list(subject.done)
     for job, error in refused:
-        end(job, _failed(job, error, items.bench, results=results))
+        end(_failed(job, error, items.bench, results=results))
     for job in ready:
         try:
             kept, data, shown = _run(job, subject, items, encoding=encoding / len(ready), shared=shared,
                                      results=results, skip_bad=skip_bad)
-            end(job, Outcome(job=job, state="made", kept=kept))
+            end(Outcome(job=job, state="made", kept=kept))
         except CannotDo as error:
-            end(job, Outcome(job=job, state="left out", reason=str(error)))
+            end(Outcome(job=job, state="left out", reason=str(error)))
         except Exception as error:
-            end(job, _failed(job, error, items.bench, results=results))
+            end(_failed(job, error, items.bench, results=results))
         else:
             _pictures(job, data, shown, results=results, most=pictures, say=say)
 
@@ -287,8 +288,11 @@ def _where(job: Job, bench: Bench) -> dict[str, str]:
     return {"device": "" if "choose" in job.model.abilities else "cpu", "dtype": ""}
 
 
-def _line(outcome: Outcome) -> str:
+def _line(outcome: Outcome, *, again: bool = False) -> str:
+    """What became of a run; `again`: its reason was said before, for another run."""
     job, name = outcome.job, f"{outcome.job.model.key}, {outcome.job.name}"
+    if again:
+        return f"{name}: failed for the same reason"
     if outcome.kept is None:
         return f"{name}: {outcome.state}: {outcome.reason}"
     score = runs.headline(outcome.kept)
@@ -296,14 +300,6 @@ def _line(outcome: Outcome) -> str:
     known = outcome.kept.run.settings.get("catalogue_items")
     other = f"; {outcome.kept.run.settings['items']:,} items here, {known:,} in the catalogue" if known else ""
     return f"{name}: {job.task.metrics[0]} {score.value:.4f}{part} ({outcome.kept.run.seconds:.1f} s){other}"
-
-
-def _once(line: str, said: set[str]) -> str:
-    """A reason that was said before for another run is not said again at length."""
-    head, mark, reason = line.partition(": failed: ")
-    again = mark and reason in said
-    said.add(reason)
-    return f"{head}: failed for the same reason" if again else line
 
 
 def _free() -> None:

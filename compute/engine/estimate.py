@@ -10,7 +10,7 @@ import numpy as np
 
 from compute import tasks
 from compute.engine.bench import Bench
-from compute.engine.plan import Job, Plan
+from compute.engine.plan import Job, Plan, counted
 from compute.features import ABILITY
 from compute.items import Column
 from compute.models import ADAPTERS
@@ -162,7 +162,7 @@ def lines(plan: Plan, data: Sequence[Data], work: Sequence[Work], *, results: Pa
     unknown, total = sum(not count for count in fetched.values()), sum(fetched.values())
     vectors = sum(one.vectors or 0 for one in work)
     rows = sum((job.task.n_items or 0) for job in plan.missing)
-    said += ["", f"In all: {_sets(len(fetched))} to fetch, {_amount(total, unknown)}; "
+    said += ["", f"In all: {counted(len(fetched), 'data set')} to fetch, {_amount(total, unknown)}; "
                  f"{size(sum(one.weights or 0 for one in work if not one.present))} of weights to fetch; "
                  f"{sum(one.items for one in work):,} items to encode, {size(vectors)} of vectors; "
                  f"{len(plan.missing)} run folders with about {rows:,} items, under {results}"]
@@ -188,8 +188,7 @@ def _model_lines(one: Work) -> list[str]:
         does = f"{about}{one.items:,} distinct items to encode; vectors: {stores}"
     more = f"; the items of {one.unknown} tasks are not counted: nothing says how many before they are fetched" \
         if one.unknown else ""
-    runs = f"{one.runs} run{'' if one.runs == 1 else 's'}"
-    return [f"{row.key}, {runs}", f"  weights  {held}", f"  items    {does}{more}"]
+    return [f"{row.key}, {counted(one.runs, 'run')}", f"  weights  {held}", f"  items    {does}{more}"]
 
 
 def _fetch(one: Data) -> str:
@@ -211,10 +210,6 @@ def _amount(total: int, unknown: int) -> str:
     if unknown and not total:
         return "of unknown size"
     return f"about {size(total)}" + (f" and {unknown} of unknown size" if unknown else "")
-
-
-def _sets(count: int) -> str:
-    return f"{count} data set{'' if count == 1 else 's'}"
 
 
 def size(count: int | None) -> str:

@@ -222,8 +222,8 @@ def _versions(packages: Iterable[str]) -> dict[str, str]:
 def lines(plan: Plan) -> list[str]:
     """The plan in a few lines."""
     missing = plan.missing
-    said = [f"{plan.suite.key}: {_count(len(plan.tasks), 'task')}, {_count(len(plan.models), 'model')}; "
-            f"{_count(len(missing), 'run')} to make, {len(plan.jobs) - len(missing)} there already, "
+    said = [f"{plan.suite.key}: {counted(len(plan.tasks), 'task')}, {counted(len(plan.models), 'model')}; "
+            f"{counted(len(missing), 'run')} to make, {len(plan.jobs) - len(missing)} there already, "
             f"{len(plan.left_out)} left out"]
     if plan.baselines:
         names = ", ".join(row.key for row in plan.baselines)
@@ -246,5 +246,6 @@ def _some(names: Sequence[str], *, most: int = 4) -> str:
     return ", ".join(names) if len(names) <= most else f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
-def _count(number: int, noun: str) -> str:
+def counted(number: int, noun: str) -> str:
+    """`1 run`, `2,000 runs`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -8,7 +8,7 @@ import re
 import threading
 import weakref
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cached_property
@@ -255,14 +255,21 @@ def splits(folder: Path, *, config: str = "default") -> tuple[str, ...]:
 def patterns(folder: Path, *, splits: Collection[str]) -> tuple[str, ...]:
     """Which files hold these splits of the default configuration, none named: all files that the card lists; empty
     where it does not say."""
-    parts = [(entry["config_name"], part) for entry in _card(folder) if isinstance(entry.get("data_files"), list)
-             for part in entry["data_files"]]
+    parts = [part for part in _data_files(folder) if part[1]]
     if splits:
-        parts = [part for part in parts if part[0] == "default" and part[1]["split"] in splits]
-        if {part["split"] for _, part in parts} != set(splits):
+        parts = [part for part in parts if part[0] == "default" and part[1] in splits]
+        if {split for _, split, _ in parts} != set(splits):
             return ()
-    paths = [part["path"] for _, part in parts]
-    return tuple(one for path in paths for one in (path if isinstance(path, list) else [path]))
+    return tuple(one for _, _, paths in parts for one in paths)
+
+
+def _data_files(folder: Path) -> Iterator[tuple[str, str, list[str]]]:
+    """The card's files: configuration, split (empty: any), and patterns of their paths."""
+    for entry in _card(folder):
+        files = entry.get("data_files") or []
+        for part in [{"split": "", "path": files}] if isinstance(files, str) else files:
+            paths = part["path"] if isinstance(part["path"], list) else [part["path"]]
+            yield entry["config_name"], part["split"], paths
 
 
 def _card(folder: Path) -> list[dict[str, Any]]:
@@ -281,17 +288,10 @@ def _card(folder: Path) -> list[dict[str, Any]]:
 
 
 def _listed(folder: Path, *, config: str, split: str) -> list[Path]:
-    for entry in _card(folder):
-        if entry["config_name"] != config:
-            continue
-        files = entry.get("data_files") or []
-        if isinstance(files, str):
-            files = [{"split": split, "path": files}]
-        for part in files:
-            if part["split"] == split:
-                patterns = part["path"] if isinstance(part["path"], list) else [part["path"]]
-                return sorted(path for path in folder.rglob("*.parquet")
-                              if any(fnmatch(str(path.relative_to(folder)), pattern) for pattern in patterns))
+    for name, there, paths in _data_files(folder):
+        if name == config and there in ("", split):
+            return sorted(path for path in folder.rglob("*.parquet")
+                          if any(fnmatch(str(path.relative_to(folder)), pattern) for pattern in paths))
     return []
 
 

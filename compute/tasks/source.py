@@ -36,6 +36,11 @@ class Source:
     _unreachable: list[str] = field(default_factory=list, init=False, compare=False, repr=False)  # where the hub was
     _states: dict[tuple[str, str], str] = field(default_factory=dict, init=False, compare=False, repr=False)
 
+    @classmethod
+    def keeping(cls, folder: Path, *, root: Path | None, offline: bool) -> Source:
+        """A source that keeps content keys and drawn questions below `folder`."""
+        return cls(root=root, offline=offline, cache=folder / "keys", manifests=folder / "manifests")
+
     def folder(self, repo: str, *, revision: str, files: tuple[str, ...] = ()) -> Path:
         """The local folder of a data set, fetched if it must be; `files` are patterns that limit what is fetched.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 
 import numpy as np
@@ -36,10 +36,14 @@ def column(shown: Sequence[Shown | Scene], *, of: str) -> Column:
     return images([png((one if isinstance(one, Shown) else Shown(scene=one)).pixels()) for one in shown], of=of)
 
 
-def differ(*shown: Shown) -> bool:
-    """Whether no two of the images are the same: a grey photograph made duller is itself."""
-    drawn = [one.pixels() for one in shown]
-    return not any(np.array_equal(one, other) for at, one in enumerate(drawn) for other in drawn[:at])
+def unlike(draw: Callable[[], tuple[Shown, ...]]) -> tuple[Shown, ...]:
+    """What `draw` gives, drawn again until no two of its images are the same: a grey photograph made duller is itself.
+    """
+    while True:
+        shown = draw()
+        drawn = [one.pixels() for one in shown]
+        if not any(np.array_equal(one, other) for at, one in enumerate(drawn) for other in drawn[:at]):
+            return shown
 
 
 def names(count: int, prefix: str = "") -> tuple[str, ...]:

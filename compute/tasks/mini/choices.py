@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from random import Random
 
 import numpy as np
@@ -16,7 +17,7 @@ from compute.tasks.drawing.lexicon import DAMAGES, PHOTOGRAPHS, TEXTURES, TONES
 from compute.tasks.drawing.render import Pixels
 from compute.tasks.drawing.scenes import Background, Scene, facts
 from compute.tasks.drawing.variants import Shown, distorted, shift
-from compute.tasks.mini.album import PART, at_random, column, differ, lots, names, placed
+from compute.tasks.mini.album import PART, at_random, column, lots, names, placed, unlike
 
 ITEMS, FEWER = 160, 120
 MOST = 8  # alternatives
@@ -30,10 +31,8 @@ def image_choice() -> dict[str, Data]:
     """A reference, and two images: one less distorted, or with fewer changes, than the other."""
     found = []
     for number in range(ITEMS):
-        rng, three = lots("image-choice", number), ()
-        while not (three and differ(*three)):
-            three = (_distortions if number % 2 else _changes)(rng)
-        found.append(three)
+        rng = lots("image-choice", number)
+        found.append(unlike(partial(_distortions if number % 2 else _changes, rng)))
     reference, near, far = zip(*found, strict=True)
     return _choice("image-choice", near, (far,), reference=column(reference, of="mini/image-choice, reference"))
 
@@ -150,10 +149,8 @@ def quality() -> dict[str, Data]:
     """Two strengths of one distortion of a scene, or two scenes of which one is more distorted by two steps or more."""
     rows = []
     for number in range(ITEMS):
-        rng, two = lots("quality", number), ()
-        while not (two and differ(*two)):
-            two = _better_and_worse(rng, one_scene=number % 2 == 1)
-        rows.append(two)
+        rng = lots("quality", number)
+        rows.append(unlike(partial(_better_and_worse, rng, one_scene=number % 2 == 1)))
     good, bad = zip(*rows, strict=True)
     return _choice("quality", good, (bad,), question="quality")
 

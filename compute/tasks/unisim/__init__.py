@@ -75,9 +75,8 @@ def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str,
     """A task's items; revisited Oxford and Paris have the subsets medium and hard."""
     if task.key == "unisim/cifar-100-ooo":
         return {"default": _cifar(task, source)}
-    repo = QUESTIONS[task.key].repo if task.key in QUESTIONS else REPO
-    wanted = QUESTIONS[task.key].files if task.key in QUESTIONS else ()
-    files = Files.of(repo, source.folder(repo, revision=task.revision, files=wanted))
+    repo, revision, wanted = _where(task)
+    files = Files.of(repo, source.folder(repo, revision=revision, files=wanted))
     if task.key in IR:
         return landmarks.load(files, landmarks.FOLDERS[task.key], samples.looker(files, cache=source.cache))
     if task.key == "unisim/imagenet-ooo":
@@ -98,15 +97,14 @@ def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
 
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
-    repo, revision = _where(task)
+    repo, revision, _ = _where(task)
     return {"loader": LOADER_VERSION, "seed": SEED, "drawn": task.n_items,
             "files": source.state(repo, revision=revision)}
 
 
 def needs(task: Task, *, source: Source) -> Need:
     """What the task takes; the data set's archives hold all tasks, so their bytes are counted once a data set."""
-    repo, revision = _where(task)
-    wanted = QUESTIONS[task.key].files if task.key in QUESTIONS else ()
+    repo, revision, wanted = _where(task)
     folder = source.present(repo, revision=revision, files=wanted)
     images, texts = _shown(task)
     return Need(repo=repo, revision=revision, bytes=weight(folder) if folder else None, present=folder is not None,
@@ -125,12 +123,15 @@ def _shown(task: Task) -> tuple[int, int]:
     return parts.count("image"), parts.count("text")
 
 
-def _where(task: Task) -> tuple[str, str]:
+def _where(task: Task) -> tuple[str, str, tuple[str, ...]]:
+    """Data set, revision, and patterns of the files that the task reads; none: all."""
     if task.key == "unisim/cifar-100-ooo":
-        return CIFAR, CIFAR_REVISION
-    if task.key not in QUESTIONS and task.key not in (*OOO, *IR):
+        return CIFAR, CIFAR_REVISION, ()
+    if task.key in QUESTIONS:
+        return QUESTIONS[task.key].repo, task.revision, QUESTIONS[task.key].files
+    if task.key not in (*OOO, *IR):
         raise NotHere(f"Task {task.key!r} has no loader")
-    return (QUESTIONS[task.key].repo if task.key in QUESTIONS else REPO), task.revision
+    return REPO, task.revision, ()
 
 
 def _cifar(task: Task, source: Source) -> Data:
