@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from compute.commands.calibrate import calibrate
+from compute.commands.fetch import fetch
 from compute.commands.publish import publish
 from compute.commands.run import run
 from compute.commands.train import train
@@ -21,7 +23,9 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
                   help="Makes and reads the scores behind Likeness.")
 importing = typer.Typer(no_args_is_help=True, help="Brings in scores that others measured, marked as imported.")
 app.add_typer(importing, name="import")
+app.command()(fetch)
 app.command()(run)
+app.command()(calibrate)
 app.command()(train)
 app.command()(publish)
 

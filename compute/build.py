@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from compute import item_maps, published, runs, store
+from compute import calibration, item_maps, published, runs, store
 from compute.catalog import Catalog, shipped
 from compute.importing import collection as collections
 from compute.published import PUBLISHED, read_csv
@@ -45,7 +45,7 @@ def sources(*, results: Path = RESULTS) -> list[Path]:
     ]
     return [*shipped_files, *(results / "imported").glob("*/collection.json"),
             *(folder / runs.MARK for folder in runs.every(results)),
-            *item_maps.files(results, COMPUTED).values()]
+            *calibration.files(results).values(), *item_maps.files(results, COMPUTED).values()]
 
 
 def is_stale(path: Path = store.DATABASE, *, results: Path = RESULTS) -> bool:
@@ -71,6 +71,9 @@ def build(path: Path = store.DATABASE, *, results: Path = RESULTS) -> Report:
         frames["projections"] = pd.read_csv(PROJECTIONS)
     kept, problems = computed((results, COMPUTED), catalog=catalog)
     add_computed(frames, kept, catalog=catalog)
+    calibrations, wrong = calibration.every(results, COMPUTED, models={row.key for row in catalog.models})
+    frames["calibrations"] = calibration.frame(calibrations)
+    problems += wrong
     damaged = store.write(
         path, frames=frames, most_items=runs.PAGE_ITEMS, items=[(one.run.id, one.folder / runs.ITEMS) for one in kept],
         thumbnails=[found for root in (results, COMPUTED) for found in thumbnails.files(root)

@@ -28,18 +28,18 @@ FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "JPEG2000", "AVIF
 DEEP_GREY = ("I;16", "I;16L", "I;16B", "I;16N", "I")  # "I" has 32 bits, of which PNG and TIFF greys use 16
 
 
-def opened(data: bytes) -> Image.Image:
+def opened(data: bytes, *, megapixels: int = MEGAPIXELS) -> Image.Image:
     """The image with its header read and its size checked, its pixels not yet decoded. Raises BadInput."""
     from PIL import Image
 
     try:
         image = Image.open(io.BytesIO(data), formats=FORMATS)
     except Image.DecompressionBombError as error:
-        raise BadInput(f"more than {MEGAPIXELS} megapixels") from error
+        raise BadInput(f"more than {megapixels} megapixels") from error
     except Exception as error:  # a format's reader raises whatever its parser meets
         raise BadInput(_unreadable(data, error)) from error
-    if image.width * image.height > MEGAPIXELS * 1_000_000:
-        raise BadInput(f"{image.width} x {image.height} pixels, more than {MEGAPIXELS} megapixels")
+    if image.width * image.height > megapixels * 1_000_000:
+        raise BadInput(f"{image.width} x {image.height} pixels, more than {megapixels} megapixels")
     return image
 
 
@@ -68,14 +68,20 @@ def checked(text: str) -> str:
     return text
 
 
-def _upright(image: Image.Image) -> Image.Image:
-    from PIL import ExifTags, ImageOps
+def orientation(image: Image.Image) -> int:
+    """How EXIF says that an image is to be turned, 1 to 8; 1, as stored, also for a broken EXIF block."""
+    from PIL import ExifTags
 
     try:
-        turned = image.getexif().get(ExifTags.Base.Orientation, 1) != 1
+        return image.getexif().get(ExifTags.Base.Orientation, 1)
     except Exception:  # whatever a broken EXIF block raises, the picture is sound
-        return image
-    return ImageOps.exif_transpose(image) if turned else image
+        return 1
+
+
+def _upright(image: Image.Image) -> Image.Image:
+    from PIL import ImageOps
+
+    return ImageOps.exif_transpose(image) if orientation(image) != 1 else image
 
 
 def _converted(image: Image.Image) -> Image.Image:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # File of the data set -> table or view of the database. Single items and pictures stay in the database alone.
-TABLES = {"scores": "leaderboard_scores", "models": "models", "tasks": "tasks", "suites": "suites", "claims": "claims"}
+TABLES = {"scores": "leaderboard_scores", "models": "models", "tasks": "tasks", "suites": "suites", "claims": "claims",
+          "calibrations": "calibrations"}
 CARD = """---
 pretty_name: Likeness
 tags: [leaderboard, embeddings, similarity, vision-language]

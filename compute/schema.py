@@ -1,6 +1,6 @@
 """The database's schema: its tables, and the views that other programs may read."""
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 # Order matters: a table is filled after the ones it refers to.
 TABLES = {
@@ -47,6 +47,9 @@ TABLES = {
     "thumbnails": "task VARCHAR REFERENCES tasks(key), image VARCHAR, webp BLOB NOT NULL, PRIMARY KEY (task, image)",
     "item_maps": """task VARCHAR REFERENCES tasks(key), model VARCHAR REFERENCES models(key), image VARCHAR,
         label VARCHAR, x DOUBLE NOT NULL, y DOUBLE NOT NULL, settings JSON, PRIMARY KEY (task, model, image)""",
+    "calibrations": """model VARCHAR REFERENCES models(key), pairing VARCHAR, unrelated DOUBLE[] NOT NULL,
+        matching DOUBLE[] NOT NULL, n_unrelated INTEGER NOT NULL, n_matching INTEGER NOT NULL, separation DOUBLE,
+        source VARCHAR NOT NULL, synthetic BOOLEAN NOT NULL, settings JSON, PRIMARY KEY (model, pairing)""",
     "projections": """kind VARCHAR, key VARCHAR, x DOUBLE NOT NULL, y DOUBLE NOT NULL, cluster INTEGER,
         settings JSON, PRIMARY KEY (kind, key)""",
     "claims": """paper VARCHAR NOT NULL, claim VARCHAR NOT NULL, "where" VARCHAR, printed VARCHAR, recomputed VARCHAR,

@@ -34,7 +34,7 @@ def run(
 ):
     """Makes the missing scores of models on a suite, rebuilds the database and prints the scores."""
     try:
-        wrong = _run(suite=suite, models=_names(models), tasks=_names(tasks), data=data, device=device, dtype=dtype,
+        wrong = _run(suite=suite, models=names(models), tasks=names(tasks), data=data, device=device, dtype=dtype,
                      batch_size=batch_size, offline=offline, skip_bad=skip_bad_items, options=tuple(option or ()),
                      results=results, pictures=thumbnails, dry_run=dry_run, again=again)
     except KeyboardInterrupt:
@@ -65,7 +65,7 @@ def _run(*, suite: str, models: tuple[str, ...], tasks: tuple[str, ...], data: P
         stay_offline()
     root = (results or build.RESULTS).absolute()
     if not dry_run:
-        _writable(root)
+        writable(root)
     where = hardware(device=device, dtype=dtype)
     kept = keeping(root)
     os.environ.setdefault("LIKENESS_ANSWERS", str(kept / "answers"))
@@ -99,7 +99,7 @@ def keeping(root: Path) -> Path:
     return build.RESULTS if root == build.COMPUTED else root
 
 
-def _writable(folder: Path) -> None:
+def writable(folder: Path) -> None:
     """Raises BadInput for a folder that can hold nothing, before hours of work find out."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -132,5 +132,6 @@ def stay_offline() -> None:
     constants.HF_HUB_OFFLINE = True  # for when something imported it before
 
 
-def _names(text: str) -> tuple[str, ...]:
+def names(text: str) -> tuple[str, ...]:
+    """What a comma-separated option names."""
     return tuple(name.strip() for name in text.split(",") if name.strip())

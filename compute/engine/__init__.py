@@ -104,7 +104,7 @@ def execute(plan: Plan, *, bench: Bench, results: Path, skip_bad: bool = False, 
         missing = [job for job in plan.of(row) if job.there is None]
         if missing:
             _model(row, missing, items, end, results=results, skip_bad=skip_bad, pictures=pictures, say=say)
-            _free()
+            free()
     return [outcomes[id(job)] for job in plan.jobs]
 
 
@@ -302,7 +302,7 @@ def _line(outcome: Outcome, *, again: bool = False) -> str:
     return f"{name}: {job.task.metrics[0]} {score.value:.4f}{part} ({outcome.kept.run.seconds:.1f} s){other}"
 
 
-def _free() -> None:
+def free() -> None:
     """Gives a model's memory back before the next one is loaded; errors that hold it go in circles."""
     gc.collect()
     torch = sys.modules.get("torch")

@@ -19,22 +19,23 @@ OF_BOTH = (CONFIG, PROCESSOR, TOKENIZER)
 ADAPTERS: dict[str, Adapter] = {
     # Two towers
     "open_clip": Adapter(module="compute.models.open_clip", load="load", weights=OPEN_CLIP,
-                         packages=("torch", "torchvision", "open_clip_torch", "timm", "transformers", "pillow")),
+                         packages=("torch", "torchvision", "open_clip_torch", "timm", "transformers", "pillow"),
+                         patches=True),
     "clip": Adapter(module="compute.models.dual", load="load_clip", packages=TRANSFORMERS, weights=WEIGHTS,
-                    needs=OF_BOTH),
+                    needs=OF_BOTH, patches=True),
     "siglip": Adapter(module="compute.models.dual", load="load_siglip", packages=TRANSFORMERS, weights=WEIGHTS,
-                      needs=OF_BOTH),
+                      needs=OF_BOTH, patches=True),
     "align": Adapter(module="compute.models.dual", load="load_align", packages=TRANSFORMERS, weights=WEIGHTS,
-                     needs=OF_BOTH),
+                     needs=OF_BOTH, patches=True),
     "blip": Adapter(module="compute.models.dual", load="load_blip", packages=TRANSFORMERS, weights=WEIGHTS,
-                    needs=OF_BOTH),
+                    needs=OF_BOTH, patches=True),
     # Images alone
     "vision": Adapter(module="compute.models.vision", load="load", packages=TRANSFORMERS, weights=WEIGHTS,
-                      needs=(CONFIG, PROCESSOR)),
+                      needs=(CONFIG, PROCESSOR), patches=True),
     "moco_v3": Adapter(module="compute.models.timm_vision", load="load_moco_v3", weights=WEIGHTS,
-                       packages=("torch", "torchvision", "timm", "pillow")),
+                       packages=("torch", "torchvision", "timm", "pillow"), patches=True),
     "timm": Adapter(module="compute.models.timm_vision", load="load", weights=(*WEIGHTS, *OPEN_CLIP),
-                    needs=(CONFIG,), packages=("torch", "torchvision", "timm", "pillow")),
+                    needs=(CONFIG,), packages=("torch", "torchvision", "timm", "pillow"), patches=True),
     "inception": Adapter(module="compute.models.inception", load="load", weights=("*",),
                          packages=("torch", "torchvision", "pillow")),
     # Texts alone
@@ -100,6 +101,22 @@ def fetch(row: Model, *, root: Path | None = None) -> Path | None:
     family, row = _adapter(row), _plain(row)
     reads = _wanted(row, family)
     return weights.local_folder(row, wanted=reads, root=root) if reads else None
+
+
+def here(row: Model, *, root: Path | None = None) -> bool:
+    """Whether all files of the row's checkpoint are on this machine; nothing is fetched. True without files."""
+    family, row = _adapter(row), _plain(row)
+    reads = _wanted(row, family)
+    return weights.present(row, wanted=reads, root=root) if reads else True
+
+
+def has_patches(row: Model) -> bool:
+    """Whether the row's encoder embeds images and its family gives a vector a patch; nothing is loaded.
+
+    Single checkpoints may still have none, which their `patches` says by CannotDo.
+    """
+    family = ADAPTERS.get(row.adapter)
+    return family is not None and family.patches and (not row.abilities or "embed_image" in row.abilities)
 
 
 def identity(row: Model, *, hardware: Hardware, root: Path | None = None) -> dict[str, Any]:

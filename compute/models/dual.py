@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute.models import pretrained
+from compute.models import framing, patches, pretrained
 from compute.models.adapter import Hardware
 from compute.models.checkpoint import needed
 from compute.models.options import chosen
@@ -55,12 +55,17 @@ def load_blip(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
         first = model.vision_model(**inputs).last_hidden_state[:, 0]
         return model.vision_proj(first) if options["projection"] else first
 
+    def lay(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        states = model.vision_model(**inputs).last_hidden_state[:, 1:]
+        laid = patches.grid(states, pixels=inputs["pixel_values"], patch=_patch(model), of=row.key)
+        return model.vision_proj(laid) if options["projection"] else laid
+
     def read(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         first = model.text_encoder(input_ids=ids, attention_mask=mask)[0][:, 0]
         return model.text_proj(first) if options["projection"] else first
 
     texts = not any(name.startswith("text_encoder.") for name in missing)
-    return _towers(row, hardware, folder, options, see=see, read=read if texts else None,
+    return _towers(row, hardware, folder, options, see=see, read=read if texts else None, lay=lay, patch=_patch(model),
                    positions=pretrained.positions(model.config.text_config), normalise=bool(options["normalise"]),
                    pooling="first token, projected" if options["projection"] else "first token")
 
@@ -79,12 +84,38 @@ def _features(row: Model, hardware: Hardware, folder: Path, *, kinds: tuple[str,
         return model.get_text_features(input_ids=ids, **masked).pooler_output
 
     return _towers(row, hardware, folder, options, see=see, read=read, full_length=full_length,
+                   lay=_patches(model, of=row.key), patch=_patch(model),
                    positions=pretrained.positions(model.config.text_config), normalise=bool(options["normalise"]),
                    pooling="the model's own, projected")
 
 
+def _patch(model: torch.nn.Module) -> tuple[int, int] | None:
+    """(height, width) of the image tower's patches in pixels; None for ALIGN's convolutions."""
+    size = getattr(model.config.vision_config, "patch_size", None)
+    return None if size is None else patches.sides(size)
+
+
+def _patches(model: torch.nn.Module, *, of: str) -> patches.Patches:
+    """Patch tokens by family: CLIP's through the norm and the projection of its class token, SigLIP's through the norm
+    (it pools by attention and projects no more), of ALIGN the map that it takes the mean of."""
+    kind = model.config.model_type
+    if kind == "siglip2":
+        return patches.none(f"{of}: its images have patches of a number and a shape of their own, on no fixed grid")
+
+    def lay(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        states = model.vision_model(**inputs).last_hidden_state
+        if kind == "align":
+            return patches.channels_last(states, of=of)
+        if kind != "siglip":
+            states = model.visual_projection(model.vision_model.post_layernorm(states[:, 1:]))
+        return patches.grid(states, pixels=inputs["pixel_values"], patch=_patch(model), of=of)
+
+    return lay
+
+
 def _towers(row: Model, hardware: Hardware, folder: Path, options: Mapping[str, Any], *, see: Any, read: Any,
-            positions: int | None, normalise: bool, pooling: str, full_length: bool = False) -> Towers:
+            lay: patches.Patches, patch: tuple[int, int] | None, positions: int | None, normalise: bool, pooling: str,
+            full_length: bool = False) -> Towers:
     """The two towers behind their inputs; `read` None: no text tower."""
     shown, seen = pretrained.image_input(row, folder=folder, backend=options["image_backend"])
     settings: dict[str, Any] = {"image": seen, "pooling": pooling, "normalised": normalise}
@@ -99,8 +130,8 @@ def _towers(row: Model, hardware: Hardware, folder: Path, options: Mapping[str, 
                             "prefix": options["text_prefix"],
                             "padding_side": tokenizer.padding_side,
                             "padding": "to max_tokens, not masked" if full_length else "to the longest, masked"}
-    return Towers(name=row.key, settings=settings, hardware=hardware, image=ImageTower(ready=shown, run=see), text=text,
-                  normalise=normalise)
+    image = ImageTower(ready=shown, run=see, patches=lay, frame=framing.of_processor(seen, patch=patch))
+    return Towers(name=row.key, settings=settings, hardware=hardware, image=image, text=text, normalise=normalise)
 
 
 def _check_kind(row: Model, folder: Path, kinds: tuple[str, ...]) -> None:

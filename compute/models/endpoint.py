@@ -66,10 +66,10 @@ class Endpoint:
         self.answers = answers or AnswerLog(row, settings={"adapter": "endpoint", **self.settings})
         self.progress: Callable[[int], None] | None = None
         self.usage: Counter[str] = Counter()
-        self._limits = limits or Limits()
+        self.limits = limits or Limits()
         self._address = Address(url, key)
         # Without a key the client would send the hub's: a key is named, and its header taken out again.
-        self._client = InferenceClient(base_url=url, api_key=key or "none", timeout=self._limits.timeout,
+        self._client = InferenceClient(base_url=url, api_key=key or "none", timeout=self.limits.timeout,
                                        headers=None if key else {"authorization": None})
         self._not_before = 0.0  # no thread asks before this monotonic time
         self._lock = threading.Lock()
@@ -99,7 +99,7 @@ class Endpoint:
                     stop.set()
             done.put(None)
 
-        busy = min(self._limits.concurrency, len(questions))
+        busy = min(self.limits.concurrency, len(questions))
         for _ in range(busy):
             threading.Thread(target=work, daemon=True, name="endpoint").start()
         failed: Exception | None = None
@@ -129,7 +129,7 @@ class Endpoint:
     def _one(self, question: Question, stop: threading.Event) -> Reply:
         """Asks one question until it is answered, refused, or the attempts are used up."""
         messages = [{"role": "user", "content": [_part(part, question) for part in question.parts]}]
-        for attempt in range(1, self._limits.attempts + 1):
+        for attempt in range(1, self.limits.attempts + 1):
             self._wait(stop)
             try:
                 return self._request(question, messages)
@@ -138,12 +138,12 @@ class Endpoint:
             except Passing as error:
                 problem = error
                 with self._lock:
-                    self.usage[f"retried: {error.reason}"] += attempt < self._limits.attempts
-            if attempt < self._limits.attempts:
+                    self.usage[f"retried: {error.reason}"] += attempt < self.limits.attempts
+            if attempt < self.limits.attempts:
                 self._back_off(attempt, problem, stop)
         if problem.unreachable and not self.usage["replies"]:
             raise NotHere(f"No endpoint answers at {self._address.shown} ({problem}). Start the server, or set {URL}")
-        return Reply(item=question.item, error=f"{problem}, after {self._limits.attempts} attempts")
+        return Reply(item=question.item, error=f"{problem}, after {self.limits.attempts} attempts")
 
     def _request(self, question: Question, messages: list[dict[str, Any]]) -> Reply:
         with self._lock:
@@ -164,7 +164,7 @@ class Endpoint:
 
     def _failure(self, error: Exception, *, seeded: bool) -> Exception:
         """What to raise for a failed request; a refused seed is left out from then on."""
-        found = judged(error, address=self._address, timeout=self._limits.timeout)
+        found = judged(error, address=self._address, timeout=self.limits.timeout)
         if isinstance(found, Refused) and "seed" in str(found).lower() and seeded:
             self.settings["seed"] = None
             return Passing("the seed refused", reason="seed")
@@ -173,7 +173,7 @@ class Endpoint:
         return found
 
     def _back_off(self, attempt: int, problem: Passing, stop: threading.Event) -> None:
-        limits = self._limits
+        limits = self.limits
         if problem.after > limits.patience:
             raise NotHere(f"The endpoint asks for a pause of {problem.after:.0f} s ({problem}). Run again after it: "
                           "kept answers are not asked for twice")

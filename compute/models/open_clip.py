@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compute.models import framing, patches
 from compute.models.adapter import Hardware
 from compute.models.checkpoint import needed
 from compute.models.options import chosen
@@ -59,6 +60,9 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     def see(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
         return model.encode_image(inputs["pixel_values"])
 
+    def lay(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        return patches.of_open_clip(model.visual, inputs["pixel_values"], of=row.key)
+
     def read(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         return model.encode_text(ids)
 
@@ -68,7 +72,8 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     tokens("")
     return Towers(
         name=row.key, hardware=hardware, normalise=bool(options["normalise"]),
-        image=ImageTower(ready=lambda image: {"pixel_values": transform(image)}, run=see),
+        image=ImageTower(ready=lambda image: {"pixel_values": transform(image)}, run=see, patches=lay,
+                         frame=framing.of_open_clip(described, patch=patches.open_clip_patch(model.visual))),
         text=TextTower(ready=tokens, run=read, pad=0),  # every text has the full length already
         settings={"image": {name: described[name] for name in SHOWN if name in described},
                   "pooling": "the model's own, projected", "normalised": bool(options["normalise"]),

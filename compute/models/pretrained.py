@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 # What every row of such a checkpoint may say. `random` with `seed`: the same architecture, its weights drawn afresh.
 OPTIONS: dict[str, Any] = {"random": False, "seed": 0, "trust_remote_code": False}
-SHOWN = ("do_resize", "size", "resample", "do_center_crop", "crop_size", "do_rescale", "rescale_factor", "do_normalize",
-         "image_mean", "image_std", "do_convert_rgb", "do_pad", "patch_size", "max_num_patches", "include_top")
+SHOWN = ("do_resize", "size", "resample", "do_center_crop", "crop_size", "crop_pct", "do_rescale", "rescale_factor",
+         "do_normalize", "image_mean", "image_std", "do_convert_rgb", "do_pad", "patch_size", "max_num_patches",
+         "include_top")
 
 
 def model(row: Model, kind: str, *, folder: Path, hardware: Hardware, options: Mapping[str, Any],

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compute.models import framing, patches
 from compute.models.adapter import Hardware
 from compute.models.checkpoint import fill, needed, present
 from compute.models.options import chosen
@@ -104,8 +105,12 @@ def _towers(row: Model, hardware: Hardware, model: torch.nn.Module, *, shown: Ma
     def run(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
         return model(inputs["pixel_values"])
 
+    def lay(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        return patches.of_timm(model, inputs["pixel_values"], of=row.key)
+
     return Towers(
         name=row.key, hardware=hardware,
-        image=ImageTower(ready=lambda image: {"pixel_values": transform(image)}, run=run),
+        image=ImageTower(ready=lambda image: {"pixel_values": transform(image)}, run=run, patches=lay,
+                         frame=framing.of_timm(config, patch=patches.timm_patch(model))),
         settings={"image": {name: config[name] for name in SHOWN if name in config}, "pooling": pooling, "head": head,
                   "normalised": False})

@@ -74,6 +74,15 @@ def local_folder(row: Model, *, wanted: Wanted | None = None, root: Path | None 
     return _fetched(row, wanted=wanted, cached=found)
 
 
+def present(row: Model, *, wanted: Wanted, root: Path | None = None) -> bool:
+    """Whether the row's files are all in its own folder or in the hub's cache. Never asks the network."""
+    try:
+        folder = own_folder(row, root=root) or _cached(row)
+    except NotHere:
+        return False
+    return folder is not None and not wanted.missing(_listing(folder))
+
+
 def revision(row: Model, *, wanted: Wanted | None = None, root: Path | None = None) -> str:
     """What tells these files from others: the pinned or cached commit, or `files-` and a digest of an own folder's.
 
@@ -135,7 +144,8 @@ def _digest(path: Path, size: int, changed: int) -> str:
         return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
-def _cache_home(row: Model) -> Path:
+def cache_home(row: Model) -> Path:
+    """Where the hub's cache keeps the row's repository."""
     from huggingface_hub import constants
 
     return Path(constants.HF_HUB_CACHE).expanduser() / f"models--{row.weights.replace('/', '--')}"
@@ -145,13 +155,13 @@ def _commit(row: Model) -> str:
     """The commit that the row's revision stands for, as far as it is pinned or cached; else empty."""
     if COMMIT.fullmatch(row.revision):
         return row.revision
-    reference = _cache_home(row) / "refs" / (row.revision or "main")
+    reference = cache_home(row) / "refs" / (row.revision or "main")
     return reference.read_text(encoding="utf-8").strip() if reference.is_file() else ""
 
 
 def _cached(row: Model) -> Path | None:
     commit = _commit(row)
-    folder = _cache_home(row) / "snapshots" / commit
+    folder = cache_home(row) / "snapshots" / commit
     return folder if commit and folder.is_dir() else None
 
 

@@ -64,22 +64,33 @@ def _scores(subject: Subject, data: Choices, options: Mapping[str, Any]) -> NDAr
     """(n, k) scores, higher is better."""
     if data.reference is not None:
         return against(subject, data.reference, data.alternatives)
+    return np.stack([judged(subject, column, question=data.question, quality=options["quality"],
+                            wording=options["wording"]) for column in data.alternatives], axis=1)
+
+
+def judged(subject: Subject, images: Column, *, question: str, quality: str = "prompt",
+           wording: str = "paper") -> NDArray[np.float64]:
+    """(n,): how much of a quality (one of QUESTIONS but `reference`) each image has, by itself; higher is more.
+
+    `quality` and `wording` as the options of `run`. A metric that takes no prompt scores images as it does. Raises
+    CannotDo for a model that takes none and compares nothing, or compares pairs only.
+    """
     prompted = subject.can("embed_text") or (subject.can("compare") and "text" in subject.row.modalities)
     if not prompted:
         if not subject.can("compare"):
-            raise CannotDo(f"{subject.row.key} can judge {data.question} neither by a prompt nor by itself: it embeds "
+            raise CannotDo(f"{subject.row.key} can judge {question} neither by a prompt nor by itself: it embeds "
                            "no text and compares nothing")
-        return np.stack([compared(subject, None, column) for column in data.alternatives], axis=1)
-    if options["quality"] == "prompt":
-        return _prompted(subject, data, PROMPTS[options["wording"]][data.question])
-    good, bad = (_prompted(subject, data, prompt) for prompt in OPPOSITES[data.question])
+        return compared(subject, None, images)
+    if quality == "prompt":
+        return _prompted(subject, images, PROMPTS[wording][question])
+    good, bad = (_prompted(subject, images, prompt) for prompt in OPPOSITES[question])
     # The logarithm of the softmax, which at a large scale would itself round to 1 and make ties. Over two prompts it
     # rises with their difference whatever the scale: the scale changes margins, never the order.
-    return -np.logaddexp(0, -LOGIT_SCALE[options["quality"]] * (good - bad))
+    return -np.logaddexp(0, -LOGIT_SCALE[quality] * (good - bad))
 
 
-def _prompted(subject: Subject, data: Choices, prompt: str) -> NDArray[np.float64]:
-    return against(subject, _repeated(prompt, len(data.names)), data.alternatives)
+def _prompted(subject: Subject, images: Column, prompt: str) -> NDArray[np.float64]:
+    return against(subject, _repeated(prompt, len(images)), [images])[:, 0]
 
 
 def _repeated(text: str, rows: int) -> Column:

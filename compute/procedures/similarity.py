@@ -85,6 +85,22 @@ def against(subject: Subject, reference: Column, alternatives: Sequence[Column])
                    f"{', '.join(subject.row.abilities) or 'none'}")
 
 
+def symmetric(subject: Subject, first: Column, second: Column) -> NDArray[np.float64]:
+    """(n,): how alike the two items of each row are, whichever stands first; higher is nearer.
+
+    Cosine where the model embeds both; its own comparison, and MaxSim of many vectors, as the mean of both orders. An
+    image and a text have one order, in which the text is asked about the image. Raises CannotDo as `against`.
+    """
+    if first.modality != second.modality:
+        text, other = (first, second) if first.modality == "text" else (second, first)
+        return against(subject, text, [other])[:, 0]
+    if embeds(subject, first, second):
+        one, other = embed(subject, first), embed(subject, second)
+        forth = alike(one, other)
+        return (forth + alike(other, one)) / 2 if isinstance(one, Many) else forth
+    return (against(subject, first, [second])[:, 0] + against(subject, second, [first])[:, 0]) / 2
+
+
 def compared(subject: Subject, first: Column | None, second: Column) -> NDArray[np.float64]:
     """The model's own scores (n,), higher is nearer; an infinite one is allowed (PSNR of equal images), NaN is not."""
     scores = np.asarray(subject.compare(first, second), dtype=float)

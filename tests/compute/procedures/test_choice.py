@@ -97,6 +97,19 @@ def test_the_prompt_of_quality_is_the_papers_unless_the_codes_is_wanted() -> Non
     assert set(OPPOSITES) == set(PROMPTS["paper"]) == set(QUESTIONS) - {"reference"}
 
 
+@pytest.mark.parametrize("question", [one for one in QUESTIONS if one != "reference"])
+def test_a_single_image_is_judged_as_in_a_choice(question: str) -> None:
+    data, known, _, _ = made(2, question=question)
+    model = Known(with_prompts(known), abilities=BOTH)
+    scores = np.array([detail["scores"] for detail in choice.run(model, data, USUAL).items["detail"]])
+    for at, column in enumerate(data.alternatives):
+        np.testing.assert_allclose(choice.judged(model, column, question=question), scores[:, at], atol=1e-12)
+    first = data.alternatives[0].take(np.array([0]))
+    tempered = choice.judged(model, first, question=question, quality="clip-iqa-tempered")
+    ways = {"quality": "clip-iqa-tempered", "wording": "paper"}
+    assert tempered[0] == pytest.approx(choice.run(model, data, ways).items["detail"][0]["scores"][0])
+
+
 def test_metrics_compare_reference_and_alternative_in_that_order() -> None:
     data, _, _, _ = made(3)
     seen = []

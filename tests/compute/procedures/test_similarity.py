@@ -69,6 +69,35 @@ def test_embeddings_come_before_the_models_own_comparison() -> None:
         similarity.against(Known(vectors, abilities=("embed_image",)), column, [other])
 
 
+def test_likeness_whichever_stands_first() -> None:
+    """Cosines as they are, a metric by the mean of both orders; of text and image the text comes first."""
+    column, other, said = images([b"a", b"b"], of="tests"), images([b"cc", b"d"], of="tests"), texts(["x", "y"], of="t")
+    vectors = {b"a": [1, 0], b"b": [0, 1], b"cc": [1, 1], b"d": [0, 2], "x": [1, 1], "y": [2, 0]}
+    encoder = Known(vectors, abilities=(*BOTH, "compare"), compare=lambda first, second: 9)
+    for pair in ((column, other), (other, column)):
+        assert similarity.symmetric(encoder, *pair) == pytest.approx([np.sqrt(0.5), 1])
+    for pair in ((column, said), (said, column)):
+        assert similarity.symmetric(encoder, *pair) == pytest.approx([np.sqrt(0.5), 0])
+    metric = Known(abilities=("compare",), compare=lambda first, second: 3 * len(first) + len(second))
+    for pair in ((column, other), (other, column)):
+        assert similarity.symmetric(metric, *pair).tolist() == [(5 + 7) / 2, 4]
+    seen: list[tuple] = []
+    reader = Known(abilities=("compare",), compare=lambda first, second: seen.append((first, second)) or 1)
+    assert similarity.symmetric(reader, column, said).tolist() == similarity.symmetric(reader, said, column).tolist()
+    assert seen == [("x", b"a"), ("y", b"b")] * 2
+    with pytest.raises(CannotDo, match="neither embed"):
+        similarity.symmetric(Known(vectors, abilities=("embed_text",)), column, other)
+
+
+def test_many_vectors_are_alike_by_the_mean_of_both_orders() -> None:
+    one, other = np.eye(2, dtype=np.float32), np.array([[1, 1]], dtype=np.float32)
+    model = Known({b"a": one, b"b": other, "x": other}, abilities=BOTH, many=True)
+    first, second, text = images([b"a"], of="tests"), images([b"b"], of="tests"), texts(["x"], of="tests")
+    wanted = (maxsim(one, other) + maxsim(other, one)) / 2
+    assert similarity.symmetric(model, first, second).tolist() == [wanted] == [1.5]
+    assert similarity.symmetric(model, first, text).tolist() == [maxsim(other, one)] == [1]
+
+
 def test_a_model_of_many_vectors_is_asked_for_them() -> None:
     column = images([b"a", b"b"], of="tests")
     found = similarity.embed(Known({b"a": np.eye(2), b"b": np.ones((1, 2))}, abilities=BOTH, many=True), column)

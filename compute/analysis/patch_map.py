@@ -1,0 +1,101 @@
+"""Which places of two images a model finds alike: cosines between the patch tokens of one and of the other.
+
+A cosine of two patches has no meaning by itself: what is high differs from model to model and from pair to pair. So it
+is shown by its rank among the cosines of the same two images (`contrast`). How a map is made is this program's own; no
+paper says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from compute.types import BadInput
+
+MOST = 16  # rows and columns of a map: what can be told apart on a screen, and 65,536 pairs of patches
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Matches:
+    """For each patch of the first image the one of the second that is most like it."""
+
+    cosines: NDArray[np.float64]  # [first], in [-1, 1]
+    places: NDArray[np.int64]  # [first], patches of the second, row by row; the first of equals
+
+
+def similarities(*, first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
+    """Cosines [rows * columns, rows2 * columns2] of all patches of two grids [rows, columns, d], row by row.
+
+    0 for a token of length 0, which points nowhere. Raises BadInput for grids that are none or of unlike d.
+    """
+    one, other = _unit(first), _unit(second)
+    if one.shape[2] != other.shape[2]:
+        raise BadInput(f"Patches of {one.shape[2]} and of {other.shape[2]} numbers are of two models: take one model")
+    return np.clip(one.reshape(-1, one.shape[2]) @ other.reshape(-1, other.shape[2]).T, -1, 1)
+
+
+def reduced(*, grid: ArrayLike, most: int = MOST) -> NDArray[np.float64]:
+    """A grid [rows, columns, d] of at most `most` x `most`: means of the tokens of length 1 that lie under a new patch.
+
+    New patches are of one size, so one that lies under two of them counts in both by its parts. Tokens come out with
+    length 1 where nothing is averaged, and shorter the less alike the averaged ones were. Raises BadInput.
+    """
+    if most < 1:
+        raise BadInput(f"A map has at least one row and one column, not {most}")
+    unit = _unit(grid)
+    down, across = _shares(unit.shape[0], most), _shares(unit.shape[1], most)
+    return np.einsum("ir,rcd,jc->ijd", down, unit, across, optimize=True)
+
+
+def best(*, similarities: ArrayLike) -> Matches:
+    """For each patch of the first image the highest cosine in the second, and where. Raises BadInput for an empty one.
+
+    `similarities` is [first, second]; its transpose asks the other way round, and need not agree.
+    """
+    values = _table(similarities)
+    places = values.argmax(axis=1)
+    return Matches(cosines=values[np.arange(len(values)), places], places=places)
+
+
+def contrast(*, similarities: ArrayLike) -> NDArray[np.float64]:
+    """Ranks in place of cosines, of the same shape, from 0 (the lowest of all that is given) to 1 (the highest).
+
+    Of all pairs of patches of two images, 0.9 reads: more alike than nine pairs in ten of these two images. Equals
+    share their mean rank; all equal, or a single one: 0.5. Ranks show an order even where there is hardly a difference,
+    as between two empty images: show the cosine beside them.
+    """
+    values = np.asarray(similarities, dtype=np.float64)
+    if not values.size or not np.isfinite(values).all():
+        raise BadInput("Ranks are given to cosines that are all finite, and to at least one")
+    if values.size == 1:
+        return np.full(values.shape, 0.5)
+    order = np.sort(values, axis=None)
+    below, upto = np.searchsorted(order, values, side="left"), np.searchsorted(order, values, side="right")
+    return (below + upto - 1) / (2 * (values.size - 1))
+
+
+def _table(similarities: ArrayLike) -> NDArray[np.float64]:
+    values = np.asarray(similarities, dtype=np.float64)
+    if values.ndim != 2 or not values.size or not np.isfinite(values).all():
+        raise BadInput("Matches are looked for in cosines [first, second] that are all finite, of at least one patch")
+    return values
+
+
+def _unit(grid: ArrayLike) -> NDArray[np.float64]:
+    """The grid with tokens of length 1; those of length 0 stay."""
+    values = np.asarray(grid, dtype=np.float64)
+    if values.ndim != 3 or not values.size or not np.isfinite(values).all():
+        raise BadInput("A grid of patches is [rows, columns, numbers], all finite and at least one patch")
+    lengths = np.linalg.norm(values, axis=2, keepdims=True)
+    return values / np.where(lengths > 0, lengths, 1)
+
+
+def _shares(count: int, most: int) -> NDArray[np.float64]:
+    """[new, count]: the share that each of `count` equal parts of a side has in each of min(count, most) new ones."""
+    new = min(count, most)
+    edges = np.arange(new + 1) * count / new
+    parts = np.arange(count)
+    overlap = np.minimum(edges[1:, None], parts + 1) - np.maximum(edges[:-1, None], parts)
+    return np.maximum(overlap, 0) * new / count

@@ -1,0 +1,221 @@
+"""Scores the drawn pairs with models, and keeps what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compute import calibration, engine, runs
+from compute.analysis import calibrated
+from compute.analysis.calibrated import PAIRS, Reference
+from compute.calibration import Kept
+from compute.calibration.pairs import FEWEST, PROCEDURES, Sample, count, material
+from compute.items import Column
+from compute.models import ADAPTERS
+from compute.procedures import choice
+from compute.procedures.similarity import symmetric
+from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model, Task, Undefined
+
+if TYPE_CHECKING:
+    from compute.engine.bench import Bench
+    from compute.features import LoadedSubject
+
+VERSION = 1  # raise it when the same items and seed give other scores
+QUALITY = {name: values[0] for name, values in choice.PROCEDURE.options.items()}  # how single images are asked about
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What became of one model and pairing; without a pairing, of the model as a whole."""
+
+    model: str
+    pairing: str
+    state: str  # made | there | left out | failed
+    kept: Kept | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """What models are calibrated with, and what it takes to draw it again."""
+
+    samples: Mapping[str, Sequence[Sample]]  # by pairing
+    tasks: Mapping[str, Mapping[str, Any]]  # the tasks' data and revisions, by key
+    synthetic: frozenset[str]  # those of the tasks that a program draws
+    most: int
+    seed: int
+
+
+def draw(tasks: Sequence[Task], *, bench: Bench, most: int, seed: int,
+         say: Callable[[str], None] = lambda line: None) -> Drawn:
+    """Loads the tasks' items and draws pairs of them; tasks that give none are said, and pairings with too few.
+
+    Raises BadInput where no pairing is left, and what loading the items raises.
+    """
+    found = {}
+    for task in tasks:
+        if task.procedure in PROCEDURES:
+            found[task.key] = bench.load(task, {name: values[0] for name, values in bench.task_options(task).items()})
+    samples = material(found, most=most, seed=seed)
+    used = {one.task for some in samples.values() for one in some}
+    none = [task.key for task in tasks if task.key not in used]
+    if none:
+        say(f"Gives no pairs and no single images: {', '.join(none)}")
+    for pairing, some in list(samples.items()):
+        alike, other = count(some)
+        if other < FEWEST or (pairing in PAIRS and alike < FEWEST):
+            say(f"{pairing} is left out: {_noun(pairing, alike, other)}, and a calibration needs {FEWEST}")
+            del samples[pairing]
+    if not samples:
+        raise BadInput("These tasks give too few pairs and single images. Tasks whose procedure is one of "
+                       f"{', '.join(PROCEDURES)} have some: python -m compute list tasks")
+    return Drawn(samples=samples, most=most, seed=seed,
+                 synthetic=frozenset(task.key for task in tasks if task.benchmark == "mini"),
+                 tasks={task.key: {"dataset": task.dataset, "revision": task.revision, "split": task.split,
+                                   **bench.identity(task)} for task in tasks if task.key in used})
+
+
+def able(row: Model, pairing: str) -> bool:
+    """Whether a model can score the pairing, as far as its row tells; a comparer may still refuse."""
+    abilities = set(row.abilities)
+    compares, reads = "compare" in abilities, "text" in row.modalities
+    pairs_only = row.adapter in ADAPTERS and ADAPTERS[row.adapter].pairs_only
+    match pairing:
+        case "image-image":
+            return "embed_image" in abilities or (compares and not reads)
+        case "text-text":
+            return "embed_text" in abilities
+        case "image-text":
+            return {"embed_image", "embed_text"} <= abilities or (compares and reads and not pairs_only)
+    return {"embed_image", "embed_text"} <= abilities or (compares and not pairs_only)
+
+
+def scores(subject: Any, columns: Sequence[Column], *, pairing: str) -> NDArray[np.float64]:
+    """(n,) of pairs, or of single images by the pairing's question; higher is nearer, or more."""
+    if pairing in PAIRS:
+        return symmetric(subject, *columns)
+    return choice.judged(subject, *columns, question=pairing, **QUALITY)
+
+
+def make(rows: Sequence[Model], drawn: Drawn, *, bench: Bench, results: Path, again: bool = False,
+         say: Callable[[str], None] = lambda line: None) -> list[Outcome]:
+    """Calibrates every model for every pairing that was drawn and that it can score; what is there already stays.
+
+    Items that cannot be used are left out. What was encoded is stored, so that a run that was stopped goes on.
+    """
+    outcomes = []
+    for row in rows:
+        for outcome in _model(row, drawn, bench=bench, results=results, again=again):
+            outcomes.append(outcome)
+            say(line(outcome))
+        engine.free()
+    return outcomes
+
+
+def _model(row: Model, drawn: Drawn, *, bench: Bench, results: Path, again: bool) -> Iterable[Outcome]:
+    wanted = [pairing for pairing in drawn.samples if able(row, pairing)]
+    if not row.adapter or not wanted:
+        why = "it gives no numbers for these pairings" if row.adapter else "it has no weights that can be loaded"
+        yield Outcome(model=row.key, pairing="", state="left out", reason=why)
+        return
+    try:
+        bench.fetch(row)
+        subject = bench.subject(row)
+        settings = {pairing: _settings(subject, drawn, pairing) for pairing in wanted}
+        there = {} if again else {pairing: kept for pairing in wanted
+                                  if (kept := _there(results, row, pairing, settings[pairing]))}
+        subject.prepare([column for pairing in wanted if pairing not in there
+                         for sample in drawn.samples[pairing] for column in (*sample.matching, *sample.unrelated)])
+    except Exception as error:
+        yield Outcome(model=row.key, pairing="", state="failed", reason=_reason(error))
+        return
+    for pairing in wanted:
+        if pairing in there:
+            yield Outcome(model=row.key, pairing=pairing, state="there", kept=there[pairing])
+            continue
+        try:
+            reference = _reference(subject, drawn, pairing)
+            kept = calibration.write(results, reference=reference,
+                                     settings={**settings[pairing], "code": engine.code()})
+            yield Outcome(model=row.key, pairing=pairing, state="made", kept=kept)
+        except (CannotDo, Undefined) as error:
+            yield Outcome(model=row.key, pairing=pairing, state="left out", reason=str(error))
+        except Exception as error:
+            yield Outcome(model=row.key, pairing=pairing, state="failed", reason=_reason(error))
+
+
+def _reason(error: Exception) -> str:
+    """Why it failed; a program's own error is told by its kind."""
+    return str(error) if isinstance(error, LikenessError) else f"{type(error).__name__}: {error}".partition("\n")[0]
+
+
+def _settings(subject: LoadedSubject, drawn: Drawn, pairing: str) -> dict[str, Any]:
+    used = {sample.task for sample in drawn.samples[pairing]}
+    return {"model": dict(subject.identity), "tasks": {key: drawn.tasks[key] for key in sorted(used)},
+            "pairs": drawn.most, "seed": drawn.seed, "version": VERSION,
+            **({} if pairing in PAIRS else {"options": QUALITY})}
+
+
+def _there(results: Path, row: Model, pairing: str, settings: Mapping[str, Any]) -> Kept | None:
+    """What is stored already of the same settings; a file that is damaged is made again."""
+    try:
+        kept = calibration.read(calibration.path(results, model=row.key, pairing=pairing))
+    except LikenessError:
+        return None
+    before = {name: value for name, value in kept.settings.items() if name != "code"}
+    return kept if runs.canonical(before) == runs.canonical(settings) else None
+
+
+def _reference(subject: LoadedSubject, drawn: Drawn, pairing: str) -> Reference:
+    """Raises Undefined where too few items could be used."""
+    samples = drawn.samples[pairing]
+    sides = {side: _scored(subject, [getattr(one, side) for one in samples], pairing)
+             for side in ("unrelated", "matching")}
+    if len(sides["unrelated"]) < FEWEST or (pairing in PAIRS and len(sides["matching"]) < FEWEST):
+        raise Undefined(f"{_noun(pairing, len(sides['matching']), len(sides['unrelated']))} could be used, and a "
+                        f"calibration needs {FEWEST}")
+    tasks = list(dict.fromkeys(one.task for one in samples))
+    return calibrated.measured(model=subject.row.key, pairing=pairing, source=", ".join(tasks),
+                               synthetic=not drawn.synthetic.isdisjoint(tasks), **sides)
+
+
+def _scored(subject: LoadedSubject, parts: Sequence[tuple[Column, ...]], pairing: str) -> NDArray[np.float64]:
+    """The scores of all parts; what cannot be used is left out, also where it shows only now."""
+    found = []
+    for columns in parts:
+        while columns:
+            lost = np.array(sorted(subject.bad), dtype="S32")
+            good = np.flatnonzero(~np.any([np.isin(column.keys, lost) for column in columns], axis=0))
+            try:
+                found.append(scores(subject, [column.take(good) for column in columns], pairing=pairing)
+                             if len(good) else np.zeros(0))
+                break
+            except BadItem as error:
+                if not error.key or error.key in subject.bad:
+                    raise
+                subject.bad[error.key] = error.problem
+    return np.concatenate([np.zeros(0), *found])
+
+
+def _noun(pairing: str, alike: int, other: int) -> str:
+    if pairing in PAIRS:
+        return f"{alike:,} matching and {other:,} unrelated pairs"
+    return f"{other:,} reference images"
+
+
+def line(outcome: Outcome) -> str:
+    """What became of one, in words and numbers."""
+    name = f"{outcome.model}, {outcome.pairing}" if outcome.pairing else outcome.model
+    if outcome.kept is None:
+        return f"{name}: {outcome.state}: {outcome.reason}"
+    one = outcome.kept.reference
+    said = _noun(one.pairing, one.n_matching, one.n_unrelated)
+    middle = [f"{side[len(side) // 2]:.4g}" for side in (one.matching, one.unrelated) if len(side)]
+    apart = f", separation {one.separation:.3f}" if one.separation is not None else ""
+    known = " (there already)" if outcome.state == "there" else ""
+    return f"{name}: {said}, median {' against '.join(middle)}{apart}{known}"

@@ -1,0 +1,1 @@
+"""What a visitor brings, judged at once: inputs, ready examples, and the models that judge them."""

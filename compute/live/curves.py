@@ -1,0 +1,55 @@
+"""How a model's score falls as an image is changed more and more, by PairBench's transformations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from compute.items import Column, content_key
+from compute.live.inputs import Input
+from compute.live.subject import LiveSubject
+from compute.procedures.similarity import symmetric
+from compute.tasks.perturb import PERTURBATIONS, perturb
+from compute.types import BadInput
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+STRENGTHS = tuple(step / 8 for step in range(9))
+SIDE = 512  # pixels: larger images are reduced first, for nine copies of a large one take long to change
+
+
+def changed(image: Input, *, kind: str, strength: float, seed: int = 0) -> Input:
+    """The image changed by one transformation, as an input of its own. Raises BadInput as `perturb`, and for a text."""
+    if image.modality != "image":
+        raise BadInput(f"{image.name} is a text: only an image can be perturbed")
+    made = perturb(_reduced(image.content), kind=kind, strength=strength, seed=seed)
+    return replace(image, content=made, name=f"{image.name}, {PERTURBATIONS[kind].title} {strength:g}",
+                   key=content_key(b"+".join((image.key, kind.encode(), f"{strength:g} {seed}".encode()))))
+
+
+def curve(subject: LiveSubject, image: Input, *, other: Input | None = None, kind: str, seed: int = 0
+          ) -> tuple[float, ...]:
+    """The model's score of the changed image with `other`, or with itself unchanged, at each of STRENGTHS."""
+    steps = [changed(image, kind=kind, strength=strength, seed=seed) for strength in STRENGTHS]
+    fixed = other or steps[0]
+    subject = replace(subject, inputs={**subject.inputs, **{one.key: one for one in (*steps, fixed)}})
+    return tuple(symmetric(subject, _column([fixed] * len(steps)), _column(steps)).tolist())
+
+
+def _column(inputs: Sequence[Input]) -> Column:
+    return Column(modality=inputs[0].modality, keys=np.array([one.key for one in inputs], dtype="S32"),
+                  name=lambda row: inputs[row].name, read=lambda row: inputs[row].content)
+
+
+def _reduced(image: Image.Image) -> Image.Image:
+    from PIL import Image
+
+    if max(image.size) <= SIDE:
+        return image
+    scale = SIDE / max(image.size)
+    return image.resize((max(1, round(image.width * scale)), max(1, round(image.height * scale))),
+                        Image.Resampling.LANCZOS)

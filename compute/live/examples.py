@@ -1,0 +1,225 @@
+"""Ready inputs: photographs that scikit-image carries and anyone may use, drawn scenes, and texts about both.
+
+Credits and licences are those in the docstrings of skimage.data (0.26). Nothing is fetched.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compute.items import content_key
+from compute.live.inputs import Input, text, thumbnail
+from compute.types import BadInput, NotHere
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+    from compute.tasks.drawing.scenes import Scene
+
+LONG_SIDE = 512  # pixels a photograph is shown at, at most
+DRAWN_SIDE = 256  # pixels of a drawn scene, four times what is drawn
+CC0, PUBLIC = "CC0", "public domain"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """One ready input. Images stand under `file` (of scikit-image) or are drawn; a text is its own content."""
+
+    key: str
+    title: str
+    modality: str = "image"  # image | text
+    credit: str = ""
+    licence: str = ""
+    source: str = ""
+    synthetic: bool = False
+    text: str = ""
+    file: str = ""
+    change: Callable[[Image.Image], Image.Image] | None = None  # what was done to the photograph
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """A question ready to ask of examples. `mode` and `question` as compute.live.modes has them."""
+
+    key: str
+    title: str
+    mode: str
+    inputs: tuple[str, ...]  # keys of EXAMPLES, in order
+    question: str = ""
+
+
+def _cat_face(whole: Image.Image) -> Image.Image:
+    return whole.crop((130, 70, 370, 270))
+
+
+def _cat_cheek(whole: Image.Image) -> Image.Image:
+    return whole.crop((0, 100, 150, 300))
+
+
+def _blurred(whole: Image.Image) -> Image.Image:
+    from PIL import ImageFilter
+
+    return whole.filter(ImageFilter.GaussianBlur(3))
+
+
+def _photograph(key: str, title: str, file: str, *, credit: str, licence: str, source: str = "",
+                change: Callable[[Image.Image], Image.Image] | None = None) -> Example:
+    return Example(key=key, title=title, file=file, credit=credit, licence=licence,
+                   source=source or f"scikit-image, {file}", change=change)
+
+
+def _drawn(key: str, title: str) -> Example:
+    return Example(key=key, title=title, credit="Likeness", licence=CC0, source="drawn by this program", synthetic=True)
+
+
+def _text(key: str, words: str) -> Example:
+    return Example(key=key, title=words, modality="text", credit="Likeness", licence=CC0, text=words)
+
+
+_CAT = {"credit": "Stefan van der Walt", "licence": CC0}
+_COFFEE = {"credit": "Rachel Michetti, courtesy of Pikolo Espresso Bar", "licence": CC0}
+_ASTRONAUT = _photograph("astronaut", "An astronaut", "astronaut.png", credit="NASA", licence=PUBLIC,
+                         source="NASA Great Images, https://flic.kr/p/r9qvLn")
+_ROCKET = _photograph("rocket", "A rocket", "rocket.jpg", credit="SpaceX", licence=PUBLIC,
+                      source="https://www.flickr.com/photos/spacexphotos/16511594820/")
+_GALAXIES = _photograph("galaxies", "Galaxies", "hubble_deep_field.jpg", credit="NASA", licence=PUBLIC,
+                        source="http://hubblesite.org/newscenter/archive/releases/2012/37/image/a/")
+_PHOTOGRAPHER = _photograph("photographer", "A photographer", "camera.png", credit="Lav Varshney", licence=CC0)
+_BRICKS = _photograph("bricks", "Bricks", "brick.png", credit="CC0Textures", licence=CC0,
+                      source="https://cc0textures.com/view.php?tex=Bricks25")
+
+EXAMPLES: tuple[Example, ...] = (
+    _photograph("cat", "A cat", "chelsea.png", **_CAT),
+    _photograph("cat-face", "The cat's face", "chelsea.png", change=_cat_face, **_CAT),
+    _photograph("cat-cheek", "The cat's cheek", "chelsea.png", change=_cat_cheek, **_CAT),
+    _photograph("coffee", "A cup of coffee", "coffee.png", **_COFFEE),
+    _photograph("coffee-blurred", "The cup, blurred", "coffee.png", change=_blurred, **_COFFEE),
+    _ASTRONAUT, _ROCKET, _GALAXIES, _PHOTOGRAPHER, _BRICKS,
+    _drawn("heart-left", "A heart left of a square"),
+    _drawn("heart-left-moved", "The same, moved a little"),
+    _drawn("heart-right", "Their places, swapped"),
+    _drawn("heart-orange", "Their colours, swapped"),
+    _text("text-heart-left", "a purple heart left of an orange square"),
+    _text("text-heart-right", "an orange square left of a purple heart"),
+    _text("text-heart-orange", "an orange heart left of a purple square"),
+    _text("text-astronaut", "a photo of an astronaut"),
+    _text("text-cat", "a photo of a cat"),
+)
+COMPARISONS: tuple[Comparison, ...] = (
+    Comparison(key="crops", title="Which crop is nearer?", mode="choice", inputs=("cat", "cat-face", "cat-cheek")),
+    Comparison(key="captions", title="Which caption fits?", mode="choice",
+               inputs=("heart-left", "text-heart-left", "text-heart-right", "text-heart-orange")),
+    Comparison(key="odd", title="Odd one out", mode="odd", inputs=("heart-left", "heart-left-moved", "heart-right")),
+    Comparison(key="caption", title="A photograph and its caption", mode="pair",
+               inputs=("astronaut", "text-astronaut")),
+    Comparison(key="quality", title="Which is of better quality?", mode="quality", inputs=("coffee", "coffee-blurred"),
+               question="quality"),
+)
+
+# What nothing above resembles, so that a likeness can be held against chance.
+_UNLIKE = (_ASTRONAUT, _ROCKET, _GALAXIES, _PHOTOGRAPHER, _BRICKS,
+           _photograph("grass", "Grass", "grass.png", credit="linolafett", licence=CC0),
+           _photograph("retina", "A retina", "retina.jpg", credit="Mikael Häggström", licence=CC0),
+           _photograph("horse", "A horse's outline", "horse.png", credit="Andreas Preuss", licence=CC0))
+_UNLIKE_TEXTS = ("two boats on a lake at dawn", "a recipe for lentil soup", "the train to the airport leaves at nine",
+                 "snow on the roof of an old church", "a bowl of green apples", "how to mend a bicycle tyre",
+                 "children playing in a fountain", "a map of the underground")
+
+
+@cache
+def load(key: str) -> Input:
+    """The example as an input. Raises BadInput for an unknown key, NotHere where scikit-image's files are missing."""
+    found = next((example for example in EXAMPLES if example.key == key), None)
+    if found is None:
+        raise BadInput(f"There is no example {key[:40]!r}; there are: {', '.join(one.key for one in EXAMPLES)}")
+    return _input(found)
+
+
+@cache
+def unrelated(modality: str) -> tuple[Input, ...]:
+    """Images or texts that have nothing to do with each other, nor with most of what a visitor brings."""
+    if modality == "text":
+        return tuple(text(words, name=words) for words in _UNLIKE_TEXTS)
+    return tuple(_input(example) for example in _UNLIKE)
+
+
+@cache
+def listing() -> dict[str, list[dict[str, Any]]]:
+    """Every example and comparison, ready to be sent; `thumbnail` is relative to the app's root."""
+    return {"inputs": [_listed(example) for example in EXAMPLES],
+            "comparisons": [{"key": one.key, "title": one.title, "mode": one.mode, "question": one.question,
+                             "inputs": list(one.inputs)} for one in COMPARISONS]}
+
+
+@cache
+def picture(key: str) -> bytes:
+    """An example's image as a small WebP. Raises BadInput for an unknown key and for a text."""
+    content = load(key).content
+    if isinstance(content, str):
+        raise BadInput(f"The example {key!r} is a text")
+    return thumbnail(content)
+
+
+def path(file: str) -> Path:
+    """Where scikit-image keeps a photograph. Raises NotHere where it does not."""
+    package = importlib.util.find_spec("skimage")
+    found = Path(package.submodule_search_locations[0]) / "data" / file if package else Path(file)
+    if not found.is_file():
+        raise NotHere(f"scikit-image's photograph {file} is not on this machine: pip install scikit-image")
+    return found
+
+
+def _listed(example: Example) -> dict[str, Any]:
+    entry = {name: getattr(example, name) for name in ("key", "title", "modality", "credit", "licence", "source",
+                                                       "synthetic")}
+    if example.modality == "text":
+        return entry | {"text": example.text}
+    width, height = load(example.key).content.size
+    return entry | {"thumbnail": f"live/example/{example.key}.webp", "width": width, "height": height}
+
+
+def _input(example: Example) -> Input:
+    if example.modality == "text":
+        return replace(text(example.text, name=example.title), note="")
+    image = _scene(example.key) if example.synthetic else _shown(example)
+    return Input(modality="image", key=content_key(image.tobytes()), name=example.title, content=image)
+
+
+def _shown(example: Example) -> Image.Image:
+    from PIL import Image
+
+    with Image.open(path(example.file)) as stored:
+        image = stored.convert("RGB")
+    image.thumbnail((LONG_SIDE, LONG_SIDE), Image.Resampling.LANCZOS)
+    image.info.clear()
+    return example.change(image) if example.change else image
+
+
+def _scene(key: str) -> Image.Image:
+    from PIL import Image
+
+    from compute.tasks.drawing import render
+
+    drawn = render.draw(_scenes()[key], shift=(-0.05, 0.06) if key.endswith("-moved") else (0.0, 0.0))
+    return Image.fromarray(drawn).resize((DRAWN_SIDE, DRAWN_SIDE), Image.Resampling.BICUBIC)
+
+
+@cache
+def _scenes() -> dict[str, Scene]:
+    """What is drawn; the bundled model was trained on none of these."""
+    from compute.tasks.drawing.scenes import Background, Scene, Thing
+
+    def scene(left: tuple[str, str], right: tuple[str, str]) -> Scene:
+        return Scene(background=Background(), things=(
+            Thing(shape=left[0], colour=left[1], size="large", x=0.27, y=0.48),
+            Thing(shape=right[0], colour=right[1], size="large", x=0.74, y=0.52)))
+
+    first = scene(("heart", "purple"), ("square", "orange"))
+    return {"heart-left": first, "heart-left-moved": first,
+            "heart-right": scene(("square", "orange"), ("heart", "purple")),
+            "heart-orange": scene(("heart", "orange"), ("square", "purple"))}

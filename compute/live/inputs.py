@@ -1,0 +1,179 @@
+"""A visitor's image file or text -> an input that a model can take, within bounds, or a sentence why not.
+
+Images follow the rules of compute.decoding, so that one judged here is what a task would have shown. Only then are they
+reduced, which no model notices: none looks at more than a megapixel.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import unicodedata
+from contextlib import nullcontext
+from dataclasses import dataclass
+from threading import BoundedSemaphore, Lock
+from typing import TYPE_CHECKING
+
+from compute import decoding
+from compute.items import content_key
+from compute.types import BadInput
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+LARGEST_FILE = 8_000_000  # bytes
+MEGAPIXELS = 40  # refused beyond, by the header
+KEPT_PIXELS = 4_000_000  # reduced to this after decoding
+LARGE = 16_000_000  # pixels: decoded one at a time, since one may take 750 MB meanwhile
+SCANS = 100  # of a JPEG; a few bytes ask for one more pass over all pixels, and no camera or program writes 20
+SLOW = {"jpeg2k": 10_000_000}  # pixels at most where decoding takes a second for every three million
+SLOWER = {"ppm_plain": 1_000_000, "bmp_rle": 1_000_000}  # bytes at most where Pillow decodes in Python
+LONGEST = 100_000  # characters
+LONG = 2_000  # characters, beyond which no text encoder of the catalogue reads to the end
+THUMBNAIL = 256  # pixels, the longer side
+
+_places = BoundedSemaphore(2)  # images decoded at once, in the whole process
+_one_large = Lock()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Input:
+    """One image or text to judge."""
+
+    modality: str  # image | text
+    key: bytes  # content key of the bytes or text that came in
+    name: str  # for messages
+    content: Image.Image | str  # RGB, at most KEPT_PIXELS
+    note: str = ""  # what was done on the way in, for the visitor
+
+    def file(self) -> bytes:
+        """The image as PNG, for judges that take files. Raises BadInput for a text."""
+        if isinstance(self.content, str):
+            raise BadInput(f"{self.name} is a text, not an image")
+        out = io.BytesIO()
+        self.content.save(out, "PNG", compress_level=1)
+        return out.getvalue()
+
+
+def image(data: bytes, *, name: str) -> Input:
+    """The bytes of one image file as an input; waits while others are decoded. Raises BadInput."""
+    if len(data) > LARGEST_FILE:
+        raise BadInput(f"{name} has {len(data) / 1e6:.1f} MB, more than {LARGEST_FILE // 1_000_000} MB. "
+                       "Save it smaller, or as JPEG or WebP, and add it again")
+    try:
+        found = decoding.opened(data, megapixels=MEGAPIXELS)
+        _check_cost(data, found)
+        large = found.width * found.height > LARGE
+        with _one_large if large else nullcontext(), _places:
+            content, note = _decoded(found)
+    except BadInput as error:
+        problem = " ".join(str(error).split())[:200]
+        if problem.endswith("megapixels"):
+            raise BadInput(f"{name} has {problem}. Reduce it and add it again") from error
+        raise BadInput(f"{name} cannot be used: {problem}. Save it as PNG, JPEG or WebP and add it again") from error
+    except MemoryError as error:
+        raise BadInput(f"{name} needs more memory than there is now. Reduce it, or add it again later") from error
+    return Input(modality="image", key=content_key(data), name=name, content=content, note=note)
+
+
+def text(words: str, *, name: str) -> Input:
+    """A text as an input, its control characters taken out. Raises BadInput."""
+    if len(words) > LONGEST:
+        raise BadInput(f"{name} has {len(words):,} characters, more than {LONGEST:,}. Shorten it: models read only "
+                       "the beginning of a long text")
+    kept, notes = words.replace("\r\n", "\n").replace("\r", "\n"), []
+    plain = "".join(sign for sign in kept if sign in "\t\n" or unicodedata.category(sign) != "Cc")
+    if len(plain) < len(kept):
+        notes.append(f"{_count(len(kept) - len(plain), 'control character')} taken out")
+    sound = plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # joins pairs, replaces halves
+    if broken := sound.count("\ufffd") - plain.count("\ufffd"):
+        notes.append(f"{_count(broken, 'broken character')} replaced")
+    if all(unicodedata.category(sign)[0] == "Z" or unicodedata.category(sign) in ("Cc", "Cf") for sign in sound):
+        raise BadInput(f"{name} is empty. Write something in it, or remove it")
+    if len(sound) > LONG:
+        notes.append("long: most models read only the beginning")
+    return Input(modality="text", key=content_key(sound), name=name, content=sound, note="; ".join(notes))
+
+
+def thumbnail(picture: Image.Image) -> bytes:
+    """A picture as WebP, at most THUMBNAIL pixels a side."""
+    from PIL import Image
+
+    small = picture.copy()
+    small.thumbnail((THUMBNAIL, THUMBNAIL), Image.Resampling.LANCZOS, reducing_gap=3.0)
+    out = io.BytesIO()
+    small.save(out, "WEBP", quality=80, method=4)
+    return out.getvalue()
+
+
+def _check_cost(data: bytes, found: Image.Image) -> None:
+    """Raises BadInput for files that are made, or might be, to keep a processor busy."""
+    codec = found.tile[0][0] if found.tile else ""
+    if found.format in ("JPEG", "MPO") and data.count(b"\xff\xda") > SCANS:
+        raise BadInput(f"a JPEG of more than {SCANS} scans")
+    if found.width * found.height > SLOW.get(codec, math.inf):
+        raise BadInput(f"{found.width} x {found.height} pixels are too many for {found.format}, which is slow to read")
+    if len(data) > SLOWER.get(codec, math.inf):
+        raise BadInput(f"a kind of {found.format} that is too slow to read at this size")
+
+
+def _decoded(found: Image.Image) -> tuple[Image.Image, str]:
+    """The opened image as RGB of at most KEPT_PIXELS, and what was done to it. Raises BadInput."""
+    from PIL import Image
+
+    (width, height), kind = found.size, found.format
+    deep = ";16" in str(found.tile) or found.mode in decoding.DEEP_GREY
+    turned = decoding.orientation(found) if kind == "TIFF" else 1  # its reader turns while it loads
+    scale = math.sqrt(KEPT_PIXELS / (width * height))
+    if scale < 0.5 and kind == "JPEG":  # halved while it is decoded, in a quarter of the memory
+        found.draft(None, (math.ceil(width * scale), math.ceil(height * scale)))
+    plain = decoding.rgb(found)
+    if kind != "TIFF":
+        turned = decoding.orientation(found)
+        width, height = (height, width) if turned in (5, 6, 7, 8) else (width, height)
+    notes = []
+    if _more_frames(found):
+        notes.append("first page of several" if kind == "TIFF" else "first frame of an animation")
+    if turned in range(2, 9):
+        notes.append("turned upright as its EXIF says")
+    if found.mode in ("CMYK", "LAB", "YCbCr"):
+        notes.append(f"converted from {found.mode} without a colour profile")
+    if deep:
+        notes.append("16 bits a channel scaled to 8")
+    if _see_through(found):
+        notes.append("transparency dropped: the colours stored under it are seen")
+    if scale < 1:
+        plain = plain.resize(_reduced(width, height), Image.Resampling.LANCZOS, reducing_gap=3.0)
+        notes.append(f"reduced from {width} x {height} pixels")
+    plain = plain.copy() if plain is found else plain  # without the file behind it
+    plain.info.clear()  # nor its EXIF, which may say where it was taken
+    return plain, "; ".join(notes)
+
+
+def _reduced(width: int, height: int) -> tuple[int, int]:
+    """The largest size of the same shape within KEPT_PIXELS, at least a pixel a side."""
+    scale = math.sqrt(KEPT_PIXELS / (width * height))
+    wide = min(max(1, int(width * scale)), KEPT_PIXELS)
+    return wide, min(max(1, int(height * scale)), KEPT_PIXELS // wide)
+
+
+def _more_frames(found: Image.Image) -> bool:
+    if found.format == "MPO":  # a camera's JPEG with a preview or a second view behind it
+        return False
+    try:
+        return bool(getattr(found, "is_animated", False))
+    except Exception:  # a broken later frame; the first is sound
+        return True
+
+
+def _see_through(found: Image.Image) -> bool:
+    """Whether any pixel of the decoded image is not opaque."""
+    if not found.has_transparency_data:
+        return False
+    if "A" in found.getbands():
+        return found.getchannel("A").getextrema()[0] < 255
+    return True  # a palette or a single colour that says so
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,26 @@
+"""Loads a model for visitors: on what is there, writing nothing of theirs anywhere, and waiting for no one long."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from compute import models
+from compute.features import encoding
+from compute.models.answer_log import Forgetful
+from compute.models.endpoint import Endpoint
+from compute.types import Model
+
+
+def load(row: Model) -> Any:
+    """The row's model. A judge keeps no log: what a visitor asks stays in the visitor's session. Raises as models.load.
+    """
+    encoding.share_cores()
+    family = models.ADAPTERS.get(row.adapter)
+    light = family is not None and not family.weights and not family.needs
+    model = models.load(row, hardware=models.hardware("cpu" if light else ""))
+    if hasattr(model, "answers"):
+        model.answers = Forgetful(row)
+    if isinstance(model, Endpoint):
+        model.limits = replace(model.limits, attempts=2, timeout=min(60.0, model.limits.timeout), patience=5.0)
+    return model

@@ -1,0 +1,115 @@
+"""What can be asked of a few inputs: which modes fit them, and which models can answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from compute.models import ADAPTERS
+from compute.types import BadInput, Model
+
+MOST_INPUTS = 9  # a reference with 8 alternatives
+QUESTIONS = {"quality": "Quality", "brightness": "Brightness", "colorfulness": "Colourfulness", "contrast": "Contrast",
+             "sharpness": "Sharpness"}
+# What a family's comparison takes: two images unless it stands here.
+COMPARES = {"imagereward": "image-text", "aesthetic": "image"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mode:
+    """One kind of question. `least` to `most` inputs; `kinds` are the modalities it takes."""
+
+    key: str
+    title: str
+    least: int
+    most: int
+    kinds: tuple[str, ...] = ("image", "text")
+
+
+MODES: dict[str, Mode] = {mode.key: mode for mode in (
+    Mode(key="pair", title="How alike are two", least=2, most=2),
+    Mode(key="choice", title="Which is nearest", least=3, most=MOST_INPUTS),
+    Mode(key="odd", title="Odd one out", least=3, most=8, kinds=("image",)),
+    Mode(key="quality", title="Quality and attributes", least=1, most=8, kinds=("image",)))}
+
+
+def problem(mode: str, kinds: Sequence[str]) -> str:
+    """Why inputs of these modalities do not fit a mode, as a sentence; empty where they do. Raises BadInput."""
+    if mode not in MODES:
+        raise BadInput(f"There is no mode {mode!r}; there are: {', '.join(MODES)}")
+    known = MODES[mode]
+    if set(kinds) - set(known.kinds):
+        return "It takes images only"
+    if len(kinds) < known.least:
+        return f"It takes at least {known.least} inputs"
+    if len(kinds) > known.most:
+        return f"It takes at most {known.most} inputs"
+    if mode == "choice" and len(set(kinds[1:])) > 1:
+        return "The alternatives must be all images or all texts"
+    return ""
+
+
+def natural(kinds: Sequence[str]) -> str:
+    """The mode that follows from what is there; empty where nothing fits yet."""
+    order = ("quality", "pair", "choice", "odd") if len(kinds) == 1 else ("pair", "choice", "odd", "quality")
+    return next((mode for mode in order if not problem(mode, kinds)), "")
+
+
+def needs(kinds: Sequence[str]) -> str:
+    """What to add or change so that something can be asked; empty where a mode fits."""
+    if natural(kinds):
+        return ""
+    if not kinds:
+        return "Add an image or a text to begin"
+    if len(kinds) == 1:
+        return "Add an image or another text to compare it with"
+    if len(kinds) > MOST_INPUTS:
+        return f"Take some away: at most {MOST_INPUTS} can be compared at once"
+    return "After the first, all must be images or all texts"
+
+
+def reference_first(kinds: Sequence[str]) -> int:
+    """Where the reference of a choice stands by nature: the only text among images, the only image among texts."""
+    for kind in ("text", "image"):
+        if list(kinds).count(kind) == 1 and len(kinds) > 2:
+            return list(kinds).index(kind)
+    return 0
+
+
+def pairings(mode: str, kinds: Sequence[str]) -> tuple[str, ...]:
+    """Which two modalities meet: `image-image`, `image-text`, `text-text`; `image` for single images."""
+    if mode == "quality":
+        return ("image",)
+    if mode == "odd":
+        return ("image-image",)
+    return tuple(dict.fromkeys("-".join(sorted((kinds[0], other))) for other in kinds[1:]))
+
+
+def cannot(row: Model, mode: str, kinds: Sequence[str]) -> str:
+    """Why a model cannot answer for inputs of these modalities, as a sentence; empty where it can."""
+    able = set(row.abilities)
+    if row.kind in ("generator", "distribution"):
+        return "It judges no single images"
+    if mode == "quality":
+        return "" if _judges_alone(row) or ("choose" in able and len(kinds) > 1) else \
+            "It has neither a prompt nor a score for one image"
+    for pairing in pairings(mode, kinds):
+        asked = pairing != "text-text" and (("score_pair" if mode == "pair" else "choose") in able)
+        if not asked and not _has_numbers(row, pairing):
+            return f"It compares no {' with '.join(f'{side}' for side in pairing.split('-'))}"
+    return ""
+
+
+def _has_numbers(row: Model, pairing: str) -> bool:
+    """Whether the model gives a number for two things of this pairing: by embeddings of both, or by a comparison."""
+    able = set(row.abilities)
+    embeds = all(f"embed_{side}" in able for side in pairing.split("-"))
+    return embeds or ("compare" in able and COMPARES.get(row.adapter, "image-image") == pairing)
+
+
+def _judges_alone(row: Model) -> bool:
+    """Whether the model scores a single image: by a prompt beside it, or by itself."""
+    able = set(row.abilities)
+    prompted = {"embed_image", "embed_text"} <= able or COMPARES.get(row.adapter) == "image-text"
+    alone = row.adapter in ADAPTERS and not ADAPTERS[row.adapter].pairs_only
+    return prompted or ("compare" in able and alone)

@@ -1,0 +1,115 @@
+"""References: scipy's percentileofscore and mannwhitneyu, scikit-learn's roc_auc_score."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import mannwhitneyu, percentileofscore
+from sklearn.metrics import roc_auc_score
+
+from compute.analysis import calibrated
+from compute.analysis.calibrated import BETWEEN, EITHER, LESS, MATCHING, MORE, UNRELATED, USUAL, Reference
+from compute.types import BadInput, Undefined
+
+STEP = 100 / (calibrated.QUANTILES - 1)  # percentile points between two quantiles
+
+
+def made(unrelated: np.ndarray, matching: np.ndarray | tuple = ()) -> Reference:
+    return calibrated.measured(model="m", pairing="image-image", unrelated=unrelated, matching=matching, source="t",
+                               synthetic=False)
+
+
+def share(scores: np.ndarray, value: float) -> float:
+    return percentileofscore(scores, value, kind="mean") / 100
+
+
+@pytest.mark.parametrize("digits", [None, 1])
+def test_places_are_scipys_percentiles(digits: int | None) -> None:
+    """Of scores that all differ, and of scores with many ties."""
+    rng = np.random.default_rng(0)
+    low, high = rng.normal(0.2, 0.1, 3000), rng.normal(0.5, 0.2, 2000)
+    if digits is not None:
+        low, high = low.round(digits), high.round(digits)
+    reference = made(low, high)
+    values = np.unique(np.concatenate([low, high]))[::40 if digits is None else 1]
+    for value in (*values, -3.0, 0.2501, 9.0):
+        found = calibrated.place(reference, value)
+        assert found.above_unrelated == pytest.approx(share(low, value), abs=STEP / 100)
+        assert found.above_matching == pytest.approx(share(high, value), abs=STEP / 100)
+        assert found.percentile == 50 * (found.above_unrelated + found.above_matching)
+
+
+def test_a_place_is_linear_between_quantiles_and_clamped_at_the_ends() -> None:
+    reference = Reference(model="m", pairing="image-image", unrelated=[0, 1, 3], matching=[10, 20], n_unrelated=3,
+                          n_matching=2, separation=1.0, source="t", synthetic=True)
+    shares = [calibrated.place(reference, value).above_unrelated for value in (-1, 0, 0.5, 1, 2, 3, 4)]
+    assert shares == [0, 0, 0.25, 0.5, 0.75, 1, 1]
+    assert [calibrated.place(reference, value).percentile for value in (-np.inf, 5, 15, np.inf)] == [0, 50, 75, 100]
+    assert calibrated.margin(reference, 15, 2) == 37.5 and calibrated.margin(reference, 2, 15) == -37.5
+    assert calibrated.margin(reference, 50, 60) == 0
+    for score in (np.nan, float("nan")):
+        with pytest.raises(Undefined, match="m gave no number"):
+            calibrated.place(reference, score)
+
+
+def test_ties_count_half_also_where_all_scores_are_equal() -> None:
+    same = made(np.full(40, 0.5), np.full(40, 0.5))
+    assert calibrated.place(same, 0.5).percentile == 50 and same.separation == 0.5
+    assert calibrated.place(same, 0.4).percentile == 0 and calibrated.place(same, 0.6).percentile == 100
+    half = made(np.zeros(40), np.repeat([0.2, 1.0], 20))
+    assert calibrated.place(half, 1.0).above_matching == pytest.approx(0.75, abs=0.01)
+    assert calibrated.place(half, 1.0 + 1e-12).above_matching == calibrated.place(half, 1.0).above_matching
+
+
+def test_the_separation_is_the_area_under_the_curve() -> None:
+    rng = np.random.default_rng(1)
+    for low, high in ((rng.normal(0, 1, 300), rng.normal(1, 2, 200)),
+                      (rng.integers(0, 5, 300).astype(float), rng.integers(1, 6, 200).astype(float))):
+        wanted = roc_auc_score(np.repeat([0, 1], [300, 200]), np.concatenate([low, high]))
+        assert calibrated.separation(unrelated=low, matching=high) == pytest.approx(wanted, abs=1e-12)
+        assert wanted == pytest.approx(mannwhitneyu(high, low).statistic / 300 / 200)
+        assert made(low, high).separation == pytest.approx(wanted, abs=1e-6)
+    assert calibrated.separation(unrelated=[0, 1], matching=[2, 3]) == 1
+    assert calibrated.separation(unrelated=[2, 3], matching=[0, 1]) == 0
+    assert calibrated.separation(unrelated=[0.0], matching=[np.inf]) == 1
+    for wrong in ({"unrelated": [], "matching": [1]}, {"unrelated": [1], "matching": [np.nan]}):
+        with pytest.raises(Undefined):
+            calibrated.separation(**wrong)
+
+
+def test_readings_follow_from_the_two_limits() -> None:
+    """Evenly spread: 97.5% of the unrelated end at 0.975, 97.5% of the matching begin 0.025 above their start."""
+    spread = np.linspace(0, 1, 1001)
+
+    def reading(start: float, score: float) -> str:
+        return calibrated.place(made(spread, spread + start), score).reading
+
+    overlap = [reading(0.5, score) for score in (-1, 0.52, 0.525, 0.975, 0.98, 1.5, 9, np.inf, -np.inf)]
+    assert overlap == [UNRELATED, UNRELATED, EITHER, EITHER, MATCHING, MATCHING, MATCHING, MATCHING, UNRELATED]
+    apart = [reading(2, score) for score in (0.975, 0.98, 2.02, 2.025)]
+    assert apart == [UNRELATED, BETWEEN, BETWEEN, MATCHING]
+
+
+def test_single_images_have_one_distribution() -> None:
+    reference = made(np.linspace(0, 1, 1001))
+    assert reference.alone and reference.separation is None and reference.n_matching == 0
+    found = [calibrated.place(reference, score) for score in (0.02, 0.025, 0.25, 0.975, 0.98)]
+    assert [one.reading for one in found] == [LESS, USUAL, USUAL, USUAL, MORE]
+    assert found[2].percentile == pytest.approx(25) and found[2].above_matching is None
+    assert calibrated.margin(reference, 0.5, 0.25) == pytest.approx(25)
+
+
+def test_infinite_scores_count_as_the_most_extreme_finite_one() -> None:
+    reference = made(np.array([-np.inf, 10.0, 12.0]), np.array([20.0, 30.0, np.inf]))
+    assert reference.unrelated[0] == 10 and reference.matching[-1] == 30 and reference.separation == 1
+    assert calibrated.place(reference, np.inf).reading == MATCHING
+    for scores in ([np.inf, np.inf], [], [1.0, np.nan]):
+        with pytest.raises(Undefined, match="make no distribution"):
+            made(np.array(scores))
+
+
+@pytest.mark.parametrize("wrong", [[1.0], [2.0, 1.0], [0.0, np.inf], [[0.0, 1.0]], []])
+def test_quantiles_that_are_none_are_refused(wrong: list) -> None:
+    with pytest.raises(BadInput, match="quantiles"):
+        Reference(model="m", pairing="quality", unrelated=wrong, matching=[], n_unrelated=1, n_matching=0,
+                  separation=None, source="t", synthetic=False)

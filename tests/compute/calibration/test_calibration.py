@@ -1,0 +1,133 @@
+"""Calibrations on disk and in the database: what is read back, what is left out and said, what makes it stale."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from compute import build, calibration, store
+from compute.analysis import calibrated
+from compute.analysis.calibrated import Reference
+from compute.calibration import PAIRINGS, pairs
+from compute.types import BadInput
+from leaderboard import queries_compare
+from leaderboard.queries import Database
+
+CLIP, OTHER = "openai/clip-vit-base-patch32", "ssim"
+
+
+def keep(root: Path, *, model: str = CLIP, pairing: str = "image-image", start: float = 0.0) -> calibration.Kept:
+    spread = start + np.linspace(0, 1, 50)
+    reference = calibrated.measured(model=model, pairing=pairing, unrelated=spread, source="t",
+                                    matching=() if pairing in calibration.ALONE else spread + 1, synthetic=False)
+    return calibration.write(root, reference=reference, settings={"seed": 3, "model": {"revision": "r"}})
+
+
+@pytest.fixture
+def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An own folder in the place of what is shipped."""
+    monkeypatch.setattr(build, "COMPUTED", tmp_path / "assets" / "computed")
+    return tmp_path / "assets" / "computed"
+
+
+def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
+    kept = keep(tmp_path)
+    assert kept.path == tmp_path / "calibrations" / "openai__clip-vit-base-patch32" / "image-image.json"
+    back = calibration.read(kept.path)
+    assert back.settings == kept.settings and back.reference.unrelated.tolist() == kept.reference.unrelated.tolist()
+    assert (back.reference.n_matching, back.reference.separation) == (50, pytest.approx(1, abs=1e-3))
+    record = json.loads(kept.path.read_text())
+    assert list(record) == sorted(record) and len(record["matching"]) == 201
+    assert all(value == float(f"{value:.6g}") for value in record["matching"])
+    assert [one.name for one in kept.path.parent.iterdir()] == ["image-image.json"]
+    before = kept.path.read_bytes()
+    assert keep(tmp_path).path.read_bytes() == before
+
+
+@pytest.mark.parametrize("changes", [
+    {"unrelated": [1, 0]}, {"unrelated": "none"}, {"matching": [0, float("inf")]}, {"matching": []}, {"more": 1},
+    {"pairing": "image-sound"}, {"model": "ssim"}, {"settings": None}, {"n_matching": "many"}, {"separation": "high"},
+    {"synthetic": "no"}])
+def test_a_damaged_file_is_named(tmp_path: Path, changes: dict) -> None:
+    path = keep(tmp_path).path
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    with pytest.raises(BadInput, match="clip-vit-base-patch32/image-image.json is damaged .*calibrate again"):
+        calibration.read(path)
+
+
+def test_the_first_root_wins_and_what_is_damaged_is_a_line(tmp_path: Path) -> None:
+    first, second = tmp_path / "results", tmp_path / "shipped"
+    keep(first, start=1)
+    for pairing in ("image-image", "quality"):
+        keep(second, pairing=pairing)
+        keep(second, model=OTHER, pairing=pairing)
+    keep(first, model=OTHER).path.write_text("{")
+    keep(second, model="nobody/knows")
+    found, problems = calibration.every(first, second, models={CLIP, OTHER})
+    starts = {(one.reference.model, one.reference.pairing): one.reference.unrelated[0] for one in found}
+    assert starts == {(CLIP, "image-image"): 1, (CLIP, "quality"): 0, (OTHER, "image-image"): 0, (OTHER, "quality"): 0}
+    assert len(problems) == 2 and "ssim/image-image.json is damaged" in problems[0] and "'nobody/knows'" in problems[1]
+
+
+def test_the_database_holds_them_and_a_page_can_place_scores(tmp_path: Path, shipped: Path) -> None:
+    keep(shipped, pairing="quality")
+    keep(shipped)
+    keep(tmp_path / "results", start=0.5)
+    keep(tmp_path / "results", model=OTHER).path.write_text("[]")
+    report = build.build(tmp_path / "own.duckdb", results=tmp_path / "results")
+    assert len(report.problems) == 1 and "ssim/image-image.json is damaged" in report.problems[0]
+    db = Database(report.path)
+    frame = queries_compare.calibrations(db)
+    [settings] = db.ask("SELECT settings FROM calibrations WHERE pairing = 'quality'")["settings"]
+    db.close()
+    assert json.loads(settings) == {"seed": 3, "model": {"revision": "r"}}
+    pair, alone = (Reference(**row) for row in frame.to_dict("records"))
+    assert (pair.model, pair.pairing, alone.pairing) == (CLIP, "image-image", "quality")
+    assert calibrated.place(pair, 1.5).percentile == pytest.approx(50, abs=0.5) and pair.unrelated[0] == 0.5
+    assert alone.alone and calibrated.place(alone, 0.25).percentile == pytest.approx(25, abs=0.5)
+
+
+def test_a_new_calibration_makes_the_database_stale(tmp_path: Path, shipped: Path) -> None:
+    results = tmp_path / "results"
+    report = build.build(tmp_path / "own.duckdb", results=results)
+    for root in (results, shipped):
+        path, later = keep(root).path, report.path.stat().st_mtime + 5
+        os.utime(path, (later, later))
+        assert build.is_stale(report.path, results=results)
+        path.unlink()
+    assert not build.is_stale(report.path, results=results)
+
+
+def test_what_is_shipped_can_be_read_and_is_marked() -> None:
+    kept, problems = calibration.every(build.COMPUTED, models={row.key for row in build.shipped().models})
+    assert problems == [] and {one.reference.model for one in kept} == {
+        "tiny", "tiny-random", "ssim", "ms-ssim", "psnr", "colour-histogram", "perceptual-hash"}
+    assert {one.reference.pairing for one in kept if one.reference.model == "tiny"} == set(PAIRINGS)
+    assert all(one.reference.synthetic and one.reference.source.startswith("mini/") for one in kept)
+    assert sum(one.path.stat().st_size for one in kept) < 200_000
+    apart = {(one.reference.model, one.reference.pairing): one.reference.separation for one in kept}
+    assert apart["tiny", "image-text"] > 0.98 and 0.4 < apart["tiny-random", "image-text"] < 0.6
+
+
+def test_what_is_shipped_is_what_the_command_makes(tmp_path: Path) -> None:
+    """Of a metric without weights; the draw of one pairing asks only the tasks that give it."""
+    from compute.calibration import making
+    from compute.engine.bench import assemble
+    from compute.models import hardware
+    from compute.tasks.source import Source
+
+    shipped = calibration.read(calibration.path(store.ROOT / "assets" / "computed", model="psnr",
+                                                pairing="image-image"))
+    catalog = build.shipped()
+    bench = assemble(features=tmp_path / "features", source=Source(offline=True), hardware=hardware(), skip_bad=True)
+    drawn = making.draw([catalog.task(key) for key in pairs.TASKS if key in shipped.settings["tasks"]], bench=bench,
+                        most=shipped.settings["pairs"], seed=shipped.settings["seed"])
+    [made] = making.make([catalog.model("psnr")], drawn, bench=bench, results=tmp_path)
+    again = made.kept.reference
+    np.testing.assert_allclose(again.matching, shipped.reference.matching, rtol=1e-4)
+    np.testing.assert_allclose(again.unrelated, shipped.reference.unrelated, rtol=1e-4)
+    assert again.separation == pytest.approx(shipped.reference.separation, abs=1e-4)

@@ -1,0 +1,178 @@
+"""Calibrating stand-in models: which pairings, which scores, what is left out, and a run that was stopped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from compute import calibration, items
+from compute.calibration import making
+from compute.calibration.making import Outcome
+from compute.procedures import choice
+from compute.procedures.similarity import symmetric
+from compute.tasks.data import Choices
+from compute.types import BadInput, Model, NotHere
+from tests.compute.small_bench import MODELS, TASKS, World, data, square
+
+EYE, DIM, VISION, GAUGE, PAPER = MODELS
+NEAR, SAID, FINE, SHARP, ODD = TASKS
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.setattr(making, "FEWEST", 5)
+    return World(folder=tmp_path)
+
+
+def made(world: World, *rows: Model, tasks: tuple = (NEAR, SAID, FINE), **given) -> list[Outcome]:
+    bench = world.bench(skip_bad=True)
+    said = given.pop("say", lambda line: None)
+    drawn = making.draw(tasks, bench=bench, most=given.pop("most", 500), seed=given.pop("seed", 0), say=said)
+    return making.make(rows, drawn, bench=bench, results=world.folder / "results", **given, say=said)
+
+
+def test_each_model_has_the_pairings_that_it_can_score(world: World) -> None:
+    outcomes = made(world, EYE, VISION, GAUGE)
+    assert [(one.model, one.pairing) for one in outcomes if one.state == "made"] == [
+        ("small/eye", "image-image"), ("small/eye", "image-text"), ("small/eye", "quality"),
+        ("small/vision", "image-image"), ("small/gauge", "image-image"), ("small/gauge", "quality")]
+    assert len(outcomes) == 6
+    kept = {(one.model, one.pairing): one.kept for one in outcomes}
+    assert kept["small/eye", "image-image"].path == (
+        world.folder / "results" / "calibrations" / "small__eye" / "image-image.json")
+    settings = kept["small/gauge", "quality"].settings
+    assert settings["tasks"]["unisim/fine"] == {"dataset": "made/fine", "revision": "b" * 40, "split": "", "draw": 1}
+    assert settings["options"] == {"quality": "prompt", "wording": "paper"}
+    assert (settings["seed"], settings["pairs"]) == (0, 500) and settings["code"]
+
+
+def test_the_scores_are_those_of_the_procedures(world: World) -> None:
+    """Against the whole columns of the task, scored by the functions that a live panel uses too."""
+    near, fine, subject = data(NEAR), data(FINE), world.bench().subject(GAUGE)
+    right = [near.alternatives[at].take(np.array([row])) for row, at in enumerate(near.answer.tolist())]
+    pairs = np.sort([symmetric(subject, near.reference.take(np.array([row])), one)[0]
+                     for row, one in enumerate(right)])
+    alone = np.sort(np.concatenate([choice.judged(subject, column, question="quality")
+                                    for column in fine.alternatives]))
+    kept = {one.pairing: one.kept.reference for one in made(world, GAUGE)}
+    assert (kept["image-image"].n_matching, kept["image-image"].n_unrelated) == (12, 12)
+    np.testing.assert_allclose(np.quantile(kept["image-image"].matching, np.linspace(0, 1, 12)), pairs, rtol=0.05)
+    assert kept["image-image"].matching[[0, -1]].tolist() == pairs[[0, -1]].tolist()
+    assert kept["quality"].n_unrelated == 24 and kept["quality"].matching.tolist() == []
+    assert kept["quality"].unrelated[[0, -1]].tolist() == alone[[0, -1]].tolist()
+    assert kept["image-image"].separation > 0.8 and kept["image-image"].source == "unisim/near"
+
+
+def test_what_is_there_stays_until_settings_change(world: World) -> None:
+    first, encoded = made(world, EYE), world.encoded
+    again = made(world, EYE)
+    assert [one.state for one in again] == ["there"] * 3 and world.encoded == encoded
+    assert [one.kept.reference.separation for one in again] == [one.kept.reference.separation for one in first]
+    assert [one.state for one in made(world, EYE, again=True)] == ["made"] * 3 and world.encoded == encoded
+    assert {one.state for one in made(world, EYE, seed=1)} == {"made"}
+    assert {one.state for one in made(world, EYE, seed=1, most=400)} == {"made"}
+    assert {one.state for one in made(world, replace(EYE, revision="c" * 40), seed=1, most=400)} == {"made"}
+    calibration.path(world.folder / "results", model="small/eye", pairing="quality").write_text("{")
+    states = {one.pairing: one.state for one in made(world, replace(EYE, revision="c" * 40), seed=1, most=400)}
+    assert states == {"image-image": "there", "image-text": "there", "quality": "made"}
+
+
+def test_a_run_that_was_stopped_goes_on(world: World) -> None:
+    """The second run encodes only what the first had not, and ends with the scores of a run that was not stopped."""
+    left = iter(range(3))
+
+    def stop() -> None:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+
+    world.before_batch = stop
+    with pytest.raises(KeyboardInterrupt):
+        made(world, EYE)
+    before = world.encoded
+    world.before_batch = lambda: None
+    outcomes = made(world, EYE)
+    other = World(folder=world.folder / "other")
+    whole = made(other, EYE)
+    assert before > 0 and world.encoded <= other.encoded + 4, "one batch was lost"
+    for one, same in zip(outcomes, whole, strict=True):
+        assert one.kept.path.read_bytes() == same.kept.path.read_bytes()
+
+
+def test_items_that_cannot_be_used_are_left_out(world: World) -> None:
+    held = data(NEAR)
+    files = [held.reference.read(row) for row in range(12)]
+    files[4] = b"no image"
+    world.changed["unisim/near"] = replace(held, reference=items.images(files, of="reference"))
+    for row in (EYE, GAUGE):
+        [outcome] = made(world, row, tasks=(NEAR,))
+        assert (outcome.kept.reference.n_matching, outcome.kept.reference.n_unrelated) == (11, 11)
+
+
+def test_a_pairing_with_too_few_is_said_and_left_out(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(making, "FEWEST", 13)
+    lines: list[str] = []
+    outcomes = made(world, GAUGE, tasks=(NEAR, FINE, ODD), say=lines.append)
+    assert [one.pairing for one in outcomes] == ["quality"]
+    assert lines[:2] == ["Gives no pairs and no single images: unisim/odd",
+                         "image-image is left out: 12 matching and 12 unrelated pairs, and a calibration needs 13"]
+    with pytest.raises(BadInput, match="too few pairs and single images"):
+        made(world, GAUGE, tasks=(ODD,))
+
+
+def test_a_model_that_fails_costs_only_itself(world: World) -> None:
+    world.missing = "weights are not here"
+    lines: list[str] = []
+    outcomes = made(world, EYE, PAPER, say=lines.append)
+    assert [(one.model, one.state) for one in outcomes] == [("small/eye", "failed"), ("small/paper", "left out")]
+    assert lines[0] == "small/eye: failed: weights are not here" and "no weights that can be loaded" in lines[1]
+    world.missing = ""
+
+    def burst() -> None:
+        raise RuntimeError("out of order\nat length")
+
+    world.before_batch = burst
+    [outcome] = made(world, DIM, tasks=(NEAR,))
+    assert (outcome.state, outcome.reason) == ("failed", "RuntimeError: out of order")
+
+
+def test_missing_data_are_said_before_anything_is_scored(world: World) -> None:
+    world.changed["unisim/near"] = NotHere("near.tar is not here: hf download made/near")
+    with pytest.raises(NotHere, match="hf download"):
+        made(world, EYE)
+    assert world.loaded == 0
+
+
+def test_equal_images_are_a_score_like_any_other(world: World) -> None:
+    """A metric of one colour: all pairs score 0, and nothing can be told apart."""
+    same = items.images([square((row, 0, 0)) for row in range(12)], of="images")
+    world.changed["unisim/near"] = Choices(names=tuple("abcdefghijkl"), reference=same, answer=np.zeros(12, dtype=int),
+                                           alternatives=(items.images([square((row, 9, 0)) for row in range(12)],
+                                                                      of="a"),) * 2)
+    [outcome] = made(world, VISION, tasks=(NEAR,))
+    assert 0 <= outcome.kept.reference.separation <= 1
+
+
+@pytest.mark.parametrize(("abilities", "modalities", "adapter", "wanted"), [
+    (("embed_image", "embed_text"), ("image", "text"), "clip", {"image-image", "image-text", "text-text", "quality"}),
+    (("embed_image",), ("image",), "vision", {"image-image"}), (("embed_text",), ("text",), "bert", {"text-text"}),
+    (("compare",), ("image",), "ssim", {"image-image"}), (("compare",), ("image",), "aesthetic", {"image-image",
+                                                                                                 "quality"}),
+    (("compare",), ("image", "text"), "imagereward", {"image-text", "quality"}),
+    (("embed_image", "compare"), ("image", "text"), "dreamsim", {"image-image"}),
+    (("choose", "score_pair"), ("image", "text"), "vlm", set())])
+def test_which_pairings_a_model_can_score(abilities: tuple, modalities: tuple, adapter: str, wanted: set) -> None:
+    row = Model(key="m", title="M", adapter=adapter, abilities=abilities, modalities=modalities)
+    assert {one for one in ("image-image", "image-text", "text-text", "quality") if making.able(row, one)} == wanted
+
+
+def test_lines_hold_the_numbers(world: World) -> None:
+    lines: list[str] = []
+    made(world, GAUGE, say=lines.append)
+    one = calibration.read(calibration.path(world.folder / "results", model="small/gauge", pairing="image-image"))
+    middle = [f"{side[100]:.4g}" for side in (one.reference.matching, one.reference.unrelated)]
+    assert lines[0] == (f"small/gauge, image-image: 12 matching and 12 unrelated pairs, median {middle[0]} against "
+                        f"{middle[1]}, separation {one.reference.separation:.3f}")
+    assert lines[1].startswith("small/gauge, quality: 24 reference images, median -")

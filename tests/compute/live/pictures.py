@@ -1,0 +1,14 @@
+"""Small image files for the tests of live inputs."""
+
+from __future__ import annotations
+
+import io
+
+from PIL import Image
+
+
+def png(colour: str, size: tuple[int, int] = (32, 32)) -> bytes:
+    """One colour as a PNG file."""
+    out = io.BytesIO()
+    Image.new("RGB", size, colour).save(out, "PNG")
+    return out.getvalue()

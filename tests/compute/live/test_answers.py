@@ -1,0 +1,168 @@
+"""Answers of real models to small questions, against the library's and the procedures' own numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from compute import models
+from compute.catalog import shipped
+from compute.live import answers, examples, inputs
+from compute.live.answers import Asked
+from compute.live.subject import LiveSubject
+from compute.models.adapter import Hardware
+from compute.procedures import choice, odd_one_out
+from compute.tasks.data import Choices, OddOneOut
+from compute.types import BadInput, CannotDo
+from tests.compute.live.pictures import png
+
+ROWS = {row.key: row for row in shipped().models}
+CPU = Hardware(device="cpu", dtype="float32")
+
+
+@pytest.fixture(scope="module")
+def tiny() -> object:
+    return models.load(ROWS["tiny"], hardware=CPU)
+
+
+def subject(key: str, model: object, given: tuple[inputs.Input, ...], kept: dict | None = None) -> LiveSubject:
+    return LiveSubject(row=ROWS[key], model=model, inputs={one.key: one for one in given},
+                       kept={} if kept is None else kept)
+
+
+def shown(*keys: str) -> tuple[inputs.Input, ...]:
+    return tuple(examples.load(key) for key in keys)
+
+
+def asked(mode: str, *keys: str, question: str = "quality") -> Asked:
+    return Asked(mode=mode, inputs=shown(*keys), question=question)
+
+
+def test_a_pair_is_the_cosine_of_the_models_own_features(tiny: object) -> None:
+    import torch
+    from transformers import CLIPModel, CLIPProcessor
+
+    question = asked("pair", "astronaut", "text-astronaut")
+    found = answers.answer(subject("tiny", tiny, question.inputs), question)
+    folder = "assets/tiny"
+    model, processor = CLIPModel.from_pretrained(folder), CLIPProcessor.from_pretrained(folder)
+    with torch.inference_mode():
+        ready = processor(images=question.inputs[0].content, text=[question.inputs[1].content], return_tensors="pt")
+        out = model(**ready)
+    expected = float(torch.nn.functional.cosine_similarity(out.image_embeds, out.text_embeds)[0])
+    assert found.scores[0] == pytest.approx(expected, abs=2e-3)
+    assert found.unit == "cosine"
+
+
+def test_a_choice_is_the_procedures_choice(tiny: object) -> None:
+    question = asked("choice", "text-cat", "cat", "coffee", "astronaut")
+    mine = subject("tiny", tiny, question.inputs)
+    found = answers.answer(mine, question)
+    columns = answers.columns(question.inputs)
+    data = Choices(names=("one",), reference=columns[0], alternatives=tuple(columns[1:]), answer=np.array([0]))
+    evidence = choice.run(mine, data, {"quality": "prompt", "wording": "paper"})
+    assert list(found.scores) == pytest.approx(evidence.items["detail"][0]["scores"])
+    assert "ABC"[found.pick] == evidence.items["answer"][0]
+
+
+def test_odd_one_out_is_the_procedures(tiny: object) -> None:
+    question = asked("odd", "heart-left", "heart-left-moved", "heart-orange", "cat")
+    mine = subject("tiny", tiny, question.inputs)
+    found = answers.answer(mine, question)
+    columns = answers.columns(question.inputs)
+    evidence = odd_one_out.run(mine, OddOneOut(names=("one",), members=tuple(columns), odd=np.array([3])), {})
+    assert list(found.scores) == pytest.approx(evidence.items["detail"][0]["scores"])
+    assert found.pick == 3 and len(found.pairs) == 6
+
+
+@pytest.mark.parametrize("key", ["ssim", "psnr"])
+def test_a_comparison_is_the_mean_of_both_orders(key: str) -> None:
+    model = models.load(ROWS[key], hardware=CPU)
+    question = asked("pair", "cat", "cat-face")
+    first, second = (one.content for one in question.inputs)
+    forth, back = model.compare([first], [second])[0], model.compare([second], [first])[0]
+    assert forth != back  # the second is resized to the first
+    assert answers.answer(subject(key, model, question.inputs), question).scores == (pytest.approx((forth + back) / 2),)
+    turned = Asked(mode="pair", inputs=question.inputs[::-1])
+    assert answers.answer(subject(key, model, question.inputs), turned).scores == (pytest.approx((forth + back) / 2),)
+
+
+def test_quality_of_one_and_of_two(tiny: object) -> None:
+    two = asked("quality", "coffee", "coffee-blurred", question="sharpness")
+    found = answers.answer(subject("tiny", tiny, two.inputs), two)
+    one = asked("quality", "coffee", question="sharpness")
+    alone = answers.answer(subject("tiny", tiny, one.inputs), one)
+    assert alone.scores == (pytest.approx(found.scores[0]),)
+    assert alone.pick is None and found.pick == int(np.argmax(found.scores))
+
+
+def test_nothing_is_encoded_twice(tiny: object) -> None:
+    class Counting:
+        settings, multi_vector, seen = {}, False, 0
+
+        def prepare(self, modality: str, item: object) -> object:
+            return tiny.prepare(modality, item)
+
+        def embed(self, modality: str, prepared: list) -> np.ndarray:
+            self.seen += len(prepared)
+            return tiny.embed(modality, prepared)
+
+    model, kept = Counting(), {}
+    question = asked("odd", "cat", "cat-face", "coffee")
+    first = answers.answer(subject("tiny", model, question.inputs, kept), question)
+    assert model.seen == 3
+    again = asked("choice", "coffee", "cat", "cat-face")
+    answers.answer(subject("tiny", model, again.inputs, kept), again)
+    assert model.seen == 3
+    assert answers.answer(subject("tiny", model, question.inputs, kept), question) == first
+
+
+def test_equal_images_tie(tiny: object) -> None:
+    red, blue = (inputs.image(png(colour), name=colour) for colour in ("red", "blue"))
+    question = Asked(mode="choice", inputs=(red, blue, blue))
+    assert answers.answer(subject("tiny", tiny, (red, blue)), question).pick is None
+
+
+def test_a_pair_without_a_distribution_is_held_against_unrelated_examples(tiny: object) -> None:
+    question = asked("pair", "cat", "cat")
+    found = answers.timed(subject("tiny", tiny, question.inputs), asked=question, controls=True)
+    assert found.controls == (8, 8) and found.seconds > 0
+    assert answers.timed(subject("tiny", tiny, question.inputs), asked=question, controls=False).controls is None
+
+
+@pytest.mark.parametrize(("mode", "keys", "said"), [
+    ("pair", ("cat",), "How alike are two: it takes at least 2 inputs"),
+    ("odd", ("cat", "cat-face", "text-cat"), "Odd one out: it takes images only"),
+    ("choice", ("cat", "coffee", "text-cat"), "Which is nearest: the alternatives must be all images or all texts")])
+def test_what_does_not_fit_is_said(tiny: object, mode: str, keys: tuple[str, ...], said: str) -> None:
+    question = asked(mode, *keys)
+    with pytest.raises(BadInput, match=said):
+        answers.answer(subject("tiny", tiny, question.inputs), question)
+
+
+def test_a_model_that_cannot_says_why() -> None:
+    model = models.load(ROWS["ssim"], hardware=CPU)
+    question = asked("pair", "cat", "text-cat")
+    with pytest.raises(CannotDo, match="It compares no image with text"):
+        answers.answer(subject("ssim", model, question.inputs), question)
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 10_000), (10_000, 1), (11, 11)])
+def test_strange_sizes_give_a_number_or_a_sentence(tiny: object, size: tuple[int, int]) -> None:
+    one, other = (inputs.image(png(colour, size), name=colour) for colour in ("red", "blue"))
+    question = Asked(mode="pair", inputs=(one, other))
+    for key in ("tiny", "ssim", "ms-ssim", "psnr", "colour-histogram", "perceptual-hash"):
+        model = tiny if key == "tiny" else models.load(ROWS[key], hardware=CPU)
+        try:
+            found = answers.answer(subject(key, model, (one, other)), question)
+        except BadInput as error:
+            assert str(error) and "\n" not in str(error)
+        else:
+            assert np.isfinite(found.scores).all()
+
+
+def test_a_texts_own_column_reads_as_given(tiny: object) -> None:
+    words = tuple(inputs.text(text, name=text[:9]) for text in ("مرحبا بالعالم", "😀 a cat", "x" * 100_000))
+    for one in words:
+        question = Asked(mode="pair", inputs=(words[0], one))
+        assert np.isfinite(answers.answer(subject("tiny", tiny, words), question).scores).all()

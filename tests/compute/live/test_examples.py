@@ -1,0 +1,133 @@
+"""The ready inputs are there, free to use, told apart, and fit the questions that are ready for them."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+import skimage.data
+from PIL import Image
+
+from compute.live import examples, modes
+from compute.live.examples import COMPARISONS, EXAMPLES
+from compute.tasks.drawing import captions
+from compute.tasks.drawing.scenes import facts, relation
+from compute.types import BadInput, NotHere
+
+KEYS = [example.key for example in EXAMPLES]
+# Where scikit-image documents the photographs that are shown or held against.
+DOCUMENTED = {"astronaut.png": "astronaut", "chelsea.png": "chelsea", "coffee.png": "coffee", "rocket.jpg": "rocket",
+              "hubble_deep_field.jpg": "hubble_deep_field", "camera.png": "camera", "brick.png": "brick",
+              "grass.png": "grass", "retina.jpg": "retina", "horse.png": "horse"}
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_every_example_loads_once_and_always_the_same(key: str) -> None:
+    found = examples.load(key)
+    example = EXAMPLES[KEYS.index(key)]
+    assert found is examples.load(key) and found.modality == example.modality and found.note == ""
+    assert example.title and example.credit and example.licence in ("CC0", "public domain")
+    if found.modality == "text":
+        assert found.content == example.text == example.title
+    else:
+        assert found.content.mode == "RGB" and 150 <= max(found.content.size) <= 512
+        assert examples._input(example).key == found.key
+
+
+def test_no_two_are_the_same() -> None:
+    assert len({examples.load(key).key for key in KEYS}) == len(set(KEYS)) == len(EXAMPLES)
+
+
+@pytest.mark.parametrize("example", [*EXAMPLES, *examples._UNLIKE], ids=lambda example: example.key)
+def test_photographs_are_as_free_as_scikit_image_says(example: examples.Example) -> None:
+    if not example.file:
+        return
+    assert examples.path(example.file).is_file()
+    said = " ".join(getattr(skimage.data, DOCUMENTED[example.file]).__doc__.split())
+    words = {"CC0": ("CC0", "Creative Commons CC0"), "public domain": ("public domain",)}[example.licence]
+    assert any(word in said for word in words)
+    person = example.credit.partition(",")[0]
+    assert person in said or person in ("linolafett", "CC0Textures") and person.lower() in said.lower()
+
+
+def test_drawn_scenes_are_marked_and_were_not_trained_on() -> None:
+    drawn = {example.key for example in EXAMPLES if example.synthetic}
+    assert drawn == set(examples._scenes()) and not any(example.file for example in EXAMPLES if example.synthetic)
+    assert all(scene.held_out() for scene in examples._scenes().values())
+
+
+def test_of_the_three_captions_one_is_true_of_each_scene() -> None:
+    scenes, texts = examples._scenes(), {}
+    for key in ("heart-left", "heart-right", "heart-orange"):
+        left, right = scenes[key].things
+        assert relation(left, right) == "left of"
+        caption = captions.related(left.name, "left of", right.name)
+        assert caption.facts <= facts(scenes[key])
+        texts[key] = caption.text
+        assert [other for other in scenes if caption.facts <= facts(scenes[other])] == [
+            other for other in scenes if scenes[other] == scenes[key]]
+    assert {f"text-{key}": text for key, text in texts.items()} == {
+        example.key: example.text for example in EXAMPLES if example.key.startswith("text-heart")}
+
+
+def test_versions_differ_from_their_photographs_as_they_should() -> None:
+    cat, face, blurred, cup = (np.asarray(examples.load(key).content, dtype=float)
+                               for key in ("cat", "cat-face", "coffee-blurred", "coffee"))
+    assert (cat[70:270, 130:370] == face).all()
+    assert blurred.shape == cup.shape and 2 < np.abs(blurred - cup).mean() < 20
+    assert np.abs(np.diff(blurred, axis=1)).mean() < 0.5 * np.abs(np.diff(cup, axis=1)).mean()
+    still, moved, swapped = (np.asarray(examples.load(key).content, dtype=float)
+                             for key in ("heart-left", "heart-left-moved", "heart-right"))
+    assert np.abs(still - moved).mean() < np.abs(still - swapped).mean()
+
+
+def test_every_ready_comparison_fits_its_mode() -> None:
+    assert len(COMPARISONS) >= 4 and len({one.key for one in COMPARISONS}) == len(COMPARISONS)
+    assert {one.mode for one in COMPARISONS} == {"pair", "choice", "odd", "quality"}
+    for one in COMPARISONS:
+        kinds = [examples.load(key).modality for key in one.inputs]
+        assert not modes.problem(one.mode, kinds), one.key
+        assert (one.question in modes.QUESTIONS) if one.mode == "quality" else not one.question
+
+
+def test_the_listing_is_what_the_browser_needs() -> None:
+    listing = examples.listing()
+    assert [entry["key"] for entry in listing["inputs"]] == KEYS
+    assert listing["comparisons"][0] == {"key": "crops", "title": "Which crop is nearer?", "mode": "choice",
+                                         "question": "", "inputs": ["cat", "cat-face", "cat-cheek"]}
+    cat = listing["inputs"][0]
+    assert (cat["thumbnail"], cat["width"], cat["height"]) == ("live/example/cat.webp", 451, 300)
+    assert cat["credit"] == "Stefan van der Walt" and cat["synthetic"] is False
+    text = listing["inputs"][KEYS.index("text-cat")]
+    assert text["text"] == "a photo of a cat" and "thumbnail" not in text and "width" not in text
+
+
+def test_pictures_are_small() -> None:
+    for example in EXAMPLES:
+        if example.modality == "image":
+            small = Image.open(io.BytesIO(examples.picture(example.key)))
+            assert small.format == "WEBP" and max(small.size) <= 256
+    with pytest.raises(BadInput, match="is a text"):
+        examples.picture("text-cat")
+
+
+@pytest.mark.parametrize("key", ["", "dog", "../cat", "cat.png", "astronaut.png", "CAT", "\0"])
+def test_an_unknown_key_is_a_sentence(key: str) -> None:
+    with pytest.raises(BadInput, match="There is no example .* there are: cat, "):
+        examples.load(key)
+
+
+def test_what_is_unrelated_is_to_nothing_that_has_versions() -> None:
+    images, texts = examples.unrelated("image"), examples.unrelated("text")
+    assert len({one.key for one in images}) == len(images) == 8 == len({one.key for one in texts})
+    versions = {example.file for example in EXAMPLES if example.change}
+    assert not versions & {example.file for example in examples._UNLIKE}
+    assert {one.modality for one in images} == {"image"} and {one.modality for one in texts} == {"text"}
+    assert not {one.key for one in texts} & {examples.load(key).key for key in KEYS}
+
+
+def test_without_the_photographs_it_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(examples.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(NotHere, match="pip install scikit-image"):
+        examples.path("chelsea.png")

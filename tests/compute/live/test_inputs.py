@@ -1,0 +1,278 @@
+"""What a visitor brings becomes an input within bounds, with a note of what was done to it, or a sentence why not."""
+
+from __future__ import annotations
+
+import io
+import struct
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from compute import decoding
+from compute.items import content_key
+from compute.live import inputs
+from compute.live.inputs import Input
+from compute.types import BadInput
+from tests.compute.test_decoding import picture, png_header, saved
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def read(data: bytes) -> Input:
+    return inputs.image(data, name="The image")
+
+
+def refusal(data: bytes) -> str:
+    with pytest.raises(BadInput) as caught:
+        read(data)
+    sentence = str(caught.value)
+    assert sentence.startswith("The image ") and "\n" not in sentence and "again" in sentence
+    return sentence
+
+
+def apart(one: Image.Image, other: Image.Image) -> float:
+    return float(np.abs(np.asarray(one, dtype=float) - np.asarray(other, dtype=float)).mean())
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "JPEG2000", "AVIF"])
+def test_every_format_by_the_rules_of_the_tasks(kind: str) -> None:
+    data = saved(picture(), kind)
+    found = read(data)
+    assert (found.modality, found.key, found.name, found.note) == ("image", content_key(data), "The image", "")
+    assert found.content.mode == "RGB" and apart(found.content, decoding.decode(data)) == 0
+
+
+def test_what_was_done_is_noted() -> None:
+    image, exif = picture(), Image.Exif()
+    exif[0x0112] = 6
+    frames = [picture(seed=seed) for seed in range(3)]
+    several = {"save_all": True, "append_images": frames[1:]}
+    clear, tinted = image.copy(), image.copy()
+    clear.putalpha(0)
+    tinted.putalpha(255)
+    deep = Image.fromarray(np.arange(0, 65536, 256, dtype=np.uint16).reshape(16, 16))
+    notes = {
+        "animation": saved(frames[0], "GIF", **several), "animation ": saved(frames[0], "WEBP", **several),
+        "first page of several": saved(frames[0], "TIFF", **several),
+        "turned upright": saved(image, "JPEG", exif=exif), "turned": saved(image, "PNG", exif=exif),
+        "turned ": saved(image, "TIFF", exif=exif), "transparency": saved(clear, "PNG"),
+        "transparency ": saved(image.quantize(16), "PNG", transparency=3), "16 bits": saved(deep, "PNG"),
+        "16 bits ": saved(deep, "TIFF"), "CMYK": saved(image.convert("CMYK"), "JPEG"),
+        "": saved(tinted, "PNG"),  # an alpha channel that hides nothing
+    }
+    for words, data in notes.items():
+        found = read(data)
+        assert (words.strip() in found.note) if words else found.note == "", (words, found.note)
+        assert apart(found.content, decoding.decode(data)) == 0, words
+    assert read(notes["turned upright"]).content.size == read(notes["turned "]).content.size == (16, 24)
+
+
+def test_a_phone_s_second_view_is_no_animation() -> None:
+    data = saved(picture(), "MPO", save_all=True, append_images=[picture(seed=1)])
+    assert read(data).note == ""
+
+
+@pytest.mark.parametrize(("size", "kept"), [((1, 1), (1, 1)), ((1, 10_000), (1, 10_000)), ((2000, 2000), (2000, 2000))])
+def test_odd_shapes_within_bounds_stay(size: tuple[int, int], kept: tuple[int, int]) -> None:
+    found = read(saved(Image.new("RGB", size, (9, 99, 199)), "PNG"))
+    assert found.content.size == kept and found.note == ""
+
+
+@pytest.mark.parametrize(("size", "kept"), [((3000, 2000), (2449, 1632)), ((1, 5_000_000), (1, 4_000_000)),
+                                            ((5_000_000, 2), (3_162_277, 1))])
+def test_beyond_four_megapixels_it_is_reduced(size: tuple[int, int], kept: tuple[int, int]) -> None:
+    found = read(saved(Image.new("L", size, 70), "PNG"))
+    assert found.content.size == kept and found.content.getpixel((0, 0)) == (70, 70, 70)
+    assert found.note == f"reduced from {size[0]} x {size[1]} pixels"
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "WEBP"])
+def test_a_reduced_photograph_looks_as_one_reduced_by_hand(kind: str) -> None:
+    """Reference: decoded whole, then Pillow's own Lanczos. A JPEG is halved by its decoder before."""
+    exif = Image.Exif()
+    exif[0x0112] = 8
+    data = saved(picture(width=5400, height=3300), kind, exif=exif, quality=95)
+    found = read(data)
+    whole = decoding.decode(data)
+    assert whole.size == (3300, 5400) and found.content.size == (1563, 2558)
+    assert found.note == "turned upright as its EXIF says; reduced from 3300 x 5400 pixels"
+    assert apart(found.content, whole.resize(found.content.size, Image.Resampling.LANCZOS)) < 0.5
+
+
+def test_nothing_of_the_file_stays_behind_the_picture() -> None:
+    exif = Image.Exif()
+    exif[0x8825] = {1: "N", 2: (52.0, 31.0, 0.0)}
+    found = read(saved(picture(), "JPEG", exif=exif, icc_profile=b"profile" * 9))
+    assert type(found.content) is Image.Image and found.content.info == {}
+    again = Image.open(io.BytesIO(found.file()))
+    assert again.format == "PNG" and not again.getexif() and "icc_profile" not in again.info
+    assert apart(again, found.content) == 0
+
+
+@pytest.mark.parametrize(("data", "words"), [
+    (b"", "an empty file"), (b"hello", "not an image in a format that is read"),
+    (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "not an image"), (b"%!PS-Adobe-3.0 EPSF-3.0\n", "not an image"),
+    (saved(picture(width=200, height=200), "JPEG")[:900], "damaged"), (b"\x89PNG\r\n\x1a\n", ""),
+    (saved(Image.fromarray(np.ones((2, 2), np.float32)), "TIFF"), "no stated range"),
+], ids=["empty", "text", "svg", "eps", "truncated", "signature", "float"])
+def test_what_is_no_sound_image_is_refused_in_a_sentence(data: bytes, words: str) -> None:
+    assert words in refusal(data)
+
+
+def test_the_bytes_say_what_a_file_is_and_its_name_nothing() -> None:
+    """A PNG that was renamed to .jpg is read, a text that was renamed to .png is not; names do not even arrive."""
+    assert inputs.image(saved(picture(), "PNG"), name="photo.jpg").content.size == (24, 16)
+    with pytest.raises(BadInput, match="^photo.png cannot be used: not an image"):
+        inputs.image(b"Dear diary", name="photo.png")
+
+
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
+@pytest.mark.parametrize("size", [(8000, 5001), (41_000_000, 1), (20_000, 20_000), (2**31 - 1, 2**31 - 1)])
+def test_too_many_pixels_are_refused_by_the_header(size: tuple[int, int]) -> None:
+    began = time.perf_counter()
+    assert "more than 40 megapixels. Reduce it" in refusal(png_header(*size))
+    assert time.perf_counter() - began < 1
+    assert "megapixels" not in refusal(png_header(8000, 5000))  # it has no pixels, but not too many
+
+
+def test_too_many_bytes_are_refused_before_they_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding, "opened", lambda *_, **__: pytest.fail("looked at"))
+    assert "has 9.0 MB, more than 8 MB" in refusal(saved(picture(), "PNG") + bytes(9_000_000))
+
+
+def test_a_jpeg_that_goes_over_its_pixels_again_and_again_is_refused() -> None:
+    """Each scan costs a pass over all pixels: 12 bytes a pass could keep a processor busy for hours."""
+    data = saved(picture(width=64, height=64), "JPEG", progressive=True)
+    last = data[data.rindex(b"\xff\xda"):-2]
+    read(data[:-2] + last * 80 + data[-2:])
+    assert "more than 100 scans" in refusal(data[:-2] + last * 100 + data[-2:])
+
+
+def test_what_is_slow_to_read_has_lower_bounds() -> None:
+    """JPEG 2000, and what Pillow decodes in Python: PPM in words, BMP in runs."""
+    large = saved(Image.new("L", (4000, 2600)), "JPEG2000")
+    assert "too many for JPEG2000" in refusal(large)
+    words = b"P3\n400 300\n255\n" + b"70 " * 360_000
+    assert "kind of PPM" in refusal(words)
+    assert read(b"P3\n4 3\n255\n" + b"70 " * 36).content.getpixel((3, 2)) == (70, 70, 70)
+    assert "kind of BMP" in refusal(runs(400, lines=3_000))
+    assert read(runs(100, lines=50)).content.size == (100, 50)
+
+
+def runs(width: int, *, lines: int) -> bytes:
+    """A black BMP of 8 bits a pixel, in runs of two pixels."""
+    body = (b"\x02\x00" * (width // 2) + b"\0\0") * lines + b"\0\1"
+    head = struct.pack("<IiiHHIIiiII", 40, width, lines, 1, 8, 1, len(body), 0, 0, 256, 0) + bytes(1024)
+    return b"BM" + struct.pack("<IHHI", 14 + len(head) + len(body), 0, 0, 14 + len(head)) + head + body
+
+
+def test_only_two_are_decoded_at_once_and_one_of_the_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    rgb, lock, now = decoding.rgb, threading.Lock(), {"all": 0, "large": 0}
+    most = dict(now)
+    both = threading.Barrier(2)
+
+    def counted(image: Image.Image) -> Image.Image:
+        kinds = ["all", "large"] if image.width * image.height > 100 else ["all"]
+        with lock:
+            for kind in kinds:
+                now[kind] += 1
+                most[kind] = max(most[kind], now[kind])
+        if image.width == 9:  # two that each go on only when the other is here: two places there are
+            both.wait(timeout=20)
+        try:
+            return rgb(image)
+        finally:
+            with lock:
+                for kind in kinds:
+                    now[kind] -= 1
+
+    monkeypatch.setattr(inputs, "LARGE", 100)
+    monkeypatch.setattr(decoding, "rgb", counted)
+    files = [saved(picture(width=side, height=side), "PNG") for side in (9, 9, *(40,) * 10, *(8,) * 10)]
+    with ThreadPoolExecutor(len(files)) as pool:
+        assert len(list(pool.map(read, files[:2]))) == 2
+        assert len(list(pool.map(read, files[2:]))) == 20
+    assert most == {"all": 2, "large": 1}
+
+
+def test_forty_megapixels_in_bounded_memory() -> None:
+    """A process of its own reads two 40-megapixel PNGs at once: one after the other, so under 500 MB above the rest."""
+    if not Path("/proc/self/status").exists():
+        pytest.skip("only Linux says how much memory a process held at most")
+    code = """
+import io, re, sys, threading
+from PIL import Image
+from compute.live import inputs
+held = io.BytesIO()
+Image.linear_gradient("L").convert("RGBA").save(held, "PNG")
+inputs.image(held.getvalue(), name="x")
+data = sys.stdin.buffer.read()
+peak = lambda: int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read()).group(1))
+before, found = peak(), []
+threads = [threading.Thread(target=lambda: found.append(inputs.image(data, name="x").content.size)) for _ in range(2)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(len(found), peak() - before)
+"""
+    data = saved(Image.new("RGBA", (8000, 5000), (9, 99, 199, 7)), "PNG")
+    ended = subprocess.run([sys.executable, "-c", code], input=data, capture_output=True, timeout=120, cwd=ROOT)
+    assert ended.returncode == 0, ended.stderr.decode()
+    count, kilobytes = map(int, ended.stdout.split())
+    assert count == 2 and 160_000_000 < kilobytes * 1024 < 500_000_000
+
+
+def test_a_spent_memory_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def spent(image: Image.Image) -> Image.Image:
+        raise MemoryError
+
+    monkeypatch.setattr(decoding, "rgb", spent)
+    assert "more memory than there is now" in refusal(saved(picture(), "PNG"))
+
+
+FAMILY, RIGHT_TO_LEFT, CODE = "\U0001f469\u200d\U0001f680", "\u05e9\u05dc\u05d5\u05dd \u200fab", "<b>{{x}} ${y}</b>"
+
+
+@pytest.mark.parametrize(("words", "kept", "note"), [
+    ("a cat", "a cat", ""), (" a\tcat\n", " a\tcat\n", ""), ("a\r\nb\rc", "a\nb\nc", ""),
+    ("a\0cat", "acat", "1 control character taken out"),
+    ("\x1b[31ma\x07\x9f", "[31ma", "3 control characters taken out"),
+    ("a \ud800 cat", "a \ufffd cat", "1 broken character replaced"),
+    ("\udc00\ud800", "\ufffd\ufffd", "2 broken characters"), ("\ud83d\ude00", "\U0001f600", ""),
+    ("\ufffd", "\ufffd", ""), (FAMILY, FAMILY, ""), (RIGHT_TO_LEFT, RIGHT_TO_LEFT, ""), ("\ufeffa", "\ufeffa", ""),
+    (CODE, CODE, ""), ("a" * 2000, "a" * 2000, ""),
+    ("a" * 2001, "a" * 2001, "long: most models read only the beginning"), ("a" * 100_000, "a" * 100_000, "long"),
+], ids=lambda words: ascii(words[:12]))
+def test_texts(words: str, kept: str, note: str) -> None:
+    found = inputs.text(words, name="Input 2")
+    assert (found.modality, found.name, found.content, found.key) == ("text", "Input 2", kept, content_key(kept))
+    assert note in found.note if note else not found.note
+
+
+@pytest.mark.parametrize("words", ["", "  \n\t", "\0\x01", "\u200b\u200f\ufeff", "\u3000\u00a0"], ids=ascii)
+def test_an_empty_text_is_refused(words: str) -> None:
+    with pytest.raises(BadInput, match="^Input 2 is empty. Write"):
+        inputs.text(words, name="Input 2")
+
+
+def test_too_long_a_text_is_refused() -> None:
+    with pytest.raises(BadInput, match="^Input 2 has 100,001 characters, more than 100,000. Shorten it"):
+        inputs.text("a" * 100_001, name="Input 2")
+
+
+def test_a_text_has_no_file() -> None:
+    with pytest.raises(BadInput, match="Input 2 is a text"):
+        inputs.text("a cat", name="Input 2").file()
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 10_000), (300, 200)])
+def test_a_thumbnail_is_small_and_leaves_the_picture(size: tuple[int, int]) -> None:
+    image = Image.new("RGB", size, (9, 99, 199))
+    small = Image.open(io.BytesIO(inputs.thumbnail(image)))
+    assert small.format == "WEBP" and max(small.size) == min(256, max(size)) and image.size == size

@@ -1,0 +1,85 @@
+"""`python -m compute calibrate` as a user meets it. Models are stand-ins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from compute import store
+from compute.__main__ import app
+from compute.calibration import making, pairs
+from compute.types import BadInput, LikenessError, NotHere, UnknownKey
+from tests.compute.small_bench import World
+from tests.compute.test_run_command import world as world  # the catalogue and folders of a command's test
+
+Command = Callable[..., Result]
+
+
+@pytest.fixture
+def calibrate(world: World, monkeypatch: pytest.MonkeyPatch) -> Command:
+    monkeypatch.setattr(pairs, "FEWEST", 10)
+    monkeypatch.setattr(making, "FEWEST", 10)
+    return lambda *words: CliRunner().invoke(app, ["calibrate", "--tasks", "unisim/near,unisim/fine", *words])
+
+
+def test_it_says_what_it_made_and_rebuilds(calibrate: Command, world: World) -> None:
+    result = calibrate("--models", "small/eye,small/gauge")
+    assert result.exit_code == 0, result.output
+    lines = result.output.splitlines()
+    assert [line.partition(":")[0] for line in lines[:4]] == [
+        f"small/{model}, {pairing}" for model in ("eye", "gauge") for pairing in ("image-image", "quality")]
+    with store.connect(world.folder / "likeness.duckdb") as connection:
+        found = connection.execute("SELECT model, pairing, n_unrelated, len(unrelated), synthetic FROM calibrations "
+                                   "ORDER BY ALL").fetchall()
+    assert found == [(f"small/{model}", pairing, count, 201, False) for model in ("eye", "gauge")
+                     for pairing, count in (("image-image", 12), ("quality", 24))]
+    again = calibrate("--models", "small/eye")
+    assert again.exit_code == 0 and again.output.count("(there already)") == 2 and "built" not in again.output
+    assert "there already" not in calibrate("--models", "small/eye", "--again").output
+
+
+def test_results_elsewhere_are_kept_and_the_database_is_not_touched(calibrate: Command, world: World) -> None:
+    result = calibrate("--models", "small/eye", "--results", str(world.folder / "else where"))
+    assert result.exit_code == 0 and "LIKENESS_RESULTS" in result.output
+    assert len(list((world.folder / "else where" / "calibrations").glob("*/*.json"))) == 2
+    assert not (world.folder / "likeness.duckdb").exists()
+
+
+def test_a_model_that_fails_or_can_do_nothing_is_the_exit_code(calibrate: Command, world: World) -> None:
+    world.missing = "weights are not here"
+    result = calibrate("--models", "small/eye")
+    assert result.exit_code == 1 and "small/eye: failed: weights are not here" in result.output
+    result = calibrate("--models", "small/paper")
+    assert result.exit_code == 1 and "small/paper: left out" in result.output
+    assert not (world.folder / "likeness.duckdb").exists()
+
+
+def test_an_interrupt_is_one_line_and_130(calibrate: Command, world: World) -> None:
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    world.before_batch = stop
+    result = calibrate("--models", "small/eye")
+    assert result.exit_code == 130
+    assert result.output.splitlines()[-1].startswith("Interrupted: ") and "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(("words", "error", "said"), [
+    (["--models", "small/eie"], UnknownKey, "Did you mean 'small/eye'"), (["--models", ","], BadInput, "No model"),
+    (["--models", "small/eye", "--tasks", "unisim/neer"], UnknownKey, "Did you mean 'unisim/near'"),
+    (["--models", "small/eye", "--pairs", "5"], BadInput, "too few"),
+    (["--models", "small/eye", "--data", "nowhere"], BadInput, "nowhere"),
+    (["--models", "small/eye", "--tasks", "pairbench/coco-rotation"], LikenessError, "")])
+def test_what_is_wrong_is_said_before_anything_runs(calibrate: Command, world: World, words: list[str],
+                                                    error: type[LikenessError], said: str) -> None:
+    result = calibrate(*words)
+    assert isinstance(result.exception, error) and said in str(result.exception)
+    assert (world.encoded, world.loaded) == (0, 0)
+
+
+def test_missing_data_is_an_error(calibrate: Command, world: World) -> None:
+    world.changed["unisim/near"] = NotHere("near.tar is not here: hf download made/near")
+    result = calibrate("--models", "small/eye")
+    assert isinstance(result.exception, NotHere) and world.loaded == 0
