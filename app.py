@@ -1,4 +1,4 @@
-"""Opens the board: builds the database when it is missing or out of date, then serves the app."""
+"""Opens the board: fetches its database, or builds it when it is missing or out of date, then serves the app."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # nothing leaves the
 
 from compute.build import build, is_stale  # noqa: E402
 from compute.types import LikenessError  # noqa: E402
-from leaderboard import options  # noqa: E402
+from leaderboard import accelerator, hosting, options  # noqa: E402
 
 
 def main() -> None:
     """Serves where the command line, else the environment, says: python app.py --help."""
     asked = options.read()
+    accelerator.claim()
     try:
-        if is_stale(asked.database):
+        data = hosting.asked()
+        fetched = data.start() if data else None
+        if fetched is None and is_stale(asked.database):
             print(f"Building {asked.database.name} ...", flush=True)
             build(asked.database)
         from leaderboard import ui
 
-        blocks, launch = ui.build(asked.database)
+        blocks, launch = ui.build(fetched or asked.database, data=data)
         blocks.launch(**launch, **asked.launch)
     except (LikenessError, OSError) as error:  # Gradio's own for a port that is taken
         print(f"Error: {str(error).strip().partition(chr(10))[0]}", file=sys.stderr)

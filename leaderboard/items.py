@@ -62,11 +62,11 @@ class Asked:
 
 
 class Items:
-    """The items of one database's runs, judged once a run."""
+    """The items of a database's runs, judged once a run."""
 
     def __init__(self, db: Database) -> None:
         self.db = db
-        self.of = kept(self._of, most=16)
+        self.of = kept(self._of, most=16, of=db)
 
     def _of(self, run: str, task: str, procedure: str) -> pd.DataFrame:
         return judged(queries_items.items(self.db, run=run, task=task), procedure=procedure)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -16,6 +15,7 @@ from compute.analysis.smaller import Agreement, HeldOut, Smaller
 from compute.analysis.suite import arrange
 from compute.types import ORIGINS, LikenessError
 from leaderboard import queries_pages
+from leaderboard.kept import kept
 from leaderboard.markup import NOTHING, link, number, table, text, to_model, to_task
 from leaderboard.state import Choice, Number, Parameter
 
@@ -56,14 +56,14 @@ def parameters(suites: pd.DataFrame) -> tuple[Parameter, ...]:
 
 
 class Builder:
-    """Chosen suites of one database, each made once."""
+    """Chosen suites of a database, each made once a file."""
 
     def __init__(self, db: Database) -> None:
         self.db = db
-        self.scores = lru_cache(maxsize=32)(
-            lambda suite, origin: arrange(store.suite_frames(db.ask, suite=suite), origin=origin))
-        self.choose = lru_cache(maxsize=64)(self._choose)
-        self.held_out = lru_cache(maxsize=64)(self._held_out)
+        self.scores = kept(
+            lambda suite, origin: arrange(store.suite_frames(db.ask, suite=suite), origin=origin), most=32, of=db)
+        self.choose = kept(self._choose, most=64, of=db)
+        self.held_out = kept(self._held_out, most=64, of=db)
 
     def _choose(self, wish: Wish) -> Smaller:
         scores = self.scores(wish.suite, wish.origin)

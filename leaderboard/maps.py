@@ -70,18 +70,19 @@ def recipe(*, of: str, suites: list[str], origin: str, neighbours: int, distance
 
 
 class Atlas:
-    """The maps of one database: those it ships, and those made since it was opened."""
+    """The maps of a database: those its file ships, and those made since that was opened."""
 
     def __init__(self, db: Database) -> None:
         self.db = db
-        self._made: OrderedDict[Recipe, Made] = OrderedDict()
+        self._made: OrderedDict[tuple[str, Recipe], Made] = OrderedDict()  # by the file's version too
         self._working: dict[str, asyncio.subprocess.Process] = {}
 
     def find(self, wanted: Recipe) -> Made | None:
         """The map of a recipe if it is there."""
-        if wanted in self._made:
-            self._made.move_to_end(wanted)
-            return self._made[wanted]
+        key = self.db.version, wanted
+        if key in self._made:
+            self._made.move_to_end(key)
+            return self._made[key]
         found = queries_pages.projection(self.db, kind=wanted.kind)
         if found.empty:
             return None
@@ -93,9 +94,9 @@ class Atlas:
             wanted.n_neighbors in (usual.n_neighbors, settings["n_neighbors"]))
         return Made(points=found.drop(columns="settings"), settings=settings) if same else None
 
-    def keep(self, wanted: Recipe, made: Made) -> None:
-        """Keeps a map for everybody who asks for the same."""
-        self._made[wanted] = made
+    def keep(self, wanted: Recipe, made: Made, *, version: str = "") -> None:
+        """Keeps a map for everybody who asks for the same of the file of that version (empty: the one read now)."""
+        self._made[version or self.db.version, wanted] = made
         while len(self._made) > KEPT:
             self._made.popitem(last=False)
 
@@ -110,8 +111,10 @@ class Atlas:
 
         Raises MapFailed with the reason, also when the visitor has stopped it.
         """
+        with self.db.hold() as opening:
+            path, version = opening.path, opening.version
         worker = await asyncio.create_subprocess_exec(
-            *command(wanted, self.db.path), cwd=ROOT, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            *command(wanted, path), cwd=ROOT, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
             env={**os.environ, "PYTHONUNBUFFERED": "1"})
         self._working[visitor] = worker
         try:
@@ -129,7 +132,7 @@ class Atlas:
             if worker.returncode != 0:
                 raise MapFailed(last.removeprefix("Error: ") if last.startswith("Error") else
                                 "The map could not be made. Try other settings; the log of the server says more")
-            self.keep(wanted, read(content))
+            self.keep(wanted, read(content), version=version)
         except TimeoutError as error:
             raise MapFailed(f"The map took over {LONGEST} seconds and was stopped. Choose fewer suites") from error
         finally:

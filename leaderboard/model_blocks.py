@@ -92,6 +92,8 @@ def known(boards: Boards, about: pd.Series) -> str:
             ("Weights", hub),
             ("Trained on", ", ".join(trained) or "<span class='pg-quiet'>not stated by our sources</span>"),
             ("Key", f"<code>{text(about['key'])}</code>"),
+            ("Live", link(f"compare?models={quote(about['key'], safe='/:~')}", "Try it on your own images and texts")
+             if about["adapter"] else "<span class='pg-quiet'>nothing here loads it</span>"),
             ("Printed as", names or NOTHING),
         ],
         more="— stands for what our sources do not state.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +24,8 @@ class Options:
 def read(arguments: Sequence[str] | None = None) -> Options:
     """The options of `arguments`, without them the command line's. Ends the program where they are wrong."""
     parser = argparse.ArgumentParser(prog="python app.py", description="Serves the board on this machine. Its database "
-                                     "is built first where it is missing or out of date.")
+                                     "is built first where it is missing or out of date, or fetched from the data set "
+                                     "of the hub that LIKENESS_DATA names and renewed while the app runs.")
     parser.add_argument("--host", help="address to listen on; 0.0.0.0 for every network (GRADIO_SERVER_NAME, else "
                                        "127.0.0.1)")
     parser.add_argument("--port", type=_port, help="port to listen on (GRADIO_SERVER_PORT, else the first free one "
@@ -33,7 +35,12 @@ def read(arguments: Sequence[str] | None = None) -> Options:
                              "assets/likeness.duckdb)")
     parser.add_argument("--root-path", help="path under which a proxy serves the app, such as /likeness "
                                             "(GRADIO_ROOT_PATH, else none)")
+    parser.add_argument("--offline", action="store_true",
+                        help="ask nothing of the hub or any other server: what was fetched before is used "
+                             "(HF_HUB_OFFLINE)")
     asked = parser.parse_args(arguments)
+    if asked.offline:  # read by the hub's library and by transformers when they are imported, which is later
+        os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
     if asked.port and _taken(asked.host or "127.0.0.1", asked.port):  # before anything is built or opened
         parser.error(f"port {asked.port} is taken by another program: give another one, or none for the first free one")
     return Options(database=asked.database, launch={"server_name": asked.host, "server_port": asked.port,

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pandas as pd
@@ -13,12 +17,15 @@ from compute.store import TASK_VALUES
 from compute.types import BadInput
 
 
-class Database:
-    """The read-only database, safe to ask from several threads: each has a cursor of its own."""
+class Opening:
+    """One file as it was opened: a cursor a thread, and what was made of it, which goes when the file is let go."""
 
-    def __init__(self, path: Path = store.DATABASE) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
         self.version = f"{path.stat().st_mtime_ns:x}" if path.exists() else ""
+        self.made: dict[Any, Callable[..., Any]] = {}  # see leaderboard.kept
+        self.users = 0  # requests that read it now
+        self.replaced = False
         self._connection = store.connect(path)
         self._local = threading.local()
 
@@ -32,6 +39,72 @@ class Database:
     def close(self) -> None:
         """Lets go of the file."""
         self._connection.close()
+
+
+class Database:
+    """The read-only database, safe to ask from several threads, also while another file takes its place.
+
+    Whoever asks more than once for one answer does it within `hold`, and so reads one file from end to end.
+    """
+
+    def __init__(self, path: Path = store.DATABASE) -> None:
+        self._now = Opening(path)
+        self._lock = threading.Lock()
+        self._held: ContextVar[Opening | None] = ContextVar("held", default=None)
+
+    @property
+    def path(self) -> Path:
+        """The file that is read."""
+        return (self._held.get() or self._now).path
+
+    @property
+    def version(self) -> str:
+        """What tells the file from others before and after it."""
+        return (self._held.get() or self._now).version
+
+    @contextmanager
+    def hold(self) -> Iterator[Opening]:
+        """Reads one file within the block, whatever is swapped in meanwhile. Not across an await or a yield."""
+        held = self._held.get()
+        if held is not None:
+            yield held
+            return
+        with self._lock:
+            opening = self._now
+            opening.users += 1
+        token = self._held.set(opening)
+        try:
+            yield opening
+        finally:
+            self._held.reset(token)
+            with self._lock:
+                opening.users -= 1
+                last = opening.replaced and not opening.users
+            if last:
+                opening.close()
+
+    def ask(self, sql: str, values: list | None = None) -> pd.DataFrame:
+        """The answer to one SELECT with `values` for its question marks."""
+        with self.hold() as opening:
+            return opening.ask(sql, values)
+
+    def swap(self, path: Path) -> None:
+        """Reads `path` from now on; the file before it is let go after the last request that holds it.
+
+        The path must be another one: a file is known by its path as long as it is open. Raises DatabaseError, and then
+        nothing has changed.
+        """
+        opening = Opening(path)
+        with self._lock:
+            before, self._now = self._now, opening
+            before.replaced = True
+            idle = not before.users
+        if idle:
+            before.close()
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        self._now.close()
 
 
 def task_values(db: Database, *, suite: str) -> pd.DataFrame:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from compute.analysis import correlation as correlations
 from compute.analysis.correlation import Correlation
 from compute.types import ORIGINS, BadInput
 from leaderboard.axes import ALL, Axis, Scores, gather
+from leaderboard.kept import kept
 from leaderboard.state import Choice, Choices, Number, Parameter, Text
 
 if TYPE_CHECKING:
@@ -94,11 +94,11 @@ def asked_for(values: Mapping[str, Any]) -> Asked:
 
 
 class Relations:
-    """The relations of one database, each made once."""
+    """The relations of a database, each made once a file."""
 
     def __init__(self, boards: Boards) -> None:
         self.boards = boards
-        self.of = lru_cache(maxsize=64)(lambda asked: relate(boards, asked))
+        self.of = kept(lambda asked: relate(boards, asked), most=64, of=boards.db)
 
 
 def relate(boards: Boards, asked: Asked) -> Relation:

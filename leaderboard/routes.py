@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable
+from functools import partial
 from urllib.parse import parse_qs
 
 import brotli
@@ -25,15 +26,20 @@ log = logging.getLogger(__name__)
 
 
 class Boards:
-    """Tables, rankings and payloads of one database, each made once."""
+    """Tables, rankings and payloads of a database, each made once a file."""
 
     def __init__(self, db: Database) -> None:
         self.db = db
-        self.version = f"{db.version}-{static.version()}"
-        self.table = kept(lambda suite: tables.load(db, suite=suite))
-        self.ranked = kept(self._ranked, most=256)
-        self.board = kept(self._board)
-        self.ranking = kept(self._ranking, most=256)
+        self.components = static.version()
+        self.table = kept(lambda suite: tables.load(db, suite=suite), of=db)
+        self.ranked = kept(self._ranked, most=256, of=db)
+        self.board = kept(self._board, of=db)
+        self.ranking = kept(self._ranking, most=256, of=db)
+
+    @property
+    def version(self) -> str:
+        """What tells a payload from those of other files and of other components."""
+        return f"{self.db.version}-{self.components}"
 
     def _ranked(self, suite: str, weights: tuple[tuple[str, float], ...] = (), tasks: frozenset[str] | None = None,
                 coverage: float | None = None) -> ranked.Ranked | None:
@@ -49,16 +55,17 @@ class Boards:
 
 def routes(boards: Boards) -> list[Route]:
     """The routes to hand to the server."""
+    guard = partial(guarded, db=boards.db)
     return [
         *static.routes(),
-        Route("/data/board/{suite}", _guard(lambda request: _board(boards, request))),
-        Route("/data/rank/{suite}", _guard(lambda request: _rank(boards, request))),
-        Route("/data/cell/{suite}", _guard(lambda request: _cell(boards, request))),
-        Route("/export/board/{suite}", _export_view(boards), methods=["POST"]),
-        Route("/export/everything", _guard(lambda request: _export_all(boards, request))),
-        *routes_pages.routes(boards, guard=_guard),
-        *routes_relations.routes(boards, guard=_guard),
-        *routes_items.routes(boards, guard=_guard),
+        Route("/data/board/{suite}", guard(lambda request: _board(boards, request))),
+        Route("/data/rank/{suite}", guard(lambda request: _rank(boards, request))),
+        Route("/data/cell/{suite}", guard(lambda request: _cell(boards, request))),
+        Route("/export/board/{suite}", _export_view(boards, guard=guard), methods=["POST"]),
+        Route("/export/everything", guard(lambda request: _export_all(boards, request))),
+        *routes_pages.routes(boards, guard=guard),
+        *routes_relations.routes(boards, guard=guard),
+        *routes_items.routes(boards, guard=guard),
     ]
 
 
@@ -102,6 +109,9 @@ def _board(boards: Boards, request: Request) -> Response:
 
 
 def _rank(boards: Boards, request: Request) -> Response:
+    """Ranks by row, so only for the rows that were sent: a page with those of another file is told to reload."""
+    if request.query_params.get("version", boards.db.version) != boards.db.version:
+        raise BadInput("The figures have been renewed since this page was opened. Reload it to see them")
     content = boards.ranking(request.path_params["suite"], *choice(request.url.query))
     return Response(content, media_type="application/json", headers={"cache-control": "no-cache"})
 
@@ -115,7 +125,7 @@ def _cell(boards: Boards, request: Request) -> Response:
     )
 
 
-def _export_view(boards: Boards) -> Callable:
+def _export_view(boards: Boards, *, guard: Callable) -> Callable:
     async def answer(request: Request) -> Response:
         body = b""
         async for part in request.stream():
@@ -136,7 +146,7 @@ def _export_view(boards: Boards) -> Callable:
             return _download(export.view(boards.table(suite), boards.ranked(suite, *choice(query)), rows=rows,
                                          columns=columns, form=form))
 
-        return await run_in_threadpool(_guard(make), request)
+        return await run_in_threadpool(guard(make), request)
 
     return answer
 
@@ -150,12 +160,13 @@ def _download(file: export.File) -> Response:
                     headers={"content-disposition": f'attachment; filename="{file.name}"'})
 
 
-def _guard(answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """One plain line instead of a traceback, whatever goes wrong."""
+def guarded(answer: Callable[[Request], Response], *, db: Database) -> Callable[[Request], Response]:
+    """One plain line instead of a traceback, whatever goes wrong; all of an answer is of one file."""
 
-    def guarded(request: Request) -> Response:
+    def told(request: Request) -> Response:
         try:
-            return answer(request)
+            with db.hold():
+                return answer(request)
         except LikenessError as error:
             return JSONResponse({"error": str(error)}, status_code=400)
         except Exception:
@@ -163,4 +174,4 @@ def _guard(answer: Callable[[Request], Response]) -> Callable[[Request], Respons
             return JSONResponse({"error": "Something failed on the server. Reload the page, or try again later"},
                                 status_code=500)
 
-    return guarded
+    return told

@@ -26,7 +26,8 @@ MOST_PICTURES = 4096  # kept in memory, about 6 MB
 def routes(boards: Boards, *, guard: Guard) -> list[Route]:
     """The routes; a small picture never changes, since its name is a digest of the image."""
     found = Items(boards.db)
-    picture = kept(lambda task, image: queries_items.thumbnail(boards.db, task=task, image=image), most=MOST_PICTURES)
+    picture = kept(lambda task, image: queries_items.thumbnail(boards.db, task=task, image=image), most=MOST_PICTURES,
+                   of=boards.db)
 
     def items(request: Request) -> Response:
         content = payload.encode(listing(found, asked(dict(request.query_params))))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import brotli
@@ -14,6 +13,7 @@ from starlette.routing import Route
 from compute.types import BadInput
 from leaderboard import listings
 from leaderboard.board import payload
+from leaderboard.kept import kept
 
 if TYPE_CHECKING:
     from leaderboard.routes import Boards
@@ -23,10 +23,10 @@ Guard = Callable[[Callable[[Request], Response]], Callable[[Request], Response]]
 
 def routes(boards: Boards, *, guard: Guard) -> list[Route]:
     """The routes; `guard` turns an error into one plain line. Answers are compressed once and kept."""
-    kept = lru_cache(maxsize=256)(lambda make, *key: brotli.compress(payload.encode(make(*key)), quality=5))
+    packed = kept(lambda make, *key: brotli.compress(payload.encode(make(*key)), quality=5), most=256, of=boards.db)
 
     def claims(request: Request) -> Response:
-        return _answer(request, kept(all_claims), version=boards.db.version)
+        return _answer(request, packed(all_claims), version=boards.db.version)
 
     def all_claims() -> dict[str, Any]:
         return listings.claims(boards)
@@ -39,12 +39,12 @@ def routes(boards: Boards, *, guard: Guard) -> list[Route]:
 
     def model(request: Request) -> Response:
         return _answer(
-            request, kept(of_model, request.query_params.get("model", "")[:200]), version=boards.db.version
+            request, packed(of_model, request.query_params.get("model", "")[:200]), version=boards.db.version
         )
 
     def task(request: Request) -> Response:
         return _answer(
-            request, kept(of_task, request.query_params.get("task", "")[:200]), version=boards.db.version
+            request, packed(of_task, request.query_params.get("task", "")[:200]), version=boards.db.version
         )
 
     return [

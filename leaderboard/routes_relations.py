@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from leaderboard import queries
 from leaderboard.board import payload
+from leaderboard.kept import kept
 from leaderboard.relations import PRESETS, Asked, Relation, Relations, asked_for, blank, cells
 from leaderboard.relations import parameters as known
 from leaderboard.state import Parameter, parse
@@ -29,10 +30,11 @@ HEADS = ("first", "second", "correlation", "low", "high", "models", "note")
 def routes(boards: Boards, *, guard: Guard) -> list[Route]:
     """The routes; both take the page's own query string."""
     relations = Relations(boards)
-    parameters = known(suites=queries.suites(boards.db)["key"], models=queries.models(boards.db)["key"])
+    parameters = kept(lambda: known(suites=queries.suites(boards.db)["key"], models=queries.models(boards.db)["key"]),
+                      of=boards.db)
 
     def asked(request: Request) -> Asked:
-        return choice(parameters, dict(request.query_params))
+        return choice(parameters(), dict(request.query_params))
 
     def table(request: Request) -> Response:
         content = payload.encode(listing(relations.of(asked(request))))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -85,6 +85,16 @@ class Text:
 
 
 Parameter = Choice | Choices | Number | Text
+
+
+def renewed(parameter: Choice | Choices, keys: Sequence[str]) -> Choice | Choices:
+    """The same parameter over other keys; a default that is not among them gives way to the first, or to what is."""
+    default = parameter.default
+    if isinstance(parameter, Choices):
+        default = tuple(key for key in default if key in keys) or tuple(keys[:parameter.least])
+    elif default not in keys and keys:
+        default = keys[0]
+    return replace(parameter, choices=tuple(keys), default=default)
 
 
 def parse(parameters: tuple[Parameter, ...], query: Mapping[str, str]) -> tuple[dict[str, Any], str]:

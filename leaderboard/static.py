@@ -1,4 +1,4 @@
-"""Static files, each compressed once and kept: the table component's, and Gradio's own scripts and sheets.
+"""Static files, each compressed once and kept: those of our components, and Gradio's own scripts and sheets.
 
 Gradio compresses its files anew for every visitor, which fifty cold visitors at once feel.
 """
@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from leaderboard.kept import kept
 
-BOARD = Path(__file__).parent / "board"
+COMPONENTS = {name: Path(__file__).parent / name for name in ("board", "tray")}  # their files may import each other's
 GRADIO = Path(gradio.__file__).parent / "templates" / "frontend" / "assets"
 TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 FOREVER = "public, max-age=31536000, immutable"  # names and paths hold a hash of the content
@@ -26,18 +26,25 @@ QUALITY = 6  # of brotli: the largest file, plotly's, takes a third of a second 
 
 
 def version() -> str:
-    """A short hash of the component's files; a changed file gets a new address."""
+    """A short hash of the components' files; a changed file gets a new address, and so do all beside it."""
     digest = blake2b(digest_size=6)
-    for path in sorted(BOARD.iterdir()):
-        if path.suffix in TYPES:
-            digest.update(path.read_bytes())
+    for folder in COMPONENTS.values():
+        for path in sorted(folder.iterdir()):
+            if path.suffix in TYPES:
+                digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def address(component: str) -> str:
+    """Where a component's files lie, relative to the app's root. Raises KeyError for no component."""
+    return f"static/{version()}/{COMPONENTS[component].name}/"
 
 
 def routes() -> list[Route]:
     """Where the files are served; other kinds of files under /assets stay Gradio's."""
     return [
-        Route("/static/{version}/board/{name}", partial(_file, folder=BOARD)),
+        *(Route(f"/static/{{version}}/{name}/{{name}}", partial(_file, folder=folder))
+          for name, folder in COMPONENTS.items()),
         *(Route(f"/assets/{{name}}.{suffix}", partial(_file, folder=GRADIO, suffix=f".{suffix}"))
           for suffix in ("js", "css")),
     ]

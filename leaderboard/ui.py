@@ -18,11 +18,14 @@ from starlette.middleware import Middleware
 
 from compute import store
 from compute.types import LikenessError
-from leaderboard import queries, static
-from leaderboard.address import Ahead, WithoutPage
+from leaderboard import endpoints, queries, static
+from leaderboard.address import Ahead, WithoutPage, WithoutUploads
+from leaderboard.hosting import Data
+from leaderboard.live import WAITING
+from leaderboard.panel import Panel
 from leaderboard.queries import Database
 from leaderboard.routes import Boards, routes
-from leaderboard.state import Parameter, parse
+from leaderboard.state import Parameter, parse, renewed
 
 HERE = Path(__file__).parent
 SYSTEM_FONT = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica", "Arial", "sans-serif"]
@@ -30,6 +33,7 @@ SITE = "Likeness"
 WARM_AFTER = 1.0  # seconds; the server is up by then
 FAILED = "Something failed on the server. Reload the page; if it stays so, the log says what happened."
 log = logging.getLogger(__name__)
+Listed = Callable[[], list[tuple[str, str]]]  # titles and keys to choose from
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +44,8 @@ class Site:
     boards: Boards
     blocks: gr.Blocks
     assets: str  # relative address of the component's static files
+    panel: Panel  # what visitors try live
+    data: Data | None = None  # the data set of the hub that the database comes from
 
 
 def theme() -> gr.themes.Base:
@@ -49,34 +55,47 @@ def theme() -> gr.themes.Base:
                           spacing_size="sm")
 
 
-def build(path: Path = store.DATABASE) -> tuple[gr.Blocks, dict[str, Any]]:
-    """The app and what `launch` needs to serve it. Raises DatabaseError when the database cannot be opened."""
+def build(path: Path = store.DATABASE, *, data: Data | None = None) -> tuple[gr.Blocks, dict[str, Any]]:
+    """The app and what `launch` needs to serve it; `data` renews its database while it runs.
+
+    Raises DatabaseError when the database cannot be opened.
+    """
     from leaderboard.views import VIEWS
 
     db = Database(path)
     boards = Boards(db)
+    panel = Panel(boards)
     with gr.Blocks(title=SITE, analytics_enabled=False) as blocks:
         first, *others = VIEWS
         gr.Navbar(main_page_name=first.title)
-        site = Site(db=db, boards=boards, blocks=blocks, assets=f"static/{static.version()}/board/")
+        site = Site(db=db, boards=boards, blocks=blocks, assets=static.address("board"), panel=panel, data=data)
         first.draw(site)
+        endpoints.add(boards, panel)
     for view in others:
         with blocks.route(view.title, f"/{view.key}"):
             gr.Navbar(main_page_name=first.title)
             view.draw(site)
-    middleware = [Middleware(WithoutPage)]
+    middleware = [Middleware(WithoutPage), Middleware(WithoutUploads)]
     if link := static.figures_link():
         drawn = frozenset(view.key for view in VIEWS if view.figures)
         middleware.append(Middleware(Ahead, pages=drawn, link=link))
+    if data:
+        data.keep(db, then=partial(_make, boards))
+    blocks.queue(max_size=WAITING)
     Thread(target=_warm, args=(boards,), daemon=True).start()
     launch = {"theme": theme(), "css": (HERE / "look.css").read_text(), "footer_links": ["gradio"], "ssr_mode": False,
-              "app_kwargs": {"routes": routes(boards), "middleware": middleware}}
+              "run_history": False,  # Gradio would keep what visitors ask in their browser
+              "app_kwargs": {"routes": [*routes(boards), *panel.routes()], "middleware": middleware}}
     return blocks, launch
 
 
 def _warm(boards: Boards) -> None:
     """Makes what first visitors ask for while nobody waits; what fails here is told again when it is asked for."""
     time.sleep(WARM_AFTER)
+    _make(boards)
+
+
+def _make(boards: Boards) -> None:
     ahead = [partial(boards.board, suite) for suite in queries.suites(boards.db)["key"]]
     for make in (*ahead, static.warm):
         try:
@@ -161,6 +180,7 @@ class Bound:
     """What `bind` made, for events that are not a control's own."""
 
     listen: Callable[..., None]  # listen(event, part=None): redraws on a Gradio event such as `button.click`
+    parameters: Callable[[], tuple[Parameter, ...]]  # with the keys that the database has now
 
 
 def message_box() -> gr.HTML:
@@ -171,15 +191,17 @@ def message_box() -> gr.HTML:
 def bind(site: Site, *, parameters: tuple[Parameter, ...], controls: list[gr.components.Component],
          outputs: list[gr.components.Component], draw: Callable[..., tuple], parts: tuple[Part, ...] = (),
          presets: Mapping[str, Mapping[str, str]] | None = None, message: gr.HTML | None = None,
-         blank: Callable[..., tuple] | None = None) -> Bound:
+         blank: Callable[..., tuple] | None = None, lists: Mapping[str, Listed] | None = None) -> Bound:
     """Ties a page's controls to its address and its outputs.
 
     `draw` takes the parameters by name and returns one value an output; an error a visitor can cause is shown as a
     sentence above the page, with the outputs as they were. Controls stand in the parameters' order. `?preset=name`
     stands for a whole query string of `presets`, which single parameters beside it override. `message` is where the
     sentence stands; without it, here. `blank`, called as `draw`, gives the outputs of a page that opens with an error.
+    `lists` gives, by parameter, the titles and keys of a control that lists what is in the database: a page that was
+    built on another file is opened with those of today. Each answer is of one file.
     """
-    message = message or message_box()
+    message, built, lists = message or message_box(), site.db.version, lists or {}
     names = [parameter.key for parameter in parameters]
     whole = Part(keys=(), outputs=outputs, draw=draw)
 
@@ -197,19 +219,27 @@ def bind(site: Site, *, parameters: tuple[Parameter, ...], controls: list[gr.com
         return [gr.update(value=f"<p class='pg-message' role='status'>{html.escape(note)}</p>" if note else "",
                           visible=bool(note)), *drawn]
 
+    def current() -> tuple[Parameter, ...]:
+        return parameters if site.db.version == built else tuple(
+            renewed(one, [key for _, key in lists[one.key]()]) if one.key in lists else one for one in parameters)
+
     def load(request: gr.Request) -> list[Any]:
         query = dict(request.query_params)
         named = query.get("preset", "")
-        values, note = parse(parameters, {**(presets or {}).get(named, {}), **query})
-        if presets is not None and named and named not in presets:
-            note = f"There is no ready-made view {named[:40]!r}; the default is shown instead. {note}".strip()
-        return [*(gr.update(value=values[name]) for name in names), *answer(whole, values, note, opening=True)]
+        with site.db.hold():
+            values, note = parse(current(), {**(presets or {}).get(named, {}), **query})
+            if presets is not None and named and named not in presets:
+                note = f"There is no ready-made view {named[:40]!r}; the default is shown instead. {note}".strip()
+            listed = {} if site.db.version == built else {name: {"choices": make()} for name, make in lists.items()}
+            return [*(gr.update(value=values[name], **listed.get(name, {})) for name in names),
+                    *answer(whole, values, note, opening=True)]
 
     def listen(event: Callable[..., Any], *, part: Part = whole) -> None:
         def change(*given: Any) -> list[Any]:
             typed = {parameter.key: parameter.write(value) for parameter, value in zip(parameters, given, strict=True)
                      if value is not None}
-            return answer(part, *parse(parameters, typed))
+            with site.db.hold():
+                return answer(part, *parse(current(), typed))
 
         event(change, inputs=controls, outputs=[message, *part.outputs], queue=False, show_progress="hidden",
               js=remember(parameters, presets=bool(presets)), api_visibility="private", trigger_mode="always_last")
@@ -219,4 +249,4 @@ def bind(site: Site, *, parameters: tuple[Parameter, ...], controls: list[gr.com
     for name, control in zip(names, controls, strict=True):
         event = control.release if isinstance(control, gr.Slider) else control.input
         listen(event, part=next((part for part in parts if name in part.keys), whole))
-    return Bound(listen=listen)
+    return Bound(listen=listen, parameters=current)

@@ -175,7 +175,7 @@ def run(*words: str, **place: str) -> subprocess.CompletedProcess:
 def test_help_names_every_option() -> None:
     told = run("--help")
     assert told.returncode == 0
-    assert all(option in told.stdout for option in ("--host", "--port", "--database", "--root-path"))
+    assert all(option in told.stdout for option in ("--host", "--port", "--database", "--root-path", "--offline"))
 
 
 @pytest.mark.parametrize("port", ["abc", "0", "65536"])

@@ -105,7 +105,7 @@ class Board {
     let problem = null;
     if (query) {
       try {
-        ranking = await this.source.rank(suite, query);
+        ranking = await this.source.rank(payload, query);
       } catch (error) {
         problem = error;
       }
@@ -163,7 +163,7 @@ class Board {
     const { signal } = this.request;
     this.root.setAttribute('aria-busy', 'true');
     try {
-      const ranking = query ? await this.source.rank(payload.suite.key, query, signal) : payload.ranking;
+      const ranking = query ? await this.source.rank(payload, query, signal) : payload.ranking;
       if (signal.aborted || turn !== this.turn) return;
       this.ranking = ranking;
       this.refresh(true);

@@ -57,9 +57,9 @@ export class Source {
     return this.payloads.get(suite);
   }
 
-  /** The ranking of a suite under `query` (parameters of data/rank); the last few are kept. */
-  async rank(suite, query, signal) {
-    const path = `data/rank/${encodeURIComponent(suite)}?${query}`;
+  /** The ranking of a payload's rows under `query` (parameters of data/rank); the last few are kept. */
+  async rank(payload, query, signal) {
+    const path = `data/rank/${encodeURIComponent(payload.suite.key)}?${query}&version=${encodeURIComponent(payload.version)}`;
     if (!this.rankings.has(path)) {
       const ranking = await getJson(this.url(path), signal);
       if (this.rankings.size >= 50) this.rankings.delete(this.rankings.keys().next().value);

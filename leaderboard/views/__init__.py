@@ -6,6 +6,7 @@ from compute.types import View
 from leaderboard.views.about import ABOUT
 from leaderboard.views.board import BOARD
 from leaderboard.views.claims import CLAIMS
+from leaderboard.views.compare import COMPARE
 from leaderboard.views.correlations import CORRELATIONS
 from leaderboard.views.generators import GENERATORS
 from leaderboard.views.map import MAP
@@ -13,4 +14,4 @@ from leaderboard.views.model import MODEL
 from leaderboard.views.overview import OVERVIEW
 from leaderboard.views.task import TASK
 
-VIEWS: tuple[View, ...] = (OVERVIEW, BOARD, CORRELATIONS, MAP, MODEL, TASK, GENERATORS, CLAIMS, ABOUT)
+VIEWS: tuple[View, ...] = (OVERVIEW, BOARD, COMPARE, CORRELATIONS, MAP, MODEL, TASK, GENERATORS, CLAIMS, ABOUT)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from importlib.metadata import version
+from typing import Any
+
+import gradio as gr
 
 from compute.types import View
 from leaderboard import queries, queries_pages, ui
 from leaderboard.board.ranked import SEED
+from leaderboard.kept import kept
 from leaderboard.markup import NOTHING, facts, link, number, section, table, text
 from leaderboard.words import ABBREVIATIONS
 
@@ -42,6 +46,15 @@ METHOD = (
         "A share of n independent items has the standard error √(p(1 − p)/n), the source of the ± in UniSim-Bench's "
         "Table 6. For other printed metrics (nDCG, Spearman, NMI, MMScore) none is known, and none is made up. A "
         "computed run has its items, and its noise is taken from them.",
+    ),
+    (
+        "Live comparisons",
+        "The page Compare runs models on what a visitor brings. A raw score is placed among the model's own scores of "
+        "pairs known to match and pairs known not to, in equal parts: at 100 it is above all of them, and two models' "
+        "places can be compared where their scores cannot. A score reads as that of a matching pair when it reaches "
+        "what 97.5% of the matching pairs reach and exceeds what 97.5% of the unrelated ones do not. Images and texts "
+        "are held in memory for the visit, at most half an hour after the last use, and are never written to a disk, "
+        "shared or kept.",
     ),
     (
         "Tie classes",
@@ -123,9 +136,22 @@ distribution) on one of its rows.</p>
 
 
 def draw(site: ui.Site) -> None:
-    """One static page; its figures are read from the database when the app starts."""
+    """One page of words; its figures are those of the database at the time it is opened."""
     ui.heading(site, title="About", sentence=SENTENCE, copy=False)
-    ui.static_html(
+    whole = kept(lambda: words(site), of=site.db)
+    body = gr.HTML(whole(), apply_default_css=False)
+    built = site.db.version
+
+    def renew() -> Any:
+        changed = site.db.version != built or site.data is not None  # how the data set stands may change by itself
+        return whole() + standing(site) if changed else gr.skip()
+
+    site.blocks.load(renew, outputs=body, queue=False, show_progress="hidden", api_visibility="private")
+
+
+def words(site: ui.Site) -> str:
+    """The whole page as markup."""
+    return (
         "<div class='pg-prose'>"
         + section("Method", facts([(name, said) for name, said in METHOD]))
         + _sources(site)
@@ -137,6 +163,13 @@ def draw(site: ui.Site) -> None:
         + _versions(site)
         + "</div>"
     )
+
+
+def standing(site: ui.Site) -> str:
+    """Where the figures were fetched from and how current they are; empty for a database of this machine."""
+    if site.data is None:
+        return ""
+    return f"<div class='pg-prose'>{section('Where the figures come from', f'<p>{text(site.data.status)}</p>')}</div>"
 
 
 def _sources(site: ui.Site) -> str:
@@ -225,7 +258,7 @@ def _versions(site: ui.Site) -> str:
         "This version",
         facts(
             [
-                ("Database built", built),
+                ("Database fetched" if site.data and site.data.path == site.db.path else "Database built", built),
                 (
                     "Holds",
                     f"{counts.models:,} models with scores, {counts.tasks:,} tasks, {counts.scores:,} scores, "

@@ -39,7 +39,8 @@ def draw(site: ui.Site) -> None:
 
     def show(event: gr.EventData) -> list[Any]:
         try:
-            return _shown(site, event._data or {})
+            with site.db.hold():
+                return _shown(site, event._data or {})
         except LikenessError as error:
             return [gr.update(visible=True), f"<p class='pg-message'>{html.escape(str(error))}</p>",
                     gr.update(visible=False), gr.update(visible=False), "", gr.update(visible=False), ""]

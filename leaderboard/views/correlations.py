@@ -42,15 +42,16 @@ STARTS = (("UniSim-Bench Figure 3a", "unisim-3a"), ("UniSim-Bench Figure 3b", "u
 
 def draw(site: ui.Site) -> None:
     """The matrix and its controls, the opened pair below, then the smaller suite."""
-    suites, models = queries.suites(site.db), queries.models(site.db)
-    parameters = relations.parameters(suites=tuple(suites["key"]), models=tuple(models["key"]))
+    lists = {"suites": lambda: synthetic.listed(queries.suites(site.db)),
+             "models": lambda: [(row.title, row.key) for row in queries.models(site.db).itertuples() if row.runs]}
+    suites, models = (lists[name]() for name in ("suites", "models"))
+    parameters = relations.parameters(suites=[key for _, key in suites], models=[key for _, key in models])
     made = Relations(site.boards)
     ui.heading(site, title="Correlations", sentence=SENTENCE, cite=ui.citations(site))
     ui.static_html("<nav class='pg-presets' aria-label='Ready-made views'>" + "".join(
         link(f"correlations?preset={key}", title) for title, key in STARTS) + "</nav>")
     with gr.Row(elem_classes="pg-controls"):
-        suite = gr.Dropdown(synthetic.listed(suites), multiselect=True, value=[],
-                            label="Suites", scale=3)
+        suite = gr.Dropdown(suites, multiselect=True, value=[], label="Suites", scale=3)
         level = gr.Radio([(name.capitalize(), name) for name in relations.LEVELS], value="categories", label="Compare",
                          scale=3)
         method = gr.Dropdown([(name, key) for key, name in METHODS.items()], value="spearman", label="Method", scale=1)
@@ -63,8 +64,7 @@ def draw(site: ui.Site) -> None:
         means = gr.Radio([("Mean of the figures", "figures"), ("As the paper prints it", "printed")], value="figures",
                          label="A category's value", scale=1)
         least = gr.Number(4, minimum=3, maximum=50, precision=0, label="Fewest models a cell", scale=1)
-        chosen = gr.Dropdown([(row.title, row.key) for row in models.itertuples() if row.runs], multiselect=True,
-                             value=[], label="Only these models (none: all)", scale=3)
+        chosen = gr.Dropdown(models, multiselect=True, value=[], label="Only these models (none: all)", scale=3)
     message = ui.message_box()
     caption = gr.HTML("<p class='pg-quiet'>Computing the correlations …</p>", apply_default_css=False)
     figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
@@ -100,13 +100,14 @@ def draw(site: ui.Site) -> None:
     one = ui.Part(keys=("pair",), outputs=shown, draw=given_to(part))
     controls = [suite, level, method, group, origin, order, means, least, chosen, pair]
     bound = ui.bind(site, parameters=parameters, controls=controls, outputs=[caption, figure, behind, *shown],
-                    draw=given_to(whole), parts=(one,), presets=PRESETS, message=message, blank=given_to(blank))
+                    draw=given_to(whole), parts=(one,), presets=PRESETS, message=message, blank=given_to(blank),
+                    lists=lists)
     join = "(first, second) => [first && second && first !== second ? `${first},${second}` : '']"
     for control in (first, second):
         bound.listen(control.input(None, inputs=[first, second], outputs=pair, js=join, queue=False).then, part=one)
     bound.listen(bridge.select(clicked, outputs=pair, queue=False, show_progress="hidden",
                                api_visibility="private").then, part=one)
-    _lite(site, suites=suites, models=models)
+    _lite(site)
 
 
 def given_to(draw: Callable[[Asked, str], tuple]) -> Callable[..., tuple]:
@@ -247,14 +248,18 @@ def _linked(axis: Axis) -> str:
     return link(f"board?suite={quote(axis.suite)}", axis.label)
 
 
-def _lite(site: ui.Site, *, suites, models) -> None:
+def _lite(site: ui.Site) -> None:
     """The section that chooses a smaller suite."""
-    parameters = lite.parameters(suites)
+    def choosable() -> list[tuple[str, str]]:
+        suites = queries.suites(site.db)
+        suites = suites[suites["aggregate"] != "human"]
+        return list(zip(suites["title"], suites["key"], strict=True))
+
+    parameters = lite.parameters(queries.suites(site.db))
     builder = lite.Builder(site.db)
     ui.static_html(section("A smaller suite", f"<p class='pg-prose'>{RULE}</p>"))
     with gr.Row(elem_classes="pg-controls"):
-        choosable = suites[suites["aggregate"] != "human"]
-        of = gr.Dropdown(list(zip(choosable["title"], choosable["key"], strict=True)), value="mieb", label="Of")
+        of = gr.Dropdown(choosable(), value="mieb", label="Of")
         origin = gr.Dropdown(FIGURES, value="published", label="Figures")
         by = gr.Dropdown([("Tasks", "tasks"), ("Hours", "hours")], value="tasks", label="Limit by")
         size = gr.Number(lite.SIZE, minimum=1, maximum=200, precision=0, label="Tasks")
@@ -268,13 +273,13 @@ def _lite(site: ui.Site, *, suites, models) -> None:
 
     def page(*, lite: str, lite_origin: str, by: str, size: int, hours: float, high: float, low: float) -> tuple:
         wish = Wish(suite=lite, origin=lite_origin, by=by, size=size, hours=hours, high=high, low=low)
-        body = report_of(builder, wish, models=models)
+        body = report_of(builder, wish, models=queries.models(site.db))
         result = builder.choose(wish)
         names = [result.scores.titles[place] for place in result.selection.path]
         return body, figures.path(agreement=result.selection.agreement, names=names)
 
     ui.bind(site, parameters=parameters, controls=[of, origin, by, size, hours, high, low], outputs=[report, curve],
-            draw=page, message=message)
+            draw=page, message=message, lists={"lite": choosable})
 
 
 CORRELATIONS = View(key="correlations", title="Correlations", draw=draw, figures=True)

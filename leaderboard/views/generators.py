@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import gradio as gr
 import numpy as np
 import pandas as pd
@@ -13,6 +11,7 @@ from leaderboard import queries, queries_pages, ui
 from leaderboard.board.table import SUSPECT
 from leaderboard.figures import generators as figures
 from leaderboard.judges import JUDGES, Judge, Jury, jury
+from leaderboard.kept import kept
 from leaderboard.marks import marked
 from leaderboard.markup import facts, number, remarks, section, span, table, text, to_model, to_task
 from leaderboard.state import Choice
@@ -83,7 +82,7 @@ def draw(site: ui.Site) -> None:
         slope = gr.Plot(show_label=False, container=False)
         scatter = gr.Plot(show_label=False, container=False)
     rest = gr.HTML("", apply_default_css=False)
-    held = lru_cache(maxsize=None)(lambda key: jury(site.db, site.boards.table(f"cfred-{key}")))
+    held = kept(lambda key: jury(site.db, site.boards.table(f"cfred-{key}")), of=site.db)
     ui.bind(
         site,
         parameters=parameters,

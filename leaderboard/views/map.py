@@ -32,15 +32,16 @@ WAITING = ("<p class='pg-lead'>No map of this choice has been made yet.</p><p cl
 
 def draw(site: ui.Site) -> None:
     """Controls, what is shown, the figure with its selection, the settings, and the table."""
-    suites = queries.suites(site.db)
-    suites = suites[suites["aggregate"] != "human"]
-    parameters = maps.parameters(suites)
+    def ranked() -> list[tuple[str, str]]:
+        suites = queries.suites(site.db)
+        return synthetic.listed(suites[suites["aggregate"] != "human"])
+
+    parameters = maps.parameters(queries.suites(site.db))
     atlas = Atlas(site.db)
     ui.heading(site, title="Map", sentence=SENTENCE, cite=ui.citations(site))
     with gr.Row(elem_classes="pg-controls"):
         noun = gr.Radio([("Tasks", "tasks"), ("Models", "models")], value="tasks", label="Map of", scale=2)
-        suite = gr.Dropdown(synthetic.listed(suites), multiselect=True, value=[],
-                            label="Suites", scale=3)
+        suite = gr.Dropdown(ranked(), multiselect=True, value=[], label="Suites", scale=3)
         origin = gr.Dropdown([(name.capitalize(), name) for name in (*ORIGINS, ALL)], value="published",
                              label="Figures", scale=1)
         colour = gr.Dropdown([(title, key) for key, title in TITLES.items()], value="cluster", label="Colour by",
@@ -81,7 +82,7 @@ def draw(site: ui.Site) -> None:
     async def work(request: gr.Request, *given: Any) -> AsyncIterator[list]:
         typed = {parameter.key: parameter.write(value) for parameter, value in zip(parameters, given, strict=True)
                  if value is not None}
-        values, _ = state.parse(parameters, typed)
+        values, _ = state.parse(bound.parameters(), typed)
         keep = [gr.skip()] * (len(outputs) - 4)
         try:
             wanted = wanted_by(values)
@@ -89,14 +90,17 @@ def draw(site: ui.Site) -> None:
                 yield [gr.skip(), gr.update(visible=False), gr.update(visible=True), said("starting"), *keep]
                 async for stage in atlas.make(wanted, visitor=str(request.session_hash)):
                     yield [gr.skip(), gr.skip(), gr.skip(), said(stage), *keep]
-            yield list(picture(wanted, values["colour"]))
+            with site.db.hold():
+                drawn = list(picture(wanted, values["colour"]))
+            yield drawn
         except LikenessError as error:
             yield [gr.skip(), gr.update(visible=True), gr.update(visible=False), f"<p>{text(str(error))}</p>", *keep]
 
     def end(request: gr.Request) -> None:
         atlas.stop(str(request.session_hash))
 
-    ui.bind(site, parameters=parameters, controls=controls, outputs=outputs, draw=page, message=message)
+    bound = ui.bind(site, parameters=parameters, controls=controls, outputs=outputs, draw=page, message=message,
+                    lists={"suites": ranked})
     make.click(work, inputs=controls, outputs=outputs, concurrency_id="projection", concurrency_limit=1,
                show_progress="hidden", api_visibility="private")
     stop.click(end, queue=False, show_progress="hidden", api_visibility="private")

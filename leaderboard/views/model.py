@@ -28,23 +28,24 @@ LEADS = "mieb"  # the default model leads this suite
 def draw(site: ui.Site) -> None:
     """Controls, the figure, and two blocks of text around it."""
     ui.heading(site, title="Models", sentence=SENTENCE)
-    listed = queries_pages.listed_models(site.db)
-    suites = queries.suites(site.db)
+    lists = {"model": lambda: [(_label(row), row.key) for row in queries_pages.listed_models(site.db).itertuples()],
+             "suite": lambda: [("Its fullest suite", ""), *synthetic.listed(queries.suites(site.db))]}
+    models, suites = (lists[name]() for name in ("model", "suite"))
     parameters = (
-        Choice(key="model", default=_leader(site, listed), choices=tuple(listed["key"])),
-        Choice(key="suite", default="", choices=("", *suites["key"])),
+        Choice(key="model", default=_leader(site, models), choices=tuple(key for _, key in models)),
+        Choice(key="suite", default="", choices=tuple(key for _, key in suites)),
         Choice(key="by", default="category", choices=("category", "task")),
     )
     with gr.Row(elem_classes="pg-controls"):
         which = gr.Dropdown(
-            [(_label(row), row.key) for row in listed.itertuples()],
+            models,
             value=None,
             label="Model (type to search)",
             scale=3,
             min_width=260,
         )
         suite = gr.Dropdown(
-            [("Its fullest suite", ""), *synthetic.listed(suites)],
+            suites,
             value="",
             label="Against the field of",
             scale=2,
@@ -68,6 +69,7 @@ def draw(site: ui.Site) -> None:
         controls=[which, suite, by],
         outputs=[head, figure, rest],
         draw=lambda model, suite, by: page(site, model=model, suite=suite, by=by),
+        lists=lists,
     )
 
 
@@ -163,10 +165,10 @@ def _line(
     ]
 
 
-def _leader(site: ui.Site, listed: pd.DataFrame) -> str:
+def _leader(site: ui.Site, listed: list[tuple[str, str]]) -> str:
     """The model with the highest printed means in the suite that leads: no ranking is made at start for a default."""
     found = queries_pages.highest_printed(site.db, suite=LEADS)["model"]
-    return str(found.iloc[0] if len(found) else listed["key"].iloc[0])
+    return str(found.iloc[0] if len(found) else listed[0][1])
 
 
 def _label(row) -> str:

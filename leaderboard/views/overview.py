@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from functools import lru_cache
 
 import gradio as gr
 import numpy as np
@@ -12,6 +11,7 @@ from compute.types import ORIGINS, View
 from leaderboard import queries, synthetic, ui
 from leaderboard.board.ranked import Ranked
 from leaderboard.board.table import TRAINED, Table
+from leaderboard.kept import kept
 
 SENTENCE = (
     "One board for the models that judge likeness: image and text encoders, perceptual metrics, vision language "
@@ -20,9 +20,11 @@ SENTENCE = (
 STARTS = (
     ("Pick a model", "board?suite=mieb", "Rank {models} models by what matters to you: weigh the categories, filter by "
      "size or licence, and see which ranks the evidence can tell apart."),
-    ("Compare two", "board?suite=unisim-core&select=unisim-vit-l-14~published,"
+    ("Hold two against each other", "board?suite=unisim-core&select=unisim-vit-l-14~published,"
      "openai/clip-vit-large-patch14-336~published&compare=1",
      "Tick two to six rows of the board: paired differences with intervals, task by task."),
+    ("Try your own", "compare", "Drop two images, or an image and a text, and see what each model makes of them, on "
+     "its own scale."),
     ("Check a claim", "claims", "{claims} statements of the papers recomputed from their own figures; {conflicts} do "
      "not hold as printed."),
 )
@@ -34,14 +36,20 @@ LEADERS = 5
 def draw(site: ui.Site) -> None:
     """Static text at once; the leaders, which need the rankings, when the page is opened."""
     ui.heading(site, title="Likeness", sentence=SENTENCE, cite=ui.citations(site))
+    first = gr.HTML(starts(site), apply_default_css=False)
+    body = gr.HTML("<p class='pg-quiet'>Ranking the models …</p>", apply_default_css=False, elem_id="overview")
+    whole = kept(lambda: (starts(site), benchmarks(site) + news(site)), of=site.db)
+    site.blocks.load(lambda: list(whole()), outputs=[first, body], queue=False, show_progress="hidden",
+                     api_visibility="private")
+
+
+def starts(site: ui.Site) -> str:
+    """Where to start, with how much there is."""
     counts = queries.counts(site.db).iloc[0]
     numbers = {"models": counts.models, "claims": f"{counts.claims:,}", "conflicts": counts.conflicts}
-    ui.static_html("<nav class='pg-starts' aria-label='Where to start'>" + "".join(
+    return "<nav class='pg-starts' aria-label='Where to start'>" + "".join(
         f"<a href='{html.escape(link)}'><strong>{title}</strong><span>{html.escape(text.format(**numbers))}</span></a>"
-        for title, link, text in STARTS) + "</nav>")
-    body = gr.HTML("<p class='pg-quiet'>Ranking the models …</p>", apply_default_css=False, elem_id="overview")
-    leaders = lru_cache(maxsize=1)(lambda: benchmarks(site) + news(site))
-    site.blocks.load(lambda: leaders(), outputs=body, queue=False, show_progress="hidden", api_visibility="private")
+        for title, link, text in STARTS) + "</nav>"
 
 
 def benchmarks(site: ui.Site) -> str:

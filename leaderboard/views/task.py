@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import gradio as gr
 import numpy as np
 import pandas as pd
@@ -14,6 +12,7 @@ from leaderboard.board import figure as bridges
 from leaderboard.board.data import lazy_tables
 from leaderboard.board.table import Table
 from leaderboard.figures import task as figures
+from leaderboard.kept import kept
 from leaderboard.marks import said
 from leaderboard.markup import (
     link,
@@ -35,13 +34,12 @@ FEWEST = 8  # models a correlation is shown for
 def draw(site: ui.Site) -> None:
     """The task's control, the figure and the text around it, then its images' map."""
     ui.heading(site, title="Tasks", sentence=SENTENCE)
-    listed = queries_pages.listed_tasks(site.db)
-    keys = tuple(listed["key"])
+    listed = tasks(site)
+    keys = tuple(key for _, key in listed)
     parameters = (Choice(key="task", default=DEFAULT if DEFAULT in keys else keys[0], choices=keys), Text(key="map"))
     with gr.Row(elem_classes="pg-controls"):
         which = gr.Dropdown(
-            [(f"{row.title}  ·  {synthetic.named(row.benchmark, row.key.partition('/')[0])}, {row.category}", row.key)
-             for row in listed.itertuples()],
+            listed,
             value=None,
             label="Task (type to search)",
         )
@@ -58,7 +56,7 @@ def draw(site: ui.Site) -> None:
     foot = gr.HTML("", apply_default_css=False)
     lazy_tables(site.assets)
     mapped = [around, seen_by, image_map, made_with]
-    related = lru_cache(maxsize=16)(lambda suite: correlations(site.boards.table(suite)))
+    related = kept(lambda suite: correlations(site.boards.table(suite)), most=16, of=site.db)
     ui.bind(
         site,
         parameters=parameters,
@@ -66,7 +64,14 @@ def draw(site: ui.Site) -> None:
         outputs=[head, figure, rest, *mapped, foot],
         draw=lambda task, map: whole(site, task=task, model=map, related=related),
         parts=(ui.Part(keys=("map",), outputs=mapped, draw=lambda task, map: images(site, task=task, model=map)),),
+        lists={"task": lambda: tasks(site)},
     )
+
+
+def tasks(site: ui.Site) -> list[tuple[str, str]]:
+    """Titles and keys of the tasks to choose from."""
+    return [(f"{row.title}  ·  {synthetic.named(row.benchmark, row.key.partition('/')[0])}, {row.category}", row.key)
+            for row in queries_pages.listed_tasks(site.db).itertuples()]
 
 
 def whole(site: ui.Site, *, task: str, model: str, related) -> tuple:

@@ -18,6 +18,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.browser.trays import open_tray, stand_in, tray_address  # noqa: F401
+
 ROOT = Path(__file__).resolve().parents[2]
 ARGUMENTS = (
     "--no-sandbox",

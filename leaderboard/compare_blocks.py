@@ -1,0 +1,251 @@
+"""The Compare page's answers as markup: a headline, one row a model on its own axis, and what it all rests on."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from leaderboard.judged import LETTERS, Judged, agreement, bands, pairing, readings
+from leaderboard.markup import link, text, to_model
+
+if TYPE_CHECKING:
+    from compute.live.answers import Asked
+    from compute.types import Model
+    from leaderboard.records import Record
+
+READINGS = {"as matching pairs": ("like a matching pair", "like a matching pair"),
+            "as unrelated pairs": ("like an unrelated pair", "like an unrelated one"),
+            "either": ("could be either", "so that it could be either"),
+            "between": ("in between", "between the two")}
+KINDS = {"image-image": "pairs of images", "image-text": "images with texts", "text-text": "pairs of texts"}
+DRAWN = " <span class='pg-synthetic'>synthetic</span>"
+MOST_RECORDS = 2  # of a model
+NEAR = 6.0  # percentile points within which two letters would touch
+Records = Mapping[str, Sequence["Record"]]
+
+
+def waiting(names: Sequence[str]) -> str:
+    """What stands there until the first answer."""
+    return f"<p class='pg-quiet cp-waiting' role='status'>Asking {text(', '.join(names))} …</p>"
+
+
+def download(row: Model, here: int, whole: int | None) -> str:
+    """How far a download has come."""
+    share = f" of {whole / 1e6:.0f} MB" if whole else ""
+    bar = f"<progress max='{whole}' value='{min(here, whole)}'></progress>" if whole else ""
+    come = f"{here / 1e6:.0f}{share or ' MB'}"
+    return f"<p class='cp-download' role='status'>Downloading {text(row.title)}: {come} {bar}</p>"
+
+
+def result(asked: Asked, found: Sequence[Judged], *, left: Sequence[str], records: Records, blind: bool,
+           credits: str = "") -> str:
+    """The whole answer. `left` are titles of models still at work; `blind` hides names until the visitor has chosen."""
+    shown = list(found)
+    if blind:  # the order would give them away
+        random.Random(str([one.key for one in asked.inputs])).shuffle(shown)
+    axis = any(one.positions for one in shown)
+    rows = "".join(_row(asked, one, records=records, number=at + 1) for at, one in enumerate(shown))
+    more = f"<p class='pg-quiet' role='status'>Still asking {text(', '.join(left))} …</p>" if left else ""
+    done = "" if left else _reveal(asked, shown) if blind else ""
+    state = "blind" if blind else "open"
+    return (f"<section class='cp-result' data-state='{state}' data-mode='{text(asked.mode)}' "
+            f"data-done='{'' if left else 'yes'}' data-at='{time.monotonic_ns()}'>"
+            f"<p class='pg-lead' role='status'>{headline(asked, shown)}</p>{done}"
+            f"<div class='cp-rows' role='list'>{_head(asked) if axis else ''}{rows}</div>{more}"
+            f"{_explained(asked, shown)}{credits}</section>")
+
+
+def headline(asked: Asked, found: Sequence[Judged]) -> str:
+    """The answer in one sentence: what most models say, and how many of them."""
+    able = [one for one in found if not one.answer.problem]
+    if not able:
+        return "None of these models could answer; the reasons stand below."
+    if asked.mode == "pair":
+        counts = readings(able)
+        of = counts.total()
+        if not of:
+            return "No calibrated model answered: only directions are shown."
+        (first, most), *others = counts.most_common()
+        share = f"All {of}" if most == of else f"{most} of {of}"
+        who = "The one calibrated model scores" if of == 1 else f"{share} models score"
+        rest = "".join(f"; {count} {READINGS[name][1]}" for name, count in others)
+        return f"{who} this pair <b>{READINGS[first][1]}</b>{rest}."
+    if asked.mode == "quality" and len(asked.inputs) == 1:
+        known = [one.positions[0] for one in able if one.positions]
+        return (f"{_question(asked)}: between the {_ordinal(min(known))} and {_ordinal(max(known))} percentile of each "
+                "model's reference images." if known else "No calibrated model answered.")
+    votes = agreement(able, len(asked.options))
+    if not votes.of:
+        return "No model picks one: they see ties, or could not be read."
+    name = {"choice": "nearest", "odd": "the odd one out"}.get(asked.mode, f"best in {_question(asked).lower()}")
+    if votes.leader is None:
+        return f"The {votes.of} models are divided: {_votes(votes.votes)}."
+    most = votes.votes[votes.leader]
+    rest = f" The others: {_votes(votes.votes, but=votes.leader)}." if most < votes.of else ""
+    share = f"All {votes.of}" if most == votes.of else f"{most} of {votes.of}"
+    who = "The one model that picks takes" if votes.of == 1 else f"{share} models pick"
+    return f"{who} <b>{LETTERS[votes.leader]}</b> as {text(name)}.{rest}"
+
+
+def _question(asked: Asked) -> str:
+    return {"colorfulness": "Colourfulness"}.get(asked.question, asked.question.capitalize())
+
+
+def _votes(votes: Sequence[int], *, but: int | None = None) -> str:
+    return ", ".join(f"{LETTERS[at]} {count}" for at, count in enumerate(votes) if count and at != but)
+
+
+def _ordinal(value: float) -> str:
+    whole = round(value)
+    tail = "th" if 10 <= whole % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(whole % 10, "th")
+    return f"{whole}{tail}"
+
+
+def _head(asked: Asked) -> str:
+    low, high = ("least", "most") if asked.mode == "quality" else ("unrelated", "matching")
+    return (f"<div class='cp-axis' aria-hidden='true'><span>Model</span><span>Says</span><span class='cp-ends'>"
+            f"<span>0 {low}</span><span>percentile of its own scores</span><span>{high} 100</span></span>"
+            "<span>On record</span><span class='cp-time'>Time</span></div>")
+
+
+def _row(asked: Asked, one: Judged, *, records: Records, number: int) -> str:
+    answer, row = one.answer, one.row
+    pick = "" if answer.pick is None else LETTERS[answer.pick]
+    name = (f"<span class='cp-name'>{to_model(row.key, row.title)}</span>"
+            f"<span class='cp-alias'>Model {number}</span>")
+    facts = (f"data-model='{text(row.key)}' data-title='{text(row.title)}' data-pick='{pick}' "
+             f"data-reading='{_side(one)}'")
+    if answer.problem:
+        return (f"<div class='cp-row' role='listitem' {facts}><div>{name}</div><div class='cp-problem'>"
+                f"{text(answer.problem)}</div></div>")
+    return (f"<div class='cp-row' role='listitem' {facts}><div>{name}</div><div>{_verdict(asked, one)}</div>"
+            f"<div>{strip(asked, one)}</div><div class='cp-records'>{_records(records.get(row.key, ()))}</div>"
+            f"<div class='cp-time pg-quiet'>{_time(answer.seconds)}</div></div>")
+
+
+def _side(one: Judged) -> str:
+    """What a visitor's own judgement of a pair is held against in blind mode."""
+    if not one.places:
+        return ""
+    return {"as matching pairs": "alike", "as unrelated pairs": "unlike"}.get(one.places[0].reading, "")
+
+
+def _verdict(asked: Asked, one: Judged) -> str:
+    """What the model says, in words; with the numbers that back it in small type."""
+    answer = one.answer
+    if answer.unit == "rating":
+        said = " and ".join(reply.strip()[:40] for reply in answer.replies)
+        return f"<b>{answer.scores[0]:g} of 10</b><small>both orders: {text(said)}</small>"
+    if answer.unit == "votes":
+        orders = ", ".join("unread" if pick is None else LETTERS[pick] for pick in answer.picks)
+        pick = "of two minds" if answer.pick is None else f"picks {LETTERS[answer.pick]}"
+        return f"<b>{pick}</b><small>in order and reversed: {orders}</small>"
+    if asked.mode == "pair":
+        if one.places:
+            found = one.places[0]
+            return (f"<b>{READINGS[found.reading][0]}</b><small>above {found.above_unrelated:.0%} of its unrelated and "
+                    f"{found.above_matching:.0%} of its matching pairs</small>")
+        if answer.controls:
+            below, total = answer.controls
+            return (f"<b>nearer than {below} of {total}</b><small>unrelated examples: a direction only, it is not "
+                    "calibrated</small>")
+        return "<b>not calibrated</b><small>its number alone means nothing</small>"
+    if asked.mode == "quality" and len(answer.scores) == 1:
+        return (f"<b>{_ordinal(one.positions[0])} percentile</b><small>of its reference images</small>" if one.positions
+                else "<b>not calibrated</b><small>its number alone means nothing</small>")
+    if answer.pick is None:
+        return "<b>a tie</b><small>two are exactly equal to it</small>"
+    by = ("a direction only: it is not calibrated" if one.margin is None else
+          f"ahead by {one.margin:.0f} percentile points" if one.margin >= 0.5 else "by less than a percentile point")
+    return f"<b>picks {LETTERS[answer.pick]}</b><small>{by}</small>"
+
+
+def strip(asked: Asked, one: Judged) -> str:
+    """The model's own axis, 0 to 100: where its unrelated and matching pairs lie, and where each option falls."""
+    if one.reference is None:
+        return ""
+    unrelated, matching = bands(one.reference)
+    parts = [f"<i class='cp-band cp-{kind}' style='left:{low:.1f}%;width:{high - low:.1f}%'></i>"
+             for kind, (low, high) in (("unrelated", unrelated), *([("matching", matching)] if matching else []))]
+    many = len(one.positions) > 1
+    for at, left in _sides(one.positions):
+        chosen = " cp-chosen" if at == one.answer.pick or not many else ""
+        letter = f"<span class='{'cp-left' if left else ''}'>{LETTERS[at]}</span>" if many else ""
+        parts.append(f"<b class='cp-mark{chosen}' style='left:{one.positions[at]:.1f}%'>{letter}</b>")
+    said = ", ".join(f"{LETTERS[at] + ' ' if many else ''}{position:.0f}" for at, position in enumerate(one.positions))
+    raw = ", ".join(f"{score:.4g}" for score in one.answer.scores)
+    whole = f"Percentile {said}. Its own {'cosine' if one.answer.unit == 'cosine' else 'score'}: {raw}, which means " \
+        "something only beside the bands"
+    return f"<div class='cp-strip' role='img' aria-label='Percentile {said}' title='{whole}'>{''.join(parts)}</div>"
+
+
+def _sides(positions: Sequence[float]) -> list[tuple[int, bool]]:
+    """Each option with whether its letter stands left of its mark: away from a near neighbour, and within the axis."""
+    order = sorted(range(len(positions)), key=positions.__getitem__)
+    found = []
+    for rank, at in enumerate(order):
+        following = positions[order[rank + 1]] if rank + 1 < len(order) else 200.0
+        near = following - positions[at] < NEAR
+        found.append((at, (near and positions[at] > NEAR) or positions[at] > 100 - NEAR / 2))
+    return found
+
+
+def _records(records: Sequence[Record]) -> str:
+    if not records:
+        return "<span class='pg-quiet'>no figure for such a question</span>"
+    return "".join(f"<span title='{text(_whole(one))}'>{link(one.address, one.title)} <b>{one.shown}</b> "
+                   f"<span class='pg-quiet'>rank {one.place}</span>{DRAWN if one.synthetic else ''}</span>"
+                   for one in records[:MOST_RECORDS])
+
+
+def _whole(record: Record) -> str:
+    """Everything known of a published figure, for a tooltip."""
+    return "; ".join(filter(None, (f"{record.metric} {record.shown}", record.interval and f"95% {record.interval}",
+                                   f"rank {record.place} among {record.origin} figures",
+                                   record.guessing and f"guessing gives {record.guessing}", record.source,
+                                   record.note)))
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+
+
+def _reveal(asked: Asked, found: Sequence[Judged]) -> str:
+    """The visitor's turn in blind mode: which answer is right."""
+    if asked.mode == "pair":
+        options = [("alike", "Alike"), ("unlike", "Not alike")]
+    elif len(asked.options) > 1:
+        options = [(LETTERS[at], LETTERS[at]) for at in range(len(asked.options))]
+    else:
+        return "<p class='cp-choose'><button type='button' data-right=''>Show the names</button></p>"
+    buttons = "".join(f"<button type='button' data-right='{value}'>{label}</button>" for value, label in options)
+    return (f"<p class='cp-choose' role='group' aria-label='Your own answer'>Which is right? {buttons} "
+            "<span class='pg-quiet'>The names follow. The tally stays in this browser.</span></p>")
+
+
+def _explained(asked: Asked, found: Sequence[Judged]) -> str:
+    """What the axis is and rests on, for those models that have one; and what the others lack."""
+    known = [one.reference for one in found if one.reference is not None]
+    lines = []
+    if known:
+        kind = KINDS.get(pairing(asked), "single images")
+        two = (f"Grey is where the middle 95% of its unrelated {kind} lie, green its matching ones; 100 would be above "
+               "them all." if kind != "single images" else "Grey is where the middle 95% of its reference images lie.")
+        lines.append("Every axis is a model's own: raw scores of two models cannot be compared, places on their "
+                     f"distributions can. {two}")
+        for source in dict.fromkeys((one.source, one.synthetic, one.n_unrelated, one.n_matching) for one in known):
+            name, synthetic, unrelated, matching = source
+            count = f"{unrelated} unrelated and {matching} matching pairs" if matching else f"{unrelated} images"
+            lines.append(f"Measured on {count} of {text(name)}{DRAWN if synthetic else ''}"
+                         + (": drawn by a program, so for photographs take it as a rough guide." if synthetic else "."))
+    if any(one.reference is None and not one.answer.problem and one.answer.unit not in ("rating", "votes")
+           for one in found):
+        lines.append("A model without a distribution shows a direction only. To make one: "
+                     "<code>python -m compute calibrate --models KEY</code>.")
+    if not lines:
+        return ""
+    listed = "".join(f"<li>{line}</li>" for line in lines)
+    return (f"<details class='cp-explained'><summary>How to read this</summary><ul class='pg-list'>{listed}</ul>"
+            "</details>")

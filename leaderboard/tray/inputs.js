@@ -1,0 +1,61 @@
+/**
+ * What lies in the tray, as plain values. An input is one of
+ *   {id, kind: 'image', state: 'sending' | 'ready' | 'failed' | 'gone', key, title, note, error, width, height, thumbnail}
+ *   {id, kind: 'example', key, title, thumbnail}                 an image that the server has
+ *   {id, kind: 'text', text, example: {key, text} | null}        `example` is where the words came from
+ * Pure.
+ */
+
+export const MOST = 9; // a reference with 8 alternatives
+const LETTERS = 'ABCDEFGHI';
+
+/** Whether the input counts: an image that could not be sent does not. */
+export const counts = (input) => input.state !== 'failed' && input.state !== 'gone';
+
+export const modality = (input) => (input.kind === 'text' ? 'text' : 'image');
+
+/** Modalities of what counts, in order: the question to the server which modes fit. */
+export const kinds = (inputs) => inputs.filter(counts).map(modality);
+
+/** The name of each slot: letters, and in a choice the first is the reference. */
+export function labels(inputs, mode) {
+  return inputs.map((_, place) => (mode !== 'choice' ? LETTERS[place] : place === 0 ? 'Reference' : LETTERS[place - 1]));
+}
+
+/** The key of the example that an input still is, or '' when it is the visitor's own. */
+export function exampleKey(input) {
+  if (input.kind === 'example') return input.key;
+  return input.kind === 'text' && input.example && input.text === input.example.text ? input.example.key : '';
+}
+
+/** Keys of the examples in order, or null when something of the visitor's own is among them. */
+export function exampleKeys(inputs) {
+  const keys = inputs.map(exampleKey);
+  return keys.includes('') ? null : keys;
+}
+
+/** The input as the server takes it. */
+export function sent(input) {
+  const key = exampleKey(input);
+  if (key) return { kind: 'example', key };
+  return input.kind === 'text' ? { kind: 'text', text: input.text } : { kind: 'image', key: input.key };
+}
+
+/** What in the tray itself stands in the way of a comparison, as a sentence; '' where nothing does. */
+export function obstacle(inputs, mode) {
+  const names = labels(inputs, mode);
+  const first = (fits) => names[inputs.findIndex(fits)];
+  const broken = first((input) => !counts(input));
+  if (broken) return `${broken} holds no image: remove it or drop it again`;
+  const sending = first((input) => input.state === 'sending');
+  if (sending) return `${sending} is still being sent`;
+  const blank = first((input) => input.kind === 'text' && !input.text.trim());
+  return blank ? `${blank} is empty: write a text or remove it` : '';
+}
+
+/** The inputs with one taken to another place. */
+export function moved(inputs, id, place) {
+  const one = inputs.find((input) => input.id === id);
+  const others = inputs.filter((input) => input !== one);
+  return one ? others.toSpliced(Math.max(0, Math.min(place, others.length)), 0, one) : inputs;
+}

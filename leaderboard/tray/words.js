@@ -1,0 +1,30 @@
+/** Words of the page that more than one part says, and numbers as a reader takes them. Pure. */
+
+/** What each mode asks, in a line: the server names the modes, and which of them fit. */
+export const ABOUT = {
+  pair: 'How alike each model finds the two.',
+  choice: 'Which alternative each model finds nearest to the reference.',
+  odd: 'Which image each model finds least like the others.',
+  quality: 'How each model judges an image by itself.',
+};
+
+/** What mode `quality` can ask; the first is asked unless another is chosen. */
+export const QUESTIONS = ['quality', 'brightness', 'colorfulness', 'contrast', 'sharpness'];
+
+export const KINDS = { encoder: 'encoder', metric: 'perceptual metric', mllm: 'vision-language model' };
+
+export const PRIVATE = 'Your own images and texts stay here: the link carries only examples.';
+
+/** Bytes with the unit of a download: `605 MB`, `1.8 GB`. */
+export function size(bytes) {
+  const steps = [['GB', 1e9], ['MB', 1e6], ['kB', 1e3]];
+  const [unit, one] = steps.find(([, least]) => bytes >= least) ?? ['bytes', 1];
+  const amount = bytes / one;
+  return `${amount < 10 && one > 1 ? amount.toFixed(1).replace(/\.0$/, '') : Math.round(amount)} ${unit}`;
+}
+
+/** `1 file`, `3 files`. */
+export const many = (count, one, more = `${one}s`) => `${count} ${count === 1 ? one : more}`;
+
+/** A sentence ends in a point, whatever wrote it. */
+export const sentence = (text) => (/[.!?…]$/.test(text) ? text : `${text}.`);

@@ -1,0 +1,128 @@
+"""Try the models on images and texts of one's own: the tray, the answers, where images agree, and perturbations."""
+
+from __future__ import annotations
+
+import html
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import gradio as gr
+
+from compute.types import LikenessError, View
+from leaderboard import compare_batch, compare_blocks, compare_patches, compare_perturb, judged, ui
+from leaderboard.live import QUEUE
+from leaderboard.records import records
+from leaderboard.tray.answers import answers as answers_place
+from leaderboard.tray.tray import tray
+
+if TYPE_CHECKING:
+    from compute.live.answers import Asked
+
+SENTENCE = ("Drop images or texts, choose models, and see how each judges them: on its own scale, beside what it gives "
+            "to pairs that match and pairs that do not, and beside its published results. What you add stays in memory "
+            "for this visit only.")
+PAUSE = 0.4  # seconds between two looks at what has come so far
+DOWNLOADS = "downloads"  # of weights: one at a time, and nobody's comparison waits for it
+Result = tuple[str, "Asked | None"]  # the markup so far, and the question once all models have answered
+log = logging.getLogger(__name__)
+
+
+def draw(site: ui.Site) -> None:
+    """The tray, the answers below it, two ways to look closer, and batches."""
+    ui.heading(site, title="Compare", sentence=SENTENCE, copy=False)
+    inputs = tray(site.panel.assets)
+    payload = gr.State({})
+    fetched = gr.HTML("", apply_default_css=False)
+    stop = gr.Button("Stop the download", visible=False, size="sm")
+    answers = answers_place(site.panel.assets)
+    with gr.Column(visible=False, elem_id="closer") as closer:
+        patches = compare_patches.section(site, payload)
+        perturbed = compare_perturb.section(site, payload)
+    compare_batch.section(site)
+    outputs = [answers, payload, closer, *patches.components, *perturbed.components]
+
+    def compare(event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
+        yield from shown(_payload(event), request)
+
+    def shown(asked_for: dict[str, Any], request: Any) -> Iterator[list[Any]]:
+        for markup, asked in answered(site, asked_for, request):
+            if asked is None:
+                yield [markup, *[gr.skip()] * (len(outputs) - 1)]
+            else:
+                yield [markup, asked_for, gr.update(visible=True), *patches.renew(asked, asked_for),
+                       *perturbed.renew(asked, asked_for)]
+
+    run = {"outputs": outputs, "concurrency_id": QUEUE, "show_progress": "minimal", "show_progress_on": [answers],
+           "api_visibility": "private"}
+    inputs.compare(compare, concurrency_limit=1, trigger_mode="always_last", **run)
+
+    def download(event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
+        asked_for = _payload(event)
+        for line, at_work in downloaded(site, asked_for, request):
+            yield [line, gr.update(visible=at_work), asked_for]
+
+    def compare_then(asked_for: dict[str, Any], request: gr.Request) -> Iterator[list[Any]]:
+        yield from shown(asked_for, request)
+
+    # The weights first, in a queue of their own, then the comparison as ever.
+    inputs.download(download, outputs=[fetched, stop, payload], concurrency_id=DOWNLOADS, concurrency_limit=1,
+                    show_progress="hidden", api_visibility="private").then(compare_then, inputs=[payload], **run)
+    stop.click(lambda asked_for: site.panel.live.stop(str(asked_for.get("session", ""))), inputs=[payload], queue=False,
+               show_progress="hidden", api_visibility="private")
+
+
+def _payload(event: gr.EventData) -> dict[str, Any]:
+    return event._data if isinstance(event._data, dict) else {}
+
+
+def answered(site: ui.Site, payload: dict[str, Any], request: Any) -> Iterator[Result]:
+    """The answers as they come. A fault of the visitor's, or of ours, is a sentence in their place."""
+    try:
+        site.panel.admit(request)
+        asked, rows = site.panel.live.read(payload)
+        references = site.panel.references()
+        known = frozenset(model for model, pairing in references if pairing == judged.pairing(asked))
+        published = records(site.boards, models=[row.key for row in rows], mode=asked.mode, kinds=asked.kinds,
+                            question=asked.question)
+        found, shown = [], time.perf_counter()
+        for answer in site.panel.live.judge(asked, rows, session=str(payload.get("session", "")), calibrated=known):
+            found.append(judged.judged(answer, rows[len(found)], asked, references))
+            left = [row.title for row in rows[len(found):]]
+            if left and time.perf_counter() - shown > PAUSE:
+                shown = time.perf_counter()
+                yield _markup(asked, found, left, published, payload), None
+        yield _markup(asked, found, [], published, payload), asked
+    except LikenessError as error:
+        yield _message(str(error)), None
+    except Exception:
+        log.exception("A comparison failed")
+        yield _message(ui.FAILED), None
+
+
+def _markup(asked: Asked, found: Sequence[judged.Judged], left: Sequence[str], published: Any,
+            payload: dict[str, Any]) -> str:
+    return compare_blocks.result(asked, found, left=left, records=published, blind=payload.get("blind") is True)
+
+
+def downloaded(site: ui.Site, payload: dict[str, Any], request: Any) -> Iterator[tuple[str, bool]]:
+    """What the download of the chosen models' weights has come to, and whether it is still at work."""
+    try:
+        site.panel.admit(request)
+        _, rows = site.panel.live.read(payload)
+        for row, here, whole in site.panel.live.fetch(rows, session=str(payload.get("session", ""))):
+            yield compare_blocks.download(row, here, whole), True
+        yield "", False
+    except LikenessError as error:
+        yield _message(str(error)), False
+    except Exception:
+        log.exception("A download failed")
+        yield _message(ui.FAILED), False
+
+
+def _message(sentence: str) -> str:
+    return f"<p class='pg-message' role='status'>{html.escape(sentence)}</p>"
+
+
+COMPARE = View(key="compare", title="Compare", draw=draw)

@@ -1,0 +1,194 @@
+"""The Compare page's budgets, measured: python -m tests.bench.bench_compare [--repeats 12]
+
+Starts the real app with a ViT-B/32 of random weights in an empty cache of the hub's, clicks in a real browser, and
+prints a line a budget; beside it the same model called directly, without a page, in the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import io
+import json
+import os
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from compute.catalog import shipped
+from tests.bench.measure import ARGUMENTS, ROOT, Report, free_port, memory, running
+
+VIT = "laion/clip-vit-b-32-laion2b-s34b-b79k"
+VISITORS = 20
+RESULT = ".cp-result[data-done=yes]"
+CLICK = """async ({result}) => {
+  const before = document.querySelector(result)?.dataset.at;
+  const button = document.querySelector('.tr-foot .tr-primary');
+  const start = performance.now();
+  button.click();
+  while ((document.querySelector(result)?.dataset.at ?? before) === before) {
+    if (performance.now() - start > 60000) throw new Error('no answer within a minute');
+    await new Promise(requestAnimationFrame);
+  }
+  await new Promise(requestAnimationFrame);
+  return performance.now() - start;
+}"""
+
+
+def vit(cache: Path) -> None:
+    """ViT-B/32 with random weights, laid out as the hub's client keeps a download."""
+    import open_clip
+    import torch
+    from safetensors.torch import save_file
+
+    row = next(row for row in shipped().models if row.key == VIT)
+    home = cache / f"models--{row.weights.replace('/', '--')}"
+    folder = home / "snapshots" / row.revision
+    folder.mkdir(parents=True)
+    torch.manual_seed(0)
+    model = open_clip.create_model("ViT-B-32", pretrained=None)
+    config = {"model_cfg": open_clip.get_model_config("ViT-B-32"),
+              "preprocess_cfg": {"mean": [0.48, 0.46, 0.41], "std": [0.27, 0.26, 0.28], "interpolation": "bicubic",
+                                 "resize_mode": "shortest", "size": 224}}
+    (folder / "open_clip_config.json").write_text(json.dumps(config))
+    save_file({name: value.contiguous() for name, value in model.state_dict().items()},
+              folder / "open_clip_model.safetensors")
+
+
+def photographs(count: int) -> list[bytes]:
+    """Different pictures of 1,200 x 900 pixels, as JPEG: smooth noise, which takes as long as a photograph."""
+    found = []
+    for seed in range(count):
+        small = np.random.default_rng(seed).integers(0, 255, (24, 32, 3), dtype=np.uint8)
+        out = io.BytesIO()
+        Image.fromarray(small).resize((1200, 900), Image.Resampling.BICUBIC).save(out, "JPEG", quality=90)
+        found.append(out.getvalue())
+    return found
+
+
+def opened(browser: Browser, address: str, models: str) -> Page:
+    """The page with an empty tray and these models ticked."""
+    page = browser.new_context().new_page()
+    page.goto(f"{address}compare?mode=pair&inputs=cat,coffee&models={models}")
+    page.wait_for_selector(RESULT, timeout=180_000)  # a link asks by itself: the models are loaded now
+    return page
+
+
+def put(page: Page, files: list[bytes]) -> None:
+    """Two new pictures in place of what was there."""
+    page.get_by_role("button", name="Clear").click()
+    page.set_input_files(".likeness-tray input[type=file]", [
+        {"name": f"{at}.jpg", "mimeType": "image/jpeg", "buffer": data} for at, data in enumerate(files)])
+    page.wait_for_function("document.querySelector('.likeness-tray').dataset.count === '2' && "
+                           "document.querySelector('.likeness-tray').dataset.busy === 'false' && "
+                           "!document.querySelector('.tr-foot .tr-primary').disabled && "
+                           "document.querySelector('.tr-foot .tr-primary').getAttribute('aria-disabled') !== 'true'")
+
+
+def clicks(page: Page, pictures: list[bytes], repeats: int) -> tuple[list[float], list[float]]:
+    """Times from the click to the answer, in ms: of pairs that are new, and of the same pairs once more."""
+    new, again = [], []
+    for turn in range(repeats):
+        put(page, pictures[2 * turn:2 * turn + 2])
+        new.append(page.evaluate(CLICK, {"result": RESULT}))
+        again.append(page.evaluate(CLICK, {"result": RESULT}))
+    return new[1:], again[1:]  # the first one warms
+
+
+def direct(key: str, pictures: list[bytes]) -> float:
+    """Median ms of decoding and encoding a pair with the model alone."""
+    from compute import decoding, models
+
+    row = next(row for row in shipped().models if row.key == key)
+    model = models.load(row, hardware=models.hardware("cpu"))
+    times = []
+    for at in range(0, len(pictures) - 1, 2):
+        began = time.perf_counter()
+        model.embed("image", [model.prepare("image", decoding.decode(one)) for one in pictures[at:at + 2]])
+        times.append((time.perf_counter() - began) * 1000)
+    return float(np.median(times[1:]))
+
+
+def crowd(report: Report, browser: Browser, address: str, pictures: list[bytes]) -> None:
+    """Twenty programs that compare at once, in the pages' queue, while a visitor switches suites."""
+    from gradio_client import Client
+
+    clients = [Client(address, verbose=False) for _ in range(VISITORS)]
+    uris = [f"data:image/jpeg;base64,{base64.b64encode(one).decode()}" for one in pictures]
+    begun, ended, failed = [0.0] * VISITORS, [0.0] * VISITORS, []
+    gate = threading.Barrier(VISITORS)
+
+    def visit(at: int) -> None:
+        gate.wait()
+        time.sleep(at * 0.05)  # so that there is an order to keep
+        begun[at] = time.perf_counter()
+        try:
+            answers = clients[at].predict(uris[2 * at], uris[2 * at + 1], "tiny,ssim", api_name="/score_pair")
+            failed.extend(one["problem"] for one in answers if one["problem"])
+        except Exception as error:
+            failed.append(str(error))
+        ended[at] = time.perf_counter()
+
+    page = browser.new_context().new_page()
+    page.goto(f"{address}board")
+    page.wait_for_selector(".likeness-board[data-ready=true]")
+    switches = []
+    with ThreadPoolExecutor(VISITORS) as threads:
+        waiting = [threads.submit(visit, at) for at in range(VISITORS)]
+        suites = ["mieb", "pairbench", "unisim-ood", "mieb-lite", "unisim-core"]
+        while not all(one.done() for one in waiting):
+            suite = suites[len(switches) % len(suites)]
+            began = time.perf_counter()
+            page.goto(f"{address}board?suite={suite}") if not switches else page.evaluate(
+                "suite => fetch(`data/board/${suite}`, {cache: 'reload'}).then((one) => one.arrayBuffer())", suite)
+            switches.append((time.perf_counter() - began) * 1000)
+    report.fact(f"{VISITORS} visitors compare at once, without an error", not failed, "; ".join(failed[:2]))
+    report.row(f"{VISITORS} visitors, all answered", [max(ended) - min(begun)], budget=60, unit="s", single=True)
+    order = np.argsort(ended)
+    overtaken = int(np.abs(order - np.arange(VISITORS)).max())
+    report.fact("... in the order they came", overtaken <= 2, f"nobody moved by more than {overtaken} places")
+    report.row("a suite's table meanwhile", switches[1:], budget=1000, beside=f"{len(switches) - 1} fetched")
+
+
+def main() -> None:
+    """Measures everything; exit code 1 when a budget is exceeded."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--repeats", type=int, default=12)
+    repeats = parser.parse_args().repeats
+    pictures = photographs(2 * max(repeats + 1, VISITORS))
+    report = Report()
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        os.environ |= {"HF_HUB_CACHE": folder, "HF_HUB_OFFLINE": "1"}  # read once, when the hub's client is imported
+        vit(Path(folder))
+        browser = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"),
+                                             args=list(ARGUMENTS))
+        with running(["app.py"], port=free_port(), database=Path(folder) / "board.duckdb") as (address, process, _):
+            idle = browser.new_context().new_page()
+            idle.goto(f"{address}compare")
+            idle.wait_for_selector(".likeness-tray[data-ready=true]")
+            report.row("memory, the page open, no model loaded", [memory(process)], budget=450, unit="MB", single=True)
+            for key, name, budget in (("tiny", "the bundled model", 400), (VIT, "ViT-B/32, random weights", 1200)):
+                page = opened(browser, address, key)
+                new, again = clicks(page, pictures, repeats + 1)
+                alone = direct(key, pictures[:2 * repeats])
+                report.row(f"click to answer, two images, {name}", new, budget=budget,
+                           beside=f"the model alone {alone:.0f} ms: {np.median(new) / alone:.1f} x")
+                report.row("... the same pair again", again, budget=100)
+                page.context.close()
+            crowd(report, browser, address, pictures)
+            report.note("memory after all", [memory(process)], unit="MB")
+        browser.close()
+    print(f"{report.over} over budget" if report.over else "all within budget")
+    sys.exit(1 if report.over else 0)
+
+
+if __name__ == "__main__":
+    os.chdir(ROOT)
+    main()

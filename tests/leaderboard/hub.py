@@ -1,0 +1,116 @@
+"""Stands in for the hub: one file of one data set, in the hub's own layout of answers, on a port of this machine.
+
+As there, a file's address answers with its commit, its SHA-256 and its size, and sends on to another host for them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+REPO, FILE = "someone/likeness", "likeness.duckdb"
+
+
+class Hub:
+    """What it holds and how it behaves; `asked` lists the requests, `tokens` who was shown which."""
+
+    def __init__(self) -> None:
+        self.content, self.commit = b"", "0" * 40
+        self.error = ""  # RepoNotFound, EntryNotFound: as the hub says it
+        self.cut = False  # ends the connection before the file's end
+        self.wait: threading.Event | None = None  # until it is set, bytes are held back
+        self.asked: list[str] = []
+        self.tokens: dict[str, set[str]] = {"hub": set(), "store": set()}
+        self.address = ""
+
+    def publish(self, content: bytes, *, commit: str) -> None:
+        """Another commit with other content."""
+        self.content, self.commit, self.asked = content, commit * 40, []
+
+    @property
+    def fetched(self) -> int:
+        """How often the bytes were asked for."""
+        return sum(line.startswith("GET /store/") for line in self.asked)
+
+
+def handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_HEAD(self) -> None:
+            self.answer()
+
+        def do_GET(self) -> None:
+            self.answer()
+
+        def answer(self) -> None:
+            if self.path.startswith("/api/"):  # what the library asks on its own account
+                self.say(404, {})
+                return
+            hub.asked.append(f"{self.command} {self.path}")
+            store = self.path.startswith("/store/")
+            hub.tokens["store" if store else "hub"].add(self.headers.get("authorization", ""))
+            digest = hashlib.sha256(hub.content).hexdigest()
+            if store:
+                self.file(digest)
+            elif hub.error:
+                self.say(404, {"X-Error-Code": hub.error, "X-Error-Message": "Not here"})
+            elif self.path in (f"/datasets/{REPO}/resolve/{revision}/{FILE}" for revision in ("main", hub.commit)):
+                self.say(302, {"X-Repo-Commit": hub.commit, "X-Linked-Etag": f'"{digest}"', "ETag": '"redirect"',
+                               "X-Linked-Size": str(len(hub.content)),
+                               "Location": f"http://localhost:{self.server.server_address[1]}/store/{digest}"})
+            else:
+                self.say(404, {"X-Error-Code": "EntryNotFound"})
+
+        def file(self, digest: str) -> None:
+            if hub.wait:
+                hub.wait.wait(30)
+            self.send_response(200)
+            self.send_header("ETag", f'"{digest}"')
+            self.send_header("Content-Length", str(len(hub.content)))
+            self.end_headers()
+            self.wfile.write(hub.content[:len(hub.content) // 2] if hub.cut else hub.content)
+            self.close_connection = hub.cut
+
+        def say(self, status: int, headers: dict[str, str]) -> None:
+            self.send_response(status)
+            for name, value in {**headers, "Content-Length": "0"}.items():
+                self.send_header(name, value)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Requests are listed in `asked` instead."""
+
+    return Handler
+
+
+@contextmanager
+def serving() -> Iterator[Hub]:
+    """A stand-in that answers until the block ends."""
+    hub = Hub()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler(hub))
+    server.daemon_threads = True
+    hub.address = f"http://127.0.0.1:{server.server_address[1]}"
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        yield hub
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def point_at(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes the hub's library in this process ask the stand-in, as HF_ENDPOINT does for one that starts."""
+    from huggingface_hub import constants
+
+    address = f"{hub.address}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
+    monkeypatch.setattr(constants, "ENDPOINT", hub.address)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "HF_URL_HOSTS", frozenset({"127.0.0.1"}))
+    monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", address)
+    monkeypatch.setattr("huggingface_hub.file_download.HUGGINGFACE_CO_URL_TEMPLATE", address, raising=False)
