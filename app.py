@@ -8,6 +8,7 @@ import sys
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # nothing leaves the machine while browsing
 
 from compute.build import build, is_stale  # noqa: E402
+from compute.live import memory  # noqa: E402
 from compute.types import LikenessError  # noqa: E402
 from leaderboard import accelerator, hosting, options  # noqa: E402
 
@@ -16,6 +17,7 @@ def main() -> None:
     """Serves where the command line, else the environment, says: python app.py --help."""
     asked = options.read()
     accelerator.claim()
+    memory.few_arenas()
     try:
         data = hosting.asked()
         fetched = data.start() if data else None

@@ -28,7 +28,7 @@ SENTENCE = ("Point at a place in one image to see which places of the other are 
 log = logging.getLogger(__name__)
 
 
-def section(site: ui.Site, payload: gr.State) -> Part:
+def section(site: ui.Site, payload: gr.JSON) -> Part:
     """Builds the part; it is there when two images were compared by a model with patch tokens."""
     with gr.Accordion("Where do they agree?", open=False, visible=False) as around:
         ui.static_html(f"<p class='pg-quiet'>{SENTENCE}</p>")

@@ -40,7 +40,7 @@ class Part:
     renew: Any
 
 
-def section(site: ui.Site, payload: gr.State) -> Part:
+def section(site: ui.Site, payload: gr.JSON) -> Part:
     """Builds the part. It opens with what was last compared."""
     with gr.Accordion("Perturb: is a model sensitive to what you care about?", open=False, visible=False) as around:
         ui.static_html(f"<p class='pg-quiet'>{SENTENCE}</p>")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from compute.tasks.drawing.scenes import Scene
 
 LONG_SIDE = 512  # pixels a photograph is shown at, at most
+MOST = 12  # examples that stay in memory, decoded
 DRAWN_SIDE = 256  # pixels of a drawn scene, four times what is drawn
 CC0, PUBLIC = "CC0", "public domain"
 
@@ -131,7 +132,7 @@ _UNLIKE_TEXTS = ("two boats on a lake at dawn", "a recipe for lentil soup", "the
                  "children playing in a fountain", "a map of the underground")
 
 
-@cache
+@lru_cache(maxsize=MOST)
 def load(key: str) -> Input:
     """The example as an input. Raises BadInput for an unknown key, NotHere where scikit-image's files are missing."""
     found = next((example for example in EXAMPLES if example.key == key), None)

@@ -137,6 +137,7 @@ class Batch {
 
   tell(name, data = {}) {
     this.turn += 1;
+    this.root.dataset.turn = String(this.turn);
     this.trigger(name, { session: this.tray().server.session, turn: this.turn, ...data });
     clearTimeout(this.timer);
     if (this.running) this.timer = setTimeout(() => say(this.said, 'Still waiting: other visitors come first, or the server does not answer. Cancel hands back what is finished.'), SLOW);

@@ -24,7 +24,8 @@ SENTENCE = ("Drop images or texts, choose models, and see how each judges them: 
             "to pairs that match and pairs that do not, and beside its published results. What you add stays in memory "
             "for this visit only.")
 PAUSE = 0.4  # seconds between two looks at what has come so far
-DOWNLOADS = "downloads"  # of weights: one at a time, and nobody's comparison waits for it
+DOWNLOADS, WATCHERS = "downloads", 8  # of weights: one at a time, watched by some; nobody's comparison waits for it
+RENEW = "() => { document.querySelector('.likeness-tray')?.likenessTray?.ask(); }"  # which models are here now
 Result = tuple[str, "Asked | None"]  # the markup so far, and the question once all models have answered
 log = logging.getLogger(__name__)
 
@@ -33,9 +34,11 @@ def draw(site: ui.Site) -> None:
     """The tray, the answers below it, two ways to look closer, and batches."""
     ui.heading(site, title="Compare", sentence=SENTENCE, copy=False)
     inputs = tray(site.panel.assets)
-    payload = gr.State({})
-    fetched = gr.HTML("", apply_default_css=False)
-    stop = gr.Button("Stop the download", visible=False, size="sm")
+    # What was asked last, for the parts below. A gr.State would make every page of the app keep a connection open.
+    payload = gr.JSON({}, visible=False)
+    with gr.Row(elem_classes="pg-controls"):
+        fetched = gr.HTML("", apply_default_css=False)
+        stop = gr.Button("Stop the download", visible=False, size="sm", scale=0, min_width=160)
     answers = answers_place(site.panel.assets)
     with gr.Column(visible=False, elem_id="closer") as closer:
         patches = compare_patches.section(site, payload)
@@ -57,6 +60,7 @@ def draw(site: ui.Site) -> None:
     run = {"outputs": outputs, "concurrency_id": QUEUE, "show_progress": "minimal", "show_progress_on": [answers],
            "api_visibility": "private"}
     inputs.compare(compare, concurrency_limit=1, trigger_mode="always_last", **run)
+    inputs.compare(lambda: "", outputs=[fetched], queue=False, show_progress="hidden", api_visibility="private")
 
     def download(event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
         asked_for = _payload(event)
@@ -67,8 +71,10 @@ def draw(site: ui.Site) -> None:
         yield from shown(asked_for, request)
 
     # The weights first, in a queue of their own, then the comparison as ever.
-    inputs.download(download, outputs=[fetched, stop, payload], concurrency_id=DOWNLOADS, concurrency_limit=1,
-                    show_progress="hidden", api_visibility="private").then(compare_then, inputs=[payload], **run)
+    done = inputs.download(download, outputs=[fetched, stop, payload], concurrency_id=DOWNLOADS,
+                           concurrency_limit=WATCHERS, show_progress="hidden", api_visibility="private")
+    done.then(None, js=RENEW, api_visibility="private")
+    done.then(compare_then, inputs=[payload], **run)
     stop.click(lambda asked_for: site.panel.live.stop(str(asked_for.get("session", ""))), inputs=[payload], queue=False,
                show_progress="hidden", api_visibility="private")
 
@@ -82,10 +88,11 @@ def answered(site: ui.Site, payload: dict[str, Any], request: Any) -> Iterator[R
     try:
         site.panel.admit(request)
         asked, rows = site.panel.live.read(payload)
-        references = site.panel.references()
+        with site.db.hold():
+            references = site.panel.references()
+            published = records(site.boards, models=[row.key for row in rows], mode=asked.mode, kinds=asked.kinds,
+                                question=asked.question)
         known = frozenset(model for model, pairing in references if pairing == judged.pairing(asked))
-        published = records(site.boards, models=[row.key for row in rows], mode=asked.mode, kinds=asked.kinds,
-                            question=asked.question)
         found, shown = [], time.perf_counter()
         for answer in site.panel.live.judge(asked, rows, session=str(payload.get("session", "")), calibrated=known):
             found.append(judged.judged(answer, rows[len(found)], asked, references))
@@ -111,8 +118,8 @@ def downloaded(site: ui.Site, payload: dict[str, Any], request: Any) -> Iterator
     try:
         site.panel.admit(request)
         _, rows = site.panel.live.read(payload)
-        for row, here, whole in site.panel.live.fetch(rows, session=str(payload.get("session", ""))):
-            yield compare_blocks.download(row, here, whole), True
+        for row, come in site.panel.live.fetch(rows, session=str(payload.get("session", ""))):
+            yield compare_blocks.download(row, come.here, come.whole, behind=come.behind), True
         yield "", False
     except LikenessError as error:
         yield _message(str(error)), False

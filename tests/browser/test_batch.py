@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -18,10 +19,10 @@ PLACE, TRAY = ".likeness-batch", ".likeness-tray[data-ready=true]"
 
 @pytest.fixture
 def opened(visit: Callable[..., Any]) -> Callable[..., Any]:
-    """Opens the page with the tiny model ticked, and the part for tables."""
+    """Opens the page with models ticked, the tiny one at least, and the part for tables."""
 
-    def open_part(**how: Any) -> Any:
-        page = visit("compare?models=tiny&inputs=astronaut,text-astronaut", ready=TRAY, **how)
+    def open_part(*, models: str = "tiny", inputs: str = "astronaut,text-astronaut", **how: Any) -> Any:
+        page = visit(f"compare?models={models}&inputs={inputs}", ready=TRAY, **how)
         page.locator(f"{PLACE} summary").click()
         return page
 
@@ -78,9 +79,9 @@ def test_images_in_a_zip_and_rows_that_fail_or_would_do_harm(opened: Callable[..
 
 def test_a_file_that_cannot_be_used_is_a_sentence_each_time(opened: Callable[..., Any]) -> None:
     page = opened(width=390)
-    for _ in range(2):  # the second is as new as the first
+    for turn in range(2):  # the second is as new as the first
         add(page, b"left,right\na,b\n")
-        page.locator(f"{PLACE}[data-state=sending]").wait_for(state="attached")
+        page.locator(f"{PLACE}[data-turn='{turn + 1}']").wait_for()
         assert ended(page).startswith("The table needs a heading with the columns first and second")
     add(page, b"")
     assert page.locator(f"{PLACE} [role=status]").inner_text() == "pairs.csv is empty."
@@ -89,16 +90,17 @@ def test_a_file_that_cannot_be_used_is_a_sentence_each_time(opened: Callable[...
 
 def test_others_are_answered_while_a_table_is_at_work_and_a_cancel_keeps_what_is_done(
         opened: Callable[..., Any], visit: Callable[..., Any]) -> None:
-    page = opened()
-    pictures = {f"{number}.png": png("red", (1600 + number, 1200)) for number in range(200)}
-    table = "first,second\n" + "".join(f"{number}.png,a photo of {number} squares\n" for number in range(200))
+    page = opened(models="tiny,ms-ssim", inputs="astronaut,photographer")
+    pictures = {f"{number}.png": png("red", (2000 + number, 1500)) for number in range(21)}
+    table = "first,second\n" + "".join(f"{one}.png,{two}.png\n" for one, two in [*combinations(range(21), 2)][:200])
     add(page, zips.packed({"a.csv": table.encode(), **pictures}), "long.zip")
-    page.locator(f"{PLACE}[data-state=running]").wait_for(timeout=60_000)
+    page.locator(f"{PLACE}[data-state=running]").wait_for(timeout=120_000)
     other = visit("compare?mode=pair&models=tiny&inputs=astronaut,text-astronaut", ready=TRAY)
-    other.locator(".cp-result[data-done=yes]").wait_for()
+    other.locator(".cp-result[data-done=yes]").wait_for(timeout=60_000)
     assert page.locator(PLACE).get_attribute("data-state") == "running"
     page.get_by_role("button", name="Cancel", exact=True).click()
     said = ended(page)
     found = downloaded(page)
-    assert said.startswith("Stopped: ") and 0 < len(found) < 200
-    assert said.split()[1] == str(sum(row["tiny score"] != "" for row in found)) and "of 200 pairs" in said
+    assert said.startswith("Stopped: ") and 0 < len(found) < 200 and any(row["tiny score"] for row in found)
+    assert said.split()[1] == str(sum(row["problem"] == "" for row in found)) and "of 200 pairs" in said
+    assert {row["problem"] for row in found if not row["ms-ssim score"]} <= {"ms-ssim: Stopped before it was asked"}
