@@ -10,7 +10,7 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # nothing leaves the
 from compute.build import build, is_stale  # noqa: E402
 from compute.live import memory  # noqa: E402
 from compute.types import LikenessError  # noqa: E402
-from leaderboard import accelerator, hosting, options  # noqa: E402
+from leaderboard import accelerator, hosting, options, tools  # noqa: E402
 
 
 def main() -> None:
@@ -24,7 +24,8 @@ def main() -> None:
         if fetched is None and is_stale(asked.database):
             print(f"Building {asked.database.name} ...", flush=True)
             build(asked.database)
-        from leaderboard import ui
+        with tools.put_off():
+            from leaderboard import ui
 
         blocks, launch = ui.build(fetched or asked.database, data=data)
         blocks.launch(**launch, **asked.launch)

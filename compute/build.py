@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from compute import calibration, item_maps, published, runs, store
 from compute.catalog import Catalog, shipped
 from compute.importing import collection as collections
+from compute.models import ADAPTERS, NOTES, weights
+from compute.models import wanted as read_of
 from compute.published import PUBLISHED, read_csv
 from compute.runs import Kept, thumbnails, ways
 from compute.store import frame
-from compute.types import BadInput
+from compute.types import BadInput, Model
 
 RESULTS = Path(os.environ.get("LIKENESS_RESULTS") or store.ROOT / "results").absolute()
 COMPUTED = store.ROOT / "assets" / "computed"
@@ -71,7 +76,9 @@ def build(path: Path = store.DATABASE, *, results: Path = RESULTS) -> Report:
         frames["projections"] = pd.read_csv(PROJECTIONS)
     kept, problems = computed((results, COMPUTED), catalog=catalog)
     add_computed(frames, kept, catalog=catalog)
-    calibrations, wrong = calibration.every(results, COMPUTED, models={row.key for row in catalog.models})
+    rows = {row.key: row for row in catalog.models}
+    calibrations, wrong = calibration.every(results, COMPUTED, models=rows,
+                                            differs=lambda kept: other_model(rows[kept.reference.model], kept.settings))
     frames["calibrations"] = calibration.frame(calibrations)
     problems += wrong
     damaged = store.write(
@@ -184,6 +191,24 @@ def add_computed(frames: dict[str, pd.DataFrame], kept: list[Kept], *, catalog: 
     frames["runs"] = _joined(frames["runs"], frame(rows), keys=["id"])
     frames["scores"] = _joined(frames["scores"], frame([score for one in kept for score in one.scores]),
                                keys=["run", "subset", "metric"])
+
+
+def other_model(row: Model, settings: Mapping[str, Any]) -> str:
+    """What of a calibration's model is not the row's now: adapter, its version, weights, options or pinned revision.
+
+    Of a folder within the repository the files' digest is compared; a branch and a folder elsewhere say nothing.
+    """
+    recorded = settings.get("model") or {}
+    family = ADAPTERS.get(row.adapter)
+    now = {"adapter": row.adapter, "version": family.version if family else None,
+           "weights": Path(row.weights).name if Path(row.weights).is_absolute() else row.weights,
+           "options": {name: value for name, value in row.options.items() if name not in NOTES}}
+    if row.weights and not Path(row.weights).is_absolute() and (store.ROOT / row.weights).is_dir() and family:
+        now["revision"] = weights.revision(row, wanted=read_of(row))
+    elif weights.COMMIT.fullmatch(row.revision):
+        now["revision"] = row.revision
+    return ", ".join(f"{name} was {recorded.get(name)!r} and is {value!r}" for name, value in now.items()
+                     if recorded.get(name) != json.loads(json.dumps(value)))
 
 
 def _source(folder: Path) -> str:

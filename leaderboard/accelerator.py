@@ -31,14 +31,17 @@ class Refused:
 def claim() -> ModuleType | None:
     """The package `spaces`, None where it is not installed. To be called before anything imports torch or gradio.
 
-    One that cannot be imported is left out, but not on a ZeroGPU Space, which must not run without its GPU.
+    One that cannot be imported, or is another (any folder of that name can be imported), is left out, but not on a
+    ZeroGPU Space, which must not run without its GPU.
     """
+    needed = bool(os.environ.get("SPACES_ZERO_GPU"))
     try:
-        return import_module("spaces")
+        found = import_module("spaces")
     except ImportError:
-        if os.environ.get("SPACES_ZERO_GPU"):
+        if needed:
             raise
         return None
+    return found if needed or hasattr(found, "GPU") else None
 
 
 def on_gpu(function: Callable[Given, Result], *,

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import logging
 import statistics
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from compute.types import BadInput, LikenessError, Model
-from leaderboard.batch_table import Cell, Line, cell
+from leaderboard.batch_table import SHOWN, Cell, Line, cell
 from leaderboard.judged import References
 from leaderboard.live import FAILED, MOST_MODELS, Live
 
@@ -27,6 +28,7 @@ CHUNK = 10  # pairs a model is asked before the next one: two that do not fit in
 MOST = 6  # tables at work at once, in the whole app
 IDLE = 120.0  # seconds without a turn after which a table gives way to another
 KEPT = 24_000_000  # bytes of encodings a table keeps
+CELL = 500  # bytes of an answer with its words, about
 NAME = ("batch", "table")  # of the work in the session's memory
 GONE = "The table is no longer here. Add it again"
 RUNNING, DONE, STOPPED = "running", "done", "stopped"
@@ -74,6 +76,12 @@ class Work:
     @property
     def over(self) -> bool:
         return self._stopped or self._next is None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the text it holds, with all answers that it will have; encodings come and go and are bounded."""
+        words = [text for row in self.rows for text in (row.name, row.first, row.second, row.problem)]
+        return sum(map(sys.getsizeof, words)) + CELL * len(self.rows) * len(self.models)
 
     def turn(self, live: Live, references: References, *, seconds: float = TURN) -> Progress:
         """Asks for so many seconds, at least one model about one pair, and tells how far it is."""
@@ -131,7 +139,10 @@ class Work:
             self._kept.clear()
 
     def _release(self) -> None:
+        """Lets go of all but what the results repeat: one sign more than they show, so that they say it is shortened.
+        """
         self.batch, self._kept = None, {}
+        self.rows = tuple(replace(row, first=row.first[:SHOWN + 1], second=row.second[:SHOWN + 1]) for row in self.rows)
 
     def _whole(self, place: int) -> bool:
         return place in self._refused or all((place, model.key) in self._cells for model in self.models)

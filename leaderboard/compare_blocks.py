@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from leaderboard.judged import LETTERS, Judged, agreement, bands, pairing, readings
 from leaderboard.markup import link, text, to_model
+from leaderboard.records import lacking
 
 if TYPE_CHECKING:
     from compute.live.answers import Asked
@@ -19,42 +19,44 @@ READINGS = {"as matching pairs": ("like a matching pair", "like a matching pair"
             "as unrelated pairs": ("like an unrelated pair", "like an unrelated one"),
             "either": ("could be either", "so that it could be either"),
             "between": ("in between", "between the two")}
+QUESTIONS = {"quality": "Quality", "brightness": "Brightness", "colorfulness": "Colourfulness", "contrast": "Contrast",
+             "sharpness": "Sharpness"}  # as compute.live.modes has them; a test holds both together
 KINDS = {"image-image": "pairs of images", "image-text": "images with texts", "text-text": "pairs of texts"}
 DRAWN = " <span class='pg-synthetic'>synthetic</span>"
 MOST_RECORDS = 2  # of a model
+HARDLY = 2.0  # percentile points of a lead that is next to none
+DRAWINGS = "drawn-scenes-training"  # the data set of models that know nothing else
 NEAR = 6.0  # percentile points within which two letters would touch
 Records = Mapping[str, Sequence["Record"]]
 
 
-def waiting(names: Sequence[str]) -> str:
-    """What stands there until the first answer."""
-    return f"<p class='pg-quiet cp-waiting' role='status'>Asking {text(', '.join(names))} …</p>"
-
-
-def download(row: Model, here: int, whole: int | None) -> str:
-    """How far a download has come."""
+def download(row: Model, here: int, whole: int | None, *, behind: str = "") -> str:
+    """How far a download has come, or the title of the model whose download comes first."""
+    if behind:
+        return (f"<p class='cp-download' role='status'>{text(row.title)} is downloaded next: {text(behind)} comes "
+                "first</p>")
     share = f" of {whole / 1e6:.0f} MB" if whole else ""
     bar = f"<progress max='{whole}' value='{min(here, whole)}'></progress>" if whole else ""
     come = f"{here / 1e6:.0f}{share or ' MB'}"
     return f"<p class='cp-download' role='status'>Downloading {text(row.title)}: {come} {bar}</p>"
 
 
-def result(asked: Asked, found: Sequence[Judged], *, left: Sequence[str], records: Records, blind: bool,
-           credits: str = "") -> str:
-    """The whole answer. `left` are titles of models still at work; `blind` hides names until the visitor has chosen."""
+def result(asked: Asked, found: Sequence[Judged], *, left: Sequence[str], records: Records, blind: bool) -> str:
+    """The whole answer. `left` are titles of models still at work; `blind` hides all until the visitor has chosen."""
     shown = list(found)
-    if blind:  # the order would give them away
-        random.Random(str([one.key for one in asked.inputs])).shuffle(shown)
     axis = any(one.positions for one in shown)
-    rows = "".join(_row(asked, one, records=records, number=at + 1) for at, one in enumerate(shown))
-    more = f"<p class='pg-quiet' role='status'>Still asking {text(', '.join(left))} …</p>" if left else ""
+    lead = headline(asked, shown) if shown else "Loading the models; the first answer takes some seconds."
+    rows = "".join(_row(asked, one, records=records) for one in shown)
+    still = f"{len(left)} more model{'' if len(left) == 1 else 's'}" if blind else ", ".join(left)
+    more = f"<p class='pg-quiet' role='status'>Still asking {text(still)} …</p>" if left else ""
     done = "" if left else _reveal(asked, shown) if blind else ""
     state = "blind" if blind else "open"
     return (f"<section class='cp-result' data-state='{state}' data-mode='{text(asked.mode)}' "
             f"data-done='{'' if left else 'yes'}' data-at='{time.monotonic_ns()}'>"
-            f"<p class='pg-lead' role='status'>{headline(asked, shown)}</p>{done}"
+            "<p class='cp-stale' role='status'>The inputs have changed since: compare again.</p>"
+            f"<p class='pg-lead' role='status'>{lead}</p>{done}"
             f"<div class='cp-rows' role='list'>{_head(asked) if axis else ''}{rows}</div>{more}"
-            f"{_explained(asked, shown)}{credits}</section>")
+            f"{_explained(asked, shown)}</section>")
 
 
 def headline(asked: Asked, found: Sequence[Judged]) -> str:
@@ -66,7 +68,9 @@ def headline(asked: Asked, found: Sequence[Judged]) -> str:
         counts = readings(able)
         of = counts.total()
         if not of:
-            return "No calibrated model answered: only directions are shown."
+            rated = sum(one.answer.unit == "rating" for one in able)
+            return (f"{rated} judge{'' if rated == 1 else 's'} rated this pair from 1 to 10." if rated else
+                    "No calibrated model answered: only directions are shown.")
         (first, most), *others = counts.most_common()
         share = f"All {of}" if most == of else f"{most} of {of}"
         who = "The one calibrated model scores" if of == 1 else f"{share} models score"
@@ -84,13 +88,17 @@ def headline(asked: Asked, found: Sequence[Judged]) -> str:
         return f"The {votes.of} models are divided: {_votes(votes.votes)}."
     most = votes.votes[votes.leader]
     rest = f" The others: {_votes(votes.votes, but=votes.leader)}." if most < votes.of else ""
+    hardly = sum(one.margin is not None and one.margin < HARDLY for one in able if one.answer.pick is not None)
+    rest += f" {hardly} of the {votes.of} hardly tell the best two apart." if hardly else ""
+    silent = len(able) - votes.of
+    rest += f" {silent} see{'s' if silent == 1 else ''} a tie or could not be read." if silent else ""
     share = f"All {votes.of}" if most == votes.of else f"{most} of {votes.of}"
     who = "The one model that picks takes" if votes.of == 1 else f"{share} models pick"
     return f"{who} <b>{LETTERS[votes.leader]}</b> as {text(name)}.{rest}"
 
 
 def _question(asked: Asked) -> str:
-    return {"colorfulness": "Colourfulness"}.get(asked.question, asked.question.capitalize())
+    return QUESTIONS.get(asked.question, asked.question)
 
 
 def _votes(votes: Sequence[int], *, but: int | None = None) -> str:
@@ -106,15 +114,16 @@ def _ordinal(value: float) -> str:
 def _head(asked: Asked) -> str:
     low, high = ("least", "most") if asked.mode == "quality" else ("unrelated", "matching")
     return (f"<div class='cp-axis' aria-hidden='true'><span>Model</span><span>Says</span><span class='cp-ends'>"
-            f"<span>0 {low}</span><span>percentile of its own scores</span><span>{high} 100</span></span>"
-            "<span>On record</span><span class='cp-time'>Time</span></div>")
+            f"<span>0 {low}</span><span>percentile</span><span>{high} 100</span></span>"
+            "<span>On record</span><span class='cp-time' title='Of the answer; loading a model is not counted'>Time"
+            "</span></div>")
 
 
-def _row(asked: Asked, one: Judged, *, records: Records, number: int) -> str:
+def _row(asked: Asked, one: Judged, *, records: Records) -> str:
     answer, row = one.answer, one.row
     pick = "" if answer.pick is None else LETTERS[answer.pick]
-    name = (f"<span class='cp-name'>{to_model(row.key, row.title)}</span>"
-            f"<span class='cp-alias'>Model {number}</span>")
+    drawn = "<small>knows drawn scenes and short English captions of them</small>" if DRAWINGS in row.trained_on else ""
+    name = f"<span class='cp-name'>{to_model(row.key, row.title)}</span>{drawn}"
     facts = (f"data-model='{text(row.key)}' data-title='{text(row.title)}' data-pick='{pick}' "
              f"data-reading='{_side(one)}'")
     if answer.problem:
@@ -156,9 +165,12 @@ def _verdict(asked: Asked, one: Judged) -> str:
         return (f"<b>{_ordinal(one.positions[0])} percentile</b><small>of its reference images</small>" if one.positions
                 else "<b>not calibrated</b><small>its number alone means nothing</small>")
     if answer.pick is None:
-        return "<b>a tie</b><small>two are exactly equal to it</small>"
+        return "<b>a tie</b><small>its best two are exactly equal</small>"
+    ahead = "stands apart" if asked.mode == "odd" else "ahead"
     by = ("a direction only: it is not calibrated" if one.margin is None else
-          f"ahead by {one.margin:.0f} percentile points" if one.margin >= 0.5 else "by less than a percentile point")
+          f"{ahead} by {one.margin:.0f} percentile points" if one.margin >= HARDLY else
+          f"hardly: {ahead} by less than {HARDLY:.0f} percentile points" if one.margin > -0.5 else
+          "by its own scores; by their percentiles another image stands apart")
     return f"<b>picks {LETTERS[answer.pick]}</b><small>{by}</small>"
 
 
@@ -170,9 +182,9 @@ def strip(asked: Asked, one: Judged) -> str:
     parts = [f"<i class='cp-band cp-{kind}' style='left:{low:.1f}%;width:{high - low:.1f}%'></i>"
              for kind, (low, high) in (("unrelated", unrelated), *([("matching", matching)] if matching else []))]
     many = len(one.positions) > 1
-    for at, left in _sides(one.positions):
+    for at, left, tier in _sides(one.positions):
         chosen = " cp-chosen" if at == one.answer.pick or not many else ""
-        letter = f"<span class='{'cp-left' if left else ''}'>{LETTERS[at]}</span>" if many else ""
+        letter = f"<span class='cp-tier{tier}{' cp-left' if left else ''}'>{LETTERS[at]}</span>" if many else ""
         parts.append(f"<b class='cp-mark{chosen}' style='left:{one.positions[at]:.1f}%'>{letter}</b>")
     said = ", ".join(f"{LETTERS[at] + ' ' if many else ''}{position:.0f}" for at, position in enumerate(one.positions))
     raw = ", ".join(f"{score:.4g}" for score in one.answer.scores)
@@ -181,20 +193,23 @@ def strip(asked: Asked, one: Judged) -> str:
     return f"<div class='cp-strip' role='img' aria-label='Percentile {said}' title='{whole}'>{''.join(parts)}</div>"
 
 
-def _sides(positions: Sequence[float]) -> list[tuple[int, bool]]:
-    """Each option with whether its letter stands left of its mark: away from a near neighbour, and within the axis."""
+def _sides(positions: Sequence[float]) -> list[tuple[int, bool, int]]:
+    """Each option with whether its letter stands left of its mark, and on which of three lines: letters of near
+    neighbours lie apart, and within the axis."""
     order = sorted(range(len(positions)), key=positions.__getitem__)
-    found = []
+    found, place = [], 0
     for rank, at in enumerate(order):
-        following = positions[order[rank + 1]] if rank + 1 < len(order) else 200.0
-        near = following - positions[at] < NEAR
-        found.append((at, (near and positions[at] > NEAR) or positions[at] > 100 - NEAR / 2))
+        near = rank > 0 and positions[at] - positions[order[rank - 1]] < NEAR
+        place = place + 1 if near else 0
+        following = rank + 1 < len(order) and positions[order[rank + 1]] - positions[at] < NEAR
+        left = (place % 2 == 0 and (following or near) and positions[at] > NEAR) or positions[at] > 100 - NEAR / 2
+        found.append((at, left, place // 2 % 3))
     return found
 
 
 def _records(records: Sequence[Record]) -> str:
     if not records:
-        return "<span class='pg-quiet'>no figure for such a question</span>"
+        return f"<span class='pg-quiet'>{lacking(records)}</span>"
     return "".join(f"<span title='{text(_whole(one))}'>{link(one.address, one.title)} <b>{one.shown}</b> "
                    f"<span class='pg-quiet'>rank {one.place}</span>{DRAWN if one.synthetic else ''}</span>"
                    for one in records[:MOST_RECORDS])
@@ -215,14 +230,14 @@ def _time(seconds: float) -> str:
 def _reveal(asked: Asked, found: Sequence[Judged]) -> str:
     """The visitor's turn in blind mode: which answer is right."""
     if asked.mode == "pair":
-        options = [("alike", "Alike"), ("unlike", "Not alike")]
+        options = [("alike", "Alike"), ("unlike", "Not alike"), ("", "Cannot tell")]
     elif len(asked.options) > 1:
-        options = [(LETTERS[at], LETTERS[at]) for at in range(len(asked.options))]
+        options = [*((LETTERS[at], LETTERS[at]) for at in range(len(asked.options))), ("", "Cannot tell")]
     else:
         return "<p class='cp-choose'><button type='button' data-right=''>Show the names</button></p>"
     buttons = "".join(f"<button type='button' data-right='{value}'>{label}</button>" for value, label in options)
     return (f"<p class='cp-choose' role='group' aria-label='Your own answer'>Which is right? {buttons} "
-            "<span class='pg-quiet'>The names follow. The tally stays in this browser.</span></p>")
+            "<span class='pg-quiet'>The answers and names follow. The tally stays in this browser.</span></p>")
 
 
 def _explained(asked: Asked, found: Sequence[Judged]) -> str:
@@ -230,11 +245,14 @@ def _explained(asked: Asked, found: Sequence[Judged]) -> str:
     known = [one.reference for one in found if one.reference is not None]
     lines = []
     if known:
-        kind = KINDS.get(pairing(asked), "single images")
-        two = (f"Grey is where the middle 95% of its unrelated {kind} lie, green its matching ones; 100 would be above "
-               "them all." if kind != "single images" else "Grey is where the middle 95% of its reference images lie.")
+        kind = KINDS.get(pairing(asked))
         lines.append("Every axis is a model's own: raw scores of two models cannot be compared, places on their "
-                     f"distributions can. {two}")
+                     "distributions can. It runs over the model's scores of reference "
+                     + (f"{kind}, half of them unrelated and half matching. Grey is where the middle 95% of the "
+                        "unrelated lie, green the matching: copies, other views or captions of the same; at 100 a pair "
+                        "scores above all of them." if kind else "images; grey is where the middle 95% of them lie."))
+        if asked.mode == "odd":
+            lines.append("A mark is the mean place of an image's likeness to the others: the odd one stands lowest.")
         for source in dict.fromkeys((one.source, one.synthetic, one.n_unrelated, one.n_matching) for one in known):
             name, synthetic, unrelated, matching = source
             count = f"{unrelated} unrelated and {matching} matching pairs" if matching else f"{unrelated} images"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -60,18 +60,26 @@ def section(site: ui.Site, payload: gr.JSON) -> Part:
         others = [(ITSELF, ""), *((name, str(at)) for at, name in enumerate(names(asked)))]
         there = bool(images)
         return [gr.update(visible=there), gr.update(choices=images, value=images[0][1] if there else None),
-                gr.update(choices=others, value=""), "", gr.update(value=None, visible=False), ""]
+                gr.update(choices=others, value=""), *blank(), *[0] * len(sliders)]
+
+    def blank() -> list[Any]:
+        return ["", gr.update(value=None, visible=False), ""]
 
     for kind, slider in sliders.items():
         def moved(strength: float, at: str | None, other: str | None, asked_for: dict[str, Any], request: gr.Request,
                   kind: str = kind) -> list[Any]:
-            return changed(site, asked_for, request, kind=kind, strength=float(strength), at=at or "",
-                           other=other or "")
+            found = changed(site, asked_for, request, kind=kind, strength=float(strength), at=at or "",
+                            other=other or "")
+            return [*found, *(gr.skip() if one == kind else 0 for one in sliders)]  # one change at a time
 
-        slider.release(moved, inputs=[slider, which, beside, payload], outputs=[preview, figure, said],
-                       concurrency_id=QUEUE, show_progress="minimal", show_progress_on=[preview],
-                       trigger_mode="always_last", api_visibility="private")
-    return Part(components=[around, which, beside, preview, figure, said], renew=renew)
+        # `input` hears the keyboard too, and with `always_last` a drag costs two drawings at most.
+        slider.input(moved, inputs=[slider, which, beside, payload], outputs=[preview, figure, said, *sliders.values()],
+                     concurrency_id=QUEUE, show_progress="minimal", show_progress_on=[preview],
+                     trigger_mode="always_last", api_visibility="private")
+    for choice in (which, beside):
+        choice.input(blank, outputs=[preview, figure, said], queue=False, show_progress="hidden",
+                     api_visibility="private")
+    return Part(components=[around, which, beside, preview, figure, said, *sliders.values()], renew=renew)
 
 
 def names(asked: Asked) -> list[str]:
@@ -124,16 +132,23 @@ def _chosen(asked: Asked, at: str) -> Any:
     return asked.inputs[int(at)] if at.isdigit() and int(at) < len(asked.inputs) else None
 
 
+def _from(readings: Sequence[str], holds: Callable[[str], bool]) -> float | None:
+    """The strength from which on a reading holds to the end; None where it does not hold at the end."""
+    length = next((at for at, one in enumerate(reversed(readings)) if not holds(one)), len(readings))
+    return (len(readings) - length) / (len(readings) - 1) if length else None
+
+
 def _fall(row: Model, reference: Reference, scores: Sequence[float]) -> str:
-    """Until what strength the changed image is scored as a matching pair is, and from where on as an unrelated one."""
-    steps = [step / (len(scores) - 1) for step in range(len(scores))]
+    """From what strength on, to the end, the changed image is no longer scored as a matching pair is."""
     readings = [place(reference, score).reading for score in scores]
-    first = next((steps[at] for at, reading in enumerate(readings) if reading != MATCHING), None)
-    gone = next((steps[at] for at, reading in enumerate(readings) if reading == UNRELATED), None)
-    name = f"<b>{text(row.title)}</b>"
-    if first is None:
-        return f"{name} scores it as a matching pair at every strength: it does not mind this change."
-    if first == 0:
+    first, gone = _from(readings, lambda one: one != MATCHING), _from(readings, lambda one: one == UNRELATED)
+    name, some = f"<b>{text(row.title)}</b>", sum(one != MATCHING for one in readings)
+    if not some:
+        ends = [f"{place(reference, score).percentile:.0f}" for score in (scores[0], scores[-1])]
+        return f"{name} scores it as a matching pair at every strength, from percentile {ends[0]} down to {ends[1]}."
+    if readings[0] != MATCHING:
         return f"{name} does not score the unchanged pair as a matching one, so there is little to lose."
+    if first is None:
+        return f"{name} scores it as a matching pair but for {some} of {len(readings)} strengths in between."
     end = f", and scores it as an unrelated one from {gone:g} on" if gone is not None else ""
     return f"{name} no longer scores it as a matching pair from {first:g} on{end}."

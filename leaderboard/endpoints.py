@@ -20,9 +20,9 @@ from compute.types import ORIGINS, BadInput, LikenessError
 from leaderboard import queries, queries_compare, records, synthetic
 from leaderboard.board import payload
 from leaderboard.board.table import TRAINED, Table
+from leaderboard.live import QUEUE
 from leaderboard.routes import Boards
 
-QUEUE = "accelerator"  # shared with every event that runs a model: one at a time
 LARGEST_IMAGE = 8_000_000  # bytes, as compute.live.inputs has it
 MOST_ROWS = 1000
 MOST_SOURCES = 20  # that a row names

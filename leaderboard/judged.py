@@ -22,7 +22,8 @@ References = Mapping[tuple[str, str], Reference]  # by model and pairing
 @dataclass(frozen=True, kw_only=True)
 class Judged:
     """One model's answer. `places` are one an option where its distribution is known, else empty; of odd one out, each
-    image's mean percentile with the others. `margin` is how far the pick leads, in percentile points."""
+    image's mean percentile with the others. `margin` is how far the pick leads, in percentile points; below 0 only of
+    odd one out, whose pick goes by the model's own scores."""
 
     row: Model
     answer: Answer

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import cache, partial
+from threading import Event
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from compute.types import BadInput, LikenessError, Model
+from compute.types import BadInput, LikenessError, Model, NotHere
 from leaderboard.accelerator import on_gpu
+from leaderboard.unplaced import unplaced
 from leaderboard.uploads import Uploads
 
 if TYPE_CHECKING:
     from compute.live.answers import Answer, Asked
     from compute.live.batch import Batch
+    from compute.live.fetching import Come, Fetcher
     from compute.live.inputs import Input
     from compute.live.patches import PatchMap
     from compute.live.pool import Pool
@@ -25,6 +31,7 @@ QUEUE = "accelerator"  # every event that runs a model shares this concurrency_i
 WAITING = 64  # events that may wait; more are told to come back
 MOST_MODELS = 12
 PARTS = ("vector", "compare", "reply")  # what a session keeps of single inputs, beside whole answers
+AWAY = "Its weights are not on this machine; the page Compare downloads them"
 FAILED = "Something failed while it ran. Try again; if it stays so, the host's log says what happened"
 log = logging.getLogger(__name__)
 
@@ -33,13 +40,16 @@ class Live:
     """Visitors' inputs, the models in memory, and how both meet. One for the whole app."""
 
     def __init__(self) -> None:
-        self.uploads = Uploads(read_image=_read_image, read_text=_read_text, read_example=_example,
-                               thumbnail=_thumbnail)
-        self._stopped: set[str] = set()  # sessions whose download is to end
+        self.uploads = Uploads(
+            read_image=lambda data, name: _inputs().image(data, name=name),
+            read_text=lambda words, name: _inputs().text(words, name=name),
+            read_example=lambda key: _examples().load(key), thumbnail=lambda picture: _inputs().thumbnail(picture))
+        self._own: dict[tuple, Any] = {}  # what models made of the unrelated examples, which are the same for everyone
+        self._fetching: dict[str, Event] = {}  # by session: set once its download is to end
 
     # ---- what can be asked
 
-    def plan(self, *, kinds: Sequence[str], mode: str = "", question: str = "") -> dict[str, Any]:
+    def plan(self, *, kinds: Sequence[str], mode: str = "") -> dict[str, Any]:
         """What fits these inputs, and which models can do it in which state; ready to be sent. Raises BadInput."""
         return _roster().plan(kinds=kinds, mode=mode)
 
@@ -103,15 +113,13 @@ class Live:
 
     def perturbed(self, image: Input, *, kind: str, strength: float) -> bytes:
         """The changed image as a small WebP, to be looked at. Raises BadInput."""
-        from compute.live import curves, inputs
+        from compute.live import curves
 
-        return inputs.thumbnail(curves.changed(image, kind=kind, strength=strength).content)
+        return _inputs().thumbnail(curves.changed(image, kind=kind, strength=strength).content)
 
     def small(self, image: Input) -> bytes:
         """An image as a small WebP."""
-        from compute.live import inputs
-
-        return inputs.thumbnail(image.content)
+        return _inputs().thumbnail(image.content)
 
     def has_patches(self, row: Model) -> bool:
         """Whether a map of similar places may be asked of the row's model."""
@@ -132,7 +140,7 @@ class Live:
     def _kept(self, row: Model, name: tuple, job: Callable[[LiveSubject], Any], inputs: Sequence[Input], session: str,
               kept: dict | None) -> Any:
         """What `job` gives for the row's model, made once a session; a sentence where it cannot be had."""
-        from compute.live.states import READY
+        from compute.live.states import DOWNLOAD, READY
 
         kept = kept if kept is not None else self.uploads.memory(session) if session else {}
         whole = (name[0], row.key, *name[1:])
@@ -141,50 +149,66 @@ class Live:
         try:
             state = _roster().state(row)
             if state.state != READY:
-                return state.why
-            mine = {key: value for key, value in kept.items() if key[1] == row.key and key[0] in PARTS}
+                return AWAY if state.state == DOWNLOAD else state.why
+            mine = {key: value for held in (self._own, kept) for key, value in list(held.items())
+                    if key[1] == row.key and key[0] in PARTS}
             found, made = _work(row, job, inputs, mine)
         except LikenessError as error:
-            return str(error)
+            return unplaced(str(error))
         except Exception:
             log.exception("%s failed", row.key)
             return FAILED
-        kept.update(made)
-        kept[whole] = found
+        self._own.update({key: value for key, value in made.items() if key[0] == "vector" and key[3] in _unrelated()})
+        kept.update(made | {whole: found})
         return found
+
+    def to_load(self, row: Model) -> bool:
+        """Whether the row's model must be read from disk before it answers."""
+        return bool(row.weights) and row.key not in _pool().loaded()
 
     # ---- weights
 
-    def fetch(self, rows: Sequence[Model], *, session: str) -> Iterator[tuple[Model, int, int | None]]:
-        """Downloads what rows lack, one after another: yields row, bytes here, bytes in all. Raises NotHere."""
-        from compute.live import fetching
-        from compute.live.states import DOWNLOAD
+    def fetch(self, rows: Sequence[Model], *, session: str) -> Iterator[tuple[Model, Come]]:
+        """Downloads what rows lack, one after another, and yields how far it is: in all, at first by the catalogue.
 
-        self._stopped.discard(session)
-        for row in rows:
-            state = _roster().state(row)
-            if state.state != DOWNLOAD:
-                continue
-            try:
-                for count in fetching.fetch(row, stop=lambda: session in self._stopped):
-                    yield row, count, state.bytes
-            finally:
-                _roster().forget(row)
+        One that fails leaves the others. Raises NotHere with what went wrong at the end, or once the visitor stops it.
+        """
+        before, stop = self._fetching.get(session), Event()
+        if before is not None:
+            before.set()  # a visitor has one download at a time
+        self._fetching[session] = stop
+        problems = []
+        try:
+            for row in rows:
+                try:
+                    for come in _fetcher().fetch(row, room=_pool().room(), needed=partial(_lacks, row),
+                                                 stop=stop.is_set):
+                        yield row, come if come.whole else replace(come, whole=_roster().state(row).bytes)
+                except NotHere as error:
+                    problems.append(unplaced(str(error)))
+                    if stop.is_set():
+                        break
+                finally:
+                    _roster().forget(row)
+        finally:
+            if self._fetching.get(session) is stop:  # not that of a later download of the same visitor
+                del self._fetching[session]
+        if problems:
+            raise NotHere(". ".join(problems))
 
     def stop(self, session: str) -> None:
-        """Ends the session's download."""
-        self._stopped.add(session)
+        """Ends the session's download, if there is one."""
+        self._fetching.get(session, Event()).set()
 
     # ---- for programs
 
     def pair(self, given: Sequence[tuple[str, str | bytes]], models: Sequence[str]) -> tuple[Asked, list[Model]]:
         """Two inputs of a program (modality or `example`, and content) as a question, and the rows to ask: without
         keys, all that are ready and first. Raises BadInput."""
-        from compute.live import examples, inputs
         from compute.live.answers import Asked
 
-        read = {"text": inputs.text, "image": inputs.image}
-        found = tuple(examples.load(str(what)) if kind == "example" else read[kind](what, name=name)
+        read = {"text": _inputs().text, "image": _inputs().image}
+        found = tuple(_examples().load(str(what)) if kind == "example" else read[kind](what, name=name)
                       for (kind, what), name in zip(given, ("The first", "The second"), strict=True))
         asked = Asked(mode="pair", inputs=found).checked()
         if not models:
@@ -195,15 +219,11 @@ class Live:
 
     def examples(self) -> dict[str, Any]:
         """Every example and ready comparison, as the page takes them."""
-        from compute.live import examples
-
-        return examples.listing()
+        return _examples().listing()
 
     def example_picture(self, key: str) -> bytes:
         """An example's image as a small WebP. Raises BadInput."""
-        from compute.live import examples
-
-        return examples.picture(key)
+        return _examples().picture(key)
 
     def models(self, mode: str = "") -> list[dict[str, Any]]:
         """Every model that can do a mode with images, or any at all, with its state. Raises BadInput."""
@@ -232,12 +252,35 @@ def _work(row: Model, job: Callable[[LiveSubject], Any], inputs: Sequence[Input]
 
 
 @cache
+def _unrelated() -> frozenset[str]:
+    """Content keys of the examples that pairs are held against for want of a distribution; none without pictures."""
+    with suppress(NotHere):
+        return frozenset(one.key.decode() for kind in ("image", "text") for one in _examples().unrelated(kind))
+    return frozenset()
+
+
+@cache
 def _pool() -> Pool:
     from compute.live import states
     from compute.live.loading import load
     from compute.live.pool import Pool
 
     return Pool(load=load, size=states.memory_of)
+
+
+@cache
+def _fetcher() -> Fetcher:
+    from compute.live.fetching import Fetcher
+
+    return Fetcher()
+
+
+def _lacks(row: Model) -> bool:
+    """Whether the row's weights are still to be fetched, looked at anew."""
+    from compute.live.states import DOWNLOAD
+
+    _roster().forget(row)
+    return _roster().state(row).state == DOWNLOAD
 
 
 @cache
@@ -249,25 +292,13 @@ def _roster() -> Roster:
     return Roster(shipped().models, pool=_pool(), network=Network().reachable)
 
 
-def _read_image(data: bytes, name: str) -> Input:
+def _inputs() -> ModuleType:
     from compute.live import inputs
 
-    return inputs.image(data, name=name)
+    return inputs
 
 
-def _read_text(words: str, name: str) -> Input:
-    from compute.live import inputs
-
-    return inputs.text(words, name=name)
-
-
-def _thumbnail(picture: Any) -> bytes:
-    from compute.live import inputs
-
-    return inputs.thumbnail(picture)
-
-
-def _example(key: str) -> Input:
+def _examples() -> ModuleType:
     from compute.live import examples
 
-    return examples.load(key)
+    return examples

@@ -43,11 +43,13 @@ class Panel:
         self.references = kept(lambda: references(boards), of=boards.db)
 
     def admit(self, request: Any) -> None:
-        """Counts a visitor's request for a model. Raises TooMany."""
-        wait = self.rate.allow(visitor(getattr(request, "request", request))) if self.rate else 0.0
+        """Counts a visitor's request for a model; Gradio's request or Starlette's, None counts too. Raises TooMany."""
+        if self.rate is None:
+            return
+        found = getattr(request, "request", request)
+        wait = self.rate.allow("unknown" if found is None else visitor(found))
         if wait:
             raise TooMany(wait)
-
 
     def routes(self) -> list[Route]:
         """What the tray sends and fetches."""

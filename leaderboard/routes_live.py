@@ -9,11 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from compute.types import BadInput
+from leaderboard.bodies import IN_FLIGHT, Busy, Gone, InFlight, TooLarge, TooSlow
 from leaderboard.uploads import NO_SESSION, SESSION, Uploads
 from leaderboard.visitors import Rate, visitor
 
@@ -21,8 +22,6 @@ Guard = Callable[[Callable[[Request], Response]], Callable[[Request], Response]]
 LARGEST_IMAGE = 8_000_000  # bytes of a file
 LARGEST_TABLE = 50_000_000  # bytes of a CSV or ZIP
 LARGEST_ID = 64
-IN_FLIGHT = 200_000_000  # bytes of all bodies that are being received or read
-READING = 180.0  # seconds a body may take
 WORKERS = 4  # threads of their own: uploads that wait for each other take none of the pages'
 NO_STORE = {"cache-control": "no-store"}
 BUSY = "Many visitors are sending files at this moment. Try again in a few seconds"
@@ -38,7 +37,7 @@ class Examples:
 
 def routes(uploads: Uploads, *, examples: Examples, guard: Guard, rate: Rate | None,
            plan: Callable[..., Mapping[str, Any]]) -> list[Route]:
-    """The routes; `rate` limits uploads by visitor, None: not at all. `plan(kinds, mode, question)`: what can be asked.
+    """The routes; `rate` limits uploads by visitor, None: not at all. `plan(kinds, mode)`: what can be asked.
     """
     bodies = Bodies(rate)
 
@@ -58,7 +57,7 @@ def routes(uploads: Uploads, *, examples: Examples, guard: Guard, rate: Rate | N
     def planned(request: Request) -> Response:
         asked = request.query_params
         kinds = [kind for kind in asked.get("kinds", "")[:400].split(",") if kind]
-        found = plan(kinds=kinds, mode=asked.get("mode", "")[:40], question=asked.get("question", "")[:40])
+        found = plan(kinds=kinds, mode=asked.get("mode", "")[:40])
         return JSONResponse(found, headers=NO_STORE)
 
     def picture(request: Request) -> Response:
@@ -82,7 +81,7 @@ class Bodies:
     """Takes what visitors send: within bounds each and all together, and worked on by a few threads."""
 
     def __init__(self, rate: Rate | None, *, in_flight: int = IN_FLIGHT) -> None:
-        self._rate, self._most, self._held = rate, in_flight, 0  # `_held` is changed in the event loop only
+        self._rate, self.in_flight = rate, InFlight(in_flight)
         self._threads = ThreadPoolExecutor(WORKERS, thread_name_prefix="uploads")
 
     def taken(self, work: Callable[[Request, bytes], Response], *, most: int, guard: Guard,
@@ -96,44 +95,22 @@ class Bodies:
             if session and self._rate is not None and (wait := self._rate.allow(visitor(request))):
                 seconds = math.ceil(wait)
                 return refused(f"That is a lot of files at once. Try again in {seconds} seconds", 429, again=seconds)
-            body = bytearray()
             try:
-                try:
-                    await asyncio.wait_for(self._receive(request, body, most), READING)
-                except _Refused as error:
-                    return error.response
-                except TimeoutError:
-                    return refused("The file took too long to arrive. Try a smaller one", 400)
-                except ClientDisconnect:
-                    return refused("The file did not arrive", 400)
-                done = guard(lambda request: work(request, bytes(body)))
-                found = await asyncio.get_running_loop().run_in_executor(self._threads, done, request)
-            finally:
-                self._held -= len(body)
+                async with self.in_flight.body(request, most=most) as body:
+                    done = guard(lambda request: work(request, bytes(body)))
+                    found = await asyncio.get_running_loop().run_in_executor(self._threads, done, request)
+            except TooLarge:
+                return _too_large(most)
+            except Busy:
+                return refused(BUSY, 429, again=5)
+            except TooSlow:
+                return refused("The file took too long to arrive. Try a smaller one", 400)
+            except Gone:
+                return refused("The file did not arrive", 400)
             found.headers.setdefault("cache-control", "no-store")
             return found
 
         return answer
-
-    async def _receive(self, request: Request, body: bytearray, most: int) -> None:
-        stated = request.headers.get("content-length", "")
-        if stated.isdecimal() and int(stated[:20]) > most:
-            raise _Refused(_too_large(most))
-        async for part in request.stream():
-            if len(body) + len(part) > most:
-                raise _Refused(_too_large(most))
-            if self._held + len(part) > self._most:
-                raise _Refused(refused(BUSY, 429, again=5))
-            body += part
-            self._held += len(part)
-
-
-class _Refused(Exception):
-    """A body that is not read to its end, with the answer to it."""
-
-    def __init__(self, response: Response) -> None:
-        super().__init__()
-        self.response = response
 
 
 def refused(sentence: str, status: int, *, again: int | None = None) -> JSONResponse:

@@ -17,9 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send
+
+from leaderboard.visitors import address
 
 if TYPE_CHECKING:
     import gradio as gr
@@ -77,25 +80,36 @@ class Tools:
         self._wanted.set()
         await self._settled.wait()
         app = self._app or JSONResponse({"error": self._problem}, status_code=503)
-        await app(scope, receive, send)
+        await app(_as_itself(scope) if scope["type"] == "http" else scope, receive, send)
 
     async def _serve(self) -> None:
         await self._wanted.wait()
         try:
             server = await run_in_threadpool(_server, self._blocks)
+            async with server.manager.run():  # its tasks belong to the one that entered it, so no request may
+                app = Starlette()
+                server.launch_mcp_on_sse(app, "", self._blocks.root_path)
+                self._app = app
+                self._settled.set()
+                await asyncio.Event().wait()
         except ImportError:
-            self._settled.set()
-            return
+            self._problem = ABSENT
         except Exception:
             log.exception("The tools could not be started")
             self._problem = FAILED
+        finally:  # whatever happened, no request waits for ever
             self._settled.set()
-            return
-        async with server.manager.run():  # its tasks belong to the one that entered it, so no request may
-            self._app = Starlette()
-            server.launch_mcp_on_sse(self._app, "", self._blocks.root_path)
-            self._settled.set()
-            await asyncio.Event().wait()
+
+
+def _as_itself(scope: Scope) -> Scope:
+    """The request with its visitor's address as the one x-forwarded-for.
+
+    A tool that loads models asks this server over HTTP, with the headers that the visitor sent. That request comes from
+    this machine, whose header is believed: a visitor's own would name anyone, and without one all would be the same.
+    """
+    found = address(Request(scope))
+    headers = [(name, value) for name, value in scope["headers"] if name.lower() != b"x-forwarded-for"]
+    return {**scope, "headers": [*headers, *([(b"x-forwarded-for", str(found).encode())] if found else [])]}
 
 
 def _server(blocks: gr.Blocks) -> Any:

@@ -18,7 +18,7 @@ from starlette.middleware import Middleware
 
 from compute import store
 from compute.types import LikenessError
-from leaderboard import endpoints, queries, static
+from leaderboard import endpoints, queries, static, tools
 from leaderboard.address import Ahead, WithoutPage, WithoutUploads
 from leaderboard.hosting import Data
 from leaderboard.live import WAITING
@@ -86,6 +86,7 @@ def build(path: Path = store.DATABASE, *, data: Data | None = None) -> tuple[gr.
     launch = {"theme": theme(), "css": (HERE / "look.css").read_text(), "footer_links": ["gradio"], "ssr_mode": False,
               "run_history": False,  # Gradio would keep what visitors ask in their browser
               "app_kwargs": {"routes": [*routes(boards), *panel.routes()], "middleware": middleware}}
+    tools.Tools(blocks).into(launch)
     return blocks, launch
 
 

@@ -13,7 +13,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -49,7 +49,7 @@ class Memory(MutableMapping):
             return self._values[key][0]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        size = _size(value)
+        size = _size(key) + _size(value)  # a judge's reply goes by the whole question
         with self._lock:
             self._drop(key)
             self._values[key] = value, size
@@ -261,11 +261,13 @@ def _trim(held: OrderedDict[str, tuple[Any, int]], *, most: int, most_bytes: int
 
 
 def _size(value: Any) -> int:
-    """Bytes of a value, about: arrays by their content, containers by what is in them."""
+    """Bytes of a value, about: what says so itself or an array by that, what holds others by what is in it."""
     if hasattr(value, "nbytes"):
         return int(value.nbytes)
     if isinstance(value, Mapping):
         return sum(map(_size, value.values()))
     if isinstance(value, list | tuple):
         return sum(map(_size, value))
+    if is_dataclass(value):
+        return sum(_size(getattr(value, part.name)) for part in fields(value))
     return sys.getsizeof(value)

@@ -38,7 +38,16 @@ class Rate:
 
 
 def visitor(request: Request, *, proxied: bool | None = None) -> str:
-    """The visitor's address, of IPv6 the network that one household has. `proxied`: None, whether this is a Space.
+    """The visitor's address, of IPv6 the network that one household has; `proxied` as in `address`."""
+    found = address(request, proxied=proxied)
+    if found is None:
+        return "unknown"
+    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else str(found)
+
+
+def address(request: Request, *,
+            proxied: bool | None = None) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The visitor's address, None where it has none. `proxied`: None, whether this is a Space.
 
     Anyone can send an x-forwarded-for header, and each proxy adds at its end the address that it saw. So only the last
     ones, which a Space's own proxies wrote, can be trusted: the last that is a public address. Without such a proxy the
@@ -47,12 +56,9 @@ def visitor(request: Request, *, proxied: bool | None = None) -> str:
     if proxied is None:
         proxied = os.environ.get("SYSTEM") == "spaces"
     seen = ",".join(request.headers.getlist("x-forwarded-for")).split(",") if proxied else []
-    found = [address for address in map(_address, seen) if address is not None]
-    public = [address for address in found if address.is_global]
-    last = (public or found or [_address(request.client.host if request.client else "")])[-1]
-    if last is None:
-        return "unknown"
-    return str(ipaddress.ip_network((last, 64), strict=False)) if last.version == 6 else str(last)
+    found = [one for one in map(_address, seen) if one is not None]
+    public = [one for one in found if one.is_global]
+    return (public or found or [_address(request.client.host if request.client else "")])[-1]
 
 
 def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -135,11 +135,6 @@ def place(reference: Reference, score: float) -> Place:
     return Place(percentile=50 * (below + also), above_unrelated=below, above_matching=also, reading=reading)
 
 
-def margin(reference: Reference, first: float, second: float) -> float:
-    """By how many percentile points, -100..100, the first score stands above the second. Raises Undefined for NaN."""
-    return place(reference, first).percentile - place(reference, second).percentile
-
-
 def _share(quantiles: NDArray[np.float64], value: float) -> float:
     """The share 0..1 of the distribution below a value, and half of what equals it."""
     left, right = (int(np.searchsorted(quantiles, value, side=side)) for side in ("left", "right"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -84,10 +84,12 @@ def files(*roots: Path) -> dict[tuple[str, str], Path]:
     return found
 
 
-def every(*roots: Path, models: Collection[str]) -> tuple[list[Kept], list[str]]:
-    """The calibrations of the known models below the roots, and why others were left out: damaged, or of no model.
+def every(*roots: Path, models: Collection[str], differs: Callable[[Kept], str] = lambda kept: ""
+          ) -> tuple[list[Kept], list[str]]:
+    """The calibrations of the known models below the roots, and why others were left out: damaged, of no model, or for
+    the reason that `differs` gives.
 
-    Of several of one model and pairing the first root's is taken; where that is damaged, the next one's.
+    Of several of one model and pairing the first root's is taken; where that is left out, the next one's.
     """
     found: dict[tuple[str, str], Kept] = {}
     problems = []
@@ -100,6 +102,9 @@ def every(*roots: Path, models: Collection[str]) -> tuple[list[Kept], list[str]]
                 if kept.reference.model not in models:
                     raise BadInput(f"{'/'.join(file.parts[-3:])} is of model {kept.reference.model!r}, which is in no "
                                    "catalogue")
+                if reason := differs(kept):
+                    raise BadInput(f"{'/'.join(file.parts[-3:])} is of another {kept.reference.model} than the "
+                                   f"catalogue's: {reason}. Calibrate it again")
                 found[key] = kept
             except BadInput as error:
                 problems.append(str(error))

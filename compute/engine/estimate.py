@@ -124,7 +124,7 @@ def _stored(row: Model, kind: str, keys: np.ndarray, bench: Bench) -> int:
 
 
 def weights(row: Model) -> tuple[int | None, bool]:
-    """Bytes of a model's weights and whether they are here; where not, four bytes a parameter, of large ones two."""
+    """Bytes of a model's weights and whether they are here; where not, what its parameters make likely."""
     if not row.weights:
         return 0, True
     folder = ROOT / row.weights  # an absolute path stays itself
@@ -136,9 +136,14 @@ def weights(row: Model) -> tuple[int | None, bool]:
         branch = home / "refs" / (row.revision or "main")
         folder = home / "snapshots" / (branch.read_text().strip() if branch.is_file() else row.revision)
         if not folder.is_dir() or folder == home / "snapshots":
-            bytes_each = FLOAT / 2 if (row.parameters_m or 0) > HALF_ABOVE else FLOAT
-            return round(row.parameters_m * 1e6 * bytes_each) if row.parameters_m else None, False
+            return by_parameters(row), False
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()), True
+
+
+def by_parameters(row: Model) -> int | None:
+    """Bytes that the row's weights should have: four a parameter, of large ones two; None where nothing says."""
+    bytes_each = FLOAT / 2 if (row.parameters_m or 0) > HALF_ABOVE else FLOAT
+    return round(row.parameters_m * 1e6 * bytes_each) if row.parameters_m else None
 
 
 def lines(plan: Plan, data: Sequence[Data], work: Sequence[Work], *, results: Path) -> list[str]:

@@ -79,6 +79,8 @@ def answer(subject: LiveSubject, asked: Asked) -> Answer:
     reason = modes.cannot(subject.row, asked.mode, asked.kinds)
     if reason:
         raise CannotDo(reason)
+    if _numbers(subject, shown):
+        subject.encode(asked.inputs)
     return {"pair": _pair, "choice": _choice, "odd": _odd, "quality": _quality}[asked.mode](subject, asked, shown)
 
 
@@ -100,6 +102,7 @@ def beside_unrelated(subject: LiveSubject, asked: Asked) -> tuple[int, int] | No
     first, second = asked.inputs
     others = [one for one in examples.unrelated(second.modality) if one.key not in (first.key, second.key)]
     subject = replace(subject, inputs={**subject.inputs, **{one.key: one for one in others}})
+    subject.encode(others)
     mine, *theirs = (_likeness(subject, *columns((first, one))) for one in (second, *others))
     return sum(score < mine for score in theirs), len(theirs)
 

@@ -143,7 +143,8 @@ def _row(number: int, cells: list[str], columns: list[str]) -> Row:
     for column, cell in zip(NEEDED, (first, second), strict=True):
         if not cell:
             problem = problem or f"The cell in the column {column} is empty. Write a text or name an image"
-    return Row(number=number, name=given.get("name", ""), first=first, second=second, problem=problem)
+    # One more than is shown: whoever shortens a name says so.
+    return Row(number=number, name=given.get("name", "")[:SHOWN + 1], first=first, second=second, problem=problem)
 
 
 def _problem(batch: Batch, row: Row) -> str:

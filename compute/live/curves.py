@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from compute.items import Column, content_key
+from compute.items import content_key
+from compute.live import modes
 from compute.live.inputs import Input
-from compute.live.subject import LiveSubject
+from compute.live.subject import LiveSubject, column_of
 from compute.procedures.similarity import symmetric
 from compute.tasks.perturb import PERTURBATIONS, perturb
-from compute.types import BadInput
+from compute.types import BadInput, CannotDo
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -34,15 +32,15 @@ def changed(image: Input, *, kind: str, strength: float, seed: int = 0) -> Input
 def curve(subject: LiveSubject, image: Input, *, other: Input | None = None, kind: str, seed: int = 0
           ) -> tuple[float, ...]:
     """The model's score of the changed image with `other`, or with itself unchanged, at each of STRENGTHS."""
+    kinds = (image.modality, (other or image).modality)
+    if reason := modes.cannot(subject.row, "pair", kinds):
+        raise CannotDo(reason)
+    if not (subject.can("compare") or all(subject.can(f"embed_{kind}") for kind in kinds)):
+        raise CannotDo("It answers in words, and would be asked nine times over: it has no curve")
     steps = [changed(image, kind=kind, strength=strength, seed=seed) for strength in STRENGTHS]
     fixed = other or steps[0]
     subject = replace(subject, inputs={**subject.inputs, **{one.key: one for one in (*steps, fixed)}})
-    return tuple(symmetric(subject, _column([fixed] * len(steps)), _column(steps)).tolist())
-
-
-def _column(inputs: Sequence[Input]) -> Column:
-    return Column(modality=inputs[0].modality, keys=np.array([one.key for one in inputs], dtype="S32"),
-                  name=lambda row: inputs[row].name, read=lambda row: inputs[row].content)
+    return tuple(symmetric(subject, column_of([fixed] * len(steps)), column_of(steps)).tolist())
 
 
 def _reduced(image: Image.Image) -> Image.Image:

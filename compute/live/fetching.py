@@ -4,51 +4,99 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from dataclasses import dataclass
 
-from compute.models.weights import cache_home
 from compute.store import ROOT
 from compute.types import Model, NotHere
 
 LOOK = 0.3  # seconds between two looks at what has come
+LINE = re.compile(r"(\d+) (\d+)")  # what `compute fetch --lines` says: bytes here, bytes in all
 
 
-def fetch(row: Model, *, stop: Callable[[], bool] = lambda: False) -> Iterator[int]:
-    """Yields how many bytes are there, until all are. Raises NotHere where it fails or is stopped.
+@dataclass(frozen=True, kw_only=True)
+class Come:
+    """How many bytes are here, and in all once the hub has said it. `behind`: title of the model that comes first."""
 
-    Closing the iterator stops the download too.
-    """
-    process = subprocess.Popen([sys.executable, "-m", "compute", "fetch", "--models", row.key], cwd=ROOT,
-                               env=os.environ | {"HF_HUB_DISABLE_PROGRESS_BARS": "1"}, text=True,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    try:
-        while process.poll() is None:
+    here: int = 0
+    whole: int | None = None
+    behind: str = ""
+
+
+class Fetcher:
+    """Downloads one model at a time. Whoever asks for the same one meanwhile watches it; for another, waits."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._row: Model | None = None
+        self._come = Come()
+
+    def fetch(self, row: Model, *, room: int = 0, needed: Callable[[], bool] = lambda: True,
+              stop: Callable[[], bool] = lambda: False) -> Iterator[Come]:
+        """Yields how far it is until all is here, with `room` bytes of memory for the loaded model (0: any number).
+
+        `needed` says whether it is not here yet, and is asked again when its turn has come. Raises NotHere where it
+        fails or is stopped. Closing the iterator stops it too; one who waits for the same model then goes on with it.
+        """
+        if not needed():
+            return
+        while not self._turn.acquire(timeout=LOOK):
             if stop():
-                raise NotHere(f"The download of {row.title} was stopped; what has come is kept")
-            yield there(row)
-            time.sleep(LOOK)
-        said = (process.stderr.read() if process.stderr else "").strip().splitlines()
-        if process.returncode:
-            reason = next((line.removeprefix("Error: ") for line in reversed(said) if line.startswith("Error: ")), "")
-            raise NotHere(reason or f"The download of {row.title} failed. Try again later")
-    finally:
-        if process.poll() is None:
-            process.kill()  # the hub's client writes drafts only, and goes on from them
-        process.wait()
-        if process.stderr:
-            process.stderr.close()
-
-
-def there(row: Model) -> int:
-    """Bytes of the row's repository in the hub's cache, unfinished files included."""
-    total = 0
-    for path in (cache_home(row) / "blobs").glob("*"):
+                raise _stopped(row)
+            first, come = self._row, self._come
+            yield come if first is None or first.key == row.key else Come(behind=first.title)
         try:
-            total += Path(path).stat().st_blocks * 512  # a draft is as long as the whole file from its first byte on
-        except OSError:  # a draft that became a file in between
-            continue
-    return total
+            self._row, self._come = row, Come()
+            for come in _run(row, room=room, stop=stop) if needed() else ():
+                self._come = come
+                yield come
+        finally:
+            self._row = None
+            self._turn.release()
+
+
+def _run(row: Model, *, room: int, stop: Callable[[], bool]) -> Iterator[Come]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "compute", "fetch", "--models", row.key, "--room", str(room), "--lines"], cwd=ROOT,
+        env=os.environ | {"HF_HUB_DISABLE_PROGRESS_BARS": "1"}, text=True, errors="replace", stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    heard = _Heard()
+    ears = threading.Thread(target=heard.listen, args=(process.stdout,), daemon=True, name="fetching")
+    ears.start()
+    try:
+        while ears.is_alive():
+            if stop():
+                raise _stopped(row)
+            yield heard.come
+            ears.join(LOOK)
+        if process.wait():
+            raise NotHere(heard.error or f"The download of {row.title} failed. Try again later")
+        yield heard.come
+    finally:
+        process.kill()  # a large file goes on from its draft, of small ones there are none
+        process.wait()
+        ears.join()
+        process.stdout.close()
+
+
+class _Heard:
+    """What the process has said last."""
+
+    def __init__(self) -> None:
+        self.come, self.error = Come(), ""
+
+    def listen(self, said: Iterator[str]) -> None:
+        for line in said:
+            if found := LINE.fullmatch(line.strip()):
+                here, whole = map(int, found.groups())
+                self.come = Come(here=here, whole=whole)
+            elif line.startswith("Error: "):
+                self.error = line.removeprefix("Error: ").strip()
+
+
+def _stopped(row: Model) -> NotHere:
+    return NotHere(f"The download of {row.title} was stopped; what has come is kept")

@@ -27,6 +27,10 @@ class PatchMap:
     cosines: tuple[float, float]  # the lowest and the highest: ranks show an order even where nothing differs
     seen: tuple[Seen, Seen]  # which part of each image its grid covers
 
+    @property
+    def nbytes(self) -> int:
+        return self.ranks.nbytes
+
 
 def agree(subject: LiveSubject, *, first: Input, second: Input) -> PatchMap:
     """The map of two images. Raises BadInput for a text, CannotDo where the model has no patch tokens."""

@@ -23,6 +23,7 @@ PROMPTS = {
                    "image, from 1 (not at all) to 10 (completely)? Answer with one number only."),
 }
 NUMBER = re.compile(r"(?<![\d.,-])(10|[1-9])(?:\s*(?:/|out of)\s*10)?(?![\d,]|\.\d)")
+RANGE = re.compile(r"\d\s*[-–—]\s*\d")  # an answer that does not settle on one
 
 
 def rated(subject: LiveSubject, first: Column, second: Column) -> tuple[tuple[int | None, ...], tuple[str, ...]]:
@@ -46,8 +47,9 @@ def question(first: Column, second: Column) -> Question:
 
 def read(text: str) -> int | None:
     """The one number from 1 to 10 that a reply gives; None for none, or for several that differ."""
-    found = {int(number) for number in NUMBER.findall(text.rpartition("</think>")[2])}
-    return found.pop() if len(found) == 1 else None
+    said = text.rpartition("</think>")[2]
+    found = {int(number) for number in NUMBER.findall(said)}
+    return found.pop() if len(found) == 1 and not RANGE.search(said) else None
 
 
 def _part(column: Column) -> str | Picture:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from compute.engine.estimate import by_parameters
 from compute.engine.estimate import size as in_words
 from compute.engine.estimate import weights as weights_of
 from compute.models import ADAPTERS
@@ -24,7 +25,6 @@ GROWTH = 1.3  # memory over the size of the weights: buffers, and what a forward
 SPARE_DISK = 1_000_000_000  # bytes that a download leaves free
 PATIENCE, AGAIN = 1.5, 60.0  # seconds: how long the network is waited for, and how long an answer holds
 PACKAGES = {"open_clip_torch": "open_clip", "pillow": "PIL"}  # a package's module where it has another name
-PACKAGED = ("lpips", "dreamsim")  # `weights` names a package, whose files come from addresses of their own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,14 +47,14 @@ class Network:
         self._lock = threading.Lock()
 
     def reachable(self) -> bool:
-        """The last answer known; the first time it waits for one, `PATIENCE` seconds at most."""
+        """The last answer known; for the first one all who ask wait, `PATIENCE` seconds in all."""
         if self._offline():
             return False
         with self._lock:
             if self._clock() - self._asked >= AGAIN:
                 self._asked = self._clock()
                 threading.Thread(target=self._look, daemon=True, name="network").start()
-        self._done.wait(PATIENCE)
+        self._done.wait(max(0.0, self._asked + PATIENCE - self._clock()))
         return self._answer
 
     def _look(self) -> None:
@@ -77,7 +77,8 @@ def state(row: Model, *, network: Callable[[], bool], room: int) -> State:
         return State(state=IMPOSSIBLE, why=f"Needs a package: pip install {' '.join(missing)}")
     if row.adapter == "endpoint":
         ready = bool(os.environ.get(URL, "").strip())
-        return State(state=READY, why="Asked through the endpoint of this app's host") if ready else State(
+        return State(state=READY, why="Asked through the host's endpoint: what you compare is sent "
+                                              "there") if ready else State(
             state=IMPOSSIBLE, why=f"Needs an endpoint: the host sets {URL}")
     if row.options.get("trust_remote_code") or row.options.get("remote_code"):
         return State(state=IMPOSSIBLE, why="Its checkpoint brings code of its own, which this app does not run")
@@ -88,18 +89,14 @@ def state(row: Model, *, network: Callable[[], bool], room: int) -> State:
 
 def memory_of(row: Model) -> int | None:
     """Bytes of memory the loaded model will take, about; None where nothing says."""
-    if row.weights in PACKAGED:
-        return None
     held, _ = weights_of(row)
     return round(held * GROWTH) if held is not None else None
 
 
 def _weighed(row: Model, *, network: Callable[[], bool], room: int) -> State:
-    if row.weights in PACKAGED or not row.weights:
-        held, here = None, False
-    else:
-        held, here = weights_of(row)
-        here = here and not _lacks(row)
+    held, here = weights_of(row) if row.weights else (by_parameters(row), True)
+    if here and _lacks(row):
+        held, here = by_parameters(row), False
     if held is not None and held * GROWTH > room:
         return State(state=IMPOSSIBLE, bytes=held, why=f"Too large: it takes about {in_words(round(held * GROWTH))} of "
                                                        f"memory, and {in_words(room)} are set aside for models")
@@ -126,7 +123,7 @@ def free_disk() -> int:
 
 
 def _lacks(row: Model) -> bool:
-    """Whether files of the row's checkpoint are missing although its folder is there: a download that was stopped."""
+    """Whether files of the row are missing: of a download that was stopped, or of those that lie in torch's cache."""
     from compute import models
 
     return not models.here(row)

@@ -33,6 +33,13 @@ class LiveSubject:
     def can(self, ability: str) -> bool:
         return ability in self.row.abilities
 
+    def encode(self, inputs: Sequence[Input]) -> None:
+        """Puts all inputs through the model's towers at once, where it has them; one that it has seen stays."""
+        for modality, abilities in ABILITY.items():
+            those = [one for one in inputs if one.modality == modality]
+            if those and all(map(self.can, abilities)):
+                self._vectors(column_of(those))
+
     def embed(self, column: Column) -> NDArray[np.float32]:
         """(n, d) float32. Raises CannotDo for a model of many vectors an item, and for one that does not embed it."""
         if self.model_of(column).multi_vector:
@@ -106,6 +113,11 @@ class LiveSubject:
 
 def columns(inputs: Sequence[Input]) -> list[Column]:
     """A column of one row for each input."""
-    return [Column(modality=one.modality, keys=np.array([one.key], dtype="S32"), name=lambda row, one=one: one.name,
-                   read=lambda row, one=one: one.file() if one.modality == "image" else one.content)
-            for one in inputs]
+    return [column_of([one]) for one in inputs]
+
+
+def column_of(inputs: Sequence[Input]) -> Column:
+    """A column of inputs of one modality, a row each; an image is read as a file only by who asks for one."""
+    return Column(modality=inputs[0].modality, keys=np.array([one.key for one in inputs], dtype="S32"),
+                  name=lambda row: inputs[row].name,
+                  read=lambda row: inputs[row].file() if inputs[row].modality == "image" else inputs[row].content)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
-from compute.models import weights
+from compute.models import downloads, weights
 from compute.models.adapter import Adapter, Comparer, Encoder, Hardware, Judge
 from compute.models.weights import ADAPTED, CONFIG, OPEN_CLIP, PROCESSOR, TOKENIZER, WEIGHTS, Wanted
 from compute.types import BadInput, CannotDo, Model, NotHere
@@ -37,7 +37,7 @@ ADAPTERS: dict[str, Adapter] = {
     "timm": Adapter(module="compute.models.timm_vision", load="load", weights=(*WEIGHTS, *OPEN_CLIP),
                     needs=(CONFIG,), packages=("torch", "torchvision", "timm", "pillow"), patches=True),
     "inception": Adapter(module="compute.models.inception", load="load", weights=("*",),
-                         packages=("torch", "torchvision", "pillow")),
+                         packages=("torch", "torchvision", "pillow"), published="files"),
     # Texts alone
     "bert": Adapter(module="compute.models.text", load="load_bert", packages=("torch", "transformers", "tokenizers"),
                     weights=WEIGHTS, needs=(CONFIG, TOKENIZER)),
@@ -56,7 +56,7 @@ ADAPTERS: dict[str, Adapter] = {
     "imagereward": Adapter(module="compute.models.preference", load="load_imagereward", packages=TRANSFORMERS,
                            weights=("ImageReward.pt",)),
     "aesthetic": Adapter(module="compute.models.preference", load="load_aesthetic", packages=TRANSFORMERS,
-                         weights=WEIGHTS, needs=(CONFIG, PROCESSOR)),
+                         weights=WEIGHTS, needs=(CONFIG, PROCESSOR), published="aesthetic_files"),
     # Perceptual metrics
     "psnr": Adapter(module="compute.models.pixels", load="load_psnr", packages=("numpy", "pillow"), pairs_only=True),
     "ssim": Adapter(module="compute.models.pixels", load="load_ssim", packages=("numpy", "scipy", "pillow"),
@@ -68,10 +68,11 @@ ADAPTERS: dict[str, Adapter] = {
     "perceptual_hash": Adapter(module="compute.models.pixels", load="load_perceptual_hash",
                                packages=("numpy", "scipy", "pillow")),
     "lpips": Adapter(module="compute.models.perceptual", load="load_lpips", weights=("*",),
-                     packages=("torch", "torchvision", "lpips", "pillow"), pairs_only=True),
+                     packages=("torch", "torchvision", "lpips", "pillow"), published="lpips_files",
+                     pairs_only=True),
     "dreamsim": Adapter(module="compute.models.perceptual", load="load_dreamsim", weights=("*",),
                         packages=("torch", "torchvision", "dreamsim", "peft", "open_clip_torch", "pillow"),
-                        pairs_only=True),
+                        published="dreamsim_files", pairs_only=True),
     # Judges that answer in words
     "endpoint": Adapter(module="compute.models.endpoint", load="load", packages=("huggingface_hub", "pillow")),
     "vlm": Adapter(module="compute.models.vlm", load="load", packages=TRANSFORMERS, weights=WEIGHTS,
@@ -99,15 +100,23 @@ def load(row: Model, *, hardware: Hardware, root: Path | None = None) -> Encoder
 def fetch(row: Model, *, root: Path | None = None) -> Path | None:
     """The folder of the row's files, downloaded if need be and nothing loaded; None for a family without files."""
     family, row = _adapter(row), _plain(row)
-    reads = _wanted(row, family)
-    return weights.local_folder(row, wanted=reads, root=root) if reads else None
+    reads, places = _wanted(row, family), [one.fetch() for one in _published(row, family)]
+    if reads:
+        return weights.local_folder(row, wanted=reads, root=root)
+    return places[0].parent if places else None
 
 
 def here(row: Model, *, root: Path | None = None) -> bool:
-    """Whether all files of the row's checkpoint are on this machine; nothing is fetched. True without files."""
+    """Whether all files that the row needs are on this machine; nothing is fetched. True without files."""
     family, row = _adapter(row), _plain(row)
     reads = _wanted(row, family)
-    return weights.present(row, wanted=reads, root=root) if reads else True
+    return (not reads or weights.present(row, wanted=reads, root=root)) and all(
+        one.place.exists() for one in _published(row, family))
+
+
+def wanted(row: Model) -> Wanted | None:
+    """What the row's family reads of a checkpoint; None where it reads none."""
+    return _wanted(_plain(row), _adapter(row))
 
 
 def has_patches(row: Model) -> bool:
@@ -189,6 +198,12 @@ def _wanted(row: Model, family: Adapter) -> Wanted | None:
     held = (options["file"],) if options.get("file") else () if options.get("random") else family.weights
     return Wanted(weights=held, needs=family.needs,
                   code=bool(options.get("trust_remote_code") or options.get("remote_code")))
+
+
+def _published(row: Model, family: Adapter) -> Iterator[downloads.Published]:
+    """What the row needs from addresses, each told when the one before it is here."""
+    if family.published:
+        yield from getattr(import_module(family.module), family.published)(row)
 
 
 def _versions(row: Model, family: Adapter) -> dict[str, str]:

@@ -74,5 +74,6 @@ class Adapter:
     weights: tuple[str, ...] = ()
     needs: tuple[tuple[str, ...], ...] = ()
     pairs_only: bool = False  # compares with a reference, and cannot score one image alone
+    published: str = ""  # of `module`: published(row) yields what the row needs from addresses, beside its checkpoint
     patches: bool = False  # gives a vector a patch, so that places of two images can be compared
     version: int = 1  # raise it when the adapter's numbers change

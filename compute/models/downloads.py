@@ -8,10 +8,36 @@ import shutil
 import sys
 import tempfile
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from compute.types import BadInput, NotHere
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """A file that a model needs from an address, or an archive to be unpacked."""
+
+    url: str
+    sha256: str = ""
+    archive: bool = False
+
+    @property
+    def place(self) -> Path:
+        """Where the file, or the archive's folder, lies once it has come."""
+        path = Path(urlsplit(self.url).path)
+        return cache() / unquote(path.stem if self.archive else path.name)
+
+    def fetch(self) -> Path:
+        """Its place, fetched if need be. Raises as `fetched`."""
+        return (unpacked if self.archive else fetched)(self.url, sha256=self.sha256)
+
+
+def cache() -> Path:
+    """Where torch keeps such files; told without importing it, which takes seconds."""
+    home = os.environ.get("TORCH_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "torch"
+    return Path(home).expanduser() / "hub" / "checkpoints"
 
 
 def fetched(url: str, *, sha256: str = "") -> Path:
@@ -22,7 +48,7 @@ def fetched(url: str, *, sha256: str = "") -> Path:
     import torch
     from huggingface_hub import constants
 
-    target = Path(torch.hub.get_dir()) / "checkpoints" / unquote(Path(urlsplit(url).path).name)
+    target = Published(url=url).place
     if not target.is_file():
         missing = f"{target.name} is not on this machine. Fetch it: curl -L --create-dirs -o {target} {url}"
         if constants.HF_HUB_OFFLINE:
@@ -40,9 +66,7 @@ def fetched(url: str, *, sha256: str = "") -> Path:
 
 def unpacked(url: str, *, sha256: str = "") -> Path:
     """The folder that the archive at `url` holds, unpacked beside it. Raises as `fetched`."""
-    import torch
-
-    folder = Path(torch.hub.get_dir()) / "checkpoints" / unquote(Path(urlsplit(url).path).stem)
+    folder = Published(url=url, archive=True).place
     if folder.is_dir():
         return folder
     archive = fetched(url, sha256=sha256)

@@ -6,7 +6,7 @@ block takes maxima. The image is shown as clean-fid does (Parmar et al. 2022): 2
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,6 +79,12 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> InceptionEncode
     return InceptionEncoder(network=network, hardware=hardware, settings={
         "model": row.key, "weights": name, "features": "last pooling, 2048", "range": "(x - 128) / 128",
         "resize": f"{SIDE} px, antialiased bicubic, each channel as real numbers"})
+
+
+def files(row: Model) -> Iterator[downloads.Published]:
+    """What the row needs from addresses."""
+    if not row.weights:
+        yield downloads.Published(url=WEIGHTS, sha256=SHA256)
 
 
 def pool_as_fid(network: torch.nn.Module) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ import numpy as np
 from compute.models import downloads
 from compute.models.adapter import Hardware
 from compute.models.checkpoint import fill, present, tensors, under
+from compute.models.downloads import Published
 from compute.models.options import chosen, part
 from compute.models.weights import OPEN_CLIP, Wanted
 from compute.types import BadInput, CannotDo, Model, NotHere
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     import torch
     from PIL import Image
 
-LPIPS_NETS = {"alex": "AlexNet_Weights", "vgg": "VGG16_Weights", "squeeze": "SqueezeNet1_1_Weights"}
+LPIPS_NETS = {"alex": "alexnet-owt-7be5be79.pth", "vgg": "vgg16-397923af.pth", "squeeze": "squeezenet1_1-b8a52dc0.pth"}
+TORCHVISION = "https://download.pytorch.org/models/"  # its own addresses of these files, told without importing it
 DINO = "https://dl.fbaipublicfiles.com/dino/dino_vitbase16_pretrain/dino_vitbase16_pretrain.pth"
 
 
@@ -80,11 +82,9 @@ def load_lpips(row: Model, hardware: Hardware, folder: Path | None) -> Lpips:
     except ImportError as error:
         raise NotHere("LPIPS needs a package that is not installed: pip install lpips") from error
     import torch
-    import torchvision
 
-    url = getattr(torchvision.models, LPIPS_NETS[net]).IMAGENET1K_V1.url
-    name = url.rsplit("/", 1)[1]
-    file = folder / name if folder else downloads.fetched(url, sha256=name.split("-")[-1].split(".")[0])
+    name = LPIPS_NETS[net]
+    file = folder / name if folder else _backbone(net).fetch()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the package asks torchvision in an old way
         network = lpips.LPIPS(net=net, version="0.1", pnet_rand=True, verbose=False)
@@ -96,6 +96,18 @@ def load_lpips(row: Model, hardware: Hardware, folder: Path | None) -> Lpips:
     return Lpips(network=network, hardware=hardware, settings={
         "model": row.key, "net": net, "version": "0.1", "backbone": name, "range": [-1, 1],
         "sizes": "the second image is resized to the first's size, bicubic"})
+
+
+def lpips_files(row: Model) -> Iterator[Published]:
+    """What the row needs from addresses."""
+    net = row.options.get("net", "alex")
+    if not row.weights and net in LPIPS_NETS:
+        yield _backbone(net)
+
+
+def _backbone(net: str) -> Published:
+    name = LPIPS_NETS[net]
+    return Published(url=TORCHVISION + name, sha256=name.split("-")[-1].split(".")[0])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +125,8 @@ DREAMSIM = {  # name -> its branches and the folder of the layers that were trai
     "clip_vitb32": ((Branch(kind="clip_vitb32", feature="embedding"),), "clip_vitb32_single_lora"),
     "open_clip_vitb32": ((Branch(kind="open_clip_vitb32", feature="embedding"),), "open_clip_vitb32_single_lora"),
 }
+
+RELEASE = "https://github.com/ssundaram21/dreamsim/releases/download/v0.2.0-checkpoints/"  # as the package has it
 
 
 @dataclass(kw_only=True)
@@ -200,7 +214,7 @@ def load_dreamsim(row: Model, hardware: Hardware, folder: Path | None) -> DreamS
     import torch
 
     branches, trained = DREAMSIM[kind]
-    folder = folder or downloads.unpacked(dreamsim.config.dreamsim_weights[kind])
+    folder = folder or _archive(kind).fetch()
     network = torch.nn.Module()
     # Names as in the package, which the trained layers' file refers to.
     network.extractor_list = torch.nn.ModuleList(_holder(branch.kind, folder) for branch in branches)
@@ -213,6 +227,25 @@ def load_dreamsim(row: Model, hardware: Hardware, folder: Path | None) -> DreamS
                     settings={"model": row.key, **options, "resize": "to a square, bicubic"})
 
 
+def dreamsim_files(row: Model) -> Iterator[Published]:
+    """What the row needs from addresses, one after another: only the archive's folder tells whether DINO is in it."""
+    kind = row.options.get("dreamsim_type", "ensemble")
+    if row.weights or kind not in DREAMSIM:
+        return
+    archive = _archive(kind)
+    yield archive
+    if any(branch.kind.startswith("dino") for branch in DREAMSIM[kind][0]) and not _own_dino(archive.place).is_file():
+        yield Published(url=DINO)
+
+
+def _archive(kind: str) -> Published:
+    return Published(url=f"{RELEASE}dreamsim_{kind}_checkpoint.zip", archive=True)
+
+
+def _own_dino(folder: Path) -> Path:
+    return folder / "checkpoints" / DINO.rsplit("/", 1)[1]
+
+
 def _holder(kind: str, folder: Path) -> torch.nn.Module:
     """A module with `model`, the package's vision transformer, and `proj` into the shared space where it has one."""
     import torch
@@ -220,7 +253,7 @@ def _holder(kind: str, folder: Path) -> torch.nn.Module:
 
     holder = torch.nn.Module()
     if kind == "dino_vitb16":
-        own = folder / "checkpoints" / DINO.rsplit("/", 1)[1]
+        own = _own_dino(folder)
         holder.model = vision_transformer.vit_base(patch_size=16)
         fill(holder.model, tensors(own if own.is_file() else downloads.fetched(DINO)), of="DINO ViT-B/16")
         return holder

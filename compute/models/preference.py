@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -213,6 +213,13 @@ class Aesthetic:
         with torch.inference_mode():
             vectors = self.clip.get_image_features(pixel_values=_batch(list(pixels), self.hardware)).pooler_output
             return self.head(torch.nn.functional.normalize(vectors.float(), dim=-1))[:, 0].double().cpu().numpy()
+
+
+def aesthetic_files(row: Model) -> Iterator[downloads.Published]:
+    """What the row needs from addresses, beside its CLIP model."""
+    head = row.options.get("head") or {}
+    if "url" in head:
+        yield downloads.Published(url=head["url"], sha256=head.get("sha256", ""))
 
 
 def load_aesthetic(row: Model, hardware: Hardware, folder: Path | None) -> Aesthetic:

@@ -1,4 +1,7 @@
-/** Blind mode: names hidden until the visitor has chosen which answer is right, and a tally that never leaves here. */
+/**
+ * Blind mode: answers hidden until the visitor has chosen which is right, and a tally that never leaves here. And what
+ * answers earlier inputs, after the tray has changed, is told from what answers these.
+ */
 
 import { el } from '../board/dom.js';
 
@@ -12,6 +15,16 @@ export function mount(element) {
   element.addEventListener('click', (event) => {
     const button = event.target.closest('.cp-choose button');
     if (button) reveal(element.querySelector('.cp-result'), button.dataset.right);
+  });
+  // What names models elsewhere on the page waits for the choice too.
+  const look = () => document.body.classList.toggle('cp-blind', Boolean(element.querySelector(".cp-result[data-state='blind']")));
+  new MutationObserver(look).observe(element, { childList: true, subtree: true, attributes: true, attributeFilter: ['data-state'] });
+  addEventListener('likeness-tray', ({ detail: { changed, empty } }) => {
+    const place = element.closest('#answers') ?? element;
+    place.toggleAttribute('data-stale', changed && !empty);
+    place.toggleAttribute('data-empty', empty);
+    document.body.classList.toggle('cp-outdated', changed && !empty);
+    document.body.classList.toggle('cp-emptied', empty);
   });
 }
 

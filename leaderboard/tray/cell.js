@@ -2,7 +2,6 @@
 
 import { el } from '../board/dom.js';
 import { arrange, enable, enabled, press, say } from './parts.js';
-import { LONGEST_TEXT } from './uploads.js';
 import { size } from './words.js';
 
 const LONG = 2000; // characters, beyond which no text encoder reads to the end
@@ -53,7 +52,7 @@ export function createCell(tray, { id, kind }) {
 }
 
 function createText(tray, id) {
-  const area = el('textarea', { class: 'tr-text', dir: 'auto', rows: '5', maxlength: String(LONGEST_TEXT), placeholder: 'Write or paste a text', 'data-gramm': 'false',
+  const area = el('textarea', { class: 'tr-text', dir: 'auto', rows: '5', placeholder: 'Write or paste a text', 'data-gramm': 'false',
     oninput: () => tray.patch(id, { text: area.value }) });
   const note = el('p', { class: 'tr-note' });
   return {

@@ -91,7 +91,7 @@ function createRow(tray, key) {
     box.checked = ticked;
     box.disabled = model.state === 'impossible' || (most && !ticked);
     say(title, model.title);
-    say(state, model.state === 'impossible' ? model.why : `will download ${model.bytes ? size(model.bytes) : 'a file of unknown size'}${model.why ? `; ${model.why}` : ''}`);
+    say(state, model.why || `will download ${model.bytes ? size(model.bytes) : 'weights of unknown size'}`);
     node.dataset.state = model.state;
     return node;
   }

@@ -6,7 +6,8 @@ import { QUESTIONS, sentence } from './words.js';
 
 /**
  * Fetches the examples, fills an empty tray, and asks the server what fits. A link that names inputs is answered at
- * once, unless one of them is not here; what the link names in vain is said in a sentence.
+ * once, unless one of them is not here or a model must be downloaded first: no link starts a download. What the link
+ * names in vain is said in a sentence.
  */
 export async function open(tray) {
   tray.notice.say('');
@@ -28,7 +29,7 @@ export async function open(tray) {
   else if (lost.length) tray.notice.say(lost.map(sentence).join(' '));
   tray.refresh();
   tray.root.dataset.ready = plan ? 'true' : 'error';
-  if (linked && asked.whole && !tray.reason()) tray.compare();
+  if (linked && asked.whole && !tray.reason() && !tray.absent()) tray.compare();
 }
 
 /** Fetches the examples; hands back what went wrong, as a sentence. */

@@ -2,6 +2,7 @@
 
 import { debounce, el } from '../board/dom.js';
 import { write } from './address.js';
+import { createAsking } from './asking.js';
 import { createCompare } from './compare.js';
 import { createExamples } from './examples.js';
 import { counts, exampleKeys, kinds, labels, MOST, moved, obstacle, sent } from './inputs.js';
@@ -50,6 +51,7 @@ class Tray {
     this.writeLater = debounce(() => this.writeUrl(), WAIT);
     this.askLater = debounce(() => this.ask(), WAIT);
     this.uploads = new Uploads(this);
+    this.asking = createAsking(this);
     this.notice = createNotice();
     this.live = unseen('', { role: 'status' });
     this.parts = [createSlots, createExamples, createModes, createModels, createCompare].map((make) => make(this));
@@ -201,6 +203,7 @@ class Tray {
     root.dataset.mode = this.mode;
     root.dataset.count = String(inputs.length);
     root.dataset.busy = String(this.pending() || inputs.some(({ state }) => state === 'sending'));
+    this.asking.tell();
   }
 
   pending() {
@@ -226,6 +229,12 @@ class Tray {
     return this.plan.models.some(({ state }) => state !== 'impossible') ? 'Tick at least one model' : 'No model can answer this here';
   }
 
+  /** Whether weights of a ticked model are to be downloaded first. */
+  absent() {
+    const models = this.models();
+    return this.plan.models.some(({ key, state }) => state === 'download' && models.includes(key));
+  }
+
   compare() {
     this.waiting = this.pending() && !this.problem;
     if (this.waiting) return;
@@ -235,7 +244,7 @@ class Tray {
       return;
     }
     const models = this.models();
-    const absent = this.plan.models.some(({ key, state }) => state === 'download' && models.includes(key));
+    const absent = this.absent();
     if (absent && this.fetching) { // what was downloaded meanwhile is ready now
       Object.assign(this, { fetching: false, waiting: true });
       this.ask();
@@ -243,6 +252,7 @@ class Tray {
     }
     Object.assign(this, { untouched: false, fetching: absent });
     this.writeLater.now();
+    this.asking.done();
     this.trigger(absent ? 'download' : 'compare', {
       session: this.server.session, inputs: this.inputs.map(sent), mode: this.mode,
       question: this.mode === 'quality' ? this.question : '', models, blind: this.blind,
@@ -254,7 +264,7 @@ class Tray {
     this.notice.clear();
     this.settle([]);
     this.server.forget();
-    this.announce('The tray is empty');
+    this.announce('All inputs are removed');
     this.slots.focus();
   }
 

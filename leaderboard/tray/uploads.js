@@ -4,7 +4,6 @@ import { MOST } from './inputs.js';
 import { LARGEST_FILE } from './server.js';
 import { many, size } from './words.js';
 
-export const LONGEST_TEXT = 20_000; // characters; models read far less
 
 /** Why a file is not sent at all, as a sentence; '' where it is. Pure. */
 export function refusal({ name, type, size: bytes }) {
@@ -15,7 +14,7 @@ export function refusal({ name, type, size: bytes }) {
 }
 
 /** The visitor's own words as an input. Pure. */
-export const written = (text) => ({ kind: 'text', text: text.trim().slice(0, LONGEST_TEXT), example: null });
+export const written = (text) => ({ kind: 'text', text: text.trim(), example: null });
 
 export class Uploads {
   constructor(tray) {

@@ -53,8 +53,8 @@ METHOD = (
         "pairs known to match and pairs known not to, in equal parts: at 100 it is above all of them, and two models' "
         "places can be compared where their scores cannot. A score reads as that of a matching pair when it reaches "
         "what 97.5% of the matching pairs reach and exceeds what 97.5% of the unrelated ones do not. Images and texts "
-        "are held in memory for the visit, at most half an hour after the last use, and are never written to a disk, "
-        "shared or kept.",
+        "are held in memory for the visit, at most half an hour after the last use, and are never written to a disk "
+        "or shown to others; only judges that are asked through the host's endpoint are sent what is compared.",
     ),
     (
         "Tie classes",

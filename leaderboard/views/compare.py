@@ -75,8 +75,11 @@ def draw(site: ui.Site) -> None:
                            concurrency_limit=WATCHERS, show_progress="hidden", api_visibility="private")
     done.then(None, js=RENEW, api_visibility="private")
     done.then(compare_then, inputs=[payload], **run)
-    stop.click(lambda asked_for: site.panel.live.stop(str(asked_for.get("session", ""))), inputs=[payload], queue=False,
-               show_progress="hidden", api_visibility="private")
+
+    def end(asked_for: Any) -> None:
+        site.panel.live.stop(str(asked_for.get("session", "")) if isinstance(asked_for, dict) else "")
+
+    stop.click(end, inputs=[payload], queue=False, show_progress="hidden", api_visibility="private")
 
 
 def _payload(event: gr.EventData) -> dict[str, Any]:
@@ -94,6 +97,8 @@ def answered(site: ui.Site, payload: dict[str, Any], request: Any) -> Iterator[R
                                 question=asked.question)
         known = frozenset(model for model, pairing in references if pairing == judged.pairing(asked))
         found, shown = [], time.perf_counter()
+        if any(site.panel.live.to_load(row) for row in rows):
+            yield _markup(asked, [], [row.title for row in rows], published, payload), None
         for answer in site.panel.live.judge(asked, rows, session=str(payload.get("session", "")), calibrated=known):
             found.append(judged.judged(answer, rows[len(found)], asked, references))
             left = [row.title for row in rows[len(found):]]

@@ -110,6 +110,16 @@ def test_weights_that_are_not_here_are_asked_for_first(open_tray: Callable, stan
     assert page.locator(f".tr-pick[data-key='{SUGGESTED}'] small").inner_text() == ""
 
 
+def test_no_link_starts_a_download(open_tray: Callable, stand_in: StandIn) -> None:
+    query = f"mode=pair&inputs=cat,cup&models=tiny,{SUGGESTED}"
+    page = open_tray(query)
+    assert page.get_by_role("checkbox", name="OpenCLIP").is_checked() and told(page) == 0
+    compare(page)
+    assert page.evaluate("window.told[0].name") == "download"
+    stand_in.here.add(SUGGESTED)
+    open_tray(query).wait_for_function("window.told.length === 1")  # with all that is here, it answers by itself
+
+
 def test_a_choice_of_models_survives_the_modes(open_tray: Callable) -> None:
     page = open_tray()
     page.get_by_role("checkbox", name="SSIM").uncheck()

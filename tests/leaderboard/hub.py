@@ -9,9 +9,11 @@ import hashlib
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
+
+from tests.answering import answering
 
 REPO, FILE = "someone/likeness", "likeness.duckdb"
 
@@ -93,15 +95,8 @@ def handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
 def serving() -> Iterator[Hub]:
     """A stand-in that answers until the block ends."""
     hub = Hub()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler(hub))
-    server.daemon_threads = True
-    hub.address = f"http://127.0.0.1:{server.server_address[1]}"
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    try:
+    with answering(handler(hub)) as hub.address:
         yield hub
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def point_at(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:

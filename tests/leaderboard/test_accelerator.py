@@ -95,6 +95,24 @@ def test_without_the_package_it_is_the_function_itself(nowhere: None) -> None:
     assert accelerator.on_gpu(judge) is judge and accelerator.on_gpu(judge, seconds=5) is judge
 
 
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder called `spaces` where Python looks: it can be imported, and has nothing."""
+    (tmp_path / "spaces").mkdir()
+    monkeypatch.delitem(sys.modules, "spaces", raising=False)
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.delenv("SPACES_ZERO_GPU", raising=False)
+
+
+def test_a_folder_of_the_same_name_is_not_the_package(folder: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert accelerator.claim() is None and accelerator.on_gpu(judge) is judge
+    assert not hasattr(sys.modules.pop("spaces"), "GPU")
+    monkeypatch.setenv("SPACES_ZERO_GPU", "true")
+    with pytest.raises(AttributeError, match="GPU"):
+        accelerator.on_gpu(judge)
+    del sys.modules["spaces"]
+
+
 def test_a_space_that_lends_gpus_does_not_run_without(nowhere: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPACES_ZERO_GPU", "true")
     with pytest.raises(ImportError):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import http.client
 import io
 import json
+import threading
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import quote, urlsplit
 
 import gradio as gr
@@ -23,6 +25,7 @@ from starlette.testclient import TestClient
 
 from leaderboard import address
 from leaderboard.address import WithoutUploads
+from leaderboard.bodies import InFlight
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "what-no-visitor-may-read"
@@ -130,11 +133,16 @@ def _component(app: Served) -> int:
 @pytest.fixture
 def client() -> TestClient:
     """Answers with what arrived, under any path."""
-    async def echo(request: Request) -> Response:
-        return Response(await request.body(), headers={"x-path": quote(request.url.path)})
+    return client_of()
 
-    app = Starlette(routes=[Route("/{path:path}", echo, methods=["GET", "POST"])],
-                    middleware=[Middleware(WithoutUploads)])
+
+def client_of(in_flight: InFlight | None = None) -> TestClient:
+    async def echo(request: Request) -> Response:
+        return Response(await request.body(), headers={"x-path": quote(request.url.path),
+                                                       "x-thread": str(threading.get_ident())})
+
+    app = Starlette(routes=[Route("/{path:path}", echo, methods=["GET", "POST", "PUT", "PATCH"])],
+                    middleware=[Middleware(WithoutUploads, in_flight=in_flight)])
     return TestClient(app, raise_server_exceptions=False)
 
 
@@ -163,7 +171,7 @@ def test_the_rest_is_handed_on(client: TestClient, path: str) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[1, 2]", b'{"data": ["gradio.FileData"]}', b"\xff\xfe", b"NaN",
                                   b'{"meta": "gradio.FileData"}', b'{"meta": {"_type": "other"}, "path": "x"}',
-                                  b"[" * 100_000], ids=lambda body: ascii(body[:20]))
+                                  b"[" * 40_000 + b"\\u"], ids=lambda body: ascii(body[:20]))
 def test_events_arrive_as_they_were_sent(client: TestClient, body: bytes) -> None:
     assert client.post("/gradio_api/queue/join", content=body).content == body
 
@@ -179,6 +187,60 @@ def test_an_event_is_bounded_and_is_no_form(client: TestClient, monkeypatch: pyt
     assert client.post("/gradio_api/mcp/", json={"params": {"arguments": {"first": A_FILE}}}).status_code == 400
     answer = client.post("/gradio_api/component_server", files={"f": ("a.txt", b"x")})
     assert answer.status_code == 400 and "live/input" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("path", ["queue/join", "api/turn", "call/turn", "component_server", "mcp/"])
+def test_an_event_of_nothing_but_brackets_is_not_parsed(client: TestClient, monkeypatch: pytest.MonkeyPatch,
+                                                        path: str) -> None:
+    monkeypatch.setattr(address, "_names_a_file", lambda _: pytest.fail("it was parsed"))
+    for one in (b"[],", b"{},", b'"\\u0046",', b"1,"):
+        answer = client.post(f"/gradio_api/{path}", content=b"[" + one * (23_700_000 // len(one)) + b"1]")
+        assert answer.status_code == 413 and "50000" in answer.json()["error"]
+
+
+def test_only_an_event_that_may_name_a_file_is_parsed_and_not_in_the_event_loop(
+        client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = []
+
+    def loads(body: bytes) -> object:
+        threads.append(threading.get_ident())
+        return json.loads(body)
+
+    monkeypatch.setattr(address, "json", SimpleNamespace(detect_encoding=json.detect_encoding, loads=loads))
+    texts = json.dumps({"data": ["a, b [c] " * 2000 + "\n\u00e9"] * 2}, ensure_ascii=False).encode()
+    with client:  # one event loop for all requests
+        answer = client.post("/gradio_api/queue/join", content=texts)
+        assert answer.content == texts and threads == []
+        for body in (json.dumps(["gradio.FileData"]).encode(), b'["\\u0041"]', '["é"]'.encode("utf-16")):
+            answer = client.post("/gradio_api/queue/join", content=body)
+            assert answer.content == body and threads and threads.pop() != int(answer.headers["x-thread"])
+
+
+@pytest.mark.parametrize("path", ["/gradio_api/cancel", "/gradio_api/reset", "/login", "/gradio_api/undo-vibe-edit",
+                                  "/gradio_api/queue/data", "/", "/live/input/gradio_api/cancel", "/live/plan",
+                                  "/export/everything", "/likeness/gradio_api/cancel"])
+def test_what_is_sent_anywhere_else_is_small(client: TestClient, path: str) -> None:
+    for method in ("POST", "PUT", "PATCH"):
+        assert client.request(method, path, content=b"1" * 64_000).content == b"1" * 64_000
+        for content in (b"1" * 64_001, iter([b"1" * 40_000] * 2)):
+            answer = client.request(method, path, content=content)
+            assert (answer.status_code, list(answer.json())) == (413, ["error"]) and "64 kB" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("path", ["/live/input", "/likeness/live/file", "/export/board/unisim-core"])
+def test_what_bounds_itself_is_left_to_it(client: TestClient, path: str) -> None:
+    assert len(client.post(path, content=bytes(300_000)).content) == 300_000
+
+
+def test_events_together_and_their_time_are_bounded() -> None:
+    in_flight = InFlight(100_000, free=address.LARGEST_OTHER)
+    client = client_of(in_flight)
+    assert client.post("/gradio_api/queue/join", content=b"1" * 164_000).status_code == 200
+    answer = client.post("/gradio_api/queue/join", content=b"1" * 164_001)
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "5") and "Try again" in answer.json()["error"]
+    assert in_flight.held == 0
+    answer = client_of(InFlight(seconds=0)).post("/gradio_api/queue/join", content=b"{}")
+    assert answer.status_code == 400 and "too long" in answer.json()["error"]
 
 
 # ---- the app itself
@@ -238,6 +300,14 @@ def test_the_app_serves_examples_and_keeps_uploads_in_memory(app: Served) -> Non
     answer = httpx.post(f"{app.url}live/input", content=picture.content, headers={"x-likeness-session": "a" * 32})
     assert answer.status_code == 200 and answer.json()["width"] > 100
     assert app.files() == []
+
+
+def test_the_app_takes_no_large_body(app: Served) -> None:
+    for path in ("gradio_api/cancel", "gradio_api/reset", "login", "gradio_api/undo-vibe-edit"):
+        assert httpx.post(f"{app.url}{path}", content=iter([bytes(50_000)] * 2)).status_code == 413
+    sent = {"session_hash": "s", "fn_index": 0, "event_id": "e"}
+    for path in ("cancel", "reset"):
+        assert httpx.post(f"{app.url}gradio_api/{path}", json=sent).json() == {"success": True}
 
 
 def test_pages_open_and_events_pass(app: Served) -> None:

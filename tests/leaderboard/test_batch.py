@@ -255,6 +255,18 @@ def test_text_is_given_back_shortened_and_is_no_formula() -> None:
     assert lines[0][4] == "'=evil score" and {len(line) for line in lines} == {9}
 
 
+@pytest.mark.parametrize("stopped", [False, True])
+def test_what_is_over_holds_only_what_its_results_repeat(stopped: bool) -> None:
+    begun = work(*[f"{'n' * 50_000},{'a' * 90_000},{'b' * 90_000}"] * 5, keys=("one",))
+    assert all(len(row.name) < 300 for row in begun.rows), "a name is only repeated"
+    assert begun.nbytes > 900_000
+    begun.turn(Judge(), {}, seconds=0)
+    before = table(begun.models, begun.lines())
+    begun.stop() if stopped else finished(begun, Judge())
+    assert begun.nbytes < 20_000 and table(begun.models, begun.lines()).startswith(before)
+    assert read(begun)["first"][0] == "a" * 199 + "…" and read(begun)["name"][0] == "n" * 199 + "…"
+
+
 def test_the_preview_is_for_people() -> None:
     begun = work(*["a,b,cc"] * 11, keys=("one", "two"))
     finished(begun, Judge(), {("one", "text-text"): reference("one")})

@@ -58,9 +58,11 @@ def test_without_a_distribution_there_is_a_direction_only() -> None:
 @pytest.mark.parametrize(("picks", "said"), [
     ((0, 0, 0), "All 3 models pick A as nearest."), ((0, 1, 1), "2 of 3 models pick B as nearest. The others: A 1."),
     ((0, 1), "The 2 models are divided: A 1, B 1."), ((1,), "The one model that picks takes B as nearest."),
+    ((0, 0, None), "All 2 models pick A as nearest. 1 sees a tie or could not be read."),
     ((None,), "No model picks one: they see ties, or could not be read.")])
 def test_the_headline_says_how_many_agree(picks: tuple, said: str) -> None:
-    answers = [Answer(model="m", scores=(1.0, 2.0), pick=pick) for pick in picks]
+    scores = {0: (2.9, 0.5), 1: (0.5, 2.9), None: (1.0, 1.0)}
+    answers = [Answer(model="m", scores=scores[pick], pick=pick) for pick in picks]
     assert compare_blocks.headline(CHOICE, found(CHOICE, *answers)).replace("<b>", "").replace("</b>", "") == said
 
 
@@ -82,11 +84,12 @@ def test_judges_show_both_orders() -> None:
 
 def test_blind_hides_names_until_one_has_chosen() -> None:
     markup = drawn(CHOICE, Answer(model="m", scores=(1.0, 2.0), pick=1), blind=True)
-    assert "data-state='blind'" in markup and "Model 1" in markup
-    assert re.findall(r"data-right='(\w+)'", markup) == ["A", "B"]
-    assert "cp-choose" not in drawn(CHOICE, Answer(model="m", scores=(1.0, 2.0), pick=1), blind=True, left=("N",))
-    assert re.findall(r"data-right='(\w+)'", drawn(PAIR, Answer(model="m", scores=(2.5,)), blind=True)) == [
-        "alike", "unlike"]
+    assert "data-state='blind'" in markup
+    assert re.findall(r"data-right='(\w*)'", markup) == ["A", "B", ""]
+    early = drawn(CHOICE, Answer(model="m", scores=(1.0, 2.0), pick=1), blind=True, left=("Telling",))
+    assert "cp-choose" not in early and "Telling" not in early and "Still asking 1 more model" in words(early)
+    assert re.findall(r"data-right='(\w*)'", drawn(PAIR, Answer(model="m", scores=(2.5,)), blind=True)) == [
+        "alike", "unlike", ""]
 
 
 def test_what_is_still_to_come_is_named() -> None:
@@ -100,7 +103,8 @@ def test_figures_on_record_stand_beside() -> None:
     markup = drawn(CHOICE, Answer(model="m", scores=(1.0, 2.0), pick=1), records={"m": [record]})
     assert "UniSim &lt;Img&gt; 83.9% rank 3 of 18" in words(markup)
     assert "95% 80.0 to 87.0%" in markup and "UniSim-Bench Table 2" in markup
-    assert "no figure for such a question" in words(drawn(CHOICE, Answer(model="m", scores=(1.0, 2.0), pick=1)))
+    without = drawn(CHOICE, Answer(model="m", scores=(1.0, 2.0), pick=1))
+    assert "No published figure for this kind of question" in words(without)
 
 
 @pytest.mark.parametrize("mode", ["pair", "choice"])
@@ -112,12 +116,36 @@ def test_a_visitors_words_never_become_markup(mode: str) -> None:
 
 
 def test_letters_do_not_lie_on_one_another() -> None:
-    assert compare_blocks._sides([50, 52]) == [(0, True), (1, False)]
-    assert compare_blocks._sides([52, 50]) == [(1, True), (0, False)]
-    assert compare_blocks._sides([10, 90]) == [(0, False), (1, False)]
-    assert compare_blocks._sides([99.5]) == [(0, True)]
+    assert compare_blocks._sides([50, 52]) == [(0, True, 0), (1, False, 0)]
+    assert compare_blocks._sides([52, 50]) == [(1, True, 0), (0, False, 0)]
+    assert compare_blocks._sides([10, 90]) == [(0, False, 0), (1, False, 0)]
+    assert compare_blocks._sides([99.5]) == [(0, True, 0)]
+    assert compare_blocks._sides([50, 51, 52, 53]) == [(0, True, 0), (1, False, 0), (2, True, 1), (3, False, 1)]
 
 
 def test_a_download_says_how_far_it_is() -> None:
     assert words(compare_blocks.download(row(), 120_000_000, 605_000_000)) == "Downloading M: 120 of 605 MB"
     assert words(compare_blocks.download(row(), 120_000_000, None)) == "Downloading M: 120 MB"
+    waits = compare_blocks.download(row(), 0, None, behind="<b>Another</b>")
+    assert "M is downloaded next: &lt;b&gt;Another&lt;/b&gt; comes first" in waits
+
+
+def test_questions_are_called_as_the_tray_calls_them() -> None:
+    from compute.live import modes
+
+    assert compare_blocks.QUESTIONS == modes.QUESTIONS
+
+
+def test_an_odd_one_that_percentiles_do_not_bear_out_says_so() -> None:
+    question = asked("odd", "cat", "coffee", "rocket", "bricks")
+    pairs = {(0, 1): 1.0, (0, 2): 1.0, (0, 3): 1.0, (1, 2): 3.0, (1, 3): 0.9, (2, 3): 0.9}
+    scores = (1.6, 0.97, 0.97, 1.67)
+    text = words(drawn(question, Answer(model="m", scores=scores, pairs=pairs, pick=0)))
+    assert "picks A by its own scores; by their percentiles another image stands apart" in text
+
+
+def test_a_lead_that_is_next_to_none_is_said() -> None:
+    close = [Answer(model="m", scores=(2.50, 2.51), pick=1), Answer(model="m", scores=(0.5, 2.9), pick=1)]
+    assert words(compare_blocks.headline(CHOICE, found(CHOICE, *close))) == (
+        "All 2 models pick B as nearest. 1 of the 2 hardly tell the best two apart.")
+    assert "picks B hardly: ahead by less than 2 percentile points" in words(drawn(CHOICE, close[0]))

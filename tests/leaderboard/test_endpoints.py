@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import json
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import anyio
 import gradio as gr
+import httpx
 import numpy as np
 import pytest
 from gradio_client import Client
@@ -19,6 +21,7 @@ from gradio_client.exceptions import AppError
 from compute.types import BadInput
 from leaderboard import endpoints, evidence
 from leaderboard.board import payload
+from leaderboard.visitors import visitor
 
 PNG = base64.b64encode(b"\x89PNG not a picture, and nobody here reads it").decode()
 OURS = ["leaderboard", "list_models", "list_suites", "score_pair"]
@@ -33,9 +36,10 @@ class StandIn:
     def __init__(self) -> None:
         self.given: list[tuple[list[endpoints.Given], list[str]]] = []
         self.refuses = False
+        self.counted: list[str] = []
 
     def admit(self, request: Any) -> None:
-        assert request.client.host
+        self.counted.append(visitor(request.request))
         if self.refuses:
             raise BadInput("You have asked often in a short time")
 
@@ -93,12 +97,12 @@ def tool(app) -> Callable[..., Any]:
     return call
 
 
-async def _session(app: gr.Blocks, ask: Callable[..., Any]) -> Any:
+async def _session(app: gr.Blocks, ask: Callable[..., Any], http: httpx.AsyncClient | None = None) -> Any:
     from mcp import ClientSession
     from mcp.client.streamable_http import streamable_http_client
 
     async with (
-        streamable_http_client(f"{app.local_url}gradio_api/mcp/") as (read, write, _),
+        streamable_http_client(f"{app.local_url}gradio_api/mcp/", http_client=http) as (read, write, _),
         ClientSession(read, write) as session,
     ):
         await session.initialize()
@@ -293,3 +297,17 @@ def test_an_image_may_be_as_large_as_in_the_browser() -> None:
     assert endpoints.LARGEST_IMAGE == inputs.LARGEST_FILE
     assert len(endpoints._image("data:image/png;base64," + base64.b64encode(bytes(endpoints.LARGEST_IMAGE)).decode(),
                                 "first")) == inputs.LARGEST_FILE
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no second address of their own")
+@pytest.mark.parametrize("headers", [{}, {"x-forwarded-for": "9.9.9.9"}, {"x-forwarded-for": "9.9.9.9, 127.0.0.1"}],
+                         ids=["no header", "forged", "forged as a proxy's"])
+def test_who_asks_by_a_tool_is_counted_as_itself(app, live, headers: dict[str, str]) -> None:
+    async def ask() -> None:
+        transport = httpx.AsyncHTTPTransport(local_address="127.0.0.2")  # no proxy that the server trusts
+        async with httpx.AsyncClient(headers=headers, transport=transport, timeout=30) as http:
+            await _session(app, lambda session: session.call_tool("score_pair", {"first": "a", "second": "b"}), http)
+
+    live.counted.clear()
+    anyio.run(ask)
+    assert live.counted == ["127.0.0.2"]

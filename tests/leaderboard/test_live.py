@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
 
 from compute.live import roster
 from compute.live.states import READY, State
-from compute.types import BadInput, LikenessError
+from compute.store import ROOT
+from compute.types import BadInput, LikenessError, NotHere
 from leaderboard import live as module
 from leaderboard.live import Live
 from tests.compute.live.pictures import png
@@ -104,11 +106,46 @@ def test_a_model_that_fails_leaves_the_others(live: Live, monkeypatch: pytest.Mo
     assert "ssim failed" in caplog.text
 
 
+@pytest.mark.parametrize(("name", "content", "said"), [
+    ("pytorch_model.bin", pickle.dumps(Path("x"), protocol=2), "its folder holds more than tensors"),
+    ("preprocessor_config.json", b"{", "no image preprocessing in its folder")],
+    ids=["weights", "preprocessing"])
+def test_no_folder_of_the_host_is_told(live: Live, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str,
+                                       content: bytes, said: str) -> None:
+    """A damaged checkpoint: the reason is told, and not where it lies."""
+    row = live.row("openai/clip-vit-base-patch32")
+    folder = tmp_path / "the host's hub" / f"models--{row.weights.replace('/', '--')}" / "snapshots" / row.revision
+    folder.mkdir(parents=True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "the host's hub"))
+    for file in (ROOT / "assets" / "tiny").iterdir():
+        if not (name.endswith(".bin") and file.suffix == ".safetensors"):
+            (folder / file.name).write_bytes(file.read_bytes())
+    (folder / name).write_bytes(content)
+    module._roster().forget(row)
+    asked, _ = live.read(payload(CAT, FACE))
+    found = next(live.judge(asked, [row]))
+    module._roster().forget(row)
+    assert found.problem.startswith(f"{row.key}: {said}")
+    assert not {part for part in found.problem.replace(row.key, "").split() if "/" in part}, found.problem
+
+
+def test_a_calibrated_pair_needs_no_photographs(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(modality: str) -> None:
+        raise NotHere("scikit-image's photograph is not on this machine")
+
+    asked, rows = live.read(payload(CAT, FACE, models=("colour-histogram",)))
+    module._unrelated.cache_clear()
+    monkeypatch.setattr("compute.live.examples.unrelated", missing)
+    found = next(live.judge(asked, rows, calibrated=("colour-histogram",)))
+    module._unrelated.cache_clear()
+    assert found.problem == "" and found.scores
+
+
 def test_a_model_that_is_not_ready_is_not_loaded(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
     there = State(state="download", why="Will download about 605 MB")
     monkeypatch.setattr(module._roster(), "state", lambda row: there)
     asked, rows = live.read(payload(CAT, FACE, models=("ssim",)))
-    assert next(live.judge(asked, rows)).problem == "Will download about 605 MB"
+    assert next(live.judge(asked, rows)).problem == module.AWAY
 
 
 def test_a_failure_is_not_kept(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,6 +160,20 @@ def test_an_uncalibrated_pair_gets_its_direction(live: Live) -> None:
     asked, rows = live.read(payload(CAT, FACE, models=("colour-histogram",)))
     assert next(live.judge(asked, rows, calibrated=("colour-histogram",))).controls is None
     assert next(live.judge(asked, rows)).controls[1] == 8
+
+
+def test_unrelated_examples_are_encoded_once_for_everyone(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, model = [], module._pool()
+    live._own.clear()
+    with model.use(live.row("colour-histogram")) as encoder:
+        monkeypatch.setattr(encoder, "embed", lambda kind, made, embed=encoder.embed: seen.append(len(made)) or embed(
+            kind, made))
+        for session in ("1" * 20, "2" * 20):
+            key = live.uploads.keep_image(session, png("green"))["key"]
+            asked, rows = live.read(payload(CAT, {"kind": "image", "key": key}, models=("colour-histogram",)) |
+                                    {"session": session})
+            assert next(live.judge(asked, rows, session=session)).controls[1] == 8
+        assert seen == [2, 8, 2]  # of the second visitor, only what is his own: the cat and the upload
 
 
 def test_strange_uploads_are_answered_or_refused_in_words(live: Live) -> None:
@@ -160,11 +211,11 @@ JUDGE = "gpt-4o-2024-11-20"
 SECRET = "sk-never-to-be-seen"
 
 
-@pytest.mark.parametrize(("mode", "inputs", "said"), [
-    ("choice", ("text-cat", "cat", "coffee"), "votes"),
-    ("odd", ("heart-left", "heart-left-moved", "heart-right"), "votes"), ("quality", ("coffee", "coffee-blurred"), "votes")])
+@pytest.mark.parametrize(("mode", "inputs"), [
+    ("choice", ("text-cat", "cat", "coffee")), ("odd", ("heart-left", "heart-left-moved", "heart-right")),
+    ("quality", ("coffee", "coffee-blurred"))])
 def test_a_judge_is_asked_through_the_hosts_endpoint(live: Live, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
-                                                     mode: str, inputs: tuple[str, ...], said: str) -> None:
+                                                     mode: str, inputs: tuple[str, ...]) -> None:
     monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "answers"))
     with running("--key", SECRET) as server:
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
@@ -173,7 +224,7 @@ def test_a_judge_is_asked_through_the_hosts_endpoint(live: Live, monkeypatch: py
         module._roster().forget(live.row(JUDGE))
         asked, rows = live.read(payload(*map(example, inputs), mode=mode, models=(JUDGE,), question="sharpness"))
         found = next(live.judge(asked, rows))
-    assert found.problem == "" and found.unit == said and len(found.replies) == 2
+    assert found.problem == "" and found.unit == "votes" and len(found.replies) == 2
     assert found.picks[0] == found.picks[1] == found.pick  # the stand-in looks at the pixels: order is nothing to it
     assert not (tmp_path / "answers").exists()  # nothing of a visitor's is written down
 

@@ -150,7 +150,7 @@ def test_all_bodies_together_are_bounded_and_given_back(uploads: Uploads, monkey
     assert answer.status_code == 429 and "Try again" in sentence(answer) and answer.headers["retry-after"] == "5"
     for content in (saved(picture(), "PNG"), b"x" * 2000, bytes(9_000_000)) * 3:
         client.post("/live/input", content=content, headers=ONE)
-    assert made[0]._held == 0
+    assert made[0].in_flight.held == 0
     assert client.post("/live/input", content=saved(picture(), "PNG"), headers=ONE).status_code == 200
 
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
 import subprocess
 import sys
 import urllib.error
 import urllib.request
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import gradio as gr
+import pytest
 
 from leaderboard import tools
 
@@ -79,3 +86,53 @@ def test_other_routes_and_arguments_of_the_launch_stay() -> None:
     assert launch["css"] == "" and launch["app_kwargs"]["middleware"] == ["theirs"]
     assert [getattr(one, "path", one) for one in launch["app_kwargs"]["routes"]] == [tools.PATH, "theirs"]
     assert launch["mcp_server"] is False
+
+
+@pytest.mark.parametrize("fails", ["_server", "run", "launch"])
+def test_whatever_fails_at_the_start_is_told_and_nobody_waits(
+        monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fails: str) -> None:
+    def step(name: str) -> None:
+        if name == fails:
+            raise RuntimeError(name)
+
+    @asynccontextmanager
+    async def run() -> AsyncIterator[None]:
+        step("run")
+        yield
+
+    def server(_: Any) -> Any:
+        step("_server")
+        return SimpleNamespace(manager=SimpleNamespace(run=run), launch_mcp_on_sse=lambda *_: step("launch"))
+
+    async def ask() -> list[tuple[int, Any]]:
+        tried = tools.Tools(SimpleNamespace(config={}, root_path=""))
+        async with tried.lifespan(None):
+            return [await asyncio.wait_for(_answer(tried), 10) for _ in range(2)]
+
+    monkeypatch.setattr(tools, "_server", server)
+    with caplog.at_level(logging.CRITICAL, logger=tools.log.name):
+        assert asyncio.run(ask()) == [(503, {"error": tools.FAILED})] * 2
+
+
+async def _answer(tried: tools.Tools) -> tuple[int, Any]:
+    """The status and the JSON that a request gets."""
+    sent = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await tried({"type": "http", "method": "GET", "path": "/", "headers": [], "client": None}, send, send)
+    return sent[0]["status"], json.loads(sent[1]["body"])
+
+
+@pytest.mark.parametrize(("space", "client", "headers", "named"), [
+    (False, ("8.8.8.8", 1), [], b"8.8.8.8"), (False, ("8.8.8.8", 1), [b"9.9.9.9", b"127.0.0.1"], b"8.8.8.8"),
+    (False, ("2606:4700:4700::1", 1), [b"9.9.9.9"], b"2606:4700:4700::1"), (False, None, [b"9.9.9.9"], None),
+    (True, ("10.0.0.5", 1), [b"9.9.9.9, 8.8.8.8, 10.1.2.3"], b"8.8.8.8"), (True, ("10.0.0.5", 1), [], b"10.0.0.5")])
+def test_a_request_is_handed_on_as_its_visitor_s(monkeypatch: pytest.MonkeyPatch, space: bool, client: Any,
+                                                 headers: list[bytes], named: bytes | None) -> None:
+    monkeypatch.setenv("SYSTEM", "spaces" if space else "")
+    scope = {"type": "http", "client": client,
+             "headers": [(b"host", b"a"), *((b"x-forwarded-for", one) for one in headers), (b"accept", b"b")]}
+    found = tools._as_itself(scope)["headers"]
+    assert found == [(b"host", b"a"), (b"accept", b"b"), *([(b"x-forwarded-for", named)] if named else [])]

@@ -45,8 +45,6 @@ def test_a_place_is_linear_between_quantiles_and_clamped_at_the_ends() -> None:
     shares = [calibrated.place(reference, value).above_unrelated for value in (-1, 0, 0.5, 1, 2, 3, 4)]
     assert shares == [0, 0, 0.25, 0.5, 0.75, 1, 1]
     assert [calibrated.place(reference, value).percentile for value in (-np.inf, 5, 15, np.inf)] == [0, 50, 75, 100]
-    assert calibrated.margin(reference, 15, 2) == 37.5 and calibrated.margin(reference, 2, 15) == -37.5
-    assert calibrated.margin(reference, 50, 60) == 0
     for score in (np.nan, float("nan")):
         with pytest.raises(Undefined, match="m gave no number"):
             calibrated.place(reference, score)
@@ -96,7 +94,6 @@ def test_single_images_have_one_distribution() -> None:
     found = [calibrated.place(reference, score) for score in (0.02, 0.025, 0.25, 0.975, 0.98)]
     assert [one.reading for one in found] == [LESS, USUAL, USUAL, USUAL, MORE]
     assert found[2].percentile == pytest.approx(25) and found[2].above_matching is None
-    assert calibrated.margin(reference, 0.5, 0.25) == pytest.approx(25)
 
 
 def test_infinite_scores_count_as_the_most_extreme_finite_one() -> None:

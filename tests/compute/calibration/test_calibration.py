@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,18 +14,25 @@ from compute import build, calibration, store
 from compute.analysis import calibrated
 from compute.analysis.calibrated import Reference
 from compute.calibration import PAIRINGS, pairs
+from compute.models import ADAPTERS
 from compute.types import BadInput
 from leaderboard import queries_compare
 from leaderboard.queries import Database
 
 CLIP, OTHER = "openai/clip-vit-base-patch32", "ssim"
+ROWS = {row.key: row for row in build.shipped().models}
+MODELS = {CLIP: {"adapter": "clip", "version": ADAPTERS["clip"].version, "weights": CLIP, "options": {},
+                 "revision": ROWS[CLIP].revision, "dtype": "float32", "device": "cpu"},
+          OTHER: {"adapter": "ssim", "version": ADAPTERS["ssim"].version, "weights": "", "options": {}},
+          "nobody/knows": {}}
 
 
-def keep(root: Path, *, model: str = CLIP, pairing: str = "image-image", start: float = 0.0) -> calibration.Kept:
+def keep(root: Path, *, model: str = CLIP, pairing: str = "image-image", start: float = 0.0, **changes: object
+         ) -> calibration.Kept:
     spread = start + np.linspace(0, 1, 50)
     reference = calibrated.measured(model=model, pairing=pairing, unrelated=spread, source="t",
                                     matching=() if pairing in calibration.ALONE else spread + 1, synthetic=False)
-    return calibration.write(root, reference=reference, settings={"seed": 3, "model": {"revision": "r"}})
+    return calibration.write(root, reference=reference, settings={"seed": 3, "model": MODELS[model] | changes})
 
 
 @pytest.fixture
@@ -84,11 +92,42 @@ def test_the_database_holds_them_and_a_page_can_place_scores(tmp_path: Path, shi
     frame = queries_compare.calibrations(db)
     [settings] = db.ask("SELECT settings FROM calibrations WHERE pairing = 'quality'")["settings"]
     db.close()
-    assert json.loads(settings) == {"seed": 3, "model": {"revision": "r"}}
+    assert json.loads(settings) == {"seed": 3, "model": MODELS[CLIP]}
     pair, alone = (Reference(**row) for row in frame.to_dict("records"))
     assert (pair.model, pair.pairing, alone.pairing) == (CLIP, "image-image", "quality")
     assert calibrated.place(pair, 1.5).percentile == pytest.approx(50, abs=0.5) and pair.unrelated[0] == 0.5
     assert alone.alone and calibrated.place(alone, 0.25).percentile == pytest.approx(25, abs=0.5)
+
+
+@pytest.mark.parametrize(("changes", "said"), [
+    ({"revision": "0" * 40}, f"revision was '{'0' * 40}' and is '{ROWS[CLIP].revision}'"),
+    ({"weights": "own/clip"}, f"weights was 'own/clip' and is '{CLIP}'"),
+    ({"options": {"random": True}}, "options was {'random': True} and is {}"),
+    ({"version": 0}, f"version was 0 and is {ADAPTERS['clip'].version}"),
+    ({"adapter": "siglip"}, "adapter was 'siglip' and is 'clip'")])
+def test_one_of_another_model_is_left_out(tmp_path: Path, shipped: Path, changes: dict, said: str) -> None:
+    """And the next root's taken."""
+    keep(tmp_path / "results", start=0.5, **changes)
+    keep(tmp_path / "results", pairing="quality", device="cuda", dtype="bfloat16")
+    keep(shipped)
+    report = build.build(tmp_path / "own.duckdb", results=tmp_path / "results")
+    [problem] = report.problems
+    assert problem.startswith(f"calibrations/openai__clip-vit-base-patch32/image-image.json is of another {CLIP} than ")
+    assert said in problem
+    db = Database(report.path)
+    frame = queries_compare.calibrations(db)
+    db.close()
+    assert [(row.pairing, row.unrelated[0]) for row in frame.itertuples()] == [("image-image", 0), ("quality", 0)]
+
+
+def test_a_branch_may_have_moved_and_an_own_folder_may_not() -> None:
+    clip = replace(ROWS[CLIP], revision="main")
+    assert build.other_model(clip, {"model": MODELS[CLIP]}) == ""
+    tiny = next(one for one in calibration.every(build.COMPUTED, models=ROWS)[0] if one.reference.model == "tiny")
+    assert build.other_model(ROWS["tiny"], tiny.settings) == ""
+    other = {"model": tiny.settings["model"] | {"revision": "files-0"}}
+    assert build.other_model(ROWS["tiny"], other).startswith("revision was 'files-0' and is 'files-")
+    assert build.other_model(ROWS["tiny"], {}).startswith("adapter was None and is 'clip'")
 
 
 def test_a_new_calibration_makes_the_database_stale(tmp_path: Path, shipped: Path) -> None:
@@ -103,7 +142,8 @@ def test_a_new_calibration_makes_the_database_stale(tmp_path: Path, shipped: Pat
 
 
 def test_what_is_shipped_can_be_read_and_is_marked() -> None:
-    kept, problems = calibration.every(build.COMPUTED, models={row.key for row in build.shipped().models})
+    kept, problems = calibration.every(build.COMPUTED, models=ROWS, differs=lambda one: build.other_model(
+        ROWS[one.reference.model], one.settings))
     assert problems == [] and {one.reference.model for one in kept} == {
         "tiny", "tiny-random", "ssim", "ms-ssim", "psnr", "colour-histogram", "perceptual-hash"}
     assert {one.reference.pairing for one in kept if one.reference.model == "tiny"} == set(PAIRINGS)

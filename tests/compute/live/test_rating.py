@@ -15,7 +15,8 @@ from tests.compute.live.pictures import png
 @pytest.mark.parametrize(("text", "number"), [
     ("7", 7), ("10", 10), ("I'd say 8.", 8), ("8/10", 8), ("9 out of 10", 9), ("**6**", 6), ("0", None), ("11", None),
     ("7.5", None), ("between 6 and 8", None), ("5, so 5", 5), ("-3", None), ("", None), ("very similar", None),
-    ("<think>maybe 3</think> 9", 9), ("100", None)])
+    ("<think>maybe 3</think> 9", 9), ("100", None),
+    ("Score: 3-4", None), ("3 – 4", None)])
 def test_one_clear_number_is_read(text: str, number: int | None) -> None:
     assert rating.read(text) == number
 

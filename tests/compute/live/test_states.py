@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from compute import models
 from compute.catalog import shipped
 from compute.live import memory, states
 from compute.live.states import DOWNLOAD, IMPOSSIBLE, READY, Network
@@ -22,8 +24,9 @@ def found(key: str, *, network: bool = False, room: int = ROOM, **changes: objec
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache of the hub's."""
+    """An empty cache of the hub's, and of torch's."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path / "torch"))
     return tmp_path
 
 
@@ -52,7 +55,8 @@ def test_a_hub_model_is_downloaded_where_there_is_a_network(cache: Path) -> None
 def test_what_is_in_the_cache_is_ready_when_it_is_whole(cache: Path) -> None:
     key = "laion/clip-vit-b-32-laion2b-s34b-b79k"
     kept(cache, key, "open_clip_config.json")
-    assert found(key, network=True).state == DOWNLOAD  # a download that was stopped
+    stopped = found(key, network=True)
+    assert (stopped.state, stopped.why) == (DOWNLOAD, "Will download about 604 MB")  # and not what has come
     kept_folder = next(cache.rglob("open_clip_config.json")).parent
     (kept_folder / "open_clip_model.safetensors").write_bytes(b"0" * 5000)
     assert found(key).state == READY
@@ -65,6 +69,62 @@ def test_too_large_for_the_memory_or_the_disk(cache: Path, monkeypatch: pytest.M
     monkeypatch.setattr(states, "free_disk", lambda: 1_200_000_000)
     full = found(key, network=True)
     assert full.state == IMPOSSIBLE and full.why == "Its weights take 604 MB, and the disk has 1.2 GB left"
+
+
+def reachable(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A network that brings a few bytes for whatever address is asked, or an archive of them; and what was asked."""
+    asked = []
+
+    def bring(url: str, target: str, **options: object) -> None:
+        asked.append(url)
+        if target.endswith(".zip"):
+            with zipfile.ZipFile(target, "w") as archive:
+                archive.writestr("weights.pth", "0")
+        else:
+            Path(target).write_bytes(b"0")
+
+    monkeypatch.setattr("torch.hub.download_url_to_file", bring)
+    monkeypatch.setattr("compute.models.downloads._digest", lambda file: file.stem.split("-")[-1])
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    return asked
+
+
+@pytest.mark.parametrize(("key", "count"), [
+    ("lpips-alex", 1), ("inception-v3", 1), ("dreamsim-open-clip-vitb32", 1), ("dreamsim-ensemble", 2)])
+def test_files_from_addresses_are_downloaded_too(cache: Path, monkeypatch: pytest.MonkeyPatch, key: str, count: int
+                                                 ) -> None:
+    monkeypatch.setattr(states, "_installed", lambda package: True)
+    asked = reachable(monkeypatch)
+    assert found(key).why == "Its weights are not on this machine, and there is no network to fetch them from"
+    assert found(key, network=True).state == DOWNLOAD and asked == []
+    assert models.fetch(ROWS[key]) == cache / "torch" / "hub" / "checkpoints"
+    assert len(asked) == count and found(key).state == READY
+    models.fetch(ROWS[key])
+    assert len(asked) == count
+
+
+def test_the_head_of_the_aesthetic_predictor_is_fetched_beside_its_model(cache: Path, monkeypatch: pytest.MonkeyPatch
+                                                                         ) -> None:
+    asked = reachable(monkeypatch)
+    kept(cache, "aesthetic", "config.json", "preprocessor_config.json", "model.safetensors")
+    assert found("aesthetic", network=True).state == DOWNLOAD
+    models.fetch(ROWS["aesthetic"])
+    assert [url.rsplit("/", 1)[1] for url in asked] == ["sa_0_4_vit_l_14_linear.pth"]
+    assert found("aesthetic").state == READY
+
+
+def test_whatever_is_to_be_downloaded_can_be_fetched(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the hub, or from addresses that bring it to where it is ready."""
+    monkeypatch.setattr(states, "_installed", lambda package: True)
+    reachable(monkeypatch)
+    elsewhere = 0
+    for key, row in ROWS.items():
+        if found(key, network=True, room=10**15).state != DOWNLOAD or models.wanted(row):
+            continue
+        elsewhere += 1
+        models.fetch(row)
+        assert found(key).state == READY, key
+    assert elsewhere == 4
 
 
 def test_an_endpoint_needs_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:

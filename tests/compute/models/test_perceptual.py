@@ -117,6 +117,15 @@ def test_lpips_without_its_backbone_says_what_to_fetch(cache: Path) -> None:
         perceptual.load_lpips(row(), CPU, None)
 
 
+def test_the_addresses_are_those_of_the_packages() -> None:
+    kinds = {"alex": "AlexNet_Weights", "vgg": "VGG16_Weights", "squeeze": "SqueezeNet1_1_Weights"}
+    for net, kind in kinds.items():
+        [file] = perceptual.lpips_files(row(net=net))
+        assert file.url == getattr(torchvision.models, kind).IMAGENET1K_V1.url and file.sha256 in file.url
+    for kind in perceptual.DREAMSIM:
+        assert next(perceptual.dreamsim_files(row(dreamsim_type=kind))).url == dreamsim.config.dreamsim_weights[kind]
+
+
 @pytest.mark.parametrize(("package", "load"), [("lpips", perceptual.load_lpips), ("peft", perceptual.load_dreamsim)])
 def test_a_missing_package_is_named(package: str, load: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)

@@ -1,0 +1,62 @@
+"""python -m compute fetch: what it brings, how far it says it is, and what it refuses before a byte has come."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from compute.catalog import shipped
+from compute.commands import fetch
+from compute.types import NotHere
+from tests.compute.models import model_hub
+
+KEY = "laion/clip-vit-b-32-laion2b-s34b-b79k"
+ROW = next(row for row in shipped().models if row.key == KEY)
+WEIGHTS = "open_clip_model.safetensors"
+
+
+def ran(*options: str, **place: str) -> subprocess.CompletedProcess:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
+    return subprocess.run([sys.executable, "-m", "compute", "fetch", *options], env=kept | place, text=True,
+                          capture_output=True, timeout=120, check=False)
+
+
+def test_it_fetches_nothing_without_a_network(tmp_path: Path) -> None:
+    ended = ran("--models", f"ssim,{KEY}", HF_HUB_OFFLINE="1", HF_HOME=str(tmp_path))
+    assert "ssim: no weights to fetch" in ended.stdout
+    assert ended.returncode == 1 and "hf download" in ended.stderr and "Traceback" not in ended.stderr
+
+
+def test_it_says_how_far_it_is_and_refuses_what_is_larger_than_the_memory(tmp_path: Path) -> None:
+    folder = tmp_path / "published"
+    folder.mkdir()
+    (folder / WEIGHTS).write_bytes(b"0" * 1_000_000)
+    with model_hub.serving() as hub:
+        repository = hub.publish(ROW.weights, folder, commit=ROW.revision)
+        place = {"HF_ENDPOINT": hub.address, "HF_HOME": str(tmp_path / "hub")}
+        refused = ran("--models", KEY, "--room", "1200000", "--lines", **place)
+        assert refused.stdout == "" and refused.stderr == (
+            f"Error: {ROW.title} is too large: it takes about 1.3 MB of memory, and 1.2 MB are set aside for models\n")
+        assert hub.fetched == []
+        repository.sizes = {WEIGHTS: 10**15}
+        refused = ran("--models", KEY, **place)
+        assert f"Error: {ROW.title} is too large: 1000 TB are to come, and the disk has " in refused.stderr
+        assert hub.fetched == []
+        repository.sizes = {}
+        done = ran("--models", KEY, "--room", "1400000", "--lines", **place)
+        assert done.stdout.splitlines()[0] == "0 1000000" and "1000000 1000000" in done.stdout.splitlines()
+        assert done.returncode == 0 and (tmp_path / "hub").is_dir()
+
+
+def test_both_numbers_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("compute.live.states.free_disk", lambda: 5_000_000_000)
+    with pytest.raises(NotHere, match="it takes about 13 GB of memory, and 8.0 GB are set aside for models"):
+        fetch.check(ROW, whole=10_000_000_000, lacking=0, room=8_000_000_000)
+    with pytest.raises(NotHere, match="4.5 GB are to come, and the disk has 5.0 GB left, of which 1.0 GB stay free"):
+        fetch.check(ROW, whole=4_600_000_000, lacking=4_500_000_000, room=8_000_000_000)
+    fetch.check(ROW, whole=4_600_000_000, lacking=3_000_000_000, room=8_000_000_000)
+    fetch.check(ROW, whole=10**11, lacking=0, room=0)
