@@ -196,9 +196,12 @@ def add_computed(frames: dict[str, pd.DataFrame], kept: list[Kept], *, catalog: 
 def other_model(row: Model, settings: Mapping[str, Any]) -> str:
     """What of a calibration's model is not the row's now: adapter, its version, weights, options or pinned revision.
 
-    Of a folder within the repository the files' digest is compared; a branch and a folder elsewhere say nothing.
+    Of a folder within the repository the files' digest is compared; a branch, a folder elsewhere and what was not
+    recorded say nothing.
     """
     recorded = settings.get("model") or {}
+    if not recorded:
+        return "its model was not recorded"
     family = ADAPTERS.get(row.adapter)
     now = {"adapter": row.adapter, "version": family.version if family else None,
            "weights": Path(row.weights).name if Path(row.weights).is_absolute() else row.weights,
@@ -207,8 +210,8 @@ def other_model(row: Model, settings: Mapping[str, Any]) -> str:
         now["revision"] = weights.revision(row, wanted=read_of(row))
     elif weights.COMMIT.fullmatch(row.revision):
         now["revision"] = row.revision
-    return ", ".join(f"{name} was {recorded.get(name)!r} and is {value!r}" for name, value in now.items()
-                     if recorded.get(name) != json.loads(json.dumps(value)))
+    return ", ".join(f"{name} was {recorded[name]!r} and is {value!r}" for name, value in now.items()
+                     if name in recorded and recorded[name] != json.loads(json.dumps(value)))
 
 
 def _source(folder: Path) -> str:

@@ -227,14 +227,7 @@ class Live:
 
     def models(self, mode: str = "") -> list[dict[str, Any]]:
         """Every model that can do a mode with images, or any at all, with its state. Raises BadInput."""
-        from compute.live import modes
-
-        kinds = ("image",) * modes.MODES[mode].least if mode in modes.MODES else ()
-        if mode and not kinds:
-            modes.problem(mode, ())
-        return [{"key": one.row.key, "title": one.row.title, "kind": one.row.kind,
-                 "abilities": list(one.row.abilities), "state": one.state.state, "reason": one.state.why}
-                for one in _roster().listed(mode=mode, kinds=kinds)]
+        return _roster().told(mode)
 
 
 @on_gpu

@@ -67,6 +67,15 @@ class Roster:
                                               FIRST.index(one.row.key) if one.row.key in FIRST else 0,
                                               one.row.title.lower()))
 
+    def told(self, mode: str = "") -> list[dict[str, Any]]:
+        """For programs: every model that can do a mode with images, or any at all. Raises BadInput for no such mode."""
+        kinds = ("image",) * modes.MODES[mode].least if mode in modes.MODES else ()
+        if mode:
+            modes.problem(mode, kinds)  # raises where there is no such mode
+        return [{"key": one.row.key, "title": one.row.title, "kind": one.row.kind,
+                 "abilities": list(one.row.abilities), "state": one.state.state, "reason": one.state.why}
+                for one in self.listed(mode=mode, kinds=kinds)]
+
     def plan(self, *, kinds: Sequence[str], mode: str = "") -> dict[str, Any]:
         """What fits inputs of these modalities, and which models can do it; ready to be sent. Raises BadInput."""
         if set(kinds) - {"image", "text"}:
