@@ -15,7 +15,7 @@ from compute.types import BadInput, LikenessError, Model
 from leaderboard import ui
 from leaderboard.compare_perturb import Part, names
 from leaderboard.live import QUEUE
-from leaderboard.markup import text
+from leaderboard.markup import message, text, webp
 
 if TYPE_CHECKING:
     from compute.live.answers import Asked
@@ -82,10 +82,10 @@ def agreed(site: ui.Site, payload: dict[str, Any], request: Any, *, between: str
                                         session=str(payload.get("session", "")))
         return _markup(found, first, second, site.panel.live.small)
     except LikenessError as error:
-        return f"<p class='pg-message' role='status'>{text(str(error))}</p>"
+        return message(str(error))
     except Exception:
         log.exception("A map failed")
-        return f"<p class='pg-message' role='status'>{ui.FAILED}</p>"
+        return message(ui.FAILED)
 
 
 def _two(asked: Asked, between: str) -> tuple[Input, Input]:
@@ -108,11 +108,10 @@ def _markup(found: PatchMap, first: Input, second: Input, small: Callable[[Input
 
 
 def _side(side: str, image: Input, grid: tuple[int, int], seen: Seen, small: Callable[[Input], bytes]) -> str:
-    picture = base64.b64encode(small(image)).decode()
     width, height = image.content.size
     place = (f"left:{100 * seen.left:.2f}%;top:{100 * seen.top:.2f}%;width:{100 * (seen.right - seen.left):.2f}%;"
              f"height:{100 * (seen.bottom - seen.top):.2f}%")
     return (f"<figure class='cp-side' data-side='{side}' data-rows='{grid[0]}' data-columns='{grid[1]}' "
             f"style='aspect-ratio:{width}/{height}'><img alt='{text(image.name)}' "
-            f"src='data:image/webp;base64,{picture}'><canvas style='{place}' tabindex='0' role='application' "
+            f"src='{webp(small(image))}'><canvas style='{place}' tabindex='0' role='application' "
             f"aria-label='Places of the {side} image; arrow keys choose one'></canvas></figure>")

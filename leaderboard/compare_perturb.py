@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,8 +15,8 @@ from leaderboard import ui
 from leaderboard.figures import perturb as figures
 from leaderboard.judged import LETTERS
 from leaderboard.live import QUEUE
+from leaderboard.markup import message, text, webp
 from leaderboard.markup import section as titled
-from leaderboard.markup import text
 
 if TYPE_CHECKING:
     from compute.live.answers import Asked
@@ -100,9 +99,8 @@ def changed(site: ui.Site, payload: dict[str, Any], request: Any, *, kind: str, 
             raise BadInput("Choose an image to change first")
         beside = _chosen(asked, other) if other else None
         shown = site.panel.live.perturbed(image, kind=kind, strength=strength)
-        picture = base64.b64encode(shown).decode()
         caption = f"{SLIDERS[kind]} at {strength:g}"
-        preview = (f"<figure class='cp-preview'><img alt='{caption}' src='data:image/webp;base64,{picture}'>"
+        preview = (f"<figure class='cp-preview'><img alt='{caption}' src='{webp(shown)}'>"
                    f"<figcaption>{caption}</figcaption></figure>")
         pairing = "-".join(sorted((image.modality, (beside or image).modality)))
         references = site.panel.references()
@@ -122,10 +120,10 @@ def changed(site: ui.Site, payload: dict[str, Any], request: Any, *, kind: str, 
         return [preview, gr.update(value=drawn, visible=drawn is not None),
                 titled("What the curves say", f"<ul class='pg-list'>{listed}</ul>")]
     except LikenessError as error:
-        return [f"<p class='pg-message' role='status'>{text(str(error))}</p>", gr.skip(), gr.skip()]
+        return [message(str(error)), gr.skip(), gr.skip()]
     except Exception:
         log.exception("A perturbation failed")
-        return [f"<p class='pg-message' role='status'>{ui.FAILED}</p>", gr.skip(), gr.skip()]
+        return [message(ui.FAILED), gr.skip(), gr.skip()]
 
 
 def _chosen(asked: Asked, at: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import math
 from collections.abc import Iterable, Sequence
@@ -20,6 +21,16 @@ def text(value: object, *, missing: str = NOTHING) -> str:
 def blank(value: object) -> bool:
     """Whether a cell holds nothing."""
     return value is None or value is pd.NA or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
+def message(sentence: str) -> str:
+    """What a page says it could not do, in the place of what was asked for."""
+    return f"<p class='pg-message' role='status'>{html.escape(sentence)}</p>"
+
+
+def webp(data: bytes) -> str:
+    """A small picture as the address of an image: it travels within the page, and no file of it is kept."""
+    return f"data:image/webp;base64,{base64.b64encode(data).decode()}"
 
 
 def link(address: str, label: object) -> str:

@@ -18,7 +18,7 @@ from starlette.middleware import Middleware
 
 from compute import store
 from compute.types import LikenessError
-from leaderboard import endpoints, queries, static, tools
+from leaderboard import endpoints, markup, queries, static, tools
 from leaderboard.address import Ahead, WithoutPage, WithoutUploads
 from leaderboard.hosting import Data
 from leaderboard.live import WAITING
@@ -217,7 +217,7 @@ def bind(site: Site, *, parameters: tuple[Parameter, ...], controls: list[gr.com
             note = FAILED
         if drawn is None:
             drawn = list(blank(**values)) if opening and blank else [gr.skip()] * len(part.outputs)
-        return [gr.update(value=f"<p class='pg-message' role='status'>{html.escape(note)}</p>" if note else "",
+        return [gr.update(value=markup.message(note) if note else "",
                           visible=bool(note)), *drawn]
 
     def current() -> tuple[Parameter, ...]:

@@ -6,7 +6,6 @@ says so, after half an hour without use, or, the longest unused first, when all 
 
 from __future__ import annotations
 
-import base64
 import re
 import sys
 import threading
@@ -18,6 +17,7 @@ from hashlib import blake2b
 from typing import Any
 
 from compute.types import BadInput
+from leaderboard.markup import webp
 
 SESSION = re.compile(r"[0-9a-f-]{16,64}")
 IMAGES = 24  # a session
@@ -125,7 +125,7 @@ class Uploads:
         _check(session)
         found = self._read_image(data, "The image")
         width, height = found.content.size
-        small = base64.b64encode(self._thumbnail(found.content)).decode()
+        small = webp(self._thumbnail(found.content))
         key = found.key.decode()
         with self._lock:
             held = self._of(session)
@@ -133,7 +133,7 @@ class Uploads:
             held.images.move_to_end(key)
             _trim(held.images, most=self._images, most_bytes=self._image_bytes)
             self._make_room()
-        return {"key": key, "width": width, "height": height, "thumbnail": f"data:image/webp;base64,{small}",
+        return {"key": key, "width": width, "height": height, "thumbnail": small,
                 "note": found.note}
 
     def image(self, session: str, key: str, *, name: str = "The image") -> Any:

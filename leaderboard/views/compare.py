@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import logging
 import time
 from collections.abc import Iterator, Sequence
@@ -13,6 +12,7 @@ import gradio as gr
 from compute.types import LikenessError, View
 from leaderboard import compare_batch, compare_blocks, compare_patches, compare_perturb, judged, ui
 from leaderboard.live import QUEUE
+from leaderboard.markup import message
 from leaderboard.records import records
 from leaderboard.tray.answers import answers as answers_place
 from leaderboard.tray.tray import tray
@@ -107,10 +107,10 @@ def answered(site: ui.Site, payload: dict[str, Any], request: Any) -> Iterator[R
                 yield _markup(asked, found, left, published, payload), None
         yield _markup(asked, found, [], published, payload), asked
     except LikenessError as error:
-        yield _message(str(error)), None
+        yield message(str(error)), None
     except Exception:
         log.exception("A comparison failed")
-        yield _message(ui.FAILED), None
+        yield message(ui.FAILED), None
 
 
 def _markup(asked: Asked, found: Sequence[judged.Judged], left: Sequence[str], published: Any,
@@ -127,14 +127,10 @@ def downloaded(site: ui.Site, payload: dict[str, Any], request: Any) -> Iterator
             yield compare_blocks.download(row, come.here, come.whole, behind=come.behind), True
         yield "", False
     except LikenessError as error:
-        yield _message(str(error)), False
+        yield message(str(error)), False
     except Exception:
         log.exception("A download failed")
-        yield _message(ui.FAILED), False
-
-
-def _message(sentence: str) -> str:
-    return f"<p class='pg-message' role='status'>{html.escape(sentence)}</p>"
+        yield message(ui.FAILED), False
 
 
 COMPARE = View(key="compare", title="Compare", draw=draw)

@@ -9,11 +9,10 @@ import hashlib
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
 
 import pytest
 
-from tests.answering import answering
+from tests.answering import Handler, answering
 
 REPO, FILE = "someone/likeness", "likeness.duckdb"
 
@@ -40,16 +39,8 @@ class Hub:
         return sum(line.startswith("GET /store/") for line in self.asked)
 
 
-def handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_HEAD(self) -> None:
-            self.answer()
-
-        def do_GET(self) -> None:
-            self.answer()
-
+def handler(hub: Hub) -> type[Handler]:
+    class Answers(Handler):
         def answer(self) -> None:
             if self.path.startswith("/api/"):  # what the library asks on its own account
                 self.say(404, {})
@@ -85,10 +76,7 @@ def handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
                 self.send_header(name, value)
             self.end_headers()
 
-        def log_message(self, *_: object) -> None:
-            """Requests are listed in `asked` instead."""
-
-    return Handler
+    return Answers
 
 
 @contextmanager

@@ -12,12 +12,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from tests.answering import answering
+from tests.answering import Handler, answering
 
 LARGE = 100_000  # bytes from which a file is kept in the store
 PART = 50_000  # bytes that go out at once
@@ -76,16 +75,8 @@ class Hub:
         return [line.split()[-1] for line in self.asked if line.startswith("GET /store/")]
 
 
-def handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_HEAD(self) -> None:
-            self.answer()
-
-        def do_GET(self) -> None:
-            self.answer()
-
+def handler(hub: Hub) -> type[Handler]:
+    class Answers(Handler):
         def answer(self) -> None:
             path = unquote(urlsplit(self.path).path)
             start = re.fullmatch(r"bytes=(\d+)-", self.headers.get("range", ""))
@@ -173,10 +164,7 @@ def handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
                 with suppress(OSError):
                     self.wfile.write(content)
 
-        def log_message(self, *_: object) -> None:
-            """Requests are listed in `asked` instead."""
-
-    return Handler
+    return Answers
 
 
 @contextmanager
