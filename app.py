@@ -7,27 +7,28 @@ import sys
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # nothing leaves the machine while browsing
 
-from compute.build import build, is_stale  # noqa: E402
-from compute.live import memory  # noqa: E402
+from compute.database.build import build, is_stale  # noqa: E402
+from compute.live.models import memory  # noqa: E402
 from compute.types import LikenessError  # noqa: E402
-from leaderboard import accelerator, hosting, options, tools  # noqa: E402
+from leaderboard.api import mcp  # noqa: E402
+from leaderboard.host import accelerator, hub_data, options  # noqa: E402
 
 
 def main() -> None:
     """Serves where the command line, else the environment, says: python app.py --help."""
     asked = options.read()
     accelerator.claim()
-    memory.few_arenas()
+    memory.limit_malloc_arenas()
     try:
-        data = hosting.asked()
+        data = hub_data.asked()
         fetched = data.start() if data else None
         if fetched is None and is_stale(asked.database):
             print(f"Building {asked.database.name} ...", flush=True)
             build(asked.database)
-        with tools.put_off():
-            from leaderboard import ui
+        with mcp.defer_import():
+            from leaderboard import server
 
-        blocks, launch = ui.build(fetched or asked.database, data=data)
+        blocks, launch = server.build(fetched or asked.database, data=data)
         blocks.launch(**launch, **asked.launch)
     except (LikenessError, OSError) as error:  # Gradio's own for a port that is taken
         print(f"Error: {str(error).strip().partition(chr(10))[0]}", file=sys.stderr)

@@ -9,18 +9,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compute.commands.calibrate import calibrate
-from compute.commands.fetch import fetch
-from compute.commands.publish import publish
-from compute.commands.run import run
-from compute.commands.train import train
+from compute.cli.calibrate import calibrate
+from compute.cli.fetch import fetch
+from compute.cli.publish import publish
+from compute.cli.run import run
+from compute.cli.train import train
 from compute.types import LikenessError
 
 if TYPE_CHECKING:
     from compute.importing import Imported
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
-                  help="Makes and reads the scores behind Likeness.")
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Makes and reads the scores behind Likeness.",
+)
 importing = typer.Typer(no_args_is_help=True, help="Brings in scores that others measured, marked as imported.")
 app.add_typer(importing, name="import")
 app.command()(fetch)
@@ -33,21 +37,23 @@ app.command()(publish)
 @app.command()
 def build(path: Annotated[Path | None, typer.Option(help="Where to write; default assets/likeness.duckdb.")] = None):
     """Makes the database from the published tables, the catalogue, the imports and the run folders."""
-    from compute import store
-    from compute.build import build as make
+    from compute.database import store
+    from compute.database.build import build as make
 
     report = make(path or store.DATABASE)
     for line in report.problems:
         typer.echo(f"Warning: {line}", err=True)
-    typer.echo(f"{report.path.name}: {report.models} models, {report.tasks} tasks, {report.runs} runs, "
-               f"{report.scores} scores, {report.claims} claims in {report.seconds:.1f} s")
+    typer.echo(
+        f"{report.path.name}: {report.models} models, {report.tasks} tasks, {report.runs} runs, "
+        f"{report.scores} scores, {report.claims} claims in {report.seconds:.1f} s"
+    )
 
 
 @app.command("list")
 def show(noun: Annotated[str, typer.Argument(help="models, tasks, suites, metrics, datasets or options")]):
     """Prints the catalogue, one line a row."""
-    from compute.catalog import shipped
-    from compute.listing import lines
+    from compute.catalog.catalog import shipped
+    from compute.cli.listing import lines
 
     for line in lines(shipped(), noun=noun):
         typer.echo(line)
@@ -59,8 +65,8 @@ def import_mteb(
     revision: Annotated[str, typer.Option(help="Which commit or branch to fetch.")] = "main",
 ):
     """Result files of the public MTEB results repository: results/<org>__<model>/<revision>/<Task>.json."""
-    from compute.build import RESULTS
-    from compute.catalog import shipped
+    from compute.catalog.catalog import shipped
+    from compute.database.build import RESULTS
     from compute.importing import fetch_mteb_results, read_mteb_results
 
     folder = path or fetch_mteb_results(RESULTS / "fetched", revision=revision, catalog=shipped())
@@ -70,7 +76,7 @@ def import_mteb(
 @importing.command("scores")
 def import_scores(path: Annotated[Path, typer.Argument(help="A CSV: benchmark, model, task, metric, value, ...")]):
     """Any table of scores. A model or task that is not known must be declared in the file."""
-    from compute.catalog import shipped
+    from compute.catalog.catalog import shipped
     from compute.importing import read_scores_csv
 
     _keep(read_scores_csv(path, catalog=shipped()), name=f"scores-{_slug(path.stem)}")
@@ -86,9 +92,9 @@ def _count(number: int, noun: str) -> str:
 
 def _keep(imported: Imported, *, name: str) -> None:
     """Stores an import, rebuilds the database, and ends with exit code 1 when files had to be left out."""
-    from compute import store
-    from compute.build import RESULTS
-    from compute.build import build as make
+    from compute.database import store
+    from compute.database.build import RESULTS
+    from compute.database.build import build as make
     from compute.importing import collection
 
     for problem in imported.problems:
@@ -120,13 +126,19 @@ def lite(
     database: Annotated[Path | None, typer.Option(help="Default: assets/likeness.duckdb.")] = None,
 ):
     """Chooses a smaller suite that ranks models like the whole one, after MIEB section 6.3."""
-    from compute import store
-    from compute.analysis import smaller
-    from compute.reading import read
+    from compute.analysis.lite import smaller
+    from compute.cli.suite_scores import read
+    from compute.database import store
 
-    scores, = read(database or store.DATABASE, suites=(suite,), origin=origin)
-    result = smaller.choose(scores, size=size, hours=hours, thresholds=smaller.thresholds(thresholds), method=method,
-                            exclude=tuple(filter(None, exclude.split(","))))
+    (scores,) = read(database or store.DATABASE, suites=(suite,), origin=origin)
+    result = smaller.choose(
+        scores,
+        size=size,
+        hours=hours,
+        thresholds=smaller.thresholds(thresholds),
+        method=method,
+        exclude=tuple(filter(None, exclude.split(","))),
+    )
     for line in smaller.lines(result):
         typer.echo(line)
 
@@ -139,8 +151,13 @@ def project(
     seed: Annotated[int, typer.Option(help="Of UMAP; the same seed gives the same map.")] = 0,
     neighbors: Annotated[int | None, typer.Option(help="UMAP's n_neighbors; 10, of images 15.")] = None,
     min_dist: Annotated[float, typer.Option(help="UMAP's min_dist.")] = 0.1,
-    to: Annotated[str, typer.Option(help="Where to write the CSV, - for standard output; default: the shipped file, "
-                                         "or standard output for one map.")] = "",
+    to: Annotated[
+        str,
+        typer.Option(
+            help="Where to write the CSV, - for standard output; default: the shipped file, "
+            "or standard output for one map."
+        ),
+    ] = "",
     database: Annotated[Path | None, typer.Option(help="Default: assets/likeness.duckdb.")] = None,
     task: Annotated[str, typer.Option(help="Instead: a map of this task's images, as --model sees them.")] = "",
     model: Annotated[str, typer.Option(help="Whose embeddings place the images.")] = "",
@@ -151,21 +168,36 @@ def project(
 ):
     """Makes the maps that the app shows: of tasks and models (UMAP, HDBSCAN), or of one task's images (UMAP)."""
     if task or model:
-        from compute.commands import image_map
+        from compute.cli import image_map
 
-        image_map.make(task=task, model=model, images=images, seed=seed, neighbors=neighbors, min_dist=min_dist,
-                       data=data, offline=offline, results=results)
+        image_map.make(
+            task=task,
+            model=model,
+            images=images,
+            seed=seed,
+            neighbors=neighbors,
+            min_dist=min_dist,
+            data=data,
+            offline=offline,
+            results=results,
+        )
         return
-    from compute import store
-    from compute.analysis import maps
-    from compute.build import PROJECTIONS
-    from compute.reading import read
+    from compute.analysis.maps import suites as maps
+    from compute.cli.suite_scores import read
+    from compute.database import store
+    from compute.database.build import PROJECTIONS
 
     path = database or store.DATABASE
     stage = lambda text: typer.echo(text, err=True)  # noqa: E731
     if suites:
-        recipe = maps.Recipe(noun=noun, suites=tuple(filter(None, suites.split(","))), origin=origin, seed=seed,
-                             n_neighbors=neighbors or maps.Recipe.n_neighbors, min_dist=min_dist)
+        recipe = maps.Recipe(
+            noun=noun,
+            suites=tuple(filter(None, suites.split(","))),
+            origin=origin,
+            seed=seed,
+            n_neighbors=neighbors or maps.Recipe.n_neighbors,
+            min_dist=min_dist,
+        )
         frame = maps.project(read(path, suites=recipe.suites, origin=origin), recipe, progress=stage)
     else:
         frame = maps.shipped(lambda some: read(path, suites=some, origin="published"), seed=seed, progress=stage)

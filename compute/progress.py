@@ -27,8 +27,16 @@ class Progress:
             return
         from tqdm import tqdm
 
-        with tqdm(desc=title, total=total, initial=done, unit=f" {unit}", file=stream, dynamic_ncols=True,
-                  mininterval=0.2, smoothing=0.1) as drawn:
+        with tqdm(
+            desc=title,
+            total=total,
+            initial=done,
+            unit=f" {unit}",
+            file=stream,
+            dynamic_ncols=True,
+            mininterval=0.2,
+            smoothing=0.1,
+        ) as drawn:
             yield lambda more: drawn.update(more) and None
 
     def say(self, line: str) -> None:

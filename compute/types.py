@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -201,13 +201,3 @@ class Claim:
     verdict: str  # one of VERDICTS
     note: str = ""
     formula: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class View:
-    """A page of the app: `draw` builds it from the site it belongs to. `key` is its path, empty for the first."""
-
-    key: str
-    title: str
-    draw: Callable[[Any], None]
-    figures: bool = False  # draws figures as soon as it opens

@@ -13,7 +13,7 @@ SHARED = ROOT.parent / "shared"
 @pytest.fixture(scope="session")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The shipped figures as a database; no imports, no computed runs."""
-    from compute.build import build
+    from compute.database.build import build
 
     folder = tmp_path_factory.mktemp("database")
     return build(folder / "likeness.duckdb", results=folder / "results").path

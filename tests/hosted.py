@@ -71,8 +71,9 @@ def main(pages: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         log, begun = Path(folder) / "log", time.monotonic()
         with log.open("w") as out:
-            process = subprocess.Popen([sys.executable, "-u", "app.py", "--port", str(port)], stdout=out,
-                                       stderr=subprocess.STDOUT)
+            process = subprocess.Popen(
+                [sys.executable, "-u", "app.py", "--port", str(port)], stdout=out, stderr=subprocess.STDOUT
+            )
         try:
             wait(process, log=log, port=port)
             seconds = time.monotonic() - begun

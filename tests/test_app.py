@@ -157,9 +157,7 @@ def test_a_database_that_another_program_writes_is_said(copy: Copy) -> None:
         f"import duckdb, sys; held = duckdb.connect({str(copy.database)!r}); "
         "print('held', flush=True); sys.stdin.read()"
     )
-    writer = subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    writer = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         assert writer.stdout.readline() == "held\n"
         assert_one_line(copy.start(), "likeness.duckdb", "in use")
@@ -168,8 +166,14 @@ def test_a_database_that_another_program_writes_is_said(copy: Copy) -> None:
 
 
 def run(*words: str, **place: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "app.py", *words], cwd=ROOT, capture_output=True, text=True, timeout=120,
-                          env=os.environ | place)
+    return subprocess.run(
+        [sys.executable, "app.py", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | place,
+    )
 
 
 def test_help_names_every_option() -> None:

@@ -45,23 +45,25 @@ RENEW = "python -m tests.test_contract"
 # ---- what moves with the files
 
 SOURCES = ("app.py", "compute", "leaderboard")  # where environment variables are read
-PAYLOAD = "tests/leaderboard/board/payload.mjs"  # a small table for the board's module
+PAYLOAD = "tests/leaderboard/pages/board/payload.mjs"  # a small table for the board's module
 SCRIPTS = {  # the pure modules that read and write addresses in the browser
-    "board": "leaderboard/board/state.js", "claims": "leaderboard/board/claims.js",
-    "items": "leaderboard/board/items.js", "tray": "leaderboard/tray/address.js",
+    "board": "leaderboard/pages/board/state.js",
+    "claims": "leaderboard/pages/claims/claims.js",
+    "items": "leaderboard/js/items.js",
+    "tray": "leaderboard/pages/compare/address.js",
 }
 
 
 def built_app(database: Path) -> tuple[Any, dict[str, Any]]:
     """The app and what `launch` gets, as app.py makes them."""
-    from leaderboard import ui
+    from leaderboard import server
 
-    return ui.build(database)
+    return server.build(database)
 
 
 def built_database(folder: Path) -> Path:
     """A database of the shipped figures alone."""
-    from compute.build import build
+    from compute.database.build import build
 
     return build(folder / "likeness.duckdb", results=folder / "results").path
 
@@ -90,39 +92,107 @@ QUERIES = (
     ("/data/model", "", ("model={model}",)),
     ("/data/task", "", (f"task={TASK}",)),
     ("/data/run", "", ("id={run}",)),
-    ("/data/items", f"task={TASK}", ("task=mini/kinds", "items=colour-histogram", "show={show}", "order={order}",
-                                     "every=yes")),
+    (
+        "/data/items",
+        f"task={TASK}",
+        ("task=mini/kinds", "items=colour-histogram", "show={show}", "order={order}", "every=yes"),
+    ),
     ("/data/items", "task=mini/photographs", ("part=2",)),
     ("/data/items", "task={parted}", ("subset={subset}",)),
-    ("/data/relations", "suites=unisim-core", (
-        "suites=unisim-core,unisim-ood", "level=tasks", "method=kendall", "group=specialised", "origin=computed",
-        "means=printed", "minimum=40", "models={models}")),
-    ("/export/relations", "", ("order=paper", *(f"preset={name}" for name in (
-        "unisim-3a", "unisim-3b", "mieb-tasks", "pairbench", "cfred", "across")))),
+    (
+        "/data/relations",
+        "suites=unisim-core",
+        (
+            "suites=unisim-core,unisim-ood",
+            "level=tasks",
+            "method=kendall",
+            "group=specialised",
+            "origin=computed",
+            "means=printed",
+            "minimum=40",
+            "models={models}",
+        ),
+    ),
+    (
+        "/export/relations",
+        "",
+        (
+            "order=paper",
+            *(f"preset={name}" for name in ("unisim-3a", "unisim-3b", "mieb-tasks", "pairbench", "cfred", "across")),
+        ),
+    ),
     ("/export/everything", "", ("format=parquet", "format=json", "format=duckdb", "format=none")),
     ("/live/plan", "kinds=image,image", ("kinds=text,text", "mode=quality")),
 )
 IDLE = "changes nothing"
-FORMS = {"view": ("csv", "parquet", "json", "markdown", "latex", "bibtex"),
-         "everything": ("csv", "parquet", "json", "duckdb")}
-ANSWERS = ("/data/board/{suite}", "/data/rank/{suite}", "/data/cell/{suite}", "/data/claims", "/data/model",
-           "/data/task", "/data/run", "/data/items", "/data/relations", "/live/plan", "/live/examples")
+FORMS = {
+    "view": ("csv", "parquet", "json", "markdown", "latex", "bibtex"),
+    "everything": ("csv", "parquet", "json", "duckdb"),
+}
+ANSWERS = (
+    "/data/board/{suite}",
+    "/data/rank/{suite}",
+    "/data/cell/{suite}",
+    "/data/claims",
+    "/data/model",
+    "/data/task",
+    "/data/run",
+    "/data/items",
+    "/data/relations",
+    "/live/plan",
+    "/live/examples",
+)
 
 # Query strings that a module must write again as it read them.
 TRIPS = {
-    "board": ("q=clip&sort=-u/nights&kind=encoder,metric&size=%3C100m,100m-1b&modality=image&open=yes&origin=computed"
-              "&group=specialised&released=2023-&trained=hide&models=lab/alpha,lab/beta&families=IQA"
-              "&columns=u/nights,u/fid&w=IQA:3&borda=show&coverage=0.5&tasks=u/nights,u/bapps"
-              "&select=lab/alpha~published,lab/beta~published&compare=1",
-              "sort=title", "sort=parameters", "sort=coverage", "sort=mean", "sort=borda", "sort=-rank", "trained=only",
-              "borda=hide", "families=none", "columns=all", "preset=iqa", "size=1b-5b", "size=%3E5b", "size=unknown",
-              "open=no", "open=unknown", "origin=all", "suite=small"),
-    "claims": ("paper=unisim&verdict=conflict&q=clip&sort=-claim", "verdict=rounding", "verdict=reproduces",
-               "verdict=cannot+be+recomputed", "sort=verdict", "sort=paper", "sort=where", "sort=printed",
-               "sort=recomputed", "sort=formula", "sort=note"),
+    "board": (
+        "q=clip&sort=-u/nights&kind=encoder,metric&size=%3C100m,100m-1b&modality=image&open=yes&origin=computed"
+        "&group=specialised&released=2023-&trained=hide&models=lab/alpha,lab/beta&families=IQA"
+        "&columns=u/nights,u/fid&w=IQA:3&borda=show&coverage=0.5&tasks=u/nights,u/bapps"
+        "&select=lab/alpha~published,lab/beta~published&compare=1",
+        "sort=title",
+        "sort=parameters",
+        "sort=coverage",
+        "sort=mean",
+        "sort=borda",
+        "sort=-rank",
+        "trained=only",
+        "borda=hide",
+        "families=none",
+        "columns=all",
+        "preset=iqa",
+        "size=1b-5b",
+        "size=%3E5b",
+        "size=unknown",
+        "open=no",
+        "open=unknown",
+        "origin=all",
+        "suite=small",
+    ),
+    "claims": (
+        "paper=unisim&verdict=conflict&q=clip&sort=-claim",
+        "verdict=rounding",
+        "verdict=reproduces",
+        "verdict=cannot+be+recomputed",
+        "sort=verdict",
+        "sort=paper",
+        "sort=where",
+        "sort=printed",
+        "sort=recomputed",
+        "sort=formula",
+        "sort=note",
+    ),
     "items": ("items=lab/alpha,lab/beta&show=wrong&order=margin&subset=en&part=2&every=yes",),
-    "tray": ("mode=pair&inputs=cat,cup&models=ssim&question=contrast", "mode=choice", "mode=odd", "mode=quality",
-             "models=none", "question=brightness", "question=colorfulness", "question=sharpness"),
+    "tray": (
+        "mode=pair&inputs=cat,cup&models=ssim&question=contrast",
+        "mode=choice",
+        "mode=odd",
+        "mode=quality",
+        "models=none",
+        "question=brightness",
+        "question=colorfulness",
+        "question=sharpness",
+    ),
 }
 TRIP = """
 const {scripts, payload, trips} = JSON.parse(process.argv[1]);
@@ -163,6 +233,7 @@ Surface = dict[str, dict[str, Any]]  # section, item, what is known of it
 
 # ---- the surface
 
+
 def surface(database: Path) -> Surface:
     """Everything, by section. A computed run is made beside the rest."""
     with tempfile.TemporaryDirectory() as folder:
@@ -185,9 +256,13 @@ def surface(database: Path) -> Surface:
                     "endpoints": dict(endpoints(blocks)),
                     "tools": tools(client),
                 }
-            found |= {"commands": dict(commands(typer.main.get_command(command_line()))), "app options": app_options(),
-                      "environment": dict.fromkeys(sorted(environment()), ""), "database": tables(database),
-                      "run folder": run_folder(running, Path(folder))}
+            found |= {
+                "commands": dict(commands(typer.main.get_command(command_line()))),
+                "app options": app_options(),
+                "environment": dict.fromkeys(sorted(environment()), ""),
+                "database": tables(database),
+                "run folder": run_folder(running, Path(folder)),
+            }
         finally:
             running.kill()
             running.communicate()
@@ -218,8 +293,10 @@ def reached(start: Any) -> Iterator[Any]:
 def page_parameters(blocks: Any, database: Path) -> dict[str, str]:
     """Every parameter that a page's first event holds, told by its shape."""
     with duckdb.connect(str(database), read_only=True) as connection:
-        keys = {noun: {key for key, in connection.execute(f"SELECT key FROM {noun}").fetchall()}
-                for noun in ("suites", "models", "tasks")}
+        keys = {
+            noun: {key for (key,) in connection.execute(f"SELECT key FROM {noun}").fetchall()}
+            for noun in ("suites", "models", "tasks")
+        }
     found: dict[str, str] = {}
     for event in blocks.fns.values():
         if not any(name == "load" for _, name in event.targets):
@@ -236,8 +313,14 @@ def parameter(one: Any, keys: Mapping[str, set[str]], *, derived: bool) -> str:
     default = "from the data" if derived else one.write(one.default) or "empty"
     if hasattr(one, "choices"):
         values = set(one.choices)
-        of = next((f"{noun}{' or empty' if '' in values else ''}" for noun in keys
-                   if values - {""} and values - {""} <= keys[noun]), ", ".join(sorted(map(repr, values))))
+        of = next(
+            (
+                f"{noun}{' or empty' if '' in values else ''}"
+                for noun in keys
+                if values - {""} and values - {""} <= keys[noun]
+            ),
+            ", ".join(sorted(map(repr, values))),
+        )
         many = f"{one.least} to {one.most} of" if hasattr(one, "most") else "one of"
         return f"{many} {of}; default {default}"
     if hasattr(one, "low"):
@@ -247,13 +330,24 @@ def parameter(one: Any, keys: Mapping[str, set[str]], *, derived: bool) -> str:
 
 def browser_parameters() -> dict[str, str]:
     """What each module reads of an address, and which values come back as they were."""
-    asked = {"scripts": {name: (ROOT / path).as_uri() for name, path in SCRIPTS.items()},
-             "payload": (ROOT / PAYLOAD).as_uri(), "trips": TRIPS}
-    ended = subprocess.run([str(NODE), "--input-type=module", "-e", TRIP, json.dumps(asked)], capture_output=True,
-                           text=True, timeout=60, check=False)
+    asked = {
+        "scripts": {name: (ROOT / path).as_uri() for name, path in SCRIPTS.items()},
+        "payload": (ROOT / PAYLOAD).as_uri(),
+        "trips": TRIPS,
+    }
+    ended = subprocess.run(
+        [str(NODE), "--input-type=module", "-e", TRIP, json.dumps(asked)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert ended.returncode == 0, ended.stderr
-    return {f"{name} ?{key}": " | ".join(sorted(values)) for name, read in json.loads(ended.stdout).items()
-            for key, values in sorted(read.items())}
+    return {
+        f"{name} ?{key}": " | ".join(sorted(values))
+        for name, read in json.loads(ended.stdout).items()
+        for key, values in sorted(read.items())
+    }
 
 
 def chosen(client: TestClient, database: Path) -> dict[str, str]:
@@ -261,14 +355,22 @@ def chosen(client: TestClient, database: Path) -> dict[str, str]:
     board = client.get(f"/data/board/{SUITE}").json()
     items = client.get("/data/items", params={"task": TASK}).json()
     with duckdb.connect(str(database), read_only=True) as connection:
-        run, = connection.execute("SELECT id FROM runs WHERE origin = 'computed' AND main ORDER BY id").fetchone()
+        (run,) = connection.execute("SELECT id FROM runs WHERE origin = 'computed' AND main ORDER BY id").fetchone()
         parted, subset = connection.execute(
             "SELECT runs.task, max(items.subset) FROM items JOIN runs ON runs.id = items.run WHERE runs.main "
-            "GROUP BY runs.task HAVING count(DISTINCT items.subset) > 1 ORDER BY runs.task").fetchone() or ("", "")
-    return {"row": board["rows"][0]["id"], "column": board["columns"][-1]["key"], "model": board["rows"][0]["model"],
-            "models": ",".join(row["model"] for row in board["rows"][:12]), "run": run, "parted": parted,
-            "subset": subset, "show": next(one["key"] for one in items["shows"] if one["key"] != items["show"]),
-            "order": next((one["key"] for one in items["orders"] if one["key"] != items["order"]), "")}
+            "GROUP BY runs.task HAVING count(DISTINCT items.subset) > 1 ORDER BY runs.task"
+        ).fetchone() or ("", "")
+    return {
+        "row": board["rows"][0]["id"],
+        "column": board["columns"][-1]["key"],
+        "model": board["rows"][0]["model"],
+        "models": ",".join(row["model"] for row in board["rows"][:12]),
+        "run": run,
+        "parted": parted,
+        "subset": subset,
+        "show": next(one["key"] for one in items["shows"] if one["key"] != items["show"]),
+        "order": next((one["key"] for one in items["orders"] if one["key"] != items["order"]), ""),
+    }
 
 
 def route_parameters(client: TestClient, examples: Mapping[str, str]) -> dict[str, str]:
@@ -368,8 +470,12 @@ def commands(command: Any, path: str = "") -> Iterator[tuple[str, str]]:
     for one in command.params:
         name = "/".join((*one.opts, *one.secondary_opts))
         flag, repeated = getattr(one, "is_flag", False), getattr(one, "multiple", False)
-        facts = ["flag" if flag else kind_of(one), "required" * one.required, "repeated" * repeated,
-                 "" if flag or one.required else f"default {one.default!r}"]
+        facts = [
+            "flag" if flag else kind_of(one),
+            "required" * one.required,
+            "repeated" * repeated,
+            "" if flag or one.required else f"default {one.default!r}",
+        ]
         yield f"{path} {name}", ", ".join(filter(None, facts))
 
 
@@ -377,8 +483,11 @@ def kind_of(one: Any) -> str:
     """The type of an option and its bounds; click keeps them in `type`, typer without click beside the option."""
     kind = getattr(one, "type", None)
     name = kind.name.removesuffix(" range") if kind else getattr(one.type_descriptor.annotation, "__name__", "choice")
-    bounds = [f"{word} {found}" for key, word in (("min", "from"), ("max", "to"))
-              if (found := getattr(kind or one, key, None)) is not None]
+    bounds = [
+        f"{word} {found}"
+        for key, word in (("min", "from"), ("max", "to"))
+        if (found := getattr(kind or one, key, None)) is not None
+    ]
     known = {"integer": "int", "text": "str", "list": "str", "Path": "path"}  # of a list, click names one
     return " ".join([known.get(name, name), *bounds])
 
@@ -394,7 +503,7 @@ def app_options() -> dict[str, str]:
 
     with patch.object(argparse.ArgumentParser, "parse_args", catch), pytest.raises(CaughtError) as caught:
         app_main()
-    parser, = caught.value.args
+    (parser,) = caught.value.args
     found = {}
     for one in parser._actions:
         default = "the usual file" if isinstance(one.default, Path) else one.default
@@ -411,9 +520,14 @@ def environment() -> set[str]:
         path = ROOT / source
         for file in [path] if path.is_file() else sorted(path.rglob("*.py")):
             text = file.read_text(encoding="utf-8")
-            found |= {node.value for node in ast.walk(ast.parse(text))
-                      if isinstance(node, ast.Constant) and isinstance(node.value, str)
-                      and node.value.startswith("LIKENESS_") and node.value.replace("_", "").isalpha()}
+            found |= {
+                node.value
+                for node in ast.walk(ast.parse(text))
+                if isinstance(node, ast.Constant)
+                and isinstance(node.value, str)
+                and node.value.startswith("LIKENESS_")
+                and node.value.replace("_", "").isalpha()
+            }
     return found
 
 
@@ -421,9 +535,10 @@ def tables(database: Path) -> dict[str, str]:
     with duckdb.connect(str(database), read_only=True) as connection:
         rows = connection.execute(
             "SELECT table_name, column_name, data_type, is_nullable FROM information_schema.columns "
-            "ORDER BY table_name, ordinal_position").fetchall()
+            "ORDER BY table_name, ordinal_position"
+        ).fetchall()
         kinds = dict(connection.execute("SELECT table_name, table_type FROM information_schema.tables").fetchall())
-        version, = connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
+        (version,) = connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
     found = {"version": version}
     for table, column, kind, nullable in rows:
         found.setdefault(table, "view" if kinds[table] == "VIEW" else "table")
@@ -432,17 +547,33 @@ def tables(database: Path) -> dict[str, str]:
 
 
 def start_run(folder: Path) -> subprocess.Popen[str]:
-    words = ["run", "--suite", "mini", "--tasks", TASK, "--models", "colour-histogram", "--offline", "--results",
-             str(folder)]
-    return subprocess.Popen([sys.executable, "-m", "compute", *words], cwd=ROOT, stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, text=True, env=os.environ | {"LIKENESS_ANSWERS": str(folder)})
+    words = [
+        "run",
+        "--suite",
+        "mini",
+        "--tasks",
+        TASK,
+        "--models",
+        "colour-histogram",
+        "--offline",
+        "--results",
+        str(folder),
+    ]
+    return subprocess.Popen(
+        [sys.executable, "-m", "compute", *words],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=os.environ | {"LIKENESS_ANSWERS": str(folder)},
+    )
 
 
 def run_folder(running: subprocess.Popen[str], folder: Path) -> dict[str, str]:
     """The files of one computed run, the names in run.json, and the columns of the tables."""
     said, _ = running.communicate(timeout=120)
     assert running.returncode == 0, said
-    mark, = (folder / "colour-histogram").rglob("run.json")
+    (mark,) = (folder / "colour-histogram").rglob("run.json")
     record = json.loads(mark.read_text(encoding="utf-8"))
     parts = [record["model"].replace("/", "__"), record["task"].replace("/", "__"), record["fingerprint"]]
     assert list(mark.parent.relative_to(folder).parts) == parts
@@ -456,8 +587,9 @@ def run_folder(running: subprocess.Popen[str], folder: Path) -> dict[str, str]:
     found |= {f"run.json {name}": type(value).__name__ for name, value in sorted(record.items())}
     found |= {f"run.json scores {name}": type(value).__name__ for name, value in sorted(record["scores"][0].items())}
     found = {f"(model)/(task)/(fingerprint)/{name}": facts for name, facts in found.items()}
-    return found | {f"thumbnails/{path.name.replace(parts[1], '(task)')}": "file"
-                    for path in (folder / "thumbnails").iterdir()}
+    return found | {
+        f"thumbnails/{path.name.replace(parts[1], '(task)')}": "file" for path in (folder / "thumbnails").iterdir()
+    }
 
 
 # ---- the snapshot
@@ -482,8 +614,11 @@ def differences(kept: Surface, now: Surface) -> list[str]:
         before, after = kept.get(section, {}), now.get(section, {})
         lines += [f"lost     {section}: {item} ({before[item]})" for item in before if item not in after]
         lines += [f"added    {section}: {item} ({after[item]})" for item in after if item not in before]
-        lines += [f"changed  {section}: {item}\n           was {before[item]}\n           is  {after[item]}"
-                  for item in before if item in after and before[item] != after[item]]
+        lines += [
+            f"changed  {section}: {item}\n           was {before[item]}\n           is  {after[item]}"
+            for item in before
+            if item in after and before[item] != after[item]
+        ]
     return lines
 
 
@@ -491,8 +626,10 @@ def written(found: Surface) -> str:
     """The snapshot's text: sections and items in order, one line an item."""
     sections = []
     for name, items in sorted(found.items()):
-        lines = [f"    {json.dumps(item, ensure_ascii=False)}: {json.dumps(facts, ensure_ascii=False)}"
-                 for item, facts in sorted(items.items())]
+        lines = [
+            f"    {json.dumps(item, ensure_ascii=False)}: {json.dumps(facts, ensure_ascii=False)}"
+            for item, facts in sorted(items.items())
+        ]
         sections.append(f"  {json.dumps(name)}: {{\n" + ",\n".join(lines) + "\n  }")
     return "{\n" + ",\n".join(sections) + "\n}\n"
 
@@ -503,10 +640,14 @@ def test_the_public_surface_is_as_it_was_written_down(database: Path) -> None:
     if not has_tools():
         kept.pop("tools"), now.pop("tools")
     found = differences(kept, now)
-    assert not found, "\n".join([
-        f"{len(found)} differences between {CONTRACT.name} and what is public now:", *found,
-        f"Not meant? Mend the code. Meant? Write it down with: {RENEW}",
-        "A file that was only moved: adapt the imports and paths at the top of this test."])
+    assert not found, "\n".join(
+        [
+            f"{len(found)} differences between {CONTRACT.name} and what is public now:",
+            *found,
+            f"Not meant? Mend the code. Meant? Write it down with: {RENEW}",
+            "A file that was only moved: adapt the imports and paths at the top of this test.",
+        ]
+    )
 
 
 def test_the_snapshot_is_in_order() -> None:
@@ -516,7 +657,10 @@ def test_the_snapshot_is_in_order() -> None:
 
 def test_differences_are_told_one_by_one() -> None:
     assert differences({"a": {"x": "1", "y": "2"}}, {"a": {"y": "3", "z": "4"}}) == [
-        "lost     a: x (1)", "added    a: z (4)", "changed  a: y\n           was 2\n           is  3"]
+        "lost     a: x (1)",
+        "added    a: z (4)",
+        "changed  a: y\n           was 2\n           is  3",
+    ]
 
 
 def main() -> None:

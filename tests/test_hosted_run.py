@@ -20,8 +20,18 @@ import pytest
 from tests.leaderboard.hub import REPO, serving
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("", "board?suite=mieb", "model", "task", "about", "claims", "data/board/unisim-core",
-         "data/rank/unisim-core?w=IQA:2", "data/claims", "export/everything?format=csv")
+PAGES = (
+    "",
+    "board?suite=mieb",
+    "model",
+    "task",
+    "about",
+    "claims",
+    "data/board/unisim-core",
+    "data/rank/unisim-core?w=IQA:2",
+    "data/claims",
+    "export/everything?format=csv",
+)
 NO_NETWORK = ("unshare", "--net", "--map-root-user")
 
 
@@ -35,8 +45,14 @@ def visited(*words: str, place: dict[str, str]) -> dict:
     apart = shutil.which("unshare") and subprocess.run([*NO_NETWORK, "true"], capture_output=True).returncode == 0
     if not apart:  # no namespace to be had: Python itself refuses every address but this machine's
         place = {**place, "PYTHONPATH": str(ROOT / "tests" / "no_network")}
-    ended = subprocess.run([*(NO_NETWORK if apart else ()), sys.executable, "tests/hosted.py", *words], cwd=ROOT,
-                           env=place, capture_output=True, text=True, timeout=240)
+    ended = subprocess.run(
+        [*(NO_NETWORK if apart else ()), sys.executable, "tests/hosted.py", *words],
+        cwd=ROOT,
+        env=place,
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
     assert ended.returncode == 0, ended.stderr[-3000:]
     return json.loads(ended.stdout)
 
@@ -54,8 +70,9 @@ def test_everything_answers_without_network_and_without_a_home(tmp_path: Path) -
     assert path.is_file()
 
 
-def test_a_data_set_that_cannot_be_reached_is_said_and_does_not_hold_up_the_start(database: Path,
-                                                                                  tmp_path: Path) -> None:
+def test_a_data_set_that_cannot_be_reached_is_said_and_does_not_hold_up_the_start(
+    database: Path, tmp_path: Path
+) -> None:
     copy = shutil.copy(database, tmp_path)  # newer than every source, so that nothing is built
     found = visited(*PAGES, place=bare(LIKENESS_DATABASE=str(copy), LIKENESS_DATA="someone/likeness"))
     assert_served(found)
@@ -70,8 +87,13 @@ def app(*words: str, log: Path, place: dict[str, str]) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     with log.open("w") as out:
-        process = subprocess.Popen([sys.executable, "-u", "app.py", "--port", str(port), *words], cwd=ROOT, env=place,
-                                   stdout=out, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            [sys.executable, "-u", "app.py", "--port", str(port), *words],
+            cwd=ROOT,
+            env=place,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        )
     try:
         for _ in range(600):
             if f":{port}" in log.read_text():
@@ -95,13 +117,21 @@ def version(address: str) -> str:
         return json.load(answer)["version"]
 
 
-def test_the_database_is_fetched_at_start_renewed_while_running_and_kept_for_offline(database: Path,
-                                                                                     tmp_path: Path) -> None:
+def test_the_database_is_fetched_at_start_renewed_while_running_and_kept_for_offline(
+    database: Path, tmp_path: Path
+) -> None:
     with serving() as hub:
         hub.publish(database.read_bytes(), commit="a")
-        place = {**os.environ, "HF_ENDPOINT": hub.address, "LIKENESS_DATA": REPO, "LIKENESS_REFRESH": "0.005",
-                 "LIKENESS_CACHE": str(tmp_path / "cache"), "LIKENESS_DATABASE": str(tmp_path / "unused.duckdb"),
-                 "HF_HOME": str(tmp_path / "hf"), "PYTHONFAULTHANDLER": "1"}
+        place = {
+            **os.environ,
+            "HF_ENDPOINT": hub.address,
+            "LIKENESS_DATA": REPO,
+            "LIKENESS_REFRESH": "0.005",
+            "LIKENESS_CACHE": str(tmp_path / "cache"),
+            "LIKENESS_DATABASE": str(tmp_path / "unused.duckdb"),
+            "HF_HOME": str(tmp_path / "hf"),
+            "PYTHONFAULTHANDLER": "1",
+        }
         place.pop("HF_HUB_OFFLINE", None)
         with app(log=tmp_path / "log", place=place) as address:
             before = version(address)

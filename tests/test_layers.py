@@ -50,9 +50,7 @@ def imports(path: Path) -> Iterator[Import]:
             elif isinstance(child, ast.ImportFrom):
                 assert child.level == 0, f"{path}:{child.lineno}: relative import"
                 for name in child.names:
-                    yield Import(
-                        target=f"{child.module}.{name.name}", line=child.lineno, late=late, hint=hint
-                    )
+                    yield Import(target=f"{child.module}.{name.name}", line=child.lineno, late=late, hint=hint)
             else:
                 inside = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
                 checking = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)
@@ -70,13 +68,13 @@ def top(target: str) -> str:
 
 
 def part(target: str) -> str:
-    """The second name: `store` of `compute.store.connect`."""
+    """The second name: `store` of `compute.database.store.connect`."""
     return target.split(".")[1] if "." in target else ""
 
 
 def test_the_files_are_found() -> None:
     names = {module_name(path) for path in FILES}
-    assert {"compute.store", "compute.types", "leaderboard.ui", "leaderboard.board.table"} <= names
+    assert {"compute.database.store", "compute.types", "leaderboard.page", "leaderboard.data.suite_table"} <= names
 
 
 def test_compute_knows_nothing_of_the_pages() -> None:
@@ -106,8 +104,8 @@ def test_the_pages_use_only_the_reading_side_of_compute() -> None:
 def test_the_lower_floors_do_not_look_up() -> None:
     allowed = {
         "compute.types": (),
-        "compute.schema": (),
-        "compute.store": ("types", "schema"),
+        "compute.database.schema": (),
+        "compute.database.store": ("types", "schema"),
         "compute.metrics": ("types", "metrics"),
         "compute.analysis": ("types", "analysis", "metrics"),
     }
@@ -171,12 +169,10 @@ def test_sql_stands_in_the_store_and_the_queries_only() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("module", ["leaderboard.ui, leaderboard.views", "compute.build"])
+@pytest.mark.parametrize("module", ["leaderboard.page, leaderboard.pages", "compute.database.build"])
 def test_importing_it_loads_nothing_heavy(module: str) -> None:
     code = f"import sys, {module}; print(*(name for name in {(*HEAVY, 'scipy.stats')!r} if name in sys.modules))"
-    ended = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120
-    )
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.split() == []
 

@@ -15,18 +15,44 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from compute import models
-from compute.catalog import shipped
+from compute.catalog.catalog import shipped
 from compute.types import Model
 
 ROOT = Path(__file__).resolve().parents[1]
 DEFAULT = "laion/clip-vit-b-32-laion2b-s34b-b79k"
 COLOURS = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
 # https://huggingface.co/docs/hub/spaces-config-reference
-KNOWN = {"title", "emoji", "colorFrom", "colorTo", "sdk", "python_version", "sdk_version", "suggested_hardware",
-         "suggested_storage", "app_file", "app_build_command", "app_port", "base_path", "fullWidth", "header",
-         "short_description", "models", "datasets", "tags", "thumbnail", "pinned", "hf_oauth", "hf_oauth_scopes",
-         "hf_oauth_expiration_minutes", "disable_embedding", "startup_duration_timeout", "custom_headers",
-         "preload_from_hub", "license"}
+KNOWN = {
+    "title",
+    "emoji",
+    "colorFrom",
+    "colorTo",
+    "sdk",
+    "python_version",
+    "sdk_version",
+    "suggested_hardware",
+    "suggested_storage",
+    "app_file",
+    "app_build_command",
+    "app_port",
+    "base_path",
+    "fullWidth",
+    "header",
+    "short_description",
+    "models",
+    "datasets",
+    "tags",
+    "thumbnail",
+    "pinned",
+    "hf_oauth",
+    "hf_oauth_scopes",
+    "hf_oauth_expiration_minutes",
+    "disable_embedding",
+    "startup_duration_timeout",
+    "custom_headers",
+    "preload_from_hub",
+    "license",
+}
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +97,8 @@ def test_what_is_prepared_is_the_default_model_as_it_is_pinned(front: dict[str, 
 
 
 def test_the_prepared_files_are_all_that_the_default_model_needs(
-        front: dict[str, Any], row: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    front: dict[str, Any], row: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In the cache as a Space fills it, without a network."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
@@ -86,8 +113,11 @@ def test_the_prepared_files_are_all_that_the_default_model_needs(
 
 
 def test_every_variable_of_the_app_is_explained() -> None:
-    read = {name for path in [ROOT / "app.py", ROOT / "compute" / "store.py", *(ROOT / "leaderboard").rglob("*.py")]
-            for name in re.findall(r"environ\S*\(\"(LIKENESS_[A-Z_]+)\"", path.read_text(encoding="utf-8"))}
+    read = {
+        name
+        for path in [ROOT / "app.py", ROOT / "compute" / "database" / "store.py", *(ROOT / "leaderboard").rglob("*.py")]
+        for name in re.findall(r"environ\S*\(\"(LIKENESS_[A-Z_]+)\"", path.read_text(encoding="utf-8"))
+    }
     assert {"LIKENESS_DATA", "LIKENESS_DATABASE"} <= read
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert {name for name in read if f"`{name}`" not in text} == set()

@@ -29,8 +29,12 @@ def address(database: Path) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    process = subprocess.Popen([sys.executable, "app.py", "--port", str(port), "--database", str(database)], cwd=ROOT,
-                               stdout=subprocess.DEVNULL, env=os.environ | {"HF_HUB_OFFLINE": "1"})
+    process = subprocess.Popen(
+        [sys.executable, "app.py", "--port", str(port), "--database", str(database)],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        env=os.environ | {"HF_HUB_OFFLINE": "1"},
+    )
     try:
         found, until = f"http://127.0.0.1:{port}", time.monotonic() + 60
         while True:
@@ -50,8 +54,14 @@ def test_the_python_call(address: str, tmp_path: Path) -> None:
     code = next(block for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL) if "gradio_client" in block)
     assert USUAL in code
     (tmp_path / "photo.png").write_bytes(png("orange", (64, 64)))
-    ended = subprocess.run([sys.executable, "-c", code.replace(USUAL, address)], cwd=tmp_path, capture_output=True,
-                           text=True, timeout=180, check=False)
+    ended = subprocess.run(
+        [sys.executable, "-c", code.replace(USUAL, address)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
     assert ended.returncode == 0, ended.stderr
     title, answer = ended.stdout.strip().splitlines()[-2:]
     assert title and answer.startswith("tiny as ")
@@ -73,14 +83,19 @@ def test_the_tools_of_a_language_model(address: str) -> None:
         async with streamablehttp_client(url) as (read, write, _), ClientSession(read, write) as session:
             await session.initialize()
             names = [tool.name for tool in (await session.list_tools()).tools]
-            scored = await session.call_tool(next(name for name in names if "score_pair" in name),
-                                             {"first": "a photo of a cat", "second": "example:cat", "models": "tiny"})
-            refused = await session.call_tool(next(name for name in names if "score_pair" in name), {
-                "first": "http://example.org/a.png", "second": "a cat", "models": "tiny"})
+            scored = await session.call_tool(
+                next(name for name in names if "score_pair" in name),
+                {"first": "a photo of a cat", "second": "example:cat", "models": "tiny"},
+            )
+            refused = await session.call_tool(
+                next(name for name in names if "score_pair" in name),
+                {"first": "http://example.org/a.png", "second": "a cat", "models": "tiny"},
+            )
             return names, scored.content[0].text, refused.content[0].text
 
     names, scored, refused = asyncio.run(ask())
-    assert len(names) == 4 and all(any(part in name for name in names)
-                                   for part in ("list_models", "list_suites", "leaderboard", "score_pair"))
+    assert len(names) == 4 and all(
+        any(part in name for name in names) for part in ("list_models", "list_suites", "leaderboard", "score_pair")
+    )
     assert json.loads(scored)[0]["model"] == "tiny"
     assert "address" in refused and "Traceback" not in refused

@@ -44,9 +44,7 @@ def row_keys(*parts: NDArray[np.float64], seed: int) -> list[int]:
     rows = np.ascontiguousarray(np.hstack(parts) + 0.0)
     rows[np.isnan(rows)] = np.nan  # one pattern of bits for every NaN
     salt = seed.to_bytes(16, "little", signed=True)
-    return [
-        int.from_bytes(blake2b(row.tobytes(), digest_size=16, salt=salt).digest(), "little") for row in rows
-    ]
+    return [int.from_bytes(blake2b(row.tobytes(), digest_size=16, salt=salt).digest(), "little") for row in rows]
 
 
 def _weighted(
@@ -59,9 +57,7 @@ def _weighted(
     mean = np.empty((len(x), len(counts)), np.float32)
     spread = np.empty_like(mean)
     used = np.concatenate([block.columns for block in parts])
-    weights = np.concatenate(
-        [counts[:, b.columns] * b.task_weights.astype(np.float32) for b in parts], axis=1
-    )
+    weights = np.concatenate([counts[:, b.columns] * b.task_weights.astype(np.float32) for b in parts], axis=1)
     there = ~np.isnan(x[:, used])
     full = there.all(axis=1)
     edges = np.cumsum([0] + [len(block.columns) for block in parts])
@@ -152,9 +148,7 @@ def rank_interval(draws: NDArray[np.float32], *, level: float) -> tuple[NDArray[
     place = np.broadcast_to(np.arange(rows), value.shape).copy()
     place[:, 1:][value[:, 1:] == value[:, :-1]] = 0
     np.maximum.accumulate(place, axis=1, out=place)
-    below = (
-        np.bincount((row * rows + place).ravel(), minlength=rows * rows).reshape(rows, rows).cumsum(axis=1)
-    )
+    below = np.bincount((row * rows + place).ravel(), minlength=rows * rows).reshape(rows, rows).cumsum(axis=1)
     first, last = _ends(n, level)
     return (below > first).argmax(axis=1) + 1, (below > last).argmax(axis=1) + 1
 
@@ -165,9 +159,7 @@ def _ends(n: int, level: float) -> tuple[int, int]:
     return first, n - 1 - first
 
 
-def mean_interval(
-    draws: NDArray[np.float32], *, level: float
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def mean_interval(draws: NDArray[np.float32], *, level: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Percentile interval of each row of draws [rows, draws]: two [rows]."""
     ordered = np.sort(draws, axis=1)
     first, last = _ends(draws.shape[1], level)
@@ -188,6 +180,5 @@ def check_draws(*, draws: int, seed: int, level: float) -> None:
     """Raises BadInput unless there are at least 40 draws, a seed >= 0 and 0 < level < 1."""
     if draws < 40 or seed < 0 or not 0 < level < 1:
         raise BadInput(
-            "Intervals need 40 draws or more, a seed >= 0 and a level in (0, 1), "
-            f"got {draws}, {seed} and {level:g}."
+            f"Intervals need 40 draws or more, a seed >= 0 and a level in (0, 1), got {draws}, {seed} and {level:g}."
         )

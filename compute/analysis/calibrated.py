@@ -48,8 +48,10 @@ class Reference:
         for side in ("unrelated", "matching"):
             held = np.array(getattr(self, side), dtype=np.float64)
             if held.ndim != 1 or len(held) == 1 or not np.isfinite(held).all() or (np.diff(held) < 0).any():
-                raise BadInput(f"The quantiles ({side}) of {self.model}, {self.pairing}, are no two or more finite "
-                               "numbers that rise: calibrate the model again")
+                raise BadInput(
+                    f"The quantiles ({side}) of {self.model}, {self.pairing}, are no two or more finite "
+                    "numbers that rise: calibrate the model again"
+                )
             object.__setattr__(self, side, held)
         if not len(self.unrelated):
             raise BadInput(f"{self.model}, {self.pairing}, has no quantiles (unrelated): calibrate the model again")
@@ -70,8 +72,9 @@ class Place:
     reading: str  # one of READINGS
 
 
-def measured(*, model: str, pairing: str, unrelated: ArrayLike, matching: ArrayLike = (), source: str,
-             synthetic: bool) -> Reference:
+def measured(
+    *, model: str, pairing: str, unrelated: ArrayLike, matching: ArrayLike = (), source: str, synthetic: bool
+) -> Reference:
     """A reference from raw scores (n,) of unrelated and of matching pairs, or of reference images alone.
 
     An infinite score counts as the largest or smallest finite one. Raises Undefined where no score is finite or one is
@@ -85,10 +88,18 @@ def measured(*, model: str, pairing: str, unrelated: ArrayLike, matching: ArrayL
     sides = {"unrelated": low, "matching": high}
     levels = np.linspace(0, 1, QUANTILES)
     return Reference(
-        model=model, pairing=pairing, n_unrelated=len(low), n_matching=len(high), source=source, synthetic=synthetic,
+        model=model,
+        pairing=pairing,
+        n_unrelated=len(low),
+        n_matching=len(high),
+        source=source,
+        synthetic=synthetic,
         separation=round(separation(unrelated=low, matching=high), DIGITS) if len(high) else None,
-        **{side: rounded(np.quantile(np.clip(scores, finite.min(), finite.max()), levels)) if len(scores) else scores
-           for side, scores in sides.items()})
+        **{
+            side: rounded(np.quantile(np.clip(scores, finite.min(), finite.max()), levels)) if len(scores) else scores
+            for side, scores in sides.items()
+        },
+    )
 
 
 def rounded(values: ArrayLike) -> NDArray[np.float64]:
@@ -130,8 +141,9 @@ def place(reference: Reference, score: float) -> Place:
     also = _share(reference.matching, value)
     matches = value >= np.quantile(reference.matching, TAIL)
     differs = value <= np.quantile(reference.unrelated, 1 - TAIL)
-    reading = {(True, False): MATCHING, (False, True): UNRELATED, (True, True): EITHER,
-               (False, False): BETWEEN}[bool(matches), bool(differs)]
+    reading = {(True, False): MATCHING, (False, True): UNRELATED, (True, True): EITHER, (False, False): BETWEEN}[
+        bool(matches), bool(differs)
+    ]
     return Place(percentile=50 * (below + also), above_unrelated=below, above_matching=also, reading=reading)
 
 
@@ -143,5 +155,5 @@ def _share(quantiles: NDArray[np.float64], value: float) -> float:
         return (left + right - 1) / 2 / last
     if left in (0, len(quantiles)):
         return float(left > 0)
-    below, above = quantiles[left - 1:left + 1]
+    below, above = quantiles[left - 1 : left + 1]
     return (left - 1 + (value - below) / (above - below)) / last

@@ -37,9 +37,7 @@ def _patterns(there: NDArray[np.bool_]) -> tuple[NDArray[np.float32], NDArray[np
 def _pearson(x: NDArray[np.float64], there: NDArray[np.bool_]) -> NDArray[np.float64]:
     mask = there.astype(float)
     with np.errstate(invalid="ignore"):
-        centred = x - np.where(
-            mask.sum(axis=0) > 0, np.nansum(x, axis=0) / np.maximum(mask.sum(axis=0), 1), 0
-        )
+        centred = x - np.where(mask.sum(axis=0) > 0, np.nansum(x, axis=0) / np.maximum(mask.sum(axis=0), 1), 0)
     z = np.where(there, centred, 0.0)
     z /= np.maximum(np.abs(z).max(axis=0, initial=0.0), 1e-300)
     n = mask.T @ mask
@@ -118,9 +116,7 @@ def _spearman(x: NDArray[np.float64], there: NDArray[np.bool_]) -> NDArray[np.fl
         return _ratio(flat.T @ flat, squares * squares.T)
     product = np.empty((tasks, tasks))
     for task in range(tasks):
-        product[task] = np.einsum(
-            "iy,iy->y", ranks[:, task, which], ranks[:, :, which[task]] * mask[:, [task]]
-        )
+        product[task] = np.einsum("iy,iy->y", ranks[:, task, which], ranks[:, :, which[task]] * mask[:, [task]])
     return _ratio(product, squares * squares.T)
 
 
@@ -150,9 +146,7 @@ def _known(method: str) -> str:
     return method
 
 
-def correlate(
-    *, scores: ArrayLike, method: str = "kendall", minimum: int = 4, level: float = 0.95
-) -> Correlation:
+def correlate(*, scores: ArrayLike, method: str = "kendall", minimum: int = 4, level: float = 0.95) -> Correlation:
     """Correlation of every two columns over the rows that have both.
 
     scores [models, tasks], NaN missing; turn lower-is-better columns first. `method` kendall (tau-b, as

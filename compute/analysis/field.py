@@ -17,9 +17,7 @@ FEWEST = 4  # other models with a score, below which a spread says nothing
 class Standing:
     """Where one model stands on every task among the others that have a score there. Arrays [tasks]."""
 
-    z: NDArray[
-        np.float64
-    ]  # own score minus the others' mean, in their standard deviations; positive is better
+    z: NDArray[np.float64]  # own score minus the others' mean, in their standard deviations; positive is better
     percentile: NDArray[np.float64]  # share of the others that are worse, ties count half
     place: NDArray[np.int64]  # 1 is best, among the others and itself; -1 without a score
     others: NDArray[np.int64]  # other models with a score
@@ -57,9 +55,7 @@ def standing(*, scores: ArrayLike, row: int, higher: ArrayLike | None = None) ->
     return Standing(z=z, percentile=share, place=place.astype(np.int64), others=others.astype(np.int64))
 
 
-def neighbours(
-    *, scores: ArrayLike, row: int, higher: ArrayLike | None = None, minimum: int = 5
-) -> Neighbours:
+def neighbours(*, scores: ArrayLike, row: int, higher: ArrayLike | None = None, minimum: int = 5) -> Neighbours:
     """How far the other models are from `row`: scores [models, tasks] (NaN missing) put on one scale task by task.
 
     Each task is standardised over all models that have it (population standard deviation); a constant task is left

@@ -7,8 +7,9 @@ from compute.types import BadInput
 Z95 = 1.959963984540054  # normal quantile of 97.5 percent
 
 
-def score_interval(*, value: float, stderr: float, lower: float | None = None, upper: float | None = None,
-                   share_of: int | None = None) -> tuple[float, float]:
+def score_interval(
+    *, value: float, stderr: float, lower: float | None = None, upper: float | None = None, share_of: int | None = None
+) -> tuple[float, float]:
     """The 95% interval value ± 1.96 stderr, cut at the metric's bounds; all in one unit.
 
     Source: the normal approximation that UniSim-Bench Table 6 prints. Where none or all of `share_of` items are right

@@ -67,9 +67,7 @@ def agree(
     x, y = np.asarray(scores, float), np.asarray(human, float)
     if len(np.asarray(ranks)) != len(x):
         raise BadInput(f"{len(x)} scores but {len(np.asarray(ranks))} ranks: give one of each a generator")
-    low, high = _interval(
-        np.asarray(ranks, float), np.asarray(human_ranks, float), draws=draws, seed=seed, level=level
-    )
+    low, high = _interval(np.asarray(ranks, float), np.asarray(human_ranks, float), draws=draws, seed=seed, level=level)
     return Agreement(
         r=r,
         right_way=(r > 0) == higher,
@@ -124,9 +122,7 @@ def _interval(
         return math.nan, math.nan
     people = np.sign(np.subtract.outer(human, human))
     right = np.where(people != 0, (1 + people * np.sign(np.subtract.outer(ranks, ranks))) / 2, 0.0)
-    count = np.random.default_rng(seed).multinomial(
-        len(ranks), np.full(len(ranks), 1 / len(ranks)), size=draws
-    )
+    count = np.random.default_rng(seed).multinomial(len(ranks), np.full(len(ranks), 1 / len(ranks)), size=draws)
     pairs = np.einsum("di,ij,dj->d", count, (people != 0).astype(float), count)
     hits = np.einsum("di,ij,dj->d", count, right, count)
     shares = hits[pairs > 0] / pairs[pairs > 0]

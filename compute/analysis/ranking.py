@@ -84,9 +84,7 @@ def table(scores: ArrayLike) -> NDArray[np.float64]:
     if x.ndim != 2:
         raise BadInput(f"Scores must be [models, tasks], got shape {x.shape}. Pivot the long frame first.")
     if np.isinf(x).any():
-        raise BadInput(
-            f"Scores hold {int(np.isinf(x).sum())} infinite values. Pass NaN where there is no score."
-        )
+        raise BadInput(f"Scores hold {int(np.isinf(x).sum())} infinite values. Pass NaN where there is no score.")
     return x
 
 
@@ -105,9 +103,7 @@ def blocks(
     """
     codes = np.asarray(categories)
     if codes.shape != (tasks,) or (tasks and (not np.issubdtype(codes.dtype, np.integer) or codes.min() < 0)):
-        raise BadInput(
-            f"categories must be {tasks} numbers >= 0, one a task, got {codes.dtype} {codes.shape}."
-        )
+        raise BadInput(f"categories must be {tasks} numbers >= 0, one a task, got {codes.dtype} {codes.shape}.")
     n_categories = int(codes.max()) + 1 if tasks else 0
     w = np.ones(n_categories) if weights is None else np.asarray(weights, float)
     u = np.ones(tasks) if task_weights is None else np.asarray(task_weights, float)
@@ -123,17 +119,13 @@ def blocks(
         found = [(columns, by_task[columns], 1.0)] if len(columns) else []
     elif aggregate == CATEGORY_MEAN:
         members = [(np.flatnonzero((codes == c) & (u > 0)), w[c]) for c in range(n_categories)]
-        found = [
-            (columns, u[columns], float(share)) for columns, share in members if len(columns) and share > 0
-        ]
+        found = [(columns, u[columns], float(share)) for columns, share in members if len(columns) and share > 0]
     else:
         raise BadInput(f"No mean for the rule {aggregate!r}. Use {CATEGORY_MEAN!r} or {TASK_MEAN!r}.")
     if not found:
         raise BadInput("Every task has weight 0. Give at least one category with tasks a weight above 0.")
     total = sum(share for _, _, share in found)
-    return tuple(
-        Block(columns=columns, task_weights=task_w, share=share / total) for columns, task_w, share in found
-    )
+    return tuple(Block(columns=columns, task_weights=task_w, share=share / total) for columns, task_w, share in found)
 
 
 def directions(*, higher: ArrayLike | None, tasks: int) -> NDArray[np.bool_]:
@@ -218,9 +210,7 @@ def aggregate(
     models, tasks = x.shape
     if not 0 <= minimum_coverage <= 1:
         raise BadInput(f"minimum_coverage must lie in [0, 1], got {minimum_coverage:g}.")
-    parts = blocks(
-        categories=categories, weights=weights, aggregate=aggregate, task_weights=task_weights, tasks=tasks
-    )
+    parts = blocks(categories=categories, weights=weights, aggregate=aggregate, task_weights=task_weights, tasks=tasks)
     used = np.sort(np.concatenate([block.columns for block in parts]))
     up = shared_direction(columns=used, higher=higher, scales=scales, tasks=tasks)
     codes = np.asarray(categories)

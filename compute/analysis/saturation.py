@@ -47,9 +47,7 @@ def saturation(
     x = np.asarray(scores, float)
     error = np.full(x.shape, np.nan) if stderr is None else np.asarray(stderr, float)
     if x.ndim != 1 or error.shape != x.shape:
-        raise BadInput(
-            f"Expected one score and one standard error a model, got shapes {x.shape} and {error.shape}"
-        )
+        raise BadInput(f"Expected one score and one standard error a model, got shapes {x.shape} and {error.shape}")
     there = ~np.isnan(x)
     if not there.any():
         raise BadInput("No model has a score on this task, so nothing can be read from it")

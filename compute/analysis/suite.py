@@ -44,7 +44,7 @@ class Whole:
 
 
 def arrange(frames: Mapping[str, pd.DataFrame], *, origin: str) -> SuiteScores:
-    """A suite's frames (`compute.store.suite_frames`) as arrays. Raises BadInput for a suite that people rank."""
+    """A suite's frames (`store.suite_frames`) as arrays. Raises BadInput for a suite that people rank."""
     if origin not in (*ORIGINS, ALL):
         raise BadInput(f"No origin {origin!r}. Use one of {', '.join((*ORIGINS, ALL))}.")
     about = frames["about"].iloc[0]
@@ -63,15 +63,28 @@ def arrange(frames: Mapping[str, pd.DataFrame], *, origin: str) -> SuiteScores:
     wide = long.pivot(index="model", columns="task", values="value").reindex(index=list(models), columns=list(keys))
     origins = tuple(ORIGINS[int(best[model])] for model in models)
     known = {(row.model, row.category): row.value for row in frames["averages"].itertuples()}
-    printed = np.array([[known.get((model, name), np.nan) if source == "published" else np.nan for name in categories]
-                        for model, source in zip(models, origins, strict=True)], float)
+    printed = np.array(
+        [
+            [known.get((model, name), np.nan) if source == "published" else np.nan for name in categories]
+            for model, source in zip(models, origins, strict=True)
+        ],
+        float,
+    )
     hours = frames["hours"].set_index("task")["hours"] if len(frames["hours"]) else pd.Series(dtype=float)
     return SuiteScores(
-        suite=about["key"], aggregate=about["aggregate"], models=models, origins=origins, tasks=keys,
-        titles=tuple(tasks["title"]), categories=categories,
+        suite=about["key"],
+        aggregate=about["aggregate"],
+        models=models,
+        origins=origins,
+        tasks=keys,
+        titles=tuple(tasks["title"]),
+        categories=categories,
         codes=np.array([categories.index(name) for name in tasks["category"]], np.int64),
-        higher=tasks["higher"].fillna(True).to_numpy(bool), values=wide.to_numpy(float),
-        printed=printed.reshape(len(models), len(categories)), hours=hours.reindex(list(keys)).to_numpy(float))
+        higher=tasks["higher"].fillna(True).to_numpy(bool),
+        values=wide.to_numpy(float),
+        printed=printed.reshape(len(models), len(categories)),
+        hours=hours.reindex(list(keys)).to_numpy(float),
+    )
 
 
 def whole(scores: SuiteScores) -> Whole:
@@ -94,8 +107,10 @@ def whole(scores: SuiteScores) -> Whole:
                 filled[row, lost] = True
     rows = np.flatnonzero(~np.isnan(values).any(axis=1))
     if len(rows) < 3:
-        raise Undefined(f"Only {len(rows)} models have the mean of {scores.suite}; choosing tasks needs 3. "
-                        "Choose another origin or suite.")
+        raise Undefined(
+            f"Only {len(rows)} models have the mean of {scores.suite}; choosing tasks needs 3. "
+            "Choose another origin or suite."
+        )
     candidates = np.flatnonzero(~filled[rows].any(axis=0))
     return Whole(rows=rows, scores=values[rows], candidates=candidates, filled=int(filled[rows].sum()))
 

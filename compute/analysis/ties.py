@@ -189,10 +189,7 @@ def paired_differences(
             tasks=tasks,
         )
         mean = float(
-            sum(
-                block.share * np.average(difference[block.columns], weights=block.task_weights)
-                for block in parts
-            )
+            sum(block.share * np.average(difference[block.columns], weights=block.task_weights) for block in parts)
         )
         span = float(np.abs(difference[shared]).max()) or 1.0
         sample = bootstrap.redraw(

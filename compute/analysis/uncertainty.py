@@ -111,10 +111,7 @@ def rank_with_uncertainty(
         if varies.any():
             first, last = bootstrap.rank_interval(sample[rows], level=level)
             low[rows], high[rows] = np.minimum(first, rank[rows]), np.maximum(last, rank[rows])
-            ends = (
-                np.sort(np.stack(bootstrap.mean_interval(sample[rows], level=level)) * sign, axis=0) * span
-                + floor
-            )
+            ends = np.sort(np.stack(bootstrap.mean_interval(sample[rows], level=level)) * sign, axis=0) * span + floor
             mean_low[rows], mean_high[rows] = np.where(varies, ends, np.nan)
     return Ranking(
         rank=rank,

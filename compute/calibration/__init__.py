@@ -16,8 +16,8 @@ from typing import Any
 
 import pandas as pd
 
-from compute import runs
 from compute.analysis.calibrated import PAIRS, Reference
+from compute.engine import run_folders
 from compute.tasks.data import QUESTIONS
 from compute.types import BadInput
 
@@ -36,7 +36,7 @@ class Kept:
 
 
 def path(root: Path, *, model: str, pairing: str) -> Path:
-    return root / FOLDER / runs.slug(model) / f"{pairing}.json"
+    return root / FOLDER / run_folders.slug(model) / f"{pairing}.json"
 
 
 def write(root: Path, *, reference: Reference, settings: Mapping[str, Any]) -> Kept:
@@ -46,7 +46,7 @@ def write(root: Path, *, reference: Reference, settings: Mapping[str, Any]) -> K
     record = {field.name: getattr(reference, field.name) for field in fields(Reference)}
     draft = target.with_name(f"{target.name}.draft-{os.getpid()}")
     try:
-        draft.write_text(runs.canonical({**record, "settings": settings}) + "\n", encoding="utf-8")
+        draft.write_text(run_folders.canonical({**record, "settings": settings}) + "\n", encoding="utf-8")
         os.replace(draft, target)
     finally:
         draft.unlink(missing_ok=True)
@@ -59,13 +59,20 @@ def read(file: Path) -> Kept:
         record = json.loads(file.read_text(encoding="utf-8"))
         settings = record.pop("settings")
         reference = Reference(**record)
-        if not isinstance(settings, dict) or (runs.slug(reference.model), reference.pairing) != (file.parent.name,
-                                                                                                file.stem):
+        if not isinstance(settings, dict) or (run_folders.slug(reference.model), reference.pairing) != (
+            file.parent.name,
+            file.stem,
+        ):
             raise ValueError("it is of another model or pairing, or has no settings")
         if reference.pairing not in PAIRINGS or reference.alone != (reference.pairing in ALONE):
             raise ValueError(f"{reference.pairing!r} is no pairing, or has the wrong distributions")
-        kinds = {"n_unrelated": int, "n_matching": int, "source": str, "synthetic": bool,
-                 "separation": type(None) if reference.alone else float | int}
+        kinds = {
+            "n_unrelated": int,
+            "n_matching": int,
+            "source": str,
+            "synthetic": bool,
+            "separation": type(None) if reference.alone else float | int,
+        }
         for name, kind in kinds.items():
             if not isinstance(record[name], kind):
                 raise ValueError(f"{name} cannot be {record[name]!r}")
@@ -84,8 +91,9 @@ def files(*roots: Path) -> dict[tuple[str, str], Path]:
     return found
 
 
-def every(*roots: Path, models: Collection[str], differs: Callable[[Kept], str] = lambda kept: ""
-          ) -> tuple[list[Kept], list[str]]:
+def every(
+    *roots: Path, models: Collection[str], differs: Callable[[Kept], str] = lambda kept: ""
+) -> tuple[list[Kept], list[str]]:
     """The calibrations of the known models below the roots, and why others were left out: damaged, of no model, or for
     the reason that `differs` gives.
 
@@ -100,11 +108,14 @@ def every(*roots: Path, models: Collection[str], differs: Callable[[Kept], str] 
             try:
                 kept = read(file)
                 if kept.reference.model not in models:
-                    raise BadInput(f"{'/'.join(file.parts[-3:])} is of model {kept.reference.model!r}, which is in no "
-                                   "catalogue")
+                    raise BadInput(
+                        f"{'/'.join(file.parts[-3:])} is of model {kept.reference.model!r}, which is in no catalogue"
+                    )
                 if reason := differs(kept):
-                    raise BadInput(f"{'/'.join(file.parts[-3:])} is of another {kept.reference.model} than the "
-                                   f"catalogue's: {reason}. Calibrate it again")
+                    raise BadInput(
+                        f"{'/'.join(file.parts[-3:])} is of another {kept.reference.model} than the "
+                        f"catalogue's: {reason}. Calibrate it again"
+                    )
                 found[key] = kept
             except BadInput as error:
                 problems.append(str(error))
@@ -113,6 +124,14 @@ def every(*roots: Path, models: Collection[str], differs: Callable[[Kept], str] 
 
 def frame(kept: Iterable[Kept]) -> pd.DataFrame:
     """One row a calibration, as the database's table has it."""
-    return pd.DataFrame([{**{field.name: getattr(one.reference, field.name) for field in fields(Reference)},
-                          "unrelated": one.reference.unrelated.tolist(), "matching": one.reference.matching.tolist(),
-                          "settings": runs.canonical(one.settings)} for one in kept]).astype(object)
+    return pd.DataFrame(
+        [
+            {
+                **{field.name: getattr(one.reference, field.name) for field in fields(Reference)},
+                "unrelated": one.reference.unrelated.tolist(),
+                "matching": one.reference.matching.tolist(),
+                "settings": run_folders.canonical(one.settings),
+            }
+            for one in kept
+        ]
+    ).astype(object)

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compute import calibration, engine, runs
+from compute import calibration, engine
 from compute.analysis import calibrated
 from compute.analysis.calibrated import PAIRS, Reference
 from compute.calibration import Kept
 from compute.calibration.pairs import FEWEST, PROCEDURES, Sample, count, material
-from compute.items import Column
+from compute.content.items import Column
+from compute.engine import run_folders
 from compute.models import ADAPTERS
 from compute.procedures import choice
-from compute.procedures.similarity import symmetric
+from compute.procedures.shared.similarity import symmetric
 from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model, Task, Undefined
 
 if TYPE_CHECKING:
@@ -51,8 +52,9 @@ class Drawn:
     seed: int
 
 
-def draw(tasks: Sequence[Task], *, bench: Bench, most: int, seed: int,
-         say: Callable[[str], None] = lambda line: None) -> Drawn:
+def draw(
+    tasks: Sequence[Task], *, bench: Bench, most: int, seed: int, say: Callable[[str], None] = lambda line: None
+) -> Drawn:
     """Loads the tasks' items and draws pairs of them; tasks that give none are said, and pairings with too few.
 
     Raises BadInput where no pairing is left, and what loading the items raises.
@@ -72,12 +74,21 @@ def draw(tasks: Sequence[Task], *, bench: Bench, most: int, seed: int,
             say(f"{pairing} is left out: {_noun(pairing, alike, other)}, and a calibration needs {FEWEST}")
             del samples[pairing]
     if not samples:
-        raise BadInput("These tasks give too few pairs and single images. Tasks whose procedure is one of "
-                       f"{', '.join(PROCEDURES)} have some: python -m compute list tasks")
-    return Drawn(samples=samples, most=most, seed=seed,
-                 synthetic=frozenset(task.key for task in tasks if task.benchmark == "mini"),
-                 tasks={task.key: {"dataset": task.dataset, "revision": task.revision, "split": task.split,
-                                   **bench.identity(task)} for task in tasks if task.key in used})
+        raise BadInput(
+            "These tasks give too few pairs and single images. Tasks whose procedure is one of "
+            f"{', '.join(PROCEDURES)} have some: python -m compute list tasks"
+        )
+    return Drawn(
+        samples=samples,
+        most=most,
+        seed=seed,
+        synthetic=frozenset(task.key for task in tasks if task.benchmark == "mini"),
+        tasks={
+            task.key: {"dataset": task.dataset, "revision": task.revision, "split": task.split, **bench.identity(task)}
+            for task in tasks
+            if task.key in used
+        },
+    )
 
 
 def able(row: Model, pairing: str) -> bool:
@@ -102,8 +113,15 @@ def scores(subject: Any, columns: Sequence[Column], *, pairing: str) -> NDArray[
     return choice.judged(subject, *columns, question=pairing, **QUALITY)
 
 
-def make(rows: Sequence[Model], drawn: Drawn, *, bench: Bench, results: Path, again: bool = False,
-         say: Callable[[str], None] = lambda line: None) -> list[Outcome]:
+def make(
+    rows: Sequence[Model],
+    drawn: Drawn,
+    *,
+    bench: Bench,
+    results: Path,
+    again: bool = False,
+    say: Callable[[str], None] = lambda line: None,
+) -> list[Outcome]:
     """Calibrates every model for every pairing that was drawn and that it can score; what is there already stays.
 
     Items that cannot be used are left out. What was encoded is stored, so that a run that was stopped goes on.
@@ -127,10 +145,20 @@ def _model(row: Model, drawn: Drawn, *, bench: Bench, results: Path, again: bool
         bench.fetch(row)
         subject = bench.subject(row)
         settings = {pairing: _settings(subject, drawn, pairing) for pairing in wanted}
-        there = {} if again else {pairing: kept for pairing in wanted
-                                  if (kept := _there(results, row, pairing, settings[pairing]))}
-        subject.prepare([column for pairing in wanted if pairing not in there
-                         for sample in drawn.samples[pairing] for column in (*sample.matching, *sample.unrelated)])
+        there = (
+            {}
+            if again
+            else {pairing: kept for pairing in wanted if (kept := _there(results, row, pairing, settings[pairing]))}
+        )
+        subject.prepare(
+            [
+                column
+                for pairing in wanted
+                if pairing not in there
+                for sample in drawn.samples[pairing]
+                for column in (*sample.matching, *sample.unrelated)
+            ]
+        )
     except Exception as error:
         yield Outcome(model=row.key, pairing="", state="failed", reason=_reason(error))
         return
@@ -140,8 +168,9 @@ def _model(row: Model, drawn: Drawn, *, bench: Bench, results: Path, again: bool
             continue
         try:
             reference = _reference(subject, drawn, pairing)
-            kept = calibration.write(results, reference=reference,
-                                     settings={**settings[pairing], "code": engine.code()})
+            kept = calibration.write(
+                results, reference=reference, settings={**settings[pairing], "code": engine.code()}
+            )
             yield Outcome(model=row.key, pairing=pairing, state="made", kept=kept)
         except (CannotDo, Undefined) as error:
             yield Outcome(model=row.key, pairing=pairing, state="left out", reason=str(error))
@@ -156,9 +185,14 @@ def _reason(error: Exception) -> str:
 
 def _settings(subject: LoadedSubject, drawn: Drawn, pairing: str) -> dict[str, Any]:
     used = {sample.task for sample in drawn.samples[pairing]}
-    return {"model": dict(subject.identity), "tasks": {key: drawn.tasks[key] for key in sorted(used)},
-            "pairs": drawn.most, "seed": drawn.seed, "version": VERSION,
-            **({} if pairing in PAIRS else {"options": QUALITY})}
+    return {
+        "model": dict(subject.identity),
+        "tasks": {key: drawn.tasks[key] for key in sorted(used)},
+        "pairs": drawn.most,
+        "seed": drawn.seed,
+        "version": VERSION,
+        **({} if pairing in PAIRS else {"options": QUALITY}),
+    }
 
 
 def _there(results: Path, row: Model, pairing: str, settings: Mapping[str, Any]) -> Kept | None:
@@ -168,20 +202,28 @@ def _there(results: Path, row: Model, pairing: str, settings: Mapping[str, Any])
     except LikenessError:
         return None
     before = {name: value for name, value in kept.settings.items() if name != "code"}
-    return kept if runs.canonical(before) == runs.canonical(settings) else None
+    return kept if run_folders.canonical(before) == run_folders.canonical(settings) else None
 
 
 def _reference(subject: LoadedSubject, drawn: Drawn, pairing: str) -> Reference:
     """Raises Undefined where too few items could be used."""
     samples = drawn.samples[pairing]
-    sides = {side: _scored(subject, [getattr(one, side) for one in samples], pairing)
-             for side in ("unrelated", "matching")}
+    sides = {
+        side: _scored(subject, [getattr(one, side) for one in samples], pairing) for side in ("unrelated", "matching")
+    }
     if len(sides["unrelated"]) < FEWEST or (pairing in PAIRS and len(sides["matching"]) < FEWEST):
-        raise Undefined(f"{_noun(pairing, len(sides['matching']), len(sides['unrelated']))} could be used, and a "
-                        f"calibration needs {FEWEST}")
+        raise Undefined(
+            f"{_noun(pairing, len(sides['matching']), len(sides['unrelated']))} could be used, and a "
+            f"calibration needs {FEWEST}"
+        )
     tasks = list(dict.fromkeys(one.task for one in samples))
-    return calibrated.measured(model=subject.row.key, pairing=pairing, source=", ".join(tasks),
-                               synthetic=not drawn.synthetic.isdisjoint(tasks), **sides)
+    return calibrated.measured(
+        model=subject.row.key,
+        pairing=pairing,
+        source=", ".join(tasks),
+        synthetic=not drawn.synthetic.isdisjoint(tasks),
+        **sides,
+    )
 
 
 def _scored(subject: LoadedSubject, parts: Sequence[tuple[Column, ...]], pairing: str) -> NDArray[np.float64]:
@@ -192,8 +234,11 @@ def _scored(subject: LoadedSubject, parts: Sequence[tuple[Column, ...]], pairing
             lost = np.array(sorted(subject.bad), dtype="S32")
             good = np.flatnonzero(~np.any([np.isin(column.keys, lost) for column in columns], axis=0))
             try:
-                found.append(scores(subject, [column.take(good) for column in columns], pairing=pairing)
-                             if len(good) else np.zeros(0))
+                found.append(
+                    scores(subject, [column.take(good) for column in columns], pairing=pairing)
+                    if len(good)
+                    else np.zeros(0)
+                )
                 break
             except BadItem as error:
                 if not error.key or error.key in subject.bad:

@@ -17,14 +17,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compute.calibration import ALONE, PAIRINGS
-from compute.items import Column
+from compute.content.items import Column
 from compute.tasks.data import Choices, Data, Matches, Mixed, Retrieval
 
 FEWEST = 30  # pairs of each, or images: fewer tell little of a distribution's ends
 # Drawn ones of the suite mini: near copies and other renderings of a scene, true captions, images of graded quality.
-TASKS = tuple(f"mini/{name}" for name in (
-    "image-choice", "instances", "images-by-image", "image-for-text", "text-for-image", "relations", "which-image",
-    "swaps", "images-by-text", "texts-by-image", "quality", "brightness", "colorfulness", "contrast", "sharpness"))
+TASKS = tuple(
+    f"mini/{name}"
+    for name in (
+        "image-choice",
+        "instances",
+        "images-by-image",
+        "image-for-text",
+        "text-for-image",
+        "relations",
+        "which-image",
+        "swaps",
+        "images-by-text",
+        "texts-by-image",
+        "quality",
+        "brightness",
+        "colorfulness",
+        "contrast",
+        "sharpness",
+    )
+)
 ROUNDS = 20  # of mending a derangement in which related items have met
 PROCEDURES = ("choice", "matching", "retrieval", "multiple_choice")  # of the tasks whose items can give pairs
 
@@ -75,15 +92,16 @@ def material(found: Mapping[str, Mapping[str, Data]], *, most: int, seed: int) -
             for at in np.unique(chosen[:, 0]).tolist():
                 rows, part = chosen[chosen[:, 0] == at, 1], parts[at]
                 out.setdefault(pairing, []).append(
-                    Sample(task=task, matching=(), unrelated=(part.take(rows),)) if isinstance(part, Column)
-                    else _sample(task, part, part.rows[rows], lots))
+                    Sample(task=task, matching=(), unrelated=(part.take(rows),))
+                    if isinstance(part, Column)
+                    else _sample(task, part, part.rows[rows], lots)
+                )
     return out
 
 
 def count(samples: Sequence[Sample]) -> tuple[int, int]:
     """How many matching and unrelated pairs; of single images, 0 and how many."""
-    return (sum(len(one.matching[0]) for one in samples if one.matching),
-            sum(len(one.unrelated[0]) for one in samples))
+    return (sum(len(one.matching[0]) for one in samples if one.matching), sum(len(one.unrelated[0]) for one in samples))
 
 
 def shares(sizes: Mapping[str, int], *, most: int) -> dict[str, int]:
@@ -101,8 +119,10 @@ def matching(data: Data) -> list[Pairs]:
         case Choices(reference=Column()):
             return [Pairs(first=data.reference, second=_right(data), rows=_even(len(data.names)))]
         case Matches():
-            return [Pairs(first=image, second=caption, rows=_even(len(data.names)))
-                    for image, caption in zip(data.images, data.captions, strict=False)]
+            return [
+                Pairs(first=image, second=caption, rows=_even(len(data.names)))
+                for image, caption in zip(data.images, data.captions, strict=False)
+            ]
         case Retrieval():
             return _of_retrieval(data)
     return []
@@ -115,9 +135,12 @@ def _even(count: int) -> Rows:
 def _right(data: Choices) -> Column:
     """Each row's right alternative."""
     columns, answer = data.alternatives, np.asarray(data.answer).tolist()
-    return Column(modality=columns[0].modality, name=lambda row: columns[answer[row]].name(row),
-                  read=lambda row: columns[answer[row]].read(row),
-                  keys=np.array([columns[at].keys[row] for row, at in enumerate(answer)], dtype="S32"))
+    return Column(
+        modality=columns[0].modality,
+        name=lambda row: columns[answer[row]].name(row),
+        read=lambda row: columns[answer[row]].read(row),
+        keys=np.array([columns[at].keys[row] for row, at in enumerate(answer)], dtype="S32"),
+    )
 
 
 def _of_retrieval(data: Retrieval) -> list[Pairs]:
@@ -172,6 +195,7 @@ def _of_one_image(texts: Column, text: Rows, image: Rows) -> Pairs:
 
 def _listed(listed: Rows) -> Callable[[Rows, Rows], NDArray[np.bool_]]:
     """Which rows are related, from a list of pairs (m, 2)."""
+
     def related(first: Rows, second: Rows) -> NDArray[np.bool_]:
         (ours, row), (theirs, column) = (np.unique(side, return_inverse=True) for side in (first, second))
         there = listed[np.isin(listed[:, 0], ours) & np.isin(listed[:, 1], theirs)]
@@ -183,6 +207,7 @@ def _listed(listed: Rows) -> Callable[[Rows, Rows], NDArray[np.bool_]]:
 
 
 # ---- drawing
+
 
 def _pairs(subsets: Sequence[Data], pairing: str) -> tuple[list[Pairs], Rows]:
     """A task's matching pairs of one kind, and the different ones among them as (part, row); no item with itself."""
@@ -197,8 +222,13 @@ def _pairs(subsets: Sequence[Data], pairing: str) -> tuple[list[Pairs], Rows]:
 
 def _images(subsets: Sequence[Data], question: str) -> tuple[list[Column], Rows]:
     """The different images of a task's choices by a quality, as columns and (column, row)."""
-    parts = [column for data in subsets if isinstance(data, Choices) and data.reference is None
-             and data.question == question for column in data.alternatives if column.modality == "image"]
+    parts = [
+        column
+        for data in subsets
+        if isinstance(data, Choices) and data.reference is None and data.question == question
+        for column in data.alternatives
+        if column.modality == "image"
+    ]
     keys = np.concatenate([np.zeros(0, dtype="S32"), *(column.keys for column in parts)])
     return parts, _places([len(part) for part in parts], keys, keep=np.ones(len(keys), dtype=bool))
 

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
+from compute.catalog.published import DASH, numbers, read_table
 from compute.claims.verdict import decimals, judge, shown
 from compute.metrics.agreement import correlation, rank_accuracy, squared_correlation
-from compute.published import DASH, numbers, read_table
 from compute.types import Claim
 
 PAPER = "cFreD"
@@ -105,17 +105,11 @@ def _half_units(printed: pd.Series) -> np.ndarray:
     return np.array([0.5 * 10 ** -decimals(text) for text in printed])
 
 
-def rounding_slack(
-    *, scores: np.ndarray, human: np.ndarray, scores_half: np.ndarray, human_half: np.ndarray
-) -> float:
+def rounding_slack(*, scores: np.ndarray, human: np.ndarray, scores_half: np.ndarray, human_half: np.ndarray) -> float:
     """Largest shift of ρ² that rounding can cause, each input moved half a unit along its gradient."""
     centre = squared_correlation(scores=scores, human=human)
-    scores_up = [
-        squared_correlation(scores=scores + step, human=human) > centre for step in np.diag(scores_half)
-    ]
-    human_up = [
-        squared_correlation(scores=scores, human=human + step) > centre for step in np.diag(human_half)
-    ]
+    scores_up = [squared_correlation(scores=scores + step, human=human) > centre for step in np.diag(scores_half)]
+    human_up = [squared_correlation(scores=scores, human=human + step) > centre for step in np.diag(human_half)]
     scores_step = np.where(scores_up, scores_half, -scores_half)
     human_step = np.where(human_up, human_half, -human_half)
     highest = squared_correlation(scores=scores + scores_step, human=human + human_step)
@@ -152,9 +146,7 @@ def _accuracies(table: int) -> list[Claim]:
     name = SETS[table][0]
     formula = "share of generator pairs that the listed ranks order as the human ranks do"
     if not any(column.printed_accuracy for column in columns(table).values()):
-        values = ", ".join(
-            f"{column.judge.title} {column.accuracy:.2f}" for column in columns(table).values()
-        )
+        values = ", ".join(f"{column.judge.title} {column.accuracy:.2f}" for column in columns(table).values())
         return [
             Claim(
                 paper=PAPER,

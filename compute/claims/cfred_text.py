@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
+from compute.catalog.published import read_table
 from compute.claims.cfred_tables import PAPER, SETS, columns
 from compute.claims.verdict import judge, shown, stated
-from compute.published import read_table
 from compute.types import Claim
 
 _statement = partial(stated, PAPER)
@@ -21,9 +21,7 @@ def _hpdv2() -> list[Claim]:
     found, cfred, hps = columns(1), columns(1)["cFreD"], columns(1)["HPS v2"]
     rho = {name: column.rho for name, column in found.items()}
     accuracy = {name: column.accuracy for name, column in found.items()}
-    level = [
-        column.judge.title for name, column in found.items() if accuracy[name] >= accuracy["cFreD"] - 1e-9
-    ]
+    level = [column.judge.title for name, column in found.items() if accuracy[name] >= accuracy["cFreD"] - 1e-9]
     return [
         _statement(
             "cFreD has the highest correlation on HPDv2",

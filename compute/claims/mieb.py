@@ -5,20 +5,11 @@ from __future__ import annotations
 import pandas as pd
 from scipy import stats
 
+from compute.catalog.published import number
 from compute.claims import mieb_averages, mieb_text
-from compute.claims.mieb_figures import (
-    LITE,
-    STS_ENGLISH,
-    across_languages,
-    figures,
-    half,
-    mean_of,
-    printed,
-    value,
-)
+from compute.claims.mieb_figures import LITE, STS_ENGLISH, across_languages, figures, half, mean_of, printed, value
 from compute.claims.mieb_statement import CELL, COARSE_CELL, averaged, untested
 from compute.claims.verdict import shown
-from compute.published import number
 from compute.types import Claim
 
 NOT_NDCG = (
@@ -56,26 +47,43 @@ def table_3() -> list[Claim]:
         source = TABLE_3[model]
         found += [
             averaged(
-                f"{model}: average over the languages of xFlickr&CO", "Table 3", row["xFlickr&CO avg."],
-                value(means, source), "mean of the 8 languages of Table 11", slack=CELL, note=NOT_NDCG,
+                f"{model}: average over the languages of xFlickr&CO",
+                "Table 3",
+                row["xFlickr&CO avg."],
+                value(means, source),
+                "mean of the 8 languages of Table 11",
+                slack=CELL,
+                note=NOT_NDCG,
             ),
             averaged(
-                f"{model}: variance over the languages of xFlickr&CO", "Table 3", row["xFlickr&CO var."],
-                value(spread, source), "variance of the 8 languages of Table 11 as fractions, times 100",
-                slack=CELL, note=NOT_NDCG,
+                f"{model}: variance over the languages of xFlickr&CO",
+                "Table 3",
+                row["xFlickr&CO var."],
+                value(spread, source),
+                "variance of the 8 languages of Table 11 as fractions, times 100",
+                slack=CELL,
+                note=NOT_NDCG,
             ),
         ]
         for kind in ("avg.", "var."):
             three = [f"{name} {kind}" for name in ("xFlickr&CO", "XM3600", "WIT")]
-            found.append(averaged(
-                f"{model}: avg. {kind}", "Table 3", row[f"avg. {kind}"],
-                float(values.loc[model, three].mean()), "mean of the three data sets as printed",
-                slack=COARSE_CELL,
-            ))
+            found.append(
+                averaged(
+                    f"{model}: avg. {kind}",
+                    "Table 3",
+                    row[f"avg. {kind}"],
+                    float(values.loc[model, three].mean()),
+                    "mean of the three data sets as printed",
+                    slack=COARSE_CELL,
+                )
+            )
     found += [
         untested(
-            f"{name}: averages and variances of {len(frame)} models", "Table 3", f"{2 * len(frame)} figures",
-            "mean and variance over the languages of Table 11", note=CUT_OFF,
+            f"{name}: averages and variances of {len(frame)} models",
+            "Table 3",
+            f"{2 * len(frame)} figures",
+            "mean and variance over the languages of Table 11",
+            note=CUT_OFF,
         )
         for name in ("XM3600", "WIT")
     ]
@@ -88,15 +96,23 @@ def table_4() -> list[Claim]:
     source = figures(12).loc["royokong/e5-v"]
     found = [
         averaged(
-            f"E5-V, Visual STS: {name}", "Table 4", frame.at["v-STS (ours)", name], float(source[name]),
-            "the same cell in Table 12", slack=CELL,
+            f"E5-V, Visual STS: {name}",
+            "Table 4",
+            frame.at["v-STS (ours)", name],
+            float(source[name]),
+            "the same cell in Table 12",
+            slack=CELL,
         )
         for name in STS_ENGLISH
     ]
     found += [
         averaged(
-            f"E5-V, {label}: avg.", "Table 4", row["avg."], float(row[list(STS_ENGLISH)].map(number).mean()),
-            "mean of the 7 columns", slack=COARSE_CELL,
+            f"E5-V, {label}: avg.",
+            "Table 4",
+            row["avg."],
+            float(row[list(STS_ENGLISH)].map(number).mean()),
+            "mean of the 7 columns",
+            slack=COARSE_CELL,
         )
         for label, row in frame.iterrows()
     ]
@@ -109,10 +125,16 @@ def table_5() -> list[Claim]:
     for model, row in printed(5).iterrows():
         whole, small = number(row["MIEB"]), number(row["MIEB-lite"])
         slack = 100 * ((small + COARSE_CELL) / (whole - COARSE_CELL) - small / whole)
-        found.append(averaged(
-            f"{model}: saving by MIEB-lite", "Table 5", row["Reduction %"], 100 * (1 - small / whole),
-            "1 - hours on MIEB-lite / hours on MIEB, in percent", slack=slack,
-        ))
+        found.append(
+            averaged(
+                f"{model}: saving by MIEB-lite",
+                "Table 5",
+                row["Reduction %"],
+                100 * (1 - small / whole),
+                "1 - hours on MIEB-lite / hours on MIEB, in percent",
+                slack=slack,
+            )
+        )
     return found
 
 
@@ -136,8 +158,11 @@ def lite() -> list[Claim]:
     )
     return [
         untested(
-            f"{name} correlation of the means of 38 models on MIEB and on MIEB-lite", "Section 6.3", text,
-            formula, note=ABOUT_LITE,
+            f"{name} correlation of the means of 38 models on MIEB and on MIEB-lite",
+            "Section 6.3",
+            text,
+            formula,
+            note=ABOUT_LITE,
             recomputed=shown(float(function(first, second).statistic), like=text, extra=0),
         )
         for name, text, function in (

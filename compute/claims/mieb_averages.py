@@ -6,6 +6,7 @@ import re
 
 import pandas as pd
 
+from compute.catalog.published import number
 from compute.claims.mieb_figures import (
     FULL,
     LITE,
@@ -20,7 +21,6 @@ from compute.claims.mieb_figures import (
     value,
 )
 from compute.claims.mieb_statement import CELL, COARSE_CELL, averaged, counted, untested
-from compute.published import number
 from compute.types import Claim
 
 ACROSS = "mean of the means of Tables 13 and 14"
@@ -61,8 +61,14 @@ def means_of(texts: pd.DataFrame, means: dict[str, list[str]], where: str, *, sl
     for column, names in means.items():
         recomputed = texts[names].map(number).mean(axis=1, skipna=False)
         found += [
-            averaged(f"{model}: {column}", where, text, value(recomputed, model),
-                     f"mean of {len(names)} columns", slack=slack)
+            averaged(
+                f"{model}: {column}",
+                where,
+                text,
+                value(recomputed, model),
+                f"mean of {len(names)} columns",
+                slack=slack,
+            )
             for model, text in texts[column].items()
         ]
     return found
@@ -79,18 +85,35 @@ def table_22() -> list[Claim]:
     return [
         *columns_of(texts, sources, "Table 22", slack=CELL),
         *(
-            untested(f"{column}: the averages of {len(texts)} models", "Table 22", f"{len(texts)} averages",
-                     "mean of the tasks of its table", note=note)
+            untested(
+                f"{column}: the averages of {len(texts)} models",
+                "Table 22",
+                f"{len(texts)} averages",
+                "mean of the tasks of its table",
+                note=note,
+            )
             for column, note in (
                 ("Retr. (41)", LOST_RETRIEVAL),
                 ("Multiling. Retrieval (3 (55))", LOST_LANGUAGES),
             )
         ),
         *means_of(texts, means, "Table 22", slack=CELL),
-        counted("Tasks behind Mean (Eng.)", "Table 22, heading", "125", sum(counts[:10]),
-                "sum of the counts in the headings of its 10 columns", note=LEFT_OUT),
-        counted("Tasks behind Mean (Multiling.)", "Table 22, heading", "130", sum(counts),
-                "sum of the counts in the headings of its 12 columns", note=LEFT_OUT),
+        counted(
+            "Tasks behind Mean (Eng.)",
+            "Table 22, heading",
+            "125",
+            sum(counts[:10]),
+            "sum of the counts in the headings of its 10 columns",
+            note=LEFT_OUT,
+        ),
+        counted(
+            "Tasks behind Mean (Multiling.)",
+            "Table 22, heading",
+            "130",
+            sum(counts),
+            "sum of the counts in the headings of its 12 columns",
+            note=LEFT_OUT,
+        ),
     ]
 
 
@@ -109,8 +132,13 @@ def table_2(group: str, where: str, rules: dict[str, tuple[Part, ...]]) -> list[
     return [
         *columns_of(texts, sources, where, slack=2 * CELL),
         *(
-            untested(f"{column}: the averages of {len(texts)} models", where, f"{len(texts)} averages",
-                     "mean of the tasks of its table", note=note)
+            untested(
+                f"{column}: the averages of {len(texts)} models",
+                where,
+                f"{len(texts)} averages",
+                "mean of the tasks of its table",
+                note=note,
+            )
             for column, note in lost
         ),
         *means_of(texts, {"Mean (en)": columns[:8], "Mean (m)": columns}, where, slack=COARSE_CELL),

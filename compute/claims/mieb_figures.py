@@ -6,7 +6,7 @@ from functools import cache
 
 import pandas as pd
 
-from compute.published import numbers, read_table
+from compute.catalog.published import numbers, read_table
 from compute.types import BadInput
 
 Part = tuple[int, tuple[str, ...]]  # a table's number and the columns taken from it
@@ -178,9 +178,7 @@ def long_name(short: str) -> str:
     """A model name of Table 2 as Tables 9 to 22 spell it. Raises BadInput for a name that Table 22 lacks."""
     name = SHORT.get(short, f"google/{short}" if short.startswith("siglip") else short)
     if name not in printed(22).index:
-        raise BadInput(
-            f"Table 2 names {short!r}, which Table 22 does not print: add it to SHORT in mieb_figures.py"
-        )
+        raise BadInput(f"Table 2 names {short!r}, which Table 22 does not print: add it to SHORT in mieb_figures.py")
     return name
 
 

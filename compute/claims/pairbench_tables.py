@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
+from compute.catalog.published import numbers, read_table
 from compute.claims.verdict import judge, shown, stated
-from compute.published import numbers, read_table
 from compute.types import Claim
 
 PAPER = "PairBench"
@@ -73,9 +73,7 @@ SPLITS = (
 
 def splits() -> tuple[pd.DataFrame, pd.DataFrame]:
     """MMScores in percent, sensitive and invariant: models by the 24 splits, the same columns in both."""
-    tables = {
-        number: read_table(f"pairbench-table-{number}").set_index("model") for number in (3, 4, 5, 6, 7)
-    }
+    tables = {number: read_table(f"pairbench-table-{number}").set_index("model") for number in (3, 4, 5, 6, 7)}
     values = {number: numbers(frame, columns=list(frame.columns)) for number, frame in tables.items()}
     captions = {
         ending: values[7].filter(regex=rf"{ending}\.$").rename(columns=lambda name: name.split(" ")[0])
@@ -195,9 +193,7 @@ def _sizes() -> list[Claim]:
     }
     images = sum(split.images for split in SPLITS if split.totalled)
     left_out = "The printed total leaves out the image-text splits: without them it is {:,}."
-    rows = [
-        ("Source images or image-text pairs in total", "Table 8", "1826", images, "", "500 + 500 + 418 + 408")
-    ]
+    rows = [("Source images or image-text pairs in total", "Table 8", "1826", images, "", "500 + 500 + 418 + 408")]
     for name, claim, printed in (
         ("new_points", "New data points over all splits", "22390"),
         ("comparisons", "Data-pair comparisons over all splits", "69648"),
@@ -273,8 +269,6 @@ def _models(sensitive: pd.DataFrame) -> list[Claim]:
     ):
         count = sum(name.startswith(prefix) for name in names)
         found.append(
-            statement(
-                claim, where, str(printed), str(count), count == printed, note=note, formula="rows of Table 3"
-            )
+            statement(claim, where, str(printed), str(count), count == printed, note=note, formula="rows of Table 3")
         )
     return found

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
+from compute.catalog.published import numbers, read_table
 from compute.claims.pairbench_tables import (
     MEASURES,
     NOT_PRINTED,
@@ -15,7 +16,6 @@ from compute.claims.pairbench_tables import (
     splits,
     statement,
 )
-from compute.published import numbers, read_table
 from compute.types import Claim
 
 GROUPS = ("COCO", "IN100", "WU-II", "WU-IT")
@@ -95,9 +95,7 @@ def _aggregate_text(sensitive: pd.DataFrame, invariant: pd.DataFrame) -> list[Cl
 
 def _split_text(sensitive: pd.DataFrame, invariant: pd.DataFrame) -> list[Claim]:
     both = (sensitive + invariant) / 2
-    group = pd.DataFrame(
-        {name: both[[c for c in both if c.startswith(name)]].mean(axis=1) for name in GROUPS}
-    )
+    group = pd.DataFrame({name: both[[c for c in both if c.startswith(name)]].mean(axis=1) for name in GROUPS})
     best = group.idxmax()
     images = both[[c for c in both if not c.startswith("WU-IT")]].mean(axis=1)
     better = images > group["WU-IT"]

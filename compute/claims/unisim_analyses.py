@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
+from compute.catalog.published import numbers, read_table
 from compute.claims.unisim_figure3 import core_table, ood_table
 from compute.claims.unisim_tables import CORE, LEFT_OUT, OOD, statement
 from compute.claims.verdict import judge
-from compute.published import numbers, read_table
 from compute.types import Claim
 
 FAMILY = ("InternVL2.5-8B", "InternVL2.5-26B", "InternVL2.5-38B")
@@ -31,9 +31,7 @@ def scale() -> list[Claim]:
 
     def row(column: str) -> str:
         frame = core if column in core else ood
-        return ", ".join(
-            f"{model.removeprefix('InternVL2.5-')} {frame.at[model, column]:.1f}" for model in FAMILY
-        )
+        return ", ".join(f"{model.removeprefix('InternVL2.5-')} {frame.at[model, column]:.1f}" for model in FAMILY)
 
     return [
         statement(
@@ -156,10 +154,7 @@ def versions() -> list[Claim]:
     left = lower(core, V1_LARGE, "LLaVA-NeXT-7B", LEFT_OUT)
     far = lower(ood, V1_LARGE, "LLaVA-NeXT-7B", OOD_CELLS)
     small = lower(core, V1_SMALL, "LLaVA-NeXT-0.5B", LEFT_OUT)
-    means = {
-        task: (ood.at[DEFAULT, f"{task} average"], ood.at[V1_SMALL, f"{task} average"])
-        for task in ("PAA", "OOO")
-    }
+    means = {task: (ood.at[DEFAULT, f"{task} average"], ood.at[V1_SMALL, f"{task} average"]) for task in ("PAA", "OOO")}
     where = "Appendix C"
     return [
         statement(

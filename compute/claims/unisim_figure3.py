@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import pandas as pd
 from scipy.stats import kendalltau
 
+from compute.catalog.published import numbers, read_table
 from compute.claims.unisim_tables import CORE, statement
-from compute.published import numbers, read_table
 from compute.types import Claim
 
 GENERAL, SPECIAL, OURS = "General-purpose models", "Specialized models", "Our models"
@@ -33,9 +33,7 @@ def claims() -> list[Claim]:
 def core_table() -> pd.DataFrame:
     """Table 2 as numbers, one row a model, with the printed group."""
     frame = read_table("unisim-table-2").set_index("model")
-    return numbers(frame, columns=[name for name in frame.columns if name != "group"]).assign(
-        group=frame["group"]
-    )
+    return numbers(frame, columns=[name for name in frame.columns if name != "group"]).assign(group=frame["group"])
 
 
 def ood_table() -> pd.DataFrame:

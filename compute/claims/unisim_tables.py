@@ -7,8 +7,8 @@ from functools import partial
 
 import pandas as pd
 
+from compute.catalog.published import numbers, read_table
 from compute.claims.verdict import judge, shown, stated
-from compute.published import numbers, read_table
 from compute.types import Claim
 
 PAPER = "UniSim-Bench"
@@ -114,9 +114,7 @@ def claims() -> list[Claim]:
 def average_claims(table: str, rule: dict[str, tuple[str, ...]]) -> list[Claim]:
     """Each printed average against the mean of its cells, which their own rounding moves by 0.05 at most."""
     frame = read_table(f"unisim-table-{table}")
-    values = numbers(
-        frame, columns=sorted({name for members in rule.values() for name in members} | set(rule))
-    )
+    values = numbers(frame, columns=sorted({name for members in rule.values() for name in members} | set(rule)))
     found = []
     for row, cells in frame.iterrows():
         label = f"{cells['model']} ({cells['IT-2AFC train set']})" if table == "4" else cells["model"]
@@ -210,9 +208,7 @@ def _compare(
                     claim=f"{model}, {column}: the same number in two tables",
                     where=f"Tables {first} and {second}",
                     printed=f"{a} (Table {first}), {b} (Table {second})",
-                    recomputed=_support(
-                        row, other, column=column, theirs=theirs, rule=rule, tables=(first, second)
-                    ),
+                    recomputed=_support(row, other, column=column, theirs=theirs, rule=rule, tables=(first, second)),
                     verdict="conflict",
                     formula="the two printed cells, and the printed average that rests on them",
                 )
@@ -250,6 +246,4 @@ def _support(
         return f"{mean(other, rule[theirs]):.2f} from the cells of Table {tables[1]}"
     average = next(name for name, members in rule.items() if theirs in members)
     a, b = mean(row, rule[average]), mean(other, rule[average])
-    return (
-        f"{average} {a:.2f} with Table {tables[0]}, {b:.2f} with Table {tables[1]}; printed {other[average]}"
-    )
+    return f"{average} {a:.2f} with Table {tables[0]}, {b:.2f} with Table {tables[1]}; printed {other[average]}"

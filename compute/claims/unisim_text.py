@@ -55,18 +55,14 @@ def core_statements(core: pd.DataFrame) -> list[Claim]:
     text = [against_base(model, "Text-2AFC average") for model in ("HPSv2 ViT-H/14", "IR BLIP")]
     kept = [
         *(against_base("DS ViT-B/32", column) for column in ("BAPPS", "PIEAPP (2AFC)")),
-        *(
-            against_base("LIQE ViT-B/32", column)
-            for column in ("PIEAPP (IQA)", "AGIQA-3K (quality)", "PIPAL")
-        ),
+        *(against_base("LIQE ViT-B/32", column) for column in ("PIEAPP (IQA)", "AGIQA-3K (quality)", "PIPAL")),
     ]
     ours, special = core[core["group"] == OURS], core[core["group"] == SPECIAL]
     rank = core[list(CORE)].rank(ascending=False, method="min").loc[ours.index].min()
     rest = core["Avg"].drop(ours.index).max()
     images = core["Img-2AFC average"].sort_values(ascending=False)
     best = {
-        task: (ours[f"{task} average"].max(), special[f"{task} average"].max())
-        for task in ("IT-2AFC", "Text-2AFC")
+        task: (ours[f"{task} average"].max(), special[f"{task} average"].max()) for task in ("IT-2AFC", "Text-2AFC")
     }
     where = "Section 4.2"
     return [

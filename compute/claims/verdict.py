@@ -45,10 +45,27 @@ def shown(value: float | None, *, like: str, extra: int = 2) -> str:
     return f"{value:.{decimals(like) + extra}f}"
 
 
-def stated(paper: str, claim: str, where: str, printed: str, recomputed: str, verdict: bool | str, *, formula: str,
-           note: str = "") -> Claim:
+def stated(
+    paper: str,
+    claim: str,
+    where: str,
+    printed: str,
+    recomputed: str,
+    verdict: bool | str,
+    *,
+    formula: str,
+    note: str = "",
+) -> Claim:
     """A sentence of a paper as a claim: True reproduces, False is a conflict; a verdict in words stays as it is."""
     if not isinstance(verdict, str):
         verdict = "reproduces" if verdict else "conflict"
-    return Claim(paper=paper, claim=claim, where=where, printed=printed, recomputed=recomputed, verdict=verdict,
-                 note=note, formula=formula)
+    return Claim(
+        paper=paper,
+        claim=claim,
+        where=where,
+        printed=printed,
+        recomputed=recomputed,
+        verdict=verdict,
+        note=note,
+        formula=formula,
+    )

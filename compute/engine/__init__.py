@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compute import runs, tasks
-from compute.engine import scoring
+from compute import tasks
+from compute.content.items import Column
+from compute.engine import run_folders as runs
+from compute.engine import scoring, thumbnails
 from compute.engine.bench import Bench
 from compute.engine.plan import Job, Plan
-from compute.items import Column
+from compute.engine.run_folders import Kept
 from compute.procedures.evidence import Evidence
-from compute.runs import Kept, thumbnails
 from compute.tasks.data import Data
 from compute.types import BadItem, CannotDo, LikenessError, Model, NotHere, Run, Score, Task
 
@@ -81,8 +82,15 @@ class _Items:
         return job.task.key, runs.canonical(job.task_options)
 
 
-def execute(plan: Plan, *, bench: Bench, results: Path, skip_bad: bool = False, pictures: int = thumbnails.MOST_ITEMS,
-            say: Callable[[str], None] = lambda line: None) -> list[Outcome]:
+def execute(
+    plan: Plan,
+    *,
+    bench: Bench,
+    results: Path,
+    skip_bad: bool = False,
+    pictures: int = thumbnails.MOST_ITEMS,
+    say: Callable[[str], None] = lambda line: None,
+) -> list[Outcome]:
     """Makes every missing run of the plan; one outcome a job, in the plan's order.
 
     A run that fails leaves its reason in its folder and the others go on. `say` gets a line for each run that ends;
@@ -90,8 +98,9 @@ def execute(plan: Plan, *, bench: Bench, results: Path, skip_bad: bool = False, 
     """
     items = _Items(bench=bench)
     items.want(plan.missing)
-    outcomes: dict[int, Outcome] = {id(job): Outcome(job=job, state="there", kept=job.there)
-                                    for job in plan.jobs if job.there is not None}
+    outcomes: dict[int, Outcome] = {
+        id(job): Outcome(job=job, state="there", kept=job.there) for job in plan.jobs if job.there is not None
+    }
     reasons: set[str] = set()  # why runs failed, as far as it was said: each is said at length once
 
     def end(outcome: Outcome) -> None:
@@ -108,8 +117,17 @@ def execute(plan: Plan, *, bench: Bench, results: Path, skip_bad: bool = False, 
     return [outcomes[id(job)] for job in plan.jobs]
 
 
-def _model(row: Model, jobs: list[Job], items: _Items, end: Callable[[Outcome], None], *, results: Path,
-           skip_bad: bool, pictures: int, say: Callable[[str], None]) -> None:
+def _model(
+    row: Model,
+    jobs: list[Job],
+    items: _Items,
+    end: Callable[[Outcome], None],
+    *,
+    results: Path,
+    skip_bad: bool,
+    pictures: int,
+    say: Callable[[str], None],
+) -> None:
     """All of one model's missing runs; `end` is told of each."""
     ready: list[Job] = []
     for job in jobs:
@@ -130,8 +148,9 @@ def _model(row: Model, jobs: list[Job], items: _Items, end: Callable[[Outcome], 
         end(_failed(job, error, items.bench, results=results))
     for job in ready:
         try:
-            kept, data, shown = _run(job, subject, items, encoding=encoding / len(ready), shared=shared,
-                                     results=results, skip_bad=skip_bad)
+            kept, data, shown = _run(
+                job, subject, items, encoding=encoding / len(ready), shared=shared, results=results, skip_bad=skip_bad
+            )
             end(Outcome(job=job, state="made", kept=kept))
         except CannotDo as error:
             end(Outcome(job=job, state="left out", reason=str(error)))
@@ -141,8 +160,9 @@ def _model(row: Model, jobs: list[Job], items: _Items, end: Callable[[Outcome], 
             _pictures(job, data, shown, results=results, most=pictures, say=say)
 
 
-def _pictures(job: Job, data: Mapping[str, Data], items: pd.DataFrame, *, results: Path, most: int,
-              say: Callable[[str], None]) -> None:
+def _pictures(
+    job: Job, data: Mapping[str, Data], items: pd.DataFrame, *, results: Path, most: int, say: Callable[[str], None]
+) -> None:
     """Thumbnails beside a whole run: their want fails nothing."""
     try:
         thumbnails.add(results, task=job.task.key, data=data, items=items, most=most)
@@ -181,8 +201,9 @@ def _holds(columns: Iterable[Column], key: bytes) -> bool:
     return bool(key) and any((column.keys == key).any() for column in columns)
 
 
-def _run(job: Job, subject: Any, items: _Items, *, encoding: float, shared: list[Any], results: Path,
-         skip_bad: bool) -> tuple[Kept, Mapping[str, Data], pd.DataFrame]:
+def _run(
+    job: Job, subject: Any, items: _Items, *, encoding: float, shared: list[Any], results: Path, skip_bad: bool
+) -> tuple[Kept, Mapping[str, Data], pd.DataFrame]:
     """One run from items to folder; returns the items it rests on too, and what is stored of each.
 
     `encoding` is its part of the seconds that the passes `shared` by all runs took. Raises whatever stands in its way.
@@ -198,21 +219,37 @@ def _run(job: Job, subject: Any, items: _Items, *, encoding: float, shared: list
     coverage = sum(tasks.size(part) for part in data.values()) / total * scoring.answered(frames, job.task.metrics[0])
     timings = {"items": items.took(job), "encode": encoding, "procedure": asked}
     run = Run(
-        id=f"computed/{job.model.key}/{job.task.key}/{job.fingerprint}", model=job.model.key, task=job.task.key,
-        procedure=job.procedure.key, origin="computed", fingerprint=job.fingerprint, code=code(),
-        seed=job.model.options.get("seed"), **_where(job, items.bench),
-        seconds=round(encoding + asked, 3), started=started, status="complete" if coverage >= 1 else "partial",
+        id=f"computed/{job.model.key}/{job.task.key}/{job.fingerprint}",
+        model=job.model.key,
+        task=job.task.key,
+        procedure=job.procedure.key,
+        origin="computed",
+        fingerprint=job.fingerprint,
+        code=code(),
+        seed=job.model.options.get("seed"),
+        **_where(job, items.bench),
+        seconds=round(encoding + asked, 3),
+        started=started,
+        status="complete" if coverage >= 1 else "partial",
         error=_unasked(evidence),
         settings={
-            **job.settings, "variant": job.variant, "coverage": coverage, "items": total,
-            "contents": _contents(whole), "adapter": subject.settings.get("loaded", {}),
+            **job.settings,
+            "variant": job.variant,
+            "coverage": coverage,
+            "items": total,
+            "contents": _contents(whole),
+            "adapter": subject.settings.get("loaded", {}),
             "found": {subset: part.settings for subset, part in evidence.items() if part.settings},
             "catalogue_items": _otherwise(job.task, whole),
             "timings": {stage: round(seconds, 3) for stage, seconds in timings.items()},
-            "encodings": [vars(done) for done in (*shared, *subject.done[before:])], "left_out": _lost(subject, whole),
-        })
-    scores = [Score(run=run.id, subset=subset, metric=metric, value=figure.value, n=figure.n, stderr=figure.stderr)
-              for metric, subset, figure in figures]
+            "encodings": [vars(done) for done in (*shared, *subject.done[before:])],
+            "left_out": _lost(subject, whole),
+        },
+    )
+    scores = [
+        Score(run=run.id, subset=subset, metric=metric, value=figure.value, n=figure.n, stderr=figure.stderr)
+        for metric, subset, figure in figures
+    ]
     table = runs.table(frames)
     return runs.write(results, run=run, scores=scores, items=table), data, table
 
@@ -223,8 +260,9 @@ def _otherwise(task: Task, whole: Mapping[str, Data]) -> int | None:
     return None if task.n_items in (None, sum(sizes), *sizes) else task.n_items
 
 
-def _evidence(job: Job, subject: Any, whole: Mapping[str, Data], *,
-              skip_bad: bool) -> tuple[dict[str, Evidence], dict[str, Data]]:
+def _evidence(
+    job: Job, subject: Any, whole: Mapping[str, Data], *, skip_bad: bool
+) -> tuple[dict[str, Evidence], dict[str, Data]]:
     """The procedure's evidence, a subset at a time, and the items it rests on.
 
     With `skip_bad` bad items are dropped first; one that shows only when the procedure asks for it is dropped then.
@@ -273,10 +311,20 @@ def _failed(job: Job, error: Exception, bench: Bench, *, results: Path) -> Outco
     if runs.find(results, model=job.model.key, task=job.task.key, fingerprint=job.fingerprint):
         reason += "; the score made earlier stays"
     if job.fingerprint:
-        run = Run(id=f"computed/{job.model.key}/{job.task.key}/{job.fingerprint}", model=job.model.key,
-                  task=job.task.key, procedure=job.procedure.key, origin="computed", settings=dict(job.settings),
-                  fingerprint=job.fingerprint, code=code(), **_where(job, bench),
-                  started=datetime.now(UTC).isoformat(timespec="seconds"), status="failed", error=reason)
+        run = Run(
+            id=f"computed/{job.model.key}/{job.task.key}/{job.fingerprint}",
+            model=job.model.key,
+            task=job.task.key,
+            procedure=job.procedure.key,
+            origin="computed",
+            settings=dict(job.settings),
+            fingerprint=job.fingerprint,
+            code=code(),
+            **_where(job, bench),
+            started=datetime.now(UTC).isoformat(timespec="seconds"),
+            status="failed",
+            error=reason,
+        )
         runs.note_failure(results, run=run, trace="" if known else "".join(traceback.format_exception(error)))
     return Outcome(job=job, state="failed", reason=reason)
 

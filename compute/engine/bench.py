@@ -33,8 +33,16 @@ class Bench:
     fetch: Callable[[Model], Any] = lambda row: None  # makes a branch that no row pins a commit that is here
 
 
-def assemble(*, features: Path, source: Source, hardware: Hardware, batch_size: int | None = None,
-             skip_bad: bool = False, retry_bad: bool = False, progress: Progress | None = None) -> Bench:
+def assemble(
+    *,
+    features: Path,
+    source: Source,
+    hardware: Hardware,
+    batch_size: int | None = None,
+    skip_bad: bool = False,
+    retry_bad: bool = False,
+    progress: Progress | None = None,
+) -> Bench:
     """The models, tasks and procedures of this package; encodings are kept under `features`.
 
     `retry_bad`: items that are remembered as not usable are tried again.
@@ -57,9 +65,16 @@ def assemble(*, features: Path, source: Source, hardware: Hardware, batch_size: 
         need=lambda task: tasks.needs(task, source=source),
         identity=cache(lambda task: tasks.identity(task, source=source)),
         fetch=fetch,
-        subject=lambda row: LoadedSubject(row, store=store, hardware=hardware, batch_size=batch_size,
-                                          skip_bad=skip_bad, retry_bad=retry_bad, progress=progress,
-                                          load=once(models.load)),
+        subject=lambda row: LoadedSubject(
+            row,
+            store=store,
+            hardware=hardware,
+            batch_size=batch_size,
+            skip_bad=skip_bad,
+            retry_bad=retry_bad,
+            progress=progress,
+            load=once(models.load),
+        ),
     )
 
 

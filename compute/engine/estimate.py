@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from compute import tasks
+from compute.content.items import Column
+from compute.database.store import ROOT
 from compute.engine.bench import Bench
 from compute.engine.plan import Job, Plan, counted
 from compute.features import ABILITY
-from compute.items import Column
 from compute.models import ADAPTERS
-from compute.store import ROOT
 from compute.types import LikenessError, Model, Task
 
 # Data that is here is counted exactly, by reading it; above this many bytes that takes minutes, and the catalogue's
@@ -74,8 +74,15 @@ def _data(job: Job, bench: Bench) -> Data:
     try:
         need = bench.need(task)
     except LikenessError as error:
-        return Data(task=task, repo=task.dataset, revision=task.revision, bytes=None, present=False, counts={},
-                    problem=str(error))
+        return Data(
+            task=task,
+            repo=task.dataset,
+            revision=task.revision,
+            bytes=None,
+            present=False,
+            counts={},
+            problem=str(error),
+        )
     counts = {"image": need.images, "text": need.texts}
     columns: tuple[Column, ...] = ()
     if need.present and (need.bytes or 0) <= EXACT_BELOW:
@@ -84,10 +91,24 @@ def _data(job: Job, bench: Bench) -> Data:
             columns = tuple(column for part in parts for column in tasks.columns(part))
             counts = {modality: len(_keys(columns, modality)) for modality in counts}
         except LikenessError as error:
-            return Data(task=task, repo=need.repo, revision=need.revision, bytes=need.bytes, present=True,
-                        counts=counts, problem=str(error))
-    return Data(task=task, repo=need.repo, revision=need.revision, bytes=need.bytes, present=need.present,
-                counts=counts, columns=columns)
+            return Data(
+                task=task,
+                repo=need.repo,
+                revision=need.revision,
+                bytes=need.bytes,
+                present=True,
+                counts=counts,
+                problem=str(error),
+            )
+    return Data(
+        task=task,
+        repo=need.repo,
+        revision=need.revision,
+        bytes=need.bytes,
+        present=need.present,
+        counts=counts,
+        columns=columns,
+    )
 
 
 def _keys(columns: Iterable[Column], modality: str) -> np.ndarray:
@@ -151,8 +172,17 @@ def lines(plan: Plan, data: Sequence[Data], work: Sequence[Work], *, results: Pa
     said = []
     if data:
         heads = ("task", "data set", "revision", "to fetch", "images", "texts")
-        rows = [(one.task.key, one.repo or "made at run time", one.revision[:7] or "-", _fetch(one),
-                 _number(one, "image"), _number(one, "text")) for one in data]
+        rows = [
+            (
+                one.task.key,
+                one.repo or "made at run time",
+                one.revision[:7] or "-",
+                _fetch(one),
+                _number(one, "image"),
+                _number(one, "text"),
+            )
+            for one in data
+        ]
         said += ["", *_aligned([heads, *rows])]
         said += [f"{one.task.key}: {one.problem}" for one in data if one.problem]
     for one in work:
@@ -167,10 +197,13 @@ def lines(plan: Plan, data: Sequence[Data], work: Sequence[Work], *, results: Pa
     unknown, total = sum(not count for count in fetched.values()), sum(fetched.values())
     vectors = sum(one.vectors or 0 for one in work)
     rows = sum((job.task.n_items or 0) for job in plan.missing)
-    said += ["", f"In all: {counted(len(fetched), 'data set')} to fetch, {_amount(total, unknown)}; "
-                 f"{size(sum(one.weights or 0 for one in work if not one.present))} of weights to fetch; "
-                 f"{sum(one.items for one in work):,} items to encode, {size(vectors)} of vectors; "
-                 f"{len(plan.missing)} run folders with about {rows:,} items, under {results}"]
+    said += [
+        "",
+        f"In all: {counted(len(fetched), 'data set')} to fetch, {_amount(total, unknown)}; "
+        f"{size(sum(one.weights or 0 for one in work if not one.present))} of weights to fetch; "
+        f"{sum(one.items for one in work):,} items to encode, {size(vectors)} of vectors; "
+        f"{len(plan.missing)} run folders with about {rows:,} items, under {results}",
+    ]
     return said
 
 
@@ -182,17 +215,26 @@ def _model_lines(one: Work) -> list[str]:
     else:
         where = "here" if one.present else "to fetch, about"
         revision = f" @ {row.revision[:7]}" if row.revision else ""
-        held = f"{row.weights}{revision}: {where} {size(one.weights)}" if one.weights is not None else \
-            f"{row.weights}{revision}: to fetch, size unknown"
+        held = (
+            f"{row.weights}{revision}: {where} {size(one.weights)}"
+            if one.weights is not None
+            else f"{row.weights}{revision}: to fetch, size unknown"
+        )
     if one.vectors is None and not {"embed_image", "embed_text"} & set(row.abilities):
         does = "compares or answers; nothing to encode"
     else:
         about = "" if one.exact else "about "
-        stores = f"{one.items:,} x {row.embed_dim} x {FLOAT} bytes = {size(one.vectors)}" if one.vectors is not None \
+        stores = (
+            f"{one.items:,} x {row.embed_dim} x {FLOAT} bytes = {size(one.vectors)}"
+            if one.vectors is not None
             else "the size of a vector is known once the model is loaded"
+        )
         does = f"{about}{one.items:,} distinct items to encode; vectors: {stores}"
-    more = f"; the items of {one.unknown} tasks are not counted: nothing says how many before they are fetched" \
-        if one.unknown else ""
+    more = (
+        f"; the items of {one.unknown} tasks are not counted: nothing says how many before they are fetched"
+        if one.unknown
+        else ""
+    )
     return [f"{row.key}, {counted(one.runs, 'run')}", f"  weights  {held}", f"  items    {does}{more}"]
 
 

@@ -8,16 +8,16 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute import runs
+from compute.engine import run_folders as runs
 from compute.engine.bench import Bench
+from compute.engine.run_folders import Kept
+from compute.engine.variants import CATEGORIES, WAYS
 from compute.models import ADAPTERS
-from compute.runs import Kept
-from compute.runs.ways import CATEGORIES, WAYS
 from compute.tasks import computable
 from compute.types import BadInput, LikenessError, Model, Suite, Task
 
 if TYPE_CHECKING:
-    from compute.catalog import Catalog
+    from compute.catalog.catalog import Catalog
     from compute.procedures.evidence import Procedure
 
 # Packages that decide a procedure's numbers, beside those that the model's adapter names.
@@ -74,8 +74,18 @@ class Plan:
         return tuple(job for job in self.jobs if job.model.key == model.key)
 
 
-def make(catalog: Catalog, *, suite: str, models: Sequence[str], tasks: Sequence[str] = (),
-         options: Sequence[str] = (), bench: Bench, results: Path, skip_bad: bool = False, again: bool = False) -> Plan:
+def make(
+    catalog: Catalog,
+    *,
+    suite: str,
+    models: Sequence[str],
+    tasks: Sequence[str] = (),
+    options: Sequence[str] = (),
+    bench: Bench,
+    results: Path,
+    skip_bad: bool = False,
+    again: bool = False,
+) -> Plan:
     """Plans a suite's tasks (or those of them named) over models by key, with the suite's baselines.
 
     `options` are `name=value` texts; `again` counts no run as stored. Raises UnknownKey for a name that is in no
@@ -97,11 +107,21 @@ def make(catalog: Catalog, *, suite: str, models: Sequence[str], tasks: Sequence
                 left.append(LeftOut(model=row, task=task, reason=reason))
                 continue
             for job in _jobs(row, task, bench, identity, by_hand, problem=problem):
-                found = None if again or problem else runs.find(results, model=row.key, task=task.key,
-                                                                fingerprint=job.fingerprint)
+                found = (
+                    None
+                    if again or problem
+                    else runs.find(results, model=row.key, task=task.key, fingerprint=job.fingerprint)
+                )
                 jobs.append(replace(job, there=found if found and _whole(found, skip_bad=skip_bad) else None))
-    return Plan(suite=wanted, tasks=chosen, models=(*rows, *extra), baselines=extra, jobs=tuple(jobs),
-                left_out=tuple(left), by_hand=by_hand)
+    return Plan(
+        suite=wanted,
+        tasks=chosen,
+        models=(*rows, *extra),
+        baselines=extra,
+        jobs=tuple(jobs),
+        left_out=tuple(left),
+        by_hand=by_hand,
+    )
 
 
 def _whole(kept: Kept, *, skip_bad: bool) -> bool:
@@ -169,13 +189,13 @@ def is_quality(task: Task) -> bool:
     return task.procedure == "choice" and task.category in CATEGORIES
 
 
-def _jobs(row: Model, task: Task, bench: Bench, identity: Mapping[str, Any], by_hand: Mapping[str, Any], *,
-          problem: str) -> list[Job]:
+def _jobs(
+    row: Model, task: Task, bench: Bench, identity: Mapping[str, Any], by_hand: Mapping[str, Any], *, problem: str
+) -> list[Job]:
     """One job, or one for each way of asking that the benchmark compares."""
     procedure, (of_procedure, of_task) = bench.procedures[task.procedure], _allowed(task, bench)
     usual = {name: values[0] for name, values in {**of_task, **of_procedure}.items()}
-    given = {name: value for name, value in by_hand.items()
-             if name in usual and (name not in WAYS or is_quality(task))}
+    given = {name: value for name, value in by_hand.items() if name in usual and (name not in WAYS or is_quality(task))}
     prompted = "embed_text" in row.abilities or ("compare" in row.abilities and "text" in row.modalities)
     choices = [given]
     for name, ways in WAYS.items():
@@ -187,17 +207,40 @@ def _jobs(row: Model, task: Task, bench: Bench, identity: Mapping[str, Any], by_
         mine, items = ({name: options[name] for name in part} for part in (of_procedure, of_task))
         settings = {
             "model": dict(identity),
-            "procedure": {"key": procedure.key, "version": procedure.version, "options": mine,
-                          "packages": _versions(PACKAGES.get(procedure.key, ()))},
-            "data": {"dataset": task.dataset, "revision": task.revision, "split": task.split,
-                     "subsets": list(task.subsets), "options": items, **bench.identity(task)},
+            "procedure": {
+                "key": procedure.key,
+                "version": procedure.version,
+                "options": mine,
+                "packages": _versions(PACKAGES.get(procedure.key, ())),
+            },
+            "data": {
+                "dataset": task.dataset,
+                "revision": task.revision,
+                "split": task.split,
+                "subsets": list(task.subsets),
+                "options": items,
+                **bench.identity(task),
+            },
             "metrics": list(task.metrics),
         }
-        variant = ", ".join(f"{name}={value}" for name, value in sorted(options.items())
-                            if value != usual[name] or (name in WAYS and name in choice))
-        jobs.append(Job(model=row, task=task, procedure=procedure, options=mine, task_options=items, variant=variant,
-                        settings=settings, problem=problem,
-                        fingerprint="" if problem else runs.fingerprint({**settings, "keys": [row.key, task.key]})))
+        variant = ", ".join(
+            f"{name}={value}"
+            for name, value in sorted(options.items())
+            if value != usual[name] or (name in WAYS and name in choice)
+        )
+        jobs.append(
+            Job(
+                model=row,
+                task=task,
+                procedure=procedure,
+                options=mine,
+                task_options=items,
+                variant=variant,
+                settings=settings,
+                problem=problem,
+                fingerprint="" if problem else runs.fingerprint({**settings, "keys": [row.key, task.key]}),
+            )
+        )
     return jobs
 
 
@@ -222,9 +265,11 @@ def _versions(packages: Iterable[str]) -> dict[str, str]:
 def lines(plan: Plan) -> list[str]:
     """The plan in a few lines."""
     missing = plan.missing
-    said = [f"{plan.suite.key}: {counted(len(plan.tasks), 'task')}, {counted(len(plan.models), 'model')}; "
-            f"{counted(len(missing), 'run')} to make, {len(plan.jobs) - len(missing)} there already, "
-            f"{len(plan.left_out)} left out"]
+    said = [
+        f"{plan.suite.key}: {counted(len(plan.tasks), 'task')}, {counted(len(plan.models), 'model')}; "
+        f"{counted(len(missing), 'run')} to make, {len(plan.jobs) - len(missing)} there already, "
+        f"{len(plan.left_out)} left out"
+    ]
     if plan.baselines:
         names = ", ".join(row.key for row in plan.baselines)
         said.append(f"With {names}: what {plan.suite.key} is measured beside")

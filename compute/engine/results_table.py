@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from compute import runs
 from compute.analysis.intervals import Z95, score_interval
-from compute.catalog import Catalog
+from compute.catalog.catalog import Catalog
 from compute.engine import Outcome
+from compute.engine import run_folders as runs
+from compute.engine import variants as ways
 from compute.engine.plan import Plan
-from compute.runs import Kept, ways
+from compute.engine.run_folders import Kept
 from compute.types import Metric
 
 ACROSS = 5  # models side by side; more go into a table of their own
@@ -25,10 +26,12 @@ def lines(plan: Plan, outcomes: Sequence[Outcome], *, catalog: Catalog) -> list[
     models = [row.key for row in plan.models if any(model == row.key for model, _ in cells)]
     said: list[str] = []
     for start in range(0, len(models), ACROSS):
-        said += ["", *_table(plan, cells, models[start:start + ACROSS], catalog=catalog)]
+        said += ["", *_table(plan, cells, models[start : start + ACROSS], catalog=catalog)]
     if cells:
-        said += ["", "± is half a 95% interval, 1.96 standard errors, ≤ and ≥ its other end; chance is what guessing "
-                     "gets."]
+        said += [
+            "",
+            "± is half a 95% interval, 1.96 standard errors, ≤ and ≥ its other end; chance is what guessing gets.",
+        ]
     said += _asked_twice(kept, cells, category)
     failed = [one for one in outcomes if one.state == "failed"]
     said += ["", *_grouped("Failed", failed)] if failed else []
@@ -43,9 +46,15 @@ def _table(plan: Plan, cells: dict[tuple[str, str], Kept], models: Sequence[str]
         if any(found):
             metric = catalog.metric(task.metrics[0])
             counts = {runs.headline(one).n for one in found if one is not None}
-            rows.append((task.key, metric.title, f"{max(counts):,}" if None not in counts else NOTHING,
-                         NOTHING if task.chance is None else _number(task.chance, metric),
-                         *(NOTHING if one is None else cell(one, metric) for one in found)))
+            rows.append(
+                (
+                    task.key,
+                    metric.title,
+                    f"{max(counts):,}" if None not in counts else NOTHING,
+                    NOTHING if task.chance is None else _number(task.chance, metric),
+                    *(NOTHING if one is None else cell(one, metric) for one in found),
+                )
+            )
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     drawn = [f"| {' | '.join(value.ljust(width) for value, width in zip(row, widths, strict=True))} |" for row in rows]
     return [drawn[0], f"| {' | '.join('-' * width for width in widths)} |", *drawn[1:]]
@@ -77,8 +86,10 @@ def _asked_twice(kept: Sequence[Kept], cells: dict[tuple[str, str], Kept], categ
     for (model, of), variants in asked.items():
         shown = {one.variant for (row, task), one in cells.items() if row == model and category[task] == of}
         if len(variants) > 1:
-            said.append(f"{model}, {of.partition('/')[2]}: asked in {len(variants)} ways; shown is the better on "
-                        f"average, {', '.join(sorted(shown))}")
+            said.append(
+                f"{model}, {of.partition('/')[2]}: asked in {len(variants)} ways; shown is the better on "
+                f"average, {', '.join(sorted(shown))}"
+            )
     return said
 
 

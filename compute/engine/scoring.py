@@ -26,9 +26,16 @@ def figures(task: Task, evidence: Mapping[str, pd.DataFrame]) -> list[tuple[str,
                 raise
         if len(parts) > 1 and "default" not in parts:
             parts["default"] = _mean(metric, parts, evidence, shared=task.subsets == ("default",))
-        found += [(metric, subset, Figure(value=float(part.value), n=int(part.n),
-                                          stderr=None if part.stderr is None else float(part.stderr)))
-                  for subset, part in parts.items()]
+        found += [
+            (
+                metric,
+                subset,
+                Figure(
+                    value=float(part.value), n=int(part.n), stderr=None if part.stderr is None else float(part.stderr)
+                ),
+            )
+            for subset, part in parts.items()
+        ]
     return found
 
 
@@ -42,8 +49,11 @@ def _mean(metric: str, parts: Mapping[str, Figure], evidence: Mapping[str, pd.Da
     error = _joint_error(metric, evidence)
     if error is None and None not in errors:
         error = float(np.mean(errors))
-    return Figure(value=float(np.mean([part.value for part in parts.values()])), stderr=error,
-                  n=max(counts) if shared else sum(counts))
+    return Figure(
+        value=float(np.mean([part.value for part in parts.values()])),
+        stderr=error,
+        n=max(counts) if shared else sum(counts),
+    )
 
 
 def _joint_error(metric: str, evidence: Mapping[str, pd.DataFrame]) -> float | None:

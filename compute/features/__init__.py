@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from compute import decoding
+from compute.content import decoding
+from compute.content.items import Column, content_key
+from compute.content.messages import Question, Reply
 from compute.features import encoding, passes
 from compute.features.passes import Job, Pass, Wanted
 from compute.features.store import FeatureStore, Shelf
-from compute.items import Column, content_key
-from compute.messages import Question, Reply
 from compute.models.adapter import Comparer, Encoder, Hardware, Judge
 from compute.progress import Progress
 from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model
@@ -36,11 +36,20 @@ class LoadedSubject:
     only with `retry_bad`. `done` lists the passes made.
     """
 
-    def __init__(self, row: Model, *, store: FeatureStore, hardware: Hardware, batch_size: int | None = None,
-                 skip_bad: bool = False, retry_bad: bool = False, threads: int | None = None,
-                 progress: Progress | None = None,
-                 load: Callable[..., Encoder | Comparer | Judge] | None = None,
-                 identity: Callable[..., dict[str, Any]] | None = None) -> None:
+    def __init__(
+        self,
+        row: Model,
+        *,
+        store: FeatureStore,
+        hardware: Hardware,
+        batch_size: int | None = None,
+        skip_bad: bool = False,
+        retry_bad: bool = False,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        load: Callable[..., Encoder | Comparer | Judge] | None = None,
+        identity: Callable[..., dict[str, Any]] | None = None,
+    ) -> None:
         self.row, self.store, self.hardware = row, store, hardware
         self.bad: dict[bytes, str] = {}
         self.done: list[Pass] = []
@@ -141,8 +150,9 @@ class LoadedSubject:
             raise CannotDo(f"{self.row.key} does not embed {UNIT[column.modality]}s")
         return self._ensure(self._encode(column.modality), self._home, column.modality, [column], whole=True)
 
-    def _ensure(self, job: Callable[[], Job], home: Path, name: str, columns: Sequence[Column], *,
-                whole: bool = False) -> Shelf:
+    def _ensure(
+        self, job: Callable[[], Job], home: Path, name: str, columns: Sequence[Column], *, whole: bool = False
+    ) -> Shelf:
         """The shelf with every usable item of the columns on it; with `whole`, items left out raise BadItem."""
         shelf = self._shelves.get(home / name)
         if shelf is None:
@@ -161,8 +171,9 @@ class LoadedSubject:
 
     def _run(self, job: Job, home: Path, name: str, shelf: Shelf, wanted: Wanted, missing: np.ndarray) -> None:
         ours = home == self._home
-        self.store.settle(home, identity=self.identity if ours else _decoding(),
-                          settings=self._model.settings if ours else {})
+        self.store.settle(
+            home, identity=self.identity if ours else _decoding(), settings=self._model.settings if ours else {}
+        )
         done = passes.run(job, shelf=shelf, wanted=wanted, missing=missing, progress=self._progress)
         self.done.append(done)
         self._effective[name] = min(done.effective, self._effective.get(name, done.effective))
@@ -190,8 +201,9 @@ class LoadedSubject:
                 return _named(*wanted.place(at), lambda: encoding.ready(modality, content, model.prepare))
 
             def forward(batch: Sequence[Any]) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
-                return encoding.checked(model.embed(modality, batch), count=len(batch), multi=model.multi_vector,
-                                        model=self.row.key)
+                return encoding.checked(
+                    model.embed(modality, batch), count=len(batch), multi=model.multi_vector, model=self.row.key
+                )
 
             return self._job(modality, UNIT[modality], make, forward, kind=0, by_length=modality == "text")
 
@@ -211,8 +223,12 @@ class LoadedSubject:
 
         def make(wanted: Wanted, at: int, content: tuple[Any, ...]) -> tuple[Any, ...]:
             row = int(wanted.row[at])
-            return tuple(_named(side, row, lambda side=side, one=one: encoding.ready(
-                side.modality, one, lambda kind, item: item)) for side, one in zip(sides, content, strict=True))
+            return tuple(
+                _named(
+                    side, row, lambda side=side, one=one: encoding.ready(side.modality, one, lambda kind, item: item)
+                )
+                for side, one in zip(sides, content, strict=True)
+            )
 
         def job() -> Job:
             model = self._model
@@ -228,17 +244,35 @@ class LoadedSubject:
 
         return job
 
-    def _job(self, name: str, unit: str, make: Callable[..., Any], forward: Callable[..., Any], *, kind: int,
-             skip_bad: bool | None = None, **rest: bool) -> Job:
+    def _job(
+        self,
+        name: str,
+        unit: str,
+        make: Callable[..., Any],
+        forward: Callable[..., Any],
+        *,
+        kind: int,
+        skip_bad: bool | None = None,
+        **rest: bool,
+    ) -> Job:
         default = BATCH.get(self.hardware.device.partition(":")[0], BATCH["cpu"])[kind]
         if (self.row.parameters_m or 0) > LARGE_M:
             default = max(1, default // 8)
         wanted = self._batch_size or default
         on_cores = self.hardware.device == "cpu" and bool(self.row.weights)  # a metric without them takes one core
         batch = min(wanted, self._effective.get(name, wanted))
-        return Job(title=f"{self.row.key}, {name}", unit=unit, make=make, forward=forward, batch=batch,
-                   threads=self._threads, where=self.hardware.device,
-                   turns=on_cores, skip_bad=self._skip_bad if skip_bad is None else skip_bad, **rest)
+        return Job(
+            title=f"{self.row.key}, {name}",
+            unit=unit,
+            make=make,
+            forward=forward,
+            batch=batch,
+            threads=self._threads,
+            where=self.hardware.device,
+            turns=on_cores,
+            skip_bad=self._skip_bad if skip_bad is None else skip_bad,
+            **rest,
+        )
 
 
 def _named(column: Column, row: int, make: Callable[[], Any]) -> Any:
@@ -253,12 +287,19 @@ def _pairs(first: Column | None, second: Column) -> Column:
     """Each row of `first` with the same row of `second` (or that alone) as one item to compare."""
     if first is None:
         keys = [content_key(b"+" + key) for key in second.keys.tolist()]
-        return Column(modality="comparison", keys=np.array(keys, dtype="S32"), read=lambda row: (second.read(row),),
-                      name=second.name)
+        return Column(
+            modality="comparison",
+            keys=np.array(keys, dtype="S32"),
+            read=lambda row: (second.read(row),),
+            name=second.name,
+        )
     keys = [content_key(a + b"+" + b) for a, b in zip(first.keys.tolist(), second.keys.tolist(), strict=True)]
-    return Column(modality="comparison", keys=np.array(keys, dtype="S32"),
-                  read=lambda row: (first.read(row), second.read(row)),
-                  name=lambda row: f"{first.name(row)} against {second.name(row)}")
+    return Column(
+        modality="comparison",
+        keys=np.array(keys, dtype="S32"),
+        read=lambda row: (first.read(row), second.read(row)),
+        name=lambda row: f"{first.name(row)} against {second.name(row)}",
+    )
 
 
 def _decoding() -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from compute import decoding
+from compute.content import decoding
 from compute.types import BadInput, BadItem, LikenessError
 
 PIECE = 4  # items a thread takes at once: enough that handing over costs little, few enough that order holds nobody up
@@ -40,7 +40,7 @@ def share_cores() -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
-class Turns:
+class CpuGate:
     """Lets threads that prepare rest while a model runs on the same cores: a model on a CPU takes them all, and its
     threads wait for one another, so that two kinds of work at once take longer than one after the other."""
 
@@ -144,8 +144,14 @@ def halved(sizes: Sequence[int]) -> list[int]:
     return [min(half, size - done) for size in sizes for done in range(0, size, half)]
 
 
-def run(*, sizes: Sequence[int], items: Iterator[Any], forward: Callable[[Sequence[Any]], Any],
-        recut: Callable[[list[int]], None], where: str) -> Iterator[tuple[int, list[Any], Any]]:
+def run(
+    *,
+    sizes: Sequence[int],
+    items: Iterator[Any],
+    forward: Callable[[Sequence[Any]], Any],
+    recut: Callable[[list[int]], None],
+    where: str,
+) -> Iterator[tuple[int, list[Any], Any]]:
     """Puts batches of `sizes` through `forward`: yields each one's size, its items and what came out.
 
     `items` yields what is to go in, or a BadItem for what cannot; these are among a batch's items and not put through.
@@ -155,7 +161,7 @@ def run(*, sizes: Sequence[int], items: Iterator[Any], forward: Callable[[Sequen
     held: list[Any] = []
     while left:
         held += [next(items) for _ in range(left[0] - len(held))]
-        batch = held[:left[0]]
+        batch = held[: left[0]]
         good = [item for item in batch if not isinstance(item, BadItem)]
         spent = ""
         try:
@@ -167,12 +173,14 @@ def run(*, sizes: Sequence[int], items: Iterator[Any], forward: Callable[[Sequen
         if spent:
             release()
             if left[0] == 1:
-                raise LikenessError(f"{where} has too little memory for a single item ({spent.splitlines()[0]}). "
-                                    "Use a larger device, or another dtype")
+                raise LikenessError(
+                    f"{where} has too little memory for a single item ({spent.splitlines()[0]}). "
+                    "Use a larger device, or another dtype"
+                )
             left = deque(halved(left))
             recut(list(left))
             continue
-        held = held[left[0]:]
+        held = held[left[0] :]
         yield left.popleft(), batch, found
 
 

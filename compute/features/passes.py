@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from compute.content.items import Column
 from compute.features import encoding
 from compute.features.store import Shelf
-from compute.items import Column
 from compute.progress import Progress, duration
 from compute.types import BadItem, LikenessError
 
@@ -44,8 +44,9 @@ class Wanted:
         try:
             return column.read(row)
         except OSError as error:
-            raise LikenessError(f"{self.name(at)}: cannot be read ({error.strerror or error}). Check the data's "
-                                "folder, then run again") from error
+            raise LikenessError(
+                f"{self.name(at)}: cannot be read ({error.strerror or error}). Check the data's folder, then run again"
+            ) from error
 
     def at(self, keys: np.ndarray) -> np.ndarray:
         """The position of each key, -1 where it is not wanted."""
@@ -101,12 +102,15 @@ class Pass:
         rate = f"{self.encoded / self.seconds:.3g}/s" if self.seconds else ""
         left_out = f", {self.bad:,} left out" if self.bad else ""
         smaller = f", batch {self.effective} instead of {self.batch}" if self.effective < self.batch else ""
-        return (f"{self.title}: {self.encoded:,} {unit}s in {duration(self.seconds)} ({rate}), "
-                f"{self.stored:,} were stored{left_out}{smaller}")
+        return (
+            f"{self.title}: {self.encoded:,} {unit}s in {duration(self.seconds)} ({rate}), "
+            f"{self.stored:,} were stored{left_out}{smaller}"
+        )
 
 
-def plan(shelf: Shelf, wanted: Wanted, missing: np.ndarray, *, batch: int,
-         by_length: bool) -> tuple[np.ndarray, list[int]]:
+def plan(
+    shelf: Shelf, wanted: Wanted, missing: np.ndarray, *, batch: int, by_length: bool
+) -> tuple[np.ndarray, list[int]]:
     """The order of the missing items, as positions in `wanted`, and the sizes of the batches.
 
     The batches of an unfinished pass come first, as they were cut then (less what is no longer wanted); what is new
@@ -139,7 +143,7 @@ def run(job: Job, *, shelf: Shelf, wanted: Wanted, missing: np.ndarray, progress
     order, sizes = plan(shelf, wanted, missing, batch=job.batch, by_length=job.by_length)
     shelf.write_plan(wanted.keys[order], _cuts(sizes))
     unsaved = _Unsaved(shelf, wanted.keys)
-    turns = encoding.Turns()
+    turns = encoding.CpuGate()
     reading = threading.Lock()  # a column need not bear being read by several threads at once
     count = bad = 0
     effective = job.batch
@@ -179,21 +183,35 @@ def run(job: Job, *, shelf: Shelf, wanted: Wanted, missing: np.ndarray, progress
     there = int((~missing).sum())
     with progress.bar(job.title, total=len(missing), done=there, unit=job.unit) as advance, closing(items):
         try:
-            for size, batch, found in encoding.run(sizes=sizes, items=watched, forward=forward, recut=recut,
-                                                   where=job.where):
+            for size, batch, found in encoding.run(
+                sizes=sizes, items=watched, forward=forward, recut=recut, where=job.where
+            ):
                 if found is not None:
                     good = [not isinstance(item, BadItem) for item in batch]
-                    for place in unsaved.add(order[count:count + size][good], *found):
-                        refuse(BadItem(wanted.name(place), "the model gave values that are not finite",
-                                       key=bytes(wanted.keys[place])))
+                    for place in unsaved.add(order[count : count + size][good], *found):
+                        refuse(
+                            BadItem(
+                                wanted.name(place),
+                                "the model gave values that are not finite",
+                                key=bytes(wanted.keys[place]),
+                            )
+                        )
                 count += size
                 unsaved.flush(if_due=True)
                 advance(size)
         finally:
             unsaved.flush()
     shelf.drop_plan()
-    done = Pass(title=job.title, wanted=len(missing), stored=there, encoded=count - bad, bad=bad, batch=job.batch,
-                effective=effective, seconds=round(time.perf_counter() - began, 3))
+    done = Pass(
+        title=job.title,
+        wanted=len(missing),
+        stored=there,
+        encoded=count - bad,
+        bad=bad,
+        batch=job.batch,
+        effective=effective,
+        seconds=round(time.perf_counter() - began, 3),
+    )
     shelf.note_pass(**vars(done))
     shelf.merge()
     progress.say(done.line(job.unit))
@@ -237,9 +255,11 @@ class _Unsaved:
         self._clear()  # first: what cannot be written is not tried again while the failure is on its way up
         if held:
             counts = [np.diff(offsets) for _, _, offsets in held if offsets is not None]
-            self._shelf.append(np.concatenate([keys for keys, _, _ in held]),
-                               np.concatenate([vectors for _, vectors, _ in held]),
-                               _cuts(np.concatenate(counts)) if counts else None)
+            self._shelf.append(
+                np.concatenate([keys for keys, _, _ in held]),
+                np.concatenate([vectors for _, vectors, _ in held]),
+                _cuts(np.concatenate(counts)) if counts else None,
+            )
 
 
 def _cuts(sizes: Sequence[int] | np.ndarray) -> np.ndarray:

@@ -31,8 +31,11 @@ def write(path: Path, arrays: Mapping[str, Sequence[np.ndarray]], *, replaces: S
     for name in order:
         parts = arrays[name]
         start, end = end, end + sum(part.nbytes for part in parts)
-        header[name] = {"dtype": NAMES[parts[0].dtype], "data_offsets": [start, end],
-                        "shape": [sum(len(part) for part in parts), *parts[0].shape[1:]]}
+        header[name] = {
+            "dtype": NAMES[parts[0].dtype],
+            "data_offsets": [start, end],
+            "shape": [sum(len(part) for part in parts), *parts[0].shape[1:]],
+        }
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     with open(path, "wb") as handle:
@@ -51,12 +54,12 @@ def mapped(path: Path) -> dict[str, np.ndarray]:
     """The arrays of a file, mapped and read-only. Raises FileNotFoundError, LikenessError when the file is damaged."""
     raw = np.memmap(path, dtype=np.uint8, mode="r") if path.stat().st_size else np.zeros(0, np.uint8)
     try:
-        start, header = _header(bytes(raw[:8]), lambda size: bytes(raw[8:8 + size]))
+        start, header = _header(bytes(raw[:8]), lambda size: bytes(raw[8 : 8 + size]))
         arrays = {}
         for name, said in header.items():
             if name != "__metadata__":
                 first, last = said["data_offsets"]
-                held = np.asarray(raw[start + first:start + last]).view(KINDS[said["dtype"]])
+                held = np.asarray(raw[start + first : start + last]).view(KINDS[said["dtype"]])
                 arrays[name] = held.reshape(said["shape"])
     except (ValueError, KeyError, TypeError) as error:
         raise LikenessError(f"{path}: a damaged file of encodings. Delete it: what it held is encoded again") from error
@@ -103,5 +106,7 @@ def writing(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise LikenessError(f"{folder}: cannot write there ({error.strerror or error}). Free some space or give the "
-                            f"store another folder, then run again: what is stored is kept") from error
+        raise LikenessError(
+            f"{folder}: cannot write there ({error.strerror or error}). Free some space or give the "
+            f"store another folder, then run again: what is stored is kept"
+        ) from error

@@ -23,9 +23,11 @@ from compute.types import LikenessError
 
 SMALL = 64 << 20  # bytes: shards below this are merged at the end of a pass
 MERGED = 512 << 20  # bytes that one merged shard holds at most, about: what a merge needs beside the old shards
-ABOUT = ("Encodings of one model under one identity. The folder's name is a digest of `identity`: whatever decides the "
-         "numbers and is known before the weights are loaded. `settings` is what the loaded model says of itself. "
-         "The folder can be deleted; what is missing is encoded again.")
+ABOUT = (
+    "Encodings of one model under one identity. The folder's name is a digest of `identity`: whatever decides the "
+    "numbers and is known before the weights are loaded. `settings` is what the loaded model says of itself. "
+    "The folder can be deleted; what is missing is encoded again."
+)
 
 
 class FeatureStore:
@@ -48,10 +50,15 @@ class FeatureStore:
             text = json.dumps(said, indent=1, sort_keys=True, ensure_ascii=False)
             shards.place(home / "identity.json", lambda path: path.write_text(text))
         elif before["settings"] != said["settings"]:
-            names = sorted(name for name in {*before["settings"], *said["settings"]}
-                           if before["settings"].get(name) != said["settings"].get(name))
-            raise LikenessError(f"{home}: stored with other settings than the model loaded now ({', '.join(names)}). "
-                                f"Pin the model's revision, or delete the folder to encode again")
+            names = sorted(
+                name
+                for name in {*before["settings"], *said["settings"]}
+                if before["settings"].get(name) != said["settings"].get(name)
+            )
+            raise LikenessError(
+                f"{home}: stored with other settings than the model loaded now ({', '.join(names)}). "
+                f"Pin the model's revision, or delete the folder to encode again"
+            )
 
     def settled(self, home: Path) -> dict[str, Any] | None:
         """What `settle` wrote, or None."""
@@ -237,8 +244,9 @@ class Shelf:
         shard = np.searchsorted(self._starts, row, side="right") - 1
         return self._sorted[at] == wanted, shard, row - self._starts[shard]
 
-    def _each(self, shard_of: np.ndarray, rows: np.ndarray,
-              found: np.ndarray) -> Iterator[tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]]:
+    def _each(
+        self, shard_of: np.ndarray, rows: np.ndarray, found: np.ndarray
+    ) -> Iterator[tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]]:
         """Each shard that is needed, with the positions it fills and its rows, in the order they lie on disk."""
         if not found.all():
             raise LikenessError(f"{self.folder}: {int((~found).sum())} of the items asked for are not stored yet")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from compute import store
+from compute.database import store
 from compute.importing.figures import Imported
 from compute.types import BadInput
 

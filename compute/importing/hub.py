@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from compute.types import BadInput
 
 if TYPE_CHECKING:
-    from compute.catalog import Catalog
+    from compute.catalog.catalog import Catalog
 
 REPOSITORY = "mteb/results"  # a dataset on the Hub
 
@@ -24,7 +24,7 @@ def fetch_mteb_results(cache: Path, *, revision: str = "main", catalog: Catalog 
     from huggingface_hub import HfApi, snapshot_download
 
     if catalog is None:
-        from compute.catalog import shipped
+        from compute.catalog.catalog import shipped
 
         catalog = shipped()
     names = sorted(task.title for task in catalog.tasks if task.benchmark == "mieb")
@@ -33,7 +33,10 @@ def fetch_mteb_results(cache: Path, *, revision: str = "main", catalog: Catalog 
         commit = revision if whole else str(HfApi().dataset_info(REPOSITORY, revision=revision).sha)
         # Real files: the Hub's shared cache holds links, which the reader does not follow.
         snapshot_download(
-            REPOSITORY, repo_type="dataset", revision=commit, local_dir=Path(cache) / commit,
+            REPOSITORY,
+            repo_type="dataset",
+            revision=commit,
+            local_dir=Path(cache) / commit,
             allow_patterns=[f"results/*/*/{name}.json" for name in (*names, "model_meta")],
         )
     except (OSError, ValueError, httpx2.HTTPError) as error:

@@ -15,7 +15,7 @@ from compute.importing.splits import read_split
 from compute.types import BadInput, Metric, Model, Run, Score, Task
 
 if TYPE_CHECKING:
-    from compute.catalog import Catalog
+    from compute.catalog.catalog import Catalog
 
 META = "model_meta.json"
 MEND = "Download the file again, or delete it"
@@ -29,7 +29,7 @@ def read_mteb_results(path: Path, *, catalog: Catalog | None = None) -> Imported
     other revisions' runs of tasks it lacks. Raises BadInput when the folder holds no results at all.
     """
     if catalog is None:
-        from compute.catalog import shipped
+        from compute.catalog.catalog import shipped
 
         catalog = shipped()
     reader = _Reader(root=_results_folder(path), catalog=catalog)
@@ -37,13 +37,10 @@ def read_mteb_results(path: Path, *, catalog: Catalog | None = None) -> Imported
         if "__" in folder.name:
             reader.read_model(folder)
         else:
-            reader.problem(
-                folder, "the name is not <organisation>__<model>", "Rename the folder, or delete it"
-            )
+            reader.problem(folder, "the name is not <organisation>__<model>", "Rename the folder, or delete it")
     if not reader.files:
         raise BadInput(
-            f"{path} holds no MTEB results: give a folder laid out as results/<org>__<model>/<revision>/"
-            "<Task>.json"
+            f"{path} holds no MTEB results: give a folder laid out as results/<org>__<model>/<revision>/<Task>.json"
         )
     return Imported(
         runs=tuple(reader.runs),
@@ -153,9 +150,7 @@ class _Reader:
 
     def keep(self, revisions: list[_Revision]) -> None:
         """Adds the runs of every revision; newest and fullest first, the first on a task is main."""
-        order = sorted(
-            revisions, key=lambda item: (item.version, len({run.task for run in item.runs})), reverse=True
-        )
+        order = sorted(revisions, key=lambda item: (item.version, len({run.task for run in item.runs})), reverse=True)
         taken: set[str] = set()
         for place, item in enumerate(order):
             for run in item.runs:

@@ -14,7 +14,7 @@ from compute.importing.figures import Imported, check_size, fingerprint, finite,
 from compute.types import KINDS, BadInput, Metric, Model, Run, Score, Task
 
 if TYPE_CHECKING:
-    from compute.catalog import Catalog
+    from compute.catalog.catalog import Catalog
 
 REQUIRED = ("benchmark", "model", "task", "metric", "value")
 OPTIONAL = ("subset", "n", "stderr", "source", "printed")
@@ -70,9 +70,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     except FileNotFoundError as error:
         raise BadInput(f"There is no file {path}: give the CSV file of scores") from error
     except OSError as error:
-        raise BadInput(
-            f"{path.name}: cannot be opened ({error.strerror}); give a CSV file of scores"
-        ) from error
+        raise BadInput(f"{path.name}: cannot be opened ({error.strerror}); give a CSV file of scores") from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise BadInput(f"{path.name}: is not CSV text in UTF-8 ({error}); save it as such") from error
 
@@ -137,9 +135,7 @@ class _Reader:
             )
         model = self.aliases.get((benchmark, row["model"]), row["model"].lower())
         self.find(_MODEL, model, row, known=self.models, new=self.new_models, make=self.declare_model)
-        task = self.find(
-            _TASK, row["task"].lower(), row, known=self.tasks, new=self.new_tasks, make=self.declare_task
-        )
+        task = self.find(_TASK, row["task"].lower(), row, known=self.tasks, new=self.new_tasks, make=self.declare_task)
         if task.benchmark != benchmark:
             raise BadInput(f"task {task.key!r} is of the benchmark {task.benchmark!r}, not {benchmark!r}")
         metric = self.metrics.get(row["metric"]) or self.new_metrics.get(row["metric"])
@@ -201,9 +197,7 @@ class _Reader:
         metric = self.metrics.get(name) or self.new_metrics.get(name)
         if metric is None:
             if not KEY.fullmatch(name):
-                raise BadInput(
-                    f"{name[:60]!r} cannot be a metric's key; use small letters, digits and . _ / + -"
-                )
+                raise BadInput(f"{name[:60]!r} cannot be a metric's key; use small letters, digits and . _ / + -")
             metric = Metric(key=name, title=name, higher_is_better=higher, lower=None, upper=None, unit="")
             self.new_metrics[name] = metric
         if metric.higher_is_better != higher:

@@ -17,9 +17,7 @@ FIELDS = {
 }
 
 
-def read_split(
-    rows: Any, *, split: str, task: Task, metric: Metric
-) -> tuple[dict[str, float], dict[str, Any]]:
+def read_split(rows: Any, *, split: str, task: Task, metric: Metric) -> tuple[dict[str, float], dict[str, Any]]:
     """Value a subset, and which field of the file they are read from.
 
     The field of the task's own metric wins over `main_score`: some old files put another metric there.
@@ -36,9 +34,7 @@ def read_split(
             raise BadInput(f"split {split!r} has subset {subset!r} twice")
         main = finite(row.get("main_score"))
         if main is None:
-            raise BadInput(
-                f"main_score of {split}/{subset} is {short(row.get('main_score'))}, not a finite number"
-            )
+            raise BadInput(f"main_score of {split}/{subset} is {short(row.get('main_score'))}, not a finite number")
         for field in FIELDS.get(metric.key, (metric.key,)):
             named = finite(row.get(field))
             if named is not None:

@@ -9,12 +9,13 @@ from itertools import combinations
 
 import numpy as np
 
-from compute.items import Column
+from compute.content.items import Column
 from compute.live import examples, modes, rating
 from compute.live.inputs import Input
-from compute.live.subject import LiveSubject, columns
-from compute.procedures import choice, odd_one_out, parsing, prompts
-from compute.procedures.similarity import embeds, symmetric
+from compute.live.models.subject import LiveSubject, columns
+from compute.procedures import choice, odd_one_out
+from compute.procedures.shared import parsing, prompts
+from compute.procedures.shared.similarity import embeds, symmetric
 from compute.tasks.data import Choices, OddOneOut
 from compute.types import BadInput, CannotDo
 
@@ -111,16 +112,22 @@ def _pair(subject: LiveSubject, asked: Asked, shown: Sequence[Column]) -> Answer
     if not _numbers(subject, shown):
         values, replies = rating.rated(subject, shown[0], shown[1])
         known = [value for value in values if value is not None]
-        return Answer(model=subject.row.key, scores=(float(np.mean(known)),) if known else (), replies=replies,
-                      unit="rating", problem="" if known else "Neither of its replies holds a number from 1 to 10")
+        return Answer(
+            model=subject.row.key,
+            scores=(float(np.mean(known)),) if known else (),
+            replies=replies,
+            unit="rating",
+            problem="" if known else "Neither of its replies holds a number from 1 to 10",
+        )
     return Answer(model=subject.row.key, scores=(_likeness(subject, shown[0], shown[1]),), unit=_unit(subject, shown))
 
 
 def _choice(subject: LiveSubject, asked: Asked, shown: Sequence[Column]) -> Answer:
     reference, *options = shown
     if not _numbers(subject, shown):
-        data = Choices(names=("asked",), alternatives=tuple(options), answer=np.zeros(1, dtype=int),
-                       reference=reference)
+        data = Choices(
+            names=("asked",), alternatives=tuple(options), answer=np.zeros(1, dtype=int), reference=reference
+        )
         return _asked_both_ways(subject, data, len(options))
     scores = [_likeness(subject, reference, option) for option in options]
     return Answer(model=subject.row.key, scores=tuple(scores), pick=_best(scores), unit=_unit(subject, shown))
@@ -128,23 +135,33 @@ def _choice(subject: LiveSubject, asked: Asked, shown: Sequence[Column]) -> Answ
 
 def _odd(subject: LiveSubject, asked: Asked, shown: Sequence[Column]) -> Answer:
     if not _numbers(subject, shown):
-        return _asked_both_ways(subject, OddOneOut(names=("asked",), members=tuple(shown), odd=np.zeros(1, dtype=int)),
-                                len(shown))
-    pairs = {(i, j): np.array([_likeness(subject, shown[i], shown[j])])
-             for i, j in combinations(range(len(shown)), 2)}
+        return _asked_both_ways(
+            subject, OddOneOut(names=("asked",), members=tuple(shown), odd=np.zeros(1, dtype=int)), len(shown)
+        )
+    pairs = {(i, j): np.array([_likeness(subject, shown[i], shown[j])]) for i, j in combinations(range(len(shown)), 2)}
     scores = odd_one_out.oddness(pairs, len(shown))[0].tolist()
-    return Answer(model=subject.row.key, scores=tuple(scores), pick=_best(scores), unit=_unit(subject, shown),
-                  pairs={pair: float(value[0]) for pair, value in pairs.items()})
+    return Answer(
+        model=subject.row.key,
+        scores=tuple(scores),
+        pick=_best(scores),
+        unit=_unit(subject, shown),
+        pairs={pair: float(value[0]) for pair, value in pairs.items()},
+    )
 
 
 def _quality(subject: LiveSubject, asked: Asked, shown: Sequence[Column]) -> Answer:
     if subject.can("choose") and not ({"compare", "embed_text"} & set(subject.row.abilities)):
-        data = Choices(names=("asked",), alternatives=tuple(shown), answer=np.zeros(1, dtype=int),
-                       question=asked.question)
+        data = Choices(
+            names=("asked",), alternatives=tuple(shown), answer=np.zeros(1, dtype=int), question=asked.question
+        )
         return _asked_both_ways(subject, data, len(shown))
     scores = [float(choice.judged(subject, column, question=asked.question)[0]) for column in shown]
-    return Answer(model=subject.row.key, scores=tuple(scores), pick=_best(scores) if len(scores) > 1 else None,
-                  unit="cosine" if subject.can("embed_text") else "own")
+    return Answer(
+        model=subject.row.key,
+        scores=tuple(scores),
+        pick=_best(scores) if len(scores) > 1 else None,
+        unit="cosine" if subject.can("embed_text") else "own",
+    )
 
 
 def _numbers(subject: LiveSubject, shown: Sequence[Column]) -> bool:
@@ -176,8 +193,14 @@ def _asked_both_ways(subject: LiveSubject, data: Choices | OddOneOut, count: int
     read = [parsing.read(reply.text, question.choices) for reply, question in zip(replies, questions, strict=True)]
     picks = (read[0], None if read[1] is None else count - 1 - read[1])
     agreed = picks[0] if picks[0] == picks[1] else None
-    return Answer(model=subject.row.key, pick=agreed, picks=picks, replies=tuple(reply.text for reply in replies),
-                  scores=tuple(float(picks.count(place)) / 2 for place in range(count)), unit="votes")
+    return Answer(
+        model=subject.row.key,
+        pick=agreed,
+        picks=picks,
+        replies=tuple(reply.text for reply in replies),
+        scores=tuple(float(picks.count(place)) / 2 for place in range(count)),
+        unit="votes",
+    )
 
 
 def _reversed(data: Choices | OddOneOut) -> Choices | OddOneOut:

@@ -54,8 +54,7 @@ class Batch:
     _refused: dict[str, str] = field(default_factory=dict)  # by path: an image is not tried twice
 
     def asked(self, row: Row) -> Asked:
-        """The question about a row's pair, its images decoded. Raises LikenessError, as a sentence, where it has none.
-        """
+        """The question about a row's pair, its images decoded. Raises LikenessError where it has none."""
         if row.problem:
             raise BadInput(row.problem)
         return Asked(mode="pair", inputs=(self._input(row.first, "first"), self._input(row.second, "second"))).checked()
@@ -126,8 +125,10 @@ def _rows(text: str) -> list[Row]:
                 raise BadInput(f"The table has more than {ROWS} rows. Split it: at most {ROWS} pairs are asked at once")
             rows.append(_row(len(rows) + 1, [cell.strip() for cell in cells], columns))
     except csv.Error as error:
-        raise BadInput(f"The table cannot be read from line {reader.line_num} on ({error}): a cell with quotes in it "
-                       "stands in quotes, and each of them twice") from error
+        raise BadInput(
+            f"The table cannot be read from line {reader.line_num} on ({error}): a cell with quotes in it "
+            "stands in quotes, and each of them twice"
+        ) from error
     if not rows:
         raise BadInput("The table has no rows below its heading. Add one for every pair")
     return rows
@@ -137,14 +138,16 @@ def _row(number: int, cells: list[str], columns: list[str]) -> Row:
     given = dict(zip(columns, cells, strict=False))
     first, second = (given.get(column, "") for column in NEEDED)
     problem = ""
-    if any(cells[len(columns):]):
-        problem = (f"It has {len(cells)} cells, the heading {len(columns)}. Put a text that holds the sign between "
-                   "cells in quotes")
+    if any(cells[len(columns) :]):
+        problem = (
+            f"It has {len(cells)} cells, the heading {len(columns)}. Put a text that holds the sign between "
+            "cells in quotes"
+        )
     for column, cell in zip(NEEDED, (first, second), strict=True):
         if not cell:
             problem = problem or f"The cell in the column {column} is empty. Write a text or name an image"
     # One more than is shown: whoever shortens a name says so.
-    return Row(number=number, name=given.get("name", "")[:SHOWN + 1], first=first, second=second, problem=problem)
+    return Row(number=number, name=given.get("name", "")[: SHOWN + 1], first=first, second=second, problem=problem)
 
 
 def _problem(batch: Batch, row: Row) -> str:
@@ -174,8 +177,10 @@ def _separator(text: str) -> str:
         except csv.Error:
             continue
     line = text.partition("\n")[0].strip()[:80]
-    raise BadInput("The table needs a heading with the columns first and second, and may have the column name. "
-                   + (f"Its first line reads {line!r}" if line else "It is empty"))
+    raise BadInput(
+        "The table needs a heading with the columns first and second, and may have the column name. "
+        + (f"Its first line reads {line!r}" if line else "It is empty")
+    )
 
 
 def _reader(text: str, separator: str) -> Any:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from compute.items import content_key
+from compute.content.items import content_key
 from compute.live import modes
 from compute.live.inputs import Input
-from compute.live.subject import LiveSubject, column_of
-from compute.procedures.similarity import symmetric
+from compute.live.models.subject import LiveSubject, column_of
+from compute.procedures.shared.similarity import symmetric
 from compute.tasks.perturb import PERTURBATIONS, perturb
 from compute.types import BadInput, CannotDo
 
@@ -25,12 +25,17 @@ def changed(image: Input, *, kind: str, strength: float, seed: int = 0) -> Input
     if image.modality != "image":
         raise BadInput(f"{image.name} is a text: only an image can be perturbed")
     made = perturb(_reduced(image.content), kind=kind, strength=strength, seed=seed)
-    return replace(image, content=made, name=f"{image.name}, {PERTURBATIONS[kind].title} {strength:g}",
-                   key=content_key(b"+".join((image.key, kind.encode(), f"{strength:g} {seed}".encode()))))
+    return replace(
+        image,
+        content=made,
+        name=f"{image.name}, {PERTURBATIONS[kind].title} {strength:g}",
+        key=content_key(b"+".join((image.key, kind.encode(), f"{strength:g} {seed}".encode()))),
+    )
 
 
-def curve(subject: LiveSubject, image: Input, *, other: Input | None = None, kind: str, seed: int = 0
-          ) -> tuple[float, ...]:
+def curve(
+    subject: LiveSubject, image: Input, *, other: Input | None = None, kind: str, seed: int = 0
+) -> tuple[float, ...]:
     """The model's score of the changed image with `other`, or with itself unchanged, at each of STRENGTHS."""
     kinds = (image.modality, (other or image).modality)
     if reason := modes.cannot(subject.row, "pair", kinds):
@@ -49,5 +54,6 @@ def _reduced(image: Image.Image) -> Image.Image:
     if max(image.size) <= SIDE:
         return image
     scale = SIDE / max(image.size)
-    return image.resize((max(1, round(image.width * scale)), max(1, round(image.height * scale))),
-                        Image.Resampling.LANCZOS)
+    return image.resize(
+        (max(1, round(image.width * scale)), max(1, round(image.height * scale))), Image.Resampling.LANCZOS
+    )

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute.items import content_key
+from compute.content.items import content_key
 from compute.live.inputs import Input, text, thumbnail
 from compute.types import BadInput, NotHere
 
@@ -68,10 +68,25 @@ def _blurred(whole: Image.Image) -> Image.Image:
     return whole.filter(ImageFilter.GaussianBlur(3))
 
 
-def _photograph(key: str, title: str, file: str, *, credit: str, licence: str, source: str = "",
-                change: Callable[[Image.Image], Image.Image] | None = None) -> Example:
-    return Example(key=key, title=title, file=file, credit=credit, licence=licence,
-                   source=source or f"scikit-image, {file}", change=change)
+def _photograph(
+    key: str,
+    title: str,
+    file: str,
+    *,
+    credit: str,
+    licence: str,
+    source: str = "",
+    change: Callable[[Image.Image], Image.Image] | None = None,
+) -> Example:
+    return Example(
+        key=key,
+        title=title,
+        file=file,
+        credit=credit,
+        licence=licence,
+        source=source or f"scikit-image, {file}",
+        change=change,
+    )
 
 
 def _drawn(key: str, title: str) -> Example:
@@ -84,15 +99,39 @@ def _text(key: str, words: str) -> Example:
 
 _CAT = {"credit": "Stefan van der Walt", "licence": CC0}
 _COFFEE = {"credit": "Rachel Michetti, courtesy of Pikolo Espresso Bar", "licence": CC0}
-_ASTRONAUT = _photograph("astronaut", "An astronaut", "astronaut.png", credit="NASA", licence=PUBLIC,
-                         source="NASA Great Images, https://flic.kr/p/r9qvLn")
-_ROCKET = _photograph("rocket", "A rocket", "rocket.jpg", credit="SpaceX", licence=PUBLIC,
-                      source="https://www.flickr.com/photos/spacexphotos/16511594820/")
-_GALAXIES = _photograph("galaxies", "Galaxies", "hubble_deep_field.jpg", credit="NASA", licence=PUBLIC,
-                        source="http://hubblesite.org/newscenter/archive/releases/2012/37/image/a/")
+_ASTRONAUT = _photograph(
+    "astronaut",
+    "An astronaut",
+    "astronaut.png",
+    credit="NASA",
+    licence=PUBLIC,
+    source="NASA Great Images, https://flic.kr/p/r9qvLn",
+)
+_ROCKET = _photograph(
+    "rocket",
+    "A rocket",
+    "rocket.jpg",
+    credit="SpaceX",
+    licence=PUBLIC,
+    source="https://www.flickr.com/photos/spacexphotos/16511594820/",
+)
+_GALAXIES = _photograph(
+    "galaxies",
+    "Galaxies",
+    "hubble_deep_field.jpg",
+    credit="NASA",
+    licence=PUBLIC,
+    source="http://hubblesite.org/newscenter/archive/releases/2012/37/image/a/",
+)
 _PHOTOGRAPHER = _photograph("photographer", "A photographer", "camera.png", credit="Lav Varshney", licence=CC0)
-_BRICKS = _photograph("bricks", "Bricks", "brick.png", credit="CC0Textures", licence=CC0,
-                      source="https://cc0textures.com/view.php?tex=Bricks25")
+_BRICKS = _photograph(
+    "bricks",
+    "Bricks",
+    "brick.png",
+    credit="CC0Textures",
+    licence=CC0,
+    source="https://cc0textures.com/view.php?tex=Bricks25",
+)
 
 EXAMPLES: tuple[Example, ...] = (
     _photograph("cat", "A cat", "chelsea.png", **_CAT),
@@ -100,7 +139,11 @@ EXAMPLES: tuple[Example, ...] = (
     _photograph("cat-cheek", "The cat's cheek", "chelsea.png", change=_cat_cheek, **_CAT),
     _photograph("coffee", "A cup of coffee", "coffee.png", **_COFFEE),
     _photograph("coffee-blurred", "The cup, blurred", "coffee.png", change=_blurred, **_COFFEE),
-    _ASTRONAUT, _ROCKET, _GALAXIES, _PHOTOGRAPHER, _BRICKS,
+    _ASTRONAUT,
+    _ROCKET,
+    _GALAXIES,
+    _PHOTOGRAPHER,
+    _BRICKS,
     _drawn("heart-left", "A heart left of a square"),
     _drawn("heart-left-moved", "The same, moved a little"),
     _drawn("heart-right", "Their places, swapped"),
@@ -113,23 +156,46 @@ EXAMPLES: tuple[Example, ...] = (
 )
 COMPARISONS: tuple[Comparison, ...] = (
     Comparison(key="crops", title="Which crop is nearer?", mode="choice", inputs=("cat", "cat-face", "cat-cheek")),
-    Comparison(key="captions", title="Which caption fits?", mode="choice",
-               inputs=("heart-left", "text-heart-left", "text-heart-right", "text-heart-orange")),
+    Comparison(
+        key="captions",
+        title="Which caption fits?",
+        mode="choice",
+        inputs=("heart-left", "text-heart-left", "text-heart-right", "text-heart-orange"),
+    ),
     Comparison(key="odd", title="Odd one out", mode="odd", inputs=("heart-left", "heart-left-moved", "heart-right")),
-    Comparison(key="caption", title="A photograph and its caption", mode="pair",
-               inputs=("astronaut", "text-astronaut")),
-    Comparison(key="quality", title="Which is of better quality?", mode="quality", inputs=("coffee", "coffee-blurred"),
-               question="quality"),
+    Comparison(
+        key="caption", title="A photograph and its caption", mode="pair", inputs=("astronaut", "text-astronaut")
+    ),
+    Comparison(
+        key="quality",
+        title="Which is of better quality?",
+        mode="quality",
+        inputs=("coffee", "coffee-blurred"),
+        question="quality",
+    ),
 )
 
 # What nothing above resembles, so that a likeness can be held against chance.
-_UNLIKE = (_ASTRONAUT, _ROCKET, _GALAXIES, _PHOTOGRAPHER, _BRICKS,
-           _photograph("grass", "Grass", "grass.png", credit="linolafett", licence=CC0),
-           _photograph("retina", "A retina", "retina.jpg", credit="Mikael Häggström", licence=CC0),
-           _photograph("horse", "A horse's outline", "horse.png", credit="Andreas Preuss", licence=CC0))
-_UNLIKE_TEXTS = ("two boats on a lake at dawn", "a recipe for lentil soup", "the train to the airport leaves at nine",
-                 "snow on the roof of an old church", "a bowl of green apples", "how to mend a bicycle tyre",
-                 "children playing in a fountain", "a map of the underground")
+_UNLIKE = (
+    _ASTRONAUT,
+    _ROCKET,
+    _GALAXIES,
+    _PHOTOGRAPHER,
+    _BRICKS,
+    _photograph("grass", "Grass", "grass.png", credit="linolafett", licence=CC0),
+    _photograph("retina", "A retina", "retina.jpg", credit="Mikael Häggström", licence=CC0),
+    _photograph("horse", "A horse's outline", "horse.png", credit="Andreas Preuss", licence=CC0),
+)
+_UNLIKE_TEXTS = (
+    "two boats on a lake at dawn",
+    "a recipe for lentil soup",
+    "the train to the airport leaves at nine",
+    "snow on the roof of an old church",
+    "a bowl of green apples",
+    "how to mend a bicycle tyre",
+    "children playing in a fountain",
+    "a map of the underground",
+)
 
 
 @lru_cache(maxsize=MOST)
@@ -152,9 +218,13 @@ def unrelated(modality: str) -> tuple[Input, ...]:
 @cache
 def listing() -> dict[str, list[dict[str, Any]]]:
     """Every example and comparison, ready to be sent; `thumbnail` is relative to the app's root."""
-    return {"inputs": [_listed(example) for example in EXAMPLES],
-            "comparisons": [{"key": one.key, "title": one.title, "mode": one.mode, "question": one.question,
-                             "inputs": list(one.inputs)} for one in COMPARISONS]}
+    return {
+        "inputs": [_listed(example) for example in EXAMPLES],
+        "comparisons": [
+            {"key": one.key, "title": one.title, "mode": one.mode, "question": one.question, "inputs": list(one.inputs)}
+            for one in COMPARISONS
+        ],
+    }
 
 
 @cache
@@ -176,8 +246,10 @@ def path(file: str) -> Path:
 
 
 def _listed(example: Example) -> dict[str, Any]:
-    entry = {name: getattr(example, name) for name in ("key", "title", "modality", "credit", "licence", "source",
-                                                       "synthetic")}
+    entry = {
+        name: getattr(example, name)
+        for name in ("key", "title", "modality", "credit", "licence", "source", "synthetic")
+    }
     if example.modality == "text":
         return entry | {"text": example.text}
     width, height = load(example.key).content.size
@@ -216,11 +288,18 @@ def _scenes() -> dict[str, Scene]:
     from compute.tasks.drawing.scenes import Background, Scene, Thing
 
     def scene(left: tuple[str, str], right: tuple[str, str]) -> Scene:
-        return Scene(background=Background(), things=(
-            Thing(shape=left[0], colour=left[1], size="large", x=0.27, y=0.48),
-            Thing(shape=right[0], colour=right[1], size="large", x=0.74, y=0.52)))
+        return Scene(
+            background=Background(),
+            things=(
+                Thing(shape=left[0], colour=left[1], size="large", x=0.27, y=0.48),
+                Thing(shape=right[0], colour=right[1], size="large", x=0.74, y=0.52),
+            ),
+        )
 
     first = scene(("heart", "purple"), ("square", "orange"))
-    return {"heart-left": first, "heart-left-moved": first,
-            "heart-right": scene(("square", "orange"), ("heart", "purple")),
-            "heart-orange": scene(("heart", "orange"), ("square", "purple"))}
+    return {
+        "heart-left": first,
+        "heart-left-moved": first,
+        "heart-right": scene(("square", "orange"), ("heart", "purple")),
+        "heart-orange": scene(("heart", "orange"), ("square", "purple")),
+    }

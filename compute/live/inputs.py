@@ -1,6 +1,6 @@
 """A visitor's image file or text -> an input that a model can take, within bounds, or a sentence why not.
 
-Images follow the rules of compute.decoding, so that one judged here is what a task would have shown. Only then are they
+Images follow the rules of content.decoding, so that one judged here is what a task would have shown. Only then are they
 reduced, which no model notices: none looks at more than a megapixel.
 """
 
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from threading import BoundedSemaphore, Lock
 from typing import TYPE_CHECKING
 
-from compute import decoding
-from compute.items import content_key
+from compute.content import decoding
+from compute.content.items import content_key
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -58,8 +58,10 @@ class Input:
 def image(data: bytes, *, name: str) -> Input:
     """The bytes of one image file as an input; waits while others are decoded. Raises BadInput."""
     if len(data) > LARGEST_FILE:
-        raise BadInput(f"{name} has {len(data) / 1e6:.1f} MB, more than {LARGEST_FILE // 1_000_000} MB. "
-                       "Save it smaller, or as JPEG or WebP, and add it again")
+        raise BadInput(
+            f"{name} has {len(data) / 1e6:.1f} MB, more than {LARGEST_FILE // 1_000_000} MB. "
+            "Save it smaller, or as JPEG or WebP, and add it again"
+        )
     try:
         found = decoding.opened(data, megapixels=MEGAPIXELS)
         _check_cost(data, found)
@@ -79,8 +81,10 @@ def image(data: bytes, *, name: str) -> Input:
 def text(words: str, *, name: str) -> Input:
     """A text as an input, its control characters taken out. Raises BadInput."""
     if len(words) > LONGEST:
-        raise BadInput(f"{name} has {len(words):,} characters, more than {LONGEST:,}. Shorten it: models read only "
-                       "the beginning of a long text")
+        raise BadInput(
+            f"{name} has {len(words):,} characters, more than {LONGEST:,}. Shorten it: models read only "
+            "the beginning of a long text"
+        )
     kept, notes = words.replace("\r\n", "\n").replace("\r", "\n"), []
     plain = "".join(sign for sign in kept if sign in "\t\n" or unicodedata.category(sign) != "Cc")
     if len(plain) < len(kept):

@@ -9,8 +9,13 @@ from compute.models import ADAPTERS
 from compute.types import BadInput, Model
 
 MOST_INPUTS = 9  # a reference with 8 alternatives
-QUESTIONS = {"quality": "Quality", "brightness": "Brightness", "colorfulness": "Colourfulness", "contrast": "Contrast",
-             "sharpness": "Sharpness"}
+QUESTIONS = {
+    "quality": "Quality",
+    "brightness": "Brightness",
+    "colorfulness": "Colourfulness",
+    "contrast": "Contrast",
+    "sharpness": "Sharpness",
+}
 # What a family's comparison takes: two images unless it stands here.
 COMPARES = {"imagereward": "image-text", "aesthetic": "image"}
 
@@ -26,11 +31,15 @@ class Mode:
     kinds: tuple[str, ...] = ("image", "text")
 
 
-MODES: dict[str, Mode] = {mode.key: mode for mode in (
-    Mode(key="pair", title="How alike are two", least=2, most=2),
-    Mode(key="choice", title="Which is nearest", least=3, most=MOST_INPUTS),
-    Mode(key="odd", title="Odd one out", least=3, most=8, kinds=("image",)),
-    Mode(key="quality", title="Quality and attributes", least=1, most=8, kinds=("image",)))}
+MODES: dict[str, Mode] = {
+    mode.key: mode
+    for mode in (
+        Mode(key="pair", title="How alike are two", least=2, most=2),
+        Mode(key="choice", title="Which is nearest", least=3, most=MOST_INPUTS),
+        Mode(key="odd", title="Odd one out", least=3, most=8, kinds=("image",)),
+        Mode(key="quality", title="Quality and attributes", least=1, most=8, kinds=("image",)),
+    )
+}
 
 
 def problem(mode: str, kinds: Sequence[str]) -> str:
@@ -91,8 +100,11 @@ def cannot(row: Model, mode: str, kinds: Sequence[str]) -> str:
     if row.kind in ("generator", "distribution"):
         return "It judges no single images"
     if mode == "quality":
-        return "" if _judges_alone(row) or ("choose" in able and len(kinds) > 1) else \
-            "It has neither a prompt nor a score for one image"
+        return (
+            ""
+            if _judges_alone(row) or ("choose" in able and len(kinds) > 1)
+            else "It has neither a prompt nor a score for one image"
+        )
     for pairing in pairings(mode, kinds):
         asked = pairing != "text-text" and (("score_pair" if mode == "pair" else "choose") in able)
         if not asked and not _has_numbers(row, pairing):

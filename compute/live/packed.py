@@ -23,8 +23,17 @@ ENCRYPTED, UTF8 = 0x1, 0x800  # bits of an entry's flags
 JUNK = ("__macosx", ".ds_store", "thumbs.db", "desktop.ini")  # what systems add to a folder
 OFFICE = ("[Content_Types].xml", "META-INF/manifest.xml")  # workbooks are ZIPs too
 # What zipfile and zlib raise for files that somebody has made or damaged.
-BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, LookupError, OverflowError,
-          RuntimeError)  # with NotImplementedError
+BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OSError,
+    ValueError,
+    LookupError,
+    OverflowError,
+    RuntimeError,
+)  # with NotImplementedError
 
 
 class Pack:
@@ -85,8 +94,10 @@ class Pack:
         if entry.flag_bits & ENCRYPTED:
             raise BadInput(f"{path} is encrypted. Pack the ZIP without a password")
         if entry.compress_type not in METHODS:
-            raise BadInput(f"{path} is compressed by method {entry.compress_type}, which is not read here. Pack the "
-                           "ZIP in the usual way (deflate)")
+            raise BadInput(
+                f"{path} is compressed by method {entry.compress_type}, which is not read here. Pack the "
+                "ZIP in the usual way (deflate)"
+            )
         try:
             with self._file.open(entry) as stream:
                 data = stream.read(most + 1)

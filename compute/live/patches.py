@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from compute.analysis import patch_map
+from compute.analysis.maps import patches as patch_map
 from compute.live.inputs import Input
-from compute.live.subject import LiveSubject
-from compute.models.framing import Seen
+from compute.live.models.subject import LiveSubject
+from compute.models.encoders.framing import Seen
 from compute.types import BadInput, CannotDo
 
 
@@ -41,6 +41,10 @@ def agree(subject: LiveSubject, *, first: Input, second: Input) -> PatchMap:
         raise CannotDo("it gives no patch tokens. Choose another model for a map")
     one, other = (patch_map.reduced(grid=subject.model.patches(held.content)) for held in (first, second))
     cosines = patch_map.similarities(first=one, second=other)
-    return PatchMap(first=one.shape[:2], second=other.shape[:2], cosines=(float(cosines.min()), float(cosines.max())),
-                    ranks=patch_map.contrast(similarities=cosines).astype(np.float32),
-                    seen=(subject.model.seen(first.content), subject.model.seen(second.content)))
+    return PatchMap(
+        first=one.shape[:2],
+        second=other.shape[:2],
+        cosines=(float(cosines.min()), float(cosines.max())),
+        ranks=patch_map.contrast(similarities=cosines).astype(np.float32),
+        seen=(subject.model.seen(first.content), subject.model.seen(second.content)),
+    )

@@ -9,18 +9,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from compute.items import Column
-from compute.live.subject import LiveSubject
-from compute.messages import Picture, Question
+from compute.content.items import Column
+from compute.content.messages import Picture, Question
+from compute.live.models.subject import LiveSubject
 from compute.types import BadInput
 
 PROMPTS = {
-    "image-image": ("Here are two images: ", " and ", ". How similar are they, from 1 (nothing in common) to 10 (the "
-                    "same)? Answer with one number only."),
-    "image-text": ("Here are an image and a text. The image: ", " The text: ", " How well does the text describe the "
-                   "image, from 1 (not at all) to 10 (completely)? Answer with one number only."),
-    "text-image": ("Here are a text and an image. The text: ", " The image: ", " How well does the text describe the "
-                   "image, from 1 (not at all) to 10 (completely)? Answer with one number only."),
+    "image-image": (
+        "Here are two images: ",
+        " and ",
+        ". How similar are they, from 1 (nothing in common) to 10 (the same)? Answer with one number only.",
+    ),
+    "image-text": (
+        "Here are an image and a text. The image: ",
+        " The text: ",
+        " How well does the text describe the "
+        "image, from 1 (not at all) to 10 (completely)? Answer with one number only.",
+    ),
+    "text-image": (
+        "Here are a text and an image. The text: ",
+        " The image: ",
+        " How well does the text describe the "
+        "image, from 1 (not at all) to 10 (completely)? Answer with one number only.",
+    ),
 }
 NUMBER = re.compile(r"(?<![\d.,-])(10|[1-9])(?:\s*(?:/|out of)\s*10)?(?![\d,]|\.\d)")
 RANGE = re.compile(r"\d\s*[-–—]\s*\d")  # an answer that does not settle on one

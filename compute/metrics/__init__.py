@@ -5,21 +5,57 @@ from __future__ import annotations
 from compute.types import Metric
 
 
-def _percent(key: str, title: str, *, description: str, digits: int = 1, lower: float | None = 0.0,
-             proportion: bool = False) -> Metric:
-    return Metric(key=key, title=title, higher_is_better=True, lower=lower, upper=1.0, unit="%", scale=100.0,
-                  digits=digits, proportion=proportion, description=description)
+def _percent(
+    key: str, title: str, *, description: str, digits: int = 1, lower: float | None = 0.0, proportion: bool = False
+) -> Metric:
+    return Metric(
+        key=key,
+        title=title,
+        higher_is_better=True,
+        lower=lower,
+        upper=1.0,
+        unit="%",
+        scale=100.0,
+        digits=digits,
+        proportion=proportion,
+        description=description,
+    )
 
 
 def _rank(of: str, title: str) -> Metric:
-    return Metric(key=f"{of}_rank", title=f"{title} rank", higher_is_better=False, lower=1.0, upper=None, unit="rank",
-                  digits=0, description=f"Place among the listed generators by {title}, as the paper prints it.")
+    return Metric(
+        key=f"{of}_rank",
+        title=f"{title} rank",
+        higher_is_better=False,
+        lower=1.0,
+        upper=None,
+        unit="rank",
+        digits=0,
+        description=f"Place among the listed generators by {title}, as the paper prints it.",
+    )
 
 
-def _raw(key: str, title: str, *, higher: bool, description: str, lower: float | None = None,
-         upper: float | None = None, unit: str = "", digits: int = 2) -> Metric:
-    return Metric(key=key, title=title, higher_is_better=higher, lower=lower, upper=upper, unit=unit, digits=digits,
-                  description=description)
+def _raw(
+    key: str,
+    title: str,
+    *,
+    higher: bool,
+    description: str,
+    lower: float | None = None,
+    upper: float | None = None,
+    unit: str = "",
+    digits: int = 2,
+) -> Metric:
+    return Metric(
+        key=key,
+        title=title,
+        higher_is_better=higher,
+        lower=lower,
+        upper=upper,
+        unit=unit,
+        digits=digits,
+        description=description,
+    )
 
 
 _GENERATOR_METRICS = (

@@ -33,8 +33,10 @@ def summarise(metric: str, items: pd.DataFrame) -> Figure:
     if metric in items.columns:
         return _mean(metric, items[metric].to_numpy(dtype=float))
     if metric not in FUNCTIONS:
-        raise BadInput(f"The evidence has no column {metric!r} and no function of that name: it has "
-                       f"{', '.join(map(str, items.columns))}; functions are {', '.join(FUNCTIONS)}")
+        raise BadInput(
+            f"The evidence has no column {metric!r} and no function of that name: it has "
+            f"{', '.join(map(str, items.columns))}; functions are {', '.join(FUNCTIONS)}"
+        )
     columns, function = FUNCTIONS[metric]
     missing = [column for column in columns if column not in items.columns]
     if missing:

@@ -8,9 +8,9 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
-from compute.models import downloads, weights
 from compute.models.adapter import Adapter, Comparer, Encoder, Hardware, Judge
-from compute.models.weights import ADAPTED, CONFIG, OPEN_CLIP, PROCESSOR, TOKENIZER, WEIGHTS, Wanted
+from compute.models.files import downloads, weights
+from compute.models.files.weights import ADAPTED, CONFIG, OPEN_CLIP, PROCESSOR, TOKENIZER, WEIGHTS, Wanted
 from compute.types import BadInput, CannotDo, Model, NotHere
 
 TRANSFORMERS = ("torch", "torchvision", "transformers", "tokenizers", "pillow")
@@ -18,65 +18,173 @@ OF_BOTH = (CONFIG, PROCESSOR, TOKENIZER)
 
 ADAPTERS: dict[str, Adapter] = {
     # Two towers
-    "open_clip": Adapter(module="compute.models.open_clip", load="load", weights=OPEN_CLIP,
-                         packages=("torch", "torchvision", "open_clip_torch", "timm", "transformers", "pillow"),
-                         patches=True),
-    "clip": Adapter(module="compute.models.dual", load="load_clip", packages=TRANSFORMERS, weights=WEIGHTS,
-                    needs=OF_BOTH, patches=True),
-    "siglip": Adapter(module="compute.models.dual", load="load_siglip", packages=TRANSFORMERS, weights=WEIGHTS,
-                      needs=OF_BOTH, patches=True),
-    "align": Adapter(module="compute.models.dual", load="load_align", packages=TRANSFORMERS, weights=WEIGHTS,
-                     needs=OF_BOTH, patches=True),
-    "blip": Adapter(module="compute.models.dual", load="load_blip", packages=TRANSFORMERS, weights=WEIGHTS,
-                    needs=OF_BOTH, patches=True),
+    "open_clip": Adapter(
+        module="compute.models.encoders.open_clip",
+        load="load",
+        weights=OPEN_CLIP,
+        packages=("torch", "torchvision", "open_clip_torch", "timm", "transformers", "pillow"),
+        patches=True,
+    ),
+    "clip": Adapter(
+        module="compute.models.encoders.dual",
+        load="load_clip",
+        packages=TRANSFORMERS,
+        weights=WEIGHTS,
+        needs=OF_BOTH,
+        patches=True,
+    ),
+    "siglip": Adapter(
+        module="compute.models.encoders.dual",
+        load="load_siglip",
+        packages=TRANSFORMERS,
+        weights=WEIGHTS,
+        needs=OF_BOTH,
+        patches=True,
+    ),
+    "align": Adapter(
+        module="compute.models.encoders.dual",
+        load="load_align",
+        packages=TRANSFORMERS,
+        weights=WEIGHTS,
+        needs=OF_BOTH,
+        patches=True,
+    ),
+    "blip": Adapter(
+        module="compute.models.encoders.dual",
+        load="load_blip",
+        packages=TRANSFORMERS,
+        weights=WEIGHTS,
+        needs=OF_BOTH,
+        patches=True,
+    ),
     # Images alone
-    "vision": Adapter(module="compute.models.vision", load="load", packages=TRANSFORMERS, weights=WEIGHTS,
-                      needs=(CONFIG, PROCESSOR), patches=True),
-    "moco_v3": Adapter(module="compute.models.timm_vision", load="load_moco_v3", weights=WEIGHTS,
-                       packages=("torch", "torchvision", "timm", "pillow"), patches=True),
-    "timm": Adapter(module="compute.models.timm_vision", load="load", weights=(*WEIGHTS, *OPEN_CLIP),
-                    needs=(CONFIG,), packages=("torch", "torchvision", "timm", "pillow"), patches=True),
-    "inception": Adapter(module="compute.models.inception", load="load", weights=("*",),
-                         packages=("torch", "torchvision", "pillow"), published="files"),
+    "vision": Adapter(
+        module="compute.models.encoders.vision",
+        load="load",
+        packages=TRANSFORMERS,
+        weights=WEIGHTS,
+        needs=(CONFIG, PROCESSOR),
+        patches=True,
+    ),
+    "moco_v3": Adapter(
+        module="compute.models.encoders.timm_vision",
+        load="load_moco_v3",
+        weights=WEIGHTS,
+        packages=("torch", "torchvision", "timm", "pillow"),
+        patches=True,
+    ),
+    "timm": Adapter(
+        module="compute.models.encoders.timm_vision",
+        load="load",
+        weights=(*WEIGHTS, *OPEN_CLIP),
+        needs=(CONFIG,),
+        packages=("torch", "torchvision", "timm", "pillow"),
+        patches=True,
+    ),
+    "inception": Adapter(
+        module="compute.models.encoders.inception",
+        load="load",
+        weights=("*",),
+        packages=("torch", "torchvision", "pillow"),
+        published="files",
+    ),
     # Texts alone
-    "bert": Adapter(module="compute.models.text", load="load_bert", packages=("torch", "transformers", "tokenizers"),
-                    weights=WEIGHTS, needs=(CONFIG, TOKENIZER)),
-    "t5": Adapter(module="compute.models.text", load="load_t5", packages=("torch", "transformers", "tokenizers"),
-                  weights=WEIGHTS, needs=(CONFIG, TOKENIZER)),
+    "bert": Adapter(
+        module="compute.models.encoders.text",
+        load="load_bert",
+        packages=("torch", "transformers", "tokenizers"),
+        weights=WEIGHTS,
+        needs=(CONFIG, TOKENIZER),
+    ),
+    "t5": Adapter(
+        module="compute.models.encoders.text",
+        load="load_t5",
+        packages=("torch", "transformers", "tokenizers"),
+        weights=WEIGHTS,
+        needs=(CONFIG, TOKENIZER),
+    ),
     # Multimodal language models as encoders
-    "e5_v": Adapter(module="compute.models.mllm_embedding", load="load_e5_v", packages=TRANSFORMERS, weights=ADAPTED),
-    "vlm2vec": Adapter(module="compute.models.mllm_embedding", load="load_vlm2vec", packages=TRANSFORMERS,
-                       weights=ADAPTED),
-    "gme": Adapter(module="compute.models.mllm_embedding", load="load_gme", packages=TRANSFORMERS, weights=ADAPTED),
+    "e5_v": Adapter(
+        module="compute.models.encoders.mllm_embedding", load="load_e5_v", packages=TRANSFORMERS, weights=ADAPTED
+    ),
+    "vlm2vec": Adapter(
+        module="compute.models.encoders.mllm_embedding", load="load_vlm2vec", packages=TRANSFORMERS, weights=ADAPTED
+    ),
+    "gme": Adapter(
+        module="compute.models.encoders.mllm_embedding", load="load_gme", packages=TRANSFORMERS, weights=ADAPTED
+    ),
     # What people prefer
-    "hpsv2": Adapter(module="compute.models.preference", load="load_hpsv2", weights=("HPS_v2_compressed.pt",),
-                     packages=("torch", "torchvision", "open_clip_torch", "pillow")),
-    "pickscore": Adapter(module="compute.models.preference", load="load_pickscore", packages=TRANSFORMERS,
-                         weights=WEIGHTS, needs=(CONFIG,)),
-    "imagereward": Adapter(module="compute.models.preference", load="load_imagereward", packages=TRANSFORMERS,
-                           weights=("ImageReward.pt",)),
-    "aesthetic": Adapter(module="compute.models.preference", load="load_aesthetic", packages=TRANSFORMERS,
-                         weights=WEIGHTS, needs=(CONFIG, PROCESSOR), published="aesthetic_files"),
+    "hpsv2": Adapter(
+        module="compute.models.metrics.preference",
+        load="load_hpsv2",
+        weights=("HPS_v2_compressed.pt",),
+        packages=("torch", "torchvision", "open_clip_torch", "pillow"),
+    ),
+    "pickscore": Adapter(
+        module="compute.models.metrics.preference",
+        load="load_pickscore",
+        packages=TRANSFORMERS,
+        weights=WEIGHTS,
+        needs=(CONFIG,),
+    ),
+    "imagereward": Adapter(
+        module="compute.models.metrics.preference",
+        load="load_imagereward",
+        packages=TRANSFORMERS,
+        weights=("ImageReward.pt",),
+    ),
+    "aesthetic": Adapter(
+        module="compute.models.metrics.preference",
+        load="load_aesthetic",
+        packages=TRANSFORMERS,
+        weights=WEIGHTS,
+        needs=(CONFIG, PROCESSOR),
+        published="aesthetic_files",
+    ),
     # Perceptual metrics
-    "psnr": Adapter(module="compute.models.pixels", load="load_psnr", packages=("numpy", "pillow"), pairs_only=True),
-    "ssim": Adapter(module="compute.models.pixels", load="load_ssim", packages=("numpy", "scipy", "pillow"),
-                   pairs_only=True),
-    "ms_ssim": Adapter(module="compute.models.pixels", load="load_ms_ssim", packages=("numpy", "scipy", "pillow"),
-                      pairs_only=True),
-    "colour_histogram": Adapter(module="compute.models.pixels", load="load_colour_histogram",
-                                packages=("numpy", "pillow")),
-    "perceptual_hash": Adapter(module="compute.models.pixels", load="load_perceptual_hash",
-                               packages=("numpy", "scipy", "pillow")),
-    "lpips": Adapter(module="compute.models.perceptual", load="load_lpips", weights=("*",),
-                     packages=("torch", "torchvision", "lpips", "pillow"), published="lpips_files",
-                     pairs_only=True),
-    "dreamsim": Adapter(module="compute.models.perceptual", load="load_dreamsim", weights=("*",),
-                        packages=("torch", "torchvision", "dreamsim", "peft", "open_clip_torch", "pillow"),
-                        published="dreamsim_files", pairs_only=True),
+    "psnr": Adapter(
+        module="compute.models.metrics.pixels", load="load_psnr", packages=("numpy", "pillow"), pairs_only=True
+    ),
+    "ssim": Adapter(
+        module="compute.models.metrics.pixels", load="load_ssim", packages=("numpy", "scipy", "pillow"), pairs_only=True
+    ),
+    "ms_ssim": Adapter(
+        module="compute.models.metrics.pixels",
+        load="load_ms_ssim",
+        packages=("numpy", "scipy", "pillow"),
+        pairs_only=True,
+    ),
+    "colour_histogram": Adapter(
+        module="compute.models.metrics.pixels", load="load_colour_histogram", packages=("numpy", "pillow")
+    ),
+    "perceptual_hash": Adapter(
+        module="compute.models.metrics.pixels", load="load_perceptual_hash", packages=("numpy", "scipy", "pillow")
+    ),
+    "lpips": Adapter(
+        module="compute.models.metrics.perceptual",
+        load="load_lpips",
+        weights=("*",),
+        packages=("torch", "torchvision", "lpips", "pillow"),
+        published="lpips_files",
+        pairs_only=True,
+    ),
+    "dreamsim": Adapter(
+        module="compute.models.metrics.perceptual",
+        load="load_dreamsim",
+        weights=("*",),
+        packages=("torch", "torchvision", "dreamsim", "peft", "open_clip_torch", "pillow"),
+        published="dreamsim_files",
+        pairs_only=True,
+    ),
     # Judges that answer in words
-    "endpoint": Adapter(module="compute.models.endpoint", load="load", packages=("huggingface_hub", "pillow")),
-    "vlm": Adapter(module="compute.models.vlm", load="load", packages=TRANSFORMERS, weights=WEIGHTS,
-                   needs=(CONFIG, PROCESSOR)),
+    "endpoint": Adapter(module="compute.models.judges.endpoint", load="load", packages=("huggingface_hub", "pillow")),
+    "vlm": Adapter(
+        module="compute.models.judges.vlm",
+        load="load",
+        packages=TRANSFORMERS,
+        weights=WEIGHTS,
+        needs=(CONFIG, PROCESSOR),
+    ),
 }
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 NOTES = ("parameters", "library")  # options that say something of a row and decide no number
@@ -111,7 +219,8 @@ def here(row: Model, *, root: Path | None = None) -> bool:
     family, row = _adapter(row), _plain(row)
     reads = _wanted(row, family)
     return (not reads or weights.present(row, wanted=reads, root=root)) and all(
-        one.place.exists() for one in _published(row, family))
+        one.place.exists() for one in _published(row, family)
+    )
 
 
 def wanted(row: Model) -> Wanted | None:
@@ -138,10 +247,12 @@ def identity(row: Model, *, hardware: Hardware, root: Path | None = None) -> dic
     family, row = _adapter(row), _plain(row)
     reads, own = _wanted(row, family), bool(family.weights or family.needs)
     return {
-        "adapter": row.adapter, "version": family.version,
+        "adapter": row.adapter,
+        "version": family.version,
         "weights": Path(row.weights).name if Path(row.weights).is_absolute() else row.weights,
         "revision": weights.revision(row, wanted=reads, root=root) if reads else row.revision,
-        "options": dict(row.options), "dtype": hardware.dtype if own else "",
+        "options": dict(row.options),
+        "dtype": hardware.dtype if own else "",
         "device": hardware.device.split(":")[0] if own else "",
         "packages": _versions(row, family),
     }
@@ -184,9 +295,11 @@ def _adapter(row: Model) -> Adapter:
 def _plain(row: Model) -> Model:
     """The row without the notes among its options. Raises BadInput where it allows code of no pinned revision."""
     if (row.options.get("trust_remote_code") or row.options.get("remote_code")) and not weights.COMMIT.fullmatch(
-            row.revision):
-        raise BadInput(f"{row.key} allows the checkpoint's own code, so its revision must be a whole commit, not "
-                       f"{row.revision!r}")
+        row.revision
+    ):
+        raise BadInput(
+            f"{row.key} allows the checkpoint's own code, so its revision must be a whole commit, not {row.revision!r}"
+        )
     return replace(row, options={name: value for name, value in row.options.items() if name not in NOTES})
 
 
@@ -196,8 +309,9 @@ def _wanted(row: Model, family: Adapter) -> Wanted | None:
         return None
     options: Mapping[str, Any] = row.options
     held = (options["file"],) if options.get("file") else () if options.get("random") else family.weights
-    return Wanted(weights=held, needs=family.needs,
-                  code=bool(options.get("trust_remote_code") or options.get("remote_code")))
+    return Wanted(
+        weights=held, needs=family.needs, code=bool(options.get("trust_remote_code") or options.get("remote_code"))
+    )
 
 
 def _published(row: Model, family: Adapter) -> Iterator[downloads.Published]:
@@ -212,6 +326,7 @@ def _versions(row: Model, family: Adapter) -> dict[str, str]:
         try:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError as error:
-            raise NotHere(f"{row.key} needs the package {package}, which is not installed: "
-                          f"pip install {package}") from error
+            raise NotHere(
+                f"{row.key} needs the package {package}, which is not installed: pip install {package}"
+            ) from error
     return found

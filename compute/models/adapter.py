@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from compute.messages import Question, Reply
+from compute.content.messages import Question, Reply
 
 if TYPE_CHECKING:
     from PIL import Image

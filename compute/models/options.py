@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from compute.models.weights import Wanted, local_folder
+from compute.models.files.weights import Wanted, local_folder
 from compute.types import BadInput, Model
 
 
@@ -26,7 +26,8 @@ def part(row: Model, named: Mapping[str, str] | None, *, option: str, wanted: Wa
     Raises NotHere where it is not on this machine and cannot be fetched, BadInput where the row does not name it.
     """
     if not named or set(named) - {"weights", "revision"} or not named.get("weights"):
-        raise BadInput(f"{row.key}: option {option!r} names a checkpoint as "
-                       f'{{"weights": "...", "revision": "..."}}; got {named!r}')
+        raise BadInput(
+            f'{row.key}: option {option!r} names a checkpoint as {{"weights": "...", "revision": "..."}}; got {named!r}'
+        )
     named_row = replace(row, weights=named["weights"], revision=named.get("revision", ""), options={})
     return local_folder(named_row, wanted=wanted)

@@ -15,7 +15,16 @@ from compute.procedures.zero_shot import PROCEDURE as ZERO_SHOT
 from compute.types import BadInput
 
 PROCEDURES: tuple[Procedure, ...] = (
-    CHOICE, ODD_ONE_OUT, RETRIEVAL, PROBE, ZERO_SHOT, CLUSTERING, STS, MATCHING, MULTIPLE_CHOICE)
+    CHOICE,
+    ODD_ONE_OUT,
+    RETRIEVAL,
+    PROBE,
+    ZERO_SHOT,
+    CLUSTERING,
+    STS,
+    MATCHING,
+    MULTIPLE_CHOICE,
+)
 
 
 def procedure(key: str) -> Procedure:

@@ -8,20 +8,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compute.items import Column, texts
-from compute.procedures import replies, shown
+from compute.content.items import Column, texts
 from compute.procedures.evidence import Evidence, Procedure, Subject
-from compute.procedures.picks import evidence
-from compute.procedures.similarity import against, compared, embeds
+from compute.procedures.shared import preview, replies
+from compute.procedures.shared.scoring import evidence
+from compute.procedures.shared.similarity import against, compared, embeds
 from compute.tasks.data import Choices
 from compute.types import BadInput, CannotDo
 
 # One prompt a quality: the paper names that of `quality` (Appendix B, evaluation setup), which the benchmark's public
 # code hyphenates; the others stand in the public code only.
 PROMPTS = {
-    "paper": {"quality": "A high quality photo.", "brightness": "A bright photo.",
-              "colorfulness": "A very colorful photo.", "contrast": "A high contrast photo.",
-              "sharpness": "A very sharp photo"},
+    "paper": {
+        "quality": "A high quality photo.",
+        "brightness": "A bright photo.",
+        "colorfulness": "A very colorful photo.",
+        "contrast": "A high contrast photo.",
+        "sharpness": "A very sharp photo",
+    },
 }
 PROMPTS["code"] = PROMPTS["paper"] | {"quality": "A high-quality photo."}
 # Two opposite prompts a quality (CLIP-IQA), as paper and public code have them.
@@ -45,7 +49,7 @@ def run(subject: Subject, data: Choices, options: Mapping[str, Any]) -> Evidence
     if not 2 <= k <= 8:
         raise BadInput(f"A choice is among 2 to 8 alternatives, here are {k}")
     columns = ([] if data.reference is None else [data.reference]) + list(data.alternatives)
-    details = shown.contents(columns)
+    details = preview.contents(columns)
     if _asks(subject, data):
         return replies.ask(subject, data, right=data.answer, details=details)
     return evidence(names=data.names, right=data.answer, scores=_scores(subject, data, options), details=details)
@@ -64,12 +68,18 @@ def _scores(subject: Subject, data: Choices, options: Mapping[str, Any]) -> NDAr
     """(n, k) scores, higher is better."""
     if data.reference is not None:
         return against(subject, data.reference, data.alternatives)
-    return np.stack([judged(subject, column, question=data.question, quality=options["quality"],
-                            wording=options["wording"]) for column in data.alternatives], axis=1)
+    return np.stack(
+        [
+            judged(subject, column, question=data.question, quality=options["quality"], wording=options["wording"])
+            for column in data.alternatives
+        ],
+        axis=1,
+    )
 
 
-def judged(subject: Subject, images: Column, *, question: str, quality: str = "prompt",
-           wording: str = "paper") -> NDArray[np.float64]:
+def judged(
+    subject: Subject, images: Column, *, question: str, quality: str = "prompt", wording: str = "paper"
+) -> NDArray[np.float64]:
     """(n,): how much of a quality (one of QUESTIONS but `reference`) each image has, by itself; higher is more.
 
     `quality` and `wording` as the options of `run`. A metric that takes no prompt scores images as it does. Raises
@@ -78,8 +88,10 @@ def judged(subject: Subject, images: Column, *, question: str, quality: str = "p
     prompted = subject.can("embed_text") or (subject.can("compare") and "text" in subject.row.modalities)
     if not prompted:
         if not subject.can("compare"):
-            raise CannotDo(f"{subject.row.key} can judge {question} neither by a prompt nor by itself: it embeds "
-                           "no text and compares nothing")
+            raise CannotDo(
+                f"{subject.row.key} can judge {question} neither by a prompt nor by itself: it embeds "
+                "no text and compares nothing"
+            )
         return compared(subject, None, images)
     if quality == "prompt":
         return _prompted(subject, images, PROMPTS[wording][question])

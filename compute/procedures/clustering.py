@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from compute.procedures import shown
 from compute.procedures.evidence import Evidence, Procedure, Subject
-from compute.procedures.similarity import Many, embed
+from compute.procedures.shared import preview
+from compute.procedures.shared.similarity import Many, embed
 from compute.tasks.data import Clusters
 from compute.types import BadInput, CannotDo, Undefined
 
@@ -36,10 +36,19 @@ def run(subject: Subject, data: Clusters, options: Mapping[str, Any]) -> Evidenc
         raise CannotDo(f"{subject.row.key} gives many vectors an item: grouping needs one")
     clusters, distances, iterations = group(vectors, k=k)
     names = np.array([f"cluster {at}" for at in range(k)], dtype=object)
-    return Evidence(settings={"k": k, "batch": BATCH, "seed": SEED, "iterations": iterations}, items=pd.DataFrame({
-        "item": list(data.test.names), "expected": _unlike(data.test.classes)[labels], "answer": names[clusters],
-        "correct": pd.Series([None] * len(labels), dtype=object), "value": distances[:, 1] - distances[:, 0],
-        "detail": shown.contents((data.test.items,))}))
+    return Evidence(
+        settings={"k": k, "batch": BATCH, "seed": SEED, "iterations": iterations},
+        items=pd.DataFrame(
+            {
+                "item": list(data.test.names),
+                "expected": _unlike(data.test.classes)[labels],
+                "answer": names[clusters],
+                "correct": pd.Series([None] * len(labels), dtype=object),
+                "value": distances[:, 1] - distances[:, 0],
+                "detail": preview.contents((data.test.items,)),
+            }
+        ),
+    )
 
 
 def group(vectors: NDArray[np.float32], *, k: int) -> tuple[NDArray[np.int64], NDArray[np.float64], int]:
@@ -52,8 +61,12 @@ def group(vectors: NDArray[np.float32], *, k: int) -> tuple[NDArray[np.int64], N
 
     with threadpool_limits(1):
         model = MiniBatchKMeans(n_clusters=k, batch_size=BATCH, n_init="auto", random_state=SEED).fit(vectors)
-        distances = np.concatenate([np.sort(np.partition(model.transform(vectors[start:start + ROWS]), 1)[:, :2])
-                                    for start in range(0, len(vectors), ROWS)])
+        distances = np.concatenate(
+            [
+                np.sort(np.partition(model.transform(vectors[start : start + ROWS]), 1)[:, :2])
+                for start in range(0, len(vectors), ROWS)
+            ]
+        )
     return model.labels_.astype(np.int64), distances.astype(float), int(model.n_iter_)
 
 

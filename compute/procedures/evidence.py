@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from compute.items import Column
-from compute.messages import Question, Reply
+from compute.content.items import Column
+from compute.content.messages import Question, Reply
 from compute.types import Model
 
 

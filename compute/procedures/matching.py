@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from compute.procedures import shown
 from compute.procedures.evidence import Evidence, Procedure, Subject
-from compute.procedures.picks import credit, margin, verdicts
-from compute.procedures.similarity import against
+from compute.procedures.shared import preview
+from compute.procedures.shared.scoring import credit, margin, verdicts
+from compute.procedures.shared.similarity import against
 from compute.tasks.data import Matches
 from compute.types import BadInput
 
@@ -43,13 +43,25 @@ def run(subject: Subject, data: Matches, options: Mapping[str, Any]) -> Evidence
         columns["group_accuracy"] = columns["text_accuracy"] * columns["image_accuracy"]
     worth = list(columns.values())[-1]
     flat = scores.reshape(len(scores), -1).tolist()  # image by image
-    details = [detail | {"scores": row}
-               for detail, row in zip(shown.contents((*data.images, *data.captions)), flat, strict=True)]
+    details = [
+        detail | {"scores": row}
+        for detail, row in zip(preview.contents((*data.images, *data.captions)), flat, strict=True)
+    ]
     expected = "each with its own" if a == c else "the first"
-    return Evidence(settings={"images": a, "captions": c}, items=pd.DataFrame({
-        "item": list(data.names), "expected": expected, "answer": _said(scores),
-        "correct": pd.Series(verdicts(worth), dtype=object), "value": np.min(margins, axis=0), **columns,
-        "detail": details}))
+    return Evidence(
+        settings={"images": a, "captions": c},
+        items=pd.DataFrame(
+            {
+                "item": list(data.names),
+                "expected": expected,
+                "answer": _said(scores),
+                "correct": pd.Series(verdicts(worth), dtype=object),
+                "value": np.min(margins, axis=0),
+                **columns,
+                "detail": details,
+            }
+        ),
+    )
 
 
 def _picks(scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

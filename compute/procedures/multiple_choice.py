@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from compute.procedures import fusion, shown
 from compute.procedures.evidence import Evidence, Procedure, Subject
-from compute.procedures.picks import verdicts
-from compute.procedures.similarity import alike
+from compute.procedures.shared import fusion, preview
+from compute.procedures.shared.scoring import verdicts
+from compute.procedures.shared.similarity import alike
 from compute.tasks.data import Retrieval
 from compute.types import BadInput
 
@@ -41,8 +41,17 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
     good, bad = (np.maximum.reduceat(np.where(side, scores, -np.inf), starts) for side in (right, ~right))
     return Evidence(
         settings={"candidates": len(query), "shared": int(((worth > 0) & (worth < 1)).sum())},
-        items=_items(data, document, starts, scores=scores, best=best, right=right, worth=worth,
-                     margin=np.where(np.isfinite(bad), good - bad, np.nan)))
+        items=_items(
+            data,
+            document,
+            starts,
+            scores=scores,
+            best=best,
+            right=right,
+            worth=worth,
+            margin=np.where(np.isfinite(bad), good - bad, np.nan),
+        ),
+    )
 
 
 def _right(data: Retrieval, query: NDArray[np.int64], document: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -53,21 +62,40 @@ def _right(data: Retrieval, query: NDArray[np.int64], document: NDArray[np.int64
     return np.isin(query * width + document, asked[good].astype(np.int64) * width + answer[good])
 
 
-def _items(data: Retrieval, document: NDArray[np.int64], starts: NDArray[np.int64], *, scores: NDArray[np.float64],
-           best: NDArray[np.bool_], right: NDArray[np.bool_], worth: NDArray[np.float64],
-           margin: NDArray[np.float64]) -> pd.DataFrame:
-    names, candidates = data.documents.names, shown.mixed(data.documents, document)
+def _items(
+    data: Retrieval,
+    document: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    *,
+    scores: NDArray[np.float64],
+    best: NDArray[np.bool_],
+    right: NDArray[np.bool_],
+    worth: NDArray[np.float64],
+    margin: NDArray[np.float64],
+) -> pd.DataFrame:
+    names, candidates = data.documents.names, preview.mixed(data.documents, document)
     rows = [slice(a, b) for a, b in zip(starts.tolist(), [*starts.tolist()[1:], len(document)], strict=True)]
     named = [names[at] for at in document.tolist()]
     chosen, wanted, values = best.tolist(), right.tolist(), scores.tolist()
-    detail = [shown.listed([query, *candidates[row]]) | {"hits": named[row], "scores": values[row],
-                                                         "relevant": wanted[row]}
-              for query, row in zip(shown.mixed(data.queries, np.arange(len(rows))), rows, strict=True)]
-    expected, answer = ([" / ".join(name for name, mark in zip(named[row], marks[row], strict=True) if mark)
-                         for row in rows] for marks in (wanted, chosen))
-    return pd.DataFrame({
-        "item": list(data.queries.names), "expected": expected, "answer": answer,
-        "correct": pd.Series(verdicts(worth), dtype=object), "value": margin, "accuracy": worth, "detail": detail})
+    detail = [
+        preview.listed([query, *candidates[row]]) | {"hits": named[row], "scores": values[row], "relevant": wanted[row]}
+        for query, row in zip(preview.mixed(data.queries, np.arange(len(rows))), rows, strict=True)
+    ]
+    expected, answer = (
+        [" / ".join(name for name, mark in zip(named[row], marks[row], strict=True) if mark) for row in rows]
+        for marks in (wanted, chosen)
+    )
+    return pd.DataFrame(
+        {
+            "item": list(data.queries.names),
+            "expected": expected,
+            "answer": answer,
+            "correct": pd.Series(verdicts(worth), dtype=object),
+            "value": margin,
+            "accuracy": worth,
+            "detail": detail,
+        }
+    )
 
 
 PROCEDURE = Procedure(

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compute.procedures import replies, shown
 from compute.procedures.evidence import Evidence, Procedure, Subject
-from compute.procedures.picks import evidence
-from compute.procedures.similarity import alike, compared, embed, embeds
+from compute.procedures.shared import preview, replies
+from compute.procedures.shared.scoring import evidence
+from compute.procedures.shared.similarity import alike, compared, embed, embeds
 from compute.tasks.data import OddOneOut
 from compute.types import BadInput, CannotDo
 
@@ -27,7 +27,7 @@ def run(subject: Subject, data: OddOneOut, options: Mapping[str, Any]) -> Eviden
     k = len(data.members)
     if k < 3:
         raise BadInput(f"An odd one needs at least three items, here are {k}")
-    details = shown.contents(data.members)
+    details = preview.contents(data.members)
     if not (embeds(subject, *data.members) or subject.can("compare")) and subject.can("choose"):
         return replies.ask(subject, data, right=data.odd, details=details)
     return evidence(names=data.names, right=data.odd, scores=oddness(_pairs(subject, data), k), details=details)
@@ -35,8 +35,9 @@ def run(subject: Subject, data: OddOneOut, options: Mapping[str, Any]) -> Eviden
 
 def oddness(pairs: Mapping[tuple[int, int], NDArray[np.float64]], k: int) -> NDArray[np.float64]:
     """(n, k): the mean similarity of the others among themselves, from the similarities (n,) of every pair i < j."""
-    return np.stack([np.mean([values for pair, values in pairs.items() if odd not in pair], axis=0)
-                     for odd in range(k)], axis=1)
+    return np.stack(
+        [np.mean([values for pair, values in pairs.items() if odd not in pair], axis=0) for odd in range(k)], axis=1
+    )
 
 
 def _pairs(subject: Subject, data: OddOneOut) -> dict[tuple[int, int], NDArray[np.float64]]:
@@ -47,8 +48,13 @@ def _pairs(subject: Subject, data: OddOneOut) -> dict[tuple[int, int], NDArray[n
         return {(i, j): alike(found[i], found[j]) for i, j in every}
     if not subject.can("compare"):
         raise CannotDo(f"{subject.row.key} can neither embed {data.members[0].modality} nor compare")
-    return {(i, j): (compared(subject, data.members[i], data.members[j])
-                     + compared(subject, data.members[j], data.members[i])) / 2 for i, j in every}
+    return {
+        (i, j): (
+            compared(subject, data.members[i], data.members[j]) + compared(subject, data.members[j], data.members[i])
+        )
+        / 2
+        for i, j in every
+    }
 
 
 PROCEDURE = Procedure(

@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from compute.items import Column
-from compute.procedures import draws, logistic, shown
+from compute.content.items import Column
 from compute.procedures.evidence import Evidence, Procedure, Subject
-from compute.procedures.neighbours import votes
-from compute.procedures.similarity import Many, embed
+from compute.procedures.shared import logistic, preview, sampling
+from compute.procedures.shared.neighbours import votes
+from compute.procedures.shared.similarity import Many, embed
 from compute.tasks.data import Labelled, Probe
 from compute.types import BadInput, CannotDo, Undefined
 
@@ -41,7 +41,7 @@ def drawn(data: Probe) -> Column:
 
 
 def _draw(data: Probe) -> Sequence[NDArray[np.int64]]:
-    rule = draws.one_label if data.train.labels.ndim == 1 else draws.many_labels
+    rule = sampling.one_label if data.train.labels.ndim == 1 else sampling.many_labels
     return rule(data.train.labels, samples_per_label=data.samples_per_label, draws=data.draws)
 
 
@@ -53,8 +53,14 @@ def _one_label(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evi
     union, rows = np.unique(taken, return_inverse=True)
     train, test = (_vectors(subject, column) for column in (data.train.items.take(union), data.test.items))
     device = _device(options["device"])
-    found = logistic.fit(train, rows=rows.reshape(taken.shape), classes=len(present), device=device,
-                         targets=np.searchsorted(present, data.train.labels[taken]), iterations=options["iterations"])
+    found = logistic.fit(
+        train,
+        rows=rows.reshape(taken.shape),
+        classes=len(present),
+        device=device,
+        targets=np.searchsorted(present, data.train.labels[taken]),
+        iterations=options["iterations"],
+    )
     known = _known(data)
     right = known[data.test.labels]
     right = np.where(np.isin(right, present), np.searchsorted(present, right), -1)
@@ -65,11 +71,21 @@ def _one_label(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evi
     hits = answers == right[:, None]
     classes = np.array(data.train.classes, dtype=object)
     settings = _settings("accuracy", hits.mean(axis=0), data, train_items=len(union)) | {
-        "classifier": "logistic", "iterations": found.steps.tolist(), "converged": found.converged.tolist(),
-        "device": device, "classes_without_training_items": len(data.test.classes) - int(np.isin(known, present).sum())}
-    return _evidence(data.test, expected=np.array(data.test.classes, dtype=object)[data.test.labels],
-                     answer=classes[present[answers[:, 0]]], hits=hits, value=value, settings=settings,
-                     figure={"accuracy": hits.mean(axis=1)})
+        "classifier": "logistic",
+        "iterations": found.steps.tolist(),
+        "converged": found.converged.tolist(),
+        "device": device,
+        "classes_without_training_items": len(data.test.classes) - int(np.isin(known, present).sum()),
+    }
+    return _evidence(
+        data.test,
+        expected=np.array(data.test.classes, dtype=object)[data.test.labels],
+        answer=classes[present[answers[:, 0]]],
+        hits=hits,
+        value=value,
+        settings=settings,
+        figure={"accuracy": hits.mean(axis=1)},
+    )
 
 
 def _known(data: Probe) -> NDArray[np.int64]:
@@ -78,8 +94,10 @@ def _known(data: Probe) -> NDArray[np.int64]:
         return np.arange(len(data.test.classes))
     place = {name: at for at, name in enumerate(data.train.classes)}
     if len(place) < len(data.train.classes):
-        raise BadInput("Training and test items have unlike lists of classes, and names stand there twice: they cannot "
-                       "be matched. Is it the pinned revision?")
+        raise BadInput(
+            "Training and test items have unlike lists of classes, and names stand there twice: they cannot "
+            "be matched. Is it the pinned revision?"
+        )
     return np.array([place.get(name, -1) for name in data.test.classes])
 
 
@@ -109,8 +127,14 @@ def _many_labels(subject: Subject, data: Probe, options: Mapping[str, Any]) -> E
         if options["classifier"] == "knn":
             scores = votes(vectors, labels, test)
         else:
-            scores = _regressions(vectors, labels, test, classes=np.array(data.test.classes)[asked],
-                                  iterations=options["iterations"], fitted=fitted)
+            scores = _regressions(
+                vectors,
+                labels,
+                test,
+                classes=np.array(data.test.classes)[asked],
+                iterations=options["iterations"],
+                fitted=fitted,
+            )
         said.append(scores > 0)
         # The public code ranks the labels given by neighbours, not how many neighbours gave them.
         lrap.append(ranking_precision(truth[:, asked], said[-1] if options["classifier"] == "knn" else scores))
@@ -118,21 +142,37 @@ def _many_labels(subject: Subject, data: Probe, options: Mapping[str, Any]) -> E
     hits = np.stack([(one == truth[:, asked]).all(axis=1) for one in said], axis=1)
     names = np.array(data.test.classes, dtype=object)
     settings = _settings("lrap", lrap.mean(axis=0), data, train_items=len(union)) | fitted
-    return _evidence(data.test, expected=_joined(truth[:, asked], names[asked]),
-                     answer=_joined(said[0], names[asked]), hits=hits, value=lrap.mean(axis=1), settings=settings,
-                     figure={"lrap": lrap.mean(axis=1)})
+    return _evidence(
+        data.test,
+        expected=_joined(truth[:, asked], names[asked]),
+        answer=_joined(said[0], names[asked]),
+        hits=hits,
+        value=lrap.mean(axis=1),
+        settings=settings,
+        figure={"lrap": lrap.mean(axis=1)},
+    )
 
 
-def _regressions(vectors: NDArray[np.float32], labels: NDArray[np.bool_], test: NDArray[np.float32], *,
-                 classes: NDArray[np.str_], iterations: int, fitted: dict[str, Any]) -> NDArray[np.float32]:
+def _regressions(
+    vectors: NDArray[np.float32],
+    labels: NDArray[np.bool_],
+    test: NDArray[np.float32],
+    *,
+    classes: NDArray[np.str_],
+    iterations: int,
+    fitted: dict[str, Any],
+) -> NDArray[np.float32]:
     """Log-odds (n, labels): one regression a label, all on the same items."""
     one_sided = np.flatnonzero(labels.all(axis=0) | ~labels.any(axis=0))
     if len(one_sided):
-        raise Undefined(f"A draw has all or none of its items with {classes[one_sided[0]]!r}: there is no regression "
-                        "for it. Use the option classifier=knn")
+        raise Undefined(
+            f"A draw has all or none of its items with {classes[one_sided[0]]!r}: there is no regression "
+            "for it. Use the option classifier=knn"
+        )
     rows = np.tile(np.arange(len(vectors)), (labels.shape[1], 1))
-    found = logistic.fit(vectors, rows=rows, targets=labels.T.astype(np.int64), classes=2, iterations=iterations,
-                         device=fitted["device"])
+    found = logistic.fit(
+        vectors, rows=rows, targets=labels.T.astype(np.int64), classes=2, iterations=iterations, device=fitted["device"]
+    )
     fitted["iterations"].append(int(found.steps.max()))
     fitted["converged"].append(bool(found.converged.all()))
     return np.concatenate([scores[..., 1] for _, scores in logistic.decide(found, test)])
@@ -179,20 +219,49 @@ def _device(wanted: str) -> str:
 
 
 def _settings(metric: str, figures: NDArray[np.float64], data: Probe, *, train_items: int) -> dict[str, Any]:
-    return {"draws": data.draws, "samples_per_label": data.samples_per_label, "seed": draws.SEED,
-            "train_items": train_items, f"{metric}_of_draws": figures.tolist(),
-            f"{metric}_sd_of_draws": float(figures.std(ddof=1)) if len(figures) > 1 else None}
+    return {
+        "draws": data.draws,
+        "samples_per_label": data.samples_per_label,
+        "seed": sampling.SEED,
+        "train_items": train_items,
+        f"{metric}_of_draws": figures.tolist(),
+        f"{metric}_sd_of_draws": float(figures.std(ddof=1)) if len(figures) > 1 else None,
+    }
 
 
-def _evidence(test: Labelled, *, expected: NDArray[np.object_], answer: NDArray[np.object_], hits: NDArray[np.bool_],
-              value: NDArray[np.float64], figure: dict[str, NDArray[np.float64]], settings: dict[str, Any]) -> Evidence:
-    return Evidence(settings=settings, items=pd.DataFrame({
-        "item": list(test.names), "expected": expected, "answer": answer,
-        "correct": pd.Series((hits.mean(axis=1) > 0.5).tolist(), dtype=object), "value": value, **figure,
-        "detail": shown.contents((test.items,))}))
+def _evidence(
+    test: Labelled,
+    *,
+    expected: NDArray[np.object_],
+    answer: NDArray[np.object_],
+    hits: NDArray[np.bool_],
+    value: NDArray[np.float64],
+    figure: dict[str, NDArray[np.float64]],
+    settings: dict[str, Any],
+) -> Evidence:
+    return Evidence(
+        settings=settings,
+        items=pd.DataFrame(
+            {
+                "item": list(test.names),
+                "expected": expected,
+                "answer": answer,
+                "correct": pd.Series((hits.mean(axis=1) > 0.5).tolist(), dtype=object),
+                "value": value,
+                **figure,
+                "detail": preview.contents((test.items,)),
+            }
+        ),
+    )
 
 
 PROCEDURE = Procedure(
-    key="probe", needs=(frozenset({"embed_image"}), frozenset({"embed_text"})), run=run,
-    options={"classifier": ("knn", "logistic"),  # of items with several labels; one label is always logistic
-             "iterations": (100, 1000), "device": ("auto", "cpu", "cuda")})
+    key="probe",
+    needs=(frozenset({"embed_image"}), frozenset({"embed_text"})),
+    run=run,
+    options={
+        "classifier": ("knn", "logistic"),  # of items with several labels; one label is always logistic
+        "iterations": (100, 1000),
+        "device": ("auto", "cpu", "cuda"),
+    },
+)

@@ -12,10 +12,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from compute.metrics import ranking
-from compute.procedures import fusion, shown, top
 from compute.procedures.evidence import Evidence, Procedure, Subject
-from compute.procedures.picks import verdicts
-from compute.procedures.similarity import scorer
+from compute.procedures.shared import fusion, preview, top_k
+from compute.procedures.shared.scoring import verdicts
+from compute.procedures.shared.similarity import scorer
 from compute.tasks.data import Retrieval
 from compute.types import BadInput
 
@@ -42,17 +42,27 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
     truth = Truth.of(data)
     skip = int(data.skip_first)
     blocks = []
-    for best in top.search(scorer(queries, documents), queries=len(queries), documents=len(documents),
-                           depth=len(documents) if whole else KEPT + skip, ignored=data.ignored,
-                           precedence=precedence(data.documents.names)):
+    for best in top_k.search(
+        scorer(queries, documents),
+        queries=len(queries),
+        documents=len(documents),
+        depth=len(documents) if whole else KEPT + skip,
+        ignored=data.ignored,
+        precedence=precedence(data.documents.names),
+    ):
         found, scores = best.documents[:, skip:], best.scores[:, skip:]
         gains = truth.gains(found, best.queries)
         margins = np.where(truth.relevant[best.queries] > 0, _margins(gains, scores), np.nan)
-        blocks.append(figures(gains, truth=truth, rows=best.queries, trapezoid=whole) | {
-            "value": margins, "found": found[:, :SHOWN], "scores": scores[:, :SHOWN], "hits": gains[:, :SHOWN] > 0})
+        blocks.append(
+            figures(gains, truth=truth, rows=best.queries, trapezoid=whole)
+            | {"value": margins, "found": found[:, :SHOWN], "scores": scores[:, :SHOWN], "hits": gains[:, :SHOWN] > 0}
+        )
     joined = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
-    settings = {"kept": len(documents) if whole else KEPT, "without_relevant": int((truth.relevant == 0).sum()),
-                "map": "trapezoid, whole ranking" if whole else f"first {KEPT}"}
+    settings = {
+        "kept": len(documents) if whole else KEPT,
+        "without_relevant": int((truth.relevant == 0).sum()),
+        "map": "trapezoid, whole ranking" if whole else f"first {KEPT}",
+    }
     return Evidence(items=_items(data, truth, joined), settings=settings)
 
 
@@ -117,12 +127,17 @@ class Truth:
     def ideal(self, rows: slice, *, at: int) -> NDArray[np.float64]:
         """(queries,) the best possible discounted gain of the first `at` places."""
         part = slice(self.starts[rows.start], self.starts[rows.stop])
-        return ranking.ideal_dcg(query=self.keys[part] // self.documents - rows.start, grade=self.grade[part],
-                                 queries=rows.stop - rows.start, at=at)
+        return ranking.ideal_dcg(
+            query=self.keys[part] // self.documents - rows.start,
+            grade=self.grade[part],
+            queries=rows.stop - rows.start,
+            at=at,
+        )
 
 
-def figures(gains: NDArray[np.float32], *, truth: Truth, rows: slice,
-            trapezoid: bool) -> dict[str, NDArray[np.float64]]:
+def figures(
+    gains: NDArray[np.float32], *, truth: Truth, rows: slice, trapezoid: bool
+) -> dict[str, NDArray[np.float64]]:
     """Every metric of some queries, under its key."""
     relevant = truth.relevant[rows]
     area = ranking.trapezoid_average_precision if trapezoid else ranking.average_precision
@@ -154,23 +169,36 @@ def _items(data: Retrieval, truth: Truth, joined: dict[str, NDArray]) -> pd.Data
     order = np.lexsort((-truth.grade, truth.keys // truth.documents))  # a query's best document first
     best = (truth.keys[order] % truth.documents).tolist()
     known = dict(enumerate(names))
-    expected = ["" if not count else known.get(best[start], NOT_THERE) + (f" and {count - 1} more" if count > 1 else "")
-                for count, start in zip(truth.relevant.tolist(), truth.starts[:-1].tolist(), strict=True)]
+    expected = [
+        "" if not count else known.get(best[start], NOT_THERE) + (f" and {count - 1} more" if count > 1 else "")
+        for count, start in zip(truth.relevant.tolist(), truth.starts[:-1].tolist(), strict=True)
+    ]
     rows = [[at for at in row if at >= 0] for row in found.tolist()]
 
     def detail(query: int) -> dict[str, Any]:
         row = rows[query]
-        asked, hit = shown.mixed(data.queries, np.array([query])), shown.mixed(data.documents, np.array(row, dtype=int))
-        return shown.listed([*asked, *hit]) | {
-            "hits": [names[at] for at in row], "scores": scores[query, :len(row)].tolist(),
-            "relevant": hits[query, :len(row)].tolist()}
+        asked, hit = (
+            preview.mixed(data.queries, np.array([query])),
+            preview.mixed(data.documents, np.array(row, dtype=int)),
+        )
+        return preview.listed([*asked, *hit]) | {
+            "hits": [names[at] for at in row],
+            "scores": scores[query, : len(row)].tolist(),
+            "relevant": hits[query, : len(row)].tolist(),
+        }
 
     worth = joined["recall_at_1"]
-    return pd.DataFrame({
-        "item": list(data.queries.names), "expected": expected,
-        "answer": [names[row[0]] if row else "" for row in rows],
-        "correct": pd.Series(verdicts(worth), dtype=object), "value": joined.pop("value"), **joined,
-        "detail": pd.Series([partial(detail, query) for query in range(len(rows))], dtype=object)})
+    return pd.DataFrame(
+        {
+            "item": list(data.queries.names),
+            "expected": expected,
+            "answer": [names[row[0]] if row else "" for row in rows],
+            "correct": pd.Series(verdicts(worth), dtype=object),
+            "value": joined.pop("value"),
+            **joined,
+            "detail": pd.Series([partial(detail, query) for query in range(len(rows))], dtype=object),
+        }
+    )
 
 
 PROCEDURE = Procedure(

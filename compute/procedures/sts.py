@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from compute.procedures import shown
 from compute.procedures.evidence import Evidence, Procedure, Subject
-from compute.procedures.similarity import against
+from compute.procedures.shared import preview
+from compute.procedures.shared.similarity import against
 from compute.tasks.data import Sentences
 
 
@@ -19,11 +19,21 @@ def run(subject: Subject, data: Sentences, options: Mapping[str, Any]) -> Eviden
     The metric, `cosine_spearman`, is made of the two; no pair is right or wrong.
     """
     value = against(subject, data.first, [data.second])[:, 0]
-    return Evidence(items=pd.DataFrame({
-        "item": list(data.names), "expected": [f"{one:g}" for one in data.human.tolist()],
-        "answer": [f"{one:.4f}" for one in value.tolist()], "correct": pd.Series([None] * len(value), dtype=object),
-        "value": value, "human": data.human.astype(float), "detail": shown.contents((data.first, data.second))}))
+    return Evidence(
+        items=pd.DataFrame(
+            {
+                "item": list(data.names),
+                "expected": [f"{one:g}" for one in data.human.tolist()],
+                "answer": [f"{one:.4f}" for one in value.tolist()],
+                "correct": pd.Series([None] * len(value), dtype=object),
+                "value": value,
+                "human": data.human.astype(float),
+                "detail": preview.contents((data.first, data.second)),
+            }
+        )
+    )
 
 
 PROCEDURE = Procedure(
-    key="sts", needs=(frozenset({"embed_image"}), frozenset({"embed_text"}), frozenset({"compare"})), run=run)
+    key="sts", needs=(frozenset({"embed_image"}), frozenset({"embed_text"}), frozenset({"compare"})), run=run
+)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compute.procedures import shown
 from compute.procedures.evidence import Evidence, Procedure, Subject
-from compute.procedures.similarity import embed, scorer
+from compute.procedures.shared import preview
+from compute.procedures.shared.similarity import embed, scorer
 from compute.tasks.data import ZeroShot
 from compute.types import BadInput
 
@@ -44,16 +44,32 @@ def run(subject: Subject, data: ZeroShot, options: Mapping[str, Any]) -> Evidenc
             scores[rows, best[part, place]] = -np.inf
         first_wrong = np.where(best[part, 0] == labels[part], 1, 0)
         value[part] = right - scores_of_best[part][rows, first_wrong]
-    classes = np.array(data.test.classes if len(data.test.classes) >= k else
-                       [data.prompts.read(at) for at in range(k)], dtype=object)
+    classes = np.array(
+        data.test.classes if len(data.test.classes) >= k else [data.prompts.read(at) for at in range(k)], dtype=object
+    )
     hits = best[:, 0] == labels
-    details = [one | {"hits": names, "scores": scores} for one, names, scores in
-               zip(shown.contents((data.test.items,)), classes[best].tolist(), scores_of_best.tolist(), strict=True)]
-    return Evidence(settings={"prompts": k, "distinct_prompts": len(first)}, items=pd.DataFrame({
-        "item": list(data.test.names), "expected": classes[labels], "answer": classes[best[:, 0]],
-        "correct": pd.Series(hits.tolist(), dtype=object), "value": value, "accuracy": hits.astype(float),
-        "detail": details}))
+    details = [
+        one | {"hits": names, "scores": scores}
+        for one, names, scores in zip(
+            preview.contents((data.test.items,)), classes[best].tolist(), scores_of_best.tolist(), strict=True
+        )
+    ]
+    return Evidence(
+        settings={"prompts": k, "distinct_prompts": len(first)},
+        items=pd.DataFrame(
+            {
+                "item": list(data.test.names),
+                "expected": classes[labels],
+                "answer": classes[best[:, 0]],
+                "correct": pd.Series(hits.tolist(), dtype=object),
+                "value": value,
+                "accuracy": hits.astype(float),
+                "detail": details,
+            }
+        ),
+    )
 
 
 PROCEDURE = Procedure(
-    key="zero_shot", needs=(frozenset({"embed_image", "embed_text"}), frozenset({"embed_text"})), run=run)
+    key="zero_shot", needs=(frozenset({"embed_image", "embed_text"}), frozenset({"embed_text"})), run=run
+)

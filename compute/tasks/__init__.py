@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from compute.items import Column
+from compute.content.items import Column
 from compute.tasks.data import (
     Choices,
     Clusters,
@@ -63,8 +63,10 @@ def computable(task: Task) -> bool:
 
 def _loader(task: Task):
     if not computable(task):
-        raise NotHere(f"Task {task.key!r} has published figures only: its benchmark cannot be computed here yet. "
-                      f"Those that can: {', '.join(LOADERS)}")
+        raise NotHere(
+            f"Task {task.key!r} has published figures only: its benchmark cannot be computed here yet. "
+            f"Those that can: {', '.join(LOADERS)}"
+        )
     return import_module(LOADERS[task.benchmark])
 
 
@@ -108,22 +110,38 @@ def _without(data: Data, lost: np.ndarray) -> Data:
     match data:
         case Choices():
             keep = _good((*data.alternatives, data.reference), lost)
-            return replace(data, names=_names(data.names, keep), answer=data.answer[keep],
-                           alternatives=tuple(column.take(keep) for column in data.alternatives),
-                           reference=data.reference.take(keep) if data.reference else None)
+            return replace(
+                data,
+                names=_names(data.names, keep),
+                answer=data.answer[keep],
+                alternatives=tuple(column.take(keep) for column in data.alternatives),
+                reference=data.reference.take(keep) if data.reference else None,
+            )
         case OddOneOut():
             keep = _good(data.members, lost)
-            return replace(data, names=_names(data.names, keep), odd=data.odd[keep],
-                           members=tuple(column.take(keep) for column in data.members))
+            return replace(
+                data,
+                names=_names(data.names, keep),
+                odd=data.odd[keep],
+                members=tuple(column.take(keep) for column in data.members),
+            )
         case Sentences():
             keep = _good((data.first, data.second), lost)
-            return replace(data, names=_names(data.names, keep), first=data.first.take(keep),
-                           second=data.second.take(keep), human=data.human[keep])
+            return replace(
+                data,
+                names=_names(data.names, keep),
+                first=data.first.take(keep),
+                second=data.second.take(keep),
+                human=data.human[keep],
+            )
         case Matches():
             keep = _good((*data.images, *data.captions), lost)
-            return replace(data, names=_names(data.names, keep),
-                           images=tuple(column.take(keep) for column in data.images),
-                           captions=tuple(column.take(keep) for column in data.captions))
+            return replace(
+                data,
+                names=_names(data.names, keep),
+                images=tuple(column.take(keep) for column in data.images),
+                captions=tuple(column.take(keep) for column in data.captions),
+            )
         case Probe():
             return replace(data, train=_labelled(data.train, lost), test=_labelled(data.test, lost))
         case Clusters():
@@ -163,10 +181,15 @@ def _retrieval(data: Retrieval, lost: np.ndarray) -> Retrieval:
     if data.missing is not None:
         here = query_at[data.missing[0]] >= 0
         missing = (query_at[data.missing[0]][here], data.missing[1][here])
-    return replace(data, queries=_mixed(data.queries, queries), documents=_mixed(data.documents, documents),
-                   missing=missing,
-                   relevant=pairs(*data.relevant), ignored=pairs(*data.ignored) if data.ignored else None,
-                   candidates=pairs(*data.candidates) if data.candidates else None)
+    return replace(
+        data,
+        queries=_mixed(data.queries, queries),
+        documents=_mixed(data.documents, documents),
+        missing=missing,
+        relevant=pairs(*data.relevant),
+        ignored=pairs(*data.ignored) if data.ignored else None,
+        candidates=pairs(*data.candidates) if data.candidates else None,
+    )
 
 
 def _mixed_keep(mixed: Mixed, lost: np.ndarray) -> np.ndarray:
@@ -178,13 +201,15 @@ def _mixed_keep(mixed: Mixed, lost: np.ndarray) -> np.ndarray:
 
 
 def _mixed(mixed: Mixed, keep: np.ndarray) -> Mixed:
-    return replace(mixed, names=_names(mixed.names, keep),
-                   image_at=mixed.image_at[keep] if mixed.image_at is not None else None,
-                   text_at=mixed.text_at[keep] if mixed.text_at is not None else None)
+    return replace(
+        mixed,
+        names=_names(mixed.names, keep),
+        image_at=mixed.image_at[keep] if mixed.image_at is not None else None,
+        text_at=mixed.text_at[keep] if mixed.text_at is not None else None,
+    )
 
 
 def _renumber(keep: np.ndarray, total: int) -> np.ndarray:
     at = np.full(total, -1, dtype=np.int64)
     at[keep] = np.arange(len(keep))
     return at
-

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compute.items import Column
+from compute.content.items import Column
 
 QUESTIONS = ("reference", "quality", "brightness", "colorfulness", "contrast", "sharpness")
 

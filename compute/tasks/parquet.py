@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from compute.items import Column, content_key
+from compute.content.items import Column, content_key
 from compute.tasks.source import command
 from compute.types import BadInput, NotHere
 
@@ -46,8 +46,10 @@ class Table:
         try:
             return [pq.ParquetFile(path) for path in self.files]
         except (pa.ArrowInvalid, OSError) as error:
-            raise BadInput(f"{self.title}: a Parquet file is damaged or half-fetched ({_first_line(error)}). "
-                           "Fetch the data set again") from error
+            raise BadInput(
+                f"{self.title}: a Parquet file is damaged or half-fetched ({_first_line(error)}). "
+                "Fetch the data set again"
+            ) from error
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -98,8 +100,12 @@ class Table:
                 at = int(np.searchsorted(starts, row, side="right")) - 1
                 return groups(at)[row - int(starts[at])][position]
 
-            return Column(modality="image", keys=keys[:, position], read=read,
-                          name=lambda row: f"{self.title}, {name} {row}, image {position}")
+            return Column(
+                modality="image",
+                keys=keys[:, position],
+                read=read,
+                name=lambda row: f"{self.title}, {name} {row}, image {position}",
+            )
 
         return [place(position) for position in range(keys.shape[1])]
 
@@ -113,8 +119,9 @@ class Table:
 
     def _need(self, name: str) -> None:
         if name not in self.columns:
-            raise BadInput(f"{self.title} has no column {name!r}; it has: {', '.join(self.columns)}. "
-                           "Is it the pinned revision?")
+            raise BadInput(
+                f"{self.title} has no column {name!r}; it has: {', '.join(self.columns)}. Is it the pinned revision?"
+            )
 
     def _image_groups(self, name: str) -> tuple[_Groups, list[int]]:
         self._need(name)
@@ -195,8 +202,10 @@ class _Groups:
             if kept is not None:
                 return kept
             part, group = self._places[at]
-            rows = [_bytes(value, of=self._title) for value in
-                    part.read_row_group(group, columns=[self._name]).column(self._name).to_pylist()]
+            rows = [
+                _bytes(value, of=self._title)
+                for value in part.read_row_group(group, columns=[self._name]).column(self._name).to_pylist()
+            ]
             if keep:
                 _recent.put((self._column, at), rows)
             return rows
@@ -231,9 +240,11 @@ def table(folder: Path, *, repo: str, config: str = "default", split: str) -> Ta
     if not found:
         there = sorted({str(path.relative_to(folder)) for path in folder.rglob("*.parquet")})
         commit = folder.name if len(folder.name) == 40 else ""  # of a snapshot in the hub's cache
-        raise NotHere(f"Data set {repo!r} has no Parquet for configuration {config!r}, split {split!r} in "
-                      f"{folder}; it has {', '.join(there[:6]) or 'no Parquet at all'}. Fetch the pinned revision: "
-                      f"{command(repo, revision=commit)}")
+        raise NotHere(
+            f"Data set {repo!r} has no Parquet for configuration {config!r}, split {split!r} in "
+            f"{folder}; it has {', '.join(there[:6]) or 'no Parquet at all'}. Fetch the pinned revision: "
+            f"{command(repo, revision=commit)}"
+        )
     return Table(files=tuple(found), title=_title(repo, config, split))
 
 
@@ -290,8 +301,11 @@ def _card(folder: Path) -> list[dict[str, Any]]:
 def _listed(folder: Path, *, config: str, split: str) -> list[Path]:
     for name, there, paths in _data_files(folder):
         if name == config and there in ("", split):
-            return sorted(path for path in folder.rglob("*.parquet")
-                          if any(fnmatch(str(path.relative_to(folder)), pattern) for pattern in paths))
+            return sorted(
+                path
+                for path in folder.rglob("*.parquet")
+                if any(fnmatch(str(path.relative_to(folder)), pattern) for pattern in paths)
+            )
     return []
 
 

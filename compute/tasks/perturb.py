@@ -65,8 +65,9 @@ def _colour_jitter(pixels: torch.Tensor, strength: float, draw: np.random.Genera
     from torchvision.transforms.v2 import functional
 
     parts = draw.choice([-1.0, 1.0], 4) * draw.uniform(0.5, 1.0, 4) * strength
-    for change, part in zip((functional.adjust_brightness, functional.adjust_contrast, functional.adjust_saturation),
-                            parts, strict=False):
+    for change, part in zip(
+        (functional.adjust_brightness, functional.adjust_contrast, functional.adjust_saturation), parts, strict=False
+    ):
         pixels = change(pixels, 1 + FACTOR * part)
     return functional.adjust_hue(pixels, HUE * parts[3])
 
@@ -96,8 +97,9 @@ def _perspective(pixels: torch.Tensor, strength: float, draw: np.random.Generato
     inwards = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)])
     start = np.array([(0, 0), (width, 0), (width, height), (0, height)], dtype=float)
     end = start + inwards * moved
-    return functional.perspective(pixels, start.tolist(), end.tolist(), interpolation=InterpolationMode.BILINEAR,
-                                  fill=_mean(pixels))
+    return functional.perspective(
+        pixels, start.tolist(), end.tolist(), interpolation=InterpolationMode.BILINEAR, fill=_mean(pixels)
+    )
 
 
 def _elastic(pixels: torch.Tensor, strength: float, draw: np.random.Generator) -> torch.Tensor:
@@ -108,12 +110,14 @@ def _elastic(pixels: torch.Tensor, strength: float, draw: np.random.Generator) -
 
     height, width = pixels.shape[1:]
     smooth = max(1.0, SMOOTH * min(height, width))
-    field = np.stack([gaussian_filter(draw.standard_normal((height, width)), smooth, mode="reflect")
-                      for _ in range(2)], axis=-1)
+    field = np.stack(
+        [gaussian_filter(draw.standard_normal((height, width)), smooth, mode="reflect") for _ in range(2)], axis=-1
+    )
     longest = np.hypot(field[..., 0], field[..., 1]).max()
     field *= strength * ELASTIC / max(longest, 1e-12)
-    return functional.elastic(pixels, torch.from_numpy(field[None]).float(), interpolation=InterpolationMode.BILINEAR,
-                              fill=_mean(pixels))
+    return functional.elastic(
+        pixels, torch.from_numpy(field[None]).float(), interpolation=InterpolationMode.BILINEAR, fill=_mean(pixels)
+    )
 
 
 def _mean(pixels: torch.Tensor) -> list[float]:
@@ -121,13 +125,33 @@ def _mean(pixels: torch.Tensor) -> list[float]:
     return [float(value) for value in pixels.float().mean(dim=(1, 2)).round()]
 
 
-PERTURBATIONS: dict[str, Perturbation] = {one.key: one for one in (
-    Perturbation(key="colorjitter", title="Colour jitter", apply=_colour_jitter,
-                 unit=f"brightness, contrast and saturation by up to {FACTOR:.0%}, hue by up to {HUE:g} turns"),
-    Perturbation(key="rotate", title="Rotation", apply=_rotate, unit=f"{DEGREES:g} degrees"),
-    Perturbation(key="gaussianblur", title="Gaussian blur", apply=_gaussian_blur,
-                 unit=f"standard deviation of {BLUR:.0%} of the shorter side"),
-    Perturbation(key="perspective", title="Perspective", apply=_perspective,
-                 unit=f"corners moved by up to {CORNERS / 2:.0%} of a side"),
-    Perturbation(key="elastic", title="Elastic transformation", apply=_elastic,
-                 unit=f"pixels moved by up to {ELASTIC / 2:.0%} of a side"))}
+PERTURBATIONS: dict[str, Perturbation] = {
+    one.key: one
+    for one in (
+        Perturbation(
+            key="colorjitter",
+            title="Colour jitter",
+            apply=_colour_jitter,
+            unit=f"brightness, contrast and saturation by up to {FACTOR:.0%}, hue by up to {HUE:g} turns",
+        ),
+        Perturbation(key="rotate", title="Rotation", apply=_rotate, unit=f"{DEGREES:g} degrees"),
+        Perturbation(
+            key="gaussianblur",
+            title="Gaussian blur",
+            apply=_gaussian_blur,
+            unit=f"standard deviation of {BLUR:.0%} of the shorter side",
+        ),
+        Perturbation(
+            key="perspective",
+            title="Perspective",
+            apply=_perspective,
+            unit=f"corners moved by up to {CORNERS / 2:.0%} of a side",
+        ),
+        Perturbation(
+            key="elastic",
+            title="Elastic transformation",
+            apply=_elastic,
+            unit=f"pixels moved by up to {ELASTIC / 2:.0%} of a side",
+        ),
+    )
+}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 
-from compute.items import content_key
+from compute.content.items import content_key
 from compute.types import NotHere
 
 CARD = "README.md"
@@ -54,8 +54,15 @@ class Source:
 
         offline = self.offline or bool(self._unreachable)
         try:
-            found = Path(snapshot_download(repo, repo_type="dataset", revision=revision or None,
-                                           allow_patterns=list(files) or None, local_files_only=offline))
+            found = Path(
+                snapshot_download(
+                    repo,
+                    repo_type="dataset",
+                    revision=revision or None,
+                    allow_patterns=list(files) or None,
+                    local_files_only=offline,
+                )
+            )
         except (LocalEntryNotFoundError, HfHubHTTPError, OSError) as error:
             if isinstance(error, LocalEntryNotFoundError) and not offline:
                 self._unreachable.append(repo)  # the hub itself: each further try would wait as long
@@ -66,8 +73,10 @@ class Source:
 
     def _missing(self, repo: str, *, revision: str, files: tuple[str, ...]) -> NotHere:
         wanted = () if files == (CARD,) else files  # who lacks the card lacks what it lists
-        return NotHere(f"Data set {repo!r} at {revision or 'its newest revision'} is not on this machine. "
-                       f"Fetch it: {command(repo, revision=revision, files=wanted)}")
+        return NotHere(
+            f"Data set {repo!r} at {revision or 'its newest revision'} is not on this machine. "
+            f"Fetch it: {command(repo, revision=revision, files=wanted)}"
+        )
 
     def state(self, repo: str, *, revision: str) -> str:
         """Which files a run would see, for its fingerprint; empty where the revision alone tells.
@@ -82,8 +91,11 @@ class Source:
     def _state(self, repo: str, *, revision: str) -> str:
         local = self._local(repo)
         if local is not None:
-            held = [(str(path.relative_to(local)), path.stat().st_size, path.stat().st_mtime_ns)
-                    for path in sorted(local.rglob("*")) if path.is_file()]
+            held = [
+                (str(path.relative_to(local)), path.stat().st_size, path.stat().st_mtime_ns)
+                for path in sorted(local.rglob("*"))
+                if path.is_file()
+            ]
             return f"local {content_key(repr(held)).decode()}"
         if revision:
             return ""

@@ -10,16 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compute.tasks.drawing import compose, distortions
-from compute.tasks.drawing.captions import (
-    PLACES,
-    Caption,
-    caption,
-    counted,
-    located,
-    quality,
-    quality_facts,
-    related,
-)
+from compute.tasks.drawing.captions import PLACES, Caption, caption, counted, located, quality, quality_facts, related
 from compute.tasks.drawing.lexicon import (
     CELLS,
     COLOURS,
@@ -41,17 +32,27 @@ QUESTIONS = 4  # one question to so many images
 TEXTS = 3  # captions an image: two true ones and a false one
 # What images are ordered by, and the prompts for more and for less of it that benchmarks use.
 QUALITIES = ("quality", "brightness", "colorfulness", "contrast", "sharpness")
-MORE = (("A high quality photo.", "A high-quality photo.", "Good photo."), ("A bright photo.", "Bright photo."),
-        ("A very colorful photo.", "Colorful photo."), ("A high contrast photo.", "High contrast photo."),
-        ("A very sharp photo", "Sharp photo."))
+MORE = (
+    ("A high quality photo.", "A high-quality photo.", "Good photo."),
+    ("A bright photo.", "Bright photo."),
+    ("A very colorful photo.", "Colorful photo."),
+    ("A high contrast photo.", "High contrast photo."),
+    ("A very sharp photo", "Sharp photo."),
+)
 LESS = ("Bad photo.", "Dark photo.", "Dull photo", "Low contrast photo.", "Blurry photo.")
 GAPS = (0.5, 12.0, 10.0, 8.0, 0.5)  # least difference at which two images are put in order
 # The facts that a head of the training names for each image, beside the captions.
-NAMED = (*(f"name {colour} {shape}" for colour in COLOURS for shape in SHAPES), *(f"shape {shape}" for shape in SHAPES),
-         *(f"colour {colour}" for colour in COLOURS), *(f"texture {texture}" for texture in TEXTURES),
-         *(f"paint {colour}" for colour in COLOURS), *(f"ground {title}" for title in PHOTOGRAPHS.values()),
-         *(f"word {word}" for word in WORDS), *(f"{n} things" for n in range(7)),
-         *(f"ninth {row}{column} {what}" for row in range(3) for column in range(3) for what in (*COLOURS, *SHAPES)))
+NAMED = (
+    *(f"name {colour} {shape}" for colour in COLOURS for shape in SHAPES),
+    *(f"shape {shape}" for shape in SHAPES),
+    *(f"colour {colour}" for colour in COLOURS),
+    *(f"texture {texture}" for texture in TEXTURES),
+    *(f"paint {colour}" for colour in COLOURS),
+    *(f"ground {title}" for title in PHOTOGRAPHS.values()),
+    *(f"word {word}" for word in WORDS),
+    *(f"{n} things" for n in range(7)),
+    *(f"ninth {row}{column} {what}" for row in range(3) for column in range(3) for what in (*COLOURS, *SHAPES)),
+)
 PATCH = 8  # pixels
 # What a patch of the image shows: nothing (0) or one of these, by head.
 PATCH_HEADS = (tuple(COLOURS), SHAPES, WORDS)
@@ -83,10 +84,17 @@ def lesson(*, seed: int, step: int, images: int, part: str = "train") -> Lesson:
     pixels = np.stack([one.pixels() for one in shown])
     asked, answers = _questions(shown, rng)
     known = [true | _damage(one) | _ninths(one) for one, true in zip(shown, known, strict=True)]
-    return Lesson(images=pixels, texts=tuple(text.text for text in captions), true=_holds(known, captions),
-                  asked=asked, answers=answers, families=families,
-                  named=np.array([[name in true for name in NAMED] for true in known], np.float32),
-                  patches=np.stack([_patches(one) for one in shown]), qualities=_qualities(shown, pixels))
+    return Lesson(
+        images=pixels,
+        texts=tuple(text.text for text in captions),
+        true=_holds(known, captions),
+        asked=asked,
+        answers=answers,
+        families=families,
+        named=np.array([[name in true for name in NAMED] for true in known], np.float32),
+        patches=np.stack([_patches(one) for one in shown]),
+        qualities=_qualities(shown, pixels),
+    )
 
 
 def family(rng: Random, *, part: str) -> tuple[Shown, Shown, Shown]:
@@ -171,8 +179,9 @@ def _ninths(one: Shown) -> frozenset[str]:
     """What stands in which ninth of the image."""
     found = set()
     for thing in one.scene.things:
-        row, column = (min(2, max(0, int(3 * (at + moved)))) for at, moved in ((thing.y, one.shift[1]),
-                                                                               (thing.x, one.shift[0])))
+        row, column = (
+            min(2, max(0, int(3 * (at + moved)))) for at, moved in ((thing.y, one.shift[1]), (thing.x, one.shift[0]))
+        )
         found |= {f"ninth {row}{column} {thing.colour}", f"ninth {row}{column} {thing.shape}"}
     return frozenset(found)
 
@@ -189,7 +198,7 @@ def _patches(one: Shown) -> NDArray[np.int64]:
         if word:
             line, column = cell(position)
             height, width = side // CELLS[0], side // CELLS[1]
-            grid[line * height:(line + 1) * height, column * width:(column + 1) * width, 2] = 1 + WORDS.index(word)
+            grid[line * height : (line + 1) * height, column * width : (column + 1) * width, 2] = 1 + WORDS.index(word)
     return grid.reshape(side * side, len(PATCH_HEADS))
 
 
@@ -231,5 +240,13 @@ def _holds(known: list[frozenset[str]], captions: list[Caption]) -> NDArray[np.b
 def _qualities(shown: list[Shown], pixels: Pixels) -> NDArray[np.float32]:
     damage = np.array([-one.strength if one.kind in DAMAGES else 0 for one in shown], np.float32)
     unclear = np.array([one.strength > 0 and one.kind in ("noise", "blocks", "fade") for one in shown])
-    return np.stack([damage, distortions.brightness(pixels), distortions.colourfulness(pixels),
-                     distortions.contrast(pixels), np.where(unclear, np.nan, damage)], axis=1)
+    return np.stack(
+        [
+            damage,
+            distortions.brightness(pixels),
+            distortions.colourfulness(pixels),
+            distortions.contrast(pixels),
+            np.where(unclear, np.nan, damage),
+        ],
+        axis=1,
+    )

@@ -46,7 +46,7 @@ def patches(outputs: Tensor, shown: Tensor) -> Tensor:
 
     loss, start = outputs.new_zeros(()), 0
     for place, head in enumerate(PATCH_HEADS):
-        logits = outputs[..., start:start + 1 + len(head)].flatten(0, 1)
+        logits = outputs[..., start : start + 1 + len(head)].flatten(0, 1)
         start += 1 + len(head)
         weight = logits.new_ones(1 + len(head))
         weight[0] = EMPTY
@@ -64,7 +64,7 @@ def questions(images: Tensor, answers: Tensor, asked: Tensor, scale: Tensor) -> 
 
 def nearness(images: Tensor, families: int) -> Tensor:
     """Hinge over (reference, nearer, farther): the nearer image must win by MARGIN."""
-    members = images[:3 * families].view(families, 3, -1)
+    members = images[: 3 * families].view(families, 3, -1)
     near, far = ((members[:, 0] * members[:, place]).sum(-1) for place in (1, 2))
     return (MARGIN - near + far).clamp(min=0).mean()
 

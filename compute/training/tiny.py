@@ -60,13 +60,23 @@ def train(folder: Path, *, plan: Plan = Plan(), every: int = 200) -> dict[str, f
     count = tokens.write(folder)
     torch.manual_seed(plan.seed)
     model = build(vocabulary=count)
-    heads = torch.nn.ModuleList(torch.nn.Linear(*sizes) for sizes in (
-        (DIMENSION, len(lessons.NAMED)), (VISION["hidden_size"], sum(1 + len(head) for head in lessons.PATCH_HEADS))))
+    heads = torch.nn.ModuleList(
+        torch.nn.Linear(*sizes)
+        for sizes in (
+            (DIMENSION, len(lessons.NAMED)),
+            (VISION["hidden_size"], sum(1 + len(head) for head in lessons.PATCH_HEADS)),
+        )
+    )
     parameters = [*model.parameters(), *heads.parameters()]
     optimiser = torch.optim.AdamW(
-        [{"params": [each for each in parameters if each.ndim > 1], "weight_decay": plan.decay},
-         {"params": [each for each in parameters if each.ndim <= 1], "weight_decay": 0.0}],
-        lr=plan.rate, betas=(0.9, 0.98), eps=1e-6)
+        [
+            {"params": [each for each in parameters if each.ndim > 1], "weight_decay": plan.decay},
+            {"params": [each for each in parameters if each.ndim <= 1], "weight_decay": 0.0},
+        ],
+        lr=plan.rate,
+        betas=(0.9, 0.98),
+        eps=1e-6,
+    )
     state = _State(folder=folder, plan=plan, modules=(model, heads), optimiser=optimiser)
     begun = state.load()
     encode = _tokenizer(folder)
@@ -88,8 +98,13 @@ def train(folder: Path, *, plan: Plan = Plan(), every: int = 200) -> dict[str, f
             state.processor += time.process_time() - processor
             clock, processor = time.perf_counter(), time.process_time()
             state.save(step + 1)
-            log.info("step %d of %d, %.0f s: %s", step + 1, plan.steps, state.seconds,
-                     ", ".join(f"{name} {loss:.3f}" for name, loss in average.items()))
+            log.info(
+                "step %d of %d, %.0f s: %s",
+                step + 1,
+                plan.steps,
+                state.seconds,
+                ", ".join(f"{name} {loss:.3f}" for name, loss in average.items()),
+            )
     save(model, folder)
     state.clear()
     return average | {"seconds": state.seconds, "processor_seconds": state.processor}
@@ -104,7 +119,8 @@ def build(*, vocabulary: int) -> CLIPModel:
     config = CLIPConfig(
         vision_config={**VISION, **shared, "image_size": SIDE, "patch_size": lessons.PATCH},
         text_config={**TEXT, **shared, **ends, "vocab_size": vocabulary, "max_position_embeddings": tokens.LENGTH},
-        projection_dim=DIMENSION)
+        projection_dim=DIMENSION,
+    )
     config._attn_implementation = "eager"  # backwards through 64 tokens twice as fast as the fused kernel on a CPU
     model = CLIPModel(config)
     _give_places(model)
@@ -122,7 +138,8 @@ def _give_places(model: CLIPModel) -> None:
     down, across = waves[:, None].expand(side, side, -1), waves[None].expand(side, side, -1)
     with torch.no_grad():
         model.vision_model.embeddings.position_embedding.weight[1:] = PLACES * torch.cat(
-            [down, across], dim=-1).flatten(0, 1)
+            [down, across], dim=-1
+        ).flatten(0, 1)
 
 
 def schedule(step: int, plan: Plan) -> float:
@@ -147,12 +164,14 @@ def _tokenizer(folder: Path) -> Encode:
     from transformers import CLIPTokenizer
 
     tokenizer = CLIPTokenizer.from_pretrained(str(folder))
-    return lambda texts: tokenizer(list(texts), padding=True, truncation=True, max_length=tokens.LENGTH,
-                                   return_tensors="pt")["input_ids"]
+    return lambda texts: tokenizer(
+        list(texts), padding=True, truncation=True, max_length=tokens.LENGTH, return_tensors="pt"
+    )["input_ids"]
 
 
-def _losses(model: CLIPModel, heads: torch.nn.ModuleList, lesson: lessons.Lesson, encode: Encode,
-            plan: Plan) -> dict[str, torch.Tensor]:
+def _losses(
+    model: CLIPModel, heads: torch.nn.ModuleList, lesson: lessons.Lesson, encode: Encode, plan: Plan
+) -> dict[str, torch.Tensor]:
     import torch
     from torch.nn.functional import binary_cross_entropy_with_logits, normalize
 
@@ -165,7 +184,8 @@ def _losses(model: CLIPModel, heads: torch.nn.ModuleList, lesson: lessons.Lesson
         named, patches = heads[0](images), heads[1](seen.hidden_states[-2][:, 1:])
     images, texts = normalize(images.float(), dim=-1), normalize(texts.float(), dim=-1)
     captions, answers, prompted = texts.split(
-        [len(lesson.texts), len(lesson.answers), len(texts) - len(lesson.texts) - len(lesson.answers)])
+        [len(lesson.texts), len(lesson.answers), len(texts) - len(lesson.texts) - len(lesson.answers)]
+    )
     return {
         "contrast": losses.contrast(images, captions, torch.from_numpy(lesson.true), model.logit_scale.exp()),
         "questions": losses.questions(images, answers, torch.from_numpy(lesson.asked), model.logit_scale.exp()),
@@ -189,12 +209,17 @@ def save(model: CLIPModel, folder: Path) -> None:
     pixels = torch.from_numpy(lesson.images).permute(0, 3, 1, 2).float() / 127.5 - 1
     with torch.no_grad():
         for projection, found in (
-                (model.visual_projection, model.get_image_features(pixel_values=pixels).pooler_output),
-                (model.text_projection, model.get_text_features(_tokenizer(folder)(lesson.texts)).pooler_output)):
+            (model.visual_projection, model.get_image_features(pixel_values=pixels).pooler_output),
+            (model.text_projection, model.get_text_features(_tokenizer(folder)(lesson.texts)).pooler_output),
+        ):
             projection.weight /= found.norm(dim=-1).mean()
     model.half().save_pretrained(folder)
-    CLIPImageProcessorPil(size={"shortest_edge": SIDE}, crop_size={"height": SIDE, "width": SIDE},
-                          image_mean=[0.5] * 3, image_std=[0.5] * 3).save_pretrained(folder)
+    CLIPImageProcessorPil(
+        size={"shortest_edge": SIDE},
+        crop_size={"height": SIDE, "width": SIDE},
+        image_mean=[0.5] * 3,
+        image_std=[0.5] * 3,
+    ).save_pretrained(folder)
 
 
 @dataclass(kw_only=True)
@@ -228,9 +253,17 @@ class _State:
         import torch
 
         draft = self.folder / f"{CHECKPOINT}.draft"
-        torch.save({"plan": json.dumps(asdict(self.plan)), "step": step, "seconds": self.seconds,
-                    "processor": self.processor, "modules": [module.state_dict() for module in self.modules],
-                    "optimiser": self.optimiser.state_dict()}, draft)
+        torch.save(
+            {
+                "plan": json.dumps(asdict(self.plan)),
+                "step": step,
+                "seconds": self.seconds,
+                "processor": self.processor,
+                "modules": [module.state_dict() for module in self.modules],
+                "optimiser": self.optimiser.state_dict(),
+            },
+            draft,
+        )
         os.replace(draft, self.folder / CHECKPOINT)
 
     def clear(self) -> None:

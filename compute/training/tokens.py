@@ -16,8 +16,10 @@ from compute.training.lessons import LESS, MORE
 START, END = "<|startoftext|>", "<|endoftext|>"
 LENGTH = 40  # tokens a text is cut to
 SCENES = 5000  # whose captions give the words
-EXTRA = ("how many are there where is the which what side of and shapes shape color question answer photo picture "
-         "circle circles does say page with text words image drawing only a an it now")
+EXTRA = (
+    "how many are there where is the which what side of and shapes shape color question answer photo picture "
+    "circle circles does say page with text words image drawing only a an it now"
+)
 
 
 def words() -> tuple[str, ...]:
@@ -25,8 +27,12 @@ def words() -> tuple[str, ...]:
     rng, found = Random("words"), set(NUMBERS)
     lines = [text for prompts in MORE for text in prompts] + [*LESS, EXTRA]
     lines += [caption(compose.scene(rng, part="train"), rng).text for _ in range(SCENES)]
-    lines += [quality(rng, kind=kind, strength=strength).text for kind in ("", *DAMAGES, *TONES)
-              for strength in range(6) for _ in range(20)]
+    lines += [
+        quality(rng, kind=kind, strength=strength).text
+        for kind in ("", *DAMAGES, *TONES)
+        for strength in range(6)
+        for _ in range(20)
+    ]
     for line in lines:
         found |= set(re.findall(r"[a-z]+", line.lower()))
     return tuple(sorted(found))
@@ -72,7 +78,13 @@ def write(folder: Path) -> int:
     vocabulary = {token: place for place, token in enumerate(tokens)}
     (folder / "vocab.json").write_text(json.dumps(vocabulary, ensure_ascii=False) + "\n", encoding="utf-8")
     (folder / "merges.txt").write_text("#version: 0.2\n" + "".join(f"{a} {b}\n" for a, b in pairs), encoding="utf-8")
-    settings = {"tokenizer_class": "CLIPTokenizer", "model_max_length": LENGTH, "unk_token": END, "bos_token": START,
-                "eos_token": END, "pad_token": END}
+    settings = {
+        "tokenizer_class": "CLIPTokenizer",
+        "model_max_length": LENGTH,
+        "unk_token": END,
+        "bos_token": START,
+        "eos_token": END,
+        "pad_token": END,
+    }
     (folder / "tokenizer_config.json").write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
     return len(tokens)

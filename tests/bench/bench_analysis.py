@@ -19,7 +19,7 @@ import numpy as np  # noqa: E402
 from scipy import stats  # noqa: E402
 
 from compute.analysis.correlation import METHODS, correlate, order  # noqa: E402
-from compute.analysis.lite import select  # noqa: E402
+from compute.analysis.lite.selection import select  # noqa: E402
 from compute.analysis.ranking import aggregate  # noqa: E402
 from compute.analysis.ties import tie_classes  # noqa: E402
 from compute.analysis.uncertainty import rank_with_uncertainty  # noqa: E402

@@ -60,7 +60,7 @@ def start(report: Report, folder: Path, repeats: int) -> Path:
         beside=f"importing Gradio alone {time.perf_counter() - began:.2f} s",
     )
     code = (
-        "import sys, app; from leaderboard import ui; ui.build(); "
+        "import sys, app; from leaderboard import server; server.build(); "
         "print(*(name for name in ('torch', 'umap') if name in sys.modules))"
     )
     ended = subprocess.run(
@@ -79,7 +79,7 @@ def start(report: Report, folder: Path, repeats: int) -> Path:
 
 
 def page_sizes(report: Report, address: str) -> None:
-    from leaderboard.views import VIEWS
+    from leaderboard.pages import VIEWS
 
     sizes = {view.key or "/": len(urllib.request.urlopen(address + view.key).read()) / 1000 for view in VIEWS}
     largest = max(sizes, key=sizes.get)
@@ -188,9 +188,7 @@ def table(
     page.wait_for_selector(READY, state="attached")
     page.get_by_role("button", name="Weights", exact=True).click()
     weights = []
-    others = [
-        step / 4 for step in range(21) if step != 4
-    ]  # 1 is the usual weight, which asks nothing of the server
+    others = [step / 4 for step in range(21) if step != 4]  # 1 is the usual weight, which asks nothing of the server
     for place in range(repeats):
         act = (
             "window.began = false; const range = document.querySelector('.lk-range'); "
@@ -199,9 +197,7 @@ def table(
             "else if (window.began) { window.ended = true; seen.disconnect(); } }).observe(root, {attributes: true}); "
             "window.ended = false; range.dispatchEvent(new Event('input', {bubbles: true}))"
         )
-        weights.append(
-            timed(page, f"const root = document.querySelector('{BOARD}'); {act}", "() => window.ended")
-        )
+        weights.append(timed(page, f"const root = document.querySelector('{BOARD}'); {act}", "() => window.ended"))
     report.row(f"change of weights, {size}", weights, budget=150, beside=beside)
     page.context.close()
 
@@ -219,8 +215,7 @@ def stock_table(browser: Browser, *, rows: int, repeats: int) -> dict[str, list[
             cell = "document.querySelector('#stock [data-testid^=cell-]')"
             page.wait_for_function(f"{cell}?.innerText.includes('m0')")
             changed = (
-                f"(() => {{ const before = {cell}.innerText; "
-                f"return () => {cell} && {cell}.innerText !== before; }})()"
+                f"(() => {{ const before = {cell}.innerText; return () => {cell} && {cell}.innerText !== before; }})()"
             )
             times: dict[str, list[float]] = {"sort": [], "switch": []}
             for _ in range(max(3, repeats // 4)):

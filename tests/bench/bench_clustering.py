@@ -60,8 +60,10 @@ def main() -> int:
     found, seconds = timed(lambda: summarise("accuracy", zero_shot.run(subject, shot, {}).items).value)
     wanted, reference = timed(lambda: accuracy_by_loop(noisy, prompts, labels))
     good = found == wanted and seconds < reference
-    print(f"zero-shot            {seconds:7.2f} s   accuracy {found:.4f}   loop over items {reference:7.2f} s   "
-          f"{wanted:.4f}   {reference / seconds:.0f} x")
+    print(
+        f"zero-shot            {seconds:7.2f} s   accuracy {found:.4f}   loop over items {reference:7.2f} s   "
+        f"{wanted:.4f}   {reference / seconds:.0f} x"
+    )
 
     began = time.perf_counter()
     items = clustering.run(subject, Clusters(test=grouped), {}).items
@@ -71,8 +73,10 @@ def main() -> int:
     centres = last_centres(vectors)
     wanted, reference = timed(lambda: nmi_by_loop(vectors, centres, labels))
     good &= abs(found - wanted) < 1e-9
-    print(f"mini-batch k-means   {grouping:7.2f} s   then NMI {found:.6f} in {seconds:.3f} s   items to centres and "
-          f"counts by loop {reference:7.2f} s   {wanted:.6f}   clusters used {len(set(clusters.tolist()))}")
+    print(
+        f"mini-batch k-means   {grouping:7.2f} s   then NMI {found:.6f} in {seconds:.3f} s   items to centres and "
+        f"counts by loop {reference:7.2f} s   {wanted:.6f}   clusters used {len(set(clusters.tolist()))}"
+    )
     print("ok" if good else "OVER")
     return 0 if good else 1
 
@@ -82,8 +86,11 @@ def last_centres(vectors: np.ndarray) -> np.ndarray:
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):
-        return MiniBatchKMeans(n_clusters=CLASSES, batch_size=500, n_init="auto", random_state=42).fit(
-            vectors).cluster_centers_
+        return (
+            MiniBatchKMeans(n_clusters=CLASSES, batch_size=500, n_init="auto", random_state=42)
+            .fit(vectors)
+            .cluster_centers_
+        )
 
 
 if __name__ == "__main__":

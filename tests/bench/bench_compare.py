@@ -22,7 +22,7 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from compute.catalog import shipped
+from compute.catalog.catalog import shipped
 from tests.bench.measure import ARGUMENTS, ROOT, Report, free_port, memory, running
 
 VIT = "laion/clip-vit-b-32-laion2b-s34b-b79k"
@@ -54,12 +54,20 @@ def vit(cache: Path) -> None:
     folder.mkdir(parents=True)
     torch.manual_seed(0)
     model = open_clip.create_model("ViT-B-32", pretrained=None)
-    config = {"model_cfg": open_clip.get_model_config("ViT-B-32"),
-              "preprocess_cfg": {"mean": [0.48, 0.46, 0.41], "std": [0.27, 0.26, 0.28], "interpolation": "bicubic",
-                                 "resize_mode": "shortest", "size": 224}}
+    config = {
+        "model_cfg": open_clip.get_model_config("ViT-B-32"),
+        "preprocess_cfg": {
+            "mean": [0.48, 0.46, 0.41],
+            "std": [0.27, 0.26, 0.28],
+            "interpolation": "bicubic",
+            "resize_mode": "shortest",
+            "size": 224,
+        },
+    }
     (folder / "open_clip_config.json").write_text(json.dumps(config))
-    save_file({name: value.contiguous() for name, value in model.state_dict().items()},
-              folder / "open_clip_model.safetensors")
+    save_file(
+        {name: value.contiguous() for name, value in model.state_dict().items()}, folder / "open_clip_model.safetensors"
+    )
 
 
 def photographs(count: int) -> list[bytes]:
@@ -84,19 +92,23 @@ def opened(browser: Browser, address: str, models: str) -> Page:
 def put(page: Page, files: list[bytes]) -> None:
     """Two new pictures in place of what was there."""
     page.get_by_role("button", name="Clear").click()
-    page.set_input_files(".likeness-tray input[type=file]", [
-        {"name": f"{at}.jpg", "mimeType": "image/jpeg", "buffer": data} for at, data in enumerate(files)])
-    page.wait_for_function("document.querySelector('.likeness-tray').dataset.count === '2' && "
-                           "document.querySelector('.likeness-tray').dataset.busy === 'false' && "
-                           "!document.querySelector('.tr-foot .tr-primary').disabled && "
-                           "document.querySelector('.tr-foot .tr-primary').getAttribute('aria-disabled') !== 'true'")
+    page.set_input_files(
+        ".likeness-tray input[type=file]",
+        [{"name": f"{at}.jpg", "mimeType": "image/jpeg", "buffer": data} for at, data in enumerate(files)],
+    )
+    page.wait_for_function(
+        "document.querySelector('.likeness-tray').dataset.count === '2' && "
+        "document.querySelector('.likeness-tray').dataset.busy === 'false' && "
+        "!document.querySelector('.tr-foot .tr-primary').disabled && "
+        "document.querySelector('.tr-foot .tr-primary').getAttribute('aria-disabled') !== 'true'"
+    )
 
 
 def clicks(page: Page, pictures: list[bytes], repeats: int) -> tuple[list[float], list[float]]:
     """Times from the click to the answer, in ms: of pairs that are new, and of the same pairs once more."""
     new, again = [], []
     for turn in range(repeats):
-        put(page, pictures[2 * turn:2 * turn + 2])
+        put(page, pictures[2 * turn : 2 * turn + 2])
         new.append(page.evaluate(CLICK, {"result": RESULT}))
         again.append(page.evaluate(CLICK, {"result": RESULT}))
     return new[1:], again[1:]  # the first one warms
@@ -104,14 +116,15 @@ def clicks(page: Page, pictures: list[bytes], repeats: int) -> tuple[list[float]
 
 def direct(key: str, pictures: list[bytes]) -> float:
     """Median ms of decoding and encoding a pair with the model alone."""
-    from compute import decoding, models
+    from compute import models
+    from compute.content import decoding
 
     row = next(row for row in shipped().models if row.key == key)
     model = models.load(row, hardware=models.hardware("cpu"))
     times = []
     for at in range(0, len(pictures) - 1, 2):
         began = time.perf_counter()
-        model.embed("image", [model.prepare("image", decoding.decode(one)) for one in pictures[at:at + 2]])
+        model.embed("image", [model.prepare("image", decoding.decode(one)) for one in pictures[at : at + 2]])
         times.append((time.perf_counter() - began) * 1000)
     return float(np.median(times[1:]))
 
@@ -147,7 +160,8 @@ def crowd(report: Report, browser: Browser, address: str, pictures: list[bytes])
             suite = suites[len(switches) % len(suites)]
             began = time.perf_counter()
             page.goto(f"{address}board?suite={suite}") if not switches else page.evaluate(
-                "suite => fetch(`data/board/${suite}`, {cache: 'reload'}).then((one) => one.arrayBuffer())", suite)
+                "suite => fetch(`data/board/${suite}`, {cache: 'reload'}).then((one) => one.arrayBuffer())", suite
+            )
             switches.append((time.perf_counter() - began) * 1000)
     report.fact(f"{VISITORS} visitors compare at once, without an error", not failed, "; ".join(failed[:2]))
     report.row(f"{VISITORS} visitors, all answered", [max(ended) - min(begun)], budget=60, unit="s", single=True)
@@ -167,8 +181,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         os.environ |= {"HF_HUB_CACHE": folder, "HF_HUB_OFFLINE": "1"}  # read once, when the hub's client is imported
         vit(Path(folder))
-        browser = playwright.chromium.launch(executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"),
-                                             args=list(ARGUMENTS))
+        browser = playwright.chromium.launch(
+            executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), args=list(ARGUMENTS)
+        )
         with running(["app.py"], port=free_port(), database=Path(folder) / "board.duckdb") as (address, process, _):
             idle = browser.new_context().new_page()
             idle.goto(f"{address}compare")
@@ -177,9 +192,13 @@ def main() -> None:
             for key, name, budget in (("tiny", "the bundled model", 400), (VIT, "ViT-B/32, random weights", 1200)):
                 page = opened(browser, address, key)
                 new, again = clicks(page, pictures, repeats + 1)
-                alone = direct(key, pictures[:2 * repeats])
-                report.row(f"click to answer, two images, {name}", new, budget=budget,
-                           beside=f"the model alone {alone:.0f} ms: {np.median(new) / alone:.1f} x")
+                alone = direct(key, pictures[: 2 * repeats])
+                report.row(
+                    f"click to answer, two images, {name}",
+                    new,
+                    budget=budget,
+                    beside=f"the model alone {alone:.0f} ms: {np.median(new) / alone:.1f} x",
+                )
                 report.row("... the same pair again", again, budget=100)
                 page.context.close()
             crowd(report, browser, address, pictures)

@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from compute.decoding import decode
+from compute.content.decoding import decode
+from compute.content.items import Column, content_key
 from compute.features import BATCH, LoadedSubject, encoding
 from compute.features.store import FeatureStore
-from compute.items import Column, content_key
 from compute.models.adapter import Hardware
-from compute.models.towers import ImageTower, Towers
+from compute.models.encoders.towers import ImageTower, Towers
 from compute.types import Model
 
 REACH = 0.85
@@ -48,11 +48,20 @@ class Encoder:
         model, _, preprocess = open_clip.create_model_and_transforms(known, pretrained=None)
         run = model.visual
         if name == "small":
-            run = torch.nn.Sequential(torch.nn.Conv2d(3, 64, 16, 16), torch.nn.GELU(),
-                                      torch.nn.AdaptiveAvgPool2d(4), torch.nn.Flatten(), torch.nn.Linear(1024, 64))
+            run = torch.nn.Sequential(
+                torch.nn.Conv2d(3, 64, 16, 16),
+                torch.nn.GELU(),
+                torch.nn.AdaptiveAvgPool2d(4),
+                torch.nn.Flatten(),
+                torch.nn.Linear(1024, 64),
+            )
         run = run.to(hardware.device, getattr(torch, hardware.dtype)).eval()
-        self.towers = Towers(name=name, settings=self.settings, hardware=hardware, image=ImageTower(
-            ready=lambda image: {"pixels": preprocess(image)}, run=lambda batch: run(batch["pixels"])))
+        self.towers = Towers(
+            name=name,
+            settings=self.settings,
+            hardware=hardware,
+            image=ImageTower(ready=lambda image: {"pixels": preprocess(image)}, run=lambda batch: run(batch["pixels"])),
+        )
         self.made = 0
 
     def prepare(self, modality: str, item: Any) -> Any:
@@ -79,8 +88,9 @@ def drawn(folder: Path, count: int, *, seed: int = 0) -> list[Path]:
 def column(paths: Sequence[Path]) -> Column:
     """The files as a column that reads them when needed."""
     keys = np.array([content_key(path.read_bytes()) for path in paths], dtype="S32")
-    return Column(modality="image", keys=keys, read=lambda row: paths[row].read_bytes(),
-                  name=lambda row: paths[row].name)
+    return Column(
+        modality="image", keys=keys, read=lambda row: paths[row].read_bytes(), name=lambda row: paths[row].name
+    )
 
 
 def seconds(do: Callable[[], object]) -> float:
@@ -99,7 +109,7 @@ def compare(name: str, hardware: Hardware, paths: Sequence[Path], *, turns: int)
 
     def forward() -> None:
         for start in range(0, count, batch):
-            model.embed("image", everything[start:start + batch])
+            model.embed("image", everything[start : start + batch])
 
     def decoding() -> None:
         cores = torch.get_num_threads()
@@ -124,30 +134,41 @@ def compare(name: str, hardware: Hardware, paths: Sequence[Path], *, turns: int)
     # Of each turn on its own, so that other work on the machine weighs on all three alike.
     share = float(np.median(spent[slower] / spent["pipeline"]))
     rates = "".join(f"{count / np.median(spent[part]):>10.1f}" for part in parts)
-    print(f"{hardware.device:6}{name:10}{count:>7}{rates}{count / np.median(ideal):>9.1f}{share:>9.0%}"
-          f"{np.median(ideal / spent['pipeline']):>9.0%}  {'ok' if share >= REACH else 'BELOW'}", flush=True)
+    print(
+        f"{hardware.device:6}{name:10}{count:>7}{rates}{count / np.median(ideal):>9.1f}{share:>9.0%}"
+        f"{np.median(ideal / spent['pipeline']):>9.0%}  {'ok' if share >= REACH else 'BELOW'}",
+        flush=True,
+    )
     return share >= REACH
 
 
 def subject(folder: Path, model: Encoder, hardware: Hardware) -> LoadedSubject:
-    row = Model(key=f"random/{model.settings['architecture']}", title="Random", weights="random",
-                abilities=("embed_image",))
-    return LoadedSubject(row, store=FeatureStore(folder), hardware=hardware, load=lambda row, *, hardware: model,
-                         identity=lambda row, *, hardware: {"architecture": row.key, "device": hardware.device})
+    row = Model(
+        key=f"random/{model.settings['architecture']}", title="Random", weights="random", abilities=("embed_image",)
+    )
+    return LoadedSubject(
+        row,
+        store=FeatureStore(folder),
+        hardware=hardware,
+        load=lambda row, *, hardware: model,
+        identity=lambda row, *, hardware: {"architecture": row.key, "device": hardware.device},
+    )
 
 
 def counts(paths: Sequence[Path], more: Sequence[Path], hardware: Hardware) -> bool:
     """What is encoded of columns that share items, and of one more column on a second run."""
     model = Encoder("small", hardware)
-    halves = [column(paths[: len(paths) * 2 // 3]), column(paths[len(paths) // 3:]), column(paths)]
+    halves = [column(paths[: len(paths) * 2 // 3]), column(paths[len(paths) // 3 :]), column(paths)]
     with tempfile.TemporaryDirectory() as folder:
         subject(Path(folder), model, hardware).prepare(halves)
         first, model.made = model.made, 0
         again = subject(Path(folder), model, hardware)
         again.prepare([*halves, column([*paths[:5], *more])])
         items = sum(map(len, halves))
-        print(f"{items} items in 3 columns, {len(paths)} distinct: {first} encoded. "
-              f"A second run with a column of 5 of these and {len(more)} new ones: {model.made} encoded")
+        print(
+            f"{items} items in 3 columns, {len(paths)} distinct: {first} encoded. "
+            f"A second run with a column of 5 of these and {len(more)} new ones: {model.made} encoded"
+        )
         began = time.perf_counter()
         again.embed(halves[2])
         print(f"{len(paths)} encodings read from the store in {1000 * (time.perf_counter() - began):.1f} ms")
@@ -163,16 +184,22 @@ def main() -> None:
     encoding.share_cores()
     import torch
 
-    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads of {os.cpu_count()} cores, OMP_WAIT_POLICY "
-          f"{os.environ['OMP_WAIT_POLICY']}, images a second")
-    print(f"{'':6}{'':10}{'images':>7}{'forward':>10}{'decoding':>10}{'pipeline':>10}{'ideal':>9}{'of lower':>9}"
-          f"{'of ideal':>9}")
+    print(
+        f"torch {torch.__version__}, {torch.get_num_threads()} threads of {os.cpu_count()} cores, OMP_WAIT_POLICY "
+        f"{os.environ['OMP_WAIT_POLICY']}, images a second"
+    )
+    print(
+        f"{'':6}{'':10}{'images':>7}{'forward':>10}{'decoding':>10}{'pipeline':>10}{'ideal':>9}{'of lower':>9}"
+        f"{'of ideal':>9}"
+    )
     cuda = torch.cuda.is_available()
     with tempfile.TemporaryDirectory() as folder:
         paths = drawn(Path(folder), given.images * (40 if cuda else 6))
         cpu = Hardware(device="cpu", dtype="float32")
-        fine = [compare("ViT-B-32", cpu, paths[: given.images], turns=given.turns),
-                compare("small", cpu, paths, turns=given.turns)]
+        fine = [
+            compare("ViT-B-32", cpu, paths[: given.images], turns=given.turns),
+            compare("small", cpu, paths, turns=given.turns),
+        ]
         if cuda:
             gpu = Hardware(device="cuda", dtype="bfloat16")
             fine += [compare(name, gpu, paths, turns=given.turns) for name in ("ViT-B-32", "ViT-L-14", "small")]

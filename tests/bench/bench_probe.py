@@ -19,9 +19,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from compute.items import Column
+from compute.content.items import Column
 from compute.procedures import probe
-from compute.procedures.draws import one_label
+from compute.procedures.shared.sampling import one_label
 from compute.tasks.data import Labelled, Probe
 from compute.types import Model
 from tests.compute.procedures.hard import Hard, hard
@@ -52,8 +52,12 @@ def column(modality: str, letter: str, n: int) -> Column:
 
 
 def labelled(letter: str, labels: np.ndarray, *, classes: int) -> Labelled:
-    return Labelled(names=tuple(f"{letter}{row}" for row in range(len(labels))), labels=labels,
-                    items=column("image", letter, len(labels)), classes=tuple(f"class {at}" for at in range(classes)))
+    return Labelled(
+        names=tuple(f"{letter}{row}" for row in range(len(labels))),
+        labels=labels,
+        items=column("image", letter, len(labels)),
+        classes=tuple(f"class {at}" for at in range(classes)),
+    )
 
 
 def status(field: str) -> int:
@@ -78,8 +82,11 @@ def main() -> int:
     asked = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
     data = hard(classes=CLASSES, each=EACH, width=WIDTH, test=TEST, noise=4.0, scale=2.0)
-    task = Probe(train=labelled("a", data.train_labels, classes=CLASSES), draws=asked.draws,
-                 test=labelled("b", data.test_labels, classes=CLASSES))
+    task = Probe(
+        train=labelled("a", data.train_labels, classes=CLASSES),
+        draws=asked.draws,
+        test=labelled("b", data.test_labels, classes=CLASSES),
+    )
     subject = Stored({b"a": data.train, b"b": data.test})
     options = {"classifier": "knn", "iterations": 100, "device": asked.device}
     probe.run(subject, Probe(train=task.train, test=task.test, draws=1), options | {"iterations": 1})  # loads libraries
@@ -93,8 +100,10 @@ def main() -> int:
     seconds, cores = time.perf_counter() - began, time.process_time() - worked
     peak = status("VmHWM") - before
     accuracy = np.array(found.settings["accuracy_of_draws"])
-    print(f"{'here, on ' + found.settings['device']:36} {seconds:7.2f} s, {cores:6.2f} s of cores   iterations "
-          f"{found.settings['iterations']}   peak above what was there {peak / 1e6:.0f} MB")
+    print(
+        f"{'here, on ' + found.settings['device']:36} {seconds:7.2f} s, {cores:6.2f} s of cores   iterations "
+        f"{found.settings['iterations']}   peak above what was there {peak / 1e6:.0f} MB"
+    )
     taken = one_label(data.train_labels, samples_per_label=16, draws=asked.draws)
     ratios, apart = [], 0.0
     for what, limit in (("as it comes", None), ("on one BLAS thread", 1)):
@@ -104,13 +113,17 @@ def main() -> int:
         reference, cores = time.perf_counter() - began, time.process_time() - worked
         ratios.append(reference / seconds)
         apart = max(apart, abs(np.mean(wanted) - accuracy.mean()))
-        print(f"{'scikit-learn ' + what:36} {reference:7.2f} s, {cores:6.2f} s of cores   iterations {iterations}   "
-              f"{ratios[-1]:.2f} x")
+        print(
+            f"{'scikit-learn ' + what:36} {reference:7.2f} s, {cores:6.2f} s of cores   iterations {iterations}   "
+            f"{ratios[-1]:.2f} x"
+        )
         print(f"{'  accuracy of its draws':36} " + "  ".join(f"{one:.4f}" for one in wanted))
     print(f"{'  accuracy of draws here':36} " + "  ".join(f"{one:.4f}" for one in accuracy))
     good = ratios[0] >= FASTER and apart < CLOSE and min(iterations) == 100
-    print(f"{'ok' if good else 'OVER'}: {ratios[0]:.2f} x (must be {FASTER:g}), mean accuracies differ by at most "
-          f"{100 * apart:.2f} points (must be under {100 * CLOSE:g})")
+    print(
+        f"{'ok' if good else 'OVER'}: {ratios[0]:.2f} x (must be {FASTER:g}), mean accuracies differ by at most "
+        f"{100 * apart:.2f} points (must be under {100 * CLOSE:g})"
+    )
     return 0 if good else 1
 
 

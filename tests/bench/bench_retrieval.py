@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from compute.items import Column
+from compute.content.items import Column
 from compute.procedures import retrieval
 from compute.tasks.data import Mixed, Retrieval
 from compute.types import Model
@@ -59,8 +59,9 @@ def task(queries: np.ndarray, documents: np.ndarray, rng: np.random.Generator) -
     query, document = pairs // m, pairs % m
     near = rng.random(len(pairs)) < 0.5
     documents[document[near]] += 0.25 * queries[query[near]]
-    return Retrieval(queries=mixed(n, "q"), documents=mixed(m, "d"),
-                     relevant=(query, document, rng.integers(1, 4, len(pairs))))
+    return Retrieval(
+        queries=mixed(n, "q"), documents=mixed(m, "d"), relevant=(query, document, rng.integers(1, 4, len(pairs)))
+    )
 
 
 def usual(queries: np.ndarray, documents: np.ndarray, data: Retrieval, *, chunk: int) -> dict[str, float]:
@@ -69,7 +70,7 @@ def usual(queries: np.ndarray, documents: np.ndarray, data: Retrieval, *, chunk:
     names = data.documents.names
     heaps: list[list[tuple[float, str]]] = [[] for _ in range(len(queries))]
     for start in range(0, len(documents), chunk):
-        b = torch.nn.functional.normalize(torch.from_numpy(documents[start:start + chunk]))
+        b = torch.nn.functional.normalize(torch.from_numpy(documents[start : start + chunk]))
         scores = a @ b.T
         values, places = torch.topk(scores, min(DEPTH, scores.shape[1]), dim=1, sorted=False)
         for heap, row, at in zip(heaps, values.tolist(), places.tolist(), strict=True):
@@ -92,8 +93,9 @@ def one_query(gains: list[int], judged: dict[str, int]) -> dict[str, float]:
     best = sorted(judged.values(), reverse=True)
     out = {}
     for at in (5, 10):
-        dcg, ideal = (sum(gain / math.log2(place + 2) for place, gain in enumerate(side[:at]))
-                      for side in (gains, best))
+        dcg, ideal = (
+            sum(gain / math.log2(place + 2) for place, gain in enumerate(side[:at])) for side in (gains, best)
+        )
         out[f"ndcg_at_{at}"] = dcg / ideal
     for at in (1, 3, 10):
         out[f"recall_at_{at}"] = float(any(gain > 0 for gain in gains[:at]))
@@ -140,11 +142,15 @@ def main() -> int:
     ours(queries[:64], documents[:2000], small)  # loads torch's kernels
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    print(f"{QUERIES} queries x {DOCUMENTS} documents x {WIDTH}-d, best {DEPTH}, {torch.get_num_threads()} threads, "
-          f"{device}")
+    print(
+        f"{QUERIES} queries x {DOCUMENTS} documents x {WIDTH}-d, best {DEPTH}, {torch.get_num_threads()} threads, "
+        f"{device}"
+    )
     seconds, found, peak = ours(queries, documents, data)
-    print(f"here                               {seconds:7.1f} s   peak above the embeddings {peak / 1e9:.2f} GB "
-          f"(budget {MEMORY / 1e9:g})")
+    print(
+        f"here                               {seconds:7.1f} s   peak above the embeddings {peak / 1e9:.2f} GB "
+        f"(budget {MEMORY / 1e9:g})"
+    )
     halves = {}
     for what, q, d in (("half the queries", QUERIES // 2, DOCUMENTS), ("half the documents", QUERIES, DOCUMENTS // 2)):
         part, _, above = ours(queries[:q], documents[:d], task(queries[:q].copy(), documents[:d].copy(), rng))
@@ -154,8 +160,10 @@ def main() -> int:
     wanted = usual(queries, documents, data, chunk=chunk)
     reference = clock() - began
     apart = max(abs(found[key] - wanted[key]) for key in wanted)
-    print(f"{f'topk, heaps, loop ({chunk} at a time)':34} {reference:7.1f} s   {reference / seconds:.1f} x "
-          f"(must be {FASTER:g}); metrics differ by at most {apart:.1e}")
+    print(
+        f"{f'topk, heaps, loop ({chunk} at a time)':34} {reference:7.1f} s   {reference / seconds:.1f} x "
+        f"(must be {FASTER:g}); metrics differ by at most {apart:.1e}"
+    )
     print("  " + "  ".join(f"{key} {value:.4f}" for key, value in found.items()))
     good = peak < MEMORY and reference >= FASTER * seconds and max(halves.values()) < LINEAR and apart < 1e-6
     print("ok" if good else "OVER")

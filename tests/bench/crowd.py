@@ -38,9 +38,7 @@ async def switching(port: int, suites: list[str]) -> tuple[list[float], int]:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         for turn in range(SWITCHES):
             began = time.perf_counter()
-            errors += (
-                await fetch(reader, writer, f"/data/board/{suites[(number + turn) % len(suites)]}") != 200
-            )
+            errors += await fetch(reader, writer, f"/data/board/{suites[(number + turn) % len(suites)]}") != 200
             times.append((time.perf_counter() - began) * 1000)
         writer.close()
 

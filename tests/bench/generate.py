@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from compute import build, store
-from compute.catalog import shipped
+from compute.catalog.catalog import shipped
+from compute.database import build, store
 from compute.types import Model, Run, Score
 
 SUITES = ("mieb", "unisim-core")  # every task of these gets a score of every model

@@ -99,9 +99,7 @@ class Report:
         print(f"{what:58}{'':27} {'':5}{'ok' if holds else 'OVER':<5}{beside}", flush=True)
 
     def note(self, what: str, values: list[float], *, unit: str = "ms") -> None:
-        print(
-            f"{what:58}{np.median(values):>9.4g}{np.percentile(values, 95):>9.4g}{'':>9} {unit}", flush=True
-        )
+        print(f"{what:58}{np.median(values):>9.4g}{np.percentile(values, 95):>9.4g}{'':>9} {unit}", flush=True)
 
 
 def free_port() -> int:
@@ -119,9 +117,7 @@ def running(
     if database:
         place["LIKENESS_DATABASE"] = str(database)
     started = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, *command], cwd=ROOT, env=os.environ | place, stdout=subprocess.DEVNULL
-    )
+    process = subprocess.Popen([sys.executable, *command], cwd=ROOT, env=os.environ | place, stdout=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}/"
     try:
         while True:

@@ -46,7 +46,7 @@ def app_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     The import has a new model with a hostile title, and one known model measured again.
     """
-    from compute.catalog import shipped
+    from compute.catalog.catalog import shipped
     from compute.importing import collection, read_scores_csv
     from tests.leaderboard import stand_ins
 
@@ -59,15 +59,11 @@ def app_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
         lines.append(
             f"unisim,example/hostile,{task.key},{task.metrics[0]},0.{60 + place},{title},encoder,1000,Example file"
         )
-        lines.append(
-            f"unisim,openai/clip-vit-base-patch32,{task.key},{task.metrics[0]},0.{65 + place},,,,Example file"
-        )
+        lines.append(f"unisim,openai/clip-vit-base-patch32,{task.key},{task.metrics[0]},0.{65 + place},,,,Example file")
     table = folder / "example.csv"
     table.write_text("\n".join(lines) + "\n")
     results = folder / "results"
-    collection.save(
-        read_scores_csv(table, catalog=catalog), name="scores-example", folder=results / "imported"
-    )
+    collection.save(read_scores_csv(table, catalog=catalog), name="scores-example", folder=results / "imported")
     stand_ins.make(results, tasks=COMPUTED)
     stand_ins.make_map(results, task=COMPUTED[0])
     return stand_ins.database(folder, results=results)
@@ -96,9 +92,7 @@ def server(app_database: Path) -> Iterator[str]:
         finally:
             process.terminate()
             process.wait(timeout=20)
-    assert "Traceback" not in log.read_text(), (
-        f"the server's log holds a traceback:\n{log.read_text()[-3000:]}"
-    )
+    assert "Traceback" not in log.read_text(), f"the server's log holds a traceback:\n{log.read_text()[-3000:]}"
 
 
 def _wait(address: str, process: subprocess.Popen, log: Path) -> None:
@@ -117,9 +111,7 @@ def _wait(address: str, process: subprocess.Popen, log: Path) -> None:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """Chromium, from CHROMIUM or the path; skipped where there is none."""
-    pytest.importorskip(
-        "playwright", reason="playwright is not installed: pip install -r tests/requirements.txt"
-    )
+    pytest.importorskip("playwright", reason="playwright is not installed: pip install -r tests/requirements.txt")
     from playwright.sync_api import sync_playwright
 
     path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
@@ -140,9 +132,7 @@ class Watch:
         self.offences: list[str] = []
         page.on("request", lambda request: self.request(request.url))
         page.on("pageerror", lambda error: self.offend(f"script error: {error}"))
-        page.on(
-            "console", lambda message: message.type == "error" and self.offend(f"console: {message.text}")
-        )
+        page.on("console", lambda message: message.type == "error" and self.offend(f"console: {message.text}"))
 
     def request(self, url: str) -> None:
         parts = urlsplit(url)

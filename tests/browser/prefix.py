@@ -21,12 +21,18 @@ def proxy(target: str, prefix: str) -> Starlette:
     async def forward(request: Request) -> StreamingResponse:
         headers = {name: value for name, value in request.headers.items() if name not in ("host", "accept-encoding")}
         sent = client.build_request(
-            request.method, f"{target}/{request.path_params['path']}", params=request.query_params,
+            request.method,
+            f"{target}/{request.path_params['path']}",
+            params=request.query_params,
             content=await request.body(),
-            headers=headers | {"x-forwarded-host": request.headers["host"], "x-forwarded-proto": "http"})
+            headers=headers | {"x-forwarded-host": request.headers["host"], "x-forwarded-proto": "http"},
+        )
         found = await client.send(sent, stream=True)
-        return StreamingResponse(found.aiter_raw(), status_code=found.status_code, headers={
-            name: value for name, value in found.headers.items() if name not in HOP})
+        return StreamingResponse(
+            found.aiter_raw(),
+            status_code=found.status_code,
+            headers={name: value for name, value in found.headers.items() if name not in HOP},
+        )
 
     return Starlette(routes=[Route(prefix + "/{path:path}", forward, methods=["GET", "HEAD", "POST", "DELETE"])])
 

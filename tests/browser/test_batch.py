@@ -31,7 +31,8 @@ def opened(visit: Callable[..., Any]) -> Callable[..., Any]:
 
 def add(page: Any, data: bytes, name: str = "pairs.csv") -> None:
     page.locator(f"{PLACE} input[type=file]").set_input_files(
-        {"name": name, "mimeType": "application/octet-stream", "buffer": data})
+        {"name": name, "mimeType": "application/octet-stream", "buffer": data}
+    )
 
 
 def ended(page: Any, *, timeout: float = 120_000) -> str:
@@ -65,8 +66,14 @@ def test_the_sample_is_scored_and_comes_back_as_a_file(opened: Callable[..., Any
 
 def test_images_in_a_zip_and_rows_that_fail_or_would_do_harm(opened: Callable[..., Any]) -> None:
     out = io.StringIO()
-    csv.writer(out).writerows([["first", "second", "name"], ["red.png", "a red square", "=cmd()"],
-                               ["red.png", "none.png", HOSTILE], ["red.png", HOSTILE, "third"]])
+    csv.writer(out).writerows(
+        [
+            ["first", "second", "name"],
+            ["red.png", "a red square", "=cmd()"],
+            ["red.png", "none.png", HOSTILE],
+            ["red.png", HOSTILE, "third"],
+        ]
+    )
     page = opened(dark=True)
     add(page, zips.packed({"set/a.csv": out.getvalue().encode(), "set/red.png": png("red")}), "set.zip")
     assert ended(page) == "3 pairs done. 1 row without every score: the column problem says why."
@@ -89,7 +96,8 @@ def test_a_file_that_cannot_be_used_is_a_sentence_each_time(opened: Callable[...
 
 
 def test_others_are_answered_while_a_table_is_at_work_and_a_cancel_keeps_what_is_done(
-        opened: Callable[..., Any], visit: Callable[..., Any]) -> None:
+    opened: Callable[..., Any], visit: Callable[..., Any]
+) -> None:
     page = opened(models="tiny,ms-ssim", inputs="astronaut,photographer")
     pictures = {f"{number}.png": png("red", (2000 + number, 1500)) for number in range(21)}
     table = "first,second\n" + "".join(f"{one}.png,{two}.png\n" for one, two in [*combinations(range(21), 2)][:200])

@@ -88,9 +88,7 @@ def test_back_returns_to_the_suite_before(open_board: Callable) -> None:
     ],
     ids=lambda value: value if "=" not in value else value.partition("=")[0],
 )
-def test_nonsense_in_the_address_gives_the_default_and_a_sentence(
-    open_board: Callable, query: str, named: str
-) -> None:
+def test_nonsense_in_the_address_gives_the_default_and_a_sentence(open_board: Callable, query: str, named: str) -> None:
     page = open_board(query.replace(" ", "%20"), expected="400")
     assert page.locator(BOARD).get_attribute("data-suite") == "unisim-core"
     rows = page.evaluate(ROWS)
@@ -239,9 +237,7 @@ def test_weights_change_ranks_and_filters_do_not(open_board: Callable) -> None:
     found = page.evaluate(ROWS)
     assert 0 < len(found) < len(usual)
     assert all(usual.get(row["title"], row["rank"]) == row["rank"] for row in found)
-    assert [row["rank"] for row in found] != [str(place + 1) for place in range(len(found))], (
-        "ranks were dealt anew"
-    )
+    assert [row["rank"] for row in found] != [str(place + 1) for place in range(len(found))], "ranks were dealt anew"
     page.get_by_label("Search models").fill("")
     page.get_by_role("button", name="Weights", exact=True).click()
     page.get_by_label("Weight of IQA, number").fill("5")

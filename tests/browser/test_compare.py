@@ -27,8 +27,11 @@ def ask(page: Any) -> None:
     """Presses Compare and waits until another answer than the one before stands there."""
     before = page.evaluate(f"document.querySelector('{DONE}')?.dataset.at ?? ''")
     page.get_by_role("button", name="Compare", exact=True).click()
-    page.wait_for_function("([done, before]) => (document.querySelector(done)?.dataset.at ?? before) !== before",
-                           arg=[DONE, before], timeout=SLOW)
+    page.wait_for_function(
+        "([done, before]) => (document.querySelector(done)?.dataset.at ?? before) !== before",
+        arg=[DONE, before],
+        timeout=SLOW,
+    )
 
 
 def test_one_press_answers_something_on_a_first_visit(open_compare: Callable) -> None:
@@ -51,9 +54,13 @@ def test_a_link_fills_the_tray_and_answers(open_compare: Callable) -> None:
 def test_an_upload_is_compared_and_stays_out_of_the_address(open_compare: Callable) -> None:
     page = open_compare()
     page.get_by_role("button", name="Clear").click()
-    page.set_input_files(".likeness-tray input[type=file]", [
-        {"name": f"{colour}.png", "mimeType": "image/png", "buffer": png(colour, (64, 64))}
-        for colour in ("red", "blue")])
+    page.set_input_files(
+        ".likeness-tray input[type=file]",
+        [
+            {"name": f"{colour}.png", "mimeType": "image/png", "buffer": png(colour, (64, 64))}
+            for colour in ("red", "blue")
+        ],
+    )
     page.locator(".likeness-tray[data-count='2'][data-busy=false]").wait_for()
     ask(page)
     assert page.locator(".cp-row").count() == 5
@@ -63,8 +70,10 @@ def test_an_upload_is_compared_and_stays_out_of_the_address(open_compare: Callab
 
 def test_a_file_that_is_no_image_is_a_sentence(open_compare: Callable) -> None:
     page = open_compare(expected="400")  # the browser logs the refusal
-    page.set_input_files(".likeness-tray input[type=file]", [
-        {"name": "notes.png", "mimeType": "image/png", "buffer": b"not an image at all"}])
+    page.set_input_files(
+        ".likeness-tray input[type=file]",
+        [{"name": "notes.png", "mimeType": "image/png", "buffer": b"not an image at all"}],
+    )
     page.locator(".tr-error", has_text="cannot be used").wait_for()
     assert "Traceback" not in page.locator("body").inner_text()
 
@@ -119,8 +128,9 @@ def test_perturbing_an_image_draws_a_curve_a_model(open_compare: Callable) -> No
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_it_fits_a_telephone(open_compare: Callable, dark: bool) -> None:
-    page = open_compare("mode=choice&inputs=heart-left,text-heart-left,text-heart-right&models=tiny,ssim", width=390,
-                        dark=dark)
+    page = open_compare(
+        "mode=choice&inputs=heart-left,text-heart-left,text-heart-right&models=tiny,ssim", width=390, dark=dark
+    )
     page.locator(DONE).wait_for(timeout=SLOW)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.locator(".cp-row").count() == 1  # of the two in the link, SSIM compares no image with text

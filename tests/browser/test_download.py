@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from compute.catalog import shipped
+from compute.catalog.catalog import shipped
 from tests.compute.models import checkpoints, model_hub
 from tests.compute.models.chat_server import running
 from tests.compute.models.model_hub import Hub
@@ -70,10 +70,22 @@ def app(hub: Hub, database: Path, tmp_path_factory: pytest.TempPathFactory) -> I
         port = probe.getsockname()[1]
     with running("--delay", "1") as judge, (folder / "log").open("w") as out:
         place = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
-        process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, env={
-            **place, "LIKENESS_DATABASE": str(database), "GRADIO_SERVER_PORT": str(port), "HF_ENDPOINT": hub.address,
-            "GRADIO_SERVER_NAME": "127.0.0.1", "HF_HOME": str(folder / "hub"), "LIKENESS_ENDPOINT": judge.url,
-            "LIKENESS_MODEL_MEMORY_MB": "3000"})
+        process = subprocess.Popen(
+            [sys.executable, "app.py"],
+            cwd=ROOT,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            env={
+                **place,
+                "LIKENESS_DATABASE": str(database),
+                "GRADIO_SERVER_PORT": str(port),
+                "HF_ENDPOINT": hub.address,
+                "GRADIO_SERVER_NAME": "127.0.0.1",
+                "HF_HOME": str(folder / "hub"),
+                "LIKENESS_ENDPOINT": judge.url,
+                "LIKENESS_MODEL_MEMORY_MB": "3000",
+            },
+        )
         address = f"http://127.0.0.1:{port}/"
         try:
             for _ in range(600):
@@ -138,8 +150,9 @@ def test_what_cannot_be_fetched_is_refused_in_a_sentence_and_the_others_answer(v
     hub.status = 200
     hub.repositories[ROW.weights].sizes = {WEIGHTS: 5_000_000_000}
     press(page)
-    assert said(page, "is too large") == (f"{ROW.title} is too large: it takes about 6.5 GB of memory, and 3.0 GB are "
-                                          "set aside for models")
+    assert said(page, "is too large") == (
+        f"{ROW.title} is too large: it takes about 6.5 GB of memory, and 3.0 GB are set aside for models"
+    )
     assert hub.fetched == []
     hub.repositories[ROW.weights].sizes = {}
 
@@ -156,8 +169,9 @@ def test_who_leaves_ends_the_download(visit: Callable, hub: Hub, app: tuple[str,
     hub.held.set()
 
 
-def test_it_is_added_by_a_click_shows_its_progress_and_can_be_stopped(visit: Callable, hub: Hub,
-                                                                     app: tuple[str, App]) -> None:
+def test_it_is_added_by_a_click_shows_its_progress_and_can_be_stopped(
+    visit: Callable, hub: Hub, app: tuple[str, App]
+) -> None:
     hub.held, hub.asked = threading.Event(), []
     page, other = visit("compare", ready=READY), visit("compare", ready=READY)
     page.get_by_role("button", name=f"Add {ROW.title} (604 MB download)").click()
@@ -177,8 +191,9 @@ def test_it_is_added_by_a_click_shows_its_progress_and_can_be_stopped(visit: Cal
     hub.held.set()
 
 
-def test_two_ask_at_once_it_breaks_off_and_comes_once_and_for_all(visit: Callable, hub: Hub, app: tuple[str, App]
-                                                                  ) -> None:
+def test_two_ask_at_once_it_breaks_off_and_comes_once_and_for_all(
+    visit: Callable, hub: Hub, app: tuple[str, App]
+) -> None:
     kept = app[1].drafts()
     hub.held, hub.cuts, hub.asked = threading.Event(), 1, []
     pages = [visit(f"{LINK},{ROW.key}", ready=READY) for _ in range(2)]
@@ -221,8 +236,10 @@ def test_who_waits_sees_the_place_in_the_queue(visit: Callable) -> None:
         press(page)
     line = pages[2].locator("#answers .progress-text", has_text=re.compile(r"queue: \d/\d"))
     line.wait_for(timeout=SLOW)
-    line, cover = (one.evaluate("one => { const { top, bottom } = one.getBoundingClientRect(); return [top, bottom]; }")
-                   for one in (line, line.locator("..")))
+    line, cover = (
+        one.evaluate("one => { const { top, bottom } = one.getBoundingClientRect(); return [top, bottom]; }")
+        for one in (line, line.locator(".."))
+    )
     assert line[1] - line[0] > 10 and cover[0] <= line[0] and line[1] <= cover[1]  # which cuts what exceeds it
     for page in pages:
         page.locator(DONE).wait_for(timeout=SLOW)

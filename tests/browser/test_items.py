@@ -121,11 +121,15 @@ def test_a_lost_server_is_said_and_can_be_asked_again(open_items: Callable) -> N
     page.locator(".lk-items .lk-item").first.wait_for()
 
 
-def test_run_details_open_from_the_task_the_model_and_the_board(open_items: Callable, visit: Callable,
-                                                                open_board: Callable) -> None:
+def test_run_details_open_from_the_task_the_model_and_the_board(
+    open_items: Callable, visit: Callable, open_board: Callable
+) -> None:
     page = open_items()
-    opened = [page, visit("model?model=example/eye", ready=".lk-run"),
-              open_board("suite=unisim-ood&origin=computed&columns=unisim/imagenet-ooo")]
+    opened = [
+        page,
+        visit("model?model=example/eye", ready=".lk-run"),
+        open_board("suite=unisim-ood&origin=computed&columns=unisim/imagenet-ooo"),
+    ]
     opened[2].locator(".lk-body .lk-row .lk-cell").last.click()
     for one in opened:
         details = one.locator("dialog .lk-run" if one is opened[2] else ".lk-run").last
@@ -159,6 +163,10 @@ def test_items_runs_and_map_can_be_read_by_all(open_items: Callable, look: dict[
     page.locator(".lk-run-body dl").first.wait_for()
     assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
     found = axe.Axe().run(page).response["violations"]
-    grave = [f"{one['id']}: {node['target']} {node.get('failureSummary', '')}" for one in found
-             if one["impact"] in ("serious", "critical") for node in one["nodes"][:4]]
+    grave = [
+        f"{one['id']}: {node['target']} {node.get('failureSummary', '')}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"][:4]
+    ]
     assert grave == [], "\n".join(grave)

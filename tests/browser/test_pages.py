@@ -8,15 +8,14 @@ from typing import Any
 
 import pytest
 
-from leaderboard.views import VIEWS
+from leaderboard.pages import VIEWS
 
 LOOKS = {"light": {}, "dark": {"dark": True}, "phone": {"width": 390}}
 KEYS = [view.key for view in VIEWS]
 NAMES = [view.key or "overview" for view in VIEWS]
 BUSY = ".likeness-board[data-ready=false], [aria-busy=true], .progress-text, .empty.large"  # last: a figure to come
 NONSENSE = (
-    "suite=nowhere&model=no/body&task=x/y&method=guess&metric=%3Cscript%3E&paper=none&q=%00&sort=-&n=1e999"
-    "&page=-7"
+    "suite=nowhere&model=no/body&task=x/y&method=guess&metric=%3Cscript%3E&paper=none&q=%00&sort=-&n=1e999&page=-7"
 )
 
 
@@ -50,9 +49,7 @@ def test_a_page_opens_from_its_address_and_can_be_read_by_all(
     open_page: Callable, key: str, look: dict[str, Any]
 ) -> None:
     """One title, one sentence, no serious violation of the rules for access, nothing to scroll sideways."""
-    axe = pytest.importorskip(
-        "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
-    )
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
     page = open_page(key, **look)
     assert page.locator("h1").count() == 1
     sentence = page.locator("h1 + p").first.inner_text()
@@ -95,9 +92,7 @@ def test_no_name_resolves_in_this_browser(visit: Callable) -> None:
     page = visit("", expected="ERR_NAME_NOT_RESOLVED|Failed to load")
     page.watch.host = ""  # this one request is meant to go elsewhere
     page.watch.offences.clear()
-    answer = page.evaluate(
-        "fetch('http://example.org/', {mode: 'no-cors'}).then(() => 'reached', () => 'nowhere')"
-    )
+    answer = page.evaluate("fetch('http://example.org/', {mode: 'no-cors'}).then(() => 'reached', () => 'nowhere')")
     assert answer == "nowhere"
     page.watch.offences = [one for one in page.watch.offences if "example.org" not in one]
 

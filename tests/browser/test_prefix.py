@@ -28,11 +28,25 @@ def free_port() -> int:
 def behind(app_database: Path) -> Iterator[str]:
     """A second app on the same database, behind a proxy: the address that visitors use."""
     inner, outer = free_port(), free_port()
-    commands = ([sys.executable, "app.py", "--port", str(inner), "--host", "127.0.0.1", "--root-path", PREFIX,
-                 "--database", str(app_database)],
-                [sys.executable, "tests/browser/prefix.py", f"http://127.0.0.1:{inner}", str(outer), PREFIX])
-    processes = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                 for command in commands]
+    commands = (
+        [
+            sys.executable,
+            "app.py",
+            "--port",
+            str(inner),
+            "--host",
+            "127.0.0.1",
+            "--root-path",
+            PREFIX,
+            "--database",
+            str(app_database),
+        ],
+        [sys.executable, "tests/browser/prefix.py", f"http://127.0.0.1:{inner}", str(outer), PREFIX],
+    )
+    processes = [
+        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for command in commands
+    ]
     address = f"http://127.0.0.1:{outer}{PREFIX}/"
     try:
         for _ in range(600):
@@ -52,11 +66,15 @@ def behind(app_database: Path) -> Iterator[str]:
             process.wait(timeout=20)
 
 
-@pytest.mark.parametrize(("address", "ready"), [
-    ("", "#overview table"),
-    ("board?suite=mieb", ".likeness-board[data-ready=true]"),
-    ("correlations?suites=mieb", "#correlations-figure .js-plotly-plot .main-svg"),
-    ("task?task=mini/photographs", ".js-plotly-plot .main-svg")])
+@pytest.mark.parametrize(
+    ("address", "ready"),
+    [
+        ("", "#overview table"),
+        ("board?suite=mieb", ".likeness-board[data-ready=true]"),
+        ("correlations?suites=mieb", "#correlations-figure .js-plotly-plot .main-svg"),
+        ("task?task=mini/photographs", ".js-plotly-plot .main-svg"),
+    ],
+)
 def test_pages_work_under_a_path(behind: str, browser: Any, address: str, ready: str) -> None:
     page, asked, refused = browser.new_page(), [], []
     page.on("request", lambda request: asked.append(urlsplit(request.url)))

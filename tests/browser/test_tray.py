@@ -21,7 +21,11 @@ def test_a_first_visit_is_answered_with_one_press(open_tray: Callable) -> None:
     assert len(data.pop("session")) == 36
     assert data == {
         "inputs": [{"kind": "example", "key": key} for key in ("astronaut", "astronaut-crop", "cat")],
-        "mode": "choice", "question": "", "models": ["tiny", "ssim"], "blind": False}
+        "mode": "choice",
+        "question": "",
+        "models": ["tiny", "ssim"],
+        "blind": False,
+    }
     assert own_query(page) == {"mode": "choice", "inputs": "astronaut,astronaut-crop,cat"}
     assert "__theme=dark" in page.url
 
@@ -99,7 +103,8 @@ def test_a_text_is_written_and_goes_along(open_tray: Callable) -> None:
 def test_what_is_no_image_or_too_large_is_said_in_its_slot(open_tray: Callable, stand_in: StandIn) -> None:
     page = empty(open_tray(expected="400"))
     page.get_by_label("Image files").set_input_files(
-        [file("notes.pdf", b"x", "application/pdf"), file("large.png", b"0" * 8_400_000), file("broken.png", b"bad")])
+        [file("notes.pdf", b"x", "application/pdf"), file("large.png", b"0" * 8_400_000), file("broken.png", b"bad")]
+    )
     count(page, 3)
     slots = page.locator(".tr-slot[data-state=failed]").all_inner_texts()
     assert "notes.pdf is not an image" in slots[0]
@@ -155,7 +160,8 @@ def test_a_server_that_is_full_is_quoted(open_tray: Callable, stand_in: StandIn)
 def test_nine_are_the_most(open_tray: Callable) -> None:
     page = open_tray()
     page.get_by_label("Image files").set_input_files(
-        [file(f"{place}.png", drawn(f"#{place}{place}{place}", kind="PNG")) for place in range(8)])
+        [file(f"{place}.png", drawn(f"#{place}{place}{place}", kind="PNG")) for place in range(8)]
+    )
     count(page, 9)
     assert "2 left out" in page.locator(".tr-notice").inner_text()
     assert page.locator(".tr-empty").count() == 0

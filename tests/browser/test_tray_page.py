@@ -76,8 +76,9 @@ def test_the_camera_runs_only_when_asked_and_stops(open_tray: Callable) -> None:
 
 
 def test_a_camera_that_is_refused_or_missing(open_tray: Callable) -> None:
-    page = open_tray(script="navigator.mediaDevices.getUserMedia = async () => { "
-                            "throw new DOMException('', 'NotAllowedError'); }")
+    page = open_tray(
+        script="navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('', 'NotAllowedError'); }"
+    )
     page.get_by_role("button", name="Camera", exact=True).click()
     page.get_by_text("The browser did not allow the camera").first.wait_for()
     assert page.get_by_role("button", name="Choose image").is_visible()
@@ -100,10 +101,25 @@ def test_everything_is_reached_and_done_by_keys(open_tray: Callable) -> None:
         if name is None:
             break
         order.append(name)
-    wanted = ["Move the reference to the right", "Remove the reference", "Make B the reference", "Choose image",
-              "Write text", "Camera", "Which crop is nearer?", "Credits", "Which is nearest", "Tiny", "SSIM",
-              "Add OpenCLIP ViT-B/32 LAION-2B (605 MB download)", "45 more: 15 to download, 30 not possible here",
-              "Compare", "Hide the models’ names until I have chosen", "Copy link", "Clear"]
+    wanted = [
+        "Move the reference to the right",
+        "Remove the reference",
+        "Make B the reference",
+        "Choose image",
+        "Write text",
+        "Camera",
+        "Which crop is nearer?",
+        "Credits",
+        "Which is nearest",
+        "Tiny",
+        "SSIM",
+        "Add OpenCLIP ViT-B/32 LAION-2B (605 MB download)",
+        "45 more: 15 to download, 30 not possible here",
+        "Compare",
+        "Hide the models’ names until I have chosen",
+        "Copy link",
+        "Clear",
+    ]
     places = [order.index(name) for name in wanted]
     assert places == sorted(places)
     assert "Image files" not in order
@@ -176,8 +192,10 @@ def test_hostile_words_stay_words(open_tray: Callable) -> None:
 
 
 def test_examples_that_do_not_load_leave_a_tray_to_use(open_tray: Callable) -> None:
-    page = open_tray(expected="503", before=lambda page: page.route(
-        "**/live/examples", lambda route: route.fulfill(status=503, body="{}")))
+    page = open_tray(
+        expected="503",
+        before=lambda page: page.route("**/live/examples", lambda route: route.fulfill(status=503, body="{}")),
+    )
     assert "The examples did not load" in page.locator(".tr-notice").inner_text()
     page.get_by_label("Image files").set_input_files([file(), file("b.png", drawn("#123", kind="PNG"))])
     count(page, 2)

@@ -166,15 +166,19 @@ def test_a_link_fills_the_tray_and_asks_once(open_tray: Callable) -> None:
     assert urlsplit(page.url).query == query and told(page) == 1
 
 
-@pytest.mark.parametrize(("query", "named", "fires"), [
-    ("inputs=astronaut,nowhere,cat", "nowhere", 0),
-    ("inputs=cat,cup&models=nobody/nothing,tiny", "nobody/nothing", 1),
-    ("inputs=cat,cup&mode=odd", "does not fit", 1),
-    ("inputs=cat,cup&mode=__proto__", "__proto__", 1),
-    ("mode=quality&inputs=cup&question=<img src=x onerror=window.harmed=1>", "<img", 1),
-    ("inputs=<script>window.harmed=1</script>", "<script>", 0),
-    ("inputs=cat,cup&models=far/model-3", "40 GB", 0),
-], ids=["input", "model", "unfit mode", "mode", "question", "hostile", "impossible"])
+@pytest.mark.parametrize(
+    ("query", "named", "fires"),
+    [
+        ("inputs=astronaut,nowhere,cat", "nowhere", 0),
+        ("inputs=cat,cup&models=nobody/nothing,tiny", "nobody/nothing", 1),
+        ("inputs=cat,cup&mode=odd", "does not fit", 1),
+        ("inputs=cat,cup&mode=__proto__", "__proto__", 1),
+        ("mode=quality&inputs=cup&question=<img src=x onerror=window.harmed=1>", "<img", 1),
+        ("inputs=<script>window.harmed=1</script>", "<script>", 0),
+        ("inputs=cat,cup&models=far/model-3", "40 GB", 0),
+    ],
+    ids=["input", "model", "unfit mode", "mode", "question", "hostile", "impossible"],
+)
 def test_nonsense_in_a_link_is_a_sentence(open_tray: Callable, query: str, named: str, fires: int) -> None:
     page = open_tray(query)
     page.locator(".tr-notice").wait_for()

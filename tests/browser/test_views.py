@@ -68,9 +68,7 @@ def test_the_address_alone_gives_the_view(open_page: Callable, address: str, sho
     ],
     ids=lambda value: value.partition("?")[0],
 )
-def test_an_unknown_value_gives_the_default_and_a_sentence(
-    open_page: Callable, address: str, named: str
-) -> None:
+def test_an_unknown_value_gives_the_default_and_a_sentence(open_page: Callable, address: str, named: str) -> None:
     page = open_page(address)
     message = page.locator(".pg-message:visible, .lk-notice:visible").first
     message.wait_for()

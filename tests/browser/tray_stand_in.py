@@ -1,6 +1,6 @@
 """A server for the tray alone: its files, a page that mounts it, and canned answers in the shapes of the live routes.
 
-    python -m tests.browser.tray_stand_in PORT
+python -m tests.browser.tray_stand_in PORT
 """
 
 from __future__ import annotations
@@ -25,18 +25,27 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 
 import leaderboard
-from leaderboard import static
+from leaderboard.web import static
 
 PREFIX = "/below"  # the app may run under a path
 HOSTILE = '<img src=x onerror="window.harmed=1">${window.harmed=1}{{7*7}}'
 SUGGESTED = "laion/clip-vit-b-32-laion2b-s34b-b79k"
-LOOK = (Path(leaderboard.__file__).parent / "look.css").read_text(encoding="utf-8")
+LOOK = (Path(leaderboard.__file__).parent / "html" / "look.css").read_text(encoding="utf-8")
 ELSEWHERE = "<!doctype html><title>Elsewhere</title><link rel=icon href='data:,'>"
 COLOURS = {"astronaut": "#c96", "astronaut-crop": "#b85", "cat": "#a74", "cup": "#475", "rocket": "#357"}
-MODES = {"pair": ("Pair", 2, 2), "choice": ("Which is nearest", 3, 9), "odd": ("Odd one out", 3, 8),
-         "quality": ("Quality and attributes", 1, 8)}
-QUESTIONS = {"quality": "Quality", "brightness": "Brightness", "colorfulness": "Colourfulness",
-             "contrast": "Contrast", "sharpness": "Sharpness"}
+MODES = {
+    "pair": ("Pair", 2, 2),
+    "choice": ("Which is nearest", 3, 9),
+    "odd": ("Odd one out", 3, 8),
+    "quality": ("Quality and attributes", 1, 8),
+}
+QUESTIONS = {
+    "quality": "Quality",
+    "brightness": "Brightness",
+    "colorfulness": "Colourfulness",
+    "contrast": "Contrast",
+    "sharpness": "Sharpness",
+}
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Compare</title><link rel="icon" href="data:,"><style>
 :root {{ --body-text-color: #1f2937; --background-fill-primary: #fff; --border-color-primary: #e5e7eb; }}
@@ -47,7 +56,7 @@ body {{ background: var(--background-fill-primary); color: var(--body-text-color
 <body><h1>Compare</h1><div class="likeness-tray"></div><input aria-label="Elsewhere"><script type="module">
 if (new URLSearchParams(location.search).get('__theme') === 'dark') document.body.classList.add('dark');
 window.told = [];
-const {{ mount }} = await import(new URL('{assets}tray.js', document.baseURI));
+const {{ mount }} = await import(new URL('{assets}pages/compare/tray.js', document.baseURI));
 mount(document.querySelector('.likeness-tray'), {{
   root: document.baseURI, trigger: (name, data) => window.told.push({{ name, data }}) }});
 </script></body></html>"""
@@ -70,34 +79,84 @@ class StandIn:
         self.__init__()
 
     def routes(self) -> list[Any]:
-        return [Mount(PREFIX, routes=[
-            *static.routes(), Route("/compare", self.page),
-            Route("/elsewhere", lambda request: HTMLResponse(ELSEWHERE)),
-            Route("/live/examples", self.examples), Route("/live/example/{name}.webp", self.picture),
-            Route("/live/plan", self.plan), Route("/live/input", self.input, methods=["POST"]),
-            Route("/live/forget", self.forget, methods=["POST"])])]
+        return [
+            Mount(
+                PREFIX,
+                routes=[
+                    *static.routes(),
+                    Route("/compare", self.page),
+                    Route("/elsewhere", lambda request: HTMLResponse(ELSEWHERE)),
+                    Route("/live/examples", self.examples),
+                    Route("/live/example/{name}.webp", self.picture),
+                    Route("/live/plan", self.plan),
+                    Route("/live/input", self.input, methods=["POST"]),
+                    Route("/live/forget", self.forget, methods=["POST"]),
+                ],
+            )
+        ]
 
     def page(self, request: Request) -> Response:
-        return HTMLResponse(PAGE.format(look=LOOK, assets=static.address("tray")))
+        return HTMLResponse(PAGE.format(look=LOOK, assets=static.address()))
 
     def examples(self, request: Request) -> Response:
-        pictures = [{"key": key, "title": key.replace("-", " ").capitalize(), "modality": "image", "credit": "NASA",
-                     "licence": "public domain", "source": "Great Images, https://example.org/a",
-                     "synthetic": key == "cup",
-                     "thumbnail": f"live/example/{key}.webp", "width": 512, "height": 384} for key in COLOURS]
-        pictures.append({**pictures[0], "key": "hostile", "title": HOSTILE, "credit": HOSTILE, "licence": HOSTILE,
-                         "source": "javascript:window.harmed=1"})
-        texts = [{"key": key, "title": words, "modality": "text", "credit": "Likeness", "licence": "CC0",
-                  "source": "", "synthetic": False, "text": words} for key, words in
-                 (("text-cat", "a photo of a cat"), ("text-cup", "a cup of coffee"), ("text-cat-ar", "صورة لقطة"),
-                  ("text-hostile", HOSTILE))]
-        ready = [("crops", "Which crop is nearer?", "choice", "", ["astronaut", "astronaut-crop", "cat"]),
-                 ("caption", "A photograph and its caption", "pair", "", ["cat", "text-cat"]),
-                 ("odd", "Odd one out", "odd", "", ["astronaut", "astronaut-crop", "rocket"]),
-                 ("bright", "Which is brighter?", "quality", "brightness", ["cup", "rocket"]),
-                 ("broken", "Names what is not here", "pair", "", ["cat", "gone"])]
-        return JSONResponse({"inputs": pictures + texts, "comparisons": [
-            dict(zip(("key", "title", "mode", "question", "inputs"), one, strict=True)) for one in ready]})
+        pictures = [
+            {
+                "key": key,
+                "title": key.replace("-", " ").capitalize(),
+                "modality": "image",
+                "credit": "NASA",
+                "licence": "public domain",
+                "source": "Great Images, https://example.org/a",
+                "synthetic": key == "cup",
+                "thumbnail": f"live/example/{key}.webp",
+                "width": 512,
+                "height": 384,
+            }
+            for key in COLOURS
+        ]
+        pictures.append(
+            {
+                **pictures[0],
+                "key": "hostile",
+                "title": HOSTILE,
+                "credit": HOSTILE,
+                "licence": HOSTILE,
+                "source": "javascript:window.harmed=1",
+            }
+        )
+        texts = [
+            {
+                "key": key,
+                "title": words,
+                "modality": "text",
+                "credit": "Likeness",
+                "licence": "CC0",
+                "source": "",
+                "synthetic": False,
+                "text": words,
+            }
+            for key, words in (
+                ("text-cat", "a photo of a cat"),
+                ("text-cup", "a cup of coffee"),
+                ("text-cat-ar", "صورة لقطة"),
+                ("text-hostile", HOSTILE),
+            )
+        ]
+        ready = [
+            ("crops", "Which crop is nearer?", "choice", "", ["astronaut", "astronaut-crop", "cat"]),
+            ("caption", "A photograph and its caption", "pair", "", ["cat", "text-cat"]),
+            ("odd", "Odd one out", "odd", "", ["astronaut", "astronaut-crop", "rocket"]),
+            ("bright", "Which is brighter?", "quality", "brightness", ["cup", "rocket"]),
+            ("broken", "Names what is not here", "pair", "", ["cat", "gone"]),
+        ]
+        return JSONResponse(
+            {
+                "inputs": pictures + texts,
+                "comparisons": [
+                    dict(zip(("key", "title", "mode", "question", "inputs"), one, strict=True)) for one in ready
+                ],
+            }
+        )
 
     def picture(self, request: Request) -> Response:
         return Response(drawn(COLOURS.get(request.path_params["name"], "#777")), media_type="image/webp")
@@ -110,14 +169,21 @@ class StandIn:
         order = ["quality", *MODES] if len(kinds) == 1 else list(MODES)
         natural = next((key for key in order if not why[key]), "")
         mode = asked["mode"] if asked["mode"] in MODES and not why[asked["mode"]] else natural
-        return JSONResponse({
-            "mode": mode,
-            "modes": [{"key": key, "title": title, "fits": not why[key], "why": why[key]}
-                      for key, (title, *_) in MODES.items()],
-            "questions": [{"key": key, "title": title} for key, title in QUESTIONS.items()],
-            "needs": "" if mode else "Add one more input", "models": self.models(mode, kinds) if mode else [],
-            "reference": next((kinds.index(one) for one in ("text", "image") if kinds.count(one) == 1 < len(kinds) - 1),
-                              0)})
+        return JSONResponse(
+            {
+                "mode": mode,
+                "modes": [
+                    {"key": key, "title": title, "fits": not why[key], "why": why[key]}
+                    for key, (title, *_) in MODES.items()
+                ],
+                "questions": [{"key": key, "title": title} for key, title in QUESTIONS.items()],
+                "needs": "" if mode else "Add one more input",
+                "models": self.models(mode, kinds) if mode else [],
+                "reference": next(
+                    (kinds.index(one) for one in ("text", "image") if kinds.count(one) == 1 < len(kinds) - 1), 0
+                ),
+            }
+        )
 
     def models(self, mode: str, kinds: list[str]) -> list[dict[str, Any]]:
         return [one | {"state": "ready"} if one["key"] in self.here else one for one in models(mode, kinds)]
@@ -131,14 +197,21 @@ class StandIn:
         try:
             image = Image.open(io.BytesIO(data))
         except UnidentifiedImageError:
-            return JSONResponse({"error": "This is no image that can be read. Save it as PNG and drop it again."},
-                                status_code=400)
+            return JSONResponse(
+                {"error": "This is no image that can be read. Save it as PNG and drop it again."}, status_code=400
+            )
         note = "reduced from 3000 x 20 pixels" if image.width == 3000 else ""
         small = io.BytesIO()
         image.convert("RGB").resize((120, 90)).save(small, "WEBP")
-        return JSONResponse({"key": blake2b(data, digest_size=16).hexdigest(), "width": image.width,
-                             "height": image.height, "note": note,
-                             "thumbnail": "data:image/webp;base64," + base64.b64encode(small.getvalue()).decode()})
+        return JSONResponse(
+            {
+                "key": blake2b(data, digest_size=16).hexdigest(),
+                "width": image.width,
+                "height": image.height,
+                "note": note,
+                "thumbnail": "data:image/webp;base64," + base64.b64encode(small.getvalue()).decode(),
+            }
+        )
 
     async def forget(self, request: Request) -> Response:
         self.forgotten.append((await request.body()).decode())
@@ -157,18 +230,43 @@ def problem(mode: str, kinds: list[str]) -> str:
 
 def models(mode: str, kinds: list[str]) -> list[dict[str, Any]]:
     """Three ready ones (two of them without texts), 15 to download, 30 that cannot be had."""
-    def row(key: str, title: str, state: str, *, why: str = "", size: int | None = None, usual: bool = False,
-            kind: str = "encoder") -> dict[str, Any]:
-        return {"key": key, "title": title, "kind": kind, "state": state, "why": why, "bytes": size,
-                "loaded": key == "tiny", "default": usual}
+
+    def row(
+        key: str,
+        title: str,
+        state: str,
+        *,
+        why: str = "",
+        size: int | None = None,
+        usual: bool = False,
+        kind: str = "encoder",
+    ) -> dict[str, Any]:
+        return {
+            "key": key,
+            "title": title,
+            "kind": kind,
+            "state": state,
+            "why": why,
+            "bytes": size,
+            "loaded": key == "tiny",
+            "default": usual,
+        }
 
     found = [row("tiny", "Tiny", "ready", usual=True), row("odd/hostile", HOSTILE, "ready")]
     if "text" not in kinds:
         found.append(row("ssim", "SSIM", "ready", usual=True, kind="metric"))
     found.append(row(SUGGESTED, "OpenCLIP ViT-B/32 LAION-2B", "download", size=605_000_000))
     found += [row(f"lab/model-{n}", f"Model {n}", "download", size=n * 170_000_000 or None) for n in range(14)]
-    return found + [row(f"far/model-{n}", f"Giant {n}", "impossible", kind="mllm",
-                        why="It needs 40 GB of memory; this machine has 8") for n in range(30)]
+    return found + [
+        row(
+            f"far/model-{n}",
+            f"Giant {n}",
+            "impossible",
+            kind="mllm",
+            why="It needs 40 GB of memory; this machine has 8",
+        )
+        for n in range(30)
+    ]
 
 
 def drawn(colour: str, size: tuple[int, int] = (256, 192), kind: str = "WEBP") -> bytes:

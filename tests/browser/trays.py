@@ -46,8 +46,16 @@ def open_tray(browser: Any, tray_address: str, stand_in: StandIn) -> Iterator[Ca
     stand_in.clear()
     watches, made = [], []
 
-    def open_page(query: str = "", *, width: int = 1280, expected: str = "", script: str = "", ready: str = READY,
-                  touch: bool = False, before: Callable[[Any], None] | None = None) -> Any:
+    def open_page(
+        query: str = "",
+        *,
+        width: int = 1280,
+        expected: str = "",
+        script: str = "",
+        ready: str = READY,
+        touch: bool = False,
+        before: Callable[[Any], None] | None = None,
+    ) -> Any:
         made.append(browser.new_context(viewport={"width": width, "height": 900}, has_touch=touch, is_mobile=touch))
         made[-1].set_default_timeout(PATIENCE)
         page = made[-1].new_page()
@@ -74,8 +82,10 @@ def file(name: str = "a photo.png", data: bytes = PICTURE, kind: str = "image/pn
 
 def put(page: Any, target: str, *files: dict[str, Any], kind: str = "drop") -> None:
     """Drops files on a node or pastes them there."""
-    given = [{"name": one["name"], "type": one["mimeType"], "content": base64.b64encode(one["buffer"]).decode()}
-             for one in files]
+    given = [
+        {"name": one["name"], "type": one["mimeType"], "content": base64.b64encode(one["buffer"]).decode()}
+        for one in files
+    ]
     page.evaluate(PUT, [target, given, kind])
 
 
@@ -118,5 +128,6 @@ def mode(page: Any, title: str) -> Any:
 
 
 def announced(page: Any, words: str) -> None:
-    page.wait_for_function(f"(words) => document.querySelector('{TRAY} > .tr-unseen').textContent.includes(words)",
-                           arg=words)
+    page.wait_for_function(
+        f"(words) => document.querySelector('{TRAY} > .tr-unseen').textContent.includes(words)", arg=words
+    )

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from compute import engine, items, runs
-from compute.catalog import Catalog
-from compute.engine import Outcome, plan
+from compute import engine
+from compute.catalog.catalog import Catalog
+from compute.content import items
+from compute.engine import Outcome, plan, run_folders
 from compute.engine.bench import Bench, once
 from compute.features import LoadedSubject
 from compute.features.store import FeatureStore
@@ -27,31 +28,76 @@ from compute.types import Benchmark, Model, Suite, Task
 HARDWARE = Hardware(device="cpu", dtype="float32")
 BOTH = ("embed_image", "embed_text")
 MODELS = (
-    Model(key="small/eye", title="Eye", adapter="eye", abilities=BOTH, modalities=("image", "text"), embed_dim=4,
-          weights="small/Eye", revision="a" * 40, parameters_m=2.0),
-    Model(key="small/dim", title="Dim", adapter="eye", abilities=BOTH, modalities=("image", "text"), embed_dim=4,
-          options={"seed": 3}),
+    Model(
+        key="small/eye",
+        title="Eye",
+        adapter="eye",
+        abilities=BOTH,
+        modalities=("image", "text"),
+        embed_dim=4,
+        weights="small/Eye",
+        revision="a" * 40,
+        parameters_m=2.0,
+    ),
+    Model(
+        key="small/dim",
+        title="Dim",
+        adapter="eye",
+        abilities=BOTH,
+        modalities=("image", "text"),
+        embed_dim=4,
+        options={"seed": 3},
+    ),
     Model(key="small/vision", title="Vision", adapter="eye", abilities=("embed_image",), modalities=("image",)),
-    Model(key="small/gauge", title="Gauge", kind="metric", adapter="gauge", abilities=("compare",),
-          modalities=("image",)),
+    Model(
+        key="small/gauge", title="Gauge", kind="metric", adapter="gauge", abilities=("compare",), modalities=("image",)
+    ),
     Model(key="small/paper", title="Paper"),
 )
 
 
 def _task(key: str, category: str, procedure: str, modalities: tuple[str, ...], chance: float = 0.5) -> Task:
-    return Task(key=f"unisim/{key}", title=key, benchmark="unisim", category=category, dataset=f"made/{key}",
-                revision="b" * 40, procedure=procedure, metrics=("accuracy",), chance=chance, n_items=12,
-                modalities=modalities, suites=("small",))
+    return Task(
+        key=f"unisim/{key}",
+        title=key,
+        benchmark="unisim",
+        category=category,
+        dataset=f"made/{key}",
+        revision="b" * 40,
+        procedure=procedure,
+        metrics=("accuracy",),
+        chance=chance,
+        n_items=12,
+        modalities=modalities,
+        suites=("small",),
+    )
 
 
-TASKS = (_task("near", "Img-2AFC", "choice", ("image",)), _task("said", "Text-2AFC", "choice", ("image", "text")),
-         _task("fine", "IQA", "choice", ("image",)), _task("sharp", "IQA", "choice", ("image",)),
-         _task("odd", "OOO", "odd_one_out", ("image",), 1 / 3))
+TASKS = (
+    _task("near", "Img-2AFC", "choice", ("image",)),
+    _task("said", "Text-2AFC", "choice", ("image", "text")),
+    _task("fine", "IQA", "choice", ("image",)),
+    _task("sharp", "IQA", "choice", ("image",)),
+    _task("odd", "OOO", "odd_one_out", ("image",), 1 / 3),
+)
 CATALOG = Catalog(
     benchmarks=(Benchmark(key="unisim", title="U", paper="", url="", description="", bibtex=""),),
-    suites=(Suite(key="small", title="Small", benchmark="unisim", aggregate="task-mean", description="",
-                  baselines=("small/dim",)),),
-    tasks=TASKS, metrics=METRICS, models=MODELS, datasets=(), aliases=())
+    suites=(
+        Suite(
+            key="small",
+            title="Small",
+            benchmark="unisim",
+            aggregate="task-mean",
+            description="",
+            baselines=("small/dim",),
+        ),
+    ),
+    tasks=TASKS,
+    metrics=METRICS,
+    models=MODELS,
+    datasets=(),
+    aliases=(),
+)
 
 
 def square(colour: Sequence[float]) -> bytes:
@@ -66,9 +112,14 @@ def data(task: Task) -> Data:
     colours = draw.integers(0, 255, (12, 3))
     like, unlike = np.clip(colours + draw.normal(0, 25, (12, 3)), 0, 255), draw.integers(0, 255, (12, 3))
     right = draw.integers(0, 2, 12)
-    files = {name: items.images([square(row) for row in rows], of=f"{task.key}, {name}")
-             for name, rows in (("reference", colours), ("first", np.where(right[:, None] == 0, like, unlike)),
-                                ("second", np.where(right[:, None] == 0, unlike, like)))}
+    files = {
+        name: items.images([square(row) for row in rows], of=f"{task.key}, {name}")
+        for name, rows in (
+            ("reference", colours),
+            ("first", np.where(right[:, None] == 0, like, unlike)),
+            ("second", np.where(right[:, None] == 0, unlike, like)),
+        )
+    }
     names = tuple(f"item {row}" for row in range(12))
     if task.procedure == "odd_one_out":
         return OddOneOut(names=names, members=tuple(files.values()), odd=2 - right)
@@ -76,8 +127,13 @@ def data(task: Task) -> Data:
         said = [items.texts([f"{side} {row}" * (1 + row % 3) for row in range(12)], of=side) for side in ("a", "bb")]
         return Choices(names=names, alternatives=tuple(said), answer=right, reference=files["reference"])
     quality = task.category == "IQA"
-    return Choices(names=names, alternatives=(files["first"], files["second"]), answer=right,
-                   reference=None if quality else files["reference"], question="quality" if quality else "reference")
+    return Choices(
+        names=names,
+        alternatives=(files["first"], files["second"]),
+        answer=right,
+        reference=None if quality else files["reference"],
+        question="quality" if quality else "reference",
+    )
 
 
 class Eye:
@@ -120,14 +176,29 @@ class World:
     def bench(self, *, skip_bad: bool = False, features: str = "features") -> Bench:
         store = FeatureStore(self.folder / features)
         return Bench(
-            hardware=HARDWARE, procedures={"choice": choice.PROCEDURE, "odd_one_out": odd_one_out.PROCEDURE},
-            task_options=lambda task: {}, load=self._load, identity=lambda task: {"draw": 1},
-            need=lambda task: Need(repo=task.dataset, revision=task.revision, bytes=1000, present=True, images=24,
-                                   texts=0),
+            hardware=HARDWARE,
+            procedures={"choice": choice.PROCEDURE, "odd_one_out": odd_one_out.PROCEDURE},
+            task_options=lambda task: {},
+            load=self._load,
+            identity=lambda task: {"draw": 1},
+            need=lambda task: Need(
+                repo=task.dataset, revision=task.revision, bytes=1000, present=True, images=24, texts=0
+            ),
             subject=lambda row: LoadedSubject(
-                row, store=store, hardware=HARDWARE, batch_size=4, skip_bad=skip_bad, load=once(self._model),
-                identity=lambda row, *, hardware: {"adapter": row.adapter, "revision": row.revision,
-                                                   "options": row.options, "dtype": hardware.dtype}))
+                row,
+                store=store,
+                hardware=HARDWARE,
+                batch_size=4,
+                skip_bad=skip_bad,
+                load=once(self._model),
+                identity=lambda row, *, hardware: {
+                    "adapter": row.adapter,
+                    "revision": row.revision,
+                    "options": row.options,
+                    "dtype": hardware.dtype,
+                },
+            ),
+        )
 
     def _load(self, task: Task, options: dict[str, Any]) -> dict[str, Data]:
         found = self.changed.get(task.key) or data(task)
@@ -147,11 +218,19 @@ class World:
 def executed(world: World, *models: str, only: tuple[str, ...] = (), skip_bad: bool = False, **given) -> list[Outcome]:
     """Plans and runs the small suite in the world's folder."""
     bench = given.pop("bench", None) or world.bench(skip_bad=skip_bad)
-    planned = plan.make(CATALOG, suite="small", models=models or ("small/dim",), tasks=only, bench=bench,
-                        results=world.folder / "results", skip_bad=skip_bad, again=given.pop("again", False))
+    planned = plan.make(
+        CATALOG,
+        suite="small",
+        models=models or ("small/dim",),
+        tasks=only,
+        bench=bench,
+        results=world.folder / "results",
+        skip_bad=skip_bad,
+        again=given.pop("again", False),
+    )
     return engine.execute(planned, bench=bench, results=world.folder / "results", skip_bad=skip_bad, **given)
 
 
 def figures(outcomes: list[Outcome]) -> dict[str, float]:
     """Every run's headline by model and task."""
-    return {f"{one.job.model.key} {one.job.name}": runs.headline(one.kept).value for one in outcomes if one.kept}
+    return {f"{one.job.model.key} {one.job.name}": run_folders.headline(one.kept).value for one in outcomes if one.kept}

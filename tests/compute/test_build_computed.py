@@ -10,24 +10,49 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from compute import build, runs, store
-from compute.runs import thumbnails
+from compute.database import build, store
+from compute.engine import run_folders, thumbnails
 from compute.types import Run, Score
 
 CLIP, OTHER = "openai/clip-vit-base-patch32", "laion/clip-vit-b-32-laion2b-s34b-b79k"
 
 
-def keep(root: Path, *, model: str = CLIP, task: str = "unisim/nights", mark: str = "a", value: float = 0.5,
-         count: int = 3, metric: str = "accuracy", **changes: object) -> runs.Kept:
+def keep(
+    root: Path,
+    *,
+    model: str = CLIP,
+    task: str = "unisim/nights",
+    mark: str = "a",
+    value: float = 0.5,
+    count: int = 3,
+    metric: str = "accuracy",
+    **changes: object,
+) -> run_folders.Kept:
     """One run folder with `count` items."""
-    given = {"origin": "computed", "settings": {"variant": changes.pop("variant", "")}, "fingerprint": mark,
-             "started": "2026-01-01T00:00:00+00:00", **changes}
+    given = {
+        "origin": "computed",
+        "settings": {"variant": changes.pop("variant", "")},
+        "fingerprint": mark,
+        "started": "2026-01-01T00:00:00+00:00",
+        **changes,
+    }
     run = Run(id=f"computed/{model}/{task}/{mark}", model=model, task=task, **given)
-    items = pd.DataFrame({"item": [f"item {row}" for row in range(count)], "expected": "A", "answer": "B",
-                          "correct": pd.Series([False] * count, dtype=object), "value": -0.5,
-                          "detail": [{"images": [f"{row:032x}"]} for row in range(count)]})
-    return runs.write(root, run=run, items=runs.table({"default": items}),
-                      scores=[Score(run=run.id, subset="default", metric=metric, value=value, n=count, stderr=0.1)])
+    items = pd.DataFrame(
+        {
+            "item": [f"item {row}" for row in range(count)],
+            "expected": "A",
+            "answer": "B",
+            "correct": pd.Series([False] * count, dtype=object),
+            "value": -0.5,
+            "detail": [{"images": [f"{row:032x}"]} for row in range(count)],
+        }
+    )
+    return run_folders.write(
+        root,
+        run=run,
+        items=run_folders.table({"default": items}),
+        scores=[Score(run=run.id, subset="default", metric=metric, value=value, n=count, stderr=0.1)],
+    )
 
 
 @pytest.fixture
@@ -45,8 +70,9 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 def test_a_run_is_in_the_tables_with_its_folder_as_source(made, tmp_path: Path) -> None:
     kept = keep(tmp_path / "results", value=0.75)
-    report, rows = made("SELECT model, task, value, stderr, n, origin, source FROM leaderboard_scores "
-                        "WHERE origin = 'computed'")
+    report, rows = made(
+        "SELECT model, task, value, stderr, n, origin, source FROM leaderboard_scores WHERE origin = 'computed'"
+    )
     source = "results/openai__clip-vit-base-patch32/unisim__nights/a"
     assert rows == [(CLIP, "unisim/nights", 0.75, 0.1, 3, "computed", source)]
     assert (report.computed, report.problems) == (1, ())
@@ -63,35 +89,39 @@ def test_items_are_there_for_a_page_to_open(made, tmp_path: Path) -> None:
 
 
 def test_of_many_items_every_model_shows_the_same(made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "PAGE_ITEMS", 20)
+    monkeypatch.setattr(run_folders, "PAGE_ITEMS", 20)
     keep(tmp_path / "results", count=90)
     keep(tmp_path / "results", model=OTHER, count=80)
     _, rows = made("SELECT run, list(item ORDER BY item) FROM items GROUP BY run")
     assert [len(items) for _, items in rows] == [20, 20]
     both = [set(items) for _, items in rows]
-    assert set(runs.page_items([f"item {row}" for row in range(90)], most=20)) in both
+    assert set(run_folders.page_items([f"item {row}" for row in range(90)], most=20)) in both
     assert len(both[0] & both[1]) > 12  # all but those of the ten that one lacks
 
 
 def test_a_damaged_folder_is_left_out_and_named(made, tmp_path: Path) -> None:
     keep(tmp_path / "results")
-    (keep(tmp_path / "results", mark="b").folder / runs.MARK).write_text("{")
+    (keep(tmp_path / "results", mark="b").folder / run_folders.MARK).write_text("{")
     keep(tmp_path / "results", mark="c", model="nobody/knows")
     keep(tmp_path / "results", mark="d", metric="unheard")
     report, rows = made("SELECT fingerprint FROM runs WHERE origin = 'computed'")
     assert rows == [("a",)] and len(report.problems) == 3
-    assert [any(word in line for line in report.problems) for word in (
-        "unisim__nights/b is damaged", "'nobody/knows'", "'unheard'")] == [True] * 3
+    assert [
+        any(word in line for line in report.problems)
+        for word in ("unisim__nights/b is damaged", "'nobody/knows'", "'unheard'")
+    ] == [True] * 3
 
 
 def test_damage_within_a_file_costs_only_its_items(made, tmp_path: Path) -> None:
     keep(tmp_path / "results")
-    path = keep(tmp_path / "results", mark="b", started="2027").folder / runs.ITEMS
+    path = keep(tmp_path / "results", mark="b", started="2027").folder / run_folders.ITEMS
     content = bytearray(path.read_bytes())
-    content[4:len(content) // 2] = bytes(len(content) // 2 - 4)
+    content[4 : len(content) // 2] = bytes(len(content) // 2 - 4)
     path.write_bytes(bytes(content))
-    report, rows = made("SELECT fingerprint, (SELECT count(*) FROM items WHERE run = runs.id) FROM runs "
-                        "WHERE origin = 'computed' ORDER BY 1")
+    report, rows = made(
+        "SELECT fingerprint, (SELECT count(*) FROM items WHERE run = runs.id) FROM runs "
+        "WHERE origin = 'computed' ORDER BY 1"
+    )
     assert rows == [("a", 3), ("b", 0)]
     assert len(report.problems) == 1 and "unisim__nights/b/items.parquet" in report.problems[0]
 
@@ -100,8 +130,9 @@ def test_the_newest_run_is_shown_and_the_same_run_counts_once(made, tmp_path: Pa
     keep(tmp_path / "results", mark="old", started="2026-01-01", value=0.9)
     keep(tmp_path / "results", mark="new", started="2026-02-01", value=0.1)
     keep(tmp_path / "assets" / "computed", mark="new", started="2026-01-15", value=0.2)
-    _, rows = made("SELECT fingerprint, main, value FROM runs JOIN scores ON run = id WHERE origin = 'computed' "
-                   "ORDER BY 1")
+    _, rows = made(
+        "SELECT fingerprint, main, value FROM runs JOIN scores ON run = id WHERE origin = 'computed' ORDER BY 1"
+    )
     assert rows == [("new", True, 0.1), ("old", False, 0.9)]
 
 
@@ -131,24 +162,24 @@ def test_a_new_run_makes_the_database_stale(tmp_path: Path) -> None:
     assert not build.is_stale(report.path, results=results)
     kept = keep(results)
     later = report.path.stat().st_mtime + 5
-    os.utime(kept.folder / runs.MARK, (later, later))
+    os.utime(kept.folder / run_folders.MARK, (later, later))
     assert build.is_stale(report.path, results=results) and not build.is_stale(report.path, results=tmp_path / "none")
 
 
 def test_many_runs_are_built_quickly(made, tmp_path: Path) -> None:
     """A model on all of MIEB, 200 items a task: the shipped mini suite is a tenth of it."""
-    from compute.catalog import shipped
+    from compute.catalog.catalog import shipped
 
     whole = keep(tmp_path / "one", count=200)
     for task in shipped().tasks:
         if task.benchmark == "mieb":
-            folder = runs.folder(tmp_path / "results", model=CLIP, task=task.key, fingerprint="a")
+            folder = run_folders.folder(tmp_path / "results", model=CLIP, task=task.key, fingerprint="a")
             folder.mkdir(parents=True)
-            for name in (runs.ITEMS, runs.SCORES):
+            for name in (run_folders.ITEMS, run_folders.SCORES):
                 os.link(whole.folder / name, folder / name)
             run = replace(whole.run, id=f"computed/{CLIP}/{task.key}/a", task=task.key)
-            record = json.loads((whole.folder / runs.MARK).read_text()) | {"id": run.id, "task": task.key}
-            (folder / runs.MARK).write_text(json.dumps(record))
+            record = json.loads((whole.folder / run_folders.MARK).read_text()) | {"id": run.id, "task": task.key}
+            (folder / run_folders.MARK).write_text(json.dumps(record))
     report, [(count,)] = made("SELECT count(*) FROM items")
     assert report.computed == 132 and count == 132 * 200
     assert report.seconds < 15  # under 5 s on an idle machine

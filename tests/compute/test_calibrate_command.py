@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 from typer.testing import CliRunner, Result
 
-from compute import store
 from compute.__main__ import app
 from compute.calibration import making, pairs
+from compute.database import store
 from compute.types import BadInput, LikenessError, NotHere, UnknownKey
 from tests.compute.small_bench import World
 from tests.compute.test_run_command import world as world  # the catalogue and folders of a command's test
@@ -29,12 +29,17 @@ def test_it_says_what_it_made_and_rebuilds(calibrate: Command, world: World) -> 
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
     assert [line.partition(":")[0] for line in lines[:4]] == [
-        f"small/{model}, {pairing}" for model in ("eye", "gauge") for pairing in ("image-image", "quality")]
+        f"small/{model}, {pairing}" for model in ("eye", "gauge") for pairing in ("image-image", "quality")
+    ]
     with store.connect(world.folder / "likeness.duckdb") as connection:
-        found = connection.execute("SELECT model, pairing, n_unrelated, len(unrelated), synthetic FROM calibrations "
-                                   "ORDER BY ALL").fetchall()
-    assert found == [(f"small/{model}", pairing, count, 201, False) for model in ("eye", "gauge")
-                     for pairing, count in (("image-image", 12), ("quality", 24))]
+        found = connection.execute(
+            "SELECT model, pairing, n_unrelated, len(unrelated), synthetic FROM calibrations ORDER BY ALL"
+        ).fetchall()
+    assert found == [
+        (f"small/{model}", pairing, count, 201, False)
+        for model in ("eye", "gauge")
+        for pairing, count in (("image-image", 12), ("quality", 24))
+    ]
     again = calibrate("--models", "small/eye")
     assert again.exit_code == 0 and again.output.count("(there already)") == 2 and "built" not in again.output
     assert "there already" not in calibrate("--models", "small/eye", "--again").output
@@ -66,14 +71,20 @@ def test_an_interrupt_is_one_line_and_130(calibrate: Command, world: World) -> N
     assert result.output.splitlines()[-1].startswith("Interrupted: ") and "Traceback" not in result.output
 
 
-@pytest.mark.parametrize(("words", "error", "said"), [
-    (["--models", "small/eie"], UnknownKey, "Did you mean 'small/eye'"), (["--models", ","], BadInput, "No model"),
-    (["--models", "small/eye", "--tasks", "unisim/neer"], UnknownKey, "Did you mean 'unisim/near'"),
-    (["--models", "small/eye", "--pairs", "5"], BadInput, "too few"),
-    (["--models", "small/eye", "--data", "nowhere"], BadInput, "nowhere"),
-    (["--models", "small/eye", "--tasks", "pairbench/coco-rotation"], LikenessError, "")])
-def test_what_is_wrong_is_said_before_anything_runs(calibrate: Command, world: World, words: list[str],
-                                                    error: type[LikenessError], said: str) -> None:
+@pytest.mark.parametrize(
+    ("words", "error", "said"),
+    [
+        (["--models", "small/eie"], UnknownKey, "Did you mean 'small/eye'"),
+        (["--models", ","], BadInput, "No model"),
+        (["--models", "small/eye", "--tasks", "unisim/neer"], UnknownKey, "Did you mean 'unisim/near'"),
+        (["--models", "small/eye", "--pairs", "5"], BadInput, "too few"),
+        (["--models", "small/eye", "--data", "nowhere"], BadInput, "nowhere"),
+        (["--models", "small/eye", "--tasks", "pairbench/coco-rotation"], LikenessError, ""),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_runs(
+    calibrate: Command, world: World, words: list[str], error: type[LikenessError], said: str
+) -> None:
     result = calibrate(*words)
     assert isinstance(result.exception, error) and said in str(result.exception)
     assert (world.encoded, world.loaded) == (0, 0)

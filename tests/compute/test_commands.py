@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from compute.__main__ import app
-from compute.analysis.maps import COLUMNS
+from compute.analysis.maps.suites import COLUMNS
 from compute.types import BadInput, UnknownKey
 
 run = CliRunner()
@@ -22,10 +22,16 @@ def test_lite_lists_the_chosen_tasks(database: Path) -> None:
     assert sum("unisim/" in line for line in result.output.splitlines()) == 5
 
 
-@pytest.mark.parametrize(("words", "error"), [
-    (["--suite", "mib"], UnknownKey), (["--suite", "cfred-coco", "--size", "3"], BadInput),
-    (["--suite", "unisim-core"], BadInput), (["--suite", "unisim-core", "--hours", "2"], BadInput),
-    (["--suite", "unisim-core", "--size", "4", "--thresholds", "high"], BadInput)])
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["--suite", "mib"], UnknownKey),
+        (["--suite", "cfred-coco", "--size", "3"], BadInput),
+        (["--suite", "unisim-core"], BadInput),
+        (["--suite", "unisim-core", "--hours", "2"], BadInput),
+        (["--suite", "unisim-core", "--size", "4", "--thresholds", "high"], BadInput),
+    ],
+)
 def test_lite_refuses_what_it_cannot_do(database: Path, words: list[str], error: type) -> None:
     result = run.invoke(app, ["lite", *words, "--database", str(database)])
     assert isinstance(result.exception, error)
@@ -33,8 +39,22 @@ def test_lite_refuses_what_it_cannot_do(database: Path, words: list[str], error:
 
 def test_project_writes_one_map(database: Path, tmp_path: Path) -> None:
     target = tmp_path / "maps" / "map.csv"
-    result = run.invoke(app, ["project", "--suites", "pairbench", "--noun", "models", "--seed", "2", "--database",
-                              str(database), "--to", str(target)])
+    result = run.invoke(
+        app,
+        [
+            "project",
+            "--suites",
+            "pairbench",
+            "--noun",
+            "models",
+            "--seed",
+            "2",
+            "--database",
+            str(database),
+            "--to",
+            str(target),
+        ],
+    )
     assert result.exit_code == 0, result.output
     frame = pd.read_csv(target)
     assert tuple(frame.columns) == COLUMNS
@@ -43,11 +63,12 @@ def test_project_writes_one_map(database: Path, tmp_path: Path) -> None:
 
 
 def test_the_shipped_maps_are_the_ones_the_command_makes(database: Path, tmp_path: Path) -> None:
-    from compute.build import PROJECTIONS
+    from compute.database.build import PROJECTIONS
 
     shipped = pd.read_csv(PROJECTIONS)
     assert list(dict.fromkeys(shipped["kind"])) == [
-        f"{noun}:{name}" for name in ("unisim", "pairbench", "mieb") for noun in ("tasks", "models")]
+        f"{noun}:{name}" for name in ("unisim", "pairbench", "mieb") for noun in ("tasks", "models")
+    ]
     target = tmp_path / "map.csv"
     run.invoke(app, ["project", "--suites", "pairbench", "--database", str(database), "--to", str(target)])
     again = pd.read_csv(target)

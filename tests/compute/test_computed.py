@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from compute import runs, store
 from compute.__main__ import app
-from compute.build import COMPUTED
-from compute.catalog import shipped
-from compute.runs import Kept, ways
+from compute.catalog.catalog import shipped
+from compute.database import store
+from compute.database.build import COMPUTED
+from compute.engine import run_folders as runs
+from compute.engine import variants
+from compute.engine.run_folders import Kept
 from compute.types import Score
 
 SLICE = ("mini/image-choice", "mini/things", "mini/sentences", "mini/swaps")
@@ -24,7 +26,9 @@ SLICE = ("mini/image-choice", "mini/things", "mini/sentences", "mini/swaps")
 def shown() -> dict[tuple[str, str], Kept]:
     """The shipped run of each model and task that the board shows."""
     kept = [runs.read(folder) for folder in runs.every(COMPUTED)]
-    main = ways.main_ones(kept, category={task.key: f"{task.benchmark}/{task.category}" for task in shipped().tasks})
+    main = variants.main_ones(
+        kept, category={task.key: f"{task.benchmark}/{task.category}" for task in shipped().tasks}
+    )
     return {(one.run.model, one.run.task): one for one in kept if one.run.id in main}
 
 
@@ -59,8 +63,24 @@ def _variance(score: Score) -> float:
 
 def test_a_slice_made_again_is_the_same(shown: dict[tuple[str, str], Kept], tmp_path: Path) -> None:
     """Items exactly; scores and verdicts but for what another processor's rounding turns over."""
-    made = CliRunner().invoke(app, ["run", "--suite", "mini", "--tasks", ",".join(SLICE), "--device", "cpu", "--models",
-                                    "tiny,ssim", "--results", str(tmp_path), "--thumbnails", "0"])
+    made = CliRunner().invoke(
+        app,
+        [
+            "run",
+            "--suite",
+            "mini",
+            "--tasks",
+            ",".join(SLICE),
+            "--device",
+            "cpu",
+            "--models",
+            "tiny,ssim",
+            "--results",
+            str(tmp_path),
+            "--thumbnails",
+            "0",
+        ],
+    )
     assert made.exit_code == 0, made.output
     again = {(one.run.model, one.run.task): one for one in map(runs.read, runs.every(tmp_path))}
     assert {("tiny", task) for task in SLICE} <= set(again) and ("ssim", "mini/image-choice") in again

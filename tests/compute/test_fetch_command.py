@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from compute.catalog import shipped
-from compute.commands import fetch
+from compute.catalog.catalog import shipped
+from compute.cli import fetch
 from compute.types import NotHere
 from tests.compute.models import model_hub
 
@@ -21,8 +21,14 @@ WEIGHTS = "open_clip_model.safetensors"
 
 def ran(*options: str, **place: str) -> subprocess.CompletedProcess:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
-    return subprocess.run([sys.executable, "-m", "compute", "fetch", *options], env=kept | place, text=True,
-                          capture_output=True, timeout=120, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "compute", "fetch", *options],
+        env=kept | place,
+        text=True,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
 
 
 def test_it_fetches_nothing_without_a_network(tmp_path: Path) -> None:
@@ -40,7 +46,8 @@ def test_it_says_how_far_it_is_and_refuses_what_is_larger_than_the_memory(tmp_pa
         place = {"HF_ENDPOINT": hub.address, "HF_HOME": str(tmp_path / "hub")}
         refused = ran("--models", KEY, "--room", "1200000", "--lines", **place)
         assert refused.stdout == "" and refused.stderr == (
-            f"Error: {ROW.title} is too large: it takes about 1.3 MB of memory, and 1.2 MB are set aside for models\n")
+            f"Error: {ROW.title} is too large: it takes about 1.3 MB of memory, and 1.2 MB are set aside for models\n"
+        )
         assert hub.fetched == []
         repository.sizes = {WEIGHTS: 10**15}
         refused = ran("--models", KEY, **place)
@@ -53,7 +60,7 @@ def test_it_says_how_far_it_is_and_refuses_what_is_larger_than_the_memory(tmp_pa
 
 
 def test_both_numbers_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("compute.live.states.free_disk", lambda: 5_000_000_000)
+    monkeypatch.setattr("compute.live.models.states.free_disk", lambda: 5_000_000_000)
     with pytest.raises(NotHere, match="it takes about 13 GB of memory, and 8.0 GB are set aside for models"):
         fetch.check(ROW, whole=10_000_000_000, lacking=0, room=8_000_000_000)
     with pytest.raises(NotHere, match="4.5 GB are to come, and the disk has 5.0 GB left, of which 1.0 GB stay free"):

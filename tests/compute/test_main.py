@@ -15,8 +15,8 @@ import pytest
 from typer.testing import CliRunner
 
 from compute.__main__ import app
-from compute.catalog import shipped
-from compute.store import ROOT
+from compute.catalog.catalog import shipped
+from compute.database.store import ROOT
 
 HEADING = "benchmark,model,task,metric,value"
 NEW = "benchmark,model,task,metric,value,model_title,model_kind,n"
@@ -56,9 +56,7 @@ def run(root: Path, tmp_path: Path) -> Run:
 def failed(ended: subprocess.CompletedProcess, *words: str) -> None:
     lines = ended.stderr.strip().splitlines()
     assert ended.returncode == 1, (ended.stdout, ended.stderr)
-    assert len(lines) == 1 and lines[0].startswith("Error: ") and all(word in lines[0] for word in words), (
-        ended.stderr
-    )
+    assert len(lines) == 1 and lines[0].startswith("Error: ") and all(word in lines[0] for word in words), ended.stderr
 
 
 def test_build_says_what_it_made(run: Run, tmp_path: Path) -> None:
@@ -67,9 +65,7 @@ def test_build_says_what_it_made(run: Run, tmp_path: Path) -> None:
     catalog = shipped()
     assert ended.stdout.startswith(f"own.duckdb: {len(catalog.models)} models, {len(catalog.tasks)} tasks, ")
     with duckdb.connect(str(tmp_path / "own.duckdb"), read_only=True) as database:
-        runs, scores = database.execute(
-            "SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM scores)"
-        ).fetchone()
+        runs, scores = database.execute("SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM scores)").fetchone()
     assert f"{runs} runs, {scores} scores" in ended.stdout
     assert not (tmp_path / "likeness.duckdb").exists()
 
@@ -157,6 +153,6 @@ def test_help_names_every_command(run: Run) -> None:
 
 def test_the_readme_lists_every_command() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    listed = text[text.index("`python -m compute --help` lists the commands:"):].partition(".")[0]
+    listed = text[text.index("`python -m compute --help` lists the commands:") :].partition(".")[0]
     commands = {command.name or command.callback.__name__ for command in app.registered_commands}
     assert commands <= set(re.findall(r"`([a-z]+)`", listed))

@@ -44,7 +44,9 @@ def test_lines_go_where_they_are_wanted(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().err == "waiting for another process\n"
 
 
-@pytest.mark.parametrize(("seconds", "said"), [(0.04, "0.0 s"), (9.94, "9.9 s"), (59.4, "59 s"), (59.6, "1 min 00 s"),
-                                               (185, "3 min 05 s"), (7620, "2 h 07 min")])
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.04, "0.0 s"), (9.94, "9.9 s"), (59.4, "59 s"), (59.6, "1 min 00 s"), (185, "3 min 05 s"), (7620, "2 h 07 min")],
+)
 def test_durations(seconds: float, said: str) -> None:
     assert duration(seconds) == said

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from compute import build, catalog, store
 from compute.__main__ import app
+from compute.catalog import catalog
+from compute.database import build, store
 from compute.engine import bench
 from compute.types import BadInput, LikenessError, NotHere, UnknownKey
 from tests.compute.small_bench import CATALOG, World
@@ -23,8 +24,13 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     """A catalogue with small tasks and models more, results and database in the test's own folder."""
     shipped = catalog.shipped()
     sets = tuple(catalog.Dataset(key=task.dataset, title="") for task in CATALOG.tasks)
-    whole = replace(shipped, suites=(*shipped.suites, *CATALOG.suites), tasks=(*shipped.tasks, *CATALOG.tasks),
-                    models=(*shipped.models, *CATALOG.models), datasets=(*shipped.datasets, *sets))
+    whole = replace(
+        shipped,
+        suites=(*shipped.suites, *CATALOG.suites),
+        tasks=(*shipped.tasks, *CATALOG.tasks),
+        models=(*shipped.models, *CATALOG.models),
+        datasets=(*shipped.datasets, *sets),
+    )
     made = World(folder=tmp_path)
     monkeypatch.setattr(catalog, "shipped", lambda: whole)
     monkeypatch.setattr(build, "shipped", lambda: whole)
@@ -112,15 +118,21 @@ def test_results_elsewhere_are_kept_and_the_database_is_not_touched(run: Command
     assert not (world.folder / "likeness.duckdb").exists()
 
 
-@pytest.mark.parametrize(("words", "error", "said"), [
-    (["--suite", "smal", "--models", "small/dim"], UnknownKey, "Did you mean 'small'"),
-    (["--models", "small/din"], UnknownKey, "Did you mean 'small/dim'"),
-    (["--models", "small/dim", "--tasks", "unisim/neer"], UnknownKey, "Did you mean 'unisim/near'"),
-    (["--models", ","], BadInput, "No model"), (["--models", "small/dim", "--data", "nowhere"], BadInput, "nowhere"),
-    (["--models", "small/dim", "--option", "colour=red"], BadInput, "'colour=red'"),
-    (["--models", "small/dim", "--dtype", "float7"], BadInput, "float7")])
-def test_what_is_wrong_is_said_before_anything_runs(run: Command, world: World, words: list[str],
-                                                    error: type[LikenessError], said: str) -> None:
+@pytest.mark.parametrize(
+    ("words", "error", "said"),
+    [
+        (["--suite", "smal", "--models", "small/dim"], UnknownKey, "Did you mean 'small'"),
+        (["--models", "small/din"], UnknownKey, "Did you mean 'small/dim'"),
+        (["--models", "small/dim", "--tasks", "unisim/neer"], UnknownKey, "Did you mean 'unisim/near'"),
+        (["--models", ","], BadInput, "No model"),
+        (["--models", "small/dim", "--data", "nowhere"], BadInput, "nowhere"),
+        (["--models", "small/dim", "--option", "colour=red"], BadInput, "'colour=red'"),
+        (["--models", "small/dim", "--dtype", "float7"], BadInput, "float7"),
+    ],
+)
+def test_what_is_wrong_is_said_before_anything_runs(
+    run: Command, world: World, words: list[str], error: type[LikenessError], said: str
+) -> None:
     result = run(*words)
     assert isinstance(result.exception, error) and said in str(result.exception)
     assert (world.encoded, world.loaded) == (0, 0)

@@ -6,23 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.queries import Database
-from leaderboard.routes import Boards
+from leaderboard.data.database import Database
+from leaderboard.data.suite_cache import SuiteCache
 
 MODEL = "google/siglip-so400m-patch14-224"
 
 
 @pytest.fixture(scope="session")
-def boards(database: Path) -> Boards:
+def suite_cache(database: Path) -> SuiteCache:
     """Tables, rankings and payloads of the shipped figures."""
-    return Boards(Database(database))
+    return SuiteCache(Database(database))
 
 
 @pytest.fixture(scope="session")
-def imported_boards(tmp_path_factory: pytest.TempPathFactory) -> Boards:
+def imported_suite_cache(tmp_path_factory: pytest.TempPathFactory) -> SuiteCache:
     """The same with one model measured again on every task of unisim-core but the last, from a file."""
-    from compute.build import build
-    from compute.catalog import shipped
+    from compute.catalog.catalog import shipped
+    from compute.database.build import build
     from compute.importing import collection, read_scores_csv
 
     folder = tmp_path_factory.mktemp("imported")
@@ -34,7 +34,7 @@ def imported_boards(tmp_path_factory: pytest.TempPathFactory) -> Boards:
     (folder / "again.csv").write_text("\n".join(lines))
     found = read_scores_csv(folder / "again.csv", catalog=shipped())
     collection.save(found, name="scores-again", folder=folder / "results" / "imported")
-    return Boards(Database(build(folder / "likeness.duckdb", results=folder / "results").path))
+    return SuiteCache(Database(build(folder / "likeness.duckdb", results=folder / "results").path))
 
 
 @pytest.fixture(scope="session")
@@ -49,5 +49,5 @@ def stand_in_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def stand_in_boards(stand_in_database: Path) -> Boards:
-    return Boards(Database(stand_in_database))
+def stand_in_suite_cache(stand_in_database: Path) -> SuiteCache:
+    return SuiteCache(Database(stand_in_database))

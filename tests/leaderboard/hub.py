@@ -54,9 +54,16 @@ def handler(hub: Hub) -> type[Handler]:
             elif hub.error:
                 self.say(404, {"X-Error-Code": hub.error, "X-Error-Message": "Not here"})
             elif self.path in (f"/datasets/{REPO}/resolve/{revision}/{FILE}" for revision in ("main", hub.commit)):
-                self.say(302, {"X-Repo-Commit": hub.commit, "X-Linked-Etag": f'"{digest}"', "ETag": '"redirect"',
-                               "X-Linked-Size": str(len(hub.content)),
-                               "Location": f"http://localhost:{self.server.server_address[1]}/store/{digest}"})
+                self.say(
+                    302,
+                    {
+                        "X-Repo-Commit": hub.commit,
+                        "X-Linked-Etag": f'"{digest}"',
+                        "ETag": '"redirect"',
+                        "X-Linked-Size": str(len(hub.content)),
+                        "Location": f"http://localhost:{self.server.server_address[1]}/store/{digest}",
+                    },
+                )
             else:
                 self.say(404, {"X-Error-Code": "EntryNotFound"})
 
@@ -67,7 +74,7 @@ def handler(hub: Hub) -> type[Handler]:
             self.send_header("ETag", f'"{digest}"')
             self.send_header("Content-Length", str(len(hub.content)))
             self.end_headers()
-            self.wfile.write(hub.content[:len(hub.content) // 2] if hub.cut else hub.content)
+            self.wfile.write(hub.content[: len(hub.content) // 2] if hub.cut else hub.content)
             self.close_connection = hub.cut
 
         def say(self, status: int, headers: dict[str, str]) -> None:

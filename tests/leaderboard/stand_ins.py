@@ -12,14 +12,16 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from compute import build, engine, item_maps, items
-from compute.analysis import item_map
-from compute.catalog import Catalog, shipped
-from compute.engine import plan
+from compute import engine
+from compute.analysis.maps import images as item_map
+from compute.catalog.catalog import Catalog, shipped
+from compute.content import items
+from compute.content.messages import Question, Reply
+from compute.database import build
+from compute.engine import image_maps, plan
 from compute.engine.bench import Bench
 from compute.features import LoadedSubject
 from compute.features.store import FeatureStore
-from compute.messages import Question, Reply
 from compute.models.adapter import Hardware
 from compute.procedures import PROCEDURES
 from compute.tasks.data import (
@@ -39,15 +41,40 @@ from compute.tasks.source import Need
 from compute.types import Model, Task
 
 BOTH = ("embed_image", "embed_text")
-EYE = Model(key="example/eye", title="Example Eye", adapter="eye", abilities=BOTH, modalities=("image", "text"),
-            weights="example/Eye", revision="a" * 40, parameters_m=2.0, embed_dim=8)
+EYE = Model(
+    key="example/eye",
+    title="Example Eye",
+    adapter="eye",
+    abilities=BOTH,
+    modalities=("image", "text"),
+    weights="example/Eye",
+    revision="a" * 40,
+    parameters_m=2.0,
+    embed_dim=8,
+)
 DIM = replace(EYE, key="example/dim", title="Example Dim", options={"seed": 5})
-JUDGE = Model(key="example/judge", title="Example Judge", kind="mllm", adapter="judge", abilities=("choose",),
-              modalities=("image", "text"))
+JUDGE = Model(
+    key="example/judge",
+    title="Example Judge",
+    kind="mllm",
+    adapter="judge",
+    abilities=("choose",),
+    modalities=("image", "text"),
+)
 # One task of every kind, by the procedure's key; two more where the form differs.
-TASKS = ("unisim/nights", "unisim/imagereward", "unisim/kadid-10k", "unisim/imagenet-ooo", "unisim/roxford",
-         "mieb/cifar10clustering", "mieb/sugarcrepe", "mieb/cifar10zeroshot", "mieb/cifar10", "mieb/sts12visualsts",
-         "mieb/blinkit2imultichoice")
+TASKS = (
+    "unisim/nights",
+    "unisim/imagereward",
+    "unisim/kadid-10k",
+    "unisim/imagenet-ooo",
+    "unisim/roxford",
+    "mieb/cifar10clustering",
+    "mieb/sugarcrepe",
+    "mieb/cifar10zeroshot",
+    "mieb/cifar10",
+    "mieb/sts12visualsts",
+    "mieb/blinkit2imultichoice",
+)
 COLOURS = {"red": (200, 40, 40), "green": (40, 160, 60), "blue": (50, 80, 200), "yellow": (220, 190, 40)}
 ROWS = 60
 MORE = 260  # items of one task: more than get pictures
@@ -66,8 +93,9 @@ def make(results: Path, *, tasks: Sequence[str] = TASKS, models: Sequence[Model]
     for key in tasks:
         suite = known.task(key).suites[0]
         made = bench(results)
-        planned = plan.make(known, suite=suite, models=[model.key for model in models], tasks=[key], bench=made,
-                            results=results)
+        planned = plan.make(
+            known, suite=suite, models=[model.key for model in models], tasks=[key], bench=made, results=results
+        )
         for outcome in engine.execute(planned, bench=made, results=results):
             assert outcome.state in ("made", "left out", "there"), outcome.reason
 
@@ -77,15 +105,25 @@ def make_map(results: Path, *, task: str, model: Model = EYE) -> Path:
     before = item_map.place
     item_map.place = _placed
     try:
-        return item_maps.make(catalog().task(task), model, bench=bench(results), results=results).path
+        return image_maps.make(catalog().task(task), model, bench=bench(results), results=results).path
     finally:
         item_map.place = before
 
 
 def _placed(*, vectors: np.ndarray, seed: int, n_neighbors: int, min_dist: float) -> item_map.ItemMap:
-    return item_map.ItemMap(xy=np.asarray(vectors, float)[:, :2], trustworthiness=0.9, settings={
-        "seed": seed, "n_neighbors": n_neighbors, "min_dist": min_dist, "trust_neighbors": 15, "start": "none",
-        "umap-learn": "none", "scikit-learn": "none"})
+    return item_map.ItemMap(
+        xy=np.asarray(vectors, float)[:, :2],
+        trustworthiness=0.9,
+        settings={
+            "seed": seed,
+            "n_neighbors": n_neighbors,
+            "min_dist": min_dist,
+            "trust_neighbors": 15,
+            "start": "none",
+            "umap-learn": "none",
+            "scikit-learn": "none",
+        },
+    )
 
 
 def database(folder: Path, *, results: Path) -> Path:
@@ -101,16 +139,30 @@ def database(folder: Path, *, results: Path) -> Path:
 def bench(results: Path) -> Bench:
     store = FeatureStore(results / "features")
     return Bench(
-        hardware=Hardware(device="cpu", dtype="float32"), procedures={one.key: one for one in PROCEDURES},
-        task_options=lambda task: {}, load=lambda task, options: {"default": data(task)}, identity=lambda task: {},
+        hardware=Hardware(device="cpu", dtype="float32"),
+        procedures={one.key: one for one in PROCEDURES},
+        task_options=lambda task: {},
+        load=lambda task, options: {"default": data(task)},
+        identity=lambda task: {},
         need=lambda task: Need(repo="", revision="", bytes=0, present=True, images=None, texts=None),
         subject=lambda row: LoadedSubject(
-            row, store=store, hardware=Hardware(device="cpu", dtype="float32"), batch_size=32,
+            row,
+            store=store,
+            hardware=Hardware(device="cpu", dtype="float32"),
+            batch_size=32,
             load=lambda row, *, hardware: Judge() if row.adapter == "judge" else Eye(row),
             identity=lambda row, *, hardware: {
-                "adapter": row.adapter, "version": 1, "weights": row.weights, "revision": row.revision,
-                "options": row.options, "dtype": hardware.dtype, "device": hardware.device,
-                "packages": {"numpy": np.__version__}}))
+                "adapter": row.adapter,
+                "version": 1,
+                "weights": row.weights,
+                "revision": row.revision,
+                "options": row.options,
+                "dtype": hardware.dtype,
+                "device": hardware.device,
+                "packages": {"numpy": np.__version__},
+            },
+        ),
+    )
 
 
 class Eye:
@@ -126,10 +178,10 @@ class Eye:
         if modality == "text":
             seen = [np.array(COLOURS[word]) for word in str(item).lower().split() if word in COLOURS]
             colour = np.mean(seen, axis=0) / 255 if seen else np.full(3, 0.5)
-            return np.array([*colour, *(colour ** 2), 0.1, 0.2], dtype=np.float32)
+            return np.array([*colour, *(colour**2), 0.1, 0.2], dtype=np.float32)
         pixels = np.asarray(item.convert("RGB"), dtype=np.float32) / 255
         colour = pixels.mean(axis=(0, 1))
-        return np.array([*colour, *(colour ** 2), pixels.std(), 0.2], dtype=np.float32)
+        return np.array([*colour, *(colour**2), pixels.std(), 0.2], dtype=np.float32)
 
     def embed(self, modality: str, prepared: Sequence[np.ndarray]) -> np.ndarray:
         vectors = np.stack(prepared)
@@ -142,10 +194,17 @@ class Judge:
     settings: dict[str, Any] = {"temperature": 0}
 
     def reply(self, questions: Sequence[Question]) -> list[Reply]:
-        said = ("(A)", "The answer is (B), because its colours are nearer to those of the reference image.",
-                "Both look alike to me.", HOSTILE, "B")
-        return [Reply(item=one.item, text=said[sum(map(ord, one.item)) % len(said)], input_tokens=90, output_tokens=4)
-                for one in questions]
+        said = (
+            "(A)",
+            "The answer is (B), because its colours are nearer to those of the reference image.",
+            "Both look alike to me.",
+            HOSTILE,
+            "B",
+        )
+        return [
+            Reply(item=one.item, text=said[sum(map(ord, one.item)) % len(said)], input_tokens=90, output_tokens=4)
+            for one in questions
+        ]
 
 
 def square(colour: Sequence[float], *, mark: int) -> bytes:
@@ -166,8 +225,13 @@ def data(task: Task) -> Data:
     names = tuple(f"item {row:03d}" for row in range(rows))
 
     def images(labels: np.ndarray, spread: float = 45, of: str = "") -> items.Column:
-        return items.images([square(np.array(COLOURS[classes[label]]) + draw.normal(0, spread, 3), mark=row + len(of))
-                             for row, label in enumerate(labels)], of=of or task.key)
+        return items.images(
+            [
+                square(np.array(COLOURS[classes[label]]) + draw.normal(0, spread, 3), mark=row + len(of))
+                for row, label in enumerate(labels)
+            ],
+            of=of or task.key,
+        )
 
     def words(labels: np.ndarray, of: str) -> items.Column:
         return items.texts([f"a {classes[label]} square, number {row}" for row, label in enumerate(labels)], of=of)
@@ -178,17 +242,28 @@ def data(task: Task) -> Data:
     held = Labelled(names=names, items=images(labels), labels=labels, classes=classes)
     match task.procedure:
         case "choice" if "text" in task.modalities:
-            return Choices(names=names, alternatives=(images(first, of="a"), images(second, of="b")), answer=right,
-                           reference=words(labels, "prompt"))
+            return Choices(
+                names=names,
+                alternatives=(images(first, of="a"), images(second, of="b")),
+                answer=right,
+                reference=words(labels, "prompt"),
+            )
         case "choice":
             quality = task.category == "IQA"
-            return Choices(names=names, alternatives=(images(first, of="a"), images(second, of="b")), answer=right,
-                           reference=None if quality else images(labels, of="reference"),
-                           question="quality" if quality else "reference")
+            return Choices(
+                names=names,
+                alternatives=(images(first, of="a"), images(second, of="b")),
+                answer=right,
+                reference=None if quality else images(labels, of="reference"),
+                question="quality" if quality else "reference",
+            )
         case "odd_one_out":
             odd = draw.integers(0, 3, rows)
-            return OddOneOut(names=names, odd=odd, members=tuple(
-                images(np.where(odd == at, other, labels), of=f"member {at}") for at in range(3)))
+            return OddOneOut(
+                names=names,
+                odd=odd,
+                members=tuple(images(np.where(odd == at, other, labels), of=f"member {at}") for at in range(3)),
+            )
         case "clustering":
             return Clusters(test=held)
         case "zero_shot":
@@ -197,26 +272,40 @@ def data(task: Task) -> Data:
             train = Labelled(names=names, items=images(labels, of="train"), labels=labels, classes=classes)
             return Probe(train=train, test=held, samples_per_label=4, draws=3)
         case "sts":
-            return Sentences(names=names, first=images(labels, of="a"), second=images(first, of="b"),
-                             human=np.round(5.0 * (first == labels) - draw.uniform(0, 2, rows) * (first == labels), 1))
+            return Sentences(
+                names=names,
+                first=images(labels, of="a"),
+                second=images(first, of="b"),
+                human=np.round(5.0 * (first == labels) - draw.uniform(0, 2, rows) * (first == labels), 1),
+            )
         case "matching":
-            return Matches(names=names, images=(images(labels, 90),),
-                           captions=(words(labels, "right"), words(other, "wrong")))
+            return Matches(
+                names=names, images=(images(labels, 90),), captions=(words(labels, "right"), words(other, "wrong"))
+            )
     return _retrieval(task, names, labels, other, images=images, words=words, draw=draw)
 
 
-def _retrieval(task: Task, names: tuple[str, ...], labels: np.ndarray, other: np.ndarray, *, images: Any, words: Any,
-               draw: np.random.Generator) -> Retrieval:
+def _retrieval(
+    task: Task,
+    names: tuple[str, ...],
+    labels: np.ndarray,
+    other: np.ndarray,
+    *,
+    images: Any,
+    words: Any,
+    draw: np.random.Generator,
+) -> Retrieval:
     rows = np.arange(len(names))
     queries = Mixed(names=names, text=words(labels, "query"), text_at=rows)
     both = np.concatenate([labels, other])
-    documents = Mixed(names=tuple(f"picture {row}" for row in range(len(both))), image=images(both, 80),
-                      image_at=np.arange(len(both)))
+    documents = Mixed(
+        names=tuple(f"picture {row}" for row in range(len(both))), image=images(both, 80), image_at=np.arange(len(both))
+    )
     at = np.flatnonzero(labels[:, None] == both[None]) % len(both)
-    relevant: Mapping[str, Any] = {"relevant": (np.repeat(rows, [(both == one).sum() for one in labels]), at,
-                                                np.ones(len(at)))}
+    relevant: Mapping[str, Any] = {
+        "relevant": (np.repeat(rows, [(both == one).sum() for one in labels]), at, np.ones(len(at)))
+    }
     if task.procedure == "retrieval":
         return Retrieval(queries=queries, documents=documents, **relevant)
     pairs = np.concatenate([rows, rows]), np.concatenate([rows, rows + len(rows)])
-    return Retrieval(queries=queries, documents=documents, candidates=pairs,
-                     relevant=(rows, rows, np.ones(len(rows))))
+    return Retrieval(queries=queries, documents=documents, candidates=pairs, relevant=(rows, rows, np.ones(len(rows))))

@@ -68,8 +68,7 @@ def test_people_rank_by_their_rate(number: int):
     assert rates == sorted(rates, reverse=True)
     assert [int(row["Human rank"]) for row in generators(number).values()] == list(range(1, len(rates) + 1))
     assert all(
-        (text.endswith("%")) == (number != 3)
-        for text in (r[human(number)] for r in generators(number).values())
+        (text.endswith("%")) == (number != 3) for text in (r[human(number)] for r in generators(number).values())
     )
 
 
@@ -117,6 +116,4 @@ def test_columns_name_every_cell_and_its_judge():
         judged = {row["column"] for row in mine if row["judge"]}
         assert judged == {*LOWER_IS_BETTER, *TRAINED}
         assert all(row["metric"].endswith("_rank") == row["column"].endswith(" rank") for row in mine[1:])
-        assert [row["scale"] for row in mine if row["column"] == "Human rate"] == (
-            [] if number == 3 else ["0.01"]
-        )
+        assert [row["scale"] for row in mine if row["column"] == "Human rate"] == ([] if number == 3 else ["0.01"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from compute.catalog.published import DASH, numbers, read_table
 from compute.claims.mieb_figures import half, long_name
-from compute.published import DASH, numbers, read_table
 
 ROWS = {2: 40, 3: 6, 4: 2, 5: 2, 9: 46, 10: 40, 12: 46, 13: 46, 14: 44, 15: 38, 16: 46, 22: 38}
 CELLS = {9: 5, 10: 6, 12: 7, 13: 10, 14: 9, 15: 10, 16: 9}
@@ -17,16 +17,25 @@ ROUNDED = {
     13: {"EVA02-CLIP-bigE-14-plus"},
     15: {"google/siglip-base-patch16-512", "voyage-multimodal-3"},
     16: {
-        "EVA02-CLIP-bigE-14-plus", "EVA02-CLIP-L-14", "Salesforce/blip-itm-large-coco",
+        "EVA02-CLIP-bigE-14-plus",
+        "EVA02-CLIP-L-14",
+        "Salesforce/blip-itm-large-coco",
         "nyu-visionx/moco-v3-vit-l",
     },
 }
 SHARED = {  # Table 22's column -> the table whose last column it repeats
-    "Clus. (5)": 9, "Vis. STS (en) (7)": 12, "Doc. (10)": 15, "Vision Centric (6)": 10,
+    "Clus. (5)": 9,
+    "Vis. STS (en) (7)": 12,
+    "Doc. (10)": 15,
+    "Vision Centric (6)": 10,
 }
 SHORTENED = {  # Table 2's column -> the column of Table 22 that it rounds
-    "Clus.": "Clus. (5)", "Cmp.": "Compo. (7)", "VC.": "Vision Centric (6)", "Doc.": "Doc. (10)",
-    "vSTS (en)": "Vis. STS (en) (7)", "Rtrv. (m)": "Multiling. Retrieval (3 (55))",
+    "Clus.": "Clus. (5)",
+    "Cmp.": "Compo. (7)",
+    "VC.": "Vision Centric (6)",
+    "Doc.": "Doc. (10)",
+    "vSTS (en)": "Vis. STS (en) (7)",
+    "Rtrv. (m)": "Multiling. Retrieval (3 (55))",
     "vSTS (x&m)": "Vis. STS (cross&multi) (2 (19))",
 }
 
@@ -131,7 +140,17 @@ def test_final_columns_of_table_3_average_the_three_data_sets():
 def test_known_rows_read_as_printed():
     row = read_table("mieb-table-15").set_index("model").loc["royokong/e5-v"]
     assert list(row) == [
-        "48.27", "34.73", "69.22", "42.47", "78.91", "78.11", "82.16", "82.31", "81.37", "29.32", "62.69",
+        "48.27",
+        "34.73",
+        "69.22",
+        "42.47",
+        "78.91",
+        "78.11",
+        "82.16",
+        "82.31",
+        "81.37",
+        "29.32",
+        "62.69",
     ]
     saving = read_table("mieb-table-5").set_index("model").loc["E5-V"]
     assert list(saving) == ["8360", "264.0", "46.4", "82.4%"]

@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from compute.catalog import shipped
+from compute.catalog.catalog import shipped
+from compute.catalog.published import PUBLISHED, number, numbers, read_csv, read_table
 from compute.importing import read_mteb_results
-from compute.published import PUBLISHED, number, numbers, read_csv, read_table
 
 RESULTS = Path(__file__).resolve().parents[3] / "shared" / "data" / "mteb-results"
 ROWS = {

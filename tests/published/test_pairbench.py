@@ -66,13 +66,9 @@ def test_names_carry_no_zero_for_an_o():
 
 
 def test_only_the_known_cells_are_dashes_and_none_is_lost():
-    blank = {
-        (m, c) for number in ROWS for m, row in rows(number).items() for c, text in row.items() if text == "-"
-    }
+    blank = {(m, c) for number in ROWS for m, row in rows(number).items() for c, text in row.items() if text == "-"}
     assert blank == DASHES
-    assert not [
-        1 for number in ROWS for row in rows(number).values() for text in row.values() if not text.strip()
-    ]
+    assert not [1 for number in ROWS for row in rows(number).values() for text in row.values() if not text.strip()]
 
 
 @pytest.mark.parametrize("number", [3, 4, 5, 6, 7])
@@ -100,9 +96,7 @@ def test_mmscore_of_table_1_is_the_plain_mean(model: str):
         assert mean == pytest.approx(OFF_MEANS[model], abs=1e-3)
         assert abs(mean - float(rows(1)[model]["MMScore"])) > 0.01
         return
-    assert (
-        abs(mean - float(rows(1)[model]["MMScore"])) <= 0.01
-    )  # half a unit printed, half a unit of the inputs
+    assert abs(mean - float(rows(1)[model]["MMScore"])) <= 0.01  # half a unit printed, half a unit of the inputs
 
 
 @pytest.mark.parametrize("model", sorted(rows(1)))

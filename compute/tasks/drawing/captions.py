@@ -10,11 +10,23 @@ from compute.tasks.drawing.lexicon import DAMAGES, NUMBERS, OPPOSITE, TEXTURE_TI
 from compute.tasks.drawing.scenes import Background, Scene, place, relation
 
 _A = ("", "", "a picture of ", "an image of ", "a drawing of ")
-_RELATIONS = {"left of": ("left of", "to the left of"), "right of": ("right of", "to the right of"),
-              "above": ("above", "over"), "below": ("below", "under")}
-PLACES = {"top": "at the top", "bottom": "at the bottom", "left": "on the left", "right": "on the right",
-           "middle": "in the middle", "top left": "at the top left", "top right": "at the top right",
-           "bottom left": "at the bottom left", "bottom right": "at the bottom right"}
+_RELATIONS = {
+    "left of": ("left of", "to the left of"),
+    "right of": ("right of", "to the right of"),
+    "above": ("above", "over"),
+    "below": ("below", "under"),
+}
+PLACES = {
+    "top": "at the top",
+    "bottom": "at the bottom",
+    "left": "on the left",
+    "right": "on the right",
+    "middle": "in the middle",
+    "top left": "at the top left",
+    "top right": "at the top right",
+    "bottom left": "at the bottom left",
+    "bottom right": "at the bottom right",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +86,9 @@ def _all(scene: Scene, rng: Random) -> Caption:
     counts = Counter(thing.name for thing in scene.things)
     parts = [article(name) if n == 1 else f"{NUMBERS[n]} {_many(name)}" for name, n in counts.items()]
     rng.shuffle(parts)
-    return Caption(text=rng.choice(_A) + " and ".join(parts),
-                   facts=frozenset(f"{n} name {name}" for name, n in counts.items()))
+    return Caption(
+        text=rng.choice(_A) + " and ".join(parts), facts=frozenset(f"{n} name {name}" for name, n in counts.items())
+    )
 
 
 def _many(name: str) -> str:
@@ -103,8 +116,10 @@ def counted(name: str, number: int) -> str:
 
 def _with_ground(scene: Scene, rng: Random) -> Caption:
     thing = rng.choice(scene.things)
-    return Caption(text=f"{article(thing.name)} {rng.choice(('on', 'in front of'))} {ground(scene.background)}",
-                   facts=ground_facts(scene.background) | {f"name {thing.name}"})
+    return Caption(
+        text=f"{article(thing.name)} {rng.choice(('on', 'in front of'))} {ground(scene.background)}",
+        facts=ground_facts(scene.background) | {f"name {thing.name}"},
+    )
 
 
 def _count(scene: Scene, rng: Random) -> Caption:
@@ -112,8 +127,9 @@ def _count(scene: Scene, rng: Random) -> Caption:
     thing, total = rng.choice(scene.things), len(scene.things)
     level = rng.choice(("name", "name", "shape", "things"))
     if level == "things":
-        return Caption(text=f"{NUMBERS[total]} {'shape' if total == 1 else 'shapes'}",
-                       facts=frozenset({f"{total} things"}))
+        return Caption(
+            text=f"{NUMBERS[total]} {'shape' if total == 1 else 'shapes'}", facts=frozenset({f"{total} things"})
+        )
     value = getattr(thing, level)
     n = sum(getattr(other, level) == value for other in scene.things)
     several = _many(value) if level == "name" else plural(value)
@@ -128,10 +144,14 @@ def _some(scene: Scene, rng: Random) -> Caption:
     if len(found) == 1 and rng.random() < 0.4:
         level = rng.choice(("shape", "colour"))
         value = getattr(things[0], level)
-        return Caption(text=rng.choice(_A) + article(value if level == "shape" else f"{value} shape"),
-                       facts=frozenset({f"{level} {value}"}))
-    return Caption(text=rng.choice(_A) + " and ".join(article(name) for name in found),
-                   facts=frozenset(f"name {name}" for name in found))
+        return Caption(
+            text=rng.choice(_A) + article(value if level == "shape" else f"{value} shape"),
+            facts=frozenset({f"{level} {value}"}),
+        )
+    return Caption(
+        text=rng.choice(_A) + " and ".join(article(name) for name in found),
+        facts=frozenset(f"name {name}" for name in found),
+    )
 
 
 def _relation(scene: Scene, rng: Random) -> Caption:
@@ -164,11 +184,12 @@ def quality_facts(*, kind: str = "", strength: int = 0) -> frozenset[str]:
 
 def quality(rng: Random, *, kind: str, strength: int) -> Caption:
     """A statement on quality or tone that holds after one distortion."""
-    known = {"quality high": ("A high quality photo.", "high quality", "A high-quality photo."),
-             "quality good": ("Good photo.", "good quality", "a good picture"),
-             "quality bad": ("Bad photo.", "low quality", "a bad picture", "A low quality photo."),
-             **{f"damage {name}": (article(f"{word} photo"), article(f"{word} picture"))
-                for name, word in DAMAGES.items()},
-             **{f"tone {name}": (article(f"{word} photo"), article(f"{word} picture")) for name, word in TONES.items()}}
+    known = {
+        "quality high": ("A high quality photo.", "high quality", "A high-quality photo."),
+        "quality good": ("Good photo.", "good quality", "a good picture"),
+        "quality bad": ("Bad photo.", "low quality", "a bad picture", "A low quality photo."),
+        **{f"damage {name}": (article(f"{word} photo"), article(f"{word} picture")) for name, word in DAMAGES.items()},
+        **{f"tone {name}": (article(f"{word} photo"), article(f"{word} picture")) for name, word in TONES.items()},
+    }
     fact = rng.choice(sorted(quality_facts(kind=kind, strength=strength)))
     return Caption(text=rng.choice(known[fact]), facts=frozenset({fact}))

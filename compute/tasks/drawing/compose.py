@@ -118,7 +118,14 @@ def written(rng: Random, *, part: str, count: int = 0) -> Scene:
 
 
 KINDS: tuple[tuple[Callable[..., Scene], float], ...] = (
-    (single, 0.1), (pair, 0.3), (several, 0.12), (counted, 0.16), (view, 0.09), (pattern, 0.05), (written, 0.18))
+    (single, 0.1),
+    (pair, 0.3),
+    (several, 0.12),
+    (counted, 0.16),
+    (view, 0.09),
+    (pattern, 0.05),
+    (written, 0.18),
+)
 
 
 def scene(rng: Random, *, part: str, kind: Callable[..., Scene] | None = None) -> Scene:
@@ -155,7 +162,7 @@ def _changed(scene: Scene, rng: Random) -> Scene:
 
 
 def _with(scene: Scene, at: int, thing: Thing) -> Scene:
-    return replace(scene, things=scene.things[:at] + (thing,) + scene.things[at + 1:])
+    return replace(scene, things=scene.things[:at] + (thing,) + scene.things[at + 1 :])
 
 
 def _recoloured(scene: Scene, rng: Random) -> Scene:
@@ -166,8 +173,11 @@ def _recoloured(scene: Scene, rng: Random) -> Scene:
 
 def _reshaped(scene: Scene, rng: Random) -> Scene:
     at = rng.randrange(len(scene.things))
-    return _with(scene, at, replace(scene.things[at],
-                                    shape=rng.choice([shape for shape in SHAPES if shape != scene.things[at].shape])))
+    return _with(
+        scene,
+        at,
+        replace(scene.things[at], shape=rng.choice([shape for shape in SHAPES if shape != scene.things[at].shape])),
+    )
 
 
 def _added(scene: Scene, rng: Random) -> Scene:
@@ -186,7 +196,7 @@ def _moved(scene: Scene, rng: Random) -> Scene:
 
 def _removed(scene: Scene, rng: Random) -> Scene:
     at = rng.randrange(len(scene.things))
-    return replace(scene, things=scene.things[:at] + scene.things[at + 1:])
+    return replace(scene, things=scene.things[:at] + scene.things[at + 1 :])
 
 
 def _two(scene: Scene, rng: Random) -> tuple[int, int]:
@@ -220,4 +230,4 @@ def _other_ground(scene: Scene, rng: Random) -> Scene:
 def _other_word(scene: Scene, rng: Random) -> Scene:
     at = rng.choice([place for place, word in enumerate(scene.words) if word])
     word = rng.choice([word for word in WORDS if word not in scene.words])
-    return replace(scene, words=scene.words[:at] + (word,) + scene.words[at + 1:])
+    return replace(scene, words=scene.words[:at] + (word,) + scene.words[at + 1 :])

@@ -32,8 +32,11 @@ def draw(scene: Scene, *, shift: tuple[float, float] = (0.0, 0.0)) -> Pixels:
         if word:
             line, column = cell(position)
             mask = _written(word)
-            small.paste(COLOURS[scene.ink], (column * SIDE // CELLS[1] + 2 + round(shift[0] * 16),
-                                             line * SIDE // CELLS[0] + round(shift[1] * 16)), mask)
+            small.paste(
+                COLOURS[scene.ink],
+                (column * SIDE // CELLS[1] + 2 + round(shift[0] * 16), line * SIDE // CELLS[0] + round(shift[1] * 16)),
+                mask,
+            )
     return np.asarray(small)
 
 
@@ -67,20 +70,43 @@ def _polygon(corners: int, *, inner: float = 1.0, turn: float = -90.0) -> tuple[
     points = corners if inner == 1.0 else 2 * corners
     radii = [1.0 if inner == 1.0 or not number % 2 else inner for number in range(points)]
     angles = [math.radians(turn + 360 * number / points) for number in range(points)]
-    return tuple((radius * math.cos(angle), radius * math.sin(angle)) for radius, angle in zip(radii, angles,
-                                                                                                strict=True))
+    return tuple(
+        (radius * math.cos(angle), radius * math.sin(angle)) for radius, angle in zip(radii, angles, strict=True)
+    )
 
 
-_CROSS = tuple((x / 3, y / 3) for x, y in ((-1, -3), (1, -3), (1, -1), (3, -1), (3, 1), (1, 1), (1, 3), (-1, 3),
-                                           (-1, 1), (-3, 1), (-3, -1), (-1, -1)))
-_HEART = tuple((math.sin(t) ** 3,
-                -(13 * math.cos(t) - 5 * math.cos(2 * t) - 2 * math.cos(3 * t) - math.cos(4 * t)) / 16)
-               for t in (2 * math.pi * number / 24 for number in range(24)))
+_CROSS = tuple(
+    (x / 3, y / 3)
+    for x, y in (
+        (-1, -3),
+        (1, -3),
+        (1, -1),
+        (3, -1),
+        (3, 1),
+        (1, 1),
+        (1, 3),
+        (-1, 3),
+        (-1, 1),
+        (-3, 1),
+        (-3, -1),
+        (-1, -1),
+    )
+)
+_HEART = tuple(
+    (math.sin(t) ** 3, -(13 * math.cos(t) - 5 * math.cos(2 * t) - 2 * math.cos(3 * t) - math.cos(4 * t)) / 16)
+    for t in (2 * math.pi * number / 24 for number in range(24))
+)
 _MOON = tuple((math.cos(math.radians(angle)), math.sin(math.radians(angle))) for angle in range(50, 311, 15)) + tuple(
-    (0.35 + 0.72 * math.cos(math.radians(angle)), 0.8 * math.sin(math.radians(angle))) for angle in range(270, 89, -15))
-_OUTLINES = {"square": ((-0.85, -0.85), (0.85, -0.85), (0.85, 0.85), (-0.85, 0.85)), "triangle": _polygon(3),
-             "star": _polygon(5, inner=0.42), "cross": _CROSS, "heart": _HEART,
-             "moon": _MOON}
+    (0.35 + 0.72 * math.cos(math.radians(angle)), 0.8 * math.sin(math.radians(angle))) for angle in range(270, 89, -15)
+)
+_OUTLINES = {
+    "square": ((-0.85, -0.85), (0.85, -0.85), (0.85, 0.85), (-0.85, 0.85)),
+    "triangle": _polygon(3),
+    "star": _polygon(5, inner=0.42),
+    "cross": _CROSS,
+    "heart": _HEART,
+    "moon": _MOON,
+}
 
 
 def _thing(pen: ImageDraw.ImageDraw, thing: Thing, *, x: float, y: float) -> None:

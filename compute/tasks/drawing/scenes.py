@@ -108,8 +108,11 @@ def facts(scene: Scene) -> frozenset[str]:
         found.add(f"size {thing.size} {thing.name}")
         if place(thing):
             found.add(f"place {place(thing)} {thing.name}")
-        found |= {f"relation {thing.name} {relation(thing, other)} {other.name}" for other in scene.things
-                  if other is not thing and relation(thing, other)}
+        found |= {
+            f"relation {thing.name} {relation(thing, other)} {other.name}"
+            for other in scene.things
+            if other is not thing and relation(thing, other)
+        }
     found |= {f"word {word}" for word in scene.words if word}
     return frozenset(found)
 

@@ -22,8 +22,9 @@ class Shown:
 
     def pixels(self) -> Pixels:
         """(64, 64, 3)"""
-        return distortions.distort(draw(self.scene, shift=self.shift), kind=self.kind, strength=self.strength,
-                                   seed=self.seed)
+        return distortions.distort(
+            draw(self.scene, shift=self.shift), kind=self.kind, strength=self.strength, seed=self.seed
+        )
 
 
 def shift(rng: Random) -> tuple[float, float]:

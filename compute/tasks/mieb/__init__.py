@@ -51,5 +51,11 @@ def needs(task: Task, *, source: Source) -> Need:
     size = weight(folder) if folder else None
     if size is None and held.images and held.pixels:
         size = round(held.images * held.pixels * BYTES_PER_PIXEL)
-    return Need(repo=row.repo, revision=row.revision, bytes=size, present=folder is not None, images=held.images,
-                texts=held.texts)
+    return Need(
+        repo=row.repo,
+        revision=row.revision,
+        bytes=size,
+        present=folder is not None,
+        images=held.images,
+        texts=held.texts,
+    )

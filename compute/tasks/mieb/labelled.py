@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from compute import items
+from compute.content import items
 from compute.tasks import parquet
 from compute.tasks.data import Clusters, Labelled, Probe, ZeroShot
 from compute.tasks.mieb import rows
@@ -21,8 +21,12 @@ DAMAGED = {("Birdsnap", "train"): (3854,)}
 
 def probe(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> Probe:
     """Training and test items of a linear probe, single label or several."""
-    return Probe(train=_labelled(row, source, row.train_split), test=_labelled(row, source, row.split),
-                 samples_per_label=row.samples_per_label, draws=row.draws)
+    return Probe(
+        train=_labelled(row, source, row.train_split),
+        test=_labelled(row, source, row.split),
+        samples_per_label=row.samples_per_label,
+        draws=row.draws,
+    )
 
 
 def clusters(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> Clusters:
@@ -41,15 +45,17 @@ def zero_shot(row: Row, source: Source, subset: str, options: Mapping[str, Any])
         before, _, after = row.template.partition("{")
         prompts = tuple(f"{before}{name}{end}{after.partition('}')[2]}" for name in names)
     if len(prompts) <= int(test.labels.max()):
-        raise BadInput(f"{row.name}: {len(prompts)} class names, but labels go up to {int(test.labels.max())}. "
-                       "Is it the pinned revision?")
+        raise BadInput(
+            f"{row.name}: {len(prompts)} class names, but labels go up to {int(test.labels.max())}. "
+            "Is it the pinned revision?"
+        )
     return ZeroShot(test=test, prompts=items.texts(prompts, of=f"{row.name}, prompts"))
 
 
 def _labelled(row: Row, source: Source, split: str) -> Labelled:
     folder, repo = row.where(source, split)
     table = parquet.table(folder, repo=repo, split=split)
-    values, = table.values(row.label_column)
+    (values,) = table.values(row.label_column)
     labels, classes = _labels(values, table.class_names(row.label_column))
     column = table.images(row.image_columns[0], cache=source.cache)
     part = Labelled(names=tuple(map(str, range(len(table)))), items=column, labels=labels, classes=classes)
@@ -57,8 +63,9 @@ def _labelled(row: Row, source: Source, split: str) -> Labelled:
     if not damaged or len(table) <= max(damaged):
         return part
     keep = np.delete(np.arange(len(table)), damaged)
-    return Labelled(names=tuple(part.names[at] for at in keep), items=column.take(keep), labels=labels[keep],
-                    classes=classes)
+    return Labelled(
+        names=tuple(part.names[at] for at in keep), items=column.take(keep), labels=labels[keep], classes=classes
+    )
 
 
 def _labels(values: list[Any], names: tuple[str, ...] | None) -> tuple[np.ndarray, tuple[str, ...]]:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from compute import items
-from compute.items import Column
+from compute.content import items
+from compute.content.items import Column
 from compute.tasks import parquet
 from compute.tasks.data import Mixed, Retrieval
 from compute.tasks.mieb.rows import Row
@@ -37,15 +37,22 @@ def load(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> R
     if not judged:
         raise BadInput(f"{row.name}, {subset}: no query has a judged document. Is it the pinned revision?")
     moved = {before: after for after, before in enumerate(judged)}
-    known = [(moved[query_at[query]], document_at.get(document, -1), grade)
-             for (query, document), grade in parts.grades.items() if query in query_at]
+    known = [
+        (moved[query_at[query]], document_at.get(document, -1), grade)
+        for (query, document), grade in parts.grades.items()
+        if query in query_at
+    ]
     every = np.array(known, dtype=np.int64).reshape(-1, 3)
     pairs, gone = every[every[:, 1] >= 0], every[every[:, 1] < 0]
     right = pairs[pairs[:, 2] > 0]
-    return Retrieval(queries=_take(parts.queries, np.array(judged)), documents=parts.documents,
-                     relevant=(right[:, 0], right[:, 1], right[:, 2]), skip_first=row.skip_first,
-                     missing=(gone[:, 0], gone[:, 2]) if len(gone) else None,
-                     candidates=(pairs[:, 0], pairs[:, 1]) if parts.pools else None)
+    return Retrieval(
+        queries=_take(parts.queries, np.array(judged)),
+        documents=parts.documents,
+        relevant=(right[:, 0], right[:, 1], right[:, 2]),
+        skip_first=row.skip_first,
+        missing=(gone[:, 0], gone[:, 2]) if len(gone) else None,
+        candidates=(pairs[:, 0], pairs[:, 1]) if parts.pools else None,
+    )
 
 
 def _maker(row: Row) -> Callable[[Row, Source, str], Parts]:
@@ -83,7 +90,7 @@ def _mixed(row: Row, table: Table, side: str, source: Source) -> Mixed:
     if f"{side}.text" in row.text_columns:
         column = "text" if "text" in table.columns else "query"
         titles = table.values("title")[0] if "title" in table.columns else [None] * len(names)
-        bodies, = table.values(column)
+        (bodies,) = table.values(column)
         text = [f"{title or ''} {body or ''}".strip() for title, body in zip(titles, bodies, strict=True)]
     return _both(names, image=image, text=text, of=f"{table.title}, text")
 
@@ -109,9 +116,13 @@ def _renumbered(at: np.ndarray, there: np.ndarray) -> np.ndarray:
 
 
 def _take(mixed: Mixed, keep: np.ndarray) -> Mixed:
-    return Mixed(names=tuple(mixed.names[at] for at in keep), image=mixed.image, text=mixed.text,
-                 image_at=mixed.image_at[keep] if mixed.image_at is not None else None,
-                 text_at=mixed.text_at[keep] if mixed.text_at is not None else None)
+    return Mixed(
+        names=tuple(mixed.names[at] for at in keep),
+        image=mixed.image,
+        text=mixed.text,
+        image_at=mixed.image_at[keep] if mixed.image_at is not None else None,
+        text_at=mixed.text_at[keep] if mixed.text_at is not None else None,
+    )
 
 
 def _grades(table: Table, *, query: Callable, document: Callable) -> dict[tuple[str, str], int]:
@@ -122,8 +133,10 @@ def _grades(table: Table, *, query: Callable, document: Callable) -> dict[tuple[
 def documents(row: Row, source: Source, subset: str) -> Parts:
     """ViDoRe: questions and pages, numbered on their own."""
     folder, repo = row.where(source)
-    tables = {config: parquet.table(folder, repo=repo, config=config, split=row.split)
-              for config in ("queries", "corpus", "qrels")}
+    tables = {
+        config: parquet.table(folder, repo=repo, config=config, split=row.split)
+        for config in ("queries", "corpus", "qrels")
+    }
     pages = tables["corpus"].images("image", cache=source.cache)
     names, texts = tables["queries"].values("query-id", "query")
     return Parts(
@@ -141,32 +154,47 @@ def memes(row: Row, source: Source, subset: str) -> Parts:
     first = {text: at for at, text in reversed(list(enumerate(texts)))}
     pool = np.array(sorted(first.values()))
     count = len(tables[row.split])  # the test split comes first
-    return _captioned(row, names=[str(name) for name in names], texts=texts, images=images, pool=pool,
-                      asked=np.arange(count), of=repo)
+    return _captioned(
+        row, names=[str(name) for name in names], texts=texts, images=images, pool=pool, asked=np.arange(count), of=repo
+    )
 
 
 def memotion(row: Row, source: Source, subset: str) -> Parts:
     """Memotion: one pool of all splits' rows that have a text; rows are known by their split and place."""
     folder, repo = row.where(source)
     tables = {split: parquet.table(folder, repo=repo, split=split) for split in parquet.splits(folder)}
-    texts, = _joined(tables, "text_corrected", source=source)[:1]
+    (texts,) = _joined(tables, "text_corrected", source=source)[:1]
     images = _joined(tables, source=source)[-1]
     origin = [split for split, table in tables.items() for _ in range(len(table))]
     here = np.array([at for at, text in enumerate(texts) if text is not None], dtype=np.int64)
     asked = np.array([place for place, at in enumerate(here) if origin[at] == row.split], dtype=np.int64)
     names = [f"{origin[at]}-{at}" for at in here]
-    return _captioned(row, names=names, texts=[texts[at] for at in here], images=images.take(here),
-                      pool=np.arange(len(here)), asked=asked, of=repo)
+    return _captioned(
+        row,
+        names=names,
+        texts=[texts[at] for at in here],
+        images=images.take(here),
+        pool=np.arange(len(here)),
+        asked=asked,
+        of=repo,
+    )
 
 
 def rows_as_pairs(row: Row, source: Source, subset: str) -> Parts:
     """SciMMIR: every row of the split is a query, its other half the answer."""
     folder, repo = row.where(source)
     table = parquet.table(folder, repo=repo, split=row.split)
-    texts, = table.values("text")
+    (texts,) = table.values("text")
     every = np.arange(len(table))
-    return _captioned(row, names=[str(at) for at in every], texts=texts, pool=every, asked=every, of=repo,
-                      images=table.images("image", cache=source.cache))
+    return _captioned(
+        row,
+        names=[str(at) for at in every],
+        texts=texts,
+        pool=every,
+        asked=every,
+        of=repo,
+        images=table.images("image", cache=source.cache),
+    )
 
 
 def _joined(tables: dict[str, Table], *names: str, source: Source) -> list:
@@ -191,8 +219,9 @@ def _joined(tables: dict[str, Table], *names: str, source: Source) -> list:
     return [*columns, Column(modality="image", keys=keys, read=read, name=name)]
 
 
-def _captioned(row: Row, *, names: list[str], texts: list[str], images: Column, pool: np.ndarray, asked: np.ndarray,
-               of: str) -> Parts:
+def _captioned(
+    row: Row, *, names: list[str], texts: list[str], images: Column, pool: np.ndarray, asked: np.ndarray, of: str
+) -> Parts:
     """Rows with an image and a text each: one half asks for the other, whichever way the task's row says."""
     by_text = "queries.text" in row.text_columns
 
@@ -202,8 +231,11 @@ def _captioned(row: Row, *, names: list[str], texts: list[str], images: Column, 
             return _both(some, text=[texts[place] or "" for place in at], of=f"{of}, text")
         return _both(some, image=images.take(at), of=of)
 
-    return Parts(queries=half(asked, text=by_text), documents=half(pool, text=not by_text),
-                 grades={(names[at], names[at]): 1 for at in asked})
+    return Parts(
+        queries=half(asked, text=by_text),
+        documents=half(pool, text=not by_text),
+        grades={(names[at], names[at]): 1 for at in asked},
+    )
 
 
 def captions(row: Row, source: Source, subset: str) -> Parts:
@@ -211,8 +243,11 @@ def captions(row: Row, source: Source, subset: str) -> Parts:
     folder, repo = row.where(source)
     table = parquet.table(folder, repo=repo, split=subset)
     names, lists = table.values("image_id", "captions")
-    asked = [(f"{name}-{place}", text, str(name)) for name, some in zip(names, lists, strict=True)
-             for place, text in enumerate(some)]
+    asked = [
+        (f"{name}-{place}", text, str(name))
+        for name, some in zip(names, lists, strict=True)
+        for place, text in enumerate(some)
+    ]
     return Parts(
         queries=_both(tuple(name for name, _, _ in asked), text=[text for _, text, _ in asked], of=table.title),
         documents=_both(tuple(map(str, names)), image=table.images("image", cache=source.cache), of=repo),
@@ -226,9 +261,11 @@ def one_caption(row: Row, source: Source, subset: str) -> Parts:
     table = parquet.table(folder, repo=repo, split=subset)
     ids, texts = table.values("id", "sentences")
     names = tuple(map(str, ids))
-    return Parts(queries=_both(names, text=texts, of=table.title),
-                 documents=_both(names, image=table.images("image", cache=source.cache), of=repo),
-                 grades={(name, name): 1 for name in names})
+    return Parts(
+        queries=_both(names, text=texts, of=table.title),
+        documents=_both(names, image=table.images("image", cache=source.cache), of=repo),
+        grades={(name, name): 1 for name in names},
+    )
 
 
 def choices(row: Row, source: Source, subset: str) -> Parts:
@@ -238,12 +275,21 @@ def choices(row: Row, source: Source, subset: str) -> Parts:
     kinds, questions, options, answers = table.values("task", "question", "choices", "answer")
     mine = np.array([at for at, kind in enumerate(kinds) if kind == row.name.removeprefix("CVBench")], dtype=np.int64)
     pool = list(dict.fromkeys(choice for at in mine for choice in options[at]))
-    grades = {(str(at), choice): int(choice == options[at][_letter(answers[at], of=table.title)])
-              for at in mine.tolist() for choice in options[at]}
+    grades = {
+        (str(at), choice): int(choice == options[at][_letter(answers[at], of=table.title)])
+        for at in mine.tolist()
+        for choice in options[at]
+    }
     return Parts(
-        queries=_both(tuple(map(str, mine)), image=table.images("image", cache=source.cache).take(mine),
-                      text=[questions[at] for at in mine], of=table.title),
-        documents=_both(tuple(pool), text=pool, of=f"{table.title}, choices"), grades=grades, pools=True,
+        queries=_both(
+            tuple(map(str, mine)),
+            image=table.images("image", cache=source.cache).take(mine),
+            text=[questions[at] for at in mine],
+            of=table.title,
+        ),
+        documents=_both(tuple(pool), text=pool, of=f"{table.title}, choices"),
+        grades=grades,
+        pools=True,
     )
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from compute.items import content_key
-from compute.published import read_csv
-from compute.store import ROOT
+from compute.catalog.published import read_csv
+from compute.content.items import content_key
+from compute.database.store import ROOT
 from compute.tasks import parquet
 from compute.tasks.source import CARD, Source
 from compute.types import BadInput, NotHere, Task
@@ -40,8 +40,7 @@ class Row:
     skip_first: bool
 
     def where(self, source: Source, *splits: str) -> tuple[Path, str]:
-        """The data set's folder and name; of a large one only the named splits are fetched, where its card lists them.
-        """
+        """The data set's folder and name; of a large one only the splits that its card lists are fetched."""
         card = None
         if splits:
             with contextlib.suppress(NotHere):  # no card, or nothing at all: the next line says so
@@ -64,8 +63,9 @@ def _files(card: Path | None, splits: Collection[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _rows() -> dict[str, Row]:
-    return {f"mieb/{line['name'].lower()}": _row(line)
-            for line in read_csv(CATALOG / "mieb_tasks.csv").to_dict("records")}
+    return {
+        f"mieb/{line['name'].lower()}": _row(line) for line in read_csv(CATALOG / "mieb_tasks.csv").to_dict("records")
+    }
 
 
 def row(task: Task) -> Row:
@@ -80,12 +80,20 @@ def _row(line: dict[str, str]) -> Row:
     template, _, remark = line["zero_shot_template"].partition("  [")
     fixed = tuple(json.loads(template.removeprefix("fixed: "))) if template.startswith("fixed: ") else ()
     return Row(
-        name=line["name"], repo=line["hf_dataset_path"], revision=line["revision"],
-        split=line["eval_splits"].split("|")[-1], image_columns=_list(line["image_columns"]),
-        text_columns=_list(line["text_columns"]), label_column=line["label_column"],
-        template="" if fixed else template, fixed=fixed, keeps_line_ends="KEPT" in remark,
-        samples_per_label=extra.get("samples_per_label", 16), draws=extra.get("n_experiments", 5),
-        train_split=extra.get("train_split", "train"), skip_first=extra.get("skip_first_result", False),
+        name=line["name"],
+        repo=line["hf_dataset_path"],
+        revision=line["revision"],
+        split=line["eval_splits"].split("|")[-1],
+        image_columns=_list(line["image_columns"]),
+        text_columns=_list(line["text_columns"]),
+        label_column=line["label_column"],
+        template="" if fixed else template,
+        fixed=fixed,
+        keeps_line_ends="KEPT" in remark,
+        samples_per_label=extra.get("samples_per_label", 16),
+        draws=extra.get("n_experiments", 5),
+        train_split=extra.get("train_split", "train"),
+        skip_first=extra.get("skip_first_result", False),
     )
 
 
@@ -122,8 +130,10 @@ class Contents:
 def _contents() -> dict[str, Contents]:
     names = ("images", "texts", "pixels")
     table = read_csv(CATALOG / "mieb_contents.csv", columns=("task", *names))
-    return {line["task"]: Contents(**{name: int(line[name]) if line[name] else None for name in names})
-            for line in table.to_dict("records")}
+    return {
+        line["task"]: Contents(**{name: int(line[name]) if line[name] else None for name in names})
+        for line in table.to_dict("records")
+    }
 
 
 def contents(task: Task) -> Contents:

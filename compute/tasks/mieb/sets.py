@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from compute import items
-from compute.items import Column
+from compute.content import items
+from compute.content.items import Column
 from compute.tasks import parquet
 from compute.tasks.data import Matches, Sentences
 from compute.tasks.mieb.rows import Row
@@ -29,10 +29,15 @@ def matches(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -
     table = parquet.table(folder, repo=repo, split=SPLITS.get(row.name, row.split))
     images: list[Column] = []
     for name in row.image_columns:
-        images += (table.image_lists(name, cache=source.cache) if table.holds_lists(name)
-                   else [table.images(name, cache=source.cache)])
-    captions = [items.texts(column, of=f"{table.title}, {name}")
-                for name, column in zip(row.text_columns, table.values(*row.text_columns), strict=True)]
+        images += (
+            table.image_lists(name, cache=source.cache)
+            if table.holds_lists(name)
+            else [table.images(name, cache=source.cache)]
+        )
+    captions = [
+        items.texts(column, of=f"{table.title}, {name}")
+        for name, column in zip(row.text_columns, table.values(*row.text_columns), strict=True)
+    ]
     return Matches(names=tuple(map(str, range(len(table)))), images=tuple(images), captions=tuple(captions))
 
 
@@ -56,8 +61,11 @@ def _pooled(row: Row, source: Source) -> Matches:
         raise BadInput(f"{row.name}: query {short[0]!r} has not one right and {FALSE_IMAGES} other images")
     pool = corpus.images("image", cache=source.cache)
     places = np.array([[right[name], *wrong[name][:FALSE_IMAGES]] for name in names])
-    return Matches(names=tuple(map(str, names)), images=tuple(pool.take(column) for column in places.T),
-                   captions=(items.texts(texts, of=f"{queries.title}, text"),))
+    return Matches(
+        names=tuple(map(str, names)),
+        images=tuple(pool.take(column) for column in places.T),
+        captions=(items.texts(texts, of=f"{queries.title}, text"),),
+    )
 
 
 def sentences(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> Sentences:
@@ -65,9 +73,10 @@ def sentences(row: Row, source: Source, subset: str, options: Mapping[str, Any])
     folder, repo = row.where(source)
     table = _language(folder, repo=repo, subset=subset, split=row.split)
     first, second = (table.images(name, cache=source.cache) for name in row.image_columns)
-    scores, = table.values(row.label_column)
-    return Sentences(names=tuple(map(str, range(len(table)))), first=first, second=second,
-                     human=np.array(scores, dtype=np.float64))
+    (scores,) = table.values(row.label_column)
+    return Sentences(
+        names=tuple(map(str, range(len(table)))), first=first, second=second, human=np.array(scores, dtype=np.float64)
+    )
 
 
 def _language(folder, *, repo: str, subset: str, split: str) -> Table:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from compute.items import Column, images
+from compute.content.items import Column, images
 from compute.tasks.data import Mixed
 from compute.tasks.drawing.render import Pixels
 from compute.tasks.drawing.scenes import Scene
@@ -37,8 +37,7 @@ def column(shown: Sequence[Shown | Scene], *, of: str) -> Column:
 
 
 def unlike(draw: Callable[[], tuple[Shown, ...]]) -> tuple[Shown, ...]:
-    """What `draw` gives, drawn again until no two of its images are the same: a grey photograph made duller is itself.
-    """
+    """What `draw` gives, drawn again until no two images are the same: a grey photograph made duller is itself."""
     while True:
         shown = draw()
         drawn = [one.pixels() for one in shown]

@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from compute.items import Column, texts
+from compute.content.items import Column, texts
 from compute.tasks.data import Choices, Data, OddOneOut
 from compute.tasks.drawing import compose, distortions
 from compute.tasks.drawing.captions import Caption, caption
@@ -55,14 +55,21 @@ def _changes(rng: Random) -> tuple[Shown, Shown, Shown]:
     return Shown(scene=scene), near, Shown(scene=far, shift=shift(rng))
 
 
-def _choice(task: str, right: tuple, others: tuple[tuple, ...], *, reference: Column | None = None,
-            question: str = "reference") -> dict[str, Data]:
+def _choice(
+    task: str, right: tuple, others: tuple[tuple, ...], *, reference: Column | None = None, question: str = "reference"
+) -> dict[str, Data]:
     answer = at_random(task, len(right), len(others) + 1)
     columns = placed(right, others, answer)
     made = texts if isinstance(right[0], str) else column
-    return {"default": Choices(
-        names=names(len(right)), answer=answer, reference=reference, question=question,
-        alternatives=tuple(made(part, of=f"mini/{task}, {chr(65 + at)}") for at, part in enumerate(columns)))}
+    return {
+        "default": Choices(
+            names=names(len(right)),
+            answer=answer,
+            reference=reference,
+            question=question,
+            alternatives=tuple(made(part, of=f"mini/{task}, {chr(65 + at)}") for at, part in enumerate(columns)),
+        )
+    }
 
 
 def told(rng: Random) -> tuple[Scene, Caption]:
@@ -128,8 +135,9 @@ def alternatives() -> dict[str, Data]:
     out: dict[str, Data] = {}
     for count in range(2, MOST + 1):
         answer = np.arange(len(right)) % count
-        out[str(count)] = Choices(names=names(len(right)), reference=reference, answer=answer,
-                                  alternatives=_turned(columns[:count], answer))
+        out[str(count)] = Choices(
+            names=names(len(right)), reference=reference, answer=answer, alternatives=_turned(columns[:count], answer)
+        )
     return out
 
 
@@ -139,8 +147,12 @@ def _turned(columns: Sequence[Column], answer: NDArray[np.int64]) -> tuple[Colum
 
     def at(place: int) -> Column:
         source = (place - answer) % count
-        return Column(modality="image", keys=np.array([columns[where].keys[row] for row, where in enumerate(source)]),
-                      read=lambda row: columns[source[row]].read(row), name=lambda row: columns[source[row]].name(row))
+        return Column(
+            modality="image",
+            keys=np.array([columns[where].keys[row] for row, where in enumerate(source)]),
+            read=lambda row: columns[source[row]].read(row),
+            name=lambda row: columns[source[row]].name(row),
+        )
 
     return tuple(at(place) for place in range(count))
 
@@ -166,15 +178,23 @@ def _better_and_worse(rng: Random, *, one_scene: bool) -> tuple[Shown, Shown]:
     return distorted(first, kind, weak, rng), distorted(other, worse, strong, rng)
 
 
-def _measured(question: str, measure: Callable[[Pixels], NDArray[np.float32]],
-              kinds: tuple[str, ...]) -> dict[str, Data]:
+def _measured(
+    question: str, measure: Callable[[Pixels], NDArray[np.float32]], kinds: tuple[str, ...]
+) -> dict[str, Data]:
     """Pairs of distorted scenes of which one has more of what is measured; nearer pairs than the gap are redrawn."""
     rows = []
     for number in range(FEWER):
         rng = lots(question, number)
         while True:
-            two = [distorted(compose.scene(rng, part=PART, kind=rng.choice((compose.view, compose.several))),
-                             rng.choice(kinds), rng.randint(0, 4), rng) for _ in range(2)]
+            two = [
+                distorted(
+                    compose.scene(rng, part=PART, kind=rng.choice((compose.view, compose.several))),
+                    rng.choice(kinds),
+                    rng.randint(0, 4),
+                    rng,
+                )
+                for _ in range(2)
+            ]
             levels = measure(np.stack([one.pixels() for one in two]))
             if abs(levels[0] - levels[1]) >= GAPS[question]:
                 break
@@ -201,8 +221,17 @@ def sharpness() -> dict[str, Data]:
     for number in range(FEWER):
         rng = lots("sharpness", number)
         weak = rng.randint(0, 3)
-        rows.append([distorted(compose.scene(rng, part=PART, kind=rng.choice((compose.view, compose.several))), "blur",
-                               strength, rng) for strength in (weak, rng.randint(weak + 1, 5))])
+        rows.append(
+            [
+                distorted(
+                    compose.scene(rng, part=PART, kind=rng.choice((compose.view, compose.several))),
+                    "blur",
+                    strength,
+                    rng,
+                )
+                for strength in (weak, rng.randint(weak + 1, 5))
+            ]
+        )
     sharp, blurred = zip(*rows, strict=True)
     return _choice("sharpness", sharp, (blurred,), question="sharpness")
 
@@ -218,8 +247,14 @@ def odd_one_out() -> dict[str, Data]:
 
 def _photographs(rng: Random) -> tuple[Scene, Scene, Scene]:
     odd, shared = rng.sample(tuple(PHOTOGRAPHS), 2)
-    return tuple(compose.scene(rng, part=PART, kind=lambda lot, part, name=name: Scene(
-        background=compose.photograph(lot, part=part, name=name))) for name in (odd, shared, shared))
+    return tuple(
+        compose.scene(
+            rng,
+            part=PART,
+            kind=lambda lot, part, name=name: Scene(background=compose.photograph(lot, part=part, name=name)),
+        )
+        for name in (odd, shared, shared)
+    )
 
 
 def _textures(rng: Random) -> tuple[Scene, Scene, Scene]:
@@ -229,6 +264,7 @@ def _textures(rng: Random) -> tuple[Scene, Scene, Scene]:
 
 def textured(rng: Random, texture: str) -> Scene:
     """A pattern of this texture in any two colours, with a thing on it so that no two are the same."""
+
     def made(lot: Random, part: str) -> Scene:
         first, second = lot.sample(compose.COLOUR_NAMES, 2)
         ground = Background(texture=texture, first=first, second=second, part=part)
@@ -245,6 +281,7 @@ def _things(rng: Random) -> tuple[Scene, Scene, Scene]:
 
 def alone(rng: Random, shape: str, colour: str, *, photographs: float = 0.0) -> Scene:
     """One thing on a background that it can be told from."""
+
     def made(lot: Random, part: str) -> Scene:
         while True:
             ground = compose.background(lot, part=part, photographs=photographs, textures=0.0)

@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from compute.items import texts
+from compute.content.items import texts
 from compute.tasks.data import Data, Mixed, Retrieval
 from compute.tasks.drawing import compose
 from compute.tasks.drawing.captions import Caption, article, caption
@@ -49,8 +49,11 @@ def images_by_text() -> dict[str, Data]:
     """Captions as queries; every image that a caption holds for is relevant."""
     scenes = _collection("images-by-text")
     captions = [stated for _, stated in _told("images-by-text", QUERIES, scenes)]
-    return _retrieval(_texts(captions, of="mini/images-by-text, query"), of_images(scenes, of="mini/images-by-text"),
-                      _true(captions, scenes))
+    return _retrieval(
+        _texts(captions, of="mini/images-by-text, query"),
+        of_images(scenes, of="mini/images-by-text"),
+        _true(captions, scenes),
+    )
 
 
 def texts_by_image() -> dict[str, Data]:
@@ -59,19 +62,22 @@ def texts_by_image() -> dict[str, Data]:
     captions = [stated for _, stated in _told("texts-by-image", DOCUMENTS, scenes)]
     true = _true(captions, scenes).T
     asked = np.flatnonzero(true.any(axis=1))[:QUERIES]
-    return _retrieval(of_images([scenes[at] for at in asked], of="mini/texts-by-image, query"),
-                      _texts(captions, of="mini/texts-by-image"), true[asked])
+    return _retrieval(
+        of_images([scenes[at] for at in asked], of="mini/texts-by-image, query"),
+        _texts(captions, of="mini/texts-by-image"),
+        true[asked],
+    )
 
 
 def _texts(captions: list[Caption], *, of: str) -> Mixed:
-    return Mixed(names=names(len(captions)), text=texts([one.text for one in captions], of=of),
-                 text_at=np.arange(len(captions)))
+    return Mixed(
+        names=names(len(captions)), text=texts([one.text for one in captions], of=of), text_at=np.arange(len(captions))
+    )
 
 
 def _retrieval(queries: Mixed, documents: Mixed, relevant: NDArray[np.bool_]) -> dict[str, Data]:
     query, document = np.nonzero(relevant)
-    return {"default": Retrieval(queries=queries, documents=documents,
-                                 relevant=(query, document, np.ones(len(query))))}
+    return {"default": Retrieval(queries=queries, documents=documents, relevant=(query, document, np.ones(len(query))))}
 
 
 def images_by_image() -> dict[str, Data]:
@@ -80,12 +86,21 @@ def images_by_image() -> dict[str, Data]:
     for number in range(QUERIES):
         rng = lots("images-by-image", number)
         scene = compose.scene(rng, part=PART)
-        queries.append(Shown(scene=scene, shift=shift(rng), kind=rng.choice((*_DAMAGES, *_TONES)),
-                             strength=rng.randint(2, 3), seed=rng.getrandbits(32)))
+        queries.append(
+            Shown(
+                scene=scene,
+                shift=shift(rng),
+                kind=rng.choice((*_DAMAGES, *_TONES)),
+                strength=rng.randint(2, 3),
+                seed=rng.getrandbits(32),
+            )
+        )
         documents += [scene, compose.edited(scene, rng)]
-    return _retrieval(of_images(queries, of="mini/images-by-image, query"),
-                      of_images(documents, of="mini/images-by-image"),
-                      np.eye(QUERIES, dtype=bool).repeat(2, axis=1) & (np.arange(2 * QUERIES) % 2 == 0))
+    return _retrieval(
+        of_images(queries, of="mini/images-by-image, query"),
+        of_images(documents, of="mini/images-by-image"),
+        np.eye(QUERIES, dtype=bool).repeat(2, axis=1) & (np.arange(2 * QUERIES) % 2 == 0),
+    )
 
 
 def images_by_both() -> dict[str, Data]:
@@ -101,10 +116,18 @@ def images_by_both() -> dict[str, Data]:
         asked.append(article(found[0].things[0].name))
         documents += found
     row = np.arange(len(asked))
-    queries = Mixed(names=names(len(asked)), image=column(grounds, of="mini/images-by-both, query"), image_at=row,
-                    text=texts(asked, of="mini/images-by-both, query"), text_at=row)
-    return _retrieval(queries, of_images(documents, of="mini/images-by-both"),
-                      np.eye(len(asked), dtype=bool).repeat(3, axis=1) & (np.arange(len(documents)) % 3 == 0))
+    queries = Mixed(
+        names=names(len(asked)),
+        image=column(grounds, of="mini/images-by-both, query"),
+        image_at=row,
+        text=texts(asked, of="mini/images-by-both, query"),
+        text_at=row,
+    )
+    return _retrieval(
+        queries,
+        of_images(documents, of="mini/images-by-both"),
+        np.eye(len(asked), dtype=bool).repeat(3, axis=1) & (np.arange(len(documents)) % 3 == 0),
+    )
 
 
 def _crossed(rng: Random) -> tuple[Scene, list[Scene]]:
@@ -127,8 +150,13 @@ def _bare(rng: Random, *, part: str) -> Scene:
 
 def _on(ground: Background, rng: Random) -> Scene:
     """One large thing on that background."""
-    return compose.scene(rng, part=PART, kind=lambda lot, part: Scene(
-        background=ground, things=compose.placed(lot, compose.names(lot, ground, 1), size="large")))
+    return compose.scene(
+        rng,
+        part=PART,
+        kind=lambda lot, part: Scene(
+            background=ground, things=compose.placed(lot, compose.names(lot, ground, 1), size="large")
+        ),
+    )
 
 
 def instances() -> dict[str, Data]:
@@ -147,8 +175,10 @@ def instances() -> dict[str, Data]:
         for kind, seen, count in (("easy", _easily, EACH), ("hard", _hardly, EACH), ("junk", _beyond, 1)):
             views += [seen(scene, rng) for _ in range(count)]
             kinds += [(number, kind)] * count
-    strangers = [Shown(scene=compose.scene(lots("instances others", number), part=PART, kind=compose.several))
-                 for number in range(STRANGERS)]
+    strangers = [
+        Shown(scene=compose.scene(lots("instances others", number), part=PART, kind=compose.several))
+        for number in range(STRANGERS)
+    ]
     asked = of_images(queries, of="mini/instances, query")
     pool = of_images([*views, *strangers], of="mini/instances")
 
@@ -158,8 +188,9 @@ def instances() -> dict[str, Data]:
 
     def protocol(good: tuple[str, ...], ignored: tuple[str, ...]) -> Retrieval:
         query, view = pairs(*good)
-        return Retrieval(queries=asked, documents=pool, relevant=(query, view, np.ones(len(query))),
-                         ignored=pairs(*ignored))
+        return Retrieval(
+            queries=asked, documents=pool, relevant=(query, view, np.ones(len(query))), ignored=pairs(*ignored)
+        )
 
     return {"medium": protocol(("easy", "hard"), ("junk",)), "hard": protocol(("hard",), ("junk", "easy"))}
 
@@ -170,8 +201,13 @@ def _easily(scene: Scene, rng: Random) -> Shown:
 
 def _hardly(scene: Scene, rng: Random) -> Shown:
     """One change, a move, and a distortion of middling strength."""
-    return Shown(scene=compose.edited(scene, rng), shift=shift(rng), kind=rng.choice((*_DAMAGES, *_TONES)),
-                 strength=rng.randint(2, 4), seed=rng.getrandbits(32))
+    return Shown(
+        scene=compose.edited(scene, rng),
+        shift=shift(rng),
+        kind=rng.choice((*_DAMAGES, *_TONES)),
+        strength=rng.randint(2, 4),
+        seed=rng.getrandbits(32),
+    )
 
 
 def _beyond(scene: Scene, rng: Random) -> Shown:

@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from compute.items import texts
+from compute.content.items import texts
 from compute.tasks.data import Clusters, Data, Labelled, Probe, ZeroShot
 from compute.tasks.drawing import compose
 from compute.tasks.drawing.captions import article
@@ -24,10 +24,17 @@ TESTED = 150
 
 def shapes() -> dict[str, Data]:
     """One thing of any colour on any background: which shape? Eight classes."""
+
     def items(split: str, count: int) -> Labelled:
-        scenes = [alone(lots(f"shapes {split}", number), SHAPES[number % len(SHAPES)],
-                        lots(f"shapes {split} colour", number).choice(tuple(COLOURS)), photographs=0.3)
-                  for number in range(count)]
+        scenes = [
+            alone(
+                lots(f"shapes {split}", number),
+                SHAPES[number % len(SHAPES)],
+                lots(f"shapes {split} colour", number).choice(tuple(COLOURS)),
+                photographs=0.3,
+            )
+            for number in range(count)
+        ]
         return _labelled(scenes, np.arange(count) % len(SHAPES), SHAPES, of=f"mini/shapes, {split}")
 
     return {"default": Probe(train=items("train", PER_CLASS * len(SHAPES)), test=items("test", TESTED))}
@@ -35,9 +42,12 @@ def shapes() -> dict[str, Data]:
 
 def shapes_present() -> dict[str, Data]:
     """Three or four different things: which shapes are among them?"""
+
     def items(split: str, count: int) -> Labelled:
-        scenes = [compose.scene(lots(f"shapes-present {split}", number), part=PART, kind=compose.several)
-                  for number in range(count)]
+        scenes = [
+            compose.scene(lots(f"shapes-present {split}", number), part=PART, kind=compose.several)
+            for number in range(count)
+        ]
         present = np.array([[shape in {thing.shape for thing in scene.things} for shape in SHAPES] for scene in scenes])
         return _labelled(scenes, present, SHAPES, of=f"mini/shapes-present, {split}")
 
@@ -47,16 +57,28 @@ def shapes_present() -> dict[str, Data]:
 def photographs() -> dict[str, Data]:
     """Cuts of the twelve photographs, lighter or darker: to be grouped by photograph."""
     files = tuple(PHOTOGRAPHS)
-    return _clusters("photographs", tuple(PHOTOGRAPHS.values()), lambda rng, place: _toned(compose.scene(
-        rng, part=PART, kind=lambda lot, part: Scene(
-            background=compose.photograph(lot, part=part, name=files[place]))), rng))
+    return _clusters(
+        "photographs",
+        tuple(PHOTOGRAPHS.values()),
+        lambda rng, place: _toned(
+            compose.scene(
+                rng,
+                part=PART,
+                kind=lambda lot, part: Scene(background=compose.photograph(lot, part=part, name=files[place])),
+            ),
+            rng,
+        ),
+    )
 
 
 def kinds() -> dict[str, Data]:
     """Eight kinds of thing, each of its own shape and colour, anywhere on plain backgrounds: to be grouped by kind."""
     known = tuple(zip(SHAPES, COLOURS, strict=False))
-    return _clusters("kinds", tuple(f"{colour} {shape}" for shape, colour in known),
-                     lambda rng, place: Shown(scene=alone(rng, *known[place])))
+    return _clusters(
+        "kinds",
+        tuple(f"{colour} {shape}" for shape, colour in known),
+        lambda rng, place: Shown(scene=alone(rng, *known[place])),
+    )
 
 
 def _clusters(task: str, classes: Sequence[str], draw: Callable[[Random, int], Shown]) -> dict[str, Data]:
@@ -73,8 +95,9 @@ def things() -> dict[str, Data]:
     """One thing on any background: which of eighty, ten colours by eight shapes?"""
     classes = tuple((shape, colour) for colour in COLOURS for shape in SHAPES)
     labels = np.arange(2 * len(classes)) % len(classes)
-    scenes = [alone(lots("things", number), *classes[place], photographs=0.3)
-              for number, place in enumerate(labels.tolist())]
+    scenes = [
+        alone(lots("things", number), *classes[place], photographs=0.3) for number, place in enumerate(labels.tolist())
+    ]
     prompts = [f"a picture of {article(f'{colour} {shape}')}" for shape, colour in classes]
     test = _labelled(scenes, labels, tuple(f"{colour} {shape}" for shape, colour in classes), of="mini/things")
     return {"default": ZeroShot(test=test, prompts=texts(prompts, of="mini/things, prompts"))}

@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 
-from compute.items import texts
+from compute.content.items import texts
 from compute.tasks.data import Data, Matches, Mixed, Retrieval
 from compute.tasks.drawing import compose
 from compute.tasks.drawing.captions import article, plural, related
@@ -40,8 +40,12 @@ def relations() -> dict[str, Data]:
         first, second = scene.things
         across = rng.choice([other for other in OPPOSITE if other not in (how, OPPOSITE[how])])
         mixed = [replace(first, colour=second.colour).name, replace(second, colour=first.colour).name]
-        lines = [related(first.name, how, second.name), related(first.name, OPPOSITE[how], second.name),
-                 related(first.name, across, second.name), related(mixed[0], how, mixed[1])]
+        lines = [
+            related(first.name, how, second.name),
+            related(first.name, OPPOSITE[how], second.name),
+            related(first.name, across, second.name),
+            related(mixed[0], how, mixed[1]),
+        ]
         scenes.append(scene)
         captions.append([line.text for line in lines])
     return _matches("relations", [scenes], list(zip(*captions, strict=True)))
@@ -67,11 +71,17 @@ def swaps() -> dict[str, Data]:
             scene, how = _related_pair(rng)
             first, second = scene.things
             if number % 2:
-                other = replace(scene, things=(replace(first, shape=second.shape, colour=second.colour),
-                                               replace(second, shape=first.shape, colour=first.colour)))
+                other = replace(
+                    scene,
+                    things=(
+                        replace(first, shape=second.shape, colour=second.colour),
+                        replace(second, shape=first.shape, colour=first.colour),
+                    ),
+                )
             else:
-                other = replace(scene, things=(replace(first, colour=second.colour),
-                                               replace(second, colour=first.colour)))
+                other = replace(
+                    scene, things=(replace(first, colour=second.colour), replace(second, colour=first.colour))
+                )
             if other.held_out():
                 break
         lines = [related(one.things[0].name, how, one.things[1].name).text for one in (scene, other)]
@@ -81,10 +91,13 @@ def swaps() -> dict[str, Data]:
 
 
 def _matches(task: str, images: Sequence[Sequence[Scene]], captions: Sequence[Sequence[str]]) -> dict[str, Data]:
-    return {"default": Matches(
-        names=names(len(captions[0])),
-        images=tuple(column(part, of=f"mini/{task}, image {at}") for at, part in enumerate(images)),
-        captions=tuple(texts(part, of=f"mini/{task}, caption {at}") for at, part in enumerate(captions)))}
+    return {
+        "default": Matches(
+            names=names(len(captions[0])),
+            images=tuple(column(part, of=f"mini/{task}, image {at}") for at, part in enumerate(images)),
+            captions=tuple(texts(part, of=f"mini/{task}, caption {at}") for at, part in enumerate(captions)),
+        )
+    }
 
 
 def counting() -> dict[str, Data]:
@@ -100,8 +113,13 @@ def counting() -> dict[str, Data]:
                 break
         others = rng.sample([other for other in range(1, 7) if other != n], 3)
         several = f"{kind.colour} {plural(kind.shape)}"
-        rows.append((scene, f"how many {several} are there",
-                     [f"{NUMBERS[count]} {kind.name if count == 1 else several}" for count in (n, *others)]))
+        rows.append(
+            (
+                scene,
+                f"how many {several} are there",
+                [f"{NUMBERS[count]} {kind.name if count == 1 else several}" for count in (n, *others)],
+            )
+        )
     return _questions("counting", rows)
 
 
@@ -117,8 +135,9 @@ def places() -> dict[str, Data]:
                 break
         where = place(asked)
         ordered = [where, *(corner for corner in CORNERS if corner != where)]
-        rows.append((scene, f"where is the {asked.name}",
-                     [f"{article(asked.name)} at the {corner}" for corner in ordered]))
+        rows.append(
+            (scene, f"where is the {asked.name}", [f"{article(asked.name)} at the {corner}" for corner in ordered])
+        )
     return _questions("places", rows)
 
 
@@ -128,9 +147,21 @@ def _questions(task: str, rows: Sequence[tuple[Scene, str, Sequence[str]]]) -> d
     known = list(dict.fromkeys(answer for row in answers for answer in row))
     at = np.array([[known.index(answer) for answer in row] for row in answers])
     row = np.arange(len(rows))
-    return {"default": Retrieval(
-        queries=Mixed(names=names(len(rows)), image=column(scenes, of=f"mini/{task}"), image_at=row,
-                      text=texts(asked, of=f"mini/{task}, question"), text_at=row),
-        documents=Mixed(names=names(len(known), "answer-"), text=texts(known, of=f"mini/{task}, answer"),
-                        text_at=np.arange(len(known))),
-        relevant=(row, at[:, 0], np.ones(len(rows))), candidates=(np.repeat(row, at.shape[1]), at.ravel()))}
+    return {
+        "default": Retrieval(
+            queries=Mixed(
+                names=names(len(rows)),
+                image=column(scenes, of=f"mini/{task}"),
+                image_at=row,
+                text=texts(asked, of=f"mini/{task}, question"),
+                text_at=row,
+            ),
+            documents=Mixed(
+                names=names(len(known), "answer-"),
+                text=texts(known, of=f"mini/{task}, answer"),
+                text_at=np.arange(len(known)),
+            ),
+            relevant=(row, at[:, 0], np.ones(len(rows))),
+            candidates=(np.repeat(row, at.shape[1]), at.ravel()),
+        )
+    }

@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 
-from compute.items import texts
+from compute.content.items import texts
 from compute.tasks.data import Data, Mixed, Retrieval, Sentences
 from compute.tasks.drawing import compose
 from compute.tasks.drawing.scenes import Scene
@@ -29,8 +29,14 @@ def sentences() -> dict[str, Data]:
         first, shared = sentence(rng, part=PART), number % 5
         rows.append((first, sharing(first, shared, rng, part=PART), shared * POINTS))
     one, other, score = zip(*rows, strict=True)
-    return {"default": Sentences(names=names(PAIRS), first=column(one, of="mini/sentences, first"),
-                                 second=column(other, of="mini/sentences, second"), human=np.array(score))}
+    return {
+        "default": Sentences(
+            names=names(PAIRS),
+            first=column(one, of="mini/sentences, first"),
+            second=column(other, of="mini/sentences, second"),
+            human=np.array(score),
+        )
+    }
 
 
 def pages() -> dict[str, Data]:
@@ -40,14 +46,23 @@ def pages() -> dict[str, Data]:
     for number in range(QUERIES):
         rng = lots("pages asked", number)
         asked.append(tuple(rng.sample(drawn[number].words, ASKED)))
-    pairs = [(query, page) for query, words in enumerate(asked) for page, scene in enumerate(drawn)
-             if set(words) <= set(scene.words)]
+    pairs = [
+        (query, page)
+        for query, words in enumerate(asked)
+        for page, scene in enumerate(drawn)
+        if set(words) <= set(scene.words)
+    ]
     query, page = (np.array(side) for side in zip(*pairs, strict=True))
     lines = ["the words " + " ".join(words) for words in asked]
-    return {"default": Retrieval(
-        queries=Mixed(names=names(QUERIES, "query-"), text=texts(lines, of="mini/pages, query"),
-                      text_at=np.arange(QUERIES)),
-        documents=of_images(drawn, of="mini/pages", prefix="page-"), relevant=(query, page, np.ones(len(query))))}
+    return {
+        "default": Retrieval(
+            queries=Mixed(
+                names=names(QUERIES, "query-"), text=texts(lines, of="mini/pages, query"), text_at=np.arange(QUERIES)
+            ),
+            documents=of_images(drawn, of="mini/pages", prefix="page-"),
+            relevant=(query, page, np.ones(len(query))),
+        )
+    }
 
 
 def _page(rng: Random, *, part: str) -> Scene:

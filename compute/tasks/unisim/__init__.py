@@ -66,8 +66,10 @@ QUESTIONS: dict[str, Questions] = {
     "unisim/agiqa-3k-quality": BETTER(draw=image_pairs.agiqa_quality),
     "unisim/pipal": BETTER(draw=image_pairs.pipal),
     "unisim/sice-brightness": Questions(draw=image_pairs.sice, question="brightness", change=image_pairs.smaller),
-    **{f"unisim/koniq-10k-{attribute}": Questions(draw=image_pairs.koniq(attribute), question=attribute)
-       for attribute in ("brightness", "colorfulness", "contrast", "sharpness")},
+    **{
+        f"unisim/koniq-10k-{attribute}": Questions(draw=image_pairs.koniq(attribute), question=attribute)
+        for attribute in ("brightness", "colorfulness", "contrast", "sharpness")
+    },
 }
 
 
@@ -87,8 +89,11 @@ def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str,
     drawer = text_images.hpdv2(count) if task.key == HPDV2 else asked.draw
     drawn = samples.draw(_manifest(task, source, count), lambda: drawer(files, _random(task), task.n_items))
     look = samples.looker(files, change=asked.change, cache=source.cache)
-    return {"default": samples.choices(drawn, look, reference=asked.reference, alternatives=asked.alternatives,
-                                       question=asked.question)}
+    return {
+        "default": samples.choices(
+            drawn, look, reference=asked.reference, alternatives=asked.alternatives, question=asked.question
+        )
+    }
 
 
 def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
@@ -98,8 +103,12 @@ def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
     repo, revision, _ = _where(task)
-    return {"loader": LOADER_VERSION, "seed": SEED, "drawn": task.n_items,
-            "files": source.state(repo, revision=revision)}
+    return {
+        "loader": LOADER_VERSION,
+        "seed": SEED,
+        "drawn": task.n_items,
+        "files": source.state(repo, revision=revision),
+    }
 
 
 def needs(task: Task, *, source: Source) -> Need:
@@ -107,9 +116,14 @@ def needs(task: Task, *, source: Source) -> Need:
     repo, revision, wanted = _where(task)
     folder = source.present(repo, revision=revision, files=wanted)
     images, texts = _shown(task)
-    return Need(repo=repo, revision=revision, bytes=weight(folder) if folder else None, present=folder is not None,
-                images=images * task.n_items if images and task.n_items else None,
-                texts=texts * task.n_items if texts and task.n_items else None)
+    return Need(
+        repo=repo,
+        revision=revision,
+        bytes=weight(folder) if folder else None,
+        present=folder is not None,
+        images=images * task.n_items if images and task.n_items else None,
+        texts=texts * task.n_items if texts and task.n_items else None,
+    )
 
 
 def _shown(task: Task) -> tuple[int, int]:
@@ -136,7 +150,7 @@ def _where(task: Task) -> tuple[str, str, tuple[str, ...]]:
 
 def _cifar(task: Task, source: Source) -> Data:
     table = parquet.table(source.folder(CIFAR, revision=CIFAR_REVISION), repo=CIFAR, split="test")
-    labels, = table.values("fine_label")
+    (labels,) = table.values("fine_label")
     drawn = samples.draw(_manifest(task, source), lambda: odd.cifar(labels, _random(task), task.n_items))
     column = table.images("img", cache=source.cache)
     return samples.odd_one_out(drawn, lambda rows, _: column.take([int(row) for row in rows]))

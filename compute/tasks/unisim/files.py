@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from compute.items import Column, content_key
+from compute.content.items import Column, content_key
 from compute.types import BadInput, NotHere
 
 
@@ -57,8 +57,9 @@ class Files:
                 members.update(_tar(path, stem=path.name.removesuffix(".tar")))
             elif path.name.endswith(".zip"):
                 members.update(_zip(path, place=PurePosixPath(name).with_suffix("")))
-        members.update({str(path.relative_to(folder)): Member(path) for path in sorted(folder.rglob("*"))
-                        if path.is_file()})
+        members.update(
+            {str(path.relative_to(folder)): Member(path) for path in sorted(folder.rglob("*")) if path.is_file()}
+        )
         by_folder: dict[str, list[str]] = defaultdict(list)
         for name in sorted(members):
             by_folder[str(PurePosixPath(name).parent)].append(name)
@@ -70,8 +71,10 @@ class Files:
     def read(self, name: str) -> bytes:
         """A file's bytes. Raises NotHere naming it."""
         if name not in self.members:
-            raise NotHere(f"Data set {self.repo!r} has no file {name!r} in {self.folder}, neither as a file nor in a "
-                          "tar or zip. Fetch the data set's archives again, or unpack them there")
+            raise NotHere(
+                f"Data set {self.repo!r} has no file {name!r} in {self.folder}, neither as a file nor in a "
+                "tar or zip. Fetch the data set's archives again, or unpack them there"
+            )
         return self.members[name].read()
 
     def text(self, name: str) -> str:
@@ -83,29 +86,39 @@ class Files:
     def within(self, folder: str) -> list[str]:
         """Names of the files directly in a folder, sorted. Raises NotHere for a folder that is not there."""
         if folder not in self.by_folder:
-            raise NotHere(f"Data set {self.repo!r} has no folder {folder!r} in {self.folder}, neither as a folder nor "
-                          "in a tar or zip. Fetch the data set's archives again, or unpack them there")
+            raise NotHere(
+                f"Data set {self.repo!r} has no folder {folder!r} in {self.folder}, neither as a folder nor "
+                "in a tar or zip. Fetch the data set's archives again, or unpack them there"
+            )
         return self.by_folder[folder]
 
     def folders(self, above: str) -> list[str]:
         """Names of the folders directly below `above` that hold files, sorted."""
         depth = len(PurePosixPath(above).parts) + 1
-        found = {"/".join(PurePosixPath(name).parts[:depth]) for name in self.by_folder
-                 if name.startswith(f"{above}/")}
+        found = {"/".join(PurePosixPath(name).parts[:depth]) for name in self.by_folder if name.startswith(f"{above}/")}
         return sorted(found)
 
-    def images(self, names: Sequence[str], *, change: Callable[[bytes], bytes] | None = None,
-               cache: Path | None = None) -> Column:
+    def images(
+        self, names: Sequence[str], *, change: Callable[[bytes], bytes] | None = None, cache: Path | None = None
+    ) -> Column:
         """A column of image files, each read once for its key; `change` makes the shown image of the file's bytes."""
         read = (lambda name: change(self.read(name))) if change else self.read
         keys = self._keys(sorted(set(names)), read, cache=cache, changed=change is not None)
-        return Column(modality="image", keys=np.array([keys[name] for name in names], dtype="S32"),
-                      read=lambda row: read(names[row]), name=lambda row: f"{self.repo}, {names[row]}")
+        return Column(
+            modality="image",
+            keys=np.array([keys[name] for name in names], dtype="S32"),
+            read=lambda row: read(names[row]),
+            name=lambda row: f"{self.repo}, {names[row]}",
+        )
 
-    def _keys(self, names: list[str], read: Callable[[str], bytes], *, cache: Path | None,
-              changed: bool) -> dict[str, bytes]:
-        sizes = [(name, member.container.stat().st_mtime_ns, member.offset, member.size)
-                 for name in names if (member := self.members.get(name))]
+    def _keys(
+        self, names: list[str], read: Callable[[str], bytes], *, cache: Path | None, changed: bool
+    ) -> dict[str, bytes]:
+        sizes = [
+            (name, member.container.stat().st_mtime_ns, member.offset, member.size)
+            for name in names
+            if (member := self.members.get(name))
+        ]
         kept = cache / f"{content_key(repr((str(self.folder), changed, sizes))).decode()}.npy" if cache else None
         if kept and kept.is_file():
             return dict(zip(names, np.load(kept, allow_pickle=False).tolist(), strict=True))
@@ -121,8 +134,11 @@ class Files:
 def _tar(path: Path, *, stem: str) -> dict[str, Member]:
     try:
         with tarfile.open(path, "r:") as archive:
-            found = {PurePosixPath(entry.name): Member(path, entry.offset_data, entry.size)
-                     for entry in archive if entry.isfile()}
+            found = {
+                PurePosixPath(entry.name): Member(path, entry.offset_data, entry.size)
+                for entry in archive
+                if entry.isfile()
+            }
     except tarfile.TarError as error:
         raise BadInput(f"{path.name} is not a whole tar archive ({error}). Fetch it again") from error
     names = {_plain(name): member for name, member in found.items()}

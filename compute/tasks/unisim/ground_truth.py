@@ -22,8 +22,24 @@ PLAIN = {"numpy ndarray"}
 ALLOWED = ARRAYS | DTYPES | SCALARS | BYTES | PLAIN
 # Instructions that put their own argument on the stack.
 VALUES = {
-    "INT", "LONG", "LONG1", "LONG4", "BININT", "BININT1", "BININT2", "FLOAT", "BINFLOAT", "STRING", "BINSTRING",
-    "SHORT_BINSTRING", "UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8", "BINBYTES", "SHORT_BINBYTES",
+    "INT",
+    "LONG",
+    "LONG1",
+    "LONG4",
+    "BININT",
+    "BININT1",
+    "BININT2",
+    "FLOAT",
+    "BINFLOAT",
+    "STRING",
+    "BINSTRING",
+    "SHORT_BINSTRING",
+    "UNICODE",
+    "BINUNICODE",
+    "SHORT_BINUNICODE",
+    "BINUNICODE8",
+    "BINBYTES",
+    "SHORT_BINBYTES",
     "BINBYTES8",
 }
 MARK = object()
@@ -68,7 +84,7 @@ def _build(data: bytes) -> Any:
 
     def since_mark() -> list[Any]:
         at = len(stack) - 1 - next(place for place, one in enumerate(reversed(stack)) if one is MARK)
-        found = stack[at + 1:]
+        found = stack[at + 1 :]
         del stack[at:]
         return found
 

@@ -33,9 +33,16 @@ def rows(files: Files, name: str) -> list[dict[str, str]]:
 
 def nights(files: Files, random: Random, count: int) -> list[Sample]:
     """Test rows with at least 6 votes; the right one is what people voted for."""
-    return [Sample(name=row["ref_path"], reference=f"nights/{row['ref_path']}", answer=int(float(row["right_vote"])),
-                   alternatives=(f"nights/{row['left_path']}", f"nights/{row['right_path']}"))
-            for row in rows(files, "nights/data.csv") if row["split"] == "test" and float(row["votes"]) >= 6]
+    return [
+        Sample(
+            name=row["ref_path"],
+            reference=f"nights/{row['ref_path']}",
+            answer=int(float(row["right_vote"])),
+            alternatives=(f"nights/{row['left_path']}", f"nights/{row['right_path']}"),
+        )
+        for row in rows(files, "nights/data.csv")
+        if row["split"] == "test" and float(row["votes"]) >= 6
+    ]
 
 
 def bapps(files: Files, random: Random, count: int) -> list[Sample]:
@@ -46,9 +53,14 @@ def bapps(files: Files, random: Random, count: int) -> list[Sample]:
         judged = files.within(f"{place}/judge")
         for path in judged[: int(len(judged) * BAPPS_SHARE)]:
             name = PurePosixPath(path).stem
-            found.append(Sample(name=f"{subset}/{name}", reference=f"{place}/ref/{name}.png",
-                                alternatives=(f"{place}/p0/{name}.png", f"{place}/p1/{name}.png"),
-                                answer=round(_first_number(files.read(path), of=path))))
+            found.append(
+                Sample(
+                    name=f"{subset}/{name}",
+                    reference=f"{place}/ref/{name}.png",
+                    alternatives=(f"{place}/p0/{name}.png", f"{place}/p1/{name}.png"),
+                    answer=round(_first_number(files.read(path), of=path)),
+                )
+            )
     return found
 
 
@@ -74,16 +86,24 @@ def _pieapp(files: Files) -> list[tuple[str, str, str, str, float]]:
 
 def pieapp(files: Files, random: Random, count: int) -> list[Sample]:
     """Which of two distorted images is nearer to the reference."""
-    return [Sample(name=f"{first}/{second}", reference=f"pie_app/reference_images/test/{reference}",
-                   alternatives=tuple(f"pie_app/distorted_images/test/{scene}/{one}" for one in (first, second)),
-                   answer=0 if preference > 0.5 else 1)
-            for scene, reference, first, second, preference in _pieapp(files)]
+    return [
+        Sample(
+            name=f"{first}/{second}",
+            reference=f"pie_app/reference_images/test/{reference}",
+            alternatives=tuple(f"pie_app/distorted_images/test/{scene}/{one}" for one in (first, second)),
+            answer=0 if preference > 0.5 else 1,
+        )
+        for scene, reference, first, second, preference in _pieapp(files)
+    ]
 
 
 def pieapp_quality(files: Files, random: Random, count: int) -> list[Sample]:
     """The reference against each distorted image: the reference always wins."""
-    pairs = [(f"pie_app/reference_images/test/{reference}", f"pie_app/distorted_images/test/{scene}/{one}")
-             for scene, reference, first, second, _ in _pieapp(files) for one in (first, second)]
+    pairs = [
+        (f"pie_app/reference_images/test/{reference}", f"pie_app/distorted_images/test/{scene}/{one}")
+        for scene, reference, first, second, _ in _pieapp(files)
+        for one in (first, second)
+    ]
     drawn = random.sample(pairs, min(count, len(pairs)))
     return [_shuffled(random, f"{at}", good, bad) for at, (good, bad) in enumerate(drawn)]
 
@@ -107,8 +127,7 @@ def koniq(attribute: str):
         if attribute == "MOS":
             values = {row["image_name"]: float(row["MOS"]) for row in here}
         else:
-            every = {row["image_id"]: float(row[attribute])
-                     for row in rows(files, "koniq10k/koniq10k_indicators.csv")}
+            every = {row["image_id"]: float(row[attribute]) for row in rows(files, "koniq10k/koniq10k_indicators.csv")}
             values = {row["image_name"]: every[str(int(row["image_name"].removesuffix(".jpg")))] for row in here}
         return _scored_pairs(values, random, count, place="koniq10k/1024x768")
 
@@ -143,14 +162,22 @@ def pipal(files: Files, random: Random, count: int) -> list[Sample]:
 
 def sice(files: Files, random: Random, count: int) -> list[Sample]:
     """All pairs of exposures of a scene whose mean grey levels differ by a whole step; the first 10% of the scenes."""
-    scenes = [scene for part in ("Dataset_Part1", "Dataset_Part2") for scene in files.folders(f"sice/{part}")
-              if PurePosixPath(scene).name != "Label"]
+    scenes = [
+        scene
+        for part in ("Dataset_Part1", "Dataset_Part2")
+        for scene in files.folders(f"sice/{part}")
+        if PurePosixPath(scene).name != "Label"
+    ]
     found = []
     for scene in scenes[: max(1, int(len(scenes) * SICE_SHARE))]:
         levels = {name: _grey(files.read(name)) for name in files.within(scene)}
         names = list(levels)
-        found += [_shuffled(random, f"{one} {other}", *sorted((one, other), key=levels.__getitem__, reverse=True))
-                  for at, one in enumerate(names) for other in names[at + 1:] if levels[one] != levels[other]]
+        found += [
+            _shuffled(random, f"{one} {other}", *sorted((one, other), key=levels.__getitem__, reverse=True))
+            for at, one in enumerate(names)
+            for other in names[at + 1 :]
+            if levels[one] != levels[other]
+        ]
     return found
 
 
@@ -178,8 +205,9 @@ def agiqa_quality(files: Files, random: Random, count: int) -> list[Sample]:
     for row in rows(files, "agiqa-3k/data.csv"):
         prompts[row["prompt"]][row["name"]] = float(row["mos_quality"])
     usable = [values for _, values in sorted(prompts.items()) if len(set(values.values())) > 1]
-    drawn = [_scored_pairs(random.choice(usable), random, 1, place="agiqa-3k/images")[0] for _ in range(count)
-             if usable]
+    drawn = [
+        _scored_pairs(random.choice(usable), random, 1, place="agiqa-3k/images")[0] for _ in range(count) if usable
+    ]
     return [Sample(name=str(at), alternatives=one.alternatives, answer=one.answer) for at, one in enumerate(drawn)]
 
 

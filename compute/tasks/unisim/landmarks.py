@@ -21,20 +21,28 @@ def load(files: Files, folder: str, look: Look) -> dict[str, Retrieval]:
     truth = ground_truth.read(files.read(f"{place}/gnd_{folder}.pkl"), of=f"gnd_{folder}.pkl")
     try:
         listed, asked, judged = truth["imlist"], truth["qimlist"], truth["gnd"]
-        marks = [{kind: np.asarray(row[kind], dtype=np.int64).ravel() for kind in ("easy", "hard", "junk")}
-                 for row in judged]
+        marks = [
+            {kind: np.asarray(row[kind], dtype=np.int64).ravel() for kind in ("easy", "hard", "junk")} for row in judged
+        ]
     except (KeyError, TypeError, ValueError) as error:
         raise BadInput(f"gnd_{folder}.pkl lacks {error}: it is not the revisited ground truth") from error
     queries, documents = (
-        Mixed(names=tuple(map(str, names)), image=look([f"{place}/jpg/{name}.jpg" for name in names], True),
-              image_at=np.arange(len(names)))
+        Mixed(
+            names=tuple(map(str, names)),
+            image=look([f"{place}/jpg/{name}.jpg" for name in names], True),
+            image_at=np.arange(len(names)),
+        )
         for names in (asked, listed)
     )
     found = {}
     for protocol, (right, out) in PROTOCOLS.items():
         query, document = _pairs(marks, right)
-        found[protocol] = Retrieval(queries=queries, documents=documents, ignored=_pairs(marks, out),
-                                    relevant=(query, document, np.ones(len(query), dtype=np.int64)))
+        found[protocol] = Retrieval(
+            queries=queries,
+            documents=documents,
+            ignored=_pairs(marks, out),
+            relevant=(query, document, np.ones(len(query), dtype=np.int64)),
+        )
     return found
 
 

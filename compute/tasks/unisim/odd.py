@@ -5,18 +5,114 @@ from __future__ import annotations
 from collections import defaultdict
 from random import Random
 
-from compute.published import read_csv
-from compute.store import ROOT
+from compute.catalog.published import read_csv
+from compute.database.store import ROOT
 from compute.tasks.unisim.files import Files
 from compute.tasks.unisim.samples import Sample
 from compute.types import BadInput
 
 # The coarse class of each of CIFAR-100's fine classes, in the order of their names (Krizhevsky 2009).
 CIFAR_COARSE = (
-    4, 1, 14, 8, 0, 6, 7, 7, 18, 3, 3, 14, 9, 18, 7, 11, 3, 9, 7, 11, 6, 11, 5, 10, 7,
-    6, 13, 15, 3, 15, 0, 11, 1, 10, 12, 14, 16, 9, 11, 5, 5, 19, 8, 8, 15, 13, 14, 17, 18, 10,
-    16, 4, 17, 4, 2, 0, 17, 4, 18, 17, 10, 3, 2, 12, 12, 16, 12, 1, 9, 19, 2, 10, 0, 1, 16,
-    12, 9, 13, 15, 13, 16, 19, 2, 4, 6, 19, 5, 5, 8, 19, 18, 1, 2, 15, 6, 0, 17, 8, 14, 13,
+    4,
+    1,
+    14,
+    8,
+    0,
+    6,
+    7,
+    7,
+    18,
+    3,
+    3,
+    14,
+    9,
+    18,
+    7,
+    11,
+    3,
+    9,
+    7,
+    11,
+    6,
+    11,
+    5,
+    10,
+    7,
+    6,
+    13,
+    15,
+    3,
+    15,
+    0,
+    11,
+    1,
+    10,
+    12,
+    14,
+    16,
+    9,
+    11,
+    5,
+    5,
+    19,
+    8,
+    8,
+    15,
+    13,
+    14,
+    17,
+    18,
+    10,
+    16,
+    4,
+    17,
+    4,
+    2,
+    0,
+    17,
+    4,
+    18,
+    17,
+    10,
+    3,
+    2,
+    12,
+    12,
+    16,
+    12,
+    1,
+    9,
+    19,
+    2,
+    10,
+    0,
+    1,
+    16,
+    12,
+    9,
+    13,
+    15,
+    13,
+    16,
+    19,
+    2,
+    4,
+    6,
+    19,
+    5,
+    5,
+    8,
+    19,
+    18,
+    1,
+    2,
+    15,
+    6,
+    0,
+    17,
+    8,
+    14,
+    13,
 )
 
 
@@ -39,8 +135,10 @@ def imagenet(files: Files, random: Random, count: int) -> list[Sample]:
     table = read_csv(ROOT / "assets" / "catalog" / "imagenet_macro_classes.csv", columns=("macro_class", "index"))
     places = files.folders("imagenet/val")
     if len(places) != 1000:
-        raise BadInput(f"imagenet/val has {len(places)} folders of images, not one for each of ImageNet's 1000 "
-                       "classes. Unpack the validation set into a folder a class")
+        raise BadInput(
+            f"imagenet/val has {len(places)} folders of images, not one for each of ImageNet's 1000 "
+            "classes. Unpack the validation set into a folder a class"
+        )
     groups: dict[object, list[str]] = defaultdict(list)
     for macro, index in zip(table["macro_class"], table["index"], strict=True):
         groups[macro] += files.within(places[int(index)])

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from compute import items
-from compute.items import Column
+from compute.content import items
+from compute.content.items import Column
 from compute.tasks.data import Choices, OddOneOut
 from compute.tasks.unisim.files import Files
 from compute.types import BadInput
@@ -53,8 +53,10 @@ def read(path: Path) -> list[Sample]:
             name, reference, answer, *alternatives = line
             found.append(Sample(name=name, reference=reference, answer=int(answer), alternatives=tuple(alternatives)))
         except ValueError as error:
-            raise BadInput(f"{path.name}, line {number}: not name, reference, answer, alternatives. "
-                           "Delete the file and the questions are drawn anew from the same seed") from error
+            raise BadInput(
+                f"{path.name}, line {number}: not name, reference, answer, alternatives. "
+                "Delete the file and the questions are drawn anew from the same seed"
+            ) from error
         if not 0 <= found[-1].answer < len(alternatives):
             raise BadInput(f"{path.name}, line {number}: answer {answer} is none of {len(alternatives)} alternatives")
     return found
@@ -81,18 +83,22 @@ def choices(samples: list[Sample], look: Look, *, reference: str, alternatives: 
     return Choices(
         names=tuple(sample.name for sample in samples),
         reference=look([sample.reference for sample in samples], reference == "image") if reference else None,
-        alternatives=tuple(look([sample.alternatives[at] for sample in samples], alternatives == "image")
-                           for at in range(count)),
-        answer=np.array([sample.answer for sample in samples]), question=question,
+        alternatives=tuple(
+            look([sample.alternatives[at] for sample in samples], alternatives == "image") for at in range(count)
+        ),
+        answer=np.array([sample.answer for sample in samples]),
+        question=question,
     )
 
 
 def odd_one_out(samples: list[Sample], look: Look) -> OddOneOut:
     """Triples as columns."""
     count = len(samples[0].alternatives)
-    return OddOneOut(names=tuple(sample.name for sample in samples),
-                     odd=np.array([sample.answer for sample in samples]),
-                     members=tuple(look([sample.alternatives[at] for sample in samples], True) for at in range(count)))
+    return OddOneOut(
+        names=tuple(sample.name for sample in samples),
+        odd=np.array([sample.answer for sample in samples]),
+        members=tuple(look([sample.alternatives[at] for sample in samples], True) for at in range(count)),
+    )
 
 
 def looker(files: Files, *, change: Callable[[bytes], bytes] | None = None, cache: Path | None = None) -> Look:
@@ -100,7 +106,10 @@ def looker(files: Files, *, change: Callable[[bytes], bytes] | None = None, cach
 
     def look(contents: Iterable[str], pictures: bool) -> Column:
         held = list(contents)
-        return (files.images(held, change=change, cache=cache) if pictures
-                else items.texts(held, of=f"{files.repo}, captions"))
+        return (
+            files.images(held, change=change, cache=cache)
+            if pictures
+            else items.texts(held, of=f"{files.repo}, captions")
+        )
 
     return look

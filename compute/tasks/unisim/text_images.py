@@ -17,8 +17,14 @@ HPDV2_DAMAGED = ("00006811.jpg", "00168743.jpg", "00331911.jpg", "00310087.jpg")
 AGIQA_LEAST_ALIGNMENT = 1.0
 COCO_LEAST_VOTES = 3
 # Columns of votes -> columns of captions, in the two tables of model captions.
-COCO_MODELS = {"OFA": "OFA_Huge", "GIT": "GIT_Large", "Our": "Ensemble", "ExpNet-v2": "ExpansionNet_v2",
-               "BLIP-2": "BLIP_2", "ViT-GPT2": "ViT_GPT2"}
+COCO_MODELS = {
+    "OFA": "OFA_Huge",
+    "GIT": "GIT_Large",
+    "Our": "Ensemble",
+    "ExpNet-v2": "ExpansionNet_v2",
+    "BLIP-2": "BLIP_2",
+    "ViT-GPT2": "ViT_GPT2",
+}
 POLARIS_HIGHEST_SCORE = 0.5
 
 
@@ -55,16 +61,26 @@ def hpdv2(alternatives: int):
     """Random images of a test prompt, as many as alternatives; the one people rank first wins (Figure 4: 2 to 8)."""
 
     def draw(files: Files, random: Random, count: int) -> list[Sample]:
-        prompts = [row for row in _json(files, "hpdv2/test.json")
-                   if not set(HPDV2_DAMAGED) & set(row["image_path"]) and len(row["image_path"]) >= alternatives]
+        prompts = [
+            row
+            for row in _json(files, "hpdv2/test.json")
+            if not set(HPDV2_DAMAGED) & set(row["image_path"]) and len(row["image_path"]) >= alternatives
+        ]
         found = []
         for at in range(count if prompts else 0):
             row = random.choice(prompts)
             ranked = dict(zip(row["rank"], row["image_path"], strict=True))
             ranks = random.sample(sorted(ranked), alternatives)
             best, *others = sorted(ranks)
-            found.append(_shuffled(random, str(at), f"hpdv2/test/{ranked[best]}",
-                                   [f"hpdv2/test/{ranked[rank]}" for rank in others], reference=row["prompt"]))
+            found.append(
+                _shuffled(
+                    random,
+                    str(at),
+                    f"hpdv2/test/{ranked[best]}",
+                    [f"hpdv2/test/{ranked[rank]}" for rank in others],
+                    reference=row["prompt"],
+                )
+            )
         return found
 
     return draw
@@ -83,8 +99,11 @@ def agiqa(files: Files, random: Random, count: int) -> list[Sample]:
         first, second = random.sample(usable[prompt], 2)
         if first[1] != second[1]:
             (good, _), (bad, _) = sorted((first, second), key=lambda one: one[1], reverse=True)
-            found.append(_shuffled(random, str(len(found)), f"agiqa-3k/images/{good}", [f"agiqa-3k/images/{bad}"],
-                                   reference=prompt))
+            found.append(
+                _shuffled(
+                    random, str(len(found)), f"agiqa-3k/images/{good}", [f"agiqa-3k/images/{bad}"], reference=prompt
+                )
+            )
     return found
 
 
@@ -110,15 +129,25 @@ def _hq_edit(files: Files) -> list[dict]:
 
 def hq_edit_images(files: Files, random: Random, count: int) -> list[Sample]:
     """Source and edited image; each of the two descriptions makes a sample."""
-    return [Sample(name=f"{at}-{which}", reference=row[side], alternatives=tuple(row["image"]), answer=which)
-            for at, row in enumerate(_hq_edit(files)) for which, side in enumerate(("input", "output"))]
+    return [
+        Sample(name=f"{at}-{which}", reference=row[side], alternatives=tuple(row["image"]), answer=which)
+        for at, row in enumerate(_hq_edit(files))
+        for which, side in enumerate(("input", "output"))
+    ]
 
 
 def hq_edit_texts(files: Files, random: Random, count: int) -> list[Sample]:
     """Both descriptions; each of the two images makes a sample."""
-    return [Sample(name=f"{at}-{which}", reference=row["image"][which], alternatives=(row["input"], row["output"]),
-                   answer=which)
-            for at, row in enumerate(_hq_edit(files)) for which in (0, 1)]
+    return [
+        Sample(
+            name=f"{at}-{which}",
+            reference=row["image"][which],
+            alternatives=(row["input"], row["output"]),
+            answer=which,
+        )
+        for at, row in enumerate(_hq_edit(files))
+        for which in (0, 1)
+    ]
 
 
 def cd_coco(files: Files, random: Random, count: int) -> list[Sample]:
@@ -133,8 +162,15 @@ def cd_coco(files: Files, random: Random, count: int) -> list[Sample]:
         best = random.choice([model for model, some in votes.items() if some == max(votes.values())])
         for model, some in votes.items():
             if some == 0:
-                found.append(_shuffled(random, f"{name} {model}", said[COCO_MODELS[best]], [said[COCO_MODELS[model]]],
-                                       reference=f"coco-triplets/coco/images/val2014/{name}"))
+                found.append(
+                    _shuffled(
+                        random,
+                        f"{name} {model}",
+                        said[COCO_MODELS[best]],
+                        [said[COCO_MODELS[model]]],
+                        reference=f"coco-triplets/coco/images/val2014/{name}",
+                    )
+                )
     return found
 
 
@@ -153,8 +189,10 @@ def polaris(files: Files, random: Random, count: int) -> list[Sample]:
         if score <= POLARIS_HIGHEST_SCORE and _folded(candidate) not in {_folded(one) for one in captions}:
             found += [(image, caption, candidate) for caption in captions]
     drawn = random.sample(found, min(count, len(found)))
-    return [_shuffled(random, f"{at} {image}", good, [bad], reference=f"polaris/images/{image}")
-            for at, (image, good, bad) in enumerate(drawn)]
+    return [
+        _shuffled(random, f"{at} {image}", good, [bad], reference=f"polaris/images/{image}")
+        for at, (image, good, bad) in enumerate(drawn)
+    ]
 
 
 def _captions(text: str) -> list[str]:
@@ -179,5 +217,6 @@ def _json(files: Files, name: str) -> list[dict]:
 
 def _shuffled(random: Random, name: str, good: str, others: list[str], *, reference: str) -> Sample:
     answer = random.randrange(len(others) + 1)
-    return Sample(name=name, reference=reference, answer=answer,
-                  alternatives=(*others[:answer], good, *others[answer:]))
+    return Sample(
+        name=name, reference=reference, answer=answer, alternatives=(*others[:answer], good, *others[answer:])
+    )

@@ -20,13 +20,9 @@ NAN = np.nan
 
 def draw(scores, stderr, codes, *, weights=None, aggregate="category-mean", task_weights=None, draws=400):
     scores, stderr, codes = np.asarray(scores, float), np.asarray(stderr, float), np.asarray(codes)
-    parts = blocks(
-        categories=codes, weights=weights, aggregate=aggregate, task_weights=task_weights, tasks=len(codes)
-    )
+    parts = blocks(categories=codes, weights=weights, aggregate=aggregate, task_weights=task_weights, tasks=len(codes))
     keys = row_keys(scores, stderr, seed=3)
-    return parts, redraw(
-        scores=scores, stderr=stderr, categories=codes, parts=parts, keys=keys, draws=draws, seed=3
-    )
+    return parts, redraw(scores=scores, stderr=stderr, categories=codes, parts=parts, keys=keys, draws=draws, seed=3)
 
 
 def test_counts_stay_within_their_category_and_leave_out_the_excluded():
@@ -70,8 +66,7 @@ def test_spread_of_the_draws_has_its_closed_form():
     scores, stderr = rng.random((1, 13)), 0.3 * rng.random((1, 13))
     _, found = draw(scores, stderr, codes, draws=40_000)
     wanted = sum(
-        0.25 / n * scores[0, codes == c].var()
-        + 0.25 / n**2 * (stderr[0, codes == c] ** 2).sum() * (2 - 1 / n)
+        0.25 / n * scores[0, codes == c].var() + 0.25 / n**2 * (stderr[0, codes == c] ** 2).sum() * (2 - 1 / n)
         for c, n in ((0, 5), (1, 8))
     )
     assert_allclose(found.astype(float).var(), wanted, rtol=0.03)

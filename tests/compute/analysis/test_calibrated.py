@@ -15,8 +15,9 @@ STEP = 100 / (calibrated.QUANTILES - 1)  # percentile points between two quantil
 
 
 def made(unrelated: np.ndarray, matching: np.ndarray | tuple = ()) -> Reference:
-    return calibrated.measured(model="m", pairing="image-image", unrelated=unrelated, matching=matching, source="t",
-                               synthetic=False)
+    return calibrated.measured(
+        model="m", pairing="image-image", unrelated=unrelated, matching=matching, source="t", synthetic=False
+    )
 
 
 def share(scores: np.ndarray, value: float) -> float:
@@ -31,7 +32,7 @@ def test_places_are_scipys_percentiles(digits: int | None) -> None:
     if digits is not None:
         low, high = low.round(digits), high.round(digits)
     reference = made(low, high)
-    values = np.unique(np.concatenate([low, high]))[::40 if digits is None else 1]
+    values = np.unique(np.concatenate([low, high]))[:: 40 if digits is None else 1]
     for value in (*values, -3.0, 0.2501, 9.0):
         found = calibrated.place(reference, value)
         assert found.above_unrelated == pytest.approx(share(low, value), abs=STEP / 100)
@@ -40,8 +41,17 @@ def test_places_are_scipys_percentiles(digits: int | None) -> None:
 
 
 def test_a_place_is_linear_between_quantiles_and_clamped_at_the_ends() -> None:
-    reference = Reference(model="m", pairing="image-image", unrelated=[0, 1, 3], matching=[10, 20], n_unrelated=3,
-                          n_matching=2, separation=1.0, source="t", synthetic=True)
+    reference = Reference(
+        model="m",
+        pairing="image-image",
+        unrelated=[0, 1, 3],
+        matching=[10, 20],
+        n_unrelated=3,
+        n_matching=2,
+        separation=1.0,
+        source="t",
+        synthetic=True,
+    )
     shares = [calibrated.place(reference, value).above_unrelated for value in (-1, 0, 0.5, 1, 2, 3, 4)]
     assert shares == [0, 0, 0.25, 0.5, 0.75, 1, 1]
     assert [calibrated.place(reference, value).percentile for value in (-np.inf, 5, 15, np.inf)] == [0, 50, 75, 100]
@@ -61,8 +71,10 @@ def test_ties_count_half_also_where_all_scores_are_equal() -> None:
 
 def test_the_separation_is_the_area_under_the_curve() -> None:
     rng = np.random.default_rng(1)
-    for low, high in ((rng.normal(0, 1, 300), rng.normal(1, 2, 200)),
-                      (rng.integers(0, 5, 300).astype(float), rng.integers(1, 6, 200).astype(float))):
+    for low, high in (
+        (rng.normal(0, 1, 300), rng.normal(1, 2, 200)),
+        (rng.integers(0, 5, 300).astype(float), rng.integers(1, 6, 200).astype(float)),
+    ):
         wanted = roc_auc_score(np.repeat([0, 1], [300, 200]), np.concatenate([low, high]))
         assert calibrated.separation(unrelated=low, matching=high) == pytest.approx(wanted, abs=1e-12)
         assert wanted == pytest.approx(mannwhitneyu(high, low).statistic / 300 / 200)
@@ -108,5 +120,14 @@ def test_infinite_scores_count_as_the_most_extreme_finite_one() -> None:
 @pytest.mark.parametrize("wrong", [[1.0], [2.0, 1.0], [0.0, np.inf], [[0.0, 1.0]], []])
 def test_quantiles_that_are_none_are_refused(wrong: list) -> None:
     with pytest.raises(BadInput, match="quantiles"):
-        Reference(model="m", pairing="quality", unrelated=wrong, matching=[], n_unrelated=1, n_matching=0,
-                  separation=None, source="t", synthetic=False)
+        Reference(
+            model="m",
+            pairing="quality",
+            unrelated=wrong,
+            matching=[],
+            n_unrelated=1,
+            n_matching=0,
+            separation=None,
+            source="t",
+            synthetic=False,
+        )

@@ -41,9 +41,7 @@ def test_the_wrong_way_keeps_its_square():
 
 
 def test_four_generators_can_prove_nothing():
-    found = agree(
-        scores=[1, 2, 3, 4], human=[1, 2, 3, 4], ranks=[4, 3, 2, 1], human_ranks=[4, 3, 2, 1], higher=True
-    )
+    found = agree(scores=[1, 2, 3, 4], human=[1, 2, 3, 4], ranks=[4, 3, 2, 1], human_ranks=[4, 3, 2, 1], higher=True)
     assert found.p == pytest.approx(2 / 24)
     assert found.p > 0.05
     assert math.isnan(found.accuracy_low) and math.isnan(found.accuracy_high)
@@ -94,8 +92,17 @@ def test_bad_input():
 
 
 def made(*, p: float, right: bool = True, generators: int = 10) -> Agreement:
-    return Agreement(r=0.5, right_way=right, rho_squared=0.25, accuracy=0.7, accuracy_low=0.5, accuracy_high=0.9, p=p,
-                     weakest=0.4, generators=generators)
+    return Agreement(
+        r=0.5,
+        right_way=right,
+        rho_squared=0.25,
+        accuracy=0.7,
+        accuracy_low=0.5,
+        accuracy_high=0.9,
+        p=p,
+        weakest=0.4,
+        generators=generators,
+    )
 
 
 def test_verdicts_are_holms_over_the_metrics_of_the_set():

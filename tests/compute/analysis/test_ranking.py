@@ -61,9 +61,7 @@ def test_reasons_for_no_mean():
 
 
 def test_a_task_of_weight_zero_counts_neither_in_the_mean_nor_in_the_coverage():
-    found = aggregate(
-        scores=[[0.2, NAN, 0.4]], categories=[0, 0, 1], task_weights=[1, 0, 1], minimum_coverage=1
-    )
+    found = aggregate(scores=[[0.2, NAN, 0.4]], categories=[0, 0, 1], task_weights=[1, 0, 1], minimum_coverage=1)
     assert_allclose(found.mean, [0.3])
     assert_allclose(found.coverage, [1])
 

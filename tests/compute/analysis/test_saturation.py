@@ -12,9 +12,7 @@ from compute.types import BadInput
 
 
 def test_closed_form():
-    found = saturation(
-        scores=[0.9, 0.88, 0.5, np.nan], stderr=[0.01, 0.01, 0.02, np.nan], chance=0.5, ceiling=1.0
-    )
+    found = saturation(scores=[0.9, 0.88, 0.5, np.nan], stderr=[0.01, 0.01, 0.02, np.nan], chance=0.5, ceiling=1.0)
     assert (found.models, found.best, found.median) == (3, 0.9, 0.88)
     assert found.used == pytest.approx(0.8)
     assert found.spread == pytest.approx(np.std([0.9, 0.88, 0.5], ddof=1))

@@ -10,18 +10,39 @@ from compute.analysis.suite import arrange, join, whole
 from compute.types import BadInput, Undefined
 
 
-def frames(values: dict[tuple[str, str, str], float], *, averages: dict[tuple[str, str], float] | None = None,
-           aggregate: str = "category-mean") -> dict[str, pd.DataFrame]:
+def frames(
+    values: dict[tuple[str, str, str], float],
+    *,
+    averages: dict[tuple[str, str], float] | None = None,
+    aggregate: str = "category-mean",
+) -> dict[str, pd.DataFrame]:
     """Two categories of two tasks, `a` and `b` of A, `c` and `d` of B; `d` is lower-is-better."""
-    tasks = pd.DataFrame({"key": list("abcd"), "title": list("ABCD"), "category": ["A", "A", "B", "B"],
-                          "ranked": [True] * 4, "metric": ["accuracy"] * 4, "higher": [True, True, True, False]})
-    long = pd.DataFrame([{"model": model, "origin": origin, "task": task, "metric": "accuracy", "value": value}
-                         for (model, origin, task), value in values.items()])
-    return {"about": pd.DataFrame([{"key": "s", "aggregate": aggregate}]), "tasks": tasks, "values": long,
-            "averages": pd.DataFrame([{"model": model, "category": name, "value": value}
-                                      for (model, name), value in (averages or {}).items()],
-                                     columns=["model", "category", "value"]),
-            "hours": pd.DataFrame({"task": ["a"], "hours": [1.5], "runs": [2]})}
+    tasks = pd.DataFrame(
+        {
+            "key": list("abcd"),
+            "title": list("ABCD"),
+            "category": ["A", "A", "B", "B"],
+            "ranked": [True] * 4,
+            "metric": ["accuracy"] * 4,
+            "higher": [True, True, True, False],
+        }
+    )
+    long = pd.DataFrame(
+        [
+            {"model": model, "origin": origin, "task": task, "metric": "accuracy", "value": value}
+            for (model, origin, task), value in values.items()
+        ]
+    )
+    return {
+        "about": pd.DataFrame([{"key": "s", "aggregate": aggregate}]),
+        "tasks": tasks,
+        "values": long,
+        "averages": pd.DataFrame(
+            [{"model": model, "category": name, "value": value} for (model, name), value in (averages or {}).items()],
+            columns=["model", "category", "value"],
+        ),
+        "hours": pd.DataFrame({"task": ["a"], "hours": [1.5], "runs": [2]}),
+    }
 
 
 def full(model: str, origin: str, *numbers: float) -> dict[tuple[str, str, str], float]:

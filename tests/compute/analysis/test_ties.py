@@ -83,9 +83,7 @@ def test_row_order_changes_no_class():
     stderr = np.full(scores.shape, 0.01)
     order = np.random.default_rng(3).permutation(len(scores))
     a = tie_classes(ranking=rank_with_uncertainty(scores=scores, categories=np.zeros(24, int), stderr=stderr))
-    b = tie_classes(
-        ranking=rank_with_uncertainty(scores=scores[order], categories=np.zeros(24, int), stderr=stderr)
-    )
+    b = tie_classes(ranking=rank_with_uncertainty(scores=scores[order], categories=np.zeros(24, int), stderr=stderr))
     assert_array_equal(b.index, a.index[order])
 
 
@@ -104,9 +102,7 @@ def test_unranked_and_unmeasurable_models_have_no_class():
     still = tie_classes(ranking=rank_with_uncertainty(scores=[[0.9], [0.1]], categories=[0]))
     assert_array_equal(still.index, [-1, -1])
     assert still.letters == ("", "") and len(still.leaders) == 0
-    partly = rank_with_uncertainty(
-        scores=[[0.9], [0.1], [0.05]], categories=[0], stderr=[[0.01], [NAN], [NAN]]
-    )
+    partly = rank_with_uncertainty(scores=[[0.9], [0.1], [0.05]], categories=[0], stderr=[[0.01], [NAN], [NAN]])
     assert tie_classes(ranking=partly).letters == ("A", "B", "B")  # nothing tells the last two apart
 
 
@@ -116,9 +112,7 @@ def test_few_models_are_told_apart_by_chance():
     classes = [
         len(
             tie_classes(
-                ranking=rank_with_uncertainty(
-                    scores=rng.normal(size=(8, 40)), categories=np.zeros(40, int), draws=400
-                )
+                ranking=rank_with_uncertainty(scores=rng.normal(size=(8, 40)), categories=np.zeros(40, int), draws=400)
             ).leaders
         )
         for _ in range(60)
@@ -155,9 +149,7 @@ def test_paired_mean_against_a_paired_z_test():
     d = a - b
     se = d.std() / np.sqrt(60)
     assert_allclose(found.mean, d.mean())
-    assert_allclose(
-        [found.mean_low, found.mean_high], d.mean() + np.array([-1.96, 1.96]) * se, atol=0.08 * se
-    )
+    assert_allclose([found.mean_low, found.mean_high], d.mean() + np.array([-1.96, 1.96]) * se, atol=0.08 * se)
     assert_allclose(norm.isf(found.p / 2), abs(d.mean()) / se, rtol=0.03)
     swapped = paired_differences(a=b, b=a, categories=np.zeros(60, int), draws=20_000)
     assert_allclose(swapped.mean, -found.mean)

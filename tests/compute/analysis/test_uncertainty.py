@@ -82,9 +82,7 @@ def test_nothing_to_vary_gives_no_interval_rather_than_a_point():
     assert_array_equal(found.rank, [1, 2])
     assert_array_equal(found.rank_low, [-1, -1])
     assert np.isnan(found.mean_low).all() and not found.resampled
-    noisy = rank_with_uncertainty(
-        scores=[[0.1, 0.9], [0.2, 0.4]], categories=[0, 1], stderr=[[0.3, 0.3], [NAN, NAN]]
-    )
+    noisy = rank_with_uncertainty(scores=[[0.1, 0.9], [0.2, 0.4]], categories=[0, 1], stderr=[[0.3, 0.3], [NAN, NAN]])
     assert_array_equal(noisy.rank_high, [2, 2])
     assert_array_equal(np.isnan(noisy.mean_low), [False, True])
 

@@ -10,28 +10,45 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compute import build, calibration, store
+from compute import calibration
 from compute.analysis import calibrated
 from compute.analysis.calibrated import Reference
 from compute.calibration import PAIRINGS, pairs
+from compute.database import build, store
 from compute.models import ADAPTERS
 from compute.types import BadInput
-from leaderboard import queries_compare
-from leaderboard.queries import Database
+from leaderboard.data import compare_queries
+from leaderboard.data.database import Database
 
 CLIP, OTHER = "openai/clip-vit-base-patch32", "ssim"
 ROWS = {row.key: row for row in build.shipped().models}
-MODELS = {CLIP: {"adapter": "clip", "version": ADAPTERS["clip"].version, "weights": CLIP, "options": {},
-                 "revision": ROWS[CLIP].revision, "dtype": "float32", "device": "cpu"},
-          OTHER: {"adapter": "ssim", "version": ADAPTERS["ssim"].version, "weights": "", "options": {}},
-          "nobody/knows": {}}
+MODELS = {
+    CLIP: {
+        "adapter": "clip",
+        "version": ADAPTERS["clip"].version,
+        "weights": CLIP,
+        "options": {},
+        "revision": ROWS[CLIP].revision,
+        "dtype": "float32",
+        "device": "cpu",
+    },
+    OTHER: {"adapter": "ssim", "version": ADAPTERS["ssim"].version, "weights": "", "options": {}},
+    "nobody/knows": {},
+}
 
 
-def keep(root: Path, *, model: str = CLIP, pairing: str = "image-image", start: float = 0.0, **changes: object
-         ) -> calibration.Kept:
+def keep(
+    root: Path, *, model: str = CLIP, pairing: str = "image-image", start: float = 0.0, **changes: object
+) -> calibration.Kept:
     spread = start + np.linspace(0, 1, 50)
-    reference = calibrated.measured(model=model, pairing=pairing, unrelated=spread, source="t",
-                                    matching=() if pairing in calibration.ALONE else spread + 1, synthetic=False)
+    reference = calibrated.measured(
+        model=model,
+        pairing=pairing,
+        unrelated=spread,
+        source="t",
+        matching=() if pairing in calibration.ALONE else spread + 1,
+        synthetic=False,
+    )
     return calibration.write(root, reference=reference, settings={"seed": 3, "model": MODELS[model] | changes})
 
 
@@ -56,10 +73,22 @@ def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
     assert keep(tmp_path).path.read_bytes() == before
 
 
-@pytest.mark.parametrize("changes", [
-    {"unrelated": [1, 0]}, {"unrelated": "none"}, {"matching": [0, float("inf")]}, {"matching": []}, {"more": 1},
-    {"pairing": "image-sound"}, {"model": "ssim"}, {"settings": None}, {"n_matching": "many"}, {"separation": "high"},
-    {"synthetic": "no"}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"unrelated": [1, 0]},
+        {"unrelated": "none"},
+        {"matching": [0, float("inf")]},
+        {"matching": []},
+        {"more": 1},
+        {"pairing": "image-sound"},
+        {"model": "ssim"},
+        {"settings": None},
+        {"n_matching": "many"},
+        {"separation": "high"},
+        {"synthetic": "no"},
+    ],
+)
 def test_a_damaged_file_is_named(tmp_path: Path, changes: dict) -> None:
     path = keep(tmp_path).path
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
@@ -89,7 +118,7 @@ def test_the_database_holds_them_and_a_page_can_place_scores(tmp_path: Path, shi
     report = build.build(tmp_path / "own.duckdb", results=tmp_path / "results")
     assert len(report.problems) == 1 and "ssim/image-image.json is damaged" in report.problems[0]
     db = Database(report.path)
-    frame = queries_compare.calibrations(db)
+    frame = compare_queries.calibrations(db)
     [settings] = db.ask("SELECT settings FROM calibrations WHERE pairing = 'quality'")["settings"]
     db.close()
     assert json.loads(settings) == {"seed": 3, "model": MODELS[CLIP]}
@@ -99,12 +128,16 @@ def test_the_database_holds_them_and_a_page_can_place_scores(tmp_path: Path, shi
     assert alone.alone and calibrated.place(alone, 0.25).percentile == pytest.approx(25, abs=0.5)
 
 
-@pytest.mark.parametrize(("changes", "said"), [
-    ({"revision": "0" * 40}, f"revision was '{'0' * 40}' and is '{ROWS[CLIP].revision}'"),
-    ({"weights": "own/clip"}, f"weights was 'own/clip' and is '{CLIP}'"),
-    ({"options": {"random": True}}, "options was {'random': True} and is {}"),
-    ({"version": 0}, f"version was 0 and is {ADAPTERS['clip'].version}"),
-    ({"adapter": "siglip"}, "adapter was 'siglip' and is 'clip'")])
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"revision": "0" * 40}, f"revision was '{'0' * 40}' and is '{ROWS[CLIP].revision}'"),
+        ({"weights": "own/clip"}, f"weights was 'own/clip' and is '{CLIP}'"),
+        ({"options": {"random": True}}, "options was {'random': True} and is {}"),
+        ({"version": 0}, f"version was 0 and is {ADAPTERS['clip'].version}"),
+        ({"adapter": "siglip"}, "adapter was 'siglip' and is 'clip'"),
+    ],
+)
 def test_one_of_another_model_is_left_out(tmp_path: Path, shipped: Path, changes: dict, said: str) -> None:
     """And the next root's taken."""
     keep(tmp_path / "results", start=0.5, **changes)
@@ -115,7 +148,7 @@ def test_one_of_another_model_is_left_out(tmp_path: Path, shipped: Path, changes
     assert problem.startswith(f"calibrations/openai__clip-vit-base-patch32/image-image.json is of another {CLIP} than ")
     assert said in problem
     db = Database(report.path)
-    frame = queries_compare.calibrations(db)
+    frame = compare_queries.calibrations(db)
     db.close()
     assert [(row.pairing, row.unrelated[0]) for row in frame.itertuples()] == [("image-image", 0), ("quality", 0)]
 
@@ -142,10 +175,18 @@ def test_a_new_calibration_makes_the_database_stale(tmp_path: Path, shipped: Pat
 
 
 def test_what_is_shipped_can_be_read_and_is_marked() -> None:
-    kept, problems = calibration.every(build.COMPUTED, models=ROWS, differs=lambda one: build.other_model(
-        ROWS[one.reference.model], one.settings))
+    kept, problems = calibration.every(
+        build.COMPUTED, models=ROWS, differs=lambda one: build.other_model(ROWS[one.reference.model], one.settings)
+    )
     assert problems == [] and {one.reference.model for one in kept} == {
-        "tiny", "tiny-random", "ssim", "ms-ssim", "psnr", "colour-histogram", "perceptual-hash"}
+        "tiny",
+        "tiny-random",
+        "ssim",
+        "ms-ssim",
+        "psnr",
+        "colour-histogram",
+        "perceptual-hash",
+    }
     assert {one.reference.pairing for one in kept if one.reference.model == "tiny"} == set(PAIRINGS)
     assert all(one.reference.synthetic and one.reference.source.startswith("mini/") for one in kept)
     assert sum(one.path.stat().st_size for one in kept) < 200_000
@@ -160,12 +201,17 @@ def test_what_is_shipped_is_what_the_command_makes(tmp_path: Path) -> None:
     from compute.models import hardware
     from compute.tasks.source import Source
 
-    shipped = calibration.read(calibration.path(store.ROOT / "assets" / "computed", model="psnr",
-                                                pairing="image-image"))
+    shipped = calibration.read(
+        calibration.path(store.ROOT / "assets" / "computed", model="psnr", pairing="image-image")
+    )
     catalog = build.shipped()
     bench = assemble(features=tmp_path / "features", source=Source(offline=True), hardware=hardware(), skip_bad=True)
-    drawn = making.draw([catalog.task(key) for key in pairs.TASKS if key in shipped.settings["tasks"]], bench=bench,
-                        most=shipped.settings["pairs"], seed=shipped.settings["seed"])
+    drawn = making.draw(
+        [catalog.task(key) for key in pairs.TASKS if key in shipped.settings["tasks"]],
+        bench=bench,
+        most=shipped.settings["pairs"],
+        seed=shipped.settings["seed"],
+    )
     [made] = making.make([catalog.model("psnr")], drawn, bench=bench, results=tmp_path)
     again = made.kept.reference
     np.testing.assert_allclose(again.matching, shipped.reference.matching, rtol=1e-4)

@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compute import calibration, items
+from compute import calibration
 from compute.calibration import making
 from compute.calibration.making import Outcome
+from compute.content import items
 from compute.procedures import choice
-from compute.procedures.similarity import symmetric
+from compute.procedures.shared.similarity import symmetric
 from compute.tasks.data import Choices
 from compute.types import BadInput, Model, NotHere
 from tests.compute.small_bench import MODELS, TASKS, World, data, square
@@ -37,12 +38,18 @@ def made(world: World, *rows: Model, tasks: tuple = (NEAR, SAID, FINE), **given)
 def test_each_model_has_the_pairings_that_it_can_score(world: World) -> None:
     outcomes = made(world, EYE, VISION, GAUGE)
     assert [(one.model, one.pairing) for one in outcomes if one.state == "made"] == [
-        ("small/eye", "image-image"), ("small/eye", "image-text"), ("small/eye", "quality"),
-        ("small/vision", "image-image"), ("small/gauge", "image-image"), ("small/gauge", "quality")]
+        ("small/eye", "image-image"),
+        ("small/eye", "image-text"),
+        ("small/eye", "quality"),
+        ("small/vision", "image-image"),
+        ("small/gauge", "image-image"),
+        ("small/gauge", "quality"),
+    ]
     assert len(outcomes) == 6
     kept = {(one.model, one.pairing): one.kept for one in outcomes}
     assert kept["small/eye", "image-image"].path == (
-        world.folder / "results" / "calibrations" / "small__eye" / "image-image.json")
+        world.folder / "results" / "calibrations" / "small__eye" / "image-image.json"
+    )
     settings = kept["small/gauge", "quality"].settings
     assert settings["tasks"]["unisim/fine"] == {"dataset": "made/fine", "revision": "b" * 40, "split": "", "draw": 1}
     assert settings["options"] == {"quality": "prompt", "wording": "paper"}
@@ -53,10 +60,10 @@ def test_the_scores_are_those_of_the_procedures(world: World) -> None:
     """Against the whole columns of the task, scored by the functions that a live panel uses too."""
     near, fine, subject = data(NEAR), data(FINE), world.bench().subject(GAUGE)
     right = [near.alternatives[at].take(np.array([row])) for row, at in enumerate(near.answer.tolist())]
-    pairs = np.sort([symmetric(subject, near.reference.take(np.array([row])), one)[0]
-                     for row, one in enumerate(right)])
-    alone = np.sort(np.concatenate([choice.judged(subject, column, question="quality")
-                                    for column in fine.alternatives]))
+    pairs = np.sort([symmetric(subject, near.reference.take(np.array([row])), one)[0] for row, one in enumerate(right)])
+    alone = np.sort(
+        np.concatenate([choice.judged(subject, column, question="quality") for column in fine.alternatives])
+    )
     kept = {one.pairing: one.kept.reference for one in made(world, GAUGE)}
     assert (kept["image-image"].n_matching, kept["image-image"].n_unrelated) == (12, 12)
     np.testing.assert_allclose(np.quantile(kept["image-image"].matching, np.linspace(0, 1, 12)), pairs, rtol=0.05)
@@ -116,8 +123,10 @@ def test_a_pairing_with_too_few_is_said_and_left_out(world: World, monkeypatch: 
     lines: list[str] = []
     outcomes = made(world, GAUGE, tasks=(NEAR, FINE, ODD), say=lines.append)
     assert [one.pairing for one in outcomes] == ["quality"]
-    assert lines[:2] == ["Gives no pairs and no single images: unisim/odd",
-                         "image-image is left out: 12 matching and 12 unrelated pairs, and a calibration needs 13"]
+    assert lines[:2] == [
+        "Gives no pairs and no single images: unisim/odd",
+        "image-image is left out: 12 matching and 12 unrelated pairs, and a calibration needs 13",
+    ]
     with pytest.raises(BadInput, match="too few pairs and single images"):
         made(world, GAUGE, tasks=(ODD,))
 
@@ -148,21 +157,34 @@ def test_missing_data_are_said_before_anything_is_scored(world: World) -> None:
 def test_equal_images_are_a_score_like_any_other(world: World) -> None:
     """A metric of one colour: all pairs score 0, and nothing can be told apart."""
     same = items.images([square((row, 0, 0)) for row in range(12)], of="images")
-    world.changed["unisim/near"] = Choices(names=tuple("abcdefghijkl"), reference=same, answer=np.zeros(12, dtype=int),
-                                           alternatives=(items.images([square((row, 9, 0)) for row in range(12)],
-                                                                      of="a"),) * 2)
+    world.changed["unisim/near"] = Choices(
+        names=tuple("abcdefghijkl"),
+        reference=same,
+        answer=np.zeros(12, dtype=int),
+        alternatives=(items.images([square((row, 9, 0)) for row in range(12)], of="a"),) * 2,
+    )
     [outcome] = made(world, VISION, tasks=(NEAR,))
     assert 0 <= outcome.kept.reference.separation <= 1
 
 
-@pytest.mark.parametrize(("abilities", "modalities", "adapter", "wanted"), [
-    (("embed_image", "embed_text"), ("image", "text"), "clip", {"image-image", "image-text", "text-text", "quality"}),
-    (("embed_image",), ("image",), "vision", {"image-image"}), (("embed_text",), ("text",), "bert", {"text-text"}),
-    (("compare",), ("image",), "ssim", {"image-image"}), (("compare",), ("image",), "aesthetic", {"image-image",
-                                                                                                 "quality"}),
-    (("compare",), ("image", "text"), "imagereward", {"image-text", "quality"}),
-    (("embed_image", "compare"), ("image", "text"), "dreamsim", {"image-image"}),
-    (("choose", "score_pair"), ("image", "text"), "vlm", set())])
+@pytest.mark.parametrize(
+    ("abilities", "modalities", "adapter", "wanted"),
+    [
+        (
+            ("embed_image", "embed_text"),
+            ("image", "text"),
+            "clip",
+            {"image-image", "image-text", "text-text", "quality"},
+        ),
+        (("embed_image",), ("image",), "vision", {"image-image"}),
+        (("embed_text",), ("text",), "bert", {"text-text"}),
+        (("compare",), ("image",), "ssim", {"image-image"}),
+        (("compare",), ("image",), "aesthetic", {"image-image", "quality"}),
+        (("compare",), ("image", "text"), "imagereward", {"image-text", "quality"}),
+        (("embed_image", "compare"), ("image", "text"), "dreamsim", {"image-image"}),
+        (("choose", "score_pair"), ("image", "text"), "vlm", set()),
+    ],
+)
 def test_which_pairings_a_model_can_score(abilities: tuple, modalities: tuple, adapter: str, wanted: set) -> None:
     row = Model(key="m", title="M", adapter=adapter, abilities=abilities, modalities=modalities)
     assert {one for one in ("image-image", "image-text", "text-text", "quality") if making.able(row, one)} == wanted
@@ -173,6 +195,8 @@ def test_lines_hold_the_numbers(world: World) -> None:
     made(world, GAUGE, say=lines.append)
     one = calibration.read(calibration.path(world.folder / "results", model="small/gauge", pairing="image-image"))
     middle = [f"{side[100]:.4g}" for side in (one.reference.matching, one.reference.unrelated)]
-    assert lines[0] == (f"small/gauge, image-image: 12 matching and 12 unrelated pairs, median {middle[0]} against "
-                        f"{middle[1]}, separation {one.reference.separation:.3f}")
+    assert lines[0] == (
+        f"small/gauge, image-image: 12 matching and 12 unrelated pairs, median {middle[0]} against "
+        f"{middle[1]}, separation {one.reference.separation:.3f}"
+    )
     assert lines[1].startswith("small/gauge, quality: 24 reference images, median -")

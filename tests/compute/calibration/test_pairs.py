@@ -7,7 +7,7 @@ import pytest
 
 from compute.calibration import pairs
 from compute.calibration.pairs import Pairs, deranged, matching, material, shares
-from compute.items import Column, images, texts
+from compute.content.items import Column, images, texts
 from compute.tasks.data import Choices, Clusters, Labelled, Matches, Mixed, OddOneOut, Retrieval
 
 N = 40
@@ -26,8 +26,12 @@ def choices(reference: Column, right: Column, wrong: Column) -> Choices:
     answer = np.arange(len(right)) % 2
     both = [[(right, wrong)[int(at != place)].read(row) for row, at in enumerate(answer)] for place in range(2)]
     made = images if right.modality == "image" else texts
-    return Choices(names=tuple(map(str, range(len(right)))), reference=reference, answer=answer,
-                   alternatives=tuple(made(side, of="alternative") for side in both))
+    return Choices(
+        names=tuple(map(str, range(len(right)))),
+        reference=reference,
+        answer=answer,
+        alternatives=tuple(made(side, of="alternative") for side in both),
+    )
 
 
 def of_side(column: Column, at: np.ndarray | None = None) -> Mixed:
@@ -55,8 +59,9 @@ def test_a_reference_matches_its_right_alternative() -> None:
 def test_images_match_their_captions() -> None:
     names = tuple(map(str, range(N)))
     several = Matches(names=names, images=(pictures("a"), pictures("b")), captions=(words("a"), words("b")))
-    assert read(matching(several)) == [[(f"{letter}{row}".encode(), f"{letter}{row}") for row in range(N)]
-                                       for letter in "ab"]
+    assert read(matching(several)) == [
+        [(f"{letter}{row}".encode(), f"{letter}{row}") for row in range(N)] for letter in "ab"
+    ]
     one = Matches(names=names, images=(pictures("a"),), captions=(words("a"), words("b"), words("c")))
     assert read(matching(one)) == [[(f"a{row}".encode(), f"a{row}") for row in range(N)]]
 
@@ -64,10 +69,16 @@ def test_images_match_their_captions() -> None:
 def test_queries_match_relevant_documents_and_texts_of_one_image_match() -> None:
     """Query 0 has two captions, one of grade 0; query 2 is an image with a text, which is in no pair."""
     data = Retrieval(
-        queries=Mixed(names=("0", "1", "2"), image=pictures("q", 3), image_at=np.arange(3), text=words("t", 1),
-                      text_at=np.array([-1, -1, 0])),
+        queries=Mixed(
+            names=("0", "1", "2"),
+            image=pictures("q", 3),
+            image_at=np.arange(3),
+            text=words("t", 1),
+            text_at=np.array([-1, -1, 0]),
+        ),
         documents=of_side(words("d", 4)),
-        relevant=(np.array([0, 0, 0, 1, 2]), np.array([0, 1, 3, 2, 3]), np.array([1, 2, 0, 1, 1])))
+        relevant=(np.array([0, 0, 0, 1, 2]), np.array([0, 1, 3, 2, 3]), np.array([1, 2, 0, 1, 1])),
+    )
     across, of_one = matching(data)
     assert read([across]) == [[(b"q0", "d0"), (b"q0", "d1"), (b"q1", "d2")]]
     assert read([of_one]) == [[("d0", "d1")]] and of_one.pairing == "text-text"
@@ -77,8 +88,11 @@ def test_queries_match_relevant_documents_and_texts_of_one_image_match() -> None
 
 
 def test_the_other_way_round_too() -> None:
-    data = Retrieval(queries=of_side(words("q", 4)), documents=of_side(pictures("d", 2)),
-                     relevant=(np.array([3, 1, 0]), np.array([1, 1, 0]), np.ones(3)))
+    data = Retrieval(
+        queries=of_side(words("q", 4)),
+        documents=of_side(pictures("d", 2)),
+        relevant=(np.array([3, 1, 0]), np.array([1, 1, 0]), np.ones(3)),
+    )
     across, of_one = matching(data)
     assert read([across]) == [[("q3", b"d1"), ("q1", b"d1"), ("q0", b"d0")]]
     assert read([of_one]) == [[("q1", "q3")]]
@@ -86,19 +100,30 @@ def test_the_other_way_round_too() -> None:
 
 def test_what_shares_a_kind_gives_no_pairs() -> None:
     names = tuple(map(str, range(N)))
-    assert matching(OddOneOut(names=names, members=(pictures("a"), pictures("b"), pictures("c")),
-                              odd=np.zeros(N, dtype=int))) == []
-    assert matching(Clusters(test=Labelled(names=names, items=pictures("a"), labels=np.zeros(N, dtype=int),
-                                           classes=("x",)))) == []
+    assert (
+        matching(
+            OddOneOut(names=names, members=(pictures("a"), pictures("b"), pictures("c")), odd=np.zeros(N, dtype=int))
+        )
+        == []
+    )
+    assert (
+        matching(
+            Clusters(test=Labelled(names=names, items=pictures("a"), labels=np.zeros(N, dtype=int), classes=("x",)))
+        )
+        == []
+    )
 
 
 def test_unrelated_pairs_are_of_the_same_items_and_never_match() -> None:
     """Each image is near two others: as relevant, or as ignored, or as the same content under another row."""
     twice = images([f"d{row // 2}".encode() for row in range(2 * N)], of="documents")
     query, document = np.repeat(np.arange(N), 2), np.arange(2 * N)
-    data = Retrieval(queries=of_side(pictures("q")), documents=of_side(twice),
-                     relevant=(query, document, np.ones(2 * N)),
-                     ignored=(np.arange(N), (2 * np.arange(N) + 2) % (2 * N)))
+    data = Retrieval(
+        queries=of_side(pictures("q")),
+        documents=of_side(twice),
+        relevant=(query, document, np.ones(2 * N)),
+        ignored=(np.arange(N), (2 * np.arange(N) + 2) % (2 * N)),
+    )
     [sample] = material({"t": {"default": data}}, most=1000, seed=0)["image-image"]
     alike, other = contents(sample.matching), contents(sample.unrelated)
     assert sorted(alike) == sorted((f"q{row}".encode(), f"d{row}".encode()) for row in range(N))
@@ -111,19 +136,25 @@ def test_unrelated_pairs_are_of_the_same_items_and_never_match() -> None:
 
 def test_an_item_is_no_pair_with_itself() -> None:
     same = pictures("a")
-    data = Retrieval(queries=of_side(same), documents=of_side(same),
-                     relevant=(np.repeat(np.arange(N), 2), np.repeat(np.arange(N), 2) ^ np.tile([0, 1], N),
-                               np.ones(2 * N)))
+    data = Retrieval(
+        queries=of_side(same),
+        documents=of_side(same),
+        relevant=(np.repeat(np.arange(N), 2), np.repeat(np.arange(N), 2) ^ np.tile([0, 1], N), np.ones(2 * N)),
+    )
     [sample] = material({"t": {"default": data}}, most=1000, seed=0)["image-image"]
     assert len(sample.matching[0]) == N // 2, "a pair in both orders is one"
     assert all(first != second for first, second in contents(sample.matching) + contents(sample.unrelated))
 
 
 def test_the_draw_follows_from_the_seed_and_tasks_share_it() -> None:
-    held = {"small": {"default": choices(words("r", 10), pictures("a", 10), pictures("b", 10))},
-            "large": {"default": choices(words("s"), pictures("c"), pictures("d"))},
-            "again": {"2": choices(words("u"), pictures("e"), pictures("f")),
-                      "3": choices(words("u"), pictures("e"), pictures("g"))}}
+    held = {
+        "small": {"default": choices(words("r", 10), pictures("a", 10), pictures("b", 10))},
+        "large": {"default": choices(words("s"), pictures("c"), pictures("d"))},
+        "again": {
+            "2": choices(words("u"), pictures("e"), pictures("f")),
+            "3": choices(words("u"), pictures("e"), pictures("g")),
+        },
+    }
 
     def draw(seed: int) -> dict[str, list[tuple]]:
         found = material(held, most=50, seed=seed)["image-text"]
@@ -137,8 +168,9 @@ def test_the_draw_follows_from_the_seed_and_tasks_share_it() -> None:
 
 def test_single_images_are_all_alternatives_once() -> None:
     sides = pictures("a"), images([b"a0", *(f"b{row}".encode() for row in range(1, N))], of="b")
-    data = Choices(names=tuple(map(str, range(N))), alternatives=sides, answer=np.zeros(N, dtype=int),
-                   question="sharpness")
+    data = Choices(
+        names=tuple(map(str, range(N))), alternatives=sides, answer=np.zeros(N, dtype=int), question="sharpness"
+    )
     found = material({"t": {"default": data}}, most=1000, seed=0)
     assert list(found) == ["sharpness"] and all(one.matching == () for one in found["sharpness"])
     keys = [key for one in found["sharpness"] for key in one.unrelated[0].keys.tolist()]
@@ -147,9 +179,15 @@ def test_single_images_are_all_alternatives_once() -> None:
     assert pairs.count(material({"t": {"default": data}}, most=30, seed=0)["sharpness"]) == (0, 30)
 
 
-@pytest.mark.parametrize(("sizes", "most", "wanted"), [
-    ({"a": 5, "b": 100, "c": 100}, 65, {"a": 5, "b": 30, "c": 30}), ({"a": 3, "b": 4}, 50, {"a": 3, "b": 4}),
-    ({"b": 9, "a": 9}, 5, {"b": 3, "a": 2}), ({}, 5, {})])
+@pytest.mark.parametrize(
+    ("sizes", "most", "wanted"),
+    [
+        ({"a": 5, "b": 100, "c": 100}, 65, {"a": 5, "b": 30, "c": 30}),
+        ({"a": 3, "b": 4}, 50, {"a": 3, "b": 4}),
+        ({"b": 9, "a": 9}, 5, {"b": 3, "a": 2}),
+        ({}, 5, {}),
+    ],
+)
 def test_shares_are_even(sizes: dict, most: int, wanted: dict) -> None:
     assert shares(sizes, most=most) == wanted
 
@@ -169,7 +207,7 @@ def test_a_derangement_avoids_what_belongs_together() -> None:
 def test_the_default_tasks_give_every_pairing() -> None:
     """Of the suite itself: the tasks are there, and each gives pairs or single images."""
     from compute.calibration import PAIRINGS
-    from compute.catalog import shipped
+    from compute.catalog.catalog import shipped
     from compute.tasks import mini
 
     held = {key: mini.load(shipped().task(key)) for key in pairs.TASKS}

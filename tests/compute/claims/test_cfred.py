@@ -22,9 +22,7 @@ def test_every_claim_is_whole():
     assert {claim.paper for claim in listed} == {"cFreD"}
     assert {claim.verdict for claim in listed} <= set(VERDICTS)
     assert len({(claim.claim, claim.where) for claim in listed}) == len(listed)
-    assert all(
-        claim.where and (claim.recomputed or claim.verdict == "cannot be recomputed") for claim in listed
-    )
+    assert all(claim.where and (claim.recomputed or claim.verdict == "cannot be recomputed") for claim in listed)
     assert all(claim.note for claim in listed if claim.verdict == "cannot be recomputed")
 
 
@@ -44,12 +42,7 @@ def test_parti_by_hand():
 
 
 def test_wrong_way_correlations_are_named():
-    wrong = {
-        (table, name)
-        for table in (1, 2, 3)
-        for name, column in columns(table).items()
-        if not column.right_way
-    }
+    wrong = {(table, name) for table in (1, 2, 3) for name, column in columns(table).items() if not column.right_way}
     assert wrong == {(1, "CLIP"), (2, "MPS"), (3, "FID"), (3, "FD_DINOv2"), (3, "CLIP"), (3, "CMMD")}
     assert "wrong way" in named("ρ² of MPS with human preference on Parti-Prompts").note
 

@@ -61,18 +61,20 @@ def test_category_averages_never_conflict(found: list[Claim]):
         ("E5-V: average over the languages of xFlickr&CO", "Table 3", "90.8", "83.169", "conflict"),
         ("E5-V, v-STS (ours): avg.", "Table 4", "79.3", "79.314", "reproduces"),
         ("royokong/e5-v: average nDCG@5 on ViDoRe", "Section 5.7", "62.69", "62.6870", "reproduces"),
-        ("nyu-visionx/moco-v3-vit-l: average on English Visual STS", "Section 5.6", "14.31", "14.7300",
-         "conflict"),
+        ("nyu-visionx/moco-v3-vit-l: average on English Visual STS", "Section 5.6", "14.31", "14.7300", "conflict"),
         ("Models in the first leaderboard", "Appendix C", "36", "38", "conflict"),
         ("Overall rank of E5-V", "Tables 2 and 22", "2", "4", "conflict"),
         ("BLIP models among the five best in vision-centric QA", "Section 5.9", "2", "1", "conflict"),
-        ("E5-V achieves the best English Visual STS", "Section 5.6", "royokong/e5-v", "voyage-multimodal-3",
-         "conflict"),
+        (
+            "E5-V achieves the best English Visual STS",
+            "Section 5.6",
+            "royokong/e5-v",
+            "voyage-multimodal-3",
+            "conflict",
+        ),
     ],
 )
-def test_known_verdicts(
-    found: list[Claim], statement: str, where: str, printed: str, recomputed: str, verdict: str
-):
+def test_known_verdicts(found: list[Claim], statement: str, where: str, printed: str, recomputed: str, verdict: str):
     claim = one(found, statement, where)
     assert (claim.printed, claim.recomputed, claim.verdict) == (printed, recomputed, verdict)
 
@@ -93,7 +95,14 @@ def test_rules_cover_the_counts_of_the_headings():
     assert full == {"Clus.": 5, "ZS.": 23, "LP.": 22, "Cmp.": 7, "VC.": 6, "Doc.": 10, "vSTS (en)": 7}
     lite = {column: sum(len(names) for _, names in parts) for column, parts in mieb_figures.LITE.items()}
     assert lite == {
-        "Rtrv.": 11, "Clus.": 2, "ZS.": 7, "LP.": 8, "Cmp.": 6, "VC.": 5, "Doc.": 6, "vSTS (en)": 2,
+        "Rtrv.": 11,
+        "Clus.": 2,
+        "ZS.": 7,
+        "LP.": 8,
+        "Cmp.": 6,
+        "VC.": 5,
+        "Doc.": 6,
+        "vSTS (en)": 2,
     }
 
 

@@ -37,9 +37,7 @@ def test_splits_pair_up():
     sensitive, invariant = splits()
     assert sensitive.shape == invariant.shape == (23, 24)
     assert list(sensitive.columns) == list(invariant.columns)
-    assert (
-        sensitive.loc["GPT-4o-1120", "WU-IT-A"] == 18.97 and invariant.loc["GPT-4o-1120", "WU-IT-B"] == 34.99
-    )
+    assert sensitive.loc["GPT-4o-1120", "WU-IT-A"] == 18.97 and invariant.loc["GPT-4o-1120", "WU-IT-B"] == 34.99
     assert mean_mmscore(sensitive, invariant).isna().sum() == 1  # InternVL2-1B has two dashes
 
 

@@ -12,9 +12,10 @@ import datasets
 import pytest
 from typer.testing import CliRunner
 
-from compute import build, catalog, runs, store
 from compute.__main__ import app
-from compute.engine import bench
+from compute.catalog import catalog
+from compute.database import build, store
+from compute.engine import bench, run_folders
 from compute.models.adapter import Hardware
 from compute.tasks.source import Source
 from compute.types import Model, NotHere
@@ -26,16 +27,24 @@ from tests.compute.tasks import hub_files, unisim_files
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with weights, data sets and results of the test's own, and a catalogue with the tiny model."""
     folder = checkpoints.clip(tmp_path / "tiny")
-    row = Model(key="tiny/clip", title="Tiny", adapter="clip", weights=str(folder), embed_dim=24,
-                abilities=("embed_image", "embed_text"), modalities=("image", "text"))
+    row = Model(
+        key="tiny/clip",
+        title="Tiny",
+        adapter="clip",
+        weights=str(folder),
+        embed_dim=24,
+        abilities=("embed_image", "embed_text"),
+        modalities=("image", "text"),
+    )
     whole = replace(catalog.shipped(), models=(*catalog.shipped().models, row))
     monkeypatch.setattr(catalog, "shipped", lambda: whole)
     monkeypatch.setattr(build, "shipped", lambda: whole)
     monkeypatch.setattr(build, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(store, "DATABASE", tmp_path / "likeness.duckdb")
     classes = datasets.Features(image=datasets.Image(), label=datasets.ClassLabel(names=["a", "b"]))
-    rows = datasets.Dataset.from_dict({"image": [hub_files.image(40 * at) for at in range(6)],
-                                       "label": [at % 2 for at in range(6)]}, features=classes)
+    rows = datasets.Dataset.from_dict(
+        {"image": [hub_files.image(40 * at) for at in range(6)], "label": [at % 2 for at in range(6)]}, features=classes
+    )
     for key, splits in (("mieb/eurosat", ("train", "test")), ("mieb/tinyimagenetclustering", ("valid",))):
         hub_files.write(tmp_path / "data" / whole.task(key).dataset, {("default", split): rows for split in splits})
     unisim_files.nights(tmp_path / "data" / unisim_files.REPO)
@@ -43,8 +52,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def command(place: Path, *words: str):
-    return CliRunner().invoke(app, ["run", "--models", "tiny/clip", "--device", "cpu", "--offline", "--data",
-                                    str(place / "data"), *words])
+    return CliRunner().invoke(
+        app, ["run", "--models", "tiny/clip", "--device", "cpu", "--offline", "--data", str(place / "data"), *words]
+    )
 
 
 def test_a_model_runs_over_data_sets_on_disk(place: Path) -> None:
@@ -57,10 +67,12 @@ def test_a_model_runs_over_data_sets_on_disk(place: Path) -> None:
     with store.connect(place / "likeness.duckdb") as connection:
         found = connection.execute("""SELECT task, subset, metric, value BETWEEN 0 AND 1 FROM leaderboard_scores
                                       WHERE model = 'tiny/clip' ORDER BY task""").fetchall()
-    assert found == [("mieb/eurosat", "default", "accuracy", True), ("mieb/tinyimagenetclustering", "default", "nmi",
-                                                                     True),
-                     ("unisim/nights", "default", "accuracy", True)]
-    kept = [runs.read(folder) for folder in runs.every(place / "results")]
+    assert found == [
+        ("mieb/eurosat", "default", "accuracy", True),
+        ("mieb/tinyimagenetclustering", "default", "nmi", True),
+        ("unisim/nights", "default", "accuracy", True),
+    ]
+    kept = [run_folders.read(folder) for folder in run_folders.every(place / "results")]
     settings = {one.run.task: one.run.settings for one in kept}
     nights = settings["unisim/nights"]
     assert nights["model"]["revision"].startswith("files-") and nights["model"]["packages"]["torch"]

@@ -9,9 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from compute import engine, items, runs, store, tasks
-from compute.engine import Outcome
-from compute.runs import thumbnails
+from compute import engine, tasks
+from compute.content import items
+from compute.database import store
+from compute.engine import Outcome, run_folders, thumbnails
 from compute.types import NotHere
 from tests.compute.small_bench import TASKS, World, data, square
 
@@ -43,7 +44,8 @@ def test_a_second_run_with_one_more_task_encodes_only_what_is_new(world: World, 
     both = execute(only=("unisim/near", "unisim/odd"))
     assert [one.state for one in both] == ["there", "made"] and both[0].kept == first[0].kept
     new = {key for column in tasks.columns(data(TASKS[4])) for key in column.keys.tolist()} - {
-        key for column in tasks.columns(data(TASKS[0])) for key in column.keys.tolist()}
+        key for column in tasks.columns(data(TASKS[0])) for key in column.keys.tolist()
+    }
     assert world.encoded == before + len(new)
     execute(only=("unisim/near", "unisim/odd"))
     assert (world.encoded, world.loaded) == (before + len(new), 2)
@@ -53,18 +55,22 @@ def test_a_score_is_the_share_that_is_right(execute: Execute) -> None:
     """Reference: colours compared by hand; the metric stand-in measures the distance of first pixels."""
     [outcome] = [one for one in execute("small/gauge", only=("unisim/near",)) if one.job.model.key == "small/gauge"]
     whole = data(TASKS[0])
-    pixel = [[np.array(_pixel(column.read(row))) for row in range(12)]
-             for column in (whole.reference, *whole.alternatives)]
-    right = [np.abs(pixel[0][row] - pixel[1 + whole.answer[row]][row]).sum()
-             < np.abs(pixel[0][row] - pixel[2 - whole.answer[row]][row]).sum() for row in range(12)]
+    pixel = [
+        [np.array(_pixel(column.read(row))) for row in range(12)] for column in (whole.reference, *whole.alternatives)
+    ]
+    right = [
+        np.abs(pixel[0][row] - pixel[1 + whole.answer[row]][row]).sum()
+        < np.abs(pixel[0][row] - pixel[2 - whole.answer[row]][row]).sum()
+        for row in range(12)
+    ]
     [score] = outcome.kept.scores
     assert (score.value, score.n, score.subset, score.metric) == (np.mean(right), 12, "default", "accuracy")
-    stored = store.read_parquet(outcome.kept.folder / runs.ITEMS).set_index("item").loc[list(whole.names)]
+    stored = store.read_parquet(outcome.kept.folder / run_folders.ITEMS).set_index("item").loc[list(whole.names)]
     assert stored["correct"].tolist() == right
 
 
 def _pixel(image: bytes) -> tuple[int, int, int]:
-    from compute import decoding
+    from compute.content import decoding
 
     return tuple(int(one) for one in decoding.decode(image).getpixel((0, 0)))
 
@@ -79,7 +85,7 @@ def test_a_run_says_how_it_was_made(world: World, execute: Execute) -> None:
     assert set(settings["timings"]) == {"items", "encode", "procedure"}
     assert [(one["encoded"], one["stored"]) for one in settings["encodings"]] == [(world.encoded, 0)]
     assert run.fingerprint == outcome.job.fingerprint == outcome.kept.folder.name
-    assert runs.read(outcome.kept.folder) == outcome.kept
+    assert run_folders.read(outcome.kept.folder) == outcome.kept
 
 
 def test_a_bad_image_fails_its_task_and_no_other(world: World, execute: Execute) -> None:
@@ -90,12 +96,13 @@ def test_a_bad_image_fails_its_task_and_no_other(world: World, execute: Execute)
     assert [one.job.name for one in failed] == ["unisim/near"]
     assert "unisim/near, first, image 5" in failed[0].reason and "--skip-bad-items" in failed[0].reason
     assert sum(one.state == "made" for one in outcomes) == 6 and len(said) == 7
-    folder = runs.folder(world.folder / "results", model="small/dim", task="unisim/near",
-                         fingerprint=failed[0].job.fingerprint)
-    note = json.loads((folder / runs.FAILED).read_text())
-    assert note["error"] == failed[0].reason and not (folder / runs.MARK).exists()
+    folder = run_folders.folder(
+        world.folder / "results", model="small/dim", task="unisim/near", fingerprint=failed[0].job.fingerprint
+    )
+    note = json.loads((folder / run_folders.FAILED).read_text())
+    assert note["error"] == failed[0].reason and not (folder / run_folders.MARK).exists()
     del world.changed["unisim/near"]
-    assert execute(only=("unisim/near",))[0].state == "made" and not (folder / runs.FAILED).exists()
+    assert execute(only=("unisim/near",))[0].state == "made" and not (folder / run_folders.FAILED).exists()
 
 
 @pytest.mark.parametrize("model", ["small/dim", "small/gauge"])
@@ -105,7 +112,7 @@ def test_bad_items_are_left_out_on_request_and_the_coverage_is_said(world: World
     run = outcome.kept.run
     assert (run.status, outcome.kept.coverage, outcome.kept.scores[0].n) == ("partial", 11 / 12, 11)
     assert len(run.settings["left_out"]) == 1 and "unisim/near, first, image 5" in run.settings["left_out"][0]
-    assert "item 5" not in set(store.read_parquet(outcome.kept.folder / runs.ITEMS)["item"])
+    assert "item 5" not in set(store.read_parquet(outcome.kept.folder / run_folders.ITEMS)["item"])
 
 
 def test_data_that_is_not_here_fails_its_task_and_no_other(world: World, execute: Execute) -> None:
@@ -113,7 +120,9 @@ def test_data_that_is_not_here_fails_its_task_and_no_other(world: World, execute
     world.changed["unisim/said"] = ValueError("a bug of a loader")
     outcomes = execute()
     assert {one.job.name: one.reason for one in outcomes if one.state == "failed"} == {
-        "unisim/odd": "odd.tar is not here: hf download made/odd", "unisim/said": "ValueError: a bug of a loader"}
+        "unisim/odd": "odd.tar is not here: hf download made/odd",
+        "unisim/said": "ValueError: a bug of a loader",
+    }
     assert sum(one.state == "made" for one in outcomes) == 5
 
 
@@ -123,7 +132,8 @@ def test_weights_that_are_not_here_are_looked_for_once_and_stored_work_goes_on(w
     before = world.loaded
     outcomes = execute(again=True)
     assert {one.job.name: one.state for one in outcomes} == {
-        job: "made" if job == "unisim/near" else "failed" for job in (one.job.name for one in outcomes)}
+        job: "made" if job == "unisim/near" else "failed" for job in (one.job.name for one in outcomes)
+    }
     assert all("hf download" in one.reason for one in outcomes if one.state == "failed")
     assert world.loaded == before + 1
 
@@ -139,7 +149,8 @@ def test_a_model_that_cannot_after_all_is_left_out(world: World, execute: Execut
     procedures = {**bench.procedures, "odd_one_out": replace(bench.procedures["odd_one_out"], run=refuse)}
     outcomes = execute(bench=replace(bench, procedures=procedures))
     assert [(one.job.name, one.reason) for one in outcomes if one.state == "left out"] == [
-        ("unisim/odd", "many vectors an item")]
+        ("unisim/odd", "many vectors an item")
+    ]
 
 
 def test_items_are_loaded_once_for_all_models(world: World, execute: Execute) -> None:

@@ -24,8 +24,17 @@ def estimated(world: World, bench: Bench | None = None, *, only: tuple[str, ...]
 
 
 def need(**changes: object) -> Need:
-    return Need(**{"repo": "made/up", "revision": "c" * 40, "bytes": None, "present": False, "images": None,
-                   "texts": None, **changes})
+    return Need(
+        **{
+            "repo": "made/up",
+            "revision": "c" * 40,
+            "bytes": None,
+            "present": False,
+            "images": None,
+            "texts": None,
+            **changes,
+        }
+    )
 
 
 def test_what_is_here_is_counted_and_shared_contents_once(world: World) -> None:
@@ -38,8 +47,9 @@ def test_what_is_here_is_counted_and_shared_contents_once(world: World) -> None:
 
 def test_what_is_encoded_is_not_encoded_again(world: World) -> None:
     bench = world.bench()
-    planned = plan.make(CATALOG, suite="small", models=["small/dim"], tasks=["unisim/near"], bench=bench,
-                        results=world.folder / "r")
+    planned = plan.make(
+        CATALOG, suite="small", models=["small/dim"], tasks=["unisim/near"], bench=bench, results=world.folder / "r"
+    )
     engine.execute(planned, bench=bench, results=world.folder / "r")
     before = world.encoded
     _, [work], said = estimated(world)
@@ -70,8 +80,7 @@ def test_data_of_which_nothing_can_be_told_is_named(world: World) -> None:
 
 def test_large_data_is_not_read_to_be_counted(world: World) -> None:
     large = need(bytes=estimate.EXACT_BELOW + 1, present=True, images=7, texts=0)
-    bench = replace(world.bench(), need=lambda task: large,
-                    load=lambda task, options: pytest.fail("read"))
+    bench = replace(world.bench(), need=lambda task: large, load=lambda task, options: pytest.fail("read"))
     _, [work], _ = estimated(world, bench, only=("unisim/odd",))
     assert (work.items, work.exact) == (7, False)
 
@@ -95,11 +104,22 @@ def test_weights_are_sized_from_the_cache_or_from_parameters(tmp_path: Path, mon
     assert estimate.weights(replace(row, weights="A/c", revision="")) == (6_000_000, False)
 
 
-@pytest.mark.parametrize(("count", "said"), [(None, "size unknown"), (0, "0 bytes"), (999, "999 bytes"),
-                                             (1_000, "1.0 kB"), (25_400_000, "25 MB"), (3_100_000_000_000, "3.1 TB"),
-                                             (np.int64(4_000_000_000), "4.0 GB"), (10**16, "10000 TB")])
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (None, "size unknown"),
+        (0, "0 bytes"),
+        (999, "999 bytes"),
+        (1_000, "1.0 kB"),
+        (25_400_000, "25 MB"),
+        (3_100_000_000_000, "3.1 TB"),
+        (np.int64(4_000_000_000), "4.0 GB"),
+        (10**16, "10000 TB"),
+    ],
+)
 def test_sizes_are_said_as_people_do(count: int | None, said: str) -> None:
     assert estimate.size(count) == said
+
 
 def test_nothing_is_said_to_be_uncounted_where_nothing_is_encoded(world: World) -> None:
     missing = replace(world.bench(), need=lambda task: need(images=30))

@@ -14,18 +14,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compute import runs, store, tasks
-from compute.engine import Outcome
-from compute.runs import thumbnails
-from compute.store import ROOT
+from compute import tasks
+from compute.database import store
+from compute.database.store import ROOT
+from compute.engine import Outcome, run_folders, thumbnails
 from compute.types import LikenessError
 from tests.compute.small_bench import TASKS, World, data, executed, figures
 
 Execute = Callable[..., list[Outcome]]
 
 
-def test_a_disk_that_fills_fails_the_run_and_not_the_others(world: World, execute: Execute,
-                                                            monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_fills_fails_the_run_and_not_the_others(
+    world: World, execute: Execute, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write = store.write_parquet
 
     def full(path: Path, *, frame) -> None:
@@ -37,11 +38,12 @@ def test_a_disk_that_fills_fails_the_run_and_not_the_others(world: World, execut
     outcomes = execute()
     [failed] = [one for one in outcomes if one.state == "failed"]
     assert failed.job.name == "unisim/said" and "No space left" in failed.reason
-    assert [one for one in runs.every(world.folder / "results") if "unisim__said" in str(one)] == []
+    assert [one for one in run_folders.every(world.folder / "results") if "unisim__said" in str(one)] == []
 
 
-def test_a_full_disk_under_the_encodings_fails_what_needs_them(world: World, execute: Execute,
-                                                               monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_under_the_encodings_fails_what_needs_them(
+    world: World, execute: Execute, monkeypatch: pytest.MonkeyPatch
+) -> None:
     execute(only=("unisim/near",))
     from compute.features.store import Shelf
 
@@ -97,10 +99,14 @@ executed(world)
 def test_killed_at_any_moment_the_next_run_gives_the_same(tmp_path: Path) -> None:
     """SIGKILL while encoding, between a run's files, and before a file is moved into place, over the same folder."""
     for what, at in (("batch", 5), ("batch", 9), ("place", 8), ("parquet", 5), ("parquet", 5)):
-        child = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / "killed"), what, str(at)], cwd=ROOT,
-                               capture_output=True, text=True, timeout=120,
-                               env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests' / 'compute'}",
-                                                  "OMP_NUM_THREADS": "1"})
+        child = subprocess.run(
+            [sys.executable, "-c", KILLED, str(tmp_path / "killed"), what, str(at)],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests' / 'compute'}", "OMP_NUM_THREADS": "1"},
+        )
         assert child.returncode == -signal.SIGKILL, child.stderr
     world = World(folder=tmp_path / "killed")
     outcomes = executed(world)
@@ -126,8 +132,9 @@ def test_what_a_judge_could_not_be_asked_is_asked_again(world: World, execute: E
     assert execute(only=("unisim/odd",))[0].kept.run.status == "complete"
 
 
-def test_pictures_that_cannot_be_kept_fail_no_run(world: World, execute: Execute,
-                                                  monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pictures_that_cannot_be_kept_fail_no_run(
+    world: World, execute: Execute, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*given: object, **named: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 

@@ -30,21 +30,31 @@ def test_every_task_of_the_suite_is_planned_with_its_baselines(make: Make) -> No
     assert [row.key for row in planned.models] == ["small/eye", "small/dim"]
     assert [row.key for row in planned.baselines] == ["small/dim"]
     assert [job.name for job in planned.of(planned.models[0])] == [
-        "unisim/near", "unisim/said", "unisim/fine (quality=prompt)", "unisim/fine (quality=clip-iqa)",
-        "unisim/sharp (quality=prompt)", "unisim/sharp (quality=clip-iqa)", "unisim/odd"]
+        "unisim/near",
+        "unisim/said",
+        "unisim/fine (quality=prompt)",
+        "unisim/fine (quality=clip-iqa)",
+        "unisim/sharp (quality=prompt)",
+        "unisim/sharp (quality=clip-iqa)",
+        "unisim/odd",
+    ]
     assert "7 there" not in plan.lines(planned)[0] and "14 runs to make" in plan.lines(planned)[0]
     assert any("small/dim" in line for line in plan.lines(planned))
     assert make("small/dim").baselines == () and make("small/eye", "small/eye").models == planned.models
 
 
-@pytest.mark.parametrize(("given", "error", "words"), [
-    ({"suite": "smal"}, UnknownKey, "Did you mean 'small'"),
-    ({"models": ["small/eie"]}, UnknownKey, "Did you mean 'small/eye'"),
-    ({"tasks": ["unisim/neer"]}, UnknownKey, "Did you mean 'unisim/near'"),
-    ({"options": ["qualty=prompt"]}, BadInput, "'qualty=prompt'.*quality: prompt, clip-iqa"),
-    ({"options": ["quality"]}, BadInput, "name=value"),
-    ({"options": ["quality=loud"]}, BadInput, "'loud'.*clip-iqa"),
-    ({"models": []}, BadInput, "list models")])
+@pytest.mark.parametrize(
+    ("given", "error", "words"),
+    [
+        ({"suite": "smal"}, UnknownKey, "Did you mean 'small'"),
+        ({"models": ["small/eie"]}, UnknownKey, "Did you mean 'small/eye'"),
+        ({"tasks": ["unisim/neer"]}, UnknownKey, "Did you mean 'unisim/near'"),
+        ({"options": ["qualty=prompt"]}, BadInput, "'qualty=prompt'.*quality: prompt, clip-iqa"),
+        ({"options": ["quality"]}, BadInput, "name=value"),
+        ({"options": ["quality=loud"]}, BadInput, "'loud'.*clip-iqa"),
+        ({"models": []}, BadInput, "list models"),
+    ],
+)
 def test_a_wrong_name_is_told_with_the_nearest_right_one(world: World, given: dict, error: type, words: str) -> None:
     asked = {"suite": "small", "models": ["small/eye"], "bench": world.bench(), "results": world.folder}
     with pytest.raises(error, match=words):
@@ -67,8 +77,9 @@ def test_an_option_given_by_hand_is_the_only_way_asked(make: Make) -> None:
 
 
 def test_what_a_model_cannot_do_is_left_out_with_the_reason(make: Make) -> None:
-    left = {(one.model.key, one.task.key): one.reason for one in make("small/vision", "small/gauge",
-                                                                      "small/paper").left_out}
+    left = {
+        (one.model.key, one.task.key): one.reason for one in make("small/vision", "small/gauge", "small/paper").left_out
+    }
     assert "shows text" in left["small/vision", "unisim/said"] and "prompt" in left["small/vision", "unisim/fine"]
     assert "shows text" in left["small/gauge", "unisim/said"]
     assert {key for key in left if key[0] == "small/paper"} == {("small/paper", task.key) for task in CATALOG.tasks}
@@ -76,8 +87,10 @@ def test_what_a_model_cannot_do_is_left_out_with_the_reason(make: Make) -> None:
     paired = replace(CATALOG.models[3], key="small/ssim", adapter="ssim")  # needs a reference, which a quality lacks
     refused = make("small/ssim", catalog=replace(CATALOG, models=(*CATALOG.models, paired))).left_out
     assert any(one.task.key == "unisim/fine" and "scores no image alone" in one.reason for one in refused)
-    assert any(line.startswith("Left out: small/vision on unisim/fine, unisim/sharp: ")
-               for line in plan.reasons(make("small/vision")))
+    assert any(
+        line.startswith("Left out: small/vision on unisim/fine, unisim/sharp: ")
+        for line in plan.reasons(make("small/vision"))
+    )
 
 
 def test_abilities_that_the_procedure_needs_are_named(make: Make) -> None:
@@ -87,22 +100,31 @@ def test_abilities_that_the_procedure_needs_are_named(make: Make) -> None:
     assert "choice needs" in reason and "embed_image" in reason and "score_pair" in reason
 
 
-def test_whatever_decides_the_numbers_is_in_the_fingerprint(make: Make, world: World,
-                                                            monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whatever_decides_the_numbers_is_in_the_fingerprint(
+    make: Make, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = make().jobs[0].fingerprint
     assert make().jobs[0].fingerprint == first
     eye, near = CATALOG.models[0], CATALOG.tasks[0]
     others = {
-        "revision of the weights": make(catalog=replace(CATALOG, models=(replace(eye, revision="c"),
-                                                                         *CATALOG.models[1:]))),
+        "revision of the weights": make(
+            catalog=replace(CATALOG, models=(replace(eye, revision="c"), *CATALOG.models[1:]))
+        ),
         "revision of the data": make(catalog=replace(CATALOG, tasks=(replace(near, revision="c"), *CATALOG.tasks[1:]))),
         "wording": make(options=("wording=code",)),
-        "metrics": make(catalog=replace(CATALOG, tasks=(replace(near, metrics=("accuracy", "nmi")),
-                                                        *CATALOG.tasks[1:]))),
+        "metrics": make(
+            catalog=replace(CATALOG, tasks=(replace(near, metrics=("accuracy", "nmi")), *CATALOG.tasks[1:]))
+        ),
         "model": make("small/dim"),
         "draw": make(bench=replace(world.bench(), identity=lambda task: {"draw": 2})),
-        "procedure": make(bench=replace(world.bench(), procedures={
-            key: replace(one, version=one.version + 1) for key, one in world.bench().procedures.items()})),
+        "procedure": make(
+            bench=replace(
+                world.bench(),
+                procedures={
+                    key: replace(one, version=one.version + 1) for key, one in world.bench().procedures.items()
+                },
+            )
+        ),
     }
     found = [planned.jobs[0].fingerprint for planned in others.values()]
     assert len({first, *found}) == 1 + len(found), others.keys()

@@ -8,21 +8,29 @@ import pytest
 
 from compute import engine
 from compute.engine import plan, results_table
-from compute.runs import Kept
+from compute.engine.run_folders import Kept
 from compute.types import Run, Score
 from tests.compute.small_bench import CATALOG, World
 
 
 def kept(value: float, *, stderr: float | None, coverage: float = 1.0) -> Kept:
-    return Kept(run=Run(id="r", model="m", task="t", settings={"coverage": coverage}), folder=Path("r"),
-                scores=(Score(run="r", subset="default", metric="accuracy", value=value, n=100, stderr=stderr),))
+    return Kept(
+        run=Run(id="r", model="m", task="t", settings={"coverage": coverage}),
+        folder=Path("r"),
+        scores=(Score(run="r", subset="default", metric="accuracy", value=value, n=100, stderr=stderr),),
+    )
 
 
-@pytest.mark.parametrize(("given", "said"), [
-    (kept(0.851, stderr=0.01), "85.1 ± 2.0"), (kept(0.5, stderr=None), "50.0"),
-    (kept(1.0, stderr=0.0), "100.0 (≥ 96.3)"),
-    (kept(0.0, stderr=0.0), "0.0 (≤ 3.7)"),
-    (kept(0.851, stderr=0.01, coverage=0.98), "85.1 ± 2.0 (98.0% of items)")])
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (kept(0.851, stderr=0.01), "85.1 ± 2.0"),
+        (kept(0.5, stderr=None), "50.0"),
+        (kept(1.0, stderr=0.0), "100.0 (≥ 96.3)"),
+        (kept(0.0, stderr=0.0), "0.0 (≤ 3.7)"),
+        (kept(0.851, stderr=0.01, coverage=0.98), "85.1 ± 2.0 (98.0% of items)"),
+    ],
+)
 def test_a_cell_is_in_the_units_that_papers_print(given: Kept, said: str) -> None:
     assert results_table.cell(given, CATALOG.metrics[0]) == said
 
@@ -30,8 +38,13 @@ def test_a_cell_is_in_the_units_that_papers_print(given: Kept, said: str) -> Non
 def test_a_row_a_task_a_column_a_model(tmp_path: Path) -> None:
     world = World(folder=tmp_path)
     bench = world.bench()
-    planned = plan.make(CATALOG, suite="small", models=["small/eye", "small/vision", "small/gauge", "small/paper"],
-                        bench=bench, results=tmp_path / "r")
+    planned = plan.make(
+        CATALOG,
+        suite="small",
+        models=["small/eye", "small/vision", "small/gauge", "small/paper"],
+        bench=bench,
+        results=tmp_path / "r",
+    )
     outcomes = engine.execute(planned, bench=bench, results=tmp_path / "r")
     lines = results_table.lines(planned, outcomes, catalog=CATALOG)
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
@@ -41,8 +54,11 @@ def test_a_row_a_task_a_column_a_model(tmp_path: Path) -> None:
     assert len({len(line) for line in lines if line.startswith("|")}) == 1
     ways = [line for line in lines if "asked in 2 ways" in line]
     assert [line.partition(",")[0] for line in ways] == ["small/eye", "small/dim"]
-    shown = {one.job.variant: one.kept for one in outcomes if one.job.name.startswith("unisim/fine")
-             and one.job.model.key == "small/eye"}
+    shown = {
+        one.job.variant: one.kept
+        for one in outcomes
+        if one.job.name.startswith("unisim/fine") and one.job.model.key == "small/eye"
+    }
     better = ways[0].rpartition(", ")[2]
     assert rows[4][4] == results_table.cell(shown[better], CATALOG.metrics[0])
 
@@ -50,8 +66,9 @@ def test_a_row_a_task_a_column_a_model(tmp_path: Path) -> None:
 def test_many_models_take_several_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(results_table, "ACROSS", 1)
     bench = World(folder=tmp_path).bench()
-    planned = plan.make(CATALOG, suite="small", models=["small/eye"], tasks=["unisim/near"], bench=bench,
-                        results=tmp_path / "r")
+    planned = plan.make(
+        CATALOG, suite="small", models=["small/eye"], tasks=["unisim/near"], bench=bench, results=tmp_path / "r"
+    )
     outcomes = engine.execute(planned, bench=bench, results=tmp_path / "r")
     heads = [line for line in results_table.lines(planned, outcomes, catalog=CATALOG) if line.startswith("| task")]
     assert ["small/eye" in heads[0], "small/dim" in heads[1]] == [True, True] and len(heads) == 2

@@ -21,14 +21,18 @@ def frame(*values: float) -> pd.DataFrame:
 def test_every_metric_of_the_task_is_computed_on_every_subset() -> None:
     found = scoring.figures(task("accuracy", "map", subsets=("en", "de")), {"en": frame(1, 0), "de": frame(1, 1, 0, 0)})
     assert [(metric, subset, figure.value, figure.n) for metric, subset, figure in found] == [
-        (metric, *one) for metric in ("accuracy", "map") for one in (("en", 0.5, 2), ("de", 0.5, 4),
-                                                                     ("default", 0.5, 6))]
+        (metric, *one)
+        for metric in ("accuracy", "map")
+        for one in (("en", 0.5, 2), ("de", 0.5, 4), ("default", 0.5, 6))
+    ]
 
 
 def test_protocols_of_one_task_are_averaged() -> None:
     """Revisited Oxford: the score is the mean of the medium and the hard protocol."""
-    found = {subset: figure for _, subset, figure in scoring.figures(
-        task("map"), {"medium": frame(0.8, 0.4), "hard": frame(0.2, 0.0)})}
+    found = {
+        subset: figure
+        for _, subset, figure in scoring.figures(task("map"), {"medium": frame(0.8, 0.4), "hard": frame(0.2, 0.0)})
+    }
     assert found["default"].value == pytest.approx((0.6 + 0.1) / 2) and found["default"].n == 2
     per_item = np.array([(0.8 + 0.2) / 2, (0.4 + 0.0) / 2])  # the same two queries in both: their means are independent
     assert found["default"].stderr == pytest.approx(per_item.std(ddof=1) / np.sqrt(2))
@@ -43,8 +47,10 @@ def test_the_error_of_a_mean_knows_which_items_are_shared() -> None:
     shared = {"easy": frame(*easy), "hard": frame(*hard)}
     apart = {"easy": frame(*easy), "hard": frame(*hard).assign(item=lambda one: one["item"] + 1000)}
     rows = draw.integers(0, 400, (2, 4000, 400))
-    wanted = ((easy[rows[0]].mean(1) + hard[rows[0]].mean(1)) / 2).std(), (
-        (easy[rows[0]].mean(1) + hard[rows[1]].mean(1)) / 2).std()
+    wanted = (
+        ((easy[rows[0]].mean(1) + hard[rows[0]].mean(1)) / 2).std(),
+        ((easy[rows[0]].mean(1) + hard[rows[1]].mean(1)) / 2).std(),
+    )
     for parts, error in zip((shared, apart), wanted, strict=True):
         [*_, (_, subset, figure)] = scoring.figures(task("accuracy", subsets=("easy", "hard")), parts)
         assert subset == "default" and figure.stderr == pytest.approx(error, rel=0.05)
@@ -52,10 +58,13 @@ def test_the_error_of_a_mean_knows_which_items_are_shared() -> None:
 
 def test_the_error_of_a_mean_of_correlations_is_no_less_than_theirs() -> None:
     draw = np.random.default_rng(1)
-    parts = {name: pd.DataFrame({"item": range(50), "human": draw.normal(size=50), "value": draw.normal(size=50)})
-             for name in ("de", "en")}
-    found = {subset: figure for _, subset, figure in scoring.figures(task("cosine_spearman", subsets=("de", "en")),
-                                                                     parts)}
+    parts = {
+        name: pd.DataFrame({"item": range(50), "human": draw.normal(size=50), "value": draw.normal(size=50)})
+        for name in ("de", "en")
+    }
+    found = {
+        subset: figure for _, subset, figure in scoring.figures(task("cosine_spearman", subsets=("de", "en")), parts)
+    }
     assert found["default"].stderr == pytest.approx((found["de"].stderr + found["en"].stderr) / 2)
     assert found["default"].n == 100
 

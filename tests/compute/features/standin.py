@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from compute import items
+from compute.content import items
+from compute.content.items import Column
+from compute.content.messages import Question, Reply
 from compute.features import LoadedSubject
 from compute.features.store import FeatureStore
-from compute.items import Column
-from compute.messages import Question, Reply
 from compute.models.adapter import Hardware
 from compute.types import Model
 
@@ -80,7 +80,15 @@ class Standin:
         return sum(size for _, size in self.batches)
 
 
-def subject(folder: Path, model: Standin, *, row: Model = ENCODER, hardware: Hardware = CPU,
-            **options: Any) -> LoadedSubject:
-    return LoadedSubject(row, store=FeatureStore(folder), hardware=hardware, load=model.load, threads=2,
-                         identity=lambda row, *, hardware: {"model": row.key, "dtype": hardware.dtype}, **options)
+def subject(
+    folder: Path, model: Standin, *, row: Model = ENCODER, hardware: Hardware = CPU, **options: Any
+) -> LoadedSubject:
+    return LoadedSubject(
+        row,
+        store=FeatureStore(folder),
+        hardware=hardware,
+        load=model.load,
+        threads=2,
+        identity=lambda row, *, hardware: {"model": row.key, "dtype": hardware.dtype},
+        **options,
+    )

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compute import items
+from compute.content import items
+from compute.content.items import Column, content_key
 from compute.features import passes, shards
-from compute.items import Column, content_key
 from compute.types import BadItem, LikenessError
 from tests.compute.features.standin import COMPARER, Standin, file, files, seen, subject
 

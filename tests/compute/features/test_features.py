@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compute import items
+from compute.content import items
+from compute.content.items import Column
+from compute.content.messages import Question, Reply
 from compute.features import LoadedSubject
 from compute.features.store import FeatureStore
-from compute.items import Column
-from compute.messages import Question, Reply
 from compute.progress import Progress
 from compute.types import CannotDo, LikenessError
 from tests.compute.features.standin import COMPARER, CPU, ENCODER, Standin, file, files, seen, subject
@@ -94,8 +94,11 @@ def test_what_a_model_cannot_do(tmp_path: Path) -> None:
     only_texts = subject(tmp_path, model, row=replace(ENCODER, abilities=("embed_text",)))
     only_texts.prepare([files(1)])
     assert model.loads == 0
-    for ask in (lambda: only_texts.embed(files(1)), lambda: only_texts.compare(None, files(1)),
-                lambda: only_texts.choose([])):
+    for ask in (
+        lambda: only_texts.embed(files(1)),
+        lambda: only_texts.compare(None, files(1)),
+        lambda: only_texts.choose([]),
+    ):
         with pytest.raises(CannotDo, match="made/up"):
             ask()
 

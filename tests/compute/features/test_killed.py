@@ -21,10 +21,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from compute import items
+from compute.content import items
+from compute.content.items import Column
 from compute.features import LoadedSubject, passes, shards
 from compute.features.store import FeatureStore, Shelf
-from compute.items import Column
 from compute.models.adapter import Hardware
 from compute.types import Model
 
@@ -62,8 +62,13 @@ class Net:
         torch.manual_seed(0)
         self.torch = torch
         self.log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-        self.net = torch.nn.Sequential(torch.nn.Conv2d(3, 32, 5), torch.nn.GELU(), torch.nn.Conv2d(32, 64, 5, 3),
-                                       torch.nn.Flatten(), torch.nn.Linear(64 * 64, 96))
+        self.net = torch.nn.Sequential(
+            torch.nn.Conv2d(3, 32, 5),
+            torch.nn.GELU(),
+            torch.nn.Conv2d(32, 64, 5, 3),
+            torch.nn.Flatten(),
+            torch.nn.Linear(64 * 64, 96),
+        )
 
     def prepare(self, modality: str, item: Any) -> Any:
         pixels = np.asarray(item)
@@ -78,9 +83,15 @@ class Net:
 
 
 def subject(folder: Path, log: Path) -> LoadedSubject:
-    return LoadedSubject(ROW, store=FeatureStore(folder), hardware=Hardware(device="cpu", dtype="float32"),
-                         batch_size=BATCH, threads=2, load=lambda row, *, hardware: Net(log),
-                         identity=lambda row, *, hardware: {"model": row.key})
+    return LoadedSubject(
+        ROW,
+        store=FeatureStore(folder),
+        hardware=Hardware(device="cpu", dtype="float32"),
+        batch_size=BATCH,
+        threads=2,
+        load=lambda row, *, hardware: Net(log),
+        identity=lambda row, *, hardware: {"model": row.key},
+    )
 
 
 def encode(folder: Path, log: Path) -> None:
@@ -126,14 +137,20 @@ def whole(server: ForkServerContext, tmp_path_factory: pytest.TempPathFactory) -
 
 def vectors(folder: Path) -> np.ndarray:
     """Read back without a model: loading one would fail."""
-    asked = LoadedSubject(ROW, store=FeatureStore(folder), hardware=Hardware(device="cpu", dtype="float32"),
-                          load=None, identity=lambda row, *, hardware: {"model": row.key})
+    asked = LoadedSubject(
+        ROW,
+        store=FeatureStore(folder),
+        hardware=Hardware(device="cpu", dtype="float32"),
+        load=None,
+        identity=lambda row, *, hardware: {"model": row.key},
+    )
     return asked.embed(noise(COUNT))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_killed_in_the_middle_of_encoding(server: ForkServerContext, whole: np.ndarray, tmp_path: Path,
-                                          seed: int) -> None:
+def test_killed_in_the_middle_of_encoding(
+    server: ForkServerContext, whole: np.ndarray, tmp_path: Path, seed: int
+) -> None:
     column = noise(COUNT)
     after = int(np.random.default_rng(seed).integers(1, COUNT // BATCH - 2))
     process = started(server, tmp_path / "store", tmp_path / "first")
@@ -234,9 +251,16 @@ def test_dead_at_any_step_on_the_disk(tmp_path: Path, monkeypatch: pytest.Monkey
     good = column.take(np.arange(20))
 
     def attempt(folder: Path, model: Lengths) -> LoadedSubject:
-        asked = LoadedSubject(ROW, store=FeatureStore(folder), hardware=Hardware(device="cpu", dtype="float32"),
-                              batch_size=4, skip_bad=True, threads=1, load=lambda row, *, hardware: model,
-                              identity=lambda row, *, hardware: {"model": row.key})
+        asked = LoadedSubject(
+            ROW,
+            store=FeatureStore(folder),
+            hardware=Hardware(device="cpu", dtype="float32"),
+            batch_size=4,
+            skip_bad=True,
+            threads=1,
+            load=lambda row, *, hardware: model,
+            identity=lambda row, *, hardware: {"model": row.key},
+        )
         asked.prepare([column])
         return asked
 

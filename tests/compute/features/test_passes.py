@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compute import items
+from compute.content import items
+from compute.content.items import Column
 from compute.features.passes import Pass, distinct, plan
 from compute.features.store import Shelf
-from compute.items import Column
 
 
 def column(*words: str) -> Column:
@@ -23,8 +23,9 @@ def shelf(tmp_path: Path) -> Shelf:
     return Shelf(tmp_path / "text")
 
 
-def planned(shelf: Shelf, *columns: Column, missing: np.ndarray | None = None, batch: int = 3,
-            by_length: bool = False) -> list[list[str]]:
+def planned(
+    shelf: Shelf, *columns: Column, missing: np.ndarray | None = None, batch: int = 3, by_length: bool = False
+) -> list[list[str]]:
     wanted = distinct(columns)
     every = np.ones(len(wanted.keys), dtype=bool) if missing is None else missing
     order, sizes = plan(shelf, wanted, every, batch=batch, by_length=by_length)
@@ -54,7 +55,9 @@ def test_an_unfinished_plan_keeps_its_batches(shelf: Shelf) -> None:
 
 
 def test_a_pass_in_a_line() -> None:
-    done = Pass(title="clip, image", wanted=3000, stored=1000, encoded=1990, bad=10, batch=64, effective=16,
-                seconds=20.0)
-    assert done.line("image") == ("clip, image: 1,990 images in 20 s (99.5/s), 1,000 were stored, 10 left out, "
-                                  "batch 16 instead of 64")
+    done = Pass(
+        title="clip, image", wanted=3000, stored=1000, encoded=1990, bad=10, batch=64, effective=16, seconds=20.0
+    )
+    assert done.line("image") == (
+        "clip, image: 1,990 images in 20 s (99.5/s), 1,000 were stored, 10 left out, batch 16 instead of 64"
+    )

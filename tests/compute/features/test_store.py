@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+from compute.content.items import content_key
 from compute.features import shards
 from compute.features import store as feature_store
 from compute.features.store import FeatureStore, Shelf
-from compute.items import content_key
 from compute.types import LikenessError
 
 
@@ -42,7 +42,7 @@ def fill(shelf: Shelf, *sizes: int) -> np.ndarray:
     every = keys(sum(sizes))
     with shelf.locked(waiting=quiet):
         for start, size in zip(np.cumsum([0, *sizes[:-1]]), sizes, strict=True):
-            part = every[start:start + size]
+            part = every[start : start + size]
             shelf.append(part, values(part))
     shelf.refresh()
     return every
@@ -125,8 +125,9 @@ def test_merged_shards_stay_below_a_size(shelf: Shelf, monkeypatch: pytest.Monke
     assert np.array_equal(shelf.vectors(every), values(every))
 
 
-def test_killed_between_the_merged_shard_and_the_removal_of_the_old(shelf: Shelf,
-                                                                   monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_between_the_merged_shard_and_the_removal_of_the_old(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
     every = fill(shelf, 2, 3)
     with monkeypatch.context() as patched:
         patched.setattr(Shelf, "_drop_replaced", lambda self: None)
@@ -158,8 +159,10 @@ def test_a_full_disk_names_the_folder_and_leaves_the_store_sound(shelf: Shelf, m
     every = fill(shelf, 3)
     with monkeypatch.context() as patched, shelf.locked(waiting=quiet):
         patched.setattr(shards, "put", full)
-        for write in (lambda: shelf.append(keys(2, start=9), values(keys(2, start=9))),
-                      lambda: shelf.write_plan(every, np.array([0, 3]))):
+        for write in (
+            lambda: shelf.append(keys(2, start=9), values(keys(2, start=9))),
+            lambda: shelf.write_plan(every, np.array([0, 3])),
+        ):
             with pytest.raises(LikenessError, match=f"{shelf.folder}.*No space left on device.*run again"):
                 write()
     assert not list(shelf.folder.glob("*.draft"))
@@ -209,8 +212,10 @@ def test_bad_items_are_remembered_even_after_a_line_cut_short(shelf: Shelf) -> N
         with open(shelf.folder / "bad.jsonl", "ab") as handle:
             handle.write(b'\n{"key": "12')
         shelf.remember_bad(second, "cats, image 4", "an empty file")
-    assert Shelf(shelf.folder).bad == {first: ("cats, image 3", "a damaged image"),
-                                       second: ("cats, image 4", "an empty file")}
+    assert Shelf(shelf.folder).bad == {
+        first: ("cats, image 3", "a damaged image"),
+        second: ("cats, image 4", "an empty file"),
+    }
     with shelf.locked(waiting=quiet):
         shelf.forget_bad()
     assert Shelf(shelf.folder).bad == {}
@@ -243,8 +248,13 @@ with Shelf(Path(sys.argv[1])).locked(waiting=sys.exit):
 
 
 def test_a_second_process_waits_and_says_so(tmp_path: Path) -> None:
-    other = subprocess.Popen([sys.executable, "-c", HOLDER, str(tmp_path / "image")], stdin=subprocess.PIPE,
-                             stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    other = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path / "image")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
     assert other.stdout.readline() == "held\n"
     said: list[str] = []
 

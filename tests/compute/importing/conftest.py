@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from compute.catalog import Alias, Catalog
+from compute.catalog.catalog import Alias, Catalog
 from compute.metrics import METRICS
 from compute.types import Benchmark, Model, Task
 
@@ -26,8 +26,7 @@ def task(title: str, *, metric: str, **fields: Any) -> Task:
 @pytest.fixture
 def catalog() -> Catalog:
     benchmarks = tuple(
-        Benchmark(key=key, title=key, paper="", url="", description="", bibtex="")
-        for key in ("mieb", "unisim")
+        Benchmark(key=key, title=key, paper="", url="", description="", bibtex="") for key in ("mieb", "unisim")
     )
     tasks = (
         task("CIFAR10", metric="accuracy", n_items=10_000, procedure="probe"),

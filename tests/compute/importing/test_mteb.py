@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from compute.catalog import Catalog, shipped
+from compute.catalog.catalog import Catalog, shipped
 from compute.importing import fetch_mteb_results, figures, read_mteb_results
 from compute.importing.mteb import version_key
 from compute.types import BadInput, Model
@@ -32,9 +32,7 @@ def entry(value: Any, *, subset: str = "default", **fields: Any) -> dict[str, An
     return {"main_score": value, "hf_subset": subset, "languages": ["eng-Latn"], **fields}
 
 
-def result(
-    name: str, *rows: dict[str, Any], split: str = "test", version: str = "1.14.15", **fields: Any
-) -> dict:
+def result(name: str, *rows: dict[str, Any], split: str = "test", version: str = "1.14.15", **fields: Any) -> dict:
     return {
         "dataset_revision": "c" * 40,
         "evaluation_time": 12.5,
@@ -175,9 +173,7 @@ def test_newest_revision_is_primary_and_the_others_fill_its_gaps(tmp_path: Path,
     put(tmp_path, "VOC2007", result("VOC2007", entry(0.6), version="1.9.3"), revision=OLD)
     put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.9), version="1.14.15"))
     imported = read_mteb_results(tmp_path, catalog=catalog)
-    assert {
-        (run.task, run.settings["model_revision"], run.main, run.settings["primary"]) for run in imported.runs
-    } == {
+    assert {(run.task, run.settings["model_revision"], run.main, run.settings["primary"]) for run in imported.runs} == {
         ("mieb/cifar10", NEW, True, True),
         ("mieb/cifar10", OLD, False, False),
         ("mieb/voc2007", OLD, True, False),
@@ -347,9 +343,7 @@ def test_every_real_result_file_is_read() -> None:
     assert {run.model for run in imported.runs} <= known
 
 
-def test_fetching_asks_for_the_files_of_the_tasks_at_one_commit(
-    tmp_path: Path, catalog: Catalog, monkeypatch
-) -> None:
+def test_fetching_asks_for_the_files_of_the_tasks_at_one_commit(tmp_path: Path, catalog: Catalog, monkeypatch) -> None:
     asked: dict[str, Any] = {}
     monkeypatch.setattr(
         "huggingface_hub.snapshot_download", lambda repo_id, **options: asked.update(options, repo_id=repo_id)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compute.catalog import Catalog
+from compute.catalog.catalog import Catalog
 from compute.importing import Imported, read_scores_csv
 from compute.types import BadInput, LikenessError
 
@@ -35,9 +35,10 @@ def test_a_table_of_scores_is_read(tmp_path: Path, catalog: Catalog) -> None:
         "Our report",
         "probe",
     )
-    assert [
-        (score.subset, score.value, score.n, score.stderr, score.printed) for score in imported.scores
-    ] == [("default", 0.851, 100, 0.03, "85.1"), ("easy", 0.9, None, None, "")]
+    assert [(score.subset, score.value, score.n, score.stderr, score.printed) for score in imported.scores] == [
+        ("default", 0.851, 100, 0.03, "85.1"),
+        ("easy", 0.9, None, None, ""),
+    ]
     assert imported.models == imported.tasks == imported.metrics == ()
 
 
@@ -112,8 +113,7 @@ REFUSED = {
         "cannot be a key",
     ),
     "wrong direction": (
-        f"{HEAD},task_title,task_category,higher_is_better\n"
-        "mieb,org/known,mieb/new,accuracy,0.5,New,Any,false\n",
+        f"{HEAD},task_title,task_category,higher_is_better\nmieb,org/known,mieb/new,accuracy,0.5,New,Any,false\n",
         "of accuracy more is better",
     ),
     "open quote": (f'{HEAD}\nmieb,"org/known,mieb/cifar10,accuracy,0.5\n', "is not CSV text"),
@@ -121,9 +121,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-def test_a_wrong_table_is_one_line_that_names_file_and_remedy(
-    kind: str, tmp_path: Path, catalog: Catalog
-) -> None:
+def test_a_wrong_table_is_one_line_that_names_file_and_remedy(kind: str, tmp_path: Path, catalog: Catalog) -> None:
     text, reason = REFUSED[kind]
     with pytest.raises(LikenessError) as caught:
         read(tmp_path, text, catalog)

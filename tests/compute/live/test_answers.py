@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from compute import models
-from compute.catalog import shipped
+from compute.catalog.catalog import shipped
 from compute.live import answers, examples, inputs
 from compute.live.answers import Asked
-from compute.live.subject import LiveSubject
+from compute.live.models.subject import LiveSubject
 from compute.models.adapter import Hardware
 from compute.procedures import choice, odd_one_out
 from compute.tasks.data import Choices, OddOneOut
@@ -26,8 +26,9 @@ def tiny() -> object:
 
 
 def subject(key: str, model: object, given: tuple[inputs.Input, ...], kept: dict | None = None) -> LiveSubject:
-    return LiveSubject(row=ROWS[key], model=model, inputs={one.key: one for one in given},
-                       kept={} if kept is None else kept)
+    return LiveSubject(
+        row=ROWS[key], model=model, inputs={one.key: one for one in given}, kept={} if kept is None else kept
+    )
 
 
 def shown(*keys: str) -> tuple[inputs.Input, ...]:
@@ -130,10 +131,14 @@ def test_a_pair_without_a_distribution_is_held_against_unrelated_examples(tiny: 
     assert answers.timed(subject("tiny", tiny, question.inputs), asked=question, controls=False).controls is None
 
 
-@pytest.mark.parametrize(("mode", "keys", "said"), [
-    ("pair", ("cat",), "How alike are two: it takes at least 2 inputs"),
-    ("odd", ("cat", "cat-face", "text-cat"), "Odd one out: it takes images only"),
-    ("choice", ("cat", "coffee", "text-cat"), "Which is nearest: the alternatives must be all images or all texts")])
+@pytest.mark.parametrize(
+    ("mode", "keys", "said"),
+    [
+        ("pair", ("cat",), "How alike are two: it takes at least 2 inputs"),
+        ("odd", ("cat", "cat-face", "text-cat"), "Odd one out: it takes images only"),
+        ("choice", ("cat", "coffee", "text-cat"), "Which is nearest: the alternatives must be all images or all texts"),
+    ],
+)
 def test_what_does_not_fit_is_said(tiny: object, mode: str, keys: tuple[str, ...], said: str) -> None:
     question = asked(mode, *keys)
     with pytest.raises(BadInput, match=said):

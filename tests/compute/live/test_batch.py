@@ -19,20 +19,26 @@ def csv(*lines: str, head: str = "first,second") -> bytes:
 
 def test_texts_and_examples_are_pairs() -> None:
     found = batch.read(csv("a cat,a dog", "example:astronaut,a photo of an astronaut"))
-    assert found.rows == (Row(number=1, name="", first="a cat", second="a dog"),
-                          Row(number=2, name="", first="example:astronaut", second="a photo of an astronaut"))
+    assert found.rows == (
+        Row(number=1, name="", first="a cat", second="a dog"),
+        Row(number=2, name="", first="example:astronaut", second="a photo of an astronaut"),
+    )
     one, two = map(found.asked, found.rows)
     assert one.mode == two.mode == "pair" and [side.content for side in one.inputs] == ["a cat", "a dog"]
     assert two.kinds == ("image", "text") and two.inputs[0] is examples.load("astronaut")
 
 
-@pytest.mark.parametrize("data", [
-    b"\xef\xbb\xbfname,first,second\none,a cat,a dog\n",
-    b"First;Label;NAME;Second\r\na cat;7;one;a dog\r\n",
-    b"\n\r\nsecond\tfirst\tname\na dog\ta cat\tone\n\n",
-    b' first, second , "name"\n" a cat ",a dog , "one"\n,,\n',
-    b"first,second,name\ra cat,a dog,one",
-], ids=["bom", "semicolons", "tabs and blank lines", "spaces", "old line ends"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xef\xbb\xbfname,first,second\none,a cat,a dog\n",
+        b"First;Label;NAME;Second\r\na cat;7;one;a dog\r\n",
+        b"\n\r\nsecond\tfirst\tname\na dog\ta cat\tone\n\n",
+        b' first, second , "name"\n" a cat ",a dog , "one"\n,,\n',
+        b"first,second,name\ra cat,a dog,one",
+    ],
+    ids=["bom", "semicolons", "tabs and blank lines", "spaces", "old line ends"],
+)
 def test_forms_of_csv(data: bytes) -> None:
     assert batch.read(data).rows == (Row(number=1, name="one", first="a cat", second="a dog"),)
 
@@ -42,25 +48,28 @@ def test_cells_in_quotes_hold_anything() -> None:
     assert row.first == 'a cat, "black"\nand; white' and row.second == "'x'" and row.problem == ""
 
 
-@pytest.mark.parametrize(("data", "sentence"), [
-    (b"", "needs a heading with the columns first and second, and may have the column name. It is empty"),
-    (b"\xef\xbb\xbf \n\n", "It is empty"),
-    (b"left,right\na,b\n", "Its first line reads 'left,right'"),
-    (b"first|second\na|b\n", "Its first line reads"),
-    (b"first,second,First\na,b,c\n", "The column first stands twice"),
-    (b"first,second\n", "no rows below its heading"),
-    (b"first,second\n,\n ,\n", "no rows below its heading"),
-    (b'first,second\na,b\n"a,b\n', "cannot be read from line 3 on"),
-    (b'first,second\n"a" b,c\n', "cannot be read from line 2 on"),
-    ("first,second\na,b".encode("utf-16"), "is UTF-16 text. Save it as CSV in UTF-8"),
-    ("first,second\nGröße,b".encode("latin-1"), "neither CSV text in UTF-8 nor a ZIP"),
-    (RED, "neither CSV text in UTF-8 nor a ZIP"),
-    (b"first,second\n" + b"a" * 200_000 + b",b\n", "cannot be read from line 2 on"),
-    (b"first,second\n" + b"a,b\n" * 201, "more than 200 rows"),
-    (b"x" * 8_000_001, "The CSV has 8 MB"),
-    (b"PK\x03\x04" + b"x" * 50_000_000, "The file has 50 MB, more than 50 MB"),
-    (b"PK\x03\x04 and nothing more", "damaged or not complete"),
-])
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"", "needs a heading with the columns first and second, and may have the column name. It is empty"),
+        (b"\xef\xbb\xbf \n\n", "It is empty"),
+        (b"left,right\na,b\n", "Its first line reads 'left,right'"),
+        (b"first|second\na|b\n", "Its first line reads"),
+        (b"first,second,First\na,b,c\n", "The column first stands twice"),
+        (b"first,second\n", "no rows below its heading"),
+        (b"first,second\n,\n ,\n", "no rows below its heading"),
+        (b'first,second\na,b\n"a,b\n', "cannot be read from line 3 on"),
+        (b'first,second\n"a" b,c\n', "cannot be read from line 2 on"),
+        ("first,second\na,b".encode("utf-16"), "is UTF-16 text. Save it as CSV in UTF-8"),
+        ("first,second\nGröße,b".encode("latin-1"), "neither CSV text in UTF-8 nor a ZIP"),
+        (RED, "neither CSV text in UTF-8 nor a ZIP"),
+        (b"first,second\n" + b"a" * 200_000 + b",b\n", "cannot be read from line 2 on"),
+        (b"first,second\n" + b"a,b\n" * 201, "more than 200 rows"),
+        (b"x" * 8_000_001, "The CSV has 8 MB"),
+        (b"PK\x03\x04" + b"x" * 50_000_000, "The file has 50 MB, more than 50 MB"),
+        (b"PK\x03\x04 and nothing more", "damaged or not complete"),
+    ],
+)
 def test_a_file_that_fails_as_a_whole_is_a_sentence(data: bytes, sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
         batch.read(data)
@@ -71,15 +80,18 @@ def test_two_hundred_rows_are_taken() -> None:
     assert [row.number for row in found.rows] == list(range(1, 201))
 
 
-@pytest.mark.parametrize(("line", "problem"), [
-    ("a cat,", "The cell in the column second is empty"),
-    ("a cat", "The cell in the column second is empty"),
-    (",a cat", "The cell in the column first is empty"),
-    ("a cat, black,a dog", "It has 3 cells, the heading 2. Put a text that holds the sign between cells in quotes"),
-    ("cat.PNG,a dog", "cat.PNG is the name of an image, but no image came with the CSV. Put both in one ZIP"),
-    ("a dog,https://example.org/cat.jpeg", "is an address, and nothing is fetched"),
-    ("../../etc/a.png,a dog", "no image came with the CSV"),
-])
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("a cat,", "The cell in the column second is empty"),
+        ("a cat", "The cell in the column second is empty"),
+        (",a cat", "The cell in the column first is empty"),
+        ("a cat, black,a dog", "It has 3 cells, the heading 2. Put a text that holds the sign between cells in quotes"),
+        ("cat.PNG,a dog", "cat.PNG is the name of an image, but no image came with the CSV. Put both in one ZIP"),
+        ("a dog,https://example.org/cat.jpeg", "is an address, and nothing is fetched"),
+        ("../../etc/a.png,a dog", "no image came with the CSV"),
+    ],
+)
 def test_a_bad_row_says_why_and_the_others_are_asked(line: str, problem: str) -> None:
     before, bad, after = batch.read(csv("a,b", line, "c,d")).rows
     assert before.problem == after.problem == "" and problem in bad.problem and bad.number == 2
@@ -87,11 +99,14 @@ def test_a_bad_row_says_why_and_the_others_are_asked(line: str, problem: str) ->
         batch.read(csv(line)).asked(bad)
 
 
-@pytest.mark.parametrize(("cell", "sentence"), [
-    ("example:nobody", "There is no example 'nobody'"),
-    ("\u200b", "The text in the column first is empty"),
-    ("x" * 100_001, "has 100,001 characters"),
-])
+@pytest.mark.parametrize(
+    ("cell", "sentence"),
+    [
+        ("example:nobody", "There is no example 'nobody'"),
+        ("\u200b", "The text in the column first is empty"),
+        ("x" * 100_001, "has 100,001 characters"),
+    ],
+)
 def test_what_shows_only_when_it_is_asked_is_a_sentence_too(cell: str, sentence: str) -> None:
     found = batch.read(csv(f"{cell},a dog"))
     with pytest.raises(BadInput, match=sentence):
@@ -100,8 +115,9 @@ def test_what_shows_only_when_it_is_asked_is_a_sentence_too(cell: str, sentence:
 
 def test_images_of_a_zip_by_path_and_by_base_name() -> None:
     table = csv("images/red.png,blue.jpg", "red.png,a red square", "./blue.jpg,images/red.png", "odd,a cat")
-    found = batch.read(zips.packed({"set/pairs.csv": table, "set/images/red.png": RED, "set/blue.jpg": BLUE,
-                                    "set/odd": BLUE}))
+    found = batch.read(
+        zips.packed({"set/pairs.csv": table, "set/images/red.png": RED, "set/blue.jpg": BLUE, "set/odd": BLUE})
+    )
     assert [row.problem for row in found.rows] == [""] * 4
     first, second, third, fourth = map(found.asked, found.rows)
     assert first.kinds == ("image", "image") and second.kinds == ("image", "text") == fourth.kinds
@@ -111,11 +127,29 @@ def test_images_of_a_zip_by_path_and_by_base_name() -> None:
 
 
 def test_what_is_wrong_with_an_image_is_wrong_with_its_rows_only() -> None:
-    files = [("pairs.csv", csv("red.png,none.png", "red.png,broken.png", "inner.zip,red.png", "twice.png,red.png",
-                               "b.png,red.png", "large.png,red.png", "red.png,blue.png")),
-             ("red.png", RED), ("blue.png", BLUE), ("broken.png", RED[:60]), ("inner.zip", zips.packed({"x.png": RED})),
-             ("twice.png", RED), ("twice.png", BLUE), ("x/b.png", RED), ("y/b.png", RED),
-             ("large.png", bytes(8_000_001))]
+    files = [
+        (
+            "pairs.csv",
+            csv(
+                "red.png,none.png",
+                "red.png,broken.png",
+                "inner.zip,red.png",
+                "twice.png,red.png",
+                "b.png,red.png",
+                "large.png,red.png",
+                "red.png,blue.png",
+            ),
+        ),
+        ("red.png", RED),
+        ("blue.png", BLUE),
+        ("broken.png", RED[:60]),
+        ("inner.zip", zips.packed({"x.png": RED})),
+        ("twice.png", RED),
+        ("twice.png", BLUE),
+        ("x/b.png", RED),
+        ("y/b.png", RED),
+        ("large.png", bytes(8_000_001)),
+    ]
     found = batch.read(zips.packed(files))
     said = []
     for row in found.rows:
@@ -124,28 +158,40 @@ def test_what_is_wrong_with_an_image_is_wrong_with_its_rows_only() -> None:
             said.append("")
         except BadInput as error:
             said.append(str(error))
-    for sentence, words in zip(said, [
-            "There is no image none.png in the ZIP", "broken.png cannot be used", "inner.zip cannot be used",
-            "twice.png stands 2 times", "b.png stands in 2 folders", "large.png has more than 8 MB when it is unpacked",
-            ""], strict=True):
+    for sentence, words in zip(
+        said,
+        [
+            "There is no image none.png in the ZIP",
+            "broken.png cannot be used",
+            "inner.zip cannot be used",
+            "twice.png stands 2 times",
+            "b.png stands in 2 folders",
+            "large.png has more than 8 MB when it is unpacked",
+            "",
+        ],
+        strict=True,
+    ):
         assert sentence.startswith(words) and bool(sentence) == bool(words)
 
 
 def test_a_large_image_is_refused_by_the_rules_of_single_ones() -> None:
-    found = batch.read(zips.packed({"a.csv": csv("wide.png,red.png"), "red.png": RED,
-                                    "wide.png": png("red", (8000, 6000))}))
+    found = batch.read(
+        zips.packed({"a.csv": csv("wide.png,red.png"), "red.png": RED, "wide.png": png("red", (8000, 6000))})
+    )
     with pytest.raises(BadInput, match="wide.png has 8000 x 6000 pixels, more than 40 megapixels"):
         found.asked(found.rows[0])
 
 
 def test_neighbouring_rows_decode_a_file_once_and_a_broken_one_is_not_tried_again(
-        monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     files = {f"{number}.png": png("red", (32 + number, 32)) for number in range(6)} | {"broken.png": RED[:60]}
     table = csv(*(f"0.png,{number}.png" for number in range(6)), *["broken.png,0.png"] * 3)
     found = batch.read(zips.packed({"pairs.csv": table, **files}))
     read: list[str] = []
-    monkeypatch.setattr(batch.inputs, "image", lambda data, *, name, real=inputs.image: read.append(name) or real(
-        data, name=name))
+    monkeypatch.setattr(
+        batch.inputs, "image", lambda data, *, name, real=inputs.image: read.append(name) or real(data, name=name)
+    )
     refused = 0
     for row in found.rows:
         try:

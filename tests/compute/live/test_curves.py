@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from compute import models
-from compute.catalog import shipped
+from compute.catalog.catalog import shipped
 from compute.live import curves, examples
 from compute.live.answers import Asked, answer
-from compute.live.subject import LiveSubject
+from compute.live.models.subject import LiveSubject
 from compute.models.adapter import Hardware
 from compute.tasks.perturb import PERTURBATIONS, perturb
 from compute.types import BadInput
@@ -19,8 +19,9 @@ CAT, COFFEE, WORDS = (examples.load(key) for key in ("cat", "coffee", "text-cat"
 
 
 def subject(key: str) -> LiveSubject:
-    return LiveSubject(row=ROWS[key], model=models.load(ROWS[key], hardware=Hardware(device="cpu", dtype="float32")),
-                       inputs={})
+    return LiveSubject(
+        row=ROWS[key], model=models.load(ROWS[key], hardware=Hardware(device="cpu", dtype="float32")), inputs={}
+    )
 
 
 @pytest.mark.parametrize("kind", PERTURBATIONS)
@@ -47,8 +48,12 @@ def test_beside_a_text() -> None:
 
 
 def test_changed_images_are_known_apart() -> None:
-    keys = {curves.changed(one, kind=kind, strength=strength).key for one in (CAT, COFFEE) for kind in PERTURBATIONS
-            for strength in curves.STRENGTHS}
+    keys = {
+        curves.changed(one, kind=kind, strength=strength).key
+        for one in (CAT, COFFEE)
+        for kind in PERTURBATIONS
+        for strength in curves.STRENGTHS
+    }
     assert len(keys) == 2 * len(PERTURBATIONS) * len(curves.STRENGTHS)
 
 

@@ -17,9 +17,18 @@ from compute.types import BadInput, NotHere
 
 KEYS = [example.key for example in EXAMPLES]
 # Where scikit-image documents the photographs that are shown or held against.
-DOCUMENTED = {"astronaut.png": "astronaut", "chelsea.png": "chelsea", "coffee.png": "coffee", "rocket.jpg": "rocket",
-              "hubble_deep_field.jpg": "hubble_deep_field", "camera.png": "camera", "brick.png": "brick",
-              "grass.png": "grass", "retina.jpg": "retina", "horse.png": "horse"}
+DOCUMENTED = {
+    "astronaut.png": "astronaut",
+    "chelsea.png": "chelsea",
+    "coffee.png": "coffee",
+    "rocket.jpg": "rocket",
+    "hubble_deep_field.jpg": "hubble_deep_field",
+    "camera.png": "camera",
+    "brick.png": "brick",
+    "grass.png": "grass",
+    "retina.jpg": "retina",
+    "horse.png": "horse",
+}
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -66,19 +75,23 @@ def test_of_the_three_captions_one_is_true_of_each_scene() -> None:
         assert caption.facts <= facts(scenes[key])
         texts[key] = caption.text
         assert [other for other in scenes if caption.facts <= facts(scenes[other])] == [
-            other for other in scenes if scenes[other] == scenes[key]]
+            other for other in scenes if scenes[other] == scenes[key]
+        ]
     assert {f"text-{key}": text for key, text in texts.items()} == {
-        example.key: example.text for example in EXAMPLES if example.key.startswith("text-heart")}
+        example.key: example.text for example in EXAMPLES if example.key.startswith("text-heart")
+    }
 
 
 def test_versions_differ_from_their_photographs_as_they_should() -> None:
-    cat, face, blurred, cup = (np.asarray(examples.load(key).content, dtype=float)
-                               for key in ("cat", "cat-face", "coffee-blurred", "coffee"))
+    cat, face, blurred, cup = (
+        np.asarray(examples.load(key).content, dtype=float) for key in ("cat", "cat-face", "coffee-blurred", "coffee")
+    )
     assert (cat[70:270, 130:370] == face).all()
     assert blurred.shape == cup.shape and 2 < np.abs(blurred - cup).mean() < 20
     assert np.abs(np.diff(blurred, axis=1)).mean() < 0.5 * np.abs(np.diff(cup, axis=1)).mean()
-    still, moved, swapped = (np.asarray(examples.load(key).content, dtype=float)
-                             for key in ("heart-left", "heart-left-moved", "heart-right"))
+    still, moved, swapped = (
+        np.asarray(examples.load(key).content, dtype=float) for key in ("heart-left", "heart-left-moved", "heart-right")
+    )
     assert np.abs(still - moved).mean() < np.abs(still - swapped).mean()
 
 
@@ -94,8 +107,13 @@ def test_every_ready_comparison_fits_its_mode() -> None:
 def test_the_listing_is_what_the_browser_needs() -> None:
     listing = examples.listing()
     assert [entry["key"] for entry in listing["inputs"]] == KEYS
-    assert listing["comparisons"][0] == {"key": "crops", "title": "Which crop is nearer?", "mode": "choice",
-                                         "question": "", "inputs": ["cat", "cat-face", "cat-cheek"]}
+    assert listing["comparisons"][0] == {
+        "key": "crops",
+        "title": "Which crop is nearer?",
+        "mode": "choice",
+        "question": "",
+        "inputs": ["cat", "cat-face", "cat-cheek"],
+    }
     cat = listing["inputs"][0]
     assert (cat["thumbnail"], cat["width"], cat["height"]) == ("live/example/cat.webp", 451, 300)
     assert cat["credit"] == "Stefan van der Walt" and cat["synthetic"] is False

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from compute import decoding
-from compute.items import content_key
+from compute.content import decoding
+from compute.content.items import content_key
 from compute.live import inputs
 from compute.live.inputs import Input
 from compute.types import BadInput
-from tests.compute.test_decoding import picture, png_header, saved
+from tests.compute.content.test_decoding import picture, png_header, saved
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -59,12 +59,17 @@ def test_what_was_done_is_noted() -> None:
     tinted.putalpha(255)
     deep = Image.fromarray(np.arange(0, 65536, 256, dtype=np.uint16).reshape(16, 16))
     notes = {
-        "animation": saved(frames[0], "GIF", **several), "animation ": saved(frames[0], "WEBP", **several),
+        "animation": saved(frames[0], "GIF", **several),
+        "animation ": saved(frames[0], "WEBP", **several),
         "first page of several": saved(frames[0], "TIFF", **several),
-        "turned upright": saved(image, "JPEG", exif=exif), "turned": saved(image, "PNG", exif=exif),
-        "turned ": saved(image, "TIFF", exif=exif), "transparency": saved(clear, "PNG"),
-        "transparency ": saved(image.quantize(16), "PNG", transparency=3), "16 bits": saved(deep, "PNG"),
-        "16 bits ": saved(deep, "TIFF"), "CMYK": saved(image.convert("CMYK"), "JPEG"),
+        "turned upright": saved(image, "JPEG", exif=exif),
+        "turned": saved(image, "PNG", exif=exif),
+        "turned ": saved(image, "TIFF", exif=exif),
+        "transparency": saved(clear, "PNG"),
+        "transparency ": saved(image.quantize(16), "PNG", transparency=3),
+        "16 bits": saved(deep, "PNG"),
+        "16 bits ": saved(deep, "TIFF"),
+        "CMYK": saved(image.convert("CMYK"), "JPEG"),
         "": saved(tinted, "PNG"),  # an alpha channel that hides nothing
     }
     for words, data in notes.items():
@@ -85,8 +90,9 @@ def test_odd_shapes_within_bounds_stay(size: tuple[int, int], kept: tuple[int, i
     assert found.content.size == kept and found.note == ""
 
 
-@pytest.mark.parametrize(("size", "kept"), [((3000, 2000), (2449, 1632)), ((1, 5_000_000), (1, 4_000_000)),
-                                            ((5_000_000, 2), (3_162_277, 1))])
+@pytest.mark.parametrize(
+    ("size", "kept"), [((3000, 2000), (2449, 1632)), ((1, 5_000_000), (1, 4_000_000)), ((5_000_000, 2), (3_162_277, 1))]
+)
 def test_beyond_four_megapixels_it_is_reduced(size: tuple[int, int], kept: tuple[int, int]) -> None:
     found = read(saved(Image.new("L", size, 70), "PNG"))
     assert found.content.size == kept and found.content.getpixel((0, 0)) == (70, 70, 70)
@@ -116,12 +122,19 @@ def test_nothing_of_the_file_stays_behind_the_picture() -> None:
     assert apart(again, found.content) == 0
 
 
-@pytest.mark.parametrize(("data", "words"), [
-    (b"", "an empty file"), (b"hello", "not an image in a format that is read"),
-    (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "not an image"), (b"%!PS-Adobe-3.0 EPSF-3.0\n", "not an image"),
-    (saved(picture(width=200, height=200), "JPEG")[:900], "damaged"), (b"\x89PNG\r\n\x1a\n", ""),
-    (saved(Image.fromarray(np.ones((2, 2), np.float32)), "TIFF"), "no stated range"),
-], ids=["empty", "text", "svg", "eps", "truncated", "signature", "float"])
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "an empty file"),
+        (b"hello", "not an image in a format that is read"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "not an image"),
+        (b"%!PS-Adobe-3.0 EPSF-3.0\n", "not an image"),
+        (saved(picture(width=200, height=200), "JPEG")[:900], "damaged"),
+        (b"\x89PNG\r\n\x1a\n", ""),
+        (saved(Image.fromarray(np.ones((2, 2), np.float32)), "TIFF"), "no stated range"),
+    ],
+    ids=["empty", "text", "svg", "eps", "truncated", "signature", "float"],
+)
 def test_what_is_no_sound_image_is_refused_in_a_sentence(data: bytes, words: str) -> None:
     assert words in refusal(data)
 
@@ -150,7 +163,7 @@ def test_too_many_bytes_are_refused_before_they_are_looked_at(monkeypatch: pytes
 def test_a_jpeg_that_goes_over_its_pixels_again_and_again_is_refused() -> None:
     """Each scan costs a pass over all pixels: 12 bytes a pass could keep a processor busy for hours."""
     data = saved(picture(width=64, height=64), "JPEG", progressive=True)
-    last = data[data.rindex(b"\xff\xda"):-2]
+    last = data[data.rindex(b"\xff\xda") : -2]
     read(data[:-2] + last * 80 + data[-2:])
     assert "more than 100 scans" in refusal(data[:-2] + last * 100 + data[-2:])
 
@@ -239,16 +252,28 @@ def test_a_spent_memory_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
 FAMILY, RIGHT_TO_LEFT, CODE = "\U0001f469\u200d\U0001f680", "\u05e9\u05dc\u05d5\u05dd \u200fab", "<b>{{x}} ${y}</b>"
 
 
-@pytest.mark.parametrize(("words", "kept", "note"), [
-    ("a cat", "a cat", ""), (" a\tcat\n", " a\tcat\n", ""), ("a\r\nb\rc", "a\nb\nc", ""),
-    ("a\0cat", "acat", "1 control character taken out"),
-    ("\x1b[31ma\x07\x9f", "[31ma", "3 control characters taken out"),
-    ("a \ud800 cat", "a \ufffd cat", "1 broken character replaced"),
-    ("\udc00\ud800", "\ufffd\ufffd", "2 broken characters"), ("\ud83d\ude00", "\U0001f600", ""),
-    ("\ufffd", "\ufffd", ""), (FAMILY, FAMILY, ""), (RIGHT_TO_LEFT, RIGHT_TO_LEFT, ""), ("\ufeffa", "\ufeffa", ""),
-    (CODE, CODE, ""), ("a" * 2000, "a" * 2000, ""),
-    ("a" * 2001, "a" * 2001, "long: most models read only the beginning"), ("a" * 100_000, "a" * 100_000, "long"),
-], ids=lambda words: ascii(words[:12]))
+@pytest.mark.parametrize(
+    ("words", "kept", "note"),
+    [
+        ("a cat", "a cat", ""),
+        (" a\tcat\n", " a\tcat\n", ""),
+        ("a\r\nb\rc", "a\nb\nc", ""),
+        ("a\0cat", "acat", "1 control character taken out"),
+        ("\x1b[31ma\x07\x9f", "[31ma", "3 control characters taken out"),
+        ("a \ud800 cat", "a \ufffd cat", "1 broken character replaced"),
+        ("\udc00\ud800", "\ufffd\ufffd", "2 broken characters"),
+        ("\ud83d\ude00", "\U0001f600", ""),
+        ("\ufffd", "\ufffd", ""),
+        (FAMILY, FAMILY, ""),
+        (RIGHT_TO_LEFT, RIGHT_TO_LEFT, ""),
+        ("\ufeffa", "\ufeffa", ""),
+        (CODE, CODE, ""),
+        ("a" * 2000, "a" * 2000, ""),
+        ("a" * 2001, "a" * 2001, "long: most models read only the beginning"),
+        ("a" * 100_000, "a" * 100_000, "long"),
+    ],
+    ids=lambda words: ascii(words[:12]),
+)
 def test_texts(words: str, kept: str, note: str) -> None:
     found = inputs.text(words, name="Input 2")
     assert (found.modality, found.name, found.content, found.key) == ("text", "Input 2", kept, content_key(kept))

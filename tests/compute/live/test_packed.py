@@ -30,8 +30,19 @@ def test_files_are_found_by_path_by_folder_and_by_base_name() -> None:
 
 
 def test_a_folder_as_systems_pack_it() -> None:
-    pack = Pack(zips.packed({"set/": b"", "set/pairs.csv": b"x", "set/a.png": b"one", "__MACOSX/set/._pairs.csv": b"x",
-                             "set/.DS_Store": b"x", "set/Thumbs.db": b"x", "__MACOSX/set/._a.png": b"x"}))
+    pack = Pack(
+        zips.packed(
+            {
+                "set/": b"",
+                "set/pairs.csv": b"x",
+                "set/a.png": b"one",
+                "__MACOSX/set/._pairs.csv": b"x",
+                "set/.DS_Store": b"x",
+                "set/Thumbs.db": b"x",
+                "__MACOSX/set/._a.png": b"x",
+            }
+        )
+    )
     assert pack.table() == "set/pairs.csv" and pack.find("a.png", beside=pack.table()) == "set/a.png"
 
 
@@ -49,13 +60,16 @@ def test_paths_that_lead_elsewhere_are_names_and_nothing_more(path: str) -> None
     assert Pack(zips.packed(PLAIN)).find(path) is None
 
 
-@pytest.mark.parametrize(("files", "sentence"), [
-    ({"a.png": b"x"}, "holds no CSV"),
-    ({"a.csv": b"x", "b/c.CSV": b"x"}, r"holds 2 CSV files \(a.csv, b/c.CSV\)"),
-    ({"[Content_Types].xml": b"x", "xl/workbook.xml": b"x"}, "is a workbook"),
-    ({}, "holds no CSV"),
-    ({"inner.zip": zips.packed(PLAIN)}, "holds no CSV"),
-])
+@pytest.mark.parametrize(
+    ("files", "sentence"),
+    [
+        ({"a.png": b"x"}, "holds no CSV"),
+        ({"a.csv": b"x", "b/c.CSV": b"x"}, r"holds 2 CSV files \(a.csv, b/c.CSV\)"),
+        ({"[Content_Types].xml": b"x", "xl/workbook.xml": b"x"}, "is a workbook"),
+        ({}, "holds no CSV"),
+        ({"inner.zip": zips.packed(PLAIN)}, "holds no CSV"),
+    ],
+)
 def test_exactly_one_table_must_be_in_it(files: dict[str, bytes], sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
         Pack(zips.packed(files)).table()
@@ -111,15 +125,19 @@ def test_all_files_together_are_bounded_and_one_counts_once(monkeypatch: pytest.
 WHOLE = zips.packed({"a.png": b"something that can be read", "b.png": b"two"})
 
 
-@pytest.mark.parametrize(("data", "sentence"), [
-    (changed(WHOLE, "a.png", at=8, value=0x1), "is encrypted. Pack the ZIP without a password"),
-    (changed(WHOLE, "a.png", at=16, value=7, form="<I"), "is damaged in the ZIP"),
-    (changed(WHOLE, "a.png", at=10, value=97), "by method 97"),
-    (zips.packed({"a.png": b"x" * 100}, method=zipfile.ZIP_LZMA), "by method 14"),
-    (zips.packed({"a.png": b"x" * 100}, method=zipfile.ZIP_BZIP2), "by method 12"),
-    (zips.packed([("a.png", b"one"), ("a.png", b"two")]), "stands 2 times in the ZIP"),
-    (WHOLE.replace(b"a.png", b"c.png", 1), "is damaged"),  # the file's own header says another name
-], ids=["encrypted", "crc", "unknown method", "lzma", "bzip2", "twice", "other name"])
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (changed(WHOLE, "a.png", at=8, value=0x1), "is encrypted. Pack the ZIP without a password"),
+        (changed(WHOLE, "a.png", at=16, value=7, form="<I"), "is damaged in the ZIP"),
+        (changed(WHOLE, "a.png", at=10, value=97), "by method 97"),
+        (zips.packed({"a.png": b"x" * 100}, method=zipfile.ZIP_LZMA), "by method 14"),
+        (zips.packed({"a.png": b"x" * 100}, method=zipfile.ZIP_BZIP2), "by method 12"),
+        (zips.packed([("a.png", b"one"), ("a.png", b"two")]), "stands 2 times in the ZIP"),
+        (WHOLE.replace(b"a.png", b"c.png", 1), "is damaged"),  # the file's own header says another name
+    ],
+    ids=["encrypted", "crc", "unknown method", "lzma", "bzip2", "twice", "other name"],
+)
 def test_what_cannot_be_read_is_a_sentence_about_that_file(data: bytes, sentence: str) -> None:
     pack = Pack(data)
     with pytest.raises(BadInput, match=f"^a.png .*{sentence}|^a.png {sentence}"):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from compute import models
-from compute.catalog import shipped
+from compute.catalog.catalog import shipped
 from compute.live import examples, patches
-from compute.live.subject import LiveSubject
+from compute.live.models.subject import LiveSubject
 from compute.models.adapter import Hardware
 from compute.types import BadInput, CannotDo
 
@@ -16,8 +16,9 @@ ROWS = {row.key: row for row in shipped().models}
 
 
 def subject(key: str) -> LiveSubject:
-    return LiveSubject(row=ROWS[key], model=models.load(ROWS[key], hardware=Hardware(device="cpu", dtype="float32")),
-                       inputs={})
+    return LiveSubject(
+        row=ROWS[key], model=models.load(ROWS[key], hardware=Hardware(device="cpu", dtype="float32")), inputs={}
+    )
 
 
 def test_an_image_agrees_with_itself_place_by_place() -> None:
@@ -33,8 +34,8 @@ def test_it_says_which_part_was_seen() -> None:
     cat = examples.load("cat")  # wider than high: its middle square is seen
     seen = patches.agree(subject("tiny"), first=cat, second=cat).seen[0]
     width, height = cat.content.size
-    assert (seen.top, seen.bottom) == (pytest.approx(0, abs=.01), pytest.approx(1, abs=.01))
-    assert seen.right - seen.left == pytest.approx(height / width, abs=.02)
+    assert (seen.top, seen.bottom) == (pytest.approx(0, abs=0.01), pytest.approx(1, abs=0.01))
+    assert seen.right - seen.left == pytest.approx(height / width, abs=0.02)
 
 
 def test_texts_and_models_without_patches_are_refused() -> None:

@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import pytest
 
+from compute.content.messages import Picture, Question, Reply
 from compute.live import answers, inputs, rating
 from compute.live.answers import Asked
-from compute.live.subject import LiveSubject, columns
-from compute.messages import Picture, Question, Reply
+from compute.live.models.subject import LiveSubject, columns
 from compute.types import BadInput, Model
 from tests.compute.live.pictures import png
 
 
-@pytest.mark.parametrize(("text", "number"), [
-    ("7", 7), ("10", 10), ("I'd say 8.", 8), ("8/10", 8), ("9 out of 10", 9), ("**6**", 6), ("0", None), ("11", None),
-    ("7.5", None), ("between 6 and 8", None), ("5, so 5", 5), ("-3", None), ("", None), ("very similar", None),
-    ("<think>maybe 3</think> 9", 9), ("100", None),
-    ("Score: 3-4", None), ("3 – 4", None)])
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("7", 7),
+        ("10", 10),
+        ("I'd say 8.", 8),
+        ("8/10", 8),
+        ("9 out of 10", 9),
+        ("**6**", 6),
+        ("0", None),
+        ("11", None),
+        ("7.5", None),
+        ("between 6 and 8", None),
+        ("5, so 5", 5),
+        ("-3", None),
+        ("", None),
+        ("very similar", None),
+        ("<think>maybe 3</think> 9", 9),
+        ("100", None),
+        ("Score: 3-4", None),
+        ("3 – 4", None),
+    ],
+)
 def test_one_clear_number_is_read(text: str, number: int | None) -> None:
     assert rating.read(text) == number
 
@@ -29,8 +47,10 @@ class Judge:
 
     def reply(self, questions: list[Question]) -> list[Reply]:
         self.asked += questions
-        return [Reply(item=one.item, error=self.error) if self.error else Reply(item=one.item, text=self.replies.pop(0))
-                for one in questions]
+        return [
+            Reply(item=one.item, error=self.error) if self.error else Reply(item=one.item, text=self.replies.pop(0))
+            for one in questions
+        ]
 
 
 ROW = Model(key="judge", title="Judge", kind="mllm", abilities=("choose", "score_pair"), modalities=("image", "text"))
@@ -81,4 +101,5 @@ def test_a_text_and_an_image_are_asked_in_both_orders() -> None:
         "Here are an image and a text. The image: [] The text: a red square <image> How well does the text describe "
         "the image, from 1 (not at all) to 10 (completely)? Answer with one number only.",
         "Here are a text and an image. The text: a red square <image> The image: [] How well does the text describe "
-        "the image, from 1 (not at all) to 10 (completely)? Answer with one number only."]
+        "the image, from 1 (not at all) to 10 (completely)? Answer with one number only.",
+    ]

@@ -23,7 +23,7 @@ def packed(files: dict[str, bytes] | list[tuple[str, bytes]], *, method: int = z
 def entry(data: bytes, path: str) -> int:
     """Where the entry of a path begins in the ZIP's directory."""
     at = data.index(DIRECTORY)
-    while data[at + 46:at + 46 + len(path)] != path.encode():
+    while data[at + 46 : at + 46 + len(path)] != path.encode():
         at = data.index(DIRECTORY, at + 1)
     return at
 
@@ -31,4 +31,4 @@ def entry(data: bytes, path: str) -> int:
 def changed(data: bytes, path: str, *, at: int, value: int, form: str = "<H") -> bytes:
     """The ZIP with one field of a path's entry overwritten: 8 flags, 10 method, 16 CRC, 24 size."""
     place = entry(data, path) + at
-    return data[:place] + struct.pack(form, value) + data[place + struct.calcsize(form):]
+    return data[:place] + struct.pack(form, value) + data[place + struct.calcsize(form) :]

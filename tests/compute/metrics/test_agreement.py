@@ -63,9 +63,7 @@ def test_correlation_is_invariant_to_scale_and_order(measure):
     assert measure(scores=scores[order], human=human[order]) == pytest.approx(value)
 
 
-@pytest.mark.parametrize(
-    "scores, human", [([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [5, 5, 5]), ([1, 2], [3, 4]), ([], [])]
-)
+@pytest.mark.parametrize("scores, human", [([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [5, 5, 5]), ([1, 2], [3, 4]), ([], [])])
 def test_degenerate_correlation(scores, human):
     with pytest.raises(Undefined):
         squared_correlation(scores=scores, human=human)
@@ -77,9 +75,7 @@ def test_degenerate_ranks(ranks):
         rank_accuracy(ranks=list(range(len(ranks))), human_ranks=ranks)
 
 
-@pytest.mark.parametrize(
-    "first, second", [([1, 2, 3], [1, 2]), ([[1, 2]], [[1, 2]]), ([1, 2, np.nan], [1, 2, 3])]
-)
+@pytest.mark.parametrize("first, second", [([1, 2, 3], [1, 2]), ([[1, 2]], [[1, 2]]), ([1, 2, np.nan], [1, 2, 3])])
 def test_inputs_that_do_not_pair(first, second):
     assert issubclass(BadInput, LikenessError)
     with pytest.raises(BadInput):

@@ -16,7 +16,8 @@ def test_scikit_learn_gives_the_same(seed: int) -> None:
     labels = rng.integers(0, 2 + seed * 7, 400)
     clusters = np.where(rng.random(400) < 0.4, rng.integers(0, 9, 400), (labels * 3 + 1) % 5)
     assert nmi(labels=labels, clusters=clusters) == pytest.approx(
-        normalized_mutual_info_score(labels, clusters), abs=1e-12)
+        normalized_mutual_info_score(labels, clusters), abs=1e-12
+    )
 
 
 def test_names_of_groups_do_not_matter_and_sides_can_be_swapped() -> None:

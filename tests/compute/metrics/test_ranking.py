@@ -33,16 +33,24 @@ def gains_of(scores: np.ndarray, grades: np.ndarray, names: list[str]) -> np.nda
 
 def test_trec_eval_gives_the_same_figures_ties_included(judged) -> None:
     scores, grades, names = judged
-    truth = {f"q{query}": {name: int(grade) for name, grade in zip(names, row, strict=True)}
-             for query, row in enumerate(grades)}
-    run = {f"q{query}": {name: float(score) for name, score in zip(names, row, strict=True)}
-           for query, row in enumerate(scores)}
+    truth = {
+        f"q{query}": {name: int(grade) for name, grade in zip(names, row, strict=True)}
+        for query, row in enumerate(grades)
+    }
+    run = {
+        f"q{query}": {name: float(score) for name, score in zip(names, row, strict=True)}
+        for query, row in enumerate(scores)
+    }
     wanted = pytrec_eval.RelevanceEvaluator(truth, MEASURES).evaluate(run)
     gains, relevant = gains_of(scores, grades, names), (grades > 0).sum(axis=1)
     query, document = np.nonzero(grades)
     found = {
-        **{f"ndcg_cut_{at}": ranking.ndcg(gains, at=at, ideal=ranking.ideal_dcg(
-            query=query, grade=grades[query, document], queries=40, at=at)) for at in (5, 10)},
+        **{
+            f"ndcg_cut_{at}": ranking.ndcg(
+                gains, at=at, ideal=ranking.ideal_dcg(query=query, grade=grades[query, document], queries=40, at=at)
+            )
+            for at in (5, 10)
+        },
         "map": ranking.average_precision(gains, relevant=relevant),
         "map_cut_5": ranking.average_precision(gains, relevant=relevant, at=5),
         **{f"recall_{at}": ranking.recall(gains, relevant=relevant, at=at) for at in (3, 10)},
@@ -59,8 +67,12 @@ def test_another_order_of_ties_would_be_noticed(judged) -> None:
     scores, grades, names = judged
     gains, relevant = gains_of(scores, grades, names), (grades > 0).sum(axis=1)
     forward = gains_of(scores, grades, [name[::-1] for name in names])
-    assert np.abs(ranking.average_precision(gains, relevant=relevant)
-                  - ranking.average_precision(forward, relevant=relevant)).max() > 0.01
+    assert (
+        np.abs(
+            ranking.average_precision(gains, relevant=relevant) - ranking.average_precision(forward, relevant=relevant)
+        ).max()
+        > 0.01
+    )
 
 
 def test_definitions_written_out() -> None:
@@ -115,10 +127,12 @@ def test_the_revisited_average_precision_is_the_published_definition() -> None:
     order = np.arange(80, 0, -1.0)
     whole = gains[2:12]
     rectangles = np.array([average_precision_score(row, order) for row in whole])
-    before = np.array([np.mean([found / place if place else 1.0
-                                for found, place in enumerate(np.flatnonzero(row))]) for row in whole])
+    before = np.array(
+        [np.mean([found / place if place else 1.0 for found, place in enumerate(np.flatnonzero(row))]) for row in whole]
+    )
     np.testing.assert_allclose(
-        ranking.trapezoid_average_precision(whole, relevant=whole.sum(axis=1).astype(int)), (rectangles + before) / 2)
+        ranking.trapezoid_average_precision(whole, relevant=whole.sum(axis=1).astype(int)), (rectangles + before) / 2
+    )
 
 
 def test_best_worst_and_nothing_to_find() -> None:

@@ -29,9 +29,20 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-COLOURS = {"red": (200, 40, 40), "green": (40, 160, 60), "blue": (40, 60, 200), "yellow": (220, 210, 50),
-           "black": (10, 10, 10), "white": (245, 245, 245), "orange": (240, 140, 30), "purple": (130, 50, 160),
-           "pink": (240, 150, 180), "brown": (120, 80, 40), "gray": (128, 128, 128), "grey": (128, 128, 128)}
+COLOURS = {
+    "red": (200, 40, 40),
+    "green": (40, 160, 60),
+    "blue": (40, 60, 200),
+    "yellow": (220, 210, 50),
+    "black": (10, 10, 10),
+    "white": (245, 245, 245),
+    "orange": (240, 140, 30),
+    "purple": (130, 50, 160),
+    "pink": (240, 150, 180),
+    "brown": (120, 80, 40),
+    "gray": (128, 128, 128),
+    "grey": (128, 128, 128),
+}
 
 
 def answer(parts: list[dict[str, Any]]) -> str:
@@ -62,8 +73,10 @@ def _scores(text: str, images: list[np.ndarray], options: int) -> list[float]:
         wanted = _named(re.search(r"reference caption: (.*)\. which of the ", text, re.DOTALL)[1])
         return [-_distance(colour, wanted) for colour in colours]
     if "caption 1:" in text:
-        captions = [re.search(rf"caption {number}: (.*?)(?:, caption {number + 1}:| \n which)", text, re.DOTALL)[1]
-                    for number in range(1, options + 1)]
+        captions = [
+            re.search(rf"caption {number}: (.*?)(?:, caption {number + 1}:| \n which)", text, re.DOTALL)[1]
+            for number in range(1, options + 1)
+        ]
         return [-_distance(colours[0], _named(caption)) for caption in captions]
     if "image 1 is the reference" in text:
         return [-_distance(colours[0], colour) for colour in colours[1:]]
@@ -118,8 +131,13 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         server = self.server
         with server.lock:
-            state = {"counts": dict(server.counts), "asked": dict(server.asked), "times": server.times,
-                     "most_together": server.most_together, "last": server.last}
+            state = {
+                "counts": dict(server.counts),
+                "asked": dict(server.asked),
+                "times": server.times,
+                "most_together": server.most_together,
+                "last": server.last,
+            }
         self._send(200, state)
 
     def do_POST(self) -> None:
@@ -149,18 +167,20 @@ class Handler(BaseHTTPRequestHandler):
             server.asked[digest] += 1
             server.times.append(time.time())
             fault = server.faults.pop(0) if server.faults else {}
-            server.last = {**{name: value for name, value in request.items() if name != "messages"},
-                           "authorization": self.headers.get("authorization"),
-                           "text": "".join(part.get("text", "<image>") for part in parts)}
+            server.last = {
+                **{name: value for name, value in request.items() if name != "messages"},
+                "authorization": self.headers.get("authorization"),
+                "text": "".join(part.get("text", "<image>") for part in parts),
+            }
         time.sleep(server.delay + fault.get("slow", 0))
         if server.key and self.headers.get("authorization") != f"Bearer {server.key}":
             self._send(401, {"error": f"Incorrect key: {self.headers.get('authorization')}"})
         elif server.model and request.get("model") != server.model:
             self._send(404, {"error": f"The model {request.get('model')!r} does not exist"})
-        elif (refused := [name for name in server.refuse if name in request]):
+        elif refused := [name for name in server.refuse if name in request]:
             self._send(400, {"error": f"Unknown parameter: {refused[0]}"})
         elif fault.get("cut"):
-            self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n{\"choi")
+            self.wfile.write(b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n{"choi')
             self.wfile.flush()
             self.connection.close()
             self.close_connection = True
@@ -181,9 +201,17 @@ class Handler(BaseHTTPRequestHandler):
             self.server.counts["answered"] += 1
         tokens = {"prompt_tokens": 10 * len(parts), "completion_tokens": len(said.split())}
         choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}
-        self._send(200, {"id": "1", "object": "chat.completion", "created": 1, "model": request.get("model"),
-                         "choices": [choice],
-                         "usage": {**tokens, "total_tokens": sum(tokens.values())}})
+        self._send(
+            200,
+            {
+                "id": "1",
+                "object": "chat.completion",
+                "created": 1,
+                "model": request.get("model"),
+                "choices": [choice],
+                "usage": {**tokens, "total_tokens": sum(tokens.values())},
+            },
+        )
 
     def _send(self, status: int, content: Any, headers: dict[str, str] | None = None) -> None:
         data = content.encode() if isinstance(content, str) else json.dumps(content).encode()

@@ -15,16 +15,35 @@ from compute.types import Model
 
 CPU = Hardware(device="cpu", dtype="float32")
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
-WORDS = ["a", "photo", "of", "the", "red", "green", "blue", "small", "large", "cat", "dog", "square", "circle", "on",
-         "under", "beside", "two", "three"]
+WORDS = [
+    "a",
+    "photo",
+    "of",
+    "the",
+    "red",
+    "green",
+    "blue",
+    "small",
+    "large",
+    "cat",
+    "dog",
+    "square",
+    "circle",
+    "on",
+    "under",
+    "beside",
+    "two",
+    "three",
+]
 TEXTS = ["a photo of a cat", "two red squares under a large blue circle", "dog", ""]
 LONG = "a small red dog beside the large green cat " * 60
 SIDE = 32  # pixels of every tiny model
 
 
 def row(folder: Path | str, adapter: str, *, revision: str = "", **options: object) -> Model:
-    return Model(key=f"tiny-{adapter}", title="Tiny", adapter=adapter, weights=str(folder), revision=revision,
-                 options=options)
+    return Model(
+        key=f"tiny-{adapter}", title="Tiny", adapter=adapter, weights=str(folder), revision=revision, options=options
+    )
 
 
 def images() -> list[Image.Image]:
@@ -77,21 +96,40 @@ def clip_tokens(folder: Path, *, length: int = 16) -> None:
     from tokenizers.pre_tokenizers import ByteLevel
 
     letters = sorted(ByteLevel.alphabet())
-    vocabulary = [*letters, *(f"{letter}</w>" for letter in letters), "ca", "cat</w>", "do", "<|startoftext|>",
-                  "<|endoftext|>"]
+    vocabulary = [
+        *letters,
+        *(f"{letter}</w>" for letter in letters),
+        "ca",
+        "cat</w>",
+        "do",
+        "<|startoftext|>",
+        "<|endoftext|>",
+    ]
     _write(folder, "vocab.json", {token: place for place, token in enumerate(vocabulary)})
     (folder / "merges.txt").write_text("#version: 0.2\nc a\nca t</w>\nd o\n")
-    _write(folder, "tokenizer_config.json", {
-        "tokenizer_class": "CLIPTokenizer", "model_max_length": length, "unk_token": "<|endoftext|>",
-        "bos_token": "<|startoftext|>", "eos_token": "<|endoftext|>", "pad_token": "<|endoftext|>"})
+    _write(
+        folder,
+        "tokenizer_config.json",
+        {
+            "tokenizer_class": "CLIPTokenizer",
+            "model_max_length": length,
+            "unk_token": "<|endoftext|>",
+            "bos_token": "<|startoftext|>",
+            "eos_token": "<|endoftext|>",
+            "pad_token": "<|endoftext|>",
+        },
+    )
 
 
 def bert_tokens(folder: Path, *, length: int = 24) -> None:
     """vocab.txt of WordPiece."""
     letters = [*"abcdefghijklmnopqrstuvwxyz", *(f"##{letter}" for letter in "abcdefghijklmnopqrstuvwxyz")]
     (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *letters]))
-    _write(folder, "tokenizer_config.json", {"tokenizer_class": "BertTokenizer", "do_lower_case": True,
-                                             "model_max_length": length})
+    _write(
+        folder,
+        "tokenizer_config.json",
+        {"tokenizer_class": "BertTokenizer", "do_lower_case": True, "model_max_length": length},
+    )
 
 
 def roberta_tokens(folder: Path, *, length: int = 24) -> None:
@@ -111,30 +149,62 @@ def sentence_pieces(folder: Path, *, kind: str, length: int, name: str = "spiece
     text = folder / "words.tmp"
     text.write_text("\n".join(f"{first} {second}" for first in WORDS for second in WORDS))
     sentencepiece.SentencePieceTrainer.train(
-        input=str(text), model_prefix=str(folder / "spm"), vocab_size=60, hard_vocab_limit=False, minloglevel=2,
-        pad_id=0, eos_id=1, unk_id=2, bos_id=-1, model_type="unigram", num_threads=1)
+        input=str(text),
+        model_prefix=str(folder / "spm"),
+        vocab_size=60,
+        hard_vocab_limit=False,
+        minloglevel=2,
+        pad_id=0,
+        eos_id=1,
+        unk_id=2,
+        bos_id=-1,
+        model_type="unigram",
+        num_threads=1,
+    )
     text.unlink()
     (folder / "spm.vocab").unlink()
     (folder / "spm.model").rename(folder / name)
-    _write(folder, "tokenizer_config.json", {"tokenizer_class": kind, "model_max_length": length, "pad_token": "<pad>"
-                                             if kind == "T5Tokenizer" else "</s>", "eos_token": "</s>",
-                                             "unk_token": "<unk>"})
+    _write(
+        folder,
+        "tokenizer_config.json",
+        {
+            "tokenizer_class": kind,
+            "model_max_length": length,
+            "pad_token": "<pad>" if kind == "T5Tokenizer" else "</s>",
+            "eos_token": "</s>",
+            "unk_token": "<unk>",
+        },
+    )
 
 
 def word_tokens(folder: Path, *, length: int = 24) -> None:
     """tokenizer.json alone, as ModernBERT's."""
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-    made = Tokenizer(models.WordLevel({token: place for place, token in enumerate(
-        ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS])}, unk_token="[UNK]"))
+    made = Tokenizer(
+        models.WordLevel(
+            {token: place for place, token in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS])},
+            unk_token="[UNK]",
+        )
+    )
     made.pre_tokenizer = pre_tokenizers.Whitespace()
-    made.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]",
-                                                        special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
+    made.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
     made.save(str(folder / "tokenizer.json"))
-    _write(folder, "tokenizer_config.json", {
-        "tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": length, "pad_token": "[PAD]",
-        "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]",
-        "model_input_names": ["input_ids", "attention_mask"]})
+    _write(
+        folder,
+        "tokenizer_config.json",
+        {
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            "model_max_length": length,
+            "pad_token": "[PAD]",
+            "unk_token": "[UNK]",
+            "cls_token": "[CLS]",
+            "sep_token": "[SEP]",
+            "model_input_names": ["input_ids", "attention_mask"],
+        },
+    )
 
 
 # ---- preprocessing
@@ -142,11 +212,24 @@ def word_tokens(folder: Path, *, length: int = 24) -> None:
 
 def image_processor(folder: Path, kind: str, *, crop: bool = False, mean: float = 0.5, **more: object) -> None:
     size = {"shortest_edge": SIDE} if crop else {"height": SIDE, "width": SIDE}
-    _write(folder, "preprocessor_config.json", {
-        "image_processor_type": kind, "do_resize": True, "size": size, "resample": 3, "do_rescale": True,
-        "rescale_factor": 1 / 255, "do_normalize": True, "image_mean": [mean, 0.46, 0.41],
-        "image_std": [0.27, 0.26, 0.28], "do_convert_rgb": True,
-        **({"do_center_crop": True, "crop_size": {"height": SIDE, "width": SIDE}} if crop else {}), **more})
+    _write(
+        folder,
+        "preprocessor_config.json",
+        {
+            "image_processor_type": kind,
+            "do_resize": True,
+            "size": size,
+            "resample": 3,
+            "do_rescale": True,
+            "rescale_factor": 1 / 255,
+            "do_normalize": True,
+            "image_mean": [mean, 0.46, 0.41],
+            "image_std": [0.27, 0.26, 0.28],
+            "do_convert_rgb": True,
+            **({"do_center_crop": True, "crop_size": {"height": SIDE, "width": SIDE}} if crop else {}),
+            **more,
+        },
+    )
 
 
 # ---- checkpoints
@@ -161,9 +244,18 @@ def clip(folder: Path, *, seed: int = 0, binary: bool = False) -> Path:
     image_processor(folder, "CLIPImageProcessor", crop=True)
     layers = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
     last = 2 * 256 + 5 - 1
-    config = CLIPConfig(projection_dim=24, text_config={
-        **layers, "vocab_size": last + 1, "max_position_embeddings": 16, "bos_token_id": last - 1, "eos_token_id": last,
-        "pad_token_id": last}, vision_config={**layers, "image_size": SIDE, "patch_size": 8})
+    config = CLIPConfig(
+        projection_dim=24,
+        text_config={
+            **layers,
+            "vocab_size": last + 1,
+            "max_position_embeddings": 16,
+            "bos_token_id": last - 1,
+            "eos_token_id": last,
+            "pad_token_id": last,
+        },
+        vision_config={**layers, "image_size": SIDE, "patch_size": 8},
+    )
     torch.manual_seed(seed)
     model = CLIPModel(config)
     model.save_pretrained(folder)
@@ -181,10 +273,19 @@ def siglip(folder: Path) -> Path:
     image_processor(folder, "SiglipImageProcessor")
     layers = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
     torch.manual_seed(1)
-    SiglipModel(SiglipConfig(
-        text_config={**layers, "vocab_size": 64, "max_position_embeddings": 16, "pad_token_id": 1, "bos_token_id": 1,
-                     "eos_token_id": 1}, vision_config={**layers, "image_size": SIDE, "patch_size": 8},
-    )).save_pretrained(folder)
+    SiglipModel(
+        SiglipConfig(
+            text_config={
+                **layers,
+                "vocab_size": 64,
+                "max_position_embeddings": 16,
+                "pad_token_id": 1,
+                "bos_token_id": 1,
+                "eos_token_id": 1,
+            },
+            vision_config={**layers, "image_size": SIDE, "patch_size": 8},
+        )
+    ).save_pretrained(folder)
     return folder
 
 
@@ -194,16 +295,38 @@ def siglip2(folder: Path) -> Path:
 
     folder.mkdir(parents=True)
     word_tokens(folder, length=10**30)
-    _write(folder, "preprocessor_config.json", {
-        "image_processor_type": "Siglip2ImageProcessor", "do_resize": True, "resample": 2, "do_rescale": True,
-        "rescale_factor": 1 / 255, "do_normalize": True, "image_mean": [0.5] * 3, "image_std": [0.5] * 3,
-        "do_convert_rgb": True, "patch_size": 8, "max_num_patches": 20})
+    _write(
+        folder,
+        "preprocessor_config.json",
+        {
+            "image_processor_type": "Siglip2ImageProcessor",
+            "do_resize": True,
+            "resample": 2,
+            "do_rescale": True,
+            "rescale_factor": 1 / 255,
+            "do_normalize": True,
+            "image_mean": [0.5] * 3,
+            "image_std": [0.5] * 3,
+            "do_convert_rgb": True,
+            "patch_size": 8,
+            "max_num_patches": 20,
+        },
+    )
     layers = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
     torch.manual_seed(2)
-    Siglip2Model(Siglip2Config(
-        text_config={**layers, "vocab_size": 64, "max_position_embeddings": 16, "pad_token_id": 0, "bos_token_id": 2,
-                     "eos_token_id": 3}, vision_config={**layers, "num_patches": 16, "patch_size": 8},
-    )).save_pretrained(folder)
+    Siglip2Model(
+        Siglip2Config(
+            text_config={
+                **layers,
+                "vocab_size": 64,
+                "max_position_embeddings": 16,
+                "pad_token_id": 0,
+                "bos_token_id": 2,
+                "eos_token_id": 3,
+            },
+            vision_config={**layers, "num_patches": 16, "patch_size": 8},
+        )
+    ).save_pretrained(folder)
     return folder
 
 
@@ -214,15 +337,36 @@ def align(folder: Path) -> Path:
     bert_tokens(folder)
     image_processor(folder, "EfficientNetImageProcessor", include_top=True, rescale_offset=False)
     torch.manual_seed(3)
-    _lively(AlignModel(AlignConfig(
-        projection_dim=24, text_config={"vocab_size": 80, "hidden_size": 32, "num_hidden_layers": 2,
-                                        "num_attention_heads": 2, "intermediate_size": 64,
-                                        "max_position_embeddings": 24},
-        vision_config={"image_size": SIDE, "num_channels": 3, "width_coefficient": 0.3, "depth_coefficient": 0.3,
-                       "in_channels": [32, 16], "out_channels": [16, 24], "kernel_sizes": [3, 3], "strides": [1, 2],
-                       "num_block_repeats": [1, 1], "expand_ratios": [1, 4], "hidden_dim": 24, "depthwise_padding": [],
-                       "hidden_act": "swish"},
-    ))).save_pretrained(folder)
+    _lively(
+        AlignModel(
+            AlignConfig(
+                projection_dim=24,
+                text_config={
+                    "vocab_size": 80,
+                    "hidden_size": 32,
+                    "num_hidden_layers": 2,
+                    "num_attention_heads": 2,
+                    "intermediate_size": 64,
+                    "max_position_embeddings": 24,
+                },
+                vision_config={
+                    "image_size": SIDE,
+                    "num_channels": 3,
+                    "width_coefficient": 0.3,
+                    "depth_coefficient": 0.3,
+                    "in_channels": [32, 16],
+                    "out_channels": [16, 24],
+                    "kernel_sizes": [3, 3],
+                    "strides": [1, 2],
+                    "num_block_repeats": [1, 1],
+                    "expand_ratios": [1, 4],
+                    "hidden_dim": 24,
+                    "depthwise_padding": [],
+                    "hidden_act": "swish",
+                },
+            )
+        )
+    ).save_pretrained(folder)
     return folder
 
 
@@ -236,9 +380,19 @@ def blip(folder: Path, *, kind: str = "BlipForImageTextRetrieval") -> Path:
     layers = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
     torch.manual_seed(4)
     config = transformers.BlipConfig(
-        text_config={**layers, "vocab_size": 80, "max_position_embeddings": 24, "encoder_hidden_size": 32,
-                     "bos_token_id": 2, "sep_token_id": 3, "pad_token_id": 0},
-        vision_config={**layers, "image_size": SIDE, "patch_size": 8}, image_text_hidden_size=24, projection_dim=24)
+        text_config={
+            **layers,
+            "vocab_size": 80,
+            "max_position_embeddings": 24,
+            "encoder_hidden_size": 32,
+            "bos_token_id": 2,
+            "sep_token_id": 3,
+            "pad_token_id": 0,
+        },
+        vision_config={**layers, "image_size": SIDE, "patch_size": 8},
+        image_text_hidden_size=24,
+        projection_dim=24,
+    )
     _lively(getattr(transformers, kind)(config)).save_pretrained(folder)
     return folder
 
@@ -248,8 +402,14 @@ def vision(folder: Path, kind: str) -> Path:
     import transformers
 
     folder.mkdir(parents=True)
-    layers = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2,
-              "image_size": SIDE, "patch_size": 8}
+    layers = {
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "image_size": SIDE,
+        "patch_size": 8,
+    }
     torch.manual_seed(5)
     if kind == "dinov2":
         image_processor(folder, "BitImageProcessor", crop=True)
@@ -259,13 +419,20 @@ def vision(folder: Path, kind: str) -> Path:
         model = transformers.IJepaModel(transformers.IJepaConfig(**layers), add_pooling_layer=False)
     elif kind == "vit_mae":
         image_processor(folder, "ViTImageProcessor")
-        model = transformers.ViTMAEForPreTraining(transformers.ViTMAEConfig(
-            **layers, decoder_hidden_size=16, decoder_num_hidden_layers=1, decoder_num_attention_heads=2,
-            decoder_intermediate_size=32))
+        model = transformers.ViTMAEForPreTraining(
+            transformers.ViTMAEConfig(
+                **layers,
+                decoder_hidden_size=16,
+                decoder_num_hidden_layers=1,
+                decoder_num_attention_heads=2,
+                decoder_intermediate_size=32,
+            )
+        )
     else:
         image_processor(folder, "ConvNextImageProcessor", size={"shortest_edge": SIDE}, crop_pct=0.875)
-        model = transformers.ResNetModel(transformers.ResNetConfig(embedding_size=8, hidden_sizes=[8, 16],
-                                                                   depths=[1, 1], layer_type="basic"))
+        model = transformers.ResNetModel(
+            transformers.ResNetConfig(embedding_size=8, hidden_sizes=[8, 16], depths=[1, 1], layer_type="basic")
+        )
     _lively(model).save_pretrained(folder)
     return folder
 
@@ -278,14 +445,30 @@ def timm_folder(folder: Path, *, architecture: str = "vit_tiny_patch16_224", **a
     folder.mkdir(parents=True)
     torch.manual_seed(6)
     model = _lively(timm.create_model(architecture, pretrained=False, **arguments))
-    _write(folder, "config.json", {
-        "architecture": architecture, "num_classes": model.num_classes, "num_features": model.num_features,
-        "model_args": {name: value for name, value in arguments.items() if name != "num_classes"},
-        "pretrained_cfg": {"tag": "tiny", "custom_load": False, "input_size": [3, SIDE, SIDE],
-                           "fixed_input_size": "img_size" in arguments, "interpolation": "bicubic",
-                           "crop_pct": 0.9, "crop_mode": "center", "mean": [0.5, 0.4, 0.3], "std": [0.2, 0.25, 0.3],
-                           "num_classes": model.num_classes,
-                           "first_conv": "patch_embed.proj", "classifier": "head"}})
+    _write(
+        folder,
+        "config.json",
+        {
+            "architecture": architecture,
+            "num_classes": model.num_classes,
+            "num_features": model.num_features,
+            "model_args": {name: value for name, value in arguments.items() if name != "num_classes"},
+            "pretrained_cfg": {
+                "tag": "tiny",
+                "custom_load": False,
+                "input_size": [3, SIDE, SIDE],
+                "fixed_input_size": "img_size" in arguments,
+                "interpolation": "bicubic",
+                "crop_pct": 0.9,
+                "crop_mode": "center",
+                "mean": [0.5, 0.4, 0.3],
+                "std": [0.2, 0.25, 0.3],
+                "num_classes": model.num_classes,
+                "first_conv": "patch_embed.proj",
+                "classifier": "head",
+            },
+        },
+    )
     save_file({name: value.contiguous() for name, value in model.state_dict().items()}, folder / "model.safetensors")
     return folder
 
@@ -296,15 +479,28 @@ def open_clip(folder: Path, *, config: bool = True, binary: bool = False) -> Pat
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True)
-    made = {"embed_dim": 24, "vision_cfg": {"image_size": SIDE, "layers": 2, "width": 64, "patch_size": 8,
-                                            "head_width": 32},
-            "text_cfg": {"context_length": 20, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 2}}
+    made = {
+        "embed_dim": 24,
+        "vision_cfg": {"image_size": SIDE, "layers": 2, "width": 64, "patch_size": 8, "head_width": 32},
+        "text_cfg": {"context_length": 20, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 2},
+    }
     torch.manual_seed(7)
     model = library.CLIP(**made)
     torch.nn.init.normal_(model.visual.proj)
     if config:
-        _write(folder, "open_clip_config.json", {"model_cfg": made, "preprocess_cfg": {
-            "mean": [0.5, 0.4, 0.3], "std": [0.2, 0.25, 0.3], "interpolation": "bicubic", "resize_mode": "shortest"}})
+        _write(
+            folder,
+            "open_clip_config.json",
+            {
+                "model_cfg": made,
+                "preprocess_cfg": {
+                    "mean": [0.5, 0.4, 0.3],
+                    "std": [0.2, 0.25, 0.3],
+                    "interpolation": "bicubic",
+                    "resize_mode": "shortest",
+                },
+            },
+        )
     if binary:
         torch.save(model.state_dict(), folder / "open_clip_pytorch_model.bin")
     else:
@@ -324,21 +520,47 @@ def text(folder: Path, kind: str) -> Path:
         model = library.BertForMaskedLM(library.BertConfig(vocab_size=80, max_position_embeddings=24, **layers))
     elif kind == "roberta":
         roberta_tokens(folder, length=10**30)
-        model = library.RobertaForMaskedLM(library.RobertaConfig(
-            vocab_size=300, max_position_embeddings=26, pad_token_id=1, bos_token_id=0, eos_token_id=2, **layers))
+        model = library.RobertaForMaskedLM(
+            library.RobertaConfig(
+                vocab_size=300, max_position_embeddings=26, pad_token_id=1, bos_token_id=0, eos_token_id=2, **layers
+            )
+        )
     elif kind == "albert":
         bert_tokens(folder)
-        model = library.AlbertModel(library.AlbertConfig(vocab_size=80, max_position_embeddings=24, embedding_size=16,
-                                                         **layers))
+        model = library.AlbertModel(
+            library.AlbertConfig(vocab_size=80, max_position_embeddings=24, embedding_size=16, **layers)
+        )
     elif kind == "modernbert":
         word_tokens(folder)
-        model = library.ModernBertForMaskedLM(library.ModernBertConfig(
-            vocab_size=40, max_position_embeddings=32, pad_token_id=0, cls_token_id=2, sep_token_id=3, bos_token_id=2,
-            eos_token_id=3, local_attention=8, **layers))
+        model = library.ModernBertForMaskedLM(
+            library.ModernBertConfig(
+                vocab_size=40,
+                max_position_embeddings=32,
+                pad_token_id=0,
+                cls_token_id=2,
+                sep_token_id=3,
+                bos_token_id=2,
+                eos_token_id=3,
+                local_attention=8,
+                **layers,
+            )
+        )
     else:
         sentence_pieces(folder, kind="T5Tokenizer", length=512)
-        model = library.T5ForConditionalGeneration(library.T5Config(
-            vocab_size=64, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, feed_forward_proj="gated-gelu",
-            tie_word_embeddings=False, decoder_start_token_id=0, pad_token_id=0, eos_token_id=1))
+        model = library.T5ForConditionalGeneration(
+            library.T5Config(
+                vocab_size=64,
+                d_model=32,
+                d_kv=8,
+                d_ff=64,
+                num_layers=2,
+                num_heads=4,
+                feed_forward_proj="gated-gelu",
+                tie_word_embeddings=False,
+                decoder_start_token_id=0,
+                pad_token_id=0,
+                eos_token_id=1,
+            )
+        )
     _lively(model).save_pretrained(folder)
     return folder

@@ -40,11 +40,28 @@ class Repository:
 
     def entry(self, name: str) -> dict[str, Any]:
         """What a listing says of a file."""
-        large = {"lfs": {"oid": self.digest(name), "sha256": self.digest(name), "size": self.size(name),
-                         "pointerSize": 134}} if len(self.files[name]) >= LARGE else {}
+        large = (
+            {
+                "lfs": {
+                    "oid": self.digest(name),
+                    "sha256": self.digest(name),
+                    "size": self.size(name),
+                    "pointerSize": 134,
+                }
+            }
+            if len(self.files[name]) >= LARGE
+            else {}
+        )
         oid = hashlib.sha1(self.files[name]).hexdigest()
-        return {"type": "file", "path": name, "rfilename": name, "oid": oid, "blobId": oid, "size": self.size(name),
-                **large}
+        return {
+            "type": "file",
+            "path": name,
+            "rfilename": name,
+            "oid": oid,
+            "blobId": oid,
+            "size": self.size(name),
+            **large,
+        }
 
 
 class Hub:
@@ -108,8 +125,15 @@ def handler(hub: Hub) -> type[Handler]:
             if repository is None:
                 return
             entries = [repository.entry(name) for name in repository.files]
-            self.say(200, {"Content-Type": "application/json"}, json.dumps(entries if kind == "tree" else {
-                "id": key, "modelId": key, "sha": repository.commit, "private": False, "siblings": entries}).encode())
+            self.say(
+                200,
+                {"Content-Type": "application/json"},
+                json.dumps(
+                    entries
+                    if kind == "tree"
+                    else {"id": key, "modelId": key, "sha": repository.commit, "private": False, "siblings": entries}
+                ).encode(),
+            )
 
         def file(self, key: str, revision: str, name: str) -> None:
             repository = self.found(key, revision)
@@ -119,9 +143,16 @@ def handler(hub: Hub) -> type[Handler]:
             if name not in repository.files:
                 self.say(404, {**commit, "X-Error-Code": "EntryNotFound"})
             elif len(repository.files[name]) >= LARGE:
-                self.say(302, {**commit, "X-Linked-Etag": f'"{repository.digest(name)}"', "ETag": '"redirect"',
-                               "X-Linked-Size": str(repository.size(name)),
-                               "Location": f"http://localhost:{self.server.server_address[1]}/store/{name}/{key}"})
+                self.say(
+                    302,
+                    {
+                        **commit,
+                        "X-Linked-Etag": f'"{repository.digest(name)}"',
+                        "ETag": '"redirect"',
+                        "X-Linked-Size": str(repository.size(name)),
+                        "Location": f"http://localhost:{self.server.server_address[1]}/store/{name}/{key}",
+                    },
+                )
             else:
                 self.say(200, {**commit, "ETag": f'"{repository.entry(name)["oid"]}"'}, repository.files[name])
 
@@ -147,8 +178,8 @@ def handler(hub: Hub) -> type[Handler]:
                     if cut and at >= middle:
                         self.close_connection = True
                         break
-                    self.wfile.write(content[at:at + PART])
-                    hub.sent += len(content[at:at + PART])
+                    self.wfile.write(content[at : at + PART])
+                    hub.sent += len(content[at : at + PART])
             except OSError:  # the other side has left
                 self.close_connection = True
             finally:

@@ -32,7 +32,7 @@ def test_every_adapter_names_a_function_that_is_there(key: str) -> None:
 
 
 def test_rows_of_the_catalogue_name_known_adapters() -> None:
-    from compute.catalog import shipped
+    from compute.catalog.catalog import shipped
 
     assert {model.adapter for model in shipped().models} - {""} <= set(ADAPTERS)
 
@@ -79,8 +79,11 @@ def moco_v3(folder: Path) -> Path:
 
 
 WRITE: dict[str, tuple[Callable[[Path], Path], dict[str, Any]]] = {
-    "open_clip": (checkpoints.open_clip, {}), "clip": (checkpoints.clip, {}), "siglip": (checkpoints.siglip, {}),
-    "align": (checkpoints.align, {}), "blip": (checkpoints.blip, {}),
+    "open_clip": (checkpoints.open_clip, {}),
+    "clip": (checkpoints.clip, {}),
+    "siglip": (checkpoints.siglip, {}),
+    "align": (checkpoints.align, {}),
+    "blip": (checkpoints.blip, {}),
     "vision": (lambda folder: checkpoints.vision(folder, "dinov2"), {}),
     "moco_v3": (moco_v3, {"architecture": "vit_tiny_patch16_224"}),
     "timm": (lambda folder: checkpoints.timm_folder(folder, img_size=checkpoints.SIDE, num_classes=10), {}),
@@ -90,8 +93,9 @@ WRITE: dict[str, tuple[Callable[[Path], Path], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("adapter", list(WRITE))
-def test_the_hubs_cache_without_network_gives_what_a_folder_gives(adapter: str, tmp_path: Path,
-                                                                  monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hubs_cache_without_network_gives_what_a_folder_gives(
+    adapter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from huggingface_hub import constants
 
     write, options = WRITE[adapter]
@@ -116,12 +120,20 @@ def test_the_hubs_cache_without_network_gives_what_a_folder_gives(adapter: str, 
 def test_identity_by_the_environment_alone_loads_no_torch(tmp_path: Path) -> None:
     """A fresh process, the cache and the lack of network told by the environment as a user tells them."""
     checkpoints.in_hub_cache(checkpoints.clip(tmp_path / "clip"), cache=tmp_path / "hub", repository="some/clip")
-    code = ("import json, sys\nfrom compute.models import hardware, identity\nfrom compute.types import Model\n"
-            "row = Model(key='m', title='m', adapter='clip', weights='some/clip')\n"
-            "found = identity(row, hardware=hardware('cpu'))\n"
-            "print(json.dumps([found['revision'], 'torch' in sys.modules]))")
-    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60,
-                           env={**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"})
+    code = (
+        "import json, sys\nfrom compute.models import hardware, identity\nfrom compute.types import Model\n"
+        "row = Model(key='m', title='m', adapter='clip', weights='some/clip')\n"
+        "found = identity(row, hardware=hardware('cpu'))\n"
+        "print(json.dumps([found['revision'], 'torch' in sys.modules]))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"},
+    )
     assert ended.returncode == 0, ended.stderr
     assert json.loads(ended.stdout) == [COMMIT, False]
 

@@ -12,7 +12,8 @@ import timm
 import torch
 from PIL import Image
 
-from compute.models import load, patches
+from compute.models import load
+from compute.models.encoders import patches
 from compute.types import CannotDo
 from tests.compute.models import checkpoints
 from tests.compute.models.checkpoints import CPU, SIDE, images, row
@@ -59,8 +60,9 @@ def test_timms_patches_are_its_features_normed(tmp_path: Path, kind: str) -> Non
 
 
 def test_timms_head_is_put_on_every_patch_where_it_is_kept(tmp_path: Path) -> None:
-    folder = checkpoints.timm_folder(tmp_path / "tiny", architecture="vit_base_patch16_clip_224",
-                                     **{**SMALL, "num_classes": 24})
+    folder = checkpoints.timm_folder(
+        tmp_path / "tiny", architecture="vit_base_patch16_clip_224", **{**SMALL, "num_classes": 24}
+    )
     encoder = load(row(folder, "timm", head=True), hardware=CPU)
     with torch.no_grad():
         model, states = timm_states(folder, images()[0])
@@ -79,10 +81,23 @@ def test_a_map_of_timms_goes_place_by_place_through_the_models_head(tmp_path: Pa
     """Reference: the last map; of ConvNeXt with the norm that follows the pooling, of SAM as its neck leaves it."""
     architecture, arguments = {
         "convnext": ("convnext_atto", {"depths": [1] * 4, "dims": [8, 16, 16, 24], "num_classes": 10}),
-        "swin": ("swin_tiny_patch4_window7_224", {"img_size": SIDE, "patch_size": 4, "window_size": 4, "embed_dim": 8,
-                                                  "depths": [1, 1], "num_heads": [1, 1], "num_classes": 10}),
-        "sam": ("samvit_base_patch16", {**SMALL, "neck_chans": 16, "global_attn_indexes": [1], "window_size": 2,
-                                        "num_classes": 0})}[kind]
+        "swin": (
+            "swin_tiny_patch4_window7_224",
+            {
+                "img_size": SIDE,
+                "patch_size": 4,
+                "window_size": 4,
+                "embed_dim": 8,
+                "depths": [1, 1],
+                "num_heads": [1, 1],
+                "num_classes": 10,
+            },
+        ),
+        "sam": (
+            "samvit_base_patch16",
+            {**SMALL, "neck_chans": 16, "global_attn_indexes": [1], "window_size": 2, "num_classes": 0},
+        ),
+    }[kind]
     folder = checkpoints.timm_folder(tmp_path / "tiny", architecture=architecture, **arguments)
     side = 64 if kind == "convnext" else SIDE
     encoder = load(row(folder, "timm", **({"image_size": side} if side != SIDE else {})), hardware=CPU)
@@ -131,5 +146,8 @@ def test_towers_of_open_clip_other_than_its_usual_one() -> None:
         expected = resnet.layer4(resnet.layer3(resnet.layer2(resnet.layer1(resnet.stem(shown)))))
         np.testing.assert_allclose(patches.of_open_clip(resnet, shown, of="m"), expected.permute(0, 2, 3, 1), atol=1e-4)
         with pytest.raises(CannotDo, match="only for what it pools"):
-            patches.of_open_clip(tower(attentional_pool=True, attn_pooler_queries=4, attn_pooler_heads=2),
-                                 torch.randn(1, 3, SIDE, SIDE), of="m")
+            patches.of_open_clip(
+                tower(attentional_pool=True, attn_pooler_queries=4, attn_pooler_heads=2),
+                torch.randn(1, 3, SIDE, SIDE),
+                of="m",
+            )

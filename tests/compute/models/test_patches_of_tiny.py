@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from compute.analysis import patch_map
+from compute.analysis.maps import patches as patch_map
 from compute.models import load
-from compute.models.towers import Towers
+from compute.models.encoders.towers import Towers
 from compute.types import Model
 from tests.compute.models.checkpoints import CPU
 
@@ -42,8 +42,10 @@ def test_the_best_match_of_a_shape_moves_with_it(tiny: Towers) -> None:
         here, there = rng.integers(0, 7, 2), rng.integers(0, 7, 2)
         if abs(here - there).max() < 2:
             continue
-        one, other = (tiny.patches(drawn(across=x, down=y, round_one=len(inside) % 8 == 0))
-                      for x, y in (here.tolist(), there.tolist()))
+        one, other = (
+            tiny.patches(drawn(across=x, down=y, round_one=len(inside) % 8 == 0))
+            for x, y in (here.tolist(), there.tolist())
+        )
         places = patch_map.best(similarities=patch_map.similarities(first=one, second=other)).places.reshape(8, 8)
         for place in places[here[1] : here[1] + 2, here[0] : here[0] + 2].ravel():
             down, across = divmod(int(place), 8)

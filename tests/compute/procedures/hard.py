@@ -15,8 +15,17 @@ class Hard:
     test_labels: np.ndarray
 
 
-def hard(*, classes: int, each: int, width: int, test: int, noise: float = 4.0, scale: float = 1.0, decay: float = 0.7,
-         seed: int = 0) -> Hard:
+def hard(
+    *,
+    classes: int,
+    each: int,
+    width: int,
+    test: int,
+    noise: float = 4.0,
+    scale: float = 1.0,
+    decay: float = 0.7,
+    seed: int = 0,
+) -> Hard:
     """`each` training items a class; `noise` is the spread within a class over that between classes."""
     rng = np.random.default_rng(seed)
     spectrum = np.arange(1, width + 1) ** -decay

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import log_softmax
 from sklearn.metrics.pairwise import cosine_similarity
 
-from compute.items import Column, images, texts
+from compute.content.items import Column, images, texts
 from compute.procedures import choice
 from compute.procedures.choice import OPPOSITES, PROCEDURE, PROMPTS
 from compute.tasks.data import QUESTIONS, Choices
@@ -25,16 +25,21 @@ def column(rng: np.random.Generator, letter: str, kind: str) -> tuple[Column, di
     return held, dict(zip(contents, vectors, strict=True)), vectors
 
 
-def made(k: int, *, reference: str = "image", other: str = "image", question: str = "reference"
-         ) -> tuple[Choices, dict, np.ndarray | None, list[np.ndarray]]:
+def made(
+    k: int, *, reference: str = "image", other: str = "image", question: str = "reference"
+) -> tuple[Choices, dict, np.ndarray | None, list[np.ndarray]]:
     rng = np.random.default_rng(k)
     first, known, vectors = column(rng, "r", reference)
     others = [column(rng, "abcdefgh"[at], other) for at in range(k)]
     for _, more, _ in others:
         known |= more
-    data = Choices(names=tuple(f"i{row}" for row in range(N)), alternatives=tuple(one for one, _, _ in others),
-                   answer=rng.integers(0, k, N), question=question,
-                   reference=first if question == "reference" else None)
+    data = Choices(
+        names=tuple(f"i{row}" for row in range(N)),
+        alternatives=tuple(one for one, _, _ in others),
+        answer=rng.integers(0, k, N),
+        question=question,
+        reference=first if question == "reference" else None,
+    )
     return data, known, vectors, [one for _, _, one in others]
 
 
@@ -125,11 +130,17 @@ def test_metrics_compare_reference_and_alternative_in_that_order() -> None:
 
 def test_a_quality_without_a_reference_for_a_metric_of_images_and_for_one_that_reads() -> None:
     data, _, _, _ = made(2, question="quality")
-    alone = Known(abilities=("compare",), modalities=("image",),
-                  compare=lambda first, second: {None: 1}[first] * (second[:1] == b"b"))
+    alone = Known(
+        abilities=("compare",),
+        modalities=("image",),
+        compare=lambda first, second: {None: 1}[first] * (second[:1] == b"b"),
+    )
     assert choice.run(alone, data, USUAL).items["accuracy"].mean() == np.mean(data.answer == 1)
-    reads = Known(abilities=("compare",), modalities=("image", "text"),
-                  compare=lambda first, second: {"A high quality photo.": 1}[first] * (second[:1] == b"a"))
+    reads = Known(
+        abilities=("compare",),
+        modalities=("image", "text"),
+        compare=lambda first, second: {"A high quality photo.": 1}[first] * (second[:1] == b"a"),
+    )
     assert choice.run(reads, data, USUAL).items["accuracy"].mean() == np.mean(data.answer == 0)
 
 
@@ -139,8 +150,13 @@ def test_a_judge_is_asked_and_only_what_can_be_read_counts() -> None:
     model = Known(abilities=("choose",), reply=lambda question: told[int(question.item[1:])])
     found = choice.run(model, data, USUAL)
     items = found.items
-    assert found.settings == {"asked": N, "unread": N // 4, "errors": N // 4,
-                              "input_tokens": 7 * (N - N // 4), "output_tokens": 2 * (N - N // 4)}
+    assert found.settings == {
+        "asked": N,
+        "unread": N // 4,
+        "errors": N // 4,
+        "input_tokens": 7 * (N - N // 4),
+        "output_tokens": 2 * (N - N // 4),
+    }
     answered = np.arange(N) % 4 < 2
     assert items["accuracy"].notna().tolist() == answered.tolist()
     assert items["accuracy"][answered].mean() == np.mean(np.arange(N)[answered] % 4 == data.answer[answered])

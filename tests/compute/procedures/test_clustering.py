@@ -9,7 +9,7 @@ import pytest
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import normalized_mutual_info_score
 
-from compute.items import images
+from compute.content.items import images
 from compute.metrics.summary import summarise
 from compute.procedures import clustering
 from compute.tasks.data import Clusters, Labelled
@@ -22,8 +22,12 @@ def made(*, n: int = 1300, classes: int = 12) -> tuple[Known, Clusters, np.ndarr
     data = hard(classes=classes, each=1, width=40, test=n, noise=0.8)
     contents = [f"i{row}".encode() for row in range(n)]
     known = Known(dict(zip(contents, data.test, strict=True)), abilities=("embed_image",))
-    labelled = Labelled(names=tuple(f"i{row}" for row in range(n)), items=images(contents, of="tests"),
-                        labels=data.test_labels, classes=tuple(f"class {at}" for at in range(classes + 3)))
+    labelled = Labelled(
+        names=tuple(f"i{row}" for row in range(n)),
+        items=images(contents, of="tests"),
+        labels=data.test_labels,
+        classes=tuple(f"class {at}" for at in range(classes + 3)),
+    )
     return known, Clusters(test=labelled), data.test
 
 
@@ -53,7 +57,8 @@ def test_classes_of_one_name_stay_apart() -> None:
     found = clustering.run(subject, named, {})
     assert set(found.items["expected"]) == {"crane (0)", "crane (1)", "owl", "wren"}
     assert summarise("nmi", found.items).value == pytest.approx(
-        normalized_mutual_info_score(data.test.labels, found.items["answer"]), abs=1e-12)
+        normalized_mutual_info_score(data.test.labels, found.items["answer"]), abs=1e-12
+    )
 
 
 def test_what_cannot_be_grouped() -> None:
@@ -62,6 +67,8 @@ def test_what_cannot_be_grouped() -> None:
         clustering.run(subject, Clusters(test=replace(data.test, labels=np.zeros(50, dtype=int))), {})
     with pytest.raises(BadInput, match="one label each"):
         clustering.run(subject, Clusters(test=replace(data.test, labels=np.ones((50, 4), dtype=bool))), {})
-    many = Known({f"i{row}".encode(): vectors[row:row + 1] for row in range(50)}, abilities=("embed_image",), many=True)
+    many = Known(
+        {f"i{row}".encode(): vectors[row : row + 1] for row in range(50)}, abilities=("embed_image",), many=True
+    )
     with pytest.raises(CannotDo, match="many vectors"):
         clustering.run(many, data, {})

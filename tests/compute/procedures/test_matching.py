@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
-from compute.items import images, texts
+from compute.content.items import images, texts
 from compute.procedures import matching
 from compute.tasks.data import Matches
 from compute.types import BadInput, CannotDo
@@ -28,7 +28,8 @@ def made(a: int, c: int) -> tuple[Matches, dict, np.ndarray]:
     data = Matches(
         names=tuple(map(str, range(N))),
         images=tuple(images([f"image {at} {row}".encode() for row in range(N)], of="tests") for at in range(a)),
-        captions=tuple(texts([f"caption {at} {row}" for row in range(N)], of="tests") for at in range(c)))
+        captions=tuple(texts([f"caption {at} {row}" for row in range(N)], of="tests") for at in range(c)),
+    )
     return data, known, np.stack([cosine_similarity(pictures[:, row], words[:, row]) for row in range(N)])
 
 

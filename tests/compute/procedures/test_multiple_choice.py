@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
-from compute.items import images, texts
+from compute.content.items import images, texts
 from compute.procedures import multiple_choice
 from compute.tasks.data import Mixed, Retrieval
 from compute.types import BadInput
@@ -21,20 +21,33 @@ def made() -> tuple[Retrieval, dict, np.ndarray, list[np.ndarray]]:
     rng = np.random.default_rng(0)
     pictures, words = rng.standard_normal((2, N, 6)).astype(np.float32)
     answers = rng.standard_normal((M, 6)).astype(np.float32)
-    contents = ([f"image {row}".encode() for row in range(N)], [f"question {row}" for row in range(N)],
-                [f"answer {row}" for row in range(M)])
-    known = {content: vector for side, vectors in zip(contents, (pictures, words, answers), strict=True)
-             for content, vector in zip(side, vectors, strict=True)}
+    contents = (
+        [f"image {row}".encode() for row in range(N)],
+        [f"question {row}" for row in range(N)],
+        [f"answer {row}" for row in range(M)],
+    )
+    known = {
+        content: vector
+        for side, vectors in zip(contents, (pictures, words, answers), strict=True)
+        for content, vector in zip(side, vectors, strict=True)
+    }
     own = [rng.choice(M, rng.integers(2, 6), replace=False) for _ in range(N)]
     query, document = np.repeat(np.arange(N), [len(one) for one in own]), np.concatenate(own)
     shuffled = rng.permutation(len(query))
     data = Retrieval(
-        queries=Mixed(names=tuple(f"q{row}" for row in range(N)), image=images(contents[0], of="tests"),
-                      image_at=np.arange(N), text=texts(contents[1], of="tests"), text_at=np.arange(N)),
-        documents=Mixed(names=tuple(f"d{row}" for row in range(M)), text=texts(contents[2], of="tests"),
-                        text_at=np.arange(M)),
+        queries=Mixed(
+            names=tuple(f"q{row}" for row in range(N)),
+            image=images(contents[0], of="tests"),
+            image_at=np.arange(N),
+            text=texts(contents[1], of="tests"),
+            text_at=np.arange(N),
+        ),
+        documents=Mixed(
+            names=tuple(f"d{row}" for row in range(M)), text=texts(contents[2], of="tests"), text_at=np.arange(M)
+        ),
         relevant=(np.arange(N), np.array([one[0] for one in own]), np.ones(N)),
-        candidates=(query[shuffled], document[shuffled]))
+        candidates=(query[shuffled], document[shuffled]),
+    )
     return data, known, cosine_similarity(pictures + words, answers), own
 
 
@@ -67,8 +80,12 @@ def test_equal_candidates_share_the_pick_and_two_may_be_right() -> None:
     queries = Mixed(names=("q",), text=texts(["q"], of="tests"), text_at=np.array([0]))
 
     def accuracy(right: list[int]) -> float:
-        data = Retrieval(queries=queries, documents=documents, candidates=(np.zeros(3, dtype=int), np.arange(3)),
-                         relevant=(np.zeros(len(right), dtype=int), np.array(right), np.ones(len(right))))
+        data = Retrieval(
+            queries=queries,
+            documents=documents,
+            candidates=(np.zeros(3, dtype=int), np.arange(3)),
+            relevant=(np.zeros(len(right), dtype=int), np.array(right), np.ones(len(right))),
+        )
         return multiple_choice.run(Known(known, abilities=("embed_text",)), data, SUM).items["accuracy"][0]
 
     assert accuracy([0]) == accuracy([1]) == 0.5

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
-from compute.items import images
+from compute.content.items import images
 from compute.procedures import odd_one_out
 from compute.tasks.data import OddOneOut
 from compute.types import BadInput, CannotDo
@@ -22,8 +22,11 @@ def made(k: int) -> tuple[OddOneOut, dict, np.ndarray]:
     vectors = rng.standard_normal((N, k, 6)).astype(np.float32)
     contents = [[f"{row} {at}".encode() for row in range(N)] for at in range(k)]
     known = {contents[at][row]: vectors[row, at] for at in range(k) for row in range(N)}
-    data = OddOneOut(names=tuple(f"i{row}" for row in range(N)), odd=rng.integers(0, k, N),
-                     members=tuple(images(one, of="tests") for one in contents))
+    data = OddOneOut(
+        names=tuple(f"i{row}" for row in range(N)),
+        odd=rng.integers(0, k, N),
+        members=tuple(images(one, of="tests") for one in contents),
+    )
     return data, known, vectors
 
 
@@ -48,8 +51,14 @@ def test_of_more_it_is_the_one_least_like_the_others() -> None:
 
 def test_a_comparison_that_depends_on_the_order_counts_both_ways() -> None:
     data, _, _ = made(3)
-    scores = {(b"0", b"1"): 5.0, (b"1", b"0"): 0.0, (b"0", b"2"): 2.0, (b"2", b"0"): 2.0, (b"1", b"2"): 3.0,
-              (b"2", b"1"): 3.0}
+    scores = {
+        (b"0", b"1"): 5.0,
+        (b"1", b"0"): 0.0,
+        (b"0", b"2"): 2.0,
+        (b"2", b"0"): 2.0,
+        (b"1", b"2"): 3.0,
+        (b"2", b"1"): 3.0,
+    }
     model = Known(abilities=("compare",), compare=lambda first, second: scores[first[-1:], second[-1:]])
     items = odd_one_out.run(model, data, {}).items
     assert set(items["answer"]) == {"A"}  # 1 with 2 gives 3, 0 with 1 gives 2.5, 0 with 2 gives 2
@@ -75,5 +84,8 @@ def test_what_cannot_be_done() -> None:
     with pytest.raises(CannotDo, match="neither embed image"):
         odd_one_out.run(Known(known, abilities=("embed_text",)), data, {})
     with pytest.raises(BadInput, match="three"):
-        odd_one_out.run(Known(known, abilities=("embed_image",)),
-                        OddOneOut(names=data.names, members=data.members[:2], odd=data.odd), {})
+        odd_one_out.run(
+            Known(known, abilities=("embed_image",)),
+            OddOneOut(names=data.names, members=data.members[:2], odd=data.odd),
+            {},
+        )

@@ -14,10 +14,10 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from threadpoolctl import threadpool_limits
 
-from compute.items import images
+from compute.content.items import images
 from compute.metrics.summary import summarise
 from compute.procedures import probe
-from compute.procedures.draws import many_labels, one_label
+from compute.procedures.shared.sampling import many_labels, one_label
 from compute.tasks.data import Labelled, Probe
 from compute.types import BadInput, BadItem, CannotDo, Undefined
 from tests.compute.procedures.hard import hard
@@ -30,23 +30,33 @@ def one_thread() -> Iterator[None]:
     with threadpool_limits(1):
         yield
 
+
 OPTIONS = {"classifier": "knn", "iterations": 100, "device": "cpu"}
 
 
-def labelled(vectors: np.ndarray, labels: np.ndarray, *, letter: str, classes: int,
-             known: dict[bytes, np.ndarray]) -> Labelled:
+def labelled(
+    vectors: np.ndarray, labels: np.ndarray, *, letter: str, classes: int, known: dict[bytes, np.ndarray]
+) -> Labelled:
     contents = [f"{letter}{row}".encode() for row in range(len(vectors))]
     known.update(zip(contents, vectors, strict=True))
-    return Labelled(names=tuple(f"{letter}{row}" for row in range(len(vectors))), items=images(contents, of="tests"),
-                    labels=labels, classes=tuple(f"class {at}" for at in range(classes)))
+    return Labelled(
+        names=tuple(f"{letter}{row}" for row in range(len(vectors))),
+        items=images(contents, of="tests"),
+        labels=labels,
+        classes=tuple(f"class {at}" for at in range(classes)),
+    )
 
 
-def made(*, classes: int, draws: int = 5, scale: float = 2.0, test: int = 1500, width: int = 64,
-         noise: float = 4.0) -> tuple[Known, Probe, dict[bytes, np.ndarray]]:
+def made(
+    *, classes: int, draws: int = 5, scale: float = 2.0, test: int = 1500, width: int = 64, noise: float = 4.0
+) -> tuple[Known, Probe, dict[bytes, np.ndarray]]:
     known: dict[bytes, np.ndarray] = {}
     data = hard(classes=classes, each=30, width=width, test=test, scale=scale, noise=noise)
-    task = Probe(train=labelled(data.train, data.train_labels, letter="a", classes=classes, known=known),
-                 test=labelled(data.test, data.test_labels, letter="b", classes=classes, known=known), draws=draws)
+    task = Probe(
+        train=labelled(data.train, data.train_labels, letter="a", classes=classes, known=known),
+        test=labelled(data.test, data.test_labels, letter="b", classes=classes, known=known),
+        draws=draws,
+    )
     return Known(known, abilities=("embed_image",)), task, known
 
 
@@ -56,8 +66,9 @@ def test_accuracy_of_every_draw(classes: int) -> None:
     # Two paths of 100 steps in unlike precision end a little apart: of few test items a handful would be 0.3 points.
     subject, data, known = made(classes=classes, test=6000)
     found = probe.run(subject, data, OPTIONS)
-    train, test = (np.stack([known[side.items.read(row)] for row in range(len(side.items))])
-                   for side in (data.train, data.test))
+    train, test = (
+        np.stack([known[side.items.read(row)] for row in range(len(side.items))]) for side in (data.train, data.test)
+    )
     wanted, first = [], None
     for draw in one_label(data.train.labels, samples_per_label=16, draws=5):
         model = LogisticRegression(max_iter=100).fit(train[draw].astype(float), data.train.labels[draw])
@@ -100,8 +111,9 @@ def test_only_drawn_items_are_encoded() -> None:
 
 def test_the_same_twice_and_in_torch() -> None:
     subject, data, _ = made(classes=5, test=300)
-    first, second, torch_s = (probe.run(subject, data, OPTIONS | {"device": device}).items
-                              for device in ("cpu", "cpu", "cpu:0"))
+    first, second, torch_s = (
+        probe.run(subject, data, OPTIONS | {"device": device}).items for device in ("cpu", "cpu", "cpu:0")
+    )
     assert first.equals(second)
     assert (first["answer"] == torch_s["answer"]).mean() > 0.99
 
@@ -109,8 +121,12 @@ def test_the_same_twice_and_in_torch() -> None:
 def test_a_class_without_training_items_is_never_right() -> None:
     subject, data, _ = made(classes=4, test=200)
     keep = np.flatnonzero(data.train.labels != 2)
-    train = replace(data.train, names=tuple(data.train.names[at] for at in keep), items=data.train.items.take(keep),
-                    labels=data.train.labels[keep])
+    train = replace(
+        data.train,
+        names=tuple(data.train.names[at] for at in keep),
+        items=data.train.items.take(keep),
+        labels=data.train.labels[keep],
+    )
     found = probe.run(subject, replace(data, train=train), OPTIONS)
     missing = found.items["expected"] == "class 2"
     assert found.items["accuracy"][missing].eq(0).all() and found.items["value"][missing].isna().all()
@@ -121,8 +137,9 @@ def test_a_class_without_training_items_is_never_right() -> None:
 def test_unlike_lists_of_classes_are_matched_by_name() -> None:
     subject, data, _ = made(classes=4, test=200)
     order = np.array([2, 0, 3, 1])
-    turned = replace(data.test, classes=tuple(data.test.classes[at] for at in order),
-                     labels=np.argsort(order)[data.test.labels])
+    turned = replace(
+        data.test, classes=tuple(data.test.classes[at] for at in order), labels=np.argsort(order)[data.test.labels]
+    )
     first, second = (probe.run(subject, replace(data, test=test), OPTIONS).items for test in (data.test, turned))
     assert first.equals(second)
     twice = replace(data.train, classes=("class 0", "class 0", "class 2", "class 3"))
@@ -149,8 +166,11 @@ def made_with_several(*, classes: int = 12) -> tuple[Known, Probe, np.ndarray, n
     tables[1][5] = False  # an item with no label
     train, test = ((table @ centres + 2.5 * rng.normal(size=(len(table), 40))).astype(np.float32) for table in tables)
     known: dict[bytes, np.ndarray] = {}
-    data = Probe(train=labelled(train, tables[0], letter="a", classes=classes, known=known), samples_per_label=8,
-                 test=labelled(test, tables[1], letter="b", classes=classes, known=known))
+    data = Probe(
+        train=labelled(train, tables[0], letter="a", classes=classes, known=known),
+        samples_per_label=8,
+        test=labelled(test, tables[1], letter="b", classes=classes, known=known),
+    )
     return Known(known, abilities=("embed_image",)), data, train, test
 
 
@@ -187,7 +207,7 @@ def test_ranking_precision_of_each_item() -> None:
     for scores in (rng.integers(3, size=(60, 7)), rng.normal(size=(60, 7)), truth.astype(int), 1 - truth):
         found = probe.ranking_precision(truth, scores)
         for row in range(60):
-            wanted = label_ranking_average_precision_score(truth[row:row + 1], scores[row:row + 1])
+            wanted = label_ranking_average_precision_score(truth[row : row + 1], scores[row : row + 1])
             assert found[row] == pytest.approx(wanted, abs=1e-12)
 
 

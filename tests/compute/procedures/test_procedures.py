@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from compute import catalog
+from compute.catalog import catalog
 from compute.procedures import PROCEDURES, procedure
 from compute.types import ABILITIES, BadInput
 
@@ -34,8 +34,10 @@ def test_an_unknown_key_is_answered_with_the_known() -> None:
 
 
 def test_importing_procedures_loads_nothing_heavy() -> None:
-    code = ("import sys, compute.procedures; "
-            "print(*(name for name in ('torch', 'sklearn', 'transformers', 'umap') if name in sys.modules))")
+    code = (
+        "import sys, compute.procedures; "
+        "print(*(name for name in ('torch', 'sklearn', 'transformers', 'umap') if name in sys.modules))"
+    )
     ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.split() == []

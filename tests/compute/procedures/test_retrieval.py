@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import pytrec_eval
 
-from compute.items import images, texts
-from compute.procedures import retrieval, top
+from compute.content.items import images, texts
+from compute.procedures import retrieval
 from compute.procedures.retrieval import PROCEDURE
+from compute.procedures.shared import top_k
 from compute.tasks.data import Mixed, Retrieval
 from compute.types import BadInput
 from tests.compute.procedures.known import BOTH, Known
@@ -46,15 +47,21 @@ def made(seed: int = 0, *, kind: str = "image") -> tuple[Retrieval, Known, np.nd
     query, document = np.nonzero(grades)
     shuffled = rng.permutation(len(query))
     relevant = (query[shuffled], document[shuffled], grades[query, document][shuffled])
-    return (Retrieval(queries=queries, documents=documents, relevant=relevant), Known(known | more, abilities=BOTH),
-            first @ second.T / 4, grades)
+    return (
+        Retrieval(queries=queries, documents=documents, relevant=relevant),
+        Known(known | more, abilities=BOTH),
+        first @ second.T / 4,
+        grades,
+    )
 
 
 def trec(data: Retrieval, scores: np.ndarray, grades: np.ndarray, measures: set[str]) -> list[dict[str, float]]:
     names = data.documents.names
     truth = {str(query): {names[at]: int(row[at]) for at in np.flatnonzero(row)} for query, row in enumerate(grades)}
-    run = {str(query): {name: float(score) for name, score in zip(names, row, strict=True)}
-           for query, row in enumerate(scores)}
+    run = {
+        str(query): {name: float(score) for name, score in zip(names, row, strict=True)}
+        for query, row in enumerate(scores)
+    }
     found = pytrec_eval.RelevanceEvaluator(truth, measures).evaluate(run)
     return [found[str(query)] for query in range(len(scores))]
 
@@ -79,13 +86,19 @@ def test_right_answers_that_the_documents_lack_count_as_never_found_as_in_trec_e
 
 @pytest.mark.parametrize("block", [(2048, 8192), (7, 13)])
 def test_trec_eval_gives_the_same_figures_ties_included(monkeypatch: pytest.MonkeyPatch, block) -> None:
-    monkeypatch.setattr(top.search, "__kwdefaults__", {**top.search.__kwdefaults__, "block": block})
+    monkeypatch.setattr(top_k.search, "__kwdefaults__", {**top_k.search.__kwdefaults__, "block": block})
     data, model, scores, grades = made()
     items = retrieval.run(model, data, SUM).items
     wanted = trec(data, scores, grades, {"ndcg_cut.5,10", "map", "map_cut.5", "success.1,3,10", "recip_rank"})
-    for ours, theirs in (("ndcg_at_5", "ndcg_cut_5"), ("ndcg_at_10", "ndcg_cut_10"), ("map", "map"),
-                         ("map_at_5", "map_cut_5"), ("recall_at_1", "success_1"), ("recall_at_3", "success_3"),
-                         ("recall_at_10", "success_10")):
+    for ours, theirs in (
+        ("ndcg_at_5", "ndcg_cut_5"),
+        ("ndcg_at_10", "ndcg_cut_10"),
+        ("map", "map"),
+        ("map_at_5", "map_cut_5"),
+        ("recall_at_1", "success_1"),
+        ("recall_at_3", "success_3"),
+        ("recall_at_10", "success_10"),
+    ):
         np.testing.assert_allclose(items[ours], [row[theirs] for row in wanted], atol=1e-9, rtol=0, err_msg=ours)
         assert items[ours].std() > 0, ours
     first = np.array([row["recip_rank"] for row in wanted])
@@ -123,13 +136,18 @@ def test_the_revisited_protocol_takes_junk_out_and_ranks_everything(monkeypatch:
     """Medium: easy and hard are positive, junk ignored. Hard: only hard are positive, easy and junk ignored."""
     monkeypatch.setattr(retrieval, "KEPT", 3)  # does not count here
     data, model, scores, _ = made(3)
-    kind = np.random.default_rng(4).choice(["easy", "hard", "junk", "other"], (QUERIES, DOCUMENTS),
-                                           p=[0.05, 0.05, 0.2, 0.7])
+    kind = np.random.default_rng(4).choice(
+        ["easy", "hard", "junk", "other"], (QUERIES, DOCUMENTS), p=[0.05, 0.05, 0.2, 0.7]
+    )
     kind[0][kind[0] == "hard"] = "other"
     for positive, gone in ((("easy", "hard"), ("junk",)), (("hard",), ("easy", "junk"))):
         query, document = np.nonzero(np.isin(kind, positive))
-        one = Retrieval(queries=data.queries, documents=data.documents, ignored=np.nonzero(np.isin(kind, gone)),
-                        relevant=(query, document, np.ones(len(query))))
+        one = Retrieval(
+            queries=data.queries,
+            documents=data.documents,
+            ignored=np.nonzero(np.isin(kind, gone)),
+            relevant=(query, document, np.ones(len(query))),
+        )
         found = retrieval.run(model, one, SUM)
         for row in range(QUERIES):
             order = [at for at in ranked(data, scores, row) if kind[row, at] not in gone]
@@ -148,8 +166,9 @@ def test_the_revisited_protocol_takes_junk_out_and_ranks_everything(monkeypatch:
 def test_a_query_with_nothing_to_find_has_no_figures() -> None:
     data, model, *_ = made(5)
     query, document, grade = data.relevant
-    data = Retrieval(queries=data.queries, documents=data.documents,
-                     relevant=(query, document, np.where(query == 4, 0, grade)))
+    data = Retrieval(
+        queries=data.queries, documents=data.documents, relevant=(query, document, np.where(query == 4, 0, grade))
+    )
     found = retrieval.run(model, data, SUM)
     assert found.settings["without_relevant"] == 1
     row = found.items.iloc[4]
@@ -160,8 +179,9 @@ def test_a_query_with_nothing_to_find_has_no_figures() -> None:
 
 def test_late_interaction_is_ranked_by_maxsim() -> None:
     rng = np.random.default_rng(6)
-    first, second = ([rng.standard_normal((int(rng.integers(1, 6)), 4)).astype(np.float32) for _ in range(n)]
-                     for n in (5, 12))
+    first, second = (
+        [rng.standard_normal((int(rng.integers(1, 6)), 4)).astype(np.float32) for _ in range(n)] for n in (5, 12)
+    )
     (queries, known), (documents, more) = side(first, "q", "text"), side(second, "d")
     data = Retrieval(queries=queries, documents=documents, relevant=(np.arange(5), np.arange(5), np.ones(5)))
     items = retrieval.run(Known(known | more, abilities=BOTH, many=True), data, SUM).items
@@ -174,8 +194,9 @@ def test_late_interaction_is_ranked_by_maxsim() -> None:
 def test_evidence_says_what_was_found() -> None:
     vectors = np.eye(3, dtype=np.float32)
     (queries, known), (documents, more) = side(vectors[:2], "q", "text"), side(vectors, "d")
-    data = Retrieval(queries=queries, documents=documents,
-                     relevant=(np.array([0, 1, 1]), np.array([0, 0, 2]), np.array([1, 1, 2])))
+    data = Retrieval(
+        queries=queries, documents=documents, relevant=(np.array([0, 1, 1]), np.array([0, 0, 2]), np.array([1, 1, 2]))
+    )
     items = retrieval.run(Known(known | more, abilities=BOTH), data, SUM).items
     names = documents.names
     assert items["item"].tolist() == list(queries.names)
@@ -205,11 +226,12 @@ def test_data_that_do_not_fit_are_refused() -> None:
     with pytest.raises(BadInput, match="names document 90, there are 90"):
         retrieval.run(model, Retrieval(**parts, relevant=(np.array([0]), np.array([90]), np.array([1]))), SUM)
     with pytest.raises(BadInput, match="different grades"):
-        retrieval.run(model, Retrieval(
-            **parts, relevant=(np.array([0, 0]), np.array([1, 1]), np.array([1, 2]))), SUM)
+        retrieval.run(model, Retrieval(**parts, relevant=(np.array([0, 0]), np.array([1, 1]), np.array([1, 2]))), SUM)
     twice = tuple(np.concatenate([part, part]) for part in data.relevant)
-    same = [retrieval.run(model, Retrieval(**parts, relevant=relevant), SUM).items["ndcg_at_10"].tolist()
-            for relevant in (data.relevant, twice)]
+    same = [
+        retrieval.run(model, Retrieval(**parts, relevant=relevant), SUM).items["ndcg_at_10"].tolist()
+        for relevant in (data.relevant, twice)
+    ]
     assert same[0] == same[1]
 
 

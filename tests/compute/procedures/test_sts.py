@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.metrics.pairwise import cosine_similarity
 
-from compute.items import images
+from compute.content.items import images
 from compute.metrics.summary import summarise
 from compute.procedures import sts
 from compute.tasks.data import Sentences
@@ -20,8 +20,12 @@ def test_similarity_beside_what_people_say() -> None:
     sides = [[f"{letter}{row}".encode() for row in range(120)] for letter in "ab"]
     known = dict(zip(sides[0] + sides[1], [*first, *second], strict=True))
     human = rng.integers(0, 6, 120).astype(float)
-    data = Sentences(names=tuple(map(str, range(120))), first=images(sides[0], of="tests"),
-                     second=images(sides[1], of="tests"), human=human)
+    data = Sentences(
+        names=tuple(map(str, range(120))),
+        first=images(sides[0], of="tests"),
+        second=images(sides[1], of="tests"),
+        human=human,
+    )
     items = sts.run(Known(known, abilities=("embed_image",)), data, {}).items
     cosines = np.diag(cosine_similarity(first, second))
     np.testing.assert_allclose(items["value"], cosines, atol=1e-6)

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import accuracy_score
 from sklearn.metrics.pairwise import cosine_similarity
 
-from compute.items import images, texts
+from compute.content.items import images, texts
 from compute.metrics.summary import summarise
 from compute.procedures import zero_shot
 from compute.tasks.data import Labelled, ZeroShot
@@ -24,8 +24,12 @@ def made(*, n: int = 500, classes: int = 9) -> tuple[Known, ZeroShot, np.ndarray
     vectors = prompts[labels] + 1.5 * rng.normal(size=(n, 16))
     contents, words = [f"i{row}".encode() for row in range(n)], [f"a photo of class {at}" for at in range(classes)]
     known = Known(dict(zip([*contents, *words], [*vectors, *prompts], strict=True)), abilities=BOTH)
-    test = Labelled(names=tuple(f"i{row}" for row in range(n)), items=images(contents, of="tests"), labels=labels,
-                    classes=tuple(f"class {at}" for at in range(classes)))
+    test = Labelled(
+        names=tuple(f"i{row}" for row in range(n)),
+        items=images(contents, of="tests"),
+        labels=labels,
+        classes=tuple(f"class {at}" for at in range(classes)),
+    )
     return known, ZeroShot(test=test, prompts=texts(words, of="tests")), vectors, prompts
 
 
@@ -66,11 +70,14 @@ def test_of_equal_prompts_the_first_class_has_it() -> None:
 def test_two_classes_and_an_empty_name() -> None:
     subject, data, vectors, prompts = made(classes=2)
     subject.vectors.update(Known({"": prompts[0]}).vectors)
-    data = replace(data, prompts=texts(["", data.prompts.read(1)], of="tests"),
-                   test=replace(data.test, classes=("", "class 1")))
+    data = replace(
+        data, prompts=texts(["", data.prompts.read(1)], of="tests"), test=replace(data.test, classes=("", "class 1"))
+    )
     found = zero_shot.run(subject, data, {})
-    assert found.items["accuracy"].mean() == (cosine_similarity(vectors, prompts).argmax(axis=1)
-                                              == data.test.labels).mean()
+    assert (
+        found.items["accuracy"].mean()
+        == (cosine_similarity(vectors, prompts).argmax(axis=1) == data.test.labels).mean()
+    )
     assert len(found.items["detail"][0]["hits"]) == 2
 
 

@@ -63,11 +63,23 @@ def test_every_caption_is_true_and_a_change_is_told() -> None:
 
 def test_facts_are_what_stands_there() -> None:
     """Facts and directions written out by hand for one scene."""
-    scene = Scene(background=WHITE, things=(thing("star", "red", x=0.25, y=0.25), thing("ring", "blue", x=0.75, y=0.25),
-                                            thing("ring", "blue", x=0.75, y=0.75)))
+    scene = Scene(
+        background=WHITE,
+        things=(
+            thing("star", "red", x=0.25, y=0.25),
+            thing("ring", "blue", x=0.75, y=0.25),
+            thing("ring", "blue", x=0.75, y=0.75),
+        ),
+    )
     known = facts(scene)
-    assert {"2 name blue ring", "1 shape star", "3 things", "relation red star left of blue ring",
-            "place top left red star", "ground white"} <= known
+    assert {
+        "2 name blue ring",
+        "1 shape star",
+        "3 things",
+        "relation red star left of blue ring",
+        "place top left red star",
+        "ground white",
+    } <= known
     assert not {"relation red star right of blue ring", "3 name blue ring", "place top right red star"} & known
     assert relation(scene.things[1], scene.things[2]) == "above" and place(scene.things[2]) == "bottom right"
     assert captions.related("red star", "left of", "blue ring", turned=True).text == "a blue ring right of a red star"
@@ -80,8 +92,14 @@ def test_damage_grows_with_its_strength(kind: str) -> None:
     means = []
     for strength in range(6):
         worse = [distortions.distort(image, kind=kind, strength=strength, seed=n) for n, image in enumerate(shown)]
-        means.append(np.mean([structural_similarity(image, other, channel_axis=-1)
-                              for image, other in zip(shown, worse, strict=True)]))
+        means.append(
+            np.mean(
+                [
+                    structural_similarity(image, other, channel_axis=-1)
+                    for image, other in zip(shown, worse, strict=True)
+                ]
+            )
+        )
     assert means[0] == 1 and (np.diff(means) < -0.005).all()
 
 

@@ -11,7 +11,8 @@ from compute.tasks.unisim import ground_truth
 from compute.types import BadInput
 
 TRUTH = {
-    "imlist": ["all_souls_000013", "bodleian_1"], "qimlist": ["query"],
+    "imlist": ["all_souls_000013", "bodleian_1"],
+    "qimlist": ["query"],
     "gnd": [{"bbx": [1.5, 2.0, 3.25, 4.0], "easy": [0, 1, 70000], "hard": [], "junk": [5_000_000_000]}],
 }
 

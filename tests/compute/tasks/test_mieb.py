@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from compute import tasks
-from compute.catalog import shipped
-from compute.items import content_key
+from compute.catalog.catalog import shipped
+from compute.content.items import content_key
 from compute.tasks.data import Clusters, Data, Matches, Probe, Retrieval, Sentences, ZeroShot
 from compute.tasks.source import Source
 from compute.types import BadInput, NotHere, Task
@@ -40,11 +40,14 @@ def key(red: int) -> bytes:
     return content_key(hub_files.png(image(red)))
 
 
-def labelled(count: int, *, column: str = "image", label: str = "label", classes: list[str] | None = None,
-             first: int = 0) -> datasets.Dataset:
+def labelled(
+    count: int, *, column: str = "image", label: str = "label", classes: list[str] | None = None, first: int = 0
+) -> datasets.Dataset:
     kind = datasets.ClassLabel(names=classes) if classes else NUMBER
-    return table({column: [image(first + at) for at in range(count)], label: [at % 2 for at in range(count)]},
-                 **{column: IMAGE, label: kind})
+    return table(
+        {column: [image(first + at) for at in range(count)], label: [at % 2 for at in range(count)]},
+        **{column: IMAGE, label: kind},
+    )
 
 
 def test_every_task_of_the_suites_has_a_maker_and_its_counts() -> None:
@@ -83,8 +86,9 @@ def test_several_labels_an_item(tmp_path: Path) -> None:
 
 def test_the_damaged_training_image_of_birdsnap_is_left_out(tmp_path: Path) -> None:
     count = 3856
-    rows = table({"image": [image(1)] * count, "common": [0] * count}, image=IMAGE,
-                 common=datasets.ClassLabel(names=["owl"]))
+    rows = table(
+        {"image": [image(1)] * count, "common": [0] * count}, image=IMAGE, common=datasets.ClassLabel(names=["owl"])
+    )
     train = load(tmp_path, "Birdsnap", {("default", "train"): rows, ("default", "test"): rows})["default"].train
     assert len(train.items) == count - 1
     assert "3854" not in train.names
@@ -130,8 +134,11 @@ def test_labels_beyond_the_class_names_are_refused(tmp_path: Path) -> None:
 
 def test_matching_of_one_image_and_several_captions(tmp_path: Path) -> None:
     names = ["correct_caption", *(f"hard_text_{at}" for at in range(1, 5))]
-    rows = table({"images": [[image(1)], [image(2)]], **{name: [f"{name} 0", f"{name} 1"] for name in names}},
-                 images=datasets.List(IMAGE), **dict.fromkeys(names, TEXT))
+    rows = table(
+        {"images": [[image(1)], [image(2)]], **{name: [f"{name} 0", f"{name} 1"] for name in names}},
+        images=datasets.List(IMAGE),
+        **dict.fromkeys(names, TEXT),
+    )
     data = load(tmp_path, "AROCocoOrder", {("default", "test"): rows})["default"]
     assert isinstance(data, Matches)
     assert (len(data.images), len(data.captions)) == (1, 5)
@@ -140,12 +147,21 @@ def test_matching_of_one_image_and_several_captions(tmp_path: Path) -> None:
 
 
 def test_matching_of_two_and_two_and_of_the_split_called_train(tmp_path: Path) -> None:
-    rows = table({"image_0": [image(1)], "image_1": [image(2)], "caption_0": ["a"], "caption_1": ["b"]},
-                 image_0=IMAGE, image_1=IMAGE, caption_0=TEXT, caption_1=TEXT)
+    rows = table(
+        {"image_0": [image(1)], "image_1": [image(2)], "caption_0": ["a"], "caption_1": ["b"]},
+        image_0=IMAGE,
+        image_1=IMAGE,
+        caption_0=TEXT,
+        caption_1=TEXT,
+    )
     data = load(tmp_path, "Winoground", {("default", "test"): rows})["default"]
     assert (len(data.images), len(data.captions)) == (2, 2)
-    rows = table({"images": [image(1)], "caption": ["a"], "negative_caption": ["b"]},
-                 images=IMAGE, caption=TEXT, negative_caption=TEXT)
+    rows = table(
+        {"images": [image(1)], "caption": ["a"], "negative_caption": ["b"]},
+        images=IMAGE,
+        caption=TEXT,
+        negative_caption=TEXT,
+    )
     assert load(tmp_path, "SugarCrepe", {("default", "train"): rows})["default"].captions[1].read(0) == "b"
 
 
@@ -154,8 +170,10 @@ def test_matching_from_a_pool_of_images(tmp_path: Path) -> None:
     corpus = table(pool, id=TEXT, image=IMAGE)
     query = table({"id": ["q"], "text": ["the third"]}, id=TEXT, text=TEXT)
     judged = [(f"d{at}", int(at == 3)) for at in range(10)]
-    qrels = table({"query-id": ["q"] * 10, "corpus-id": [name for name, _ in judged], "score": [s for _, s in judged]},
-                  **{"query-id": TEXT, "corpus-id": TEXT, "score": NUMBER})
+    qrels = table(
+        {"query-id": ["q"] * 10, "corpus-id": [name for name, _ in judged], "score": [s for _, s in judged]},
+        **{"query-id": TEXT, "corpus-id": TEXT, "score": NUMBER},
+    )
     files = {("corpus", "corpus"): corpus, ("query", "test"): query, ("qrels", "test"): qrels}
     data = load(tmp_path, "ImageCoDe", files)["default"]
     assert [column.keys[0] for column in data.images] == [key(at) for at in (3, 0, 1, 2, 4, 5, 6, 7, 8, 9)]
@@ -167,7 +185,10 @@ def test_scored_pairs_of_each_language(tmp_path: Path) -> None:
     for at, language in enumerate(task("VisualSTS17Multilingual").subsets):
         files[(language, "test")] = table(
             {"sentence1": [image(at)], "sentence2": [image(at + 50)], "score": [at / 2]},
-            sentence1=IMAGE, sentence2=IMAGE, score=datasets.Value("float64"))
+            sentence1=IMAGE,
+            sentence2=IMAGE,
+            score=datasets.Value("float64"),
+        )
     data = load(tmp_path, "VisualSTS17Multilingual", files)
     assert list(data) == list(task("VisualSTS17Multilingual").subsets)
     part = data["es-es"]
@@ -186,8 +207,10 @@ def qrels(*rows: tuple[str, str, int]) -> datasets.Dataset:
 def three_tables(*, ids: str = "id") -> dict:
     both = {ids: TEXT, "image": IMAGE, "text": TEXT}
     return {
-        ("query", "test"): table({ids: ["q0", "q1", "q2"], "image": [image(1), image(2), image(3)],
-                                  "text": ["more red", "", "unjudged"]}, **both),
+        ("query", "test"): table(
+            {ids: ["q0", "q1", "q2"], "image": [image(1), image(2), image(3)], "text": ["more red", "", "unjudged"]},
+            **both,
+        ),
         ("corpus", "test"): table({ids: ["d0", "d1"], "image": [image(11), None], "text": ["zero", "one"]}, **both),
         ("qrels", "test"): qrels(("q1", "d0", 1), ("q0", "d1", 2), ("q0", "d0", 0)),
     }
@@ -239,8 +262,11 @@ def test_memes_share_one_pool_of_distinct_texts(tmp_path: Path) -> None:
         ids = list(range(first, first + len(texts)))
         return table({"id": ids, "image": [image(at) for at in ids], "text": texts}, id=NUMBER, image=IMAGE, text=TEXT)
 
-    files = {("default", "test"): split(0, ["a", "b"]), ("default", "validation"): split(10, ["b", "c"]),
-             ("default", "train"): split(20, ["d"])}
+    files = {
+        ("default", "test"): split(0, ["a", "b"]),
+        ("default", "validation"): split(10, ["b", "c"]),
+        ("default", "train"): split(20, ["d"]),
+    }
     data = load(tmp_path, "HatefulMemesI2TRetrieval", files)["default"]
     assert [data.documents.text.read(at) for at in range(4)] == ["a", "b", "c", "d"]
     assert data.queries.image.keys[data.queries.image_at].tolist() == [key(0), key(1)]
@@ -252,8 +278,9 @@ def test_memes_share_one_pool_of_distinct_texts(tmp_path: Path) -> None:
 
 def test_a_right_answer_that_the_pool_lacks_still_counts(tmp_path: Path) -> None:
     texts = ["same", "same", "other"]
-    rows = table({"id": [0, 1, 2], "image": [image(at) for at in range(3)], "text": texts}, id=NUMBER, image=IMAGE,
-                 text=TEXT)
+    rows = table(
+        {"id": [0, 1, 2], "image": [image(at) for at in range(3)], "text": texts}, id=NUMBER, image=IMAGE, text=TEXT
+    )
     files = {("default", split): rows for split in ("test", "validation", "train")}
     data = load(tmp_path, "HatefulMemesI2TRetrieval", files)["default"]
     assert data.documents.names == ("0", "2")
@@ -263,8 +290,11 @@ def test_a_right_answer_that_the_pool_lacks_still_counts(tmp_path: Path) -> None
 
 def test_memotion_leaves_out_rows_without_a_text(tmp_path: Path) -> None:
     def split(first: int, texts: list[str | None]) -> datasets.Dataset:
-        return table({"image": [image(first + at) for at in range(len(texts))], "text_corrected": texts},
-                     image=IMAGE, text_corrected=TEXT)
+        return table(
+            {"image": [image(first + at) for at in range(len(texts))], "text_corrected": texts},
+            image=IMAGE,
+            text_corrected=TEXT,
+        )
 
     files = {("default", "train"): split(0, ["x", None]), ("default", "test"): split(10, [None, "y"])}
     data = load(tmp_path, "MemotionT2IRetrieval", files)["default"]
@@ -283,8 +313,12 @@ def test_rows_that_are_query_and_document_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["WITT2IRetrieval", "XM3600T2IRetrieval"])
 def test_every_caption_of_every_language_asks_for_its_image(tmp_path: Path, name: str) -> None:
-    rows = table({"image_id": ["x", "y"], "image": [image(1), image(2)], "captions": [["a", "b"], ["c"]]},
-                 image_id=TEXT, image=IMAGE, captions=datasets.List(TEXT))
+    rows = table(
+        {"image_id": ["x", "y"], "image": [image(1), image(2)], "captions": [["a", "b"], ["c"]]},
+        image_id=TEXT,
+        image=IMAGE,
+        captions=datasets.List(TEXT),
+    )
     data = load(tmp_path, name, {("default", subset): rows for subset in task(name).subsets})
     assert list(data) == list(task(name).subsets)
     part = next(iter(data.values()))
@@ -293,18 +327,29 @@ def test_every_caption_of_every_language_asks_for_its_image(tmp_path: Path, name
 
 
 def test_one_sentence_an_image_a_language(tmp_path: Path) -> None:
-    rows = table({"id": ["x", "y"], "image": [image(1), image(2)], "sentences": ["a", "b"]},
-                 id=TEXT, image=IMAGE, sentences=TEXT)
+    rows = table(
+        {"id": ["x", "y"], "image": [image(1), image(2)], "sentences": ["a", "b"]}, id=TEXT, image=IMAGE, sentences=TEXT
+    )
     files = {("default", subset): rows for subset in task("XFlickr30kCoT2IRetrieval").subsets}
     part = load(tmp_path, "XFlickr30kCoT2IRetrieval", files)["de"]
     assert part.relevant[1].tolist() == [0, 1]
 
 
 def test_questions_with_their_own_choices(tmp_path: Path) -> None:
-    rows = table({"task": ["Count", "Depth", "Count"], "image": [image(1), image(2), image(3)],
-                  "question": ["how many?", "nearer?", "how few?"],
-                  "choices": [["3", "1"], ["a", "b"], ["1", "0", "3"]], "answer": ["(B)", "(A)", "(C)"]},
-                 task=TEXT, image=IMAGE, question=TEXT, choices=datasets.List(TEXT), answer=TEXT)
+    rows = table(
+        {
+            "task": ["Count", "Depth", "Count"],
+            "image": [image(1), image(2), image(3)],
+            "question": ["how many?", "nearer?", "how few?"],
+            "choices": [["3", "1"], ["a", "b"], ["1", "0", "3"]],
+            "answer": ["(B)", "(A)", "(C)"],
+        },
+        task=TEXT,
+        image=IMAGE,
+        question=TEXT,
+        choices=datasets.List(TEXT),
+        answer=TEXT,
+    )
     data = load(tmp_path, "CVBenchCount", {("default", "test"): rows})["default"]
     assert data.documents.names == ("3", "1", "0")
     assert len(data.queries) == 2

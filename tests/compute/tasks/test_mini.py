@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from compute.catalog import shipped
-from compute.items import Column, content_key
+from compute.catalog.catalog import shipped
+from compute.content.items import Column, content_key
 from compute.tasks import mini
 from compute.tasks.data import Choices, Clusters, Matches, OddOneOut, Probe, Retrieval, Sentences, ZeroShot
 from compute.tasks.drawing import distortions
@@ -24,8 +24,17 @@ from compute.training import lessons
 from compute.types import Task, UnknownKey
 
 TASKS = {task.key: task for task in shipped().tasks if task.benchmark == "mini"}
-SHAPES = {"choice": Choices, "odd_one_out": OddOneOut, "retrieval": Retrieval, "probe": Probe, "zero_shot": ZeroShot,
-          "clustering": Clusters, "sts": Sentences, "matching": Matches, "multiple_choice": Retrieval}
+SHAPES = {
+    "choice": Choices,
+    "odd_one_out": OddOneOut,
+    "retrieval": Retrieval,
+    "probe": Probe,
+    "zero_shot": ZeroShot,
+    "clustering": Clusters,
+    "sts": Sentences,
+    "matching": Matches,
+    "multiple_choice": Retrieval,
+}
 STEPS = 6  # batches of the training that are compared
 
 
@@ -35,8 +44,11 @@ def columns(data: Any) -> list[Column]:
         return [data]
     if isinstance(data, tuple):
         return [column for part in data for column in columns(part)]
-    return [column for field in fields(data) for column in columns(getattr(data, field.name))] if is_dataclass(
-        data) else []
+    return (
+        [column for field in fields(data) for column in columns(getattr(data, field.name))]
+        if is_dataclass(data)
+        else []
+    )
 
 
 def pixels(column: Column, row: int) -> np.ndarray:
@@ -98,13 +110,24 @@ def _chance(data: Any, task: Task) -> float:
 
 def test_a_second_process_draws_the_same() -> None:
     """Contents do not hang on hash seeds, the order of tasks, or what was drawn before."""
-    script = ("import hashlib, json; from compute.tasks import mini; "
-              "print(json.dumps([hashlib.sha256(b''.join(mini._drawn(key)['default'].alternatives[0].keys.tolist()))"
-              ".hexdigest() for key in ('mini/quality', 'mini/image-choice')]))")
-    found = json.loads(subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True,
-                                      env={"PYTHONHASHSEED": "7", "PYTHONPATH": ":".join(sys.path)}).stdout)
-    here = [hashlib.sha256(b"".join(mini.load(TASKS[key])["default"].alternatives[0].keys.tolist())).hexdigest()
-            for key in ("mini/image-choice", "mini/quality")]
+    script = (
+        "import hashlib, json; from compute.tasks import mini; "
+        "print(json.dumps([hashlib.sha256(b''.join(mini._drawn(key)['default'].alternatives[0].keys.tolist()))"
+        ".hexdigest() for key in ('mini/quality', 'mini/image-choice')]))"
+    )
+    found = json.loads(
+        subprocess.run(
+            [sys.executable, "-c", script],
+            check=True,
+            capture_output=True,
+            text=True,
+            env={"PYTHONHASHSEED": "7", "PYTHONPATH": ":".join(sys.path)},
+        ).stdout
+    )
+    here = [
+        hashlib.sha256(b"".join(mini.load(TASKS[key])["default"].alternatives[0].keys.tolist())).hexdigest()
+        for key in ("mini/image-choice", "mini/quality")
+    ]
     assert found == here[::-1]
 
 
@@ -113,17 +136,29 @@ def test_nothing_of_the_suite_is_training_material() -> None:
 
     Descriptions are held apart by hash (test_drawing), so what is compared here is only a sample of the training.
     """
-    suite = {key for task in TASKS.values() for data in mini.load(task).values() for column in columns(data)
-             if column.modality == "image" for key in column.keys.tolist()}
-    trained = {content_key(png(image)) for step in range(STEPS)
-               for image in lessons.lesson(seed=0, step=step, images=128).images}
+    suite = {
+        key
+        for task in TASKS.values()
+        for data in mini.load(task).values()
+        for column in columns(data)
+        if column.modality == "image"
+        for key in column.keys.tolist()
+    }
+    trained = {
+        content_key(png(image))
+        for step in range(STEPS)
+        for image in lessons.lesson(seed=0, step=step, images=128).images
+    }
     assert len(suite) > 5000 and len(trained) > 700 and not suite & trained
 
 
 def test_more_of_a_quality_is_more_when_measured() -> None:
     """Answers of the attribute tasks against the measures themselves, taken from the encoded files."""
-    for key, measure in (("brightness", distortions.brightness), ("colorfulness", distortions.colourfulness),
-                         ("contrast", distortions.contrast)):
+    for key, measure in (
+        ("brightness", distortions.brightness),
+        ("colorfulness", distortions.colourfulness),
+        ("contrast", distortions.contrast),
+    ):
         data = mini.load(TASKS[f"mini/{key}"])["default"]
         for row in range(0, 120, 10):
             levels = measure(np.stack([pixels(column, row) for column in data.alternatives]))
@@ -143,8 +178,10 @@ def test_what_is_to_be_told_apart_differs() -> None:
 
 def test_alternatives_hold_the_same_right_image_at_every_number() -> None:
     found = mini.load(TASKS["mini/alternatives"])
-    right = [[data.alternatives[place].keys[row] for row, place in enumerate(data.answer.tolist())]
-             for data in found.values()]
+    right = [
+        [data.alternatives[place].keys[row] for row, place in enumerate(data.answer.tolist())]
+        for data in found.values()
+    ]
     assert all(keys == right[0] for keys in right)
     eight = found["8"]
     assert all(len({column.keys[row] for column in eight.alternatives}) == 8 for row in range(len(eight.names)))
@@ -157,6 +194,7 @@ def test_instances_are_ignored_by_protocol() -> None:
     assert np.bincount(medium.relevant[0]).tolist() == [6] * 24 and np.bincount(hard.relevant[0]).tolist() == [3] * 24
     assert len(medium.ignored[0]) == 24 and len(hard.ignored[0]) == 4 * 24
     for data in (medium, hard):
-        good, junk = ({(int(q), int(d)) for q, d in zip(*pairs[:2], strict=True)} for pairs in (data.relevant,
-                                                                                                data.ignored))
+        good, junk = (
+            {(int(q), int(d)) for q, d in zip(*pairs[:2], strict=True)} for pairs in (data.relevant, data.ignored)
+        )
         assert not good & junk

@@ -8,7 +8,7 @@ import datasets
 import numpy as np
 import pytest
 
-from compute.items import content_key
+from compute.content.items import content_key
 from compute.tasks import parquet
 from compute.types import BadInput, NotHere
 from tests.compute.tasks import hub_files
@@ -20,7 +20,8 @@ def pictures(count: int) -> datasets.Dataset:
     features = datasets.Features({"image": datasets.Image(), "label": LABELS})
     return datasets.Dataset.from_dict(
         {"image": [hub_files.image(at) for at in range(count)], "label": [at % 2 for at in range(count)]},
-        features=features)
+        features=features,
+    )
 
 
 @pytest.mark.parametrize("card", [True, False])

@@ -10,7 +10,7 @@ from typing import Any
 import huggingface_hub
 import pytest
 
-from compute.catalog import shipped
+from compute.catalog.catalog import shipped
 from compute.tasks import identity, mieb
 from compute.tasks.mieb import rows
 from compute.tasks.source import Source
@@ -119,8 +119,9 @@ def test_a_data_set_is_here_when_what_its_procedure_reads_is(cache: Path) -> Non
     row = rows.row(by_key["mieb/dtd"])
 
     def present() -> list[bool]:
-        return [mieb.needs(by_key[key], source=Source(offline=True)).present
-                for key in ("mieb/dtd", "mieb/dtdzeroshot")]
+        return [
+            mieb.needs(by_key[key], source=Source(offline=True)).present for key in ("mieb/dtd", "mieb/dtdzeroshot")
+        ]
 
     assert present() == [False, False]
     in_cache(cache, row.repo, row.revision, {"README.md": CARD})

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from compute import items, tasks
+from compute import tasks
+from compute.content import items
 from compute.tasks.data import (
     Choices,
     Clusters,
@@ -66,8 +67,12 @@ def test_columns_are_found_within_tuples_and_nested_shapes() -> None:
 
 
 def test_bad_contents_take_every_item_that_needs_them() -> None:
-    data = Choices(names=("0", "1", "2"), reference=text("r", "s", "t"), answer=np.array([0, 1, 0]),
-                   alternatives=(text("a", "b", "c"), text("d", "bad", "f")))
+    data = Choices(
+        names=("0", "1", "2"),
+        reference=text("r", "s", "t"),
+        answer=np.array([0, 1, 0]),
+        alternatives=(text("a", "b", "c"), text("d", "bad", "f")),
+    )
     kept = tasks.without(data, {key("bad"), key("elsewhere")})
     assert kept.names == ("0", "2")
     assert kept.answer.tolist() == [0, 0]
@@ -103,10 +108,16 @@ def test_a_class_cannot_lose_its_prompt() -> None:
 def test_a_lost_document_is_no_longer_a_right_answer_and_positions_move_up() -> None:
     data = Retrieval(
         queries=Mixed(names=("q0", "q1"), text=text("q0", "q1"), text_at=np.array([0, 1])),
-        documents=Mixed(names=("d0", "d1", "d2"), text=text("bad", "d1"), text_at=np.array([0, 1, -1]),
-                        image=items.images([b"x"], of="test"), image_at=np.array([-1, -1, 0])),
+        documents=Mixed(
+            names=("d0", "d1", "d2"),
+            text=text("bad", "d1"),
+            text_at=np.array([0, 1, -1]),
+            image=items.images([b"x"], of="test"),
+            image_at=np.array([-1, -1, 0]),
+        ),
         relevant=(np.array([0, 0, 1]), np.array([0, 1, 2]), np.array([1, 2, 3])),
-        ignored=(np.array([1]), np.array([0])), candidates=(np.array([0, 1]), np.array([1, 2])),
+        ignored=(np.array([1]), np.array([0])),
+        candidates=(np.array([0, 1]), np.array([1, 2])),
     )
     kept = tasks.without(data, {key("bad")})
     assert kept.documents.names == ("d1", "d2")

@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 
 from compute import tasks
-from compute.catalog import shipped
-from compute.items import content_key
+from compute.catalog.catalog import shipped
+from compute.content.items import content_key
 from compute.tasks.data import Choices, OddOneOut, Retrieval
 from compute.tasks.source import Source
 from compute.tasks.unisim import odd, samples
@@ -55,8 +55,10 @@ def test_every_task_of_the_benchmark_has_a_loader() -> None:
             assert tasks.needs(row, source=Source(offline=True)).repo
 
 
-@pytest.mark.parametrize("name, images, texts", [
-    ("nights", 3, 0), ("magicbrush", 2, 1), ("polaris", 1, 2), ("kadid-10k", 2, 0), ("imagenet-ooo", 3, 0)])
+@pytest.mark.parametrize(
+    "name, images, texts",
+    [("nights", 3, 0), ("magicbrush", 2, 1), ("polaris", 1, 2), ("kadid-10k", 2, 0), ("imagenet-ooo", 3, 0)],
+)
 def test_a_dry_run_counts_what_an_item_shows(name: str, images: int, texts: int) -> None:
     row = shipped().task(f"unisim/{name}")
     need = tasks.needs(row, source=Source(offline=True))
@@ -114,8 +116,10 @@ def test_koniq_draws_test_images_by_the_attribute(tmp_path: Path, name: str, bri
     unisim_files.write(tmp_path, "koniq10k")
     data = choices(tmp_path, name)
     assert data.question == ("quality" if name == "koniq-10k" else "brightness")
-    values = [(red(data.alternatives[data.answer[row]], row), red(data.alternatives[1 - data.answer[row]], row))
-              for row in range(40)]
+    values = [
+        (red(data.alternatives[data.answer[row]], row), red(data.alternatives[1 - data.answer[row]], row))
+        for row in range(40)
+    ]
     assert {good > bad for good, bad in values} == {brighter}
 
 

@@ -35,10 +35,22 @@ def table(path: Path, names: list[str], *lines: tuple) -> None:
 
 
 def nights(root: Path) -> None:
-    names = ["id", "left_vote", "right_vote", "votes", "ref_path", "left_path", "right_path", "prompt", "split",
-             "is_imagenet"]
-    lines = [(at, 1 - at % 2, at % 2, votes, f"ref/{at}.png", f"distort/{at}_0.png", f"distort/{at}_1.png", "p", split,
-              True) for at, (votes, split) in enumerate([(6, "test"), (7, "test"), (5, "test"), (9, "train")])]
+    names = [
+        "id",
+        "left_vote",
+        "right_vote",
+        "votes",
+        "ref_path",
+        "left_path",
+        "right_path",
+        "prompt",
+        "split",
+        "is_imagenet",
+    ]
+    lines = [
+        (at, 1 - at % 2, at % 2, votes, f"ref/{at}.png", f"distort/{at}_0.png", f"distort/{at}_1.png", "p", split, True)
+        for at, (votes, split) in enumerate([(6, "test"), (7, "test"), (5, "test"), (9, "train")])
+    ]
     table(root / "nights/data.csv", names, *lines)
     for at, line in enumerate(lines):
         for place, name in enumerate(line[4:7]):
@@ -59,8 +71,12 @@ def pieapp(root: Path) -> None:
     (root / "pie_app").mkdir(parents=True)
     (root / "pie_app/test_reference_list.txt").write_text("scene1.png\n")
     names = [" ref. image", " distorted image A", " distorted image B", " preference for A"]
-    lines = [("scene1.png", "a.png", "b.png", 0.9), ("scene1.png", "a.png", "c.png", 0.5),
-             ("scene1.png", "scene1.png", "c.png", 0.9), ("scene1.png", "b.png", "c.png", 0.1)]
+    lines = [
+        ("scene1.png", "a.png", "b.png", 0.9),
+        ("scene1.png", "a.png", "c.png", 0.5),
+        ("scene1.png", "scene1.png", "c.png", 0.9),
+        ("scene1.png", "b.png", "c.png", 0.1),
+    ]
     table(root / "pie_app/labels/test/scene1_pairwise_labels.csv", names, *lines)
     picture(root / "pie_app/reference_images/test/scene1.png", 1)
     for at, name in enumerate("abc"):
@@ -77,11 +93,17 @@ def kadid(root: Path) -> None:
 
 def koniq(root: Path) -> None:
     names = [f"{at}.jpg" for at in range(1, 5)]
-    table(root / "koniq10k/koniq10k_distributions_sets.csv", ["image_name", "MOS", "set"],
-          *[(name, at * 10, "test" if at < 3 else "training") for at, name in enumerate(names)])
+    table(
+        root / "koniq10k/koniq10k_distributions_sets.csv",
+        ["image_name", "MOS", "set"],
+        *[(name, at * 10, "test" if at < 3 else "training") for at, name in enumerate(names)],
+    )
     attributes = ["brightness", "contrast", "colorfulness", "sharpness"]
-    table(root / "koniq10k/koniq10k_indicators.csv", ["image_id", *attributes],
-          *[(at, 1 / at, at, at, at) for at in range(1, 5)])
+    table(
+        root / "koniq10k/koniq10k_indicators.csv",
+        ["image_id", *attributes],
+        *[(at, 1 / at, at, at, at) for at in range(1, 5)],
+    )
     for at, name in enumerate(names):
         picture(root / "koniq10k/1024x768" / name, 40 * at)
 
@@ -111,8 +133,14 @@ def agiqa(root: Path) -> None:
 
 
 def hpdv2(root: Path) -> None:
-    rows = [{"prompt": f"prompt {at}", "image_path": [f"{at}_{place}.jpg" for place in range(9)],
-             "rank": [(place + at) % 9 for place in range(9)]} for at in range(3)]
+    rows = [
+        {
+            "prompt": f"prompt {at}",
+            "image_path": [f"{at}_{place}.jpg" for place in range(9)],
+            "rank": [(place + at) % 9 for place in range(9)],
+        }
+        for at in range(3)
+    ]
     rows.append({"prompt": "damaged", "image_path": ["00006811.jpg", "x.jpg"], "rank": [0, 1]})
     (root / "hpdv2").mkdir(parents=True)
     (root / "hpdv2/test.json").write_text(json.dumps(rows))
@@ -123,12 +151,17 @@ def hpdv2(root: Path) -> None:
 
 def magicbrush(root: Path) -> None:
     def row(kind: str, *images: str) -> dict:
-        return {"metadata": {"dataset": kind}, "image": list(images),
-                "conversations": [{"value": "?"}, {"value": "make it red"}]}
+        return {
+            "metadata": {"dataset": kind},
+            "image": list(images),
+            "conversations": [{"value": "?"}, {"value": "make it red"}],
+        }
 
-    rows = [row("MagicBrush", "MagicBrush/train/a.png", "MagicBrush/train/b.png"),
-            row("MagicBrush-Diff", "MagicBrush/train/a.png", "MagicBrush/train/b.png"),
-            row("MagicBrush", *[f"MagicBrush/train/{name}.png" for name in "abc"])]
+    rows = [
+        row("MagicBrush", "MagicBrush/train/a.png", "MagicBrush/train/b.png"),
+        row("MagicBrush-Diff", "MagicBrush/train/a.png", "MagicBrush/train/b.png"),
+        row("MagicBrush", *[f"MagicBrush/train/{name}.png" for name in "abc"]),
+    ]
     (root / "MagicBrush").mkdir(parents=True)
     (root / "MagicBrush/test.json").write_text(json.dumps(rows))
     for at, name in enumerate("ab"):
@@ -136,8 +169,15 @@ def magicbrush(root: Path) -> None:
 
 
 def hq_edit(root: Path) -> None:
-    rows = [{"metadata": {"dataset": kind}, "image": ["HQ-Edit/images/a.png", "HQ-Edit/images/b.png"],
-             "input": "a cat", "output": "a dog"} for kind in ("HQ-Edit", "HQ-Edit-Diff")]
+    rows = [
+        {
+            "metadata": {"dataset": kind},
+            "image": ["HQ-Edit/images/a.png", "HQ-Edit/images/b.png"],
+            "input": "a cat",
+            "output": "a dog",
+        }
+        for kind in ("HQ-Edit", "HQ-Edit-Diff")
+    ]
     for at, name in enumerate("ab"):
         picture(root / "HQ-Edit/images" / f"{name}.png", at)
     (root / "HQ-Edit/test.json").write_text(json.dumps(rows))
@@ -147,18 +187,29 @@ def cd_coco(root: Path) -> None:
     votes = ["OFA", "GIT", "Our", "ExpNet-v2", "BLIP-2", "ViT-GPT2"]
     said = ["OFA_Huge", "GIT_Large", "Ensemble", "ExpansionNet_v2", "BLIP_2", "ViT_GPT2"]
     place = root / "coco-triplets"
-    table(place / "resources/expert_worker_results_extended.csv", ["Image_URL", "max_score", *votes],
-          ("one.jpg", 3, 3, 0, 0, 1, 1, 1), ("two.jpg", 2, 2, 0, 0, 0, 0, 0))
-    table(place / "resources/all_captions_extended.csv", ["fname", *said],
-          *[(name, *[f"{model} of {name}" for model in said]) for name in ("one.jpg", "two.jpg")])
+    table(
+        place / "resources/expert_worker_results_extended.csv",
+        ["Image_URL", "max_score", *votes],
+        ("one.jpg", 3, 3, 0, 0, 1, 1, 1),
+        ("two.jpg", 2, 2, 0, 0, 0, 0, 0),
+    )
+    table(
+        place / "resources/all_captions_extended.csv",
+        ["fname", *said],
+        *[(name, *[f"{model} of {name}" for model in said]) for name in ("one.jpg", "two.jpg")],
+    )
     for at, name in enumerate(("one.jpg", "two.jpg")):
         picture(place / "coco/images/val2014" / name, at)
 
 
 def polaris(root: Path) -> None:
-    table(root / "polaris/polaris_test.csv", ["img", "refs", "cand", "score"],
-          ("a.jpg", "['A cat.', 'A pet.']", "a car", 0.25), ("a.jpg", "['A dog.']", "a dog", 0.0),
-          ("a.jpg", "['A dog.']", "a cow", 0.75))
+    table(
+        root / "polaris/polaris_test.csv",
+        ["img", "refs", "cand", "score"],
+        ("a.jpg", "['A cat.', 'A pet.']", "a car", 0.25),
+        ("a.jpg", "['A dog.']", "a dog", 0.0),
+        ("a.jpg", "['A dog.']", "a cow", 0.75),
+    )
     picture(root / "polaris/images/a.jpg", 1)
 
 
@@ -175,17 +226,36 @@ def imagenet(root: Path, *, classes: int = 1000) -> None:
 def landmarks(root: Path) -> None:
     for name in ("roxford5k", "rparis6k"):
         place = root / "retrieval/revisitop" / name
-        truth = {"imlist": ["a", "b", "c", "d"], "qimlist": ["q", "r"],
-                 "gnd": [{"bbx": [0, 0, 5, 5], "easy": np.array([0]), "hard": np.array([1]), "junk": np.array([3])},
-                         {"bbx": [0, 0, 5, 5], "easy": [2], "hard": [], "junk": []}]}
+        truth = {
+            "imlist": ["a", "b", "c", "d"],
+            "qimlist": ["q", "r"],
+            "gnd": [
+                {"bbx": [0, 0, 5, 5], "easy": np.array([0]), "hard": np.array([1]), "junk": np.array([3])},
+                {"bbx": [0, 0, 5, 5], "easy": [2], "hard": [], "junk": []},
+            ],
+        }
         for at, image in enumerate("abcdqr"):
             picture(place / "jpg" / f"{image}.jpg", at)
         (place / f"gnd_{name}.pkl").write_bytes(pickle.dumps(truth, protocol=2))
 
 
-BUILDERS = {"nights": nights, "bapps": bapps, "pie_app": pieapp, "kadid10k": kadid, "koniq10k": koniq, "PIPAL": pipal,
-            "sice": sice, "agiqa-3k": agiqa, "hpdv2": hpdv2, "MagicBrush": magicbrush, "HQ-Edit": hq_edit,
-            "coco-triplets": cd_coco, "polaris": polaris, "imagenet": imagenet, "retrieval": landmarks}
+BUILDERS = {
+    "nights": nights,
+    "bapps": bapps,
+    "pie_app": pieapp,
+    "kadid10k": kadid,
+    "koniq10k": koniq,
+    "PIPAL": pipal,
+    "sice": sice,
+    "agiqa-3k": agiqa,
+    "hpdv2": hpdv2,
+    "MagicBrush": magicbrush,
+    "HQ-Edit": hq_edit,
+    "coco-triplets": cd_coco,
+    "polaris": polaris,
+    "imagenet": imagenet,
+    "retrieval": landmarks,
+}
 
 
 def write(root: Path, *names: str, packed: bool = False) -> Path:
@@ -219,8 +289,14 @@ def rewards(root: Path) -> None:
                 data = io.BytesIO()
                 Image.new("RGB", (4, 4), (rank, len(prompt), 9)).save(data, format="WEBP")
                 archive.writestr(f"{prompt}_{rank}.webp", data.getvalue())
-                rows.append({"image_path": f"images/validation/{prompt}_{rank}.webp", "prompt_id": prompt,
-                             "prompt": f"text of {prompt}", "rank": rank})
+                rows.append(
+                    {
+                        "image_path": f"images/validation/{prompt}_{rank}.webp",
+                        "prompt_id": prompt,
+                        "prompt": f"text of {prompt}",
+                        "rank": rank,
+                    }
+                )
     pq.write_table(pa.Table.from_pylist(rows), place / "metadata-validation.parquet")
 
 
@@ -229,5 +305,6 @@ def cifar(root: Path) -> None:
     features = datasets.Features({"img": datasets.Image(), "fine_label": datasets.Value("int64")})
     rows = datasets.Dataset.from_dict(
         {"img": [hub_files.image(at) for at in range(200)], "fine_label": [at % 100 for at in range(200)]},
-        features=features)
+        features=features,
+    )
     hub_files.write(root / CIFAR, {("default", "test"): rows})

@@ -16,7 +16,7 @@ from transformers import AutoTokenizer, CLIPModel, CLIPProcessor
 from typer.testing import CliRunner
 
 from compute.__main__ import app
-from compute.store import ROOT
+from compute.database.store import ROOT
 from compute.tasks import mini
 from compute.training import lessons, losses, tiny, tokens
 from compute.types import BadInput
@@ -49,8 +49,9 @@ def test_contrast_is_the_cross_entropy_without_other_truths() -> None:
     """Against a loop in numpy that writes out each softmax over the pairs that are left."""
     rng = np.random.default_rng(0)
     n, scale = 5, 4.0
-    images, texts = (x / np.linalg.norm(x, axis=1, keepdims=True) for x in (rng.normal(size=(n, 6)),
-                                                                           rng.normal(size=(n * 3, 6))))
+    images, texts = (
+        x / np.linalg.norm(x, axis=1, keepdims=True) for x in (rng.normal(size=(n, 6)), rng.normal(size=(n * 3, 6)))
+    )
     true = rng.random((n, n * 3)) < 0.3
     true[np.arange(n)[:, None], 3 * np.arange(n)[:, None] + np.arange(3)] = [True, True, False]
     logits, total = scale * images @ texts.T, 0.0

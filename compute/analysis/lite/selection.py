@@ -1,0 +1,271 @@
+"""A small suite that ranks like the whole one, after MIEB section 6.3.
+
+MIEB drops tasks whose mean correlation with the others is high, looks at clusters of the rest (`projection`),
+and picks by hand across clusters and categories, without the costliest tasks. Here the pick is a rule: after
+the same dropping, tasks are added one at a time, each category first, always the one that brings the order of
+the models by mean closest to the order of the whole suite. The agreement is measured on the models it was
+chosen on, so it flatters: look at `fidelity` on models that took no part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from compute.analysis import correlation as correlations
+from compute.analysis import ranking
+from compute.analysis.lite import search as agreement
+from compute.types import BadInput, Undefined
+
+THRESHOLDS = (0.5, 0.45)  # MIEB section 6.3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Redundancy:
+    """Tasks kept and dropped, the dropped in the order they went."""
+
+    kept: NDArray[np.int64]
+    dropped: NDArray[np.int64]
+    mean_correlation: NDArray[np.float64]  # [dropped], with the tasks that remained when it went
+    threshold: NDArray[np.float64]  # [dropped], the one it exceeded
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """A chosen subset. `path` tells the order of choice and what each step reached."""
+
+    chosen: NDArray[np.int64]  # sorted
+    path: NDArray[np.int64]  # as chosen
+    agreement: NDArray[np.float64]  # [chosen], Spearman with the whole suite after each step
+    dropped: NDArray[np.int64]  # as redundant
+    hours: float  # of the subset; NaN where hours are not given
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fidelity:
+    """How well a subset stands for the whole, over the models ranked by both."""
+
+    spearman: float
+    pearson: float
+    n_models: int
+    largest_rank_change: int
+    largest_change_model: int  # the first model with that change
+    rank_full: NDArray[np.int64]  # [models], among those ranked by both; UNRANKED for others
+    rank_lite: NDArray[np.int64]
+    runs_full: int  # scores in the table
+    runs_lite: int
+    runs_saved: int
+    hours_saved: float  # per model; NaN where hours are not given
+
+
+def drop_redundant(
+    *,
+    correlation: ArrayLike,
+    thresholds: tuple[float, ...] = THRESHOLDS,
+    protect: Callable[[NDArray[np.int64], int], bool] | None = None,
+) -> Redundancy:
+    """Drop, one at a time, the task with the highest mean correlation with the rest, while above a threshold.
+
+    correlation [tasks, tasks], NaN undefined and left out of the means; thresholds in turn, MIEB's by
+    default. Ties go to the first task. `protect(kept, task)` may veto a drop. Source: MIEB section 6.3.
+    """
+    r = np.array(correlation, dtype=float)
+    if r.ndim != 2 or r.shape[0] != r.shape[1]:
+        raise BadInput(f"A correlation matrix must be square, got shape {r.shape}.")
+    np.fill_diagonal(r, np.nan)
+    there = (~np.isnan(r)).astype(float)
+    r = np.nan_to_num(r, nan=0.0)
+    kept = np.ones(len(r), bool)
+    dropped: list[tuple[int, float, float]] = []
+    for threshold in thresholds:
+        held = np.zeros(len(r), bool)
+        while True:
+            count = there @ kept
+            mean = np.divide(r @ kept, count, out=np.full(len(r), -np.inf), where=count > 0)
+            mean[~kept | held] = -np.inf
+            task = int(np.argmax(np.round(mean, 12))) if len(mean) else 0
+            if not len(mean) or not mean[task] > threshold:
+                break
+            if protect is not None and protect(np.flatnonzero(kept), task):
+                held[task] = True
+                continue
+            kept[task] = False
+            dropped.append((task, float(mean[task]), threshold))
+    return Redundancy(
+        kept=np.flatnonzero(kept),
+        dropped=np.array([task for task, _, _ in dropped], np.int64),
+        mean_correlation=np.array([mean for _, mean, _ in dropped], float),
+        threshold=np.array([threshold for _, _, threshold in dropped], float),
+    )
+
+
+def select(
+    *,
+    scores: ArrayLike,
+    categories: ArrayLike,
+    size: int | None = None,
+    hours_budget: float | None = None,
+    hours: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    aggregate: str = ranking.CATEGORY_MEAN,
+    higher: ArrayLike | None = None,
+    thresholds: tuple[float, ...] = THRESHOLDS,
+    method: str = "spearman",
+    keep_categories: bool = True,
+    exclude: ArrayLike = (),
+    progress: Callable[[int, int], None] | None = None,
+) -> Selection:
+    """Choose `size` tasks, or tasks within `hours_budget`, that order models like the whole suite.
+
+    scores [models, tasks], NaN missing; hours [tasks], per model; exclude: task indices never to choose;
+    weights, aggregate and higher as in `ranking.aggregate`. `method` is the correlation used for dropping.
+    First redundant tasks go (`drop_redundant`; the last dropped come back if fewer than `size` remain), then
+    tasks are added greedily by Spearman with the full mean, ties by Pearson, then fewer hours, then the lower
+    index; with `keep_categories` every category with a task to choose gets one first, and its last task is
+    never dropped. Within a budget, a second pass weighs gain by hours (`progress` starts again), and the best
+    stretch of the better pass is kept.
+    Deterministic. `progress(done, steps)` is called after each step. Raises BadInput where the request cannot
+    be met.
+    """
+    x = ranking.table(scores)
+    tasks = x.shape[1]
+    if (size is None) == (hours_budget is None):
+        raise BadInput("Give either size or hours_budget: the one says how many tasks, the other how long.")
+    full = ranking.aggregate(scores=x, categories=categories, weights=weights, aggregate=aggregate, higher=higher)
+    models = ~np.isnan(full.mean)
+    if models.sum() < 3:
+        raise BadInput(f"Only {int(models.sum())} models have a mean on the whole suite; choosing needs 3 or more.")
+    codes = np.asarray(categories)
+    w = np.ones(int(codes.max()) + 1) if weights is None else np.asarray(weights, float)
+    allowed = np.setdiff1d(np.flatnonzero(w[codes] > 0), np.asarray(exclude, int))
+    cost = _hours(hours, tasks=tasks, needed=allowed if hours_budget is not None else allowed[:0])
+
+    def last_of_category(kept: NDArray[np.int64], task: int) -> bool:
+        return keep_categories and int((codes[allowed[kept]] == codes[allowed[task]]).sum()) == 1
+
+    r = correlations.correlate(scores=x[:, allowed], method=method).r
+    gone = drop_redundant(correlation=r, thresholds=thresholds, protect=last_of_category)
+    back = 0 if size is None else max(0, size - len(gone.kept))
+    split = len(gone.dropped) - back
+    pool = np.sort(allowed[np.concatenate([gone.kept, gone.dropped[max(split, 0) :]])])
+    if not len(pool):
+        raise BadInput("No task to choose from: all are excluded or have weight 0.")
+    needed = len(np.unique(codes[pool])) if keep_categories else 1
+    if size is not None and not needed <= size <= len(pool):
+        raise BadInput(
+            f"Cannot choose {size} tasks: there are {len(pool)} to choose from, {needed} categories to keep."
+        )
+    search = agreement.Search(
+        x=x[models],
+        target=full.mean[models],
+        codes=codes,
+        weights=w,
+        by_category=aggregate == ranking.CATEGORY_MEAN,
+        cost=np.nan_to_num(cost, nan=0.0),
+        keep_categories=keep_categories,
+    )
+    if size is not None:
+        path, reached = search.run(pool=pool, size=size, budget=np.inf, per_hour=False, progress=progress)
+    else:
+        path, reached = _within(search, pool=pool, budget=float(hours_budget), progress=progress)
+    return Selection(
+        chosen=np.sort(path),
+        path=path,
+        agreement=reached[:, 0],
+        dropped=allowed[gone.dropped[: max(split, 0)]],
+        hours=float(cost[path].sum()),
+    )
+
+
+def _within(
+    search: agreement.Search,
+    *,
+    pool: NDArray[np.int64],
+    budget: float,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    cheapest = [search.cost[pool[search.codes[pool] == c]].min() for c in np.unique(search.codes[pool])]
+    least = sum(cheapest) if search.keep_categories else min(cheapest)
+    if least > budget:
+        raise BadInput(f"{budget:g} hours do not suffice: the cheapest choice takes {least:g}.")
+    found = []
+    for per_hour in (False, True):
+        path, reached = search.run(pool=pool, size=len(pool), budget=budget, per_hour=per_hour, progress=progress)
+        first = len(np.unique(search.codes[path])) - 1 if search.keep_categories else 0
+        rounded = np.round(reached, 9)
+        best = max(range(first, len(path)), key=lambda i: (rounded[i, 0], rounded[i, 1], -i))
+        found.append((tuple(rounded[best]), path[: best + 1], reached[: best + 1]))
+    winner = max(found, key=lambda item: item[0])
+    return winner[1], winner[2]
+
+
+def _hours(hours: ArrayLike | None, *, tasks: int, needed: ArrayLike = ()) -> NDArray[np.float64]:
+    cost = np.full(tasks, np.nan) if hours is None else np.asarray(hours, float)
+    if cost.shape != (tasks,) or (cost < 0).any():
+        raise BadInput(f"hours must be {tasks} numbers >= 0, one a task, got shape {cost.shape}.")
+    unknown = int(np.isnan(cost[np.asarray(needed, int)]).sum())
+    if unknown:
+        raise BadInput(f"A budget needs the hours of every task; {unknown} are unknown. Exclude these tasks.")
+    return cost
+
+
+def fidelity(
+    *,
+    scores: ArrayLike,
+    categories: ArrayLike,
+    chosen: ArrayLike,
+    weights: ArrayLike | None = None,
+    aggregate: str = ranking.CATEGORY_MEAN,
+    higher: ArrayLike | None = None,
+    minimum_coverage: float = 0.0,
+    hours: ArrayLike | None = None,
+) -> Fidelity:
+    """How well the tasks `chosen` stand for the whole suite, in the figures of MIEB section 6.3.
+
+    scores [models, tasks], chosen: task indices, others as in `ranking.aggregate`; a category without a
+    chosen task drops out of the lite mean. Correlations and ranks are over the models with both means. Raises
+    Undefined for fewer than 3 such models or constant means.
+    """
+    x = ranking.table(scores)
+    pick = np.unique(np.asarray(chosen, int))
+    if not len(pick) or pick[0] < 0 or pick[-1] >= x.shape[1]:
+        raise BadInput(f"chosen must hold task indices from 0 to {x.shape[1] - 1}, got {len(pick)} of them.")
+    codes = np.asarray(categories)
+    up = ranking.directions(higher=higher, tasks=x.shape[1])
+    full, lite = (
+        ranking.aggregate(
+            scores=x[:, columns],
+            categories=codes[columns],
+            weights=weights,
+            aggregate=aggregate,
+            higher=up[columns],
+            minimum_coverage=minimum_coverage,
+        )
+        for columns in (np.arange(x.shape[1]), pick)
+    )
+    both = np.flatnonzero(~np.isnan(full.mean) & ~np.isnan(lite.mean))
+    if len(both) < 3 or np.ptp(full.mean[both]) == 0 or np.ptp(lite.mean[both]) == 0:
+        raise Undefined(f"No agreement to measure: {len(both)} models have both means, and they must differ.")
+    rank_full, rank_lite = np.full(len(x), ranking.UNRANKED), np.full(len(x), ranking.UNRANKED)
+    rank_full[both] = ranking.rank(full.mean[both], higher=full.higher_is_better)
+    rank_lite[both] = ranking.rank(lite.mean[both], higher=lite.higher_is_better)
+    change = np.abs(rank_full - rank_lite)
+    means = np.stack([full.mean[both], lite.mean[both]], axis=1)
+    runs_full, runs_lite = int((~np.isnan(x)).sum()), int((~np.isnan(x[:, pick])).sum())
+    cost = _hours(hours, tasks=x.shape[1])
+    return Fidelity(
+        spearman=float(correlations.correlate(scores=means, method="spearman", minimum=3).r[0, 1]),
+        pearson=float(correlations.correlate(scores=means, method="pearson", minimum=3).r[0, 1]),
+        n_models=len(both),
+        largest_rank_change=int(change.max()),
+        largest_change_model=int(change.argmax()),
+        rank_full=rank_full,
+        rank_lite=rank_lite,
+        runs_full=runs_full,
+        runs_lite=runs_lite,
+        runs_saved=runs_full - runs_lite,
+        hours_saved=float(cost.sum() - cost[pick].sum()),
+    )

@@ -1,0 +1,203 @@
+"""A smaller suite: which tasks, how well they stand for the whole, what is saved; after MIEB section 6.3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compute.analysis import correlation, ranking
+from compute.analysis.lite import selection as lite
+from compute.analysis.suite import SuiteScores, Whole, whole
+from compute.types import BadInput
+
+
+@dataclass(frozen=True, kw_only=True)
+class Smaller:
+    """What was chosen from, what was chosen, and how well it stands for the whole."""
+
+    scores: SuiteScores
+    whole: Whole
+    selection: lite.Selection
+    fidelity: lite.Fidelity
+
+
+def choose(
+    scores: SuiteScores,
+    *,
+    size: int | None = None,
+    hours: float | None = None,
+    thresholds: tuple[float, ...] = lite.THRESHOLDS,
+    method: str = "spearman",
+    exclude: tuple[str, ...] = (),
+) -> Smaller:
+    """Chooses `size` tasks, or tasks within `hours` a model, that rank models like the whole suite.
+
+    Tasks without a figure of their own for every model, excluded ones and, within a budget, those of unknown hours are
+    never chosen. Raises BadInput or Undefined where the request cannot be met.
+    """
+    ready, never, cost = _ready(scores, hours=hours, exclude=exclude)
+    rule = {"scores": ready.scores, "categories": scores.codes, "aggregate": scores.aggregate, "higher": scores.higher}
+    selection = lite.select(
+        **rule, size=size, hours_budget=hours, hours=cost, thresholds=thresholds, method=method, exclude=never
+    )
+    return Smaller(
+        scores=scores, whole=ready, selection=selection, fidelity=lite.fidelity(**rule, chosen=selection.chosen)
+    )
+
+
+def _ready(
+    scores: SuiteScores, *, hours: float | None, exclude: tuple[str, ...]
+) -> tuple[Whole, NDArray[np.int64], NDArray[np.float64]]:
+    """The whole suite, the tasks never to choose, and what each task costs."""
+    unknown = sorted(set(exclude) - set(scores.tasks))
+    if unknown:
+        raise BadInput(f"{scores.suite} has no task {unknown[0]!r}. List them: python -m compute list tasks")
+    ready = whole(scores)
+    never = np.setdiff1d(np.arange(len(scores.tasks)), ready.candidates)
+    cost = scores.hours
+    if hours is not None:
+        if np.isnan(cost[ready.candidates]).all():
+            raise BadInput(
+                "No task of this suite has a known running time: import result files that say theirs "
+                "(python -m compute import mteb-results), or give a number of tasks."
+            )
+        never = np.union1d(never, np.flatnonzero(np.isnan(cost)))
+        cost = np.nan_to_num(cost, nan=0.0)
+    never = np.union1d(never, [scores.tasks.index(task) for task in exclude]).astype(int)
+    return ready, never, cost
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldOut:
+    """How tasks chosen on some models order others, over several splits of the models into halves."""
+
+    spearman: tuple[float, ...]  # one a split and direction
+    n_models: int  # in the smaller half
+
+    @property
+    def median(self) -> float:
+        """The middle of the correlations."""
+        return float(np.median(self.spearman))
+
+
+SPLITS = 5
+
+
+def held_out(
+    scores: SuiteScores,
+    *,
+    size: int | None = None,
+    hours: float | None = None,
+    thresholds: tuple[float, ...] = lite.THRESHOLDS,
+    method: str = "spearman",
+    splits: int = SPLITS,
+    seed: int = 0,
+) -> HeldOut:
+    """Chooses on one half of the models and measures the Spearman correlation with the whole on the other half.
+
+    The models are halved `splits` times at random, and each half is chosen on once. Which tasks may be chosen at all is
+    settled on all models, as for the shown choice. Deterministic for a seed. Raises BadInput below 8 models.
+    """
+    ready, never, cost = _ready(scores, hours=hours, exclude=())
+    total = len(ready.rows)
+    if total < 8:
+        raise BadInput(f"Only {total} models have the mean of {scores.suite}; halves to compare need 8 or more.")
+    rule = {"categories": scores.codes, "aggregate": scores.aggregate, "higher": scores.higher}
+    draw, found = np.random.default_rng(seed), []
+    for _ in range(splits):
+        order = draw.permutation(total)
+        halves = order[: total // 2], order[total // 2 :]
+        for inside, outside in (halves, halves[::-1]):
+            selection = lite.select(
+                scores=ready.scores[inside],
+                size=size,
+                hours_budget=hours,
+                hours=cost,
+                thresholds=thresholds,
+                method=method,
+                exclude=never,
+                **rule,
+            )
+            kept = lite.fidelity(scores=ready.scores[outside], chosen=selection.chosen, **rule)
+            found.append(kept.spearman)
+    return HeldOut(spearman=tuple(found), n_models=total // 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """How two suites' means agree over the models that have both."""
+
+    spearman: float
+    pearson: float
+    n_models: int
+    largest_rank_change: int
+    model: str  # the first model with that change
+    tasks: int  # of the smaller suite
+
+
+def between(scores: SuiteScores, other: SuiteScores) -> Agreement:
+    """The whole suite `scores` beside another that exists, `other`, in the figures of MIEB section 6.3."""
+    means = []
+    for part in (scores, other):
+        ready = whole(part)
+        mean = ranking.aggregate(
+            scores=ready.scores, categories=part.codes, aggregate=part.aggregate, higher=part.higher
+        ).mean
+        means.append({part.models[row]: value for row, value in zip(ready.rows, mean, strict=True)})
+    models = [model for model in means[0] if model in means[1]]
+    if len(models) < 3:
+        raise BadInput(f"Only {len(models)} models have the mean of both {scores.suite} and {other.suite}.")
+    pair = np.array([[mean[model] for mean in means] for model in models])
+    change = np.abs(ranking.rank(pair[:, 0], higher=True) - ranking.rank(pair[:, 1], higher=True))
+    r = {
+        method: float(correlation.correlate(scores=pair, method=method, minimum=3).r[0, 1])
+        for method in ("spearman", "pearson")
+    }
+    return Agreement(
+        **r,
+        n_models=len(models),
+        largest_rank_change=int(change.max()),
+        model=models[int(change.argmax())],
+        tasks=len(other.tasks),
+    )
+
+
+def lines(result: Smaller) -> Iterator[str]:
+    """The choice as text: the figures first, then one task a line in the order of choice."""
+    scores, chosen, kept = result.scores, result.selection, result.fidelity
+    model = scores.models[result.whole.rows[kept.largest_change_model]]
+    yield (
+        f"{scores.suite}: {len(chosen.chosen)} of {len(scores.tasks)} tasks, chosen on the {len(result.whole.rows)} "
+        f"models with its mean"
+    )
+    yield (
+        f"Spearman {kept.spearman:.3f}, Pearson {kept.pearson:.3f} with the whole, on the same models; "
+        f"largest change of rank {kept.largest_rank_change} ({model})"
+    )
+    saved = len(scores.tasks) - len(chosen.chosen)
+    yield f"{saved} runs a model saved; {len(chosen.dropped)} tasks dropped as redundant"
+    if not np.isnan(chosen.hours):
+        yield f"{chosen.hours:.1f} hours a model by the imported running times; their hardware is not known"
+    absent = len(scores.tasks) - len(result.whole.candidates)
+    if absent:
+        yield f"{absent} tasks could not be chosen: not every model has a figure of its own there"
+    width = max(len(task) for task in scores.tasks)
+    for step, task in enumerate(chosen.path):
+        yield (
+            f"{step + 1:>4}  {scores.tasks[task]:<{width}}  {scores.categories[scores.codes[task]]}  "
+            f"Spearman {chosen.agreement[step]:.3f}"
+        )
+
+
+def thresholds(text: str) -> tuple[float, ...]:
+    """`0.5,0.45` as numbers, highest first. Raises BadInput."""
+    try:
+        values = tuple(float(part) for part in text.split(",") if part.strip())
+    except ValueError as error:
+        raise BadInput(f"Thresholds are numbers between -1 and 1, such as 0.5,0.45; got {text!r}") from error
+    if any(not -1 <= value <= 1 for value in values) or list(values) != sorted(values, reverse=True):
+        raise BadInput(f"Thresholds lie between -1 and 1, the highest first; got {text!r}")
+    return values

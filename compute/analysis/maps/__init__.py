@@ -1,0 +1,1 @@
+"""Maps in two dimensions: of tasks, models, images; and of the patches of two images."""

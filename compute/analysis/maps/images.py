@@ -1,0 +1,100 @@
+"""One task's items on a map: near each other where the model finds them alike (MIEB Figure 2).
+
+UMAP keeps neighbours, not distances: how near two far groups lie says nothing. `trustworthiness` says how far even
+the neighbours can be believed. umap and scikit-learn are imported when a map is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from compute.types import BadInput, Undefined
+
+FEWEST = 5  # items; a map of fewer has no neighbourhoods
+TRUST_NEIGHBORS = 15
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemMap:
+    """Where each item lies, and what it takes to make the map again."""
+
+    xy: NDArray[np.float64]  # [items, 2], no unit
+    trustworthiness: float  # in [0, 1], over the nearest `trust_neighbors`, by cosine
+    settings: Mapping[str, str | int | float]
+
+
+def chosen(count: int, *, most: int, seed: int) -> NDArray[np.int64]:
+    """Which of `count` items are on a map of at most `most`: all of them, or as many drawn by lot, in rising order."""
+    if count <= most:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(seed).choice(count, size=most, replace=False))
+
+
+def place(*, vectors: ArrayLike, seed: int = 0, n_neighbors: int = 15, min_dist: float = 0.1) -> ItemMap:
+    """UMAP of embeddings [items, d] by cosine, begun from their first two principal components.
+
+    The same seed, settings and library versions give the same map. Raises Undefined for fewer than 5 items or
+    embeddings without spread, BadInput for settings that make no map and for an embedding that is not finite.
+    Source: MIEB Figure 2, whose settings are not stated; these defaults are UMAP's own.
+    """
+    x = np.asarray(vectors, dtype=np.float64)
+    if n_neighbors < 2 or not 0 <= min_dist <= 1:
+        raise BadInput(f"A map needs n_neighbors >= 2 and min_dist in [0, 1]: {n_neighbors}, {min_dist:g}")
+    if x.ndim != 2 or not np.isfinite(x).all():
+        raise BadInput("A map is made of embeddings [items, dimensions] that are all finite")
+    if len(x) < FEWEST:
+        raise Undefined(f"Only {len(x)} items are there; a map needs {FEWEST}")
+    lengths = np.linalg.norm(x, axis=1, keepdims=True)
+    unit = x / np.where(lengths > 0, lengths, 1)
+    start = _start(unit)
+    near, trust = min(n_neighbors, len(x) - 1), min(TRUST_NEIGHBORS, (len(x) - 1) // 2)
+    import sklearn
+    import umap
+    from sklearn.manifold import trustworthiness
+
+    # Of vectors of length 1 the Euclidean distance orders as the cosine does, and is what both libraries do fastest.
+    reducer = umap.UMAP(
+        metric="euclidean", init=start, n_neighbors=near, min_dist=min_dist, random_state=seed, n_jobs=1
+    )
+    flat = _turned(np.asarray(reducer.fit_transform(unit.astype(np.float32)), dtype=float))
+    return ItemMap(
+        xy=flat,
+        trustworthiness=float(trustworthiness(unit, flat, n_neighbors=trust)),
+        settings={
+            "seed": seed,
+            "n_neighbors": near,
+            "min_dist": min_dist,
+            "trust_neighbors": trust,
+            "distance": "euclidean of vectors of length 1",
+            "start": "principal components",
+            "umap-learn": umap.__version__,
+            "scikit-learn": sklearn.__version__,
+            "numpy": np.__version__,
+        },
+    )
+
+
+def _turned(xy: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same map [items, 2] about its centre, its longest extent lying across: pages are wider than high."""
+    centred = xy - xy.mean(axis=0)
+    _, _, axes = np.linalg.svd(centred, full_matrices=False)
+    turned = centred @ axes.T
+    return turned * np.where(turned[np.abs(turned).argmax(axis=0), [0, 1]] < 0, -1, 1)
+
+
+def _start(unit: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The first two principal components [items, 2], each axis from 0 to 10; signs are fixed, so no lot is drawn."""
+    centred = unit - unit.mean(axis=0)
+    left, spread, _ = np.linalg.svd(centred, full_matrices=False)
+    if spread[0] <= 1e-9 * np.sqrt(len(unit)):
+        raise Undefined("The model gives every item the same embedding: there is nothing to lay out")
+    xy = np.zeros((len(unit), 2))
+    axes = min(2, len(spread))
+    xy[:, :axes] = left[:, :axes] * spread[:axes]
+    xy *= np.where(xy[np.abs(xy).argmax(axis=0), [0, 1]] < 0, -1, 1)
+    span = np.ptp(xy, axis=0)
+    return (10 * (xy - xy.min(axis=0)) / np.where(span > 0, span, 1)).astype(np.float32)

@@ -1,0 +1,197 @@
+"""Maps in two dimensions: tasks beside tasks that rank models alike, models beside models with like profiles.
+
+UMAP keeps neighbours, not distances: how near two far groups lie says nothing. `trustworthiness` says how far
+even the neighbours can be believed. umap and scikit-learn are imported when a map is made; importing umap
+alone takes seconds.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from compute.analysis import ranking
+from compute.types import BadInput, Undefined
+
+OUTLIER = -1  # HDBSCAN's label of points in no cluster; also of rows that could not be placed
+FEWEST = 5  # points; a map of fewer has no neighbourhoods
+
+
+@dataclass(frozen=True, kw_only=True)
+class Projection:
+    """A map and what it takes to make it again."""
+
+    xy: NDArray[np.float64]  # [rows, 2], no unit; NaN: not placed
+    labels: NDArray[np.int64]  # [rows], cluster or OUTLIER
+    placed: NDArray[np.bool_]  # [rows]; False: no defined distance to some of the others
+    trustworthiness: float  # in [0, 1], over the nearest `trust_neighbors`
+    settings: Mapping[str, str | int | float]
+
+
+def nan_distances(*, rows: ArrayLike) -> NDArray[np.float64]:
+    """Euclidean distances [n, n] between rows [n, columns] over the columns both have, scaled up to all.
+
+    The squared distance over the shared columns is multiplied by columns / shared columns. NaN where none is
+    shared.
+    """
+    x = np.asarray(rows, float)
+    there = (~np.isnan(x)).astype(float)
+    filled = np.nan_to_num(x, nan=0.0)
+    shared = there @ there.T
+    squares = (filled**2) @ there.T
+    total = np.maximum(squares + squares.T - 2 * filled @ filled.T, 0)
+    out = np.sqrt(np.divide(total * x.shape[1], shared, out=np.full(total.shape, np.nan), where=shared > 0))
+    np.fill_diagonal(out, np.where(np.diagonal(shared) > 0, 0.0, np.nan))
+    return out
+
+
+def _placeable(distances: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Rows whose distances to one another are all defined: the row with the most gaps goes first."""
+    kept = ~np.isnan(np.diagonal(distances))
+    while True:
+        gaps = np.isnan(distances) & kept & kept[:, None]
+        if not gaps.any():
+            return kept
+        kept[int(gaps.sum(axis=1).argmax())] = False
+
+
+def _start(distances: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Classical scaling to [rows, 2], each axis from 0 to 10: a start that needs no random eigenvector."""
+    squared = distances**2
+    centred = -(squared - squared.mean(axis=0) - squared.mean(axis=1)[:, None] + squared.mean()) / 2
+    values, vectors = np.linalg.eigh(centred)
+    xy = vectors[:, -2:][:, ::-1] * np.sqrt(np.maximum(values[-2:][::-1], 0))
+    xy *= np.sign(xy[np.abs(xy).argmax(axis=0), [0, 1]])
+    span = np.ptp(xy, axis=0)
+    return (10 * (xy - xy.min(axis=0)) / np.where(span > 0, span, 1)).astype(np.float32)
+
+
+def _project(
+    distances: NDArray[np.float64],
+    *,
+    seed: int,
+    n_neighbors: int,
+    min_dist: float,
+    min_cluster_size: int,
+    trust_neighbors: int,
+    what: str,
+) -> Projection:
+    if n_neighbors < 2 or not 0 <= min_dist <= 1 or min_cluster_size < 2 or trust_neighbors < 1:
+        raise BadInput(
+            "A map needs n_neighbors >= 2, min_dist in [0, 1], min_cluster_size >= 2, trust_neighbors >= 1: "
+            f"{n_neighbors}, {min_dist:g}, {min_cluster_size}, {trust_neighbors}."
+        )
+    placed = _placeable(distances)
+    n = int(placed.sum())
+    if n < FEWEST:
+        raise Undefined(f"Only {n} {what} can be placed; a map needs {FEWEST}. Choose a suite with more scores.")
+    import sklearn
+    import umap
+    from sklearn.cluster import HDBSCAN
+    from sklearn.manifold import trustworthiness
+
+    inner = distances[np.ix_(placed, placed)]
+    near, trust = min(n_neighbors, n - 1), min(trust_neighbors, (n - 1) // 2)
+    reducer = umap.UMAP(
+        metric="precomputed",
+        init=_start(inner),
+        n_neighbors=near,
+        min_dist=min_dist,
+        random_state=seed,
+        n_jobs=1,  # what a seed implies anyway
+    )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="using precomputed metric", category=UserWarning)
+        flat = np.asarray(reducer.fit_transform(inner), dtype=float)
+    xy = np.full((len(distances), 2), np.nan)
+    xy[placed] = flat
+    labels = np.full(len(distances), OUTLIER)
+    labels[placed] = HDBSCAN(min_cluster_size=min(min_cluster_size, n), copy=True).fit_predict(flat)
+    return Projection(
+        xy=xy,
+        labels=labels,
+        placed=placed,
+        trustworthiness=float(trustworthiness(inner, flat, n_neighbors=trust, metric="precomputed")),
+        settings={
+            "seed": seed,
+            "n_neighbors": near,
+            "min_dist": min_dist,
+            "min_cluster_size": min_cluster_size,
+            "trust_neighbors": trust,
+            "start": "classical scaling",
+            "umap-learn": umap.__version__,
+            "scikit-learn": sklearn.__version__,
+            "numpy": np.__version__,
+        },
+    )
+
+
+def project_tasks(
+    *,
+    correlation: ArrayLike,
+    seed: int = 0,
+    n_neighbors: int = 10,
+    min_dist: float = 0.1,
+    min_cluster_size: int = 3,
+    trust_neighbors: int = 5,
+) -> Projection:
+    """Tasks by their vectors of correlations with all tasks, clustered on the map.
+
+    correlation [tasks, tasks], NaN undefined: distances are then over the cells both rows have
+    (`nan_distances`); a task with no defined cell is not placed. HDBSCAN runs on the UMAP coordinates.
+    Deterministic for a seed and the library versions in `settings`. Raises Undefined for fewer than 5 tasks.
+    Source: MIEB section 6.3, which gives neither parameters nor seed: these defaults are ours.
+    """
+    r = np.array(correlation, dtype=float)
+    if r.ndim != 2 or r.shape[0] != r.shape[1]:
+        raise BadInput(f"A correlation matrix must be square, got shape {r.shape}.")
+    beside = r.copy()
+    np.fill_diagonal(beside, np.nan)
+    r[np.isnan(beside).all(axis=1)] = np.nan
+    distances = nan_distances(rows=r)
+    return _project(
+        distances,
+        seed=seed,
+        n_neighbors=n_neighbors,
+        min_dist=min_dist,
+        min_cluster_size=min_cluster_size,
+        trust_neighbors=trust_neighbors,
+        what="tasks",
+    )
+
+
+def project_models(
+    *,
+    scores: ArrayLike,
+    seed: int = 0,
+    n_neighbors: int = 10,
+    min_dist: float = 0.1,
+    min_cluster_size: int = 3,
+    trust_neighbors: int = 5,
+) -> Projection:
+    """Models by their profiles of scores, every task standardised over the models that have it.
+
+    scores [models, tasks], NaN missing. Nothing is filled in: the distance of two models is over the tasks
+    both have, scaled up to all tasks (`nan_distances`), so unlike units and directions do no harm and gaps
+    weigh nothing; a model that shares no task with others is not placed. Tasks with no spread are left out.
+    Deterministic for a seed and the library versions in `settings`. Raises Undefined for fewer than 5 models.
+    """
+    x = ranking.table(scores)
+    there = ~np.isnan(x)
+    n = np.maximum(there.sum(axis=0), 1)
+    centred = x - np.nansum(x, axis=0) / n
+    spread = np.sqrt(np.nansum(centred**2, axis=0) / n)
+    columns = (there.sum(axis=0) > 1) & (spread > 1e-12 * np.nanmax(np.abs(x), axis=0, initial=1e-300))
+    return _project(
+        nan_distances(rows=centred[:, columns] / spread[columns]),
+        seed=seed,
+        n_neighbors=n_neighbors,
+        min_dist=min_dist,
+        min_cluster_size=min_cluster_size,
+        trust_neighbors=trust_neighbors,
+        what="models",
+    )

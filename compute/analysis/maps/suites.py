@@ -1,0 +1,121 @@
+"""Maps of tasks and of models as frames: what is shown, with which settings, and what is shipped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from compute.analysis.suite import ALL, SuiteScores, join
+from compute.types import ORIGINS, BadInput
+
+COLUMNS = ("kind", "key", "x", "y", "cluster", "settings")
+NOUNS = ("tasks", "models")
+# What is shipped: the name of a kind, and its suites.
+SHIPPED = {
+    "unisim": ("unisim-core", "unisim-ood"),
+    "pairbench": ("pairbench",),
+    "mieb": ("mieb",),
+}
+METHOD = "spearman"  # of the correlation vectors that place tasks
+LEAST_MODELS = 4  # of a pair of tasks whose correlation counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """What a map is made of and with which settings."""
+
+    noun: str = "tasks"  # one of NOUNS
+    suites: tuple[str, ...] = ("mieb",)
+    origin: str = "published"
+    seed: int = 0
+    n_neighbors: int = 10
+    min_dist: float = 0.1
+
+    def __post_init__(self) -> None:
+        if self.noun not in NOUNS or self.origin not in (*ORIGINS, ALL) or not self.suites:
+            raise BadInput(
+                "A map shows tasks or models, of one suite or more, from published, imported, computed "
+                f"or all figures; got {self.noun}, {self.origin}, {', '.join(self.suites) or 'no suite'}"
+            )
+        if not 2 <= self.n_neighbors <= 100 or not 0 <= self.min_dist <= 1 or not 0 <= self.seed < 2**31:
+            raise BadInput(
+                "A map needs 2 to 100 neighbours, a least distance from 0 to 1 and a seed from 0; "
+                f"got {self.n_neighbors}, {self.min_dist:g}, {self.seed}"
+            )
+
+    @property
+    def kind(self) -> str:
+        """The name of the map: `tasks:mieb`; of suites that are not shipped together, their keys joined."""
+        known = {suites: name for name, suites in SHIPPED.items()}
+        return f"{self.noun}:{known.get(self.suites, '+'.join(self.suites))}"
+
+
+def project(
+    parts: list[SuiteScores], recipe: Recipe, *, progress: Callable[[str], None] = lambda stage: None
+) -> pd.DataFrame:
+    """One row a point that could be placed: COLUMNS, settings as JSON. Raises Undefined for too few points."""
+    from compute.analysis.correlation import correlate
+
+    models, tasks, scores = join(parts)
+    progress("loading UMAP")
+    from compute.analysis.maps import projection
+
+    import umap  # noqa: F401  isort: skip  slow: said before, so that the wait has a name
+
+    rule = {"seed": recipe.seed, "n_neighbors": recipe.n_neighbors, "min_dist": recipe.min_dist}
+    if recipe.noun == "tasks":
+        progress(f"placing {len(tasks)} tasks")
+        matrix = correlate(scores=scores, method=METHOD, minimum=LEAST_MODELS).r
+        made, keys, of = projection.project_tasks(correlation=matrix, **rule), tasks, len(models)
+    else:
+        progress(f"placing {len(models)} models")
+        made, keys, of = projection.project_models(scores=scores, **rule), models, len(tasks)
+    settings = {
+        **made.settings,
+        "origin": recipe.origin,
+        "suites": list(recipe.suites),
+        "points": int(made.placed.sum()),
+        "left_out": int((~made.placed).sum()),
+        "from": of,
+        "trustworthiness": round(made.trustworthiness, 4),
+    }
+    if recipe.noun == "tasks":
+        settings |= {"correlation": METHOD, "least_models": LEAST_MODELS}
+    text = json.dumps(settings, sort_keys=True)
+    rows = [
+        (recipe.kind, key, round(float(x), 4), round(float(y), 4), int(label), text)
+        for key, (x, y), label, placed in zip(keys, made.xy, made.labels, made.placed, strict=True)
+        if placed
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def shipped(
+    read: Callable[[tuple[str, ...]], list[SuiteScores]],
+    *,
+    seed: int = 0,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> pd.DataFrame:
+    """Every shipped map, one below the other; `read` gives some suites' published scores."""
+    frames = []
+    for suites in SHIPPED.values():
+        parts = read(suites)
+        for noun in NOUNS:
+            progress(f"{noun} of {', '.join(suites)}")
+            frames.append(project(parts, Recipe(noun=noun, suites=suites, seed=seed), progress=progress))
+    return pd.concat(frames, ignore_index=True)
+
+
+def lines(frame: pd.DataFrame) -> Iterator[str]:
+    """One line a map: how many points and clusters, and how far its neighbourhoods can be believed."""
+    for kind, rows in frame.groupby("kind", sort=False):
+        settings = json.loads(rows["settings"].iloc[0])
+        clusters = len(set(rows["cluster"]) - {-1})
+        yield (
+            f"{kind}: {len(rows)} points, {settings['left_out']} left out, {clusters} clusters, "
+            f"{np.mean(rows['cluster'] == -1):.0%} in none; trustworthiness {settings['trustworthiness']:.3f}"
+        )

@@ -1,0 +1,1 @@
+"""Benchmarks, suites, tasks, metrics, models; and the papers' tables."""

@@ -1,0 +1,261 @@
+"""The papers' figures: the CSVs of assets/published, as printed, and the runs and scores they hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from compute.analysis.ranking import binomial_stderr
+from compute.types import BadInput, Run, Score
+
+if TYPE_CHECKING:
+    from compute.catalog.catalog import Catalog
+
+PUBLISHED = Path(__file__).resolve().parents[2] / "assets" / "published"
+DASH = "-"  # the paper prints no value; an empty cell could not be read from our text
+
+
+def read_csv(path: Path, *, columns: tuple[str, ...] = ()) -> pd.DataFrame:
+    """A CSV as text, nothing turned into NaN. Raises BadInput naming the file and what is wrong with it."""
+    try:
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
+    except FileNotFoundError as error:
+        raise BadInput(f"{path.name} is missing from {path.parent.name}: restore it from the repository") from error
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError, OSError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise BadInput(f"{path.name} cannot be read as a CSV table ({reason}): mend it and build again") from error
+    missing = [column for column in columns if column not in frame.columns]
+    if missing:
+        raise BadInput(f"{path.name} lacks the column {missing[0]!r}; it has: {', '.join(frame.columns)}")
+    return frame.astype(object)
+
+
+@cache
+def _table(key: str, folder: Path) -> pd.DataFrame:
+    return read_csv(folder / f"{key}.csv", columns=("model",))
+
+
+def read_table(key: str, *, folder: Path = PUBLISHED) -> pd.DataFrame:
+    """One published table, every cell the printed text; `-` no value printed, empty not recoverable."""
+    return _table(key, folder).copy()
+
+
+def number(text: str) -> float:
+    """A printed cell as a number, `80.87%` -> 80.87, NaN for `-` and empty. Raises BadInput for other text."""
+    text = text.strip()
+    if text in ("", DASH):
+        return float("nan")
+    if not re.fullmatch(r"[+−-]?\d+(\.\d+)?%?", text):
+        raise BadInput(f"{text!r} is not a printed number")
+    return float(text.removesuffix("%").replace("−", "-"))
+
+
+def numbers(frame: pd.DataFrame, *, columns: list[str]) -> pd.DataFrame:
+    """The named columns of a printed table as floats, in printed units, same index."""
+    return frame[columns].map(number).astype(float)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gap:
+    """A figure a table does not give, with the reason."""
+
+    model: str
+    task: str
+    subset: str
+    metric: str
+    source: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """What one source yields: runs, their scores, and what it leaves blank."""
+
+    runs: tuple[Run, ...]
+    scores: tuple[Score, ...]
+    gaps: tuple[Gap, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Average:
+    """A category's mean as a paper prints it, for rows whose single figures cannot all be read."""
+
+    suite: str
+    category: str
+    model: str
+    value: float
+    tasks: int  # how many tasks it averages
+    source: str
+    printed: str
+
+
+NOT_PRINTED = "Not evaluated by the paper"
+NOT_READABLE = "Printed, but not readable in the text the figures were taken from"
+JUDGED_ROWS = {"ρ²": "rho_squared", "Rank Acc.": "rank_accuracy"}  # cFreD: these rows score the metric of the column
+
+
+def load(catalog: Catalog, *, folder: Path = PUBLISHED) -> Figures:
+    """Every published table as runs and scores; a table that repeats another adds only cells that differ or are new.
+
+    Raises BadInput naming the table, the row and the column.
+    """
+    tables = read_csv(folder / "tables.csv", columns=("key", "benchmark", "source", "role"))
+    columns = read_csv(folder / "columns.csv", columns=("table", "column", "role", "task", "subset", "metric", "scale"))
+    aliases = {(alias.benchmark, alias.printed): alias.model for alias in catalog.aliases}
+    runs: dict[str, Run] = {}
+    scores: dict[tuple[str, str, str], Score] = {}
+    gaps: list[Gap] = []
+    values: dict[tuple[str, str, str, str], float] = {}
+    for role in ("scores", "second"):
+        for table in tables[tables.role == role].to_dict("records"):
+            wanted = columns[(columns.table == table["key"]) & (columns.role == "score")].to_dict("records")
+            for cell in _cells(table, wanted, aliases, folder):
+                seen = (cell.model, cell.task, cell.subset, cell.metric)
+                if cell.value is None:
+                    if seen not in values:
+                        gaps.append(
+                            Gap(
+                                model=cell.model,
+                                task=cell.task,
+                                subset=cell.subset,
+                                metric=cell.metric,
+                                source=table["source"],
+                                reason=cell.reason,
+                            )
+                        )
+                    continue
+                if role == "second" and values.get(seen) == cell.value:
+                    continue
+                task, metric = catalog.task(cell.task), catalog.metric(cell.metric)
+                run = f"{table['key']}/{cell.model}/{cell.task}"
+                runs.setdefault(
+                    run,
+                    Run(
+                        id=run,
+                        model=cell.model,
+                        task=cell.task,
+                        procedure=task.procedure,
+                        source=table["source"],
+                        main=seen not in values,
+                    ),
+                )
+                n = task.independent_items if metric.proportion else None
+                score = Score(
+                    run=run,
+                    subset=cell.subset,
+                    metric=cell.metric,
+                    value=cell.value,
+                    n=n,
+                    stderr=float(binomial_stderr(value=cell.value, n=n)) if n else None,
+                    printed=cell.printed,
+                )
+                if (run, cell.subset, cell.metric) in scores:
+                    raise BadInput(f"{table['key']}.csv gives {cell.model} on {cell.task} twice: keep one row")
+                scores[(run, cell.subset, cell.metric)] = score
+                values.setdefault(seen, cell.value)
+    return Figures(runs=tuple(runs.values()), scores=tuple(scores.values()), gaps=tuple(gaps))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Cell:
+    model: str
+    task: str
+    subset: str
+    metric: str
+    value: float | None
+    printed: str
+    reason: str = ""
+
+
+def _cells(
+    table: dict[str, str], columns: list[dict[str, str]], aliases: dict[tuple[str, str], str], folder: Path
+) -> Iterator[_Cell]:
+    frame = read_table(table["key"], folder=folder)
+    for row in frame.to_dict("records"):
+        judged = JUDGED_ROWS.get(row["model"])
+        if not judged and (table["benchmark"], row["model"]) not in aliases:
+            raise BadInput(f"{table['key']}.csv: {row['model']!r} has no row in aliases.csv; add its model key there")
+        for column in columns:
+            if column["column"] not in row:
+                raise BadInput(f"{table['key']}.csv has no column {column['column']!r}, which columns.csv names")
+            printed = row[column["column"]].strip()
+            model, metric, scale = (
+                aliases.get((table["benchmark"], row["model"]), ""),
+                column["metric"],
+                column["scale"],
+            )
+            if judged:
+                if not column.get("judge") or printed in ("", DASH):
+                    continue
+                model, metric = column["judge"], judged
+                scale = "0.01" if judged == "rank_accuracy" else "1"
+            try:
+                value = number(printed)
+            except BadInput as error:
+                raise BadInput(f"{table['key']}.csv, {row['model']}, {column['column']}: {error}") from error
+            blank = printed in ("", DASH)
+            yield _Cell(
+                model=model,
+                task=column["task"],
+                subset=column["subset"] or "default",
+                metric=metric,
+                value=None if blank else round(value * float(scale), 10),
+                printed=printed,
+                reason=NOT_PRINTED if printed == DASH else NOT_READABLE,
+            )
+
+
+def averages(catalog: Catalog, *, folder: Path = PUBLISHED) -> tuple[Average, ...]:
+    """The printed category means that averages.csv names; parts of one category join, weighted by their tasks."""
+    aliases = {(alias.benchmark, alias.printed): alias.model for alias in catalog.aliases}
+    tables = read_csv(folder / "tables.csv", columns=("key", "benchmark", "source")).set_index("key")
+    parts: dict[tuple[str, str, str], list[tuple[float, int, str, str]]] = {}
+    wanted: dict[tuple[str, str], int] = {}
+    for rule in read_csv(
+        folder / "averages.csv", columns=("table", "column", "group", "suites", "category", "tasks")
+    ).to_dict("records"):
+        frame = read_table(rule["table"], folder=folder)
+        _check_rule(rule, tables=tables, frame=frame)
+        if rule["group"]:
+            frame = frame[frame["group"] == rule["group"]]
+        about = tables.loc[rule["table"]]
+        for suite in rule["suites"].split(";"):
+            wanted[suite, rule["category"]] = wanted.get((suite, rule["category"]), 0) + 1
+            for name, printed in zip(frame["model"], frame[rule["column"]], strict=True):
+                if printed not in ("", DASH):
+                    key = (suite, rule["category"], aliases[about["benchmark"], name])
+                    parts.setdefault(key, []).append(
+                        (number(printed) / 100, int(rule["tasks"]), about["source"], printed)
+                    )
+    found = []
+    for (suite, category, model), cells in parts.items():
+        if len(cells) == wanted[suite, category]:
+            tasks = sum(count for _, count, _, _ in cells)
+            found.append(
+                Average(
+                    suite=suite,
+                    category=category,
+                    model=model,
+                    tasks=tasks,
+                    source=cells[0][2],
+                    value=sum(value * count for value, count, _, _ in cells) / tasks,
+                    printed=" and ".join(printed for *_, printed in cells),
+                )
+            )
+    return tuple(found)
+
+
+def _check_rule(rule: dict[str, str], *, tables: pd.DataFrame, frame: pd.DataFrame) -> None:
+    if rule["table"] not in tables.index:
+        raise BadInput(f"averages.csv names the table {rule['table']!r}, which is not in tables.csv")
+    for column in (rule["column"], *(["group"] if rule["group"] else [])):
+        if column not in frame.columns:
+            raise BadInput(f"averages.csv names the column {column!r}, which {rule['table']}.csv does not have")
+    if not rule["tasks"].isdigit() or int(rule["tasks"]) == 0:
+        raise BadInput(f"averages.csv, {rule['table']}, {rule['column']}: tasks is {rule['tasks']!r}, not a number")

@@ -1,0 +1,76 @@
+"""python -m compute fetch --models ...: weights into the hub's cache, nothing loaded."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from compute.progress import Progress
+from compute.types import Model, NotHere
+
+MB = 1_000_000  # bytes
+
+
+def fetch(
+    models: Annotated[str, typer.Option(help="Whose weights, comma-separated: python -m compute list models.")],
+    room: Annotated[int, typer.Option(help="Bytes of memory the loaded model may take; 0: any number.")] = 0,
+    lines: Annotated[bool, typer.Option("--lines", help="Say how many bytes are here, of how many.")] = False,
+):
+    """Downloads the weights of models into the hub's cache, at the pinned revision; what is there stays.
+
+    A download that broke off goes on where it ended. What takes more than the memory or the disk is refused.
+    """
+    from compute import models as adapters
+    from compute.catalog.catalog import shipped
+
+    catalog = shipped()
+    for row in [catalog.model(key) for key in filter(None, models.split(","))]:
+        if not adapters.here(row):
+            _bring(row, room=room, lines=lines)
+        folder = adapters.fetch(row)
+        typer.echo(f"{row.key}: {folder or 'no weights to fetch'}")
+
+
+def _bring(row: Model, *, room: int, lines: bool) -> None:
+    """Fetches what the hub holds of the row, where that is what its weights are and the hub may be asked."""
+    from huggingface_hub import constants
+
+    from compute import models as adapters
+    from compute.models.files import hub_files, weights
+
+    wanted = adapters.wanted(row)
+    if wanted is None or constants.is_offline_mode() or weights.own_folder(row) is not None:
+        return
+    files = hub_files.listed(row, wanted=wanted)
+    whole, drawn = sum(file.size for file in files), 0
+    check(row, whole=whole, lacking=hub_files.lacking(row, files), room=room)
+    with Progress().bar(row.title, total=whole // MB, unit="MB") as more:
+
+        def come(here: int) -> None:
+            nonlocal drawn
+            if lines:
+                print(here, whole, flush=True)  # fails once nobody listens, which ends the download
+            more(here // MB - drawn)
+            drawn = here // MB
+
+        hub_files.fetch(row, files, come=come)
+
+
+def check(row: Model, *, whole: int, lacking: int, room: int) -> None:
+    """Raises NotHere where the loaded weights would take more than `room` bytes, or what lacks of them the disk."""
+    from compute.engine.estimate import size as in_words
+    from compute.live.models.states import GROWTH, SPARE_DISK, free_disk
+
+    takes = round(whole * GROWTH)
+    if 0 < room < takes:
+        raise NotHere(
+            f"{row.title} is too large: it takes about {in_words(takes)} of memory, and {in_words(room)} are "
+            "set aside for models"
+        )
+    free = free_disk()
+    if lacking + SPARE_DISK > free:
+        raise NotHere(
+            f"{row.title} is too large: {in_words(lacking)} are to come, and the disk has {in_words(free)} "
+            f"left, of which {in_words(SPARE_DISK)} stay free"
+        )

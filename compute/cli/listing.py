@@ -1,0 +1,58 @@
+"""The catalogue as lines of text for the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compute.catalog.catalog import Catalog
+from compute.types import BadInput
+
+NOUNS = ("models", "tasks", "suites", "metrics", "datasets", "options")
+
+
+def lines(catalog: Catalog, *, noun: str) -> Iterator[str]:
+    """One aligned line a row: key, title, then what tells rows of this noun apart. Raises BadInput."""
+    if noun not in NOUNS:
+        raise BadInput(f"There is no list of {noun!r}. Choose from: {', '.join(NOUNS)}")
+    if noun == "options":
+        yield from _options(catalog)
+        return
+    rows = getattr(catalog, noun)
+    details = {
+        "models": lambda model: f"{model.kind}, {_size(model.parameters_m)}",
+        "tasks": lambda task: (
+            f"{task.category}, {task.metrics[0] if task.metrics else '-'}, "
+            f"{task.n_items if task.n_items else '?'} items, {' '.join(task.suites) or 'no suite'}"
+        ),
+        "suites": lambda suite: f"{sum(suite.key in task.suites for task in catalog.tasks)} tasks, {suite.aggregate}",
+        "metrics": lambda metric: (
+            f"{'higher' if metric.higher_is_better else 'lower'} is better{f', {metric.unit}' if metric.unit else ''}"
+        ),
+        "datasets": lambda dataset: dataset.license or "licence unknown",
+    }
+    width = max(len(row.key) for row in rows)
+    for row in rows:
+        yield f"{row.key:<{width}}  {row.title}  ({details[noun](row)})"
+
+
+def _size(millions: float | None) -> str:
+    if millions is None:
+        return "size unknown"
+    return f"{millions / 1000:.1f}B parameters" if millions >= 1000 else f"{millions:.0f}M parameters"
+
+
+def _options(catalog: Catalog) -> Iterator[str]:
+    """Every option of a run: its values, the default first, and what it is an option of."""
+    from compute import tasks
+    from compute.procedures import PROCEDURES
+
+    found: dict[tuple[str, tuple], list[str]] = {}
+    for procedure in PROCEDURES:
+        for name, values in procedure.options.items():
+            found.setdefault((name, tuple(values)), []).append(procedure.key)
+    for task in catalog.tasks:
+        for name, values in (tasks.options_of(task) if tasks.computable(task) else {}).items():
+            found.setdefault((name, tuple(values)), []).append(task.key)
+    width = max(len(name) for name, _ in found)
+    for (name, values), owners in found.items():
+        yield f"{name:<{width}}  {', '.join(map(str, values))}  ({', '.join(owners)})"

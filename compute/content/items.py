@@ -1,0 +1,70 @@
+"""What a model is shown: columns of images and texts, known by their content and read only when needed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+MODALITIES = ("image", "text", "pair")  # pair: an image with a text, for models that take both at once
+
+
+def content_key(content: bytes | str) -> bytes:
+    """32 hex digits of BLAKE2b over an image file's bytes or a text's UTF-8: the same content has the same key."""
+    data = content.encode() if isinstance(content, str) else content
+    return hashlib.blake2b(data, digest_size=16).hexdigest().encode()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One column of a task's items: n images (encoded file bytes), texts (str), or pairs of both.
+
+    `keys` (n,) of dtype S32 are content keys; `read(i)` gives the i-th content; `name(i)` its name for messages.
+    """
+
+    modality: str  # one of MODALITIES
+    keys: np.ndarray
+    read: Callable[[int], bytes | str | tuple[bytes, str]]
+    name: Callable[[int], str]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def take(self, positions: np.ndarray) -> Column:
+        """The rows at `positions` (m,) int, in that order."""
+        at = np.asarray(positions, dtype=np.int64)
+        return Column(
+            modality=self.modality,
+            keys=self.keys[at],
+            read=lambda row: self.read(int(at[row])),
+            name=lambda row: self.name(int(at[row])),
+        )
+
+
+def texts(contents: Sequence[str], *, of: str) -> Column:
+    """A column of texts held in memory; `of` says in messages what they are."""
+    held = list(contents)
+    return Column(modality="text", keys=_keys(held), read=held.__getitem__, name=lambda row: f"{of}, text {row}")
+
+
+def images(files: Sequence[bytes], *, of: str) -> Column:
+    """A column of encoded image files held in memory."""
+    held = list(files)
+    return Column(modality="image", keys=_keys(held), read=held.__getitem__, name=lambda row: f"{of}, image {row}")
+
+
+def paired(image: Column, text: Column) -> Column:
+    """Image i with text i, as one item: for models that embed both at once."""
+    keys = [content_key(a + b"+" + b) for a, b in zip(image.keys.tolist(), text.keys.tolist(), strict=True)]
+    return Column(
+        modality="pair",
+        keys=np.array(keys, dtype="S32"),
+        read=lambda row: (image.read(row), text.read(row)),
+        name=lambda row: f"{image.name(row)} with {text.name(row)}",
+    )
+
+
+def _keys(contents: Sequence[bytes | str]) -> np.ndarray:
+    return np.array([content_key(content) for content in contents], dtype="S32")

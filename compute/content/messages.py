@@ -1,0 +1,51 @@
+"""What is put to a generative judge: one schema of interleaved texts and images, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from compute.content.items import content_key
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """An image within a message: its content key, its name, and a way to its encoded bytes, read only when needed."""
+
+    key: bytes
+    name: str = field(default="", compare=False)  # within the data set, for messages
+    read: Callable[[], bytes] = field(repr=False, compare=False)
+
+    @property
+    def data(self) -> bytes:
+        """The encoded bytes."""
+        return self.read()
+
+
+def picture(data: bytes) -> Picture:
+    """An image held in memory."""
+    return Picture(key=content_key(data), read=lambda: data)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """One user message: its parts in reading order, and the options it offers (`(A) Image 2`; empty: free text)."""
+
+    item: str
+    parts: tuple[str | Picture, ...]
+    choices: tuple[str, ...] = ()
+
+    def prompt(self) -> str:
+        """The message as text, an image as `<image KEY>`: what is stored with its answer."""
+        return "".join(part if isinstance(part, str) else f"<image {part.key.decode()}>" for part in self.parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """What a judge said. `error` instead of a text when it could not be asked; tokens where the runner counts them."""
+
+    item: str
+    text: str = ""
+    error: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None

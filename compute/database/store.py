@@ -1,0 +1,269 @@
+"""Writes the database whole and opens it read-only; what it consists of stands in schema.py."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+
+from compute.database.schema import LEADERBOARD_SCORES, SCHEMA_VERSION, TABLES, TRAINED_TASKS
+from compute.types import DatabaseError, UnknownKey
+
+ROOT = Path(__file__).resolve().parents[2]
+DATABASE = Path(os.environ.get("LIKENESS_DATABASE") or ROOT / "assets" / "likeness.duckdb")
+JSON_COLUMNS = ("settings", "options", "detail")
+
+# A task's value in one run: its only subset, else the printed average, else the mean of all its subsets when every
+# one is there; a part of them is no value. The mean's error is the mean of the subsets' errors, which is its upper
+# bound however much they depend on one another: languages share images, protocols share queries.
+TASK_VALUES = """
+WITH own AS (
+    SELECT runs.model, runs.origin, runs.task, scores.metric, scores.subset, scores.value, scores.stderr, scores.n,
+           scores.printed, runs.source
+    FROM scores JOIN runs ON runs.id = scores.run
+    WHERE runs.main AND runs.task IN (SELECT task FROM suite_tasks WHERE suite = ?)
+),
+counted AS (
+    SELECT own.*, len(list_filter(tasks.subsets, lambda part: part <> 'default')) AS parts
+    FROM own JOIN tasks ON tasks.key = own.task
+)
+SELECT model, origin, task, metric,
+       coalesce(any_value(value) FILTER (subset = 'default'), any_value(value) FILTER (subset = 'average'),
+                CASE WHEN count(*) FILTER (subset <> 'average') >= any_value(parts)
+                     THEN avg(value) FILTER (subset <> 'average') END) AS value,
+       coalesce(any_value(stderr) FILTER (subset = 'default'),
+                CASE WHEN count(*) = count(stderr) AND count(*) >= any_value(parts) AND NOT bool_or(subset = 'average')
+                     THEN avg(stderr) END) AS stderr,
+       any_value(n) FILTER (subset = 'default') AS n,
+       any_value(printed) FILTER (subset IN ('default', 'average')) AS printed, any_value(source) AS source
+FROM counted GROUP BY model, origin, task, metric
+HAVING value IS NOT NULL
+ORDER BY model, origin, task, metric
+"""
+
+# Straight from the Parquet files, each with the run or task it is of: a frame in between would cost most of the time.
+ITEMS = """
+INSERT INTO items (run, item, subset, expected, answer, correct, value, detail)
+SELECT files.key, item, subset, expected, answer, correct, CASE WHEN isfinite(value) THEN value END, detail
+FROM read_parquet(?, filename = true, union_by_name = true) AS found JOIN files ON files.path = found.filename
+QUALIFY row_number() OVER (PARTITION BY files.key ORDER BY md5(item)) <= ?
+"""
+THUMBNAILS = """
+INSERT INTO thumbnails (task, image, webp) SELECT files.key, image, any_value(webp)
+FROM read_parquet(?, filename = true) AS found JOIN files ON files.path = found.filename GROUP BY files.key, image
+ON CONFLICT DO NOTHING
+"""
+# A map's file names its task and model, and holds the pictures of its images.
+ITEM_MAPS = """
+INSERT INTO item_maps (task, model, image, label, x, y, settings)
+SELECT task, model, image, label, x, y, settings FROM read_parquet(?) ON CONFLICT DO NOTHING
+"""
+MAP_THUMBNAILS = """
+INSERT INTO thumbnails (task, image, webp)
+SELECT task, image, any_value(webp) FROM read_parquet(?) WHERE webp IS NOT NULL GROUP BY task, image
+ON CONFLICT DO NOTHING
+"""
+
+
+def write(
+    path: Path,
+    *,
+    frames: dict[str, pd.DataFrame],
+    items: Iterable[tuple[str, Path]] = (),
+    most_items: int = 0,
+    thumbnails: Iterable[tuple[str, Path]] = (),
+    item_maps: Iterable[tuple[str, Path]] = (),
+) -> list[Path]:
+    """Makes a whole database at `path` from one frame a table; the old file stays until the new one is complete.
+
+    Frames may lack columns (they become NULL) but not have others. `items` are runs' ids with their Parquet files, of
+    which the `most_items` of lowest MD5 are taken; `thumbnails` tasks' keys with theirs; `item_maps` one file a task
+    and model. Returns the Parquet files that could not be read, which are left out. Raises DatabaseError naming the
+    table.
+    """
+    unknown = sorted(set(frames) - set(TABLES))
+    if unknown:
+        raise DatabaseError(f"The schema has no table {unknown[0]!r}; it has: {', '.join(TABLES)}")
+    draft = path.with_name(f"{path.name}.draft-{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.unlink(missing_ok=True)
+        with duckdb.connect(str(draft)) as connection:
+            for name, columns in TABLES.items():
+                connection.execute(f"CREATE TABLE {name} ({columns})")
+            for name in TABLES:
+                if name in frames and len(frames[name]):
+                    _fill(connection, name, frames[name])
+            damaged = _fill_from(connection, ITEMS, items, most_items)
+            damaged += _fill_from(connection, THUMBNAILS, thumbnails)
+            for sql, maps in zip((ITEM_MAPS, MAP_THUMBNAILS), itertools.tee(item_maps), strict=True):
+                damaged += _fill_from(connection, sql, maps)
+            connection.execute("INSERT INTO meta VALUES ('schema', ?)", [str(SCHEMA_VERSION)])
+            connection.execute(LEADERBOARD_SCORES)
+            connection.execute(TRAINED_TASKS)
+        os.replace(draft, path)
+    except (duckdb.Error, OSError) as error:
+        raise DatabaseError(f"Cannot write {path.name}: {_first_line(error)}. The old file is unchanged") from error
+    finally:
+        with contextlib.suppress(OSError):  # the folder itself may be what is wrong
+            draft.unlink(missing_ok=True)
+            draft.with_name(f"{draft.name}.wal").unlink(missing_ok=True)
+    return damaged
+
+
+def _fill(connection: duckdb.DuckDBPyConnection, name: str, frame: pd.DataFrame) -> None:
+    connection.register("frame", frame)
+    columns = ", ".join(f'"{column}"' for column in frame.columns)
+    try:
+        connection.execute(f"INSERT INTO {name} ({columns}) SELECT {columns} FROM frame")
+    except duckdb.Error as error:
+        raise DatabaseError(f"Table {name!r} cannot be filled: {_first_line(error)}") from error
+    finally:
+        connection.unregister("frame")
+
+
+def _fill_from(
+    connection: duckdb.DuckDBPyConnection, sql: str, files: Iterable[tuple[str, Path]], *values: int
+) -> list[Path]:
+    """Runs `sql` over all files at once, and one at a time where one of them is damaged: those are returned."""
+    listed = pd.DataFrame([(key, str(path)) for key, path in files], columns=["key", "path"])
+    damaged = []
+    if len(listed):
+        connection.register("files", listed)
+        try:
+            connection.execute(sql, [list(listed["path"]), *values])
+        except duckdb.Error:
+            for path in listed["path"]:
+                try:
+                    connection.execute(sql, [[path], *values])
+                except duckdb.Error:
+                    damaged.append(Path(path))
+        connection.unregister("files")
+    return damaged
+
+
+def connect(path: Path = DATABASE) -> duckdb.DuckDBPyConnection:
+    """Opens the database read-only. Raises DatabaseError when it is missing, locked, damaged or of another version."""
+    if not path.is_file():
+        raise DatabaseError(f"There is no database {path.name}. Make it: python -m compute build")
+    try:
+        connection = duckdb.connect(str(path), read_only=True)
+    except duckdb.Error as error:
+        if "lock" in str(error).lower():
+            raise DatabaseError(f"{path.name} is in use by another program. Close it and try again") from error
+        raise DatabaseError(f"{path.name} is damaged or half-written. Make it anew: python -m compute build") from error
+    try:
+        found = connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchall()
+        whole = connection.execute("SELECT total_blocks * block_size FROM pragma_database_size()").fetchall()[0][0]
+    except duckdb.Error:
+        found, whole = [], 0
+    if path.stat().st_size < whole:  # its beginning can be read, so DuckDB opens it
+        connection.close()
+        raise DatabaseError(f"{path.name} is half-written. Make it anew: python -m compute build")
+    if found != [(str(SCHEMA_VERSION),)]:
+        connection.close()
+        raise DatabaseError(f"{path.name} is not a database of this version. Make it anew: python -m compute build")
+    return connection
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]
+
+
+def parquet_bytes(frame: pd.DataFrame) -> bytes:
+    """A frame as one Parquet file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "frame.parquet"
+        write_parquet(path, frame=frame)
+        return path.read_bytes()
+
+
+def write_parquet(path: Path, *, frame: pd.DataFrame) -> None:
+    """Writes a frame to `path` as Parquet, whole or not at all. Raises DatabaseError, of a full disk too."""
+    draft = path.with_name(f"{path.name}.draft-{os.getpid()}")
+    try:
+        with duckdb.connect() as connection:
+            connection.register("frame", frame)
+            connection.execute(f"COPY frame TO '{_quoted(draft)}' (FORMAT parquet, COMPRESSION zstd)")
+        os.replace(draft, path)
+    except (duckdb.Error, OSError) as error:
+        raise DatabaseError(f"Cannot write {path.name}: {_first_line(error)}") from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def read_parquet(path: Path) -> pd.DataFrame:
+    """A Parquet file as a frame. Raises DatabaseError naming the file."""
+    try:
+        with duckdb.connect() as connection:
+            return connection.execute("SELECT * FROM read_parquet(?)", [str(path)]).df()
+    except duckdb.Error as error:
+        raise DatabaseError(f"{path.name} cannot be read as Parquet: {_first_line(error)}. Make it again") from error
+
+
+def _quoted(path: Path) -> str:
+    return str(path).replace("'", "''")
+
+
+def frames(path: Path, *, names: Iterable[str]) -> dict[str, pd.DataFrame]:
+    """Whole tables or views of a database by name. Raises DatabaseError as `connect` does, and for a name it lacks."""
+    with contextlib.closing(connect(path)) as connection:
+        try:
+            return {name: connection.table(name).df() for name in names}
+        except duckdb.Error as error:
+            raise DatabaseError(f"{path.name} lacks a table: {_first_line(error)}") from error
+
+
+def frame(rows: Iterable) -> pd.DataFrame:
+    """Nouns as a frame; mappings become JSON text, tuples lists."""
+    rows = list(rows)
+    if not rows:
+        return pd.DataFrame()
+    records = []
+    for row in rows:
+        record = {field.name: getattr(row, field.name) for field in fields(row)}
+        for name, value in record.items():
+            if isinstance(value, tuple):
+                record[name] = list(value)
+            elif name in JSON_COLUMNS:
+                record[name] = json.dumps(value, sort_keys=True, ensure_ascii=False)
+        records.append(record)
+    return pd.DataFrame.from_records(records).astype(object)
+
+
+def suite_frames(ask: Callable[[str, list], pd.DataFrame], *, suite: str) -> dict[str, pd.DataFrame]:
+    """One suite's frames: about (one row), tasks in catalogue order, values, averages (printed category means), hours.
+
+    `ask` answers a SELECT with its values. Hours are the median over the imported runs that say how long they took;
+    on which hardware is not known. Raises UnknownKey.
+    """
+    about = ask("SELECT * FROM suites WHERE key = ?", [suite])
+    if about.empty:
+        raise UnknownKey("suite", suite, ask("SELECT key FROM suites", [])["key"])
+    return {
+        "about": about,
+        "tasks": ask(
+            """SELECT tasks.key, tasks.title, tasks.category, tasks.ranked, tasks.metrics[1] AS metric,
+                               metrics.higher_is_better AS higher
+                        FROM tasks JOIN suite_tasks ON suite_tasks.task = tasks.key
+                        LEFT JOIN metrics ON metrics.key = tasks.metrics[1]
+                        WHERE suite_tasks.suite = ? ORDER BY position""",
+            [suite],
+        ),
+        "values": ask(TASK_VALUES, [suite]),
+        "averages": ask("SELECT category, model, value FROM averages WHERE suite = ?", [suite]),
+        "hours": ask(
+            """SELECT task, median(seconds) / 3600 AS hours, count(*) AS runs FROM runs
+                        WHERE origin = 'imported' AND seconds IS NOT NULL
+                          AND task IN (SELECT task FROM suite_tasks WHERE suite = ?) GROUP BY task""",
+            [suite],
+        ),
+    }

@@ -1,0 +1,242 @@
+"""A map of one task's images as one model sees them: `<root>/maps/<task, / as __>/<model, / as __>.parquet`.
+
+A file holds a row an image: where it lies, its label, and a small picture of it, so that a page can show what is
+pointed at. `settings`, the same in every row, is what it takes to make the map again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from compute.analysis.maps import images as item_map
+from compute.content.items import Column
+from compute.database import store
+from compute.engine import run_folders, thumbnails
+from compute.tasks.data import (
+    Choices,
+    Clusters,
+    Data,
+    Labelled,
+    Matches,
+    OddOneOut,
+    Probe,
+    Retrieval,
+    Sentences,
+    ZeroShot,
+)
+from compute.types import CannotDo, LikenessError, Model, Task
+
+if TYPE_CHECKING:
+    from compute.engine.bench import Bench
+
+FOLDER = "maps"
+MOST_IMAGES = 2000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """A map as it was written."""
+
+    path: Path
+    images: int
+    of: int  # different images of the task
+    labels: int
+    trustworthiness: float
+    trust_neighbors: int
+
+
+def path(root: Path, *, task: str, model: str) -> Path:
+    return root / FOLDER / run_folders.slug(task) / f"{run_folders.slug(model)}.parquet"
+
+
+def files(*roots: Path) -> dict[str, Path]:
+    """The file of every task and model that has a map; of several the first root's."""
+    found: dict[str, Path] = {}
+    for root in roots:
+        for one in sorted((root / FOLDER).glob("*/*.parquet")):
+            found.setdefault(f"{one.parent.name} {one.stem}", one)
+    return found
+
+
+def make(
+    task: Task,
+    row: Model,
+    *,
+    bench: Bench,
+    results: Path,
+    images: int = MOST_IMAGES,
+    seed: int = 0,
+    n_neighbors: int = 15,
+    min_dist: float = 0.1,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> Made:
+    """Lays out the different images of a task by their embeddings and writes the map under `results`.
+
+    Of more than `images` so many are drawn by lot. Stored embeddings are used, missing ones made. Raises CannotDo where
+    the model embeds no images or the task shows none, and whatever loading items, encoding or the map raises.
+    """
+    if "embed_image" not in row.abilities or not row.adapter:
+        raise CannotDo(
+            f"{row.key} embeds no images here, and a map is made of embeddings. "
+            "List those that do: python -m compute list models"
+        )
+    column, labels, kind = labelled(bench.load(task, {}))
+    if column is None:
+        raise CannotDo(f"Task {task.key!r} shows no images: a map needs some")
+    drawn = item_map.chosen(len(column), most=images, seed=seed)
+    column, names = column.take(drawn), labels[drawn]
+    progress(f"encoding {len(column)} images where they are not stored")
+    bench.fetch(row)
+    subject = bench.subject(row)
+    subject.prepare([column])
+    keys = column.keys
+    there = np.array([bytes(key) not in subject.bad for key in keys.tolist()], dtype=bool)
+    column, names = column.take(np.flatnonzero(there)), names[there]
+    vectors = subject.embed(column)
+    progress(f"placing {len(column)} images")
+    placed = item_map.place(vectors=vectors, seed=seed, n_neighbors=n_neighbors, min_dist=min_dist)
+    settings = {
+        **placed.settings,
+        "trustworthiness": round(placed.trustworthiness, 4),
+        "images": len(column),
+        "of": len(labels),
+        "labels": kind,
+        "model": dict(subject.identity),
+    }
+    progress("drawing small pictures")
+    frame = pd.DataFrame(
+        {
+            "task": task.key,
+            "model": row.key,
+            "image": [key.decode() for key in column.keys.tolist()],
+            "label": names,
+            "x": np.round(placed.xy[:, 0], 4),
+            "y": np.round(placed.xy[:, 1], 4),
+            "settings": run_folders.canonical(settings),
+            "webp": [_picture(column, at) for at in range(len(column))],
+        }
+    ).astype({"label": object, "webp": object})
+    target = path(results, task=task.key, model=row.key)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    store.write_parquet(target, frame=frame)
+    return Made(
+        path=target,
+        images=len(column),
+        of=len(labels),
+        labels=len(set(names.tolist())),
+        trustworthiness=placed.trustworthiness,
+        trust_neighbors=int(placed.settings["trust_neighbors"]),
+    )
+
+
+def lines(made: Made) -> list[str]:
+    """What was made, in words."""
+    some = f"{made.images:,} images" if made.images == made.of else f"{made.images:,} of {made.of:,} images, by lot"
+    return [
+        f"{some}; {made.labels} labels",
+        f"Trustworthiness {made.trustworthiness:.3f}: how far the nearest {made.trust_neighbors} on the map are "
+        "near to the model too; 1 is best",
+    ]
+
+
+def labelled(data: Mapping[str, Data]) -> tuple[Column | None, NDArray[np.object_], str]:
+    """The different images of a task's items, a label each, and what the labels are.
+
+    An image that stands in several places has the label of the first. Without images the column is None.
+    """
+    columns, names, kinds = [], [], []
+    for part in data.values():
+        for column, label, kind in _parts(part):
+            if column is not None and column.modality == "image" and len(column):
+                columns.append(column)
+                names.append(label)
+                kinds.append(kind)
+    if not columns:
+        return None, np.empty(0, dtype=object), ""
+    whole, every = _joined(columns), np.concatenate(names)
+    first = np.sort(np.unique(whole.keys, return_index=True)[1])
+    return whole.take(first), every[first], kinds[0]
+
+
+def _parts(data: Data) -> list[tuple[Column | None, NDArray[np.object_], str]]:
+    match data:
+        case Probe() | Clusters() | ZeroShot():
+            return [(data.test.items, _classes(data.test), "class")]
+        case Choices():
+            roles = [] if data.reference is None else [(data.reference, _same("reference", len(data.names)))]
+            right = [
+                np.where(data.answer == at, "right alternative", "wrong alternative").astype(object)
+                for at in range(len(data.alternatives))
+            ]
+            return [
+                (column, label, "part in the question")
+                for column, label in (*roles, *zip(data.alternatives, right, strict=True))
+            ]
+        case OddOneOut():
+            return [
+                (
+                    column,
+                    np.where(data.odd == at, "odd one", "one of the others").astype(object),
+                    "part in the question",
+                )
+                for at, column in enumerate(data.members)
+            ]
+        case Sentences():
+            return [
+                (data.first, _same("first", len(data.names)), "side of the pair"),
+                (data.second, _same("second", len(data.names)), "side of the pair"),
+            ]
+        case Matches():
+            return [
+                (column, _same(f"image {at + 1}", len(data.names)), "place in the row")
+                for at, column in enumerate(data.images)
+            ]
+        case Retrieval():
+            sides = [(data.queries.image, "query"), (data.documents.image, "document")]
+            return [(column, _same(side, len(column)), "side") for column, side in sides if column is not None]
+
+
+def _classes(items: Labelled) -> NDArray[np.object_]:
+    """Each item's class, or its classes with commas."""
+    names = np.array(items.classes, dtype=object)
+    if items.labels.ndim == 1:
+        return names[items.labels]
+    return np.array([", ".join(names[row]) or "none" for row in items.labels], dtype=object)
+
+
+def _same(name: str, count: int) -> NDArray[np.object_]:
+    return np.full(count, name, dtype=object)
+
+
+def _joined(columns: list[Column]) -> Column:
+    """Columns one below the other."""
+    starts = np.concatenate([[0], np.cumsum([len(column) for column in columns])])
+
+    def at(row: int) -> tuple[Column, int]:
+        part = int(np.searchsorted(starts, row, side="right")) - 1
+        return columns[part], row - int(starts[part])
+
+    def read(row: int):
+        column, place = at(row)
+        return column.read(place)
+
+    def name(row: int) -> str:
+        column, place = at(row)
+        return column.name(place)
+
+    return Column(modality="image", keys=np.concatenate([column.keys for column in columns]), read=read, name=name)
+
+
+def _picture(column: Column, row: int) -> bytes | None:
+    """None for an image that a model could read and this cannot draw small."""
+    try:
+        return thumbnails.thumbnail(column.read(row))
+    except LikenessError:
+        return None

@@ -1,0 +1,285 @@
+"""Run folders: what one run left behind, on disk. They are the truth; the database is an index of them.
+
+`<root>/<model, / as __>/<task, / as __>/<fingerprint>/` holds `scores.parquet`, `items.parquet` and, written last,
+`run.json`: where it is, the run is whole. A run that failed leaves `failed.json` there instead, and counts as missing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import math
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from compute.database import store
+from compute.types import BadInput, Run, Score
+
+MARK, FAILED, SCORES, ITEMS = "run.json", "failed.json", "scores.parquet", "items.parquet"
+# Below the results folder there are folders that hold no runs; looking into them would only cost time.
+OTHERS = ("features", "fetched", "imported", "thumbnails", "answers", "maps", "keys", "manifests", "calibrations")
+# A page opens at most this many items of a run, those whose names have the lowest MD5: the same items for every model,
+# whatever order a loader gives them in, and a fair draw of the task.
+PAGE_ITEMS = 2000
+DIGITS = 6  # significant ones of a number in an item's detail
+ABANDONED = 3600  # seconds after which a draft in a run folder is taken to be a killed process's
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """A whole run read back: the run, its scores, and where it is."""
+
+    run: Run
+    scores: tuple[Score, ...]
+    folder: Path
+
+    @property
+    def variant(self) -> str:
+        """How the question was put where there are several ways; empty for the usual one."""
+        return self.run.settings.get("variant", "")
+
+    @property
+    def coverage(self) -> float:
+        """The share of the task's items that the scores rest on."""
+        return float(self.run.settings.get("coverage", 1.0))
+
+
+def fingerprint(settings: Mapping[str, Any]) -> str:
+    """20 hex digits of BLAKE2b over the settings as canonical JSON: equal settings have equal ones."""
+    return hashlib.blake2b(canonical(settings).encode(), digest_size=10).hexdigest()
+
+
+def canonical(settings: Any) -> str:
+    """JSON with sorted keys and no spaces; tuples are lists, numpy numbers plain ones, bytes text."""
+    return json.dumps(settings, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=plain)
+
+
+def plain(value: Any) -> Any:
+    """What JSON lacks, as something it has. Raises TypeError for other objects."""
+    match value:
+        case bytes():
+            return value.decode()
+        case np.generic():
+            return value.item()
+        case np.ndarray():
+            return value.tolist()
+        case set() | frozenset():
+            return sorted(value)
+        case Path():
+            return str(value)
+    raise TypeError(f"{type(value).__name__} is nothing that settings can hold")
+
+
+def slug(key: str) -> str:
+    """A model's or task's key as the name of a folder."""
+    return key.replace("/", "__")
+
+
+def folder(root: Path, *, model: str, task: str, fingerprint: str) -> Path:
+    return root / slug(model) / slug(task) / fingerprint
+
+
+def write(root: Path, *, run: Run, scores: Sequence[Score], items: pd.DataFrame) -> Kept:
+    """Writes a whole run under `root`, in place of an earlier one of the same fingerprint; `run.json` comes last.
+
+    `items` as `table` gives it. A reader never sees half a run, whenever the writer is killed.
+    """
+    target = folder(root, model=run.model, task=run.task, fingerprint=run.fingerprint)
+    target.mkdir(parents=True, exist_ok=True)
+    (target / MARK).unlink(missing_ok=True)
+    store.write_parquet(
+        target / SCORES,
+        frame=pd.DataFrame([asdict(score) for score in scores]).astype({"value": float, "n": "Int64", "stderr": float}),
+    )
+    store.write_parquet(target / ITEMS, frame=items)
+    summary = [
+        {name: getattr(score, name) for name in ("subset", "metric", "value", "n", "stderr")} for score in scores
+    ]
+    _replace(
+        target / MARK,
+        json.dumps(
+            {**asdict(run), "scores": summary},
+            indent=1,
+            sort_keys=True,
+            ensure_ascii=False,
+            default=plain,
+            allow_nan=False,
+        ),
+    )
+    (target / FAILED).unlink(missing_ok=True)
+    for draft in target.glob("*.draft-*"):
+        with contextlib.suppress(OSError):
+            if time.time() - draft.stat().st_mtime > ABANDONED:
+                draft.unlink()
+    return Kept(run=run, scores=tuple(scores), folder=target)
+
+
+def note_failure(root: Path, *, run: Run, trace: str = "") -> None:
+    """Keeps why a run failed, for who looks into its folder. Best effort: the disk itself may be what failed."""
+    target = folder(root, model=run.model, task=run.task, fingerprint=run.fingerprint)
+    with contextlib.suppress(OSError):
+        target.mkdir(parents=True, exist_ok=True)
+        _replace(
+            target / FAILED,
+            json.dumps({**asdict(run), "trace": trace}, indent=1, sort_keys=True, ensure_ascii=False, default=plain),
+        )
+
+
+def _replace(path: Path, text: str) -> None:
+    draft = path.with_name(f"{path.name}.draft-{os.getpid()}")
+    draft.write_text(text + "\n", encoding="utf-8")
+    os.replace(draft, path)
+
+
+def find(root: Path, *, model: str, task: str, fingerprint: str) -> Kept | None:
+    """The whole run of this fingerprint, or None: where there is none, and where it is damaged."""
+    try:
+        kept = read(folder(root, model=model, task=task, fingerprint=fingerprint))
+    except BadInput:
+        return None
+    return kept if kept.run.fingerprint == fingerprint else None
+
+
+def read(folder: Path) -> Kept:
+    """One run folder. Raises BadInput naming the folder and what is wrong with it."""
+    try:
+        record = json.loads((folder / MARK).read_text(encoding="utf-8"))
+        scores = tuple(Score(run=record["id"], **score) for score in record.pop("scores"))
+        run = Run(**record)
+        missing = [field.name for field in fields(Run) if field.name not in record]
+        if missing or not isinstance(run.settings, dict):
+            raise ValueError(f"{MARK} lacks {missing[0] if missing else 'settings'!r}")
+        if not scores or not all(isinstance(score.value, float) and math.isfinite(score.value) for score in scores):
+            raise ValueError(f"{MARK} has no scores, or one that is not a number")
+        for name in (SCORES, ITEMS):
+            _check_parquet(folder / name)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise BadInput(
+            f"Run folder {'/'.join(folder.parts[-3:])} is damaged ({reason}): remove it and run again"
+        ) from error
+    return Kept(run=run, scores=scores, folder=folder)
+
+
+def _check_parquet(path: Path) -> None:
+    """Raises OSError where there is no such file, ValueError unless it begins and ends as Parquet does."""
+    with path.open("rb") as file:
+        length, head = path.stat().st_size, file.read(4)
+        file.seek(max(0, length - 4))
+        tail = file.read(4)
+    if length < 12 or head != b"PAR1" or tail != b"PAR1":
+        raise ValueError(f"{path.name} is no whole Parquet file")
+
+
+def every(root: Path) -> Iterator[Path]:
+    """The folders of all whole runs under `root`, in the order of their names."""
+    for model in _folders(root):
+        if model.name not in OTHERS and not model.name.startswith("."):
+            for task in _folders(model):
+                yield from (one for one in _folders(task) if (one / MARK).is_file())
+
+
+def _folders(root: Path) -> list[Path]:
+    if not root.is_dir():
+        return []
+    with os.scandir(root) as entries:
+        return sorted(Path(entry.path) for entry in entries if entry.is_dir())
+
+
+def table(evidence: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """All subsets' evidence as one frame to store: `item` is unique in the run, `subset` says which part it is of.
+
+    Columns are text (`expected`, `answer`), truth (`correct`), numbers (`value` and every other numeric column) and
+    `detail` as JSON, where it is a function only of the items that a page can open. Raises BadInput where an item
+    stands twice.
+    """
+    parts = []
+    for subset, items in evidence.items():
+        part = pd.DataFrame({"item": items["item"].astype(str), "subset": subset})
+        if len(evidence) > 1:
+            part["item"] = subset + "/" + part["item"]
+        for name in ("expected", "answer"):
+            part[name] = [None if _blank(value) else _text(value) for value in items[name]] if name in items else None
+        part["correct"] = pd.array(
+            [None if _blank(value) else bool(value) for value in items["correct"]]
+            if "correct" in items
+            else [None] * len(items),
+            dtype="boolean",
+        )
+        part["value"] = items["value"].astype(float) if "value" in items else float("nan")
+        part["detail"] = items["detail"].to_numpy() if "detail" in items else None
+        for name in items.columns:
+            if name not in part.columns:
+                part[name] = items[name] if pd.api.types.is_numeric_dtype(items[name]) else items[name].astype(str)
+        parts.append(part)
+    frame = pd.concat(parts, ignore_index=True)
+    twice = frame["item"].duplicated()
+    if twice.any():
+        raise BadInput(
+            f"The evidence names the item {frame['item'][twice].iloc[0]!r} twice: items are told apart by their names"
+        )
+    opened = set(page_items(frame["item"].tolist()))
+    frame["detail"] = [
+        _detail(value, opened=item in opened) for item, value in zip(frame["item"], frame["detail"], strict=True)
+    ]
+    return frame.astype(dict.fromkeys(("item", "subset", "expected", "answer", "detail"), object))
+
+
+def _detail(value: Any, *, opened: bool) -> str | None:
+    if callable(value):
+        value = value() if opened else None
+    return detail(value) if isinstance(value, dict) and value else None
+
+
+def detail(value: Mapping[str, Any]) -> str:
+    """One item's detail as JSON, to be shown: numbers to DIGITS digits, NaN and infinity, which JSON lacks, as null."""
+    return canonical(
+        json.loads(
+            canonical(value),
+            parse_float=lambda text: float(f"{float(text):.{DIGITS}g}"),
+            parse_constant=lambda name: None,
+        )
+    )
+
+
+def _text(value: Any) -> str:
+    return str(plain(value) if isinstance(value, np.generic | bytes) else value)
+
+
+def _blank(value: Any) -> bool:
+    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
+
+
+def page_items(items: Sequence[str], *, most: int = PAGE_ITEMS) -> list[str]:
+    """Which of a run's items a page can open; see PAGE_ITEMS."""
+    if len(items) <= most:
+        return list(items)
+    return sorted(items, key=lambda item: hashlib.md5(item.encode()).hexdigest())[:most]
+
+
+def headline(kept: Kept) -> Score:
+    """The run's figure of its first metric: the whole task's, or the mean of its subsets where it has only those.
+
+    The mean's error is the mean of the subsets' errors: its upper bound, however much they depend on one another.
+    """
+    parts = [score for score in kept.scores if score.metric == kept.scores[0].metric]
+    whole = [score for score in parts if score.subset == "default"] or parts
+    if len(whole) == 1:
+        return whole[0]
+    counts, errors = [score.n for score in whole], [score.stderr for score in whole]
+    return Score(
+        run=kept.run.id,
+        subset="default",
+        metric=whole[0].metric,
+        value=float(np.mean([score.value for score in whole])),
+        stderr=None if None in errors else float(np.mean(errors)),
+        n=None if None in counts else int(sum(counts)),
+    )

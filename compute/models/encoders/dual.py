@@ -1,0 +1,185 @@
+"""Encoders of images and texts of the transformers library: CLIP, SigLIP, ALIGN, and BLIP's contrastive half.
+
+Vectors are what MIEB and UniSim-Bench compare: the towers' pooled and projected outputs, not normalised but for BLIP's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compute.models.adapter import Hardware
+from compute.models.encoders import framing, patches
+from compute.models.encoders.towers import ImageTower, TextTower, Towers
+from compute.models.files import pretrained
+from compute.models.files.checkpoint import needed
+from compute.models.options import chosen
+from compute.types import BadInput, Model
+
+if TYPE_CHECKING:
+    import torch
+
+OPTIONS = {**pretrained.OPTIONS, "text_prefix": "", "image_backend": "", "max_tokens": None}
+
+
+def load_clip(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
+    """CLIP (Radford et al. 2021) and MetaCLIP 2: texts padded to the batch's longest."""
+    return _features(row, hardware, needed(row, folder), kinds=("clip", "metaclip_2"))
+
+
+def load_siglip(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
+    """SigLIP (Zhai et al. 2023) and SigLIP 2: texts padded to full length and no padding masked, as in training."""
+    return _features(row, hardware, needed(row, folder), kinds=("siglip", "siglip2"), full_length=True)
+
+
+def load_align(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
+    """ALIGN (Jia et al. 2021): texts padded to the batch's longest."""
+    return _features(row, hardware, needed(row, folder), kinds=("align",))
+
+
+def load_blip(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
+    """BLIP (Li et al. 2022): the first token of either tower, projected as for its contrastive loss, of length 1.
+
+    `projection` false takes the first tokens as they are: for checkpoints without the projections (captioning, visual
+    questions), which otherwise cannot be loaded. A checkpoint without a text encoder embeds images alone.
+    """
+    options = chosen(row, {**OPTIONS, "projection": True, "normalise": True})
+    folder = needed(row, folder)
+    _check_kind(row, folder, ("blip",))
+    spare = ("itm_head.",) if options["projection"] else ("itm_head.", "vision_proj.", "text_proj.", "text_encoder.")
+    model, missing = pretrained.model(
+        row, "BlipForImageTextRetrieval", folder=folder, hardware=hardware, options=options, spare=spare
+    )
+
+    def see(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        first = model.vision_model(**inputs).last_hidden_state[:, 0]
+        return model.vision_proj(first) if options["projection"] else first
+
+    def lay(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        states = model.vision_model(**inputs).last_hidden_state[:, 1:]
+        laid = patches.grid(states, pixels=inputs["pixel_values"], patch=_patch(model), of=row.key)
+        return model.vision_proj(laid) if options["projection"] else laid
+
+    def read(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        first = model.text_encoder(input_ids=ids, attention_mask=mask)[0][:, 0]
+        return model.text_proj(first) if options["projection"] else first
+
+    texts = not any(name.startswith("text_encoder.") for name in missing)
+    return _towers(
+        row,
+        hardware,
+        folder,
+        options,
+        see=see,
+        read=read if texts else None,
+        lay=lay,
+        patch=_patch(model),
+        positions=pretrained.positions(model.config.text_config),
+        normalise=bool(options["normalise"]),
+        pooling="first token, projected" if options["projection"] else "first token",
+    )
+
+
+def _features(
+    row: Model, hardware: Hardware, folder: Path, *, kinds: tuple[str, ...], full_length: bool = False
+) -> Towers:
+    options = chosen(row, {**OPTIONS, "normalise": False})
+    _check_kind(row, folder, kinds)
+    model, _ = pretrained.model(row, "AutoModel", folder=folder, hardware=hardware, options=options)
+
+    def see(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        return model.get_image_features(**inputs).pooler_output
+
+    def read(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        masked = {} if full_length else {"attention_mask": mask}
+        return model.get_text_features(input_ids=ids, **masked).pooler_output
+
+    return _towers(
+        row,
+        hardware,
+        folder,
+        options,
+        see=see,
+        read=read,
+        full_length=full_length,
+        lay=_patches(model, of=row.key),
+        patch=_patch(model),
+        positions=pretrained.positions(model.config.text_config),
+        normalise=bool(options["normalise"]),
+        pooling="the model's own, projected",
+    )
+
+
+def _patch(model: torch.nn.Module) -> tuple[int, int] | None:
+    """(height, width) of the image tower's patches in pixels; None for ALIGN's convolutions."""
+    size = getattr(model.config.vision_config, "patch_size", None)
+    return None if size is None else patches.sides(size)
+
+
+def _patches(model: torch.nn.Module, *, of: str) -> patches.Patches:
+    """Patch tokens by family: CLIP's through the norm and the projection of its class token, SigLIP's through the norm
+    (it pools by attention and projects no more), of ALIGN the map that it takes the mean of."""
+    kind = model.config.model_type
+    if kind == "siglip2":
+        return patches.none(f"{of}: its images have patches of a number and a shape of their own, on no fixed grid")
+
+    def lay(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        states = model.vision_model(**inputs).last_hidden_state
+        if kind == "align":
+            return patches.channels_last(states, of=of)
+        if kind != "siglip":
+            states = model.visual_projection(model.vision_model.post_layernorm(states[:, 1:]))
+        return patches.grid(states, pixels=inputs["pixel_values"], patch=_patch(model), of=of)
+
+    return lay
+
+
+def _towers(
+    row: Model,
+    hardware: Hardware,
+    folder: Path,
+    options: Mapping[str, Any],
+    *,
+    see: Any,
+    read: Any,
+    lay: patches.Patches,
+    patch: tuple[int, int] | None,
+    positions: int | None,
+    normalise: bool,
+    pooling: str,
+    full_length: bool = False,
+) -> Towers:
+    """The two towers behind their inputs; `read` None: no text tower."""
+    shown, seen = pretrained.image_input(row, folder=folder, backend=options["image_backend"])
+    settings: dict[str, Any] = {"image": seen, "pooling": pooling, "normalised": normalise}
+    text = None
+    if read is not None:
+        limit = min(size for size in (options["max_tokens"], positions, 10**9) if size)
+        words, tokenizer, longest = pretrained.text_input(
+            row, folder=folder, limit=limit, prefix=options["text_prefix"]
+        )
+        text = TextTower(
+            ready=words,
+            run=read,
+            pad=tokenizer.pad_token_id or 0,
+            length=longest if full_length else None,
+            left=tokenizer.padding_side == "left",
+        )
+        settings["text"] = {
+            "tokenizer": type(tokenizer).__name__,
+            "max_tokens": longest,
+            "longer": "cut",
+            "prefix": options["text_prefix"],
+            "padding_side": tokenizer.padding_side,
+            "padding": "to max_tokens, not masked" if full_length else "to the longest, masked",
+        }
+    image = ImageTower(ready=shown, run=see, patches=lay, frame=framing.of_processor(seen, patch=patch))
+    return Towers(name=row.key, settings=settings, hardware=hardware, image=image, text=text, normalise=normalise)
+
+
+def _check_kind(row: Model, folder: Path, kinds: tuple[str, ...]) -> None:
+    kind = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type", "")
+    if kind not in kinds:
+        raise BadInput(f"{row.key}: adapter {row.adapter!r} loads {' or '.join(kinds)}; {folder} holds {kind!r}")

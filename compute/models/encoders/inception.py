@@ -1,0 +1,121 @@
+"""The features of FID (Heusel et al. 2017): the last pooling of the Inception-v3 whose weights the original used.
+
+That network differs from torchvision's in its pooling alone: averages at the border leave the padding out, and the last
+block takes maxima. The image is shown as clean-fid does (Parmar et al. 2022): 299 px, antialiased bicubic, not rounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from compute.models.adapter import Hardware
+from compute.models.files import downloads
+from compute.models.files.checkpoint import fill, tensors
+from compute.models.options import chosen
+from compute.types import CannotDo, Model
+
+if TYPE_CHECKING:
+    import torch
+    from PIL import Image
+
+SIDE = 299
+WEIGHTS = (
+    "https://github.com/toshas/torch-fidelity/releases/download/v0.2.0/"
+    "weights-inception-2015-12-05-6726825d.pth"
+)  # converted from the original TensorFlow file
+SHA256 = "6726825d"
+AVERAGED = ("Mixed_5b", "Mixed_5c", "Mixed_5d", "Mixed_6b", "Mixed_6c", "Mixed_6d", "Mixed_6e", "Mixed_7b")
+MAXIMAL = "Mixed_7c"
+
+
+@dataclass(kw_only=True)
+class InceptionEncoder:
+    """An encoder of images by 2,048 pooled features."""
+
+    settings: dict[str, Any]
+    network: torch.nn.Module
+    hardware: Hardware
+    multi_vector: bool = False
+
+    def prepare(self, modality: str, item: Image.Image) -> np.ndarray:
+        """(3, 299, 299) float32 of about -1..1. Raises CannotDo for texts and pairs."""
+        if modality != "image":
+            raise CannotDo(f"{self.settings['model']} embeds images only")
+        return (resized(item) - 128) / 128
+
+    def embed(self, modality: str, prepared: Sequence[np.ndarray]) -> np.ndarray:
+        """(n, 2048) float32."""
+        import torch
+
+        batch = torch.from_numpy(np.stack(prepared)).to(self.hardware.device, getattr(torch, self.hardware.dtype))
+        with torch.inference_mode():
+            return self.network(batch).float().cpu().numpy()
+
+
+def resized(image: Image.Image) -> np.ndarray:
+    """(3, 299, 299) float32 of 0..255: each channel resized as real numbers, so that nothing is rounded in between."""
+    from PIL import Image
+
+    bands = [band.convert("F").resize((SIDE, SIDE), Image.Resampling.BICUBIC) for band in image.convert("RGB").split()]
+    return np.stack([np.asarray(band, dtype=np.float32) for band in bands]).clip(0, 255)
+
+
+def load(row: Model, hardware: Hardware, folder: Path | None) -> InceptionEncoder:
+    """FID's Inception-v3: the published file from torch's cache, or of the same name in the row's folder."""
+    import torch
+    import torchvision
+
+    chosen(row, {})
+    name = WEIGHTS.rsplit("/", 1)[1]
+    network = torchvision.models.inception_v3(
+        weights=None, aux_logits=False, num_classes=1008, init_weights=False, transform_input=False
+    )
+    fill(network, tensors(folder / name if folder else downloads.fetched(WEIGHTS, sha256=SHA256)), of="Inception-v3")
+    network.fc = torch.nn.Identity()
+    pool_as_fid(network)
+    network.to(hardware.device, getattr(torch, hardware.dtype)).eval().requires_grad_(False)
+    return InceptionEncoder(
+        network=network,
+        hardware=hardware,
+        settings={
+            "model": row.key,
+            "weights": name,
+            "features": "last pooling, 2048",
+            "range": "(x - 128) / 128",
+            "resize": f"{SIDE} px, antialiased bicubic, each channel as real numbers",
+        },
+    )
+
+
+def files(row: Model) -> Iterator[downloads.Published]:
+    """What the row needs from addresses."""
+    if not row.weights:
+        yield downloads.Published(url=WEIGHTS, sha256=SHA256)
+
+
+def pool_as_fid(network: torch.nn.Module) -> None:
+    """Changes the pooling branches of torchvision's blocks into those of FID's network."""
+    import torch
+
+    functional = torch.nn.functional
+
+    def without_padding(branch: torch.nn.Module, given: tuple[torch.Tensor, ...]) -> torch.Tensor:
+        # torchvision divides by all nine places of the window; here by those inside the image.
+        inside = functional.avg_pool2d(torch.ones_like(given[0][:1, :1]), kernel_size=3, stride=1, padding=1)
+        return given[0] / inside
+
+    for name in AVERAGED:
+        getattr(network, name).branch_pool.register_forward_pre_hook(without_padding)
+
+    block, maxima = getattr(network, MAXIMAL), []
+
+    def keep(module: torch.nn.Module, given: tuple[torch.Tensor, ...]) -> None:
+        maxima[:] = [functional.max_pool2d(given[0], kernel_size=3, stride=1, padding=1)]
+
+    block.register_forward_pre_hook(keep)
+    block.branch_pool.register_forward_pre_hook(lambda branch, given: maxima.pop())

@@ -1,0 +1,248 @@
+"""Multimodal language models as encoders: a prompt asks for the item, the last token's final state is its vector.
+
+E5-V (Jiang et al. 2024), VLM2Vec (Jiang et al. 2024) and GME (Zhang et al. 2024) differ in prompt, length and scale
+alone, so a further model of the kind is a row with other options.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from compute.models.adapter import Hardware
+from compute.models.files.checkpoint import needed
+from compute.models.files.weights import COMMIT, CONFIG, WEIGHTS, Wanted
+from compute.models.options import chosen, part
+from compute.types import BadInput, CannotDo, Model, NotHere
+
+if TYPE_CHECKING:
+    import torch
+    from PIL import Image
+
+    from compute.models.adapter import Item
+
+DEFAULTS: dict[str, Any] = {
+    "prompts": {},  # modality -> prompt with {image} and {text} in place; a modality without one cannot be embedded
+    "image_token": "",  # what stands for {image}; empty: the processor's own
+    "images": {},  # given to the image processor, such as {"size": {...}}
+    "max_text_tokens": None,  # a longer text is cut; the prompt around it never is
+    "normalise": False,
+    "base": None,  # {"weights", "revision"} of the model that a LoRA checkpoint changes
+    "remote_code": False,
+}
+
+LLAMA3 = "<|start_header_id|>user<|end_header_id|>\n\n{}<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n \n"
+E5_V = {
+    "prompts": {
+        "image": LLAMA3.format("{image}\nSummary above image in one word: "),
+        "text": LLAMA3.format("{text}\nSummary above sentence in one word: "),
+        "pair": LLAMA3.format(
+            '[INST] {image} Modify this image with "{text}" Describe modified image in one word: [/INST]'
+        ),
+    },
+}
+VLM2VEC = {
+    "prompts": {
+        "image": "{image} Represent the given image.",
+        "text": "{text}",
+        "pair": "{image} Represent the given image with the following question: {text}",
+    },
+    "max_text_tokens": 256,
+    "normalise": True,
+}
+QWEN2 = (
+    "<|im_start|>system\nYou are a helpful assistant.<|im_end|>\n<|im_start|>user\n{}<|im_end|>\n"
+    "<|im_start|>assistant\n<|endoftext|>"
+)
+QWEN2_IMAGE = "<|vision_start|>{image}<|vision_end|>"
+GME = {
+    "prompts": {
+        "image": QWEN2.format(QWEN2_IMAGE),
+        "text": QWEN2.format("{text}"),
+        "pair": QWEN2.format(QWEN2_IMAGE + "{text}"),
+    },
+    "images": {"size": {"shortest_edge": 4 * 28 * 28, "longest_edge": 1280 * 28 * 28}},  # pixels in all
+    "max_text_tokens": 1800,
+    "normalise": True,
+}
+
+
+@dataclass(kw_only=True)
+class LastTokenEncoder:
+    """An encoder of images, texts or pairs by one prompt each."""
+
+    settings: dict[str, Any]
+    model: torch.nn.Module
+    processor: Any
+    options: Mapping[str, Any]
+    image_token: str
+    device: str
+    dtype: torch.dtype
+    multi_vector: bool = False
+
+    def prepare(self, modality: str, item: Item) -> dict[str, torch.Tensor]:
+        """The processor's tensors for one item, a batch of one.
+
+        Raises CannotDo for a modality without a prompt, BadInput for an item that the processor refuses.
+        """
+        if modality not in self.options["prompts"]:
+            raise CannotDo(f"{self.settings['model']} has no {modality} prompt; its row can give one: options.prompts")
+        image, text = item if modality == "pair" else (item, "") if modality == "image" else (None, item)
+        # The text goes in last: whatever braces it holds are its own.
+        template = self.options["prompts"][modality].replace("{image}", self.image_token)
+        prompt = template.replace("{text}", self._cut(text))
+        if image is None:
+            return dict(self.processor(text=prompt, return_tensors="pt"))
+        given: dict[str, Any] = {"images_kwargs": dict(self.options["images"])} if self.options["images"] else {}
+        try:
+            return dict(self.processor(text=prompt, images=_rgb(image), return_tensors="pt", **given))
+        except ValueError as error:  # such as a strip of an image, 200 times as long as wide
+            raise BadInput(f"The processor of {self.settings['model']} refuses it: {error}") from error
+
+    def _cut(self, text: str) -> str:
+        limit = self.options["max_text_tokens"]
+        if limit is None or len(text) <= limit:  # a token is a character or more
+            return text
+        tokenizer = self.processor.tokenizer
+        tokens = tokenizer(text, add_special_tokens=False)["input_ids"]
+        return text if len(tokens) <= limit else tokenizer.decode(tokens[:limit])
+
+    def embed(self, modality: str, prepared: Sequence[Mapping[str, torch.Tensor]]) -> np.ndarray:
+        """(n, hidden size) float32: the final state of each prompt's last token, of length 1 if `normalise`."""
+        import torch
+
+        batch = padded(prepared, pad=self.processor.tokenizer.pad_token_id or 0)
+        last = batch["attention_mask"].sum(dim=1) - 1
+        moved = {
+            name: value.to(self.device, self.dtype if value.is_floating_point() else None)
+            for name, value in batch.items()
+        }
+        with torch.inference_mode():
+            states = self.model(**moved, use_cache=False).last_hidden_state
+            vectors = states[torch.arange(len(last), device=states.device), last.to(states.device)].float()
+            if self.options["normalise"]:
+                vectors = torch.nn.functional.normalize(vectors, dim=-1)
+        return vectors.cpu().numpy()
+
+
+def padded(prepared: Sequence[Mapping[str, torch.Tensor]], *, pad: int) -> dict[str, torch.Tensor]:
+    """Batches of one as one batch. Tokens are padded on the right: a causal model never sees what follows the last one.
+
+    Image tensors are put one after another, with empty tiles where images have fewer than the most.
+    """
+    import torch
+
+    together = {}
+    for name in prepared[0]:
+        parts = [each[name] for each in prepared]
+        if parts[0].ndim > 1 and len({part.shape[1] for part in parts}) > 1:
+            width, fill = max(part.shape[1] for part in parts), pad if name == "input_ids" else 0
+            parts = [
+                torch.cat([part, part.new_full((part.shape[0], width - part.shape[1], *part.shape[2:]), fill)], dim=1)
+                for part in parts
+            ]
+        together[name] = torch.cat(parts)
+    return together
+
+
+def _rgb(image: Image.Image) -> Image.Image:
+    return image if image.mode == "RGB" else image.convert("RGB")
+
+
+def load_e5_v(row: Model, hardware: Hardware, folder: Path | None) -> LastTokenEncoder:
+    return _load(row, hardware, folder, family=E5_V)
+
+
+def load_vlm2vec(row: Model, hardware: Hardware, folder: Path | None) -> LastTokenEncoder:
+    return _load(row, hardware, folder, family=VLM2VEC)
+
+
+def load_gme(row: Model, hardware: Hardware, folder: Path | None) -> LastTokenEncoder:
+    return _load(row, hardware, folder, family=GME)
+
+
+def _load(row: Model, hardware: Hardware, folder: Path | None, *, family: Mapping[str, Any]) -> LastTokenEncoder:
+    """Raises NotHere, CannotDo or BadInput."""
+    import torch
+    from transformers import AutoProcessor
+
+    options = chosen(row, {**DEFAULTS, **family})
+    folder = needed(row, folder)
+    allowed = bool(options["remote_code"])
+    base, revision = folder, row.revision
+    if options["base"] is not None:
+        wanted = Wanted(weights=WEIGHTS, needs=(CONFIG,), code=allowed)
+        base, revision = part(row, options["base"], option="base", wanted=wanted), options["base"].get("revision", "")
+    trusted = _trusted(row, base, allowed=allowed, revision=revision)
+    dtype = getattr(torch, hardware.dtype)
+    model = _model(base, dtype=dtype, trusted=trusted)
+    if base != folder:
+        model = _with_lora(model, folder)
+    processed = folder if (folder / "preprocessor_config.json").is_file() else base
+    processor = AutoProcessor.from_pretrained(processed, trust_remote_code=trusted)
+    _complete(processor, model.config)
+    processor.tokenizer("ready")  # sets its padding and truncation now, so that threads need not
+    token = options["image_token"] or getattr(processor, "image_token", "")
+    inner = getattr(model, "model", model).to(hardware.device).eval()
+    settings = {
+        "model": row.key,
+        "pooling": "last token",
+        "padding": "right",
+        "image_token": token,
+        **{name: options[name] for name in ("prompts", "images", "max_text_tokens", "normalise")},
+    }
+    return LastTokenEncoder(
+        settings=settings,
+        model=inner,
+        processor=processor,
+        options=options,
+        image_token=token,
+        device=hardware.device,
+        dtype=dtype,
+    )
+
+
+def _trusted(row: Model, folder: Path, *, allowed: bool, revision: str) -> bool:
+    """Whether the checkpoint's own code is to run: never where the library knows the architecture."""
+    from transformers import CONFIG_MAPPING
+
+    kind = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type", "")
+    if kind in CONFIG_MAPPING:
+        return False
+    if not allowed:
+        raise CannotDo(
+            f"{row.key} is of architecture {kind!r}, which transformers does not know; it runs only with "
+            "the code of its repository. Read that code, then allow it in the row: options.remote_code"
+        )
+    if not COMMIT.fullmatch(revision):
+        raise BadInput(f"{row.key} runs code of its repository, so its row must pin a revision: a whole commit")
+    return True
+
+
+def _model(folder: Path, *, dtype: torch.dtype, trusted: bool) -> torch.nn.Module:
+    from transformers import AutoModelForCausalLM, AutoModelForImageTextToText
+
+    family = AutoModelForCausalLM if trusted else AutoModelForImageTextToText
+    return family.from_pretrained(folder, dtype=dtype, trust_remote_code=trusted)
+
+
+def _complete(processor: Any, config: Any) -> None:
+    """Gives a LLaVA processor what it now counts image tokens by; checkpoints of its first time leave it to the model's
+    configuration. One token beside the patches is the vision tower's class token."""
+    if hasattr(processor, "vision_feature_select_strategy") and processor.patch_size is None:
+        processor.patch_size = config.vision_config.patch_size
+        processor.vision_feature_select_strategy = config.vision_feature_select_strategy
+        processor.num_additional_image_tokens = 1
+
+
+def _with_lora(model: torch.nn.Module, folder: Path) -> torch.nn.Module:
+    try:
+        from peft import PeftModel
+    except ImportError as error:
+        raise NotHere("This checkpoint is a LoRA, read by a package that is not installed: pip install peft") from error
+    return PeftModel.from_pretrained(model, folder).merge_and_unload()

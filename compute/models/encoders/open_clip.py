@@ -1,0 +1,117 @@
+"""OpenCLIP's checkpoints: a folder with open_clip_config.json and weights, or weights of an architecture it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compute.models.adapter import Hardware
+from compute.models.encoders import framing, patches
+from compute.models.encoders.towers import ImageTower, TextTower, Towers
+from compute.models.files.checkpoint import needed
+from compute.models.files.weights import OPEN_CLIP
+from compute.models.options import chosen
+from compute.types import BadInput, Model, NotHere
+
+if TYPE_CHECKING:
+    import torch
+
+OPTIONS: dict[str, Any] = {
+    "architecture": "",
+    "tag": "",
+    "file": "",
+    "text_prefix": "",
+    "normalise": False,
+    "random": False,
+    "seed": 0,
+}
+SHOWN = ("size", "mean", "std", "interpolation", "resize_mode", "fill_color")
+
+
+def load(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
+    """The towers' projected outputs, not normalised, as MIEB and UniSim-Bench compare them.
+
+    The folder's own configuration decides where it has one. Else options: `architecture`, a name of the library, with
+    `tag`, the pretraining whose preprocessing it lists, and `file`, the weights within the folder.
+    """
+    import open_clip
+    import torch
+    from open_clip.transform import PreprocessCfg, image_transform_v2
+
+    options = chosen(row, OPTIONS)
+    folder = needed(row, folder)
+    own = (folder / "open_clip_config.json").is_file() and not options["file"]
+    place = f"local-dir:{folder}" if own else options["architecture"]
+    if not place:
+        raise BadInput(f"{row.key}: {folder} has no open_clip_config.json; its row needs option architecture")
+    if not own and open_clip.get_model_config(place) is None:
+        raise BadInput(f"{row.key}: OpenCLIP knows no architecture {place!r}")
+    given = {} if own or options["random"] else {"pretrained": str(_file(row, folder, options["file"]))}
+    tagged = open_clip.get_pretrained_cfg(place, options["tag"]) if options["tag"] and not own else {}
+    shown = {name: tagged[name] for name in ("mean", "std", "interpolation", "resize_mode") if tagged.get(name)}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(options["seed"])
+        try:
+            model = open_clip.create_model(
+                place,
+                load_weights=not options["random"],
+                force_preprocess_cfg=shown,
+                require_pretrained=not options["random"],
+                weights_only=True,
+                pretrained_text=False,
+                **given,
+            )
+        except (RuntimeError, ValueError, KeyError, AssertionError) as error:
+            problem = " ".join(str(error).split())[:300]
+            raise BadInput(f"{row.key}: {folder} does not fit OpenCLIP: {problem}") from error
+    model.to(hardware.device, getattr(torch, hardware.dtype)).eval().requires_grad_(False)
+    described = open_clip.get_model_preprocess_cfg(model)
+    transform = image_transform_v2(PreprocessCfg(**described), is_train=False)
+    tokenizer = open_clip.get_tokenizer(place)
+
+    def see(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        return model.encode_image(inputs["pixel_values"])
+
+    def lay(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        return patches.of_open_clip(model.visual, inputs["pixel_values"], of=row.key)
+
+    def read(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        return model.encode_text(ids)
+
+    def tokens(text: str) -> list[int]:
+        return tokenizer([options["text_prefix"] + text])[0].tolist()
+
+    tokens("")
+    return Towers(
+        name=row.key,
+        hardware=hardware,
+        normalise=bool(options["normalise"]),
+        image=ImageTower(
+            ready=lambda image: {"pixel_values": transform(image)},
+            run=see,
+            patches=lay,
+            frame=framing.of_open_clip(described, patch=patches.open_clip_patch(model.visual)),
+        ),
+        text=TextTower(ready=tokens, run=read, pad=0),  # every text has the full length already
+        settings={
+            "image": {name: described[name] for name in SHOWN if name in described},
+            "pooling": "the model's own, projected",
+            "normalised": bool(options["normalise"]),
+            "configuration": "own" if own else place,
+            "text": {
+                "tokenizer": type(tokenizer).__name__,
+                "max_tokens": tokenizer.context_length,
+                "longer": "cut",
+                "prefix": options["text_prefix"],
+                "padding": "to max_tokens",
+            },
+        },
+    )
+
+
+def _file(row: Model, folder: Path, named: str) -> Path:
+    for name in (named,) if named else OPEN_CLIP:
+        if (folder / name).is_file():
+            return folder / name
+    raise NotHere(f"{row.key}: {folder} has no {named or OPEN_CLIP[0]}")

@@ -1,0 +1,81 @@
+"""Text encoders of the transformers library: the BERT family, and the encoder half of T5."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compute.models.adapter import Hardware
+from compute.models.encoders.towers import TextTower, Towers
+from compute.models.files import pretrained
+from compute.models.files.checkpoint import needed
+from compute.models.options import chosen
+from compute.types import BadInput, Model
+
+if TYPE_CHECKING:
+    import torch
+
+POOLINGS = {"mean": "mean of all tokens", "cls": "first token", "pooler": "the model's own"}
+# No source says how cFreD pooled texts (Table B.2): the mean, which every one of its families can give.
+OPTIONS = {**pretrained.OPTIONS, "pooling": "mean", "text_prefix": "", "max_tokens": None}
+
+
+def load_bert(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
+    """BERT, RoBERTa, XLM-R, ALBERT, ModernBERT. Options: `pooling` mean, cls or pooler; `max_tokens`; `text_prefix`."""
+    return _encoder(
+        row, hardware, needed(row, folder), kind="AutoModel", poolings=tuple(POOLINGS), options=chosen(row, OPTIONS)
+    )
+
+
+def load_t5(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
+    """T5 v1.1 and FLAN-T5, their encoder alone; no position ends, so texts are cut at 512 tokens as in training."""
+    return _encoder(
+        row,
+        hardware,
+        needed(row, folder),
+        kind="T5EncoderModel",
+        poolings=("mean",),
+        options=chosen(row, {**OPTIONS, "max_tokens": 512}),
+    )
+
+
+def _encoder(
+    row: Model, hardware: Hardware, folder: Path, *, kind: str, poolings: tuple[str, ...], options: dict[str, Any]
+) -> Towers:
+    import torch
+
+    pooling = options["pooling"]
+    if pooling not in poolings:
+        raise BadInput(f"{row.key}: no pooling {pooling!r}. There are: {', '.join(poolings)}")
+    model, _ = pretrained.model(
+        row, kind, folder=folder, hardware=hardware, options=options, spare=() if pooling == "pooler" else ("pooler.",)
+    )
+
+    def run(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        output = model(input_ids=ids, attention_mask=mask)
+        if pooling == "pooler":
+            return output.pooler_output
+        states = output.last_hidden_state
+        if pooling == "cls":
+            return states[torch.arange(len(mask)), mask.argmax(dim=1)]
+        kept = mask.unsqueeze(-1).float()
+        return (states.float() * kept).sum(dim=1) / kept.sum(dim=1)
+
+    limit = min(size for size in (options["max_tokens"], pretrained.positions(model.config), 10**9) if size)
+    ready, tokenizer, longest = pretrained.text_input(row, folder=folder, limit=limit, prefix=options["text_prefix"])
+    return Towers(
+        name=row.key,
+        hardware=hardware,
+        text=TextTower(ready=ready, run=run, pad=tokenizer.pad_token_id or 0, left=tokenizer.padding_side == "left"),
+        settings={
+            "text": {
+                "tokenizer": type(tokenizer).__name__,
+                "max_tokens": longest,
+                "longer": "cut",
+                "prefix": options["text_prefix"],
+                "padding": "to the longest, masked",
+            },
+            "pooling": POOLINGS[pooling],
+            "normalised": False,
+        },
+    )

@@ -1,0 +1,137 @@
+"""An encoder of images and texts by one tower each, whatever library the towers come from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from compute.models.adapter import Hardware
+from compute.models.encoders.framing import UNKNOWN, Frame, Seen
+from compute.types import CannotDo
+
+if TYPE_CHECKING:
+    import torch
+    from PIL import Image
+
+    from compute.models.adapter import Item
+
+
+@dataclass(kw_only=True)
+class ImageTower:
+    """`ready` makes an image's tensors, without a batch; `run` turns them, stacked on the device, into (n, d).
+
+    `patches` turns them into (n, rows, columns, d), as compute/models/patches.py says; `frame` is how `ready` resizes
+    and cuts an image, None where that is not known.
+    """
+
+    ready: Callable[[Image.Image], Mapping[str, torch.Tensor]]
+    run: Callable[[Mapping[str, torch.Tensor]], torch.Tensor]
+    patches: Callable[[Mapping[str, torch.Tensor]], torch.Tensor] | None = None
+    frame: Frame | None = None
+
+
+@dataclass(kw_only=True)
+class TextTower:
+    """`ready` makes a text's tokens; `run` takes ids and mask (n, longest) and gives (n, d).
+
+    `pad` fills up to the batch's longest text, or to `length` tokens where the checkpoint was trained so; on the left
+    where the tokenizer has it so.
+    """
+
+    ready: Callable[[str], Sequence[int]]
+    run: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+    pad: int
+    length: int | None = None
+    left: bool = False
+
+
+@dataclass(kw_only=True)
+class Towers:
+    """Images, texts or both into vectors; `normalise` gives them length 1. A missing tower is an ability less."""
+
+    name: str
+    settings: dict[str, Any]
+    hardware: Hardware
+    image: ImageTower | None = None
+    text: TextTower | None = None
+    normalise: bool = False
+    multi_vector: bool = False
+
+    def __post_init__(self) -> None:
+        self.settings = json.loads(json.dumps(self.settings))  # as they are stored: lists, not tuples
+
+    def prepare(self, modality: str, item: Item) -> Any:
+        """An image's tensors or a text's tokens. Raises CannotDo for what no tower takes."""
+        tower = {"image": self.image, "text": self.text}.get(modality)
+        if tower is None:
+            takes = " and ".join(name for name in ("image", "text") if getattr(self, name) is not None)
+            raise CannotDo(f"{self.name} embeds one {takes} at a time; it was given: {modality}")
+        if modality == "text":
+            return tower.ready(item)
+        # In the model's precision already here, where many threads work, and half as much to move.
+        return {name: self._cast(value) for name, value in tower.ready(_rgb(item)).items()}
+
+    def embed(self, modality: str, prepared: Sequence[Any]) -> np.ndarray:
+        """(n, d) float32."""
+        import torch
+
+        with torch.inference_mode():
+            vectors = (self._images(prepared) if modality == "image" else self._texts(prepared)).float()
+            if self.normalise:
+                vectors = torch.nn.functional.normalize(vectors, dim=-1)
+            return vectors.cpu().numpy()
+
+    def patches(self, image: Image.Image) -> np.ndarray:
+        """(rows, columns, d) float32, not normalised: a vector a patch, of the part of the image that `seen` tells.
+
+        Last states, through the norm and the projection of the pooled vector (compute/models/patches.py).
+        Raises CannotDo where the model has no grid of patches.
+        """
+        import torch
+
+        if self.image is None or self.image.patches is None:
+            raise CannotDo(f"{self.name} gives no patch tokens. Choose another model for a map of similar places")
+        with torch.inference_mode():
+            inputs = {name: self._batch([value]) for name, value in self.prepare("image", image).items()}
+            return np.ascontiguousarray(self.image.patches(inputs)[0].float().cpu().numpy())
+
+    def seen(self, image: Image.Image) -> Seen:
+        """Which part of the image the grid of `patches` covers; all of it, with a note, where that is not known."""
+        frame = None if self.image is None else self.image.frame
+        return UNKNOWN if frame is None else frame.seen(width=image.width, height=image.height)
+
+    def _cast(self, value: torch.Tensor) -> torch.Tensor:
+        import torch
+
+        return value.to(getattr(torch, self.hardware.dtype)) if value.is_floating_point() else value
+
+    def _images(self, prepared: Sequence[Mapping[str, torch.Tensor]]) -> torch.Tensor:
+        return self.image.run({name: self._batch([one[name] for one in prepared]) for name in prepared[0]})
+
+    def _batch(self, values: list[torch.Tensor]) -> torch.Tensor:
+        """The stacked values on the device; by way of pinned memory to CUDA, from which copies are fast."""
+        import torch
+
+        if not self.hardware.device.startswith("cuda"):
+            return torch.stack(values).to(self.hardware.device)
+        pinned = torch.empty((len(values), *values[0].shape), dtype=values[0].dtype, pin_memory=True)
+        return torch.stack(values, out=pinned).to(self.hardware.device, non_blocking=True)
+
+    def _texts(self, prepared: Sequence[Sequence[int]]) -> torch.Tensor:
+        import torch
+
+        longest = self.text.length or max(len(tokens) for tokens in prepared)
+        ids = torch.full((len(prepared), longest), self.text.pad, dtype=torch.long)
+        mask = torch.zeros_like(ids)
+        for place, tokens in enumerate(prepared):
+            held = slice(longest - len(tokens), None) if self.text.left else slice(len(tokens))
+            ids[place, held], mask[place, held] = torch.as_tensor(tokens), 1
+        return self.text.run(ids.to(self.hardware.device), mask.to(self.hardware.device))
+
+
+def _rgb(image: Image.Image) -> Image.Image:
+    return image if image.mode == "RGB" else image.convert("RGB")

@@ -1,0 +1,1 @@
+"""Where models' files come from."""

@@ -1,0 +1,153 @@
+"""Checkpoints of the transformers library: model, image processor and tokenizer from a local folder, all checked."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import TYPE_CHECKING, Any
+
+from compute.models.adapter import Hardware
+from compute.types import BadInput, Model, NotHere
+
+if TYPE_CHECKING:
+    import torch
+    from PIL import Image
+
+# What every row of such a checkpoint may say. `random` with `seed`: the same architecture, its weights drawn afresh.
+OPTIONS: dict[str, Any] = {"random": False, "seed": 0, "trust_remote_code": False}
+SHOWN = (
+    "do_resize",
+    "size",
+    "resample",
+    "do_center_crop",
+    "crop_size",
+    "crop_pct",
+    "do_rescale",
+    "rescale_factor",
+    "do_normalize",
+    "image_mean",
+    "image_std",
+    "do_convert_rgb",
+    "do_pad",
+    "patch_size",
+    "max_num_patches",
+    "include_top",
+)
+
+
+def model(
+    row: Model, kind: str, *, folder: Path, hardware: Hardware, options: Mapping[str, Any], spare: Sequence[str] = ()
+) -> tuple[torch.nn.Module, set[str]]:
+    """The library's class `kind` with the folder's weights, on the device and ready to run; and what it lacks.
+
+    Weights that the checkpoint lacks would be drawn at random: BadInput, but for names that begin with one of `spare`,
+    which the caller does not use; those are returned.
+    """
+    import torch
+    import transformers
+
+    if not sys.stderr.isatty():
+        transformers.utils.logging.disable_progress_bar()
+    read = {"local_files_only": True, "trust_remote_code": bool(options["trust_remote_code"])}
+    dtype, missing = getattr(torch, hardware.dtype), set()
+    if options["random"]:
+        config = transformers.AutoConfig.from_pretrained(folder, **read)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(options["seed"])
+            made = _built(getattr(transformers, kind), config, trusted=read["trust_remote_code"])
+        made = made.to(dtype)
+    else:
+        try:
+            made, found = getattr(transformers, kind).from_pretrained(
+                folder, dtype=dtype, output_loading_info=True, weights_only=True, **read
+            )
+        except OSError as error:
+            raise NotHere(f"{row.key}: {folder} cannot be loaded: {_line(error)}") from error
+        except UnpicklingError as error:
+            raise BadInput(f"{row.key}: {folder} holds more than tensors, or is not whole; it is not loaded") from error
+        except (RuntimeError, ValueError, KeyError, ImportError) as error:
+            raise BadInput(f"{row.key}: {folder} does not fit {kind}: {_line(error)}") from error
+        missing = set(found["missing_keys"])
+        used = sorted(name for name in missing if not name.startswith(tuple(spare)))
+        if used:
+            raise BadInput(
+                f"{row.key}: the checkpoint lacks {len(used)} of {kind}'s weights, {used[0]} first; they "
+                "would be random"
+            )
+    return made.to(hardware.device).eval().requires_grad_(False), missing
+
+
+def _built(kind: Any, config: Any, *, trusted: bool) -> torch.nn.Module:
+    return kind.from_config(config, trust_remote_code=trusted) if hasattr(kind, "from_config") else kind(config)
+
+
+def image_input(
+    row: Model, *, folder: Path, backend: str = ""
+) -> tuple[Callable[[Image.Image], dict[str, Any]], dict[str, Any]]:
+    """The checkpoint's own preprocessing of one RGB image into tensors without a batch, and what it does.
+
+    `backend`: torchvision or pil; empty: what the library takes for this checkpoint.
+    """
+    from transformers import AutoImageProcessor
+
+    if backend not in ("", "torchvision", "pil"):
+        raise BadInput(f"{row.key}: image_backend is torchvision or pil, not {backend!r}")
+    try:
+        processor = AutoImageProcessor.from_pretrained(
+            folder, local_files_only=True, **({"backend": backend} if backend else {})
+        )
+    except OSError as error:
+        raise NotHere(f"{row.key}: no image preprocessing in {folder}: {_line(error)}") from error
+    except ValueError as error:
+        raise BadInput(f"{row.key}: the image preprocessing in {folder} cannot be read: {_line(error)}") from error
+    described = json.loads(processor.to_json_string())
+    said = {
+        "processor": type(processor).__name__,
+        **{name: described[name] for name in SHOWN if described.get(name) is not None},
+    }
+
+    def ready(image: Image.Image) -> dict[str, Any]:
+        made = processor(images=image, return_tensors="pt")
+        return {name: value[0] for name, value in made.items()}
+
+    return ready, said
+
+
+def text_input(
+    row: Model, *, folder: Path, limit: int | None, prefix: str = ""
+) -> tuple[Callable[[str], list[int]], Any, int]:
+    """The checkpoint's own tokens of `prefix` and a text, cut to its length or `limit`; its tokenizer; that length.
+
+    The length is the tokenizer's own where it names one, never more than `limit`, the model's positions.
+    """
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except (OSError, ValueError, TypeError, ImportError) as error:
+        raise NotHere(f"{row.key}: no tokenizer in {folder}: {_line(error)}") from error
+    longest = min(int(tokenizer.model_max_length), limit or 10**9)
+    if longest >= 10**9:
+        raise BadInput(f"{row.key}: neither tokenizer nor model says how long a text may be; set option max_tokens")
+
+    def ready(text: str) -> list[int]:
+        return tokenizer(prefix + text, truncation=True, max_length=longest)["input_ids"]
+
+    ready("")  # settles the tokenizer's truncation, which would not be safe to change among threads
+    return ready, tokenizer, longest
+
+
+def positions(config: Any) -> int | None:
+    """How many tokens the model has positions for; RoBERTa's kind keeps those up to its padding token unused."""
+    known = getattr(config, "max_position_embeddings", None)
+    if known is None or known <= 0:
+        return None
+    offset = getattr(config, "model_type", "") in ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert")
+    return known - config.pad_token_id - 1 if offset else known
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]

@@ -1,0 +1,294 @@
+"""Judges behind an OpenAI-compatible chat endpoint: vLLM, SGLang, TGI, `transformers serve`, or a hosted one.
+
+Where it is and its key come from the environment alone: LIKENESS_ENDPOINT (such as http://localhost:8000/v1) and
+LIKENESS_ENDPOINT_KEY. LIKENESS_ENDPOINT_CONCURRENCY, _ATTEMPTS and _TIMEOUT (seconds) change how it is asked. The key
+is sent to that address and goes nowhere else; without one, none is sent, not even the hub's.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+import queue
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from compute.content import decoding
+from compute.content.messages import Picture, Question, Reply
+from compute.models.adapter import Hardware
+from compute.models.judges.answer_log import AnswerLog
+from compute.models.judges.endpoint_errors import Address, Passing, Refused, Stopped, judged
+from compute.models.options import chosen
+from compute.types import BadInput, BadItem, Model, NotHere
+
+URL, KEY = "LIKENESS_ENDPOINT", "LIKENESS_ENDPOINT_KEY"
+DEFAULTS: dict[str, Any] = {
+    "model": "",  # the name the endpoint serves it under; empty: the row's weights, or the key of one without
+    "max_tokens": 32,
+    "seed": 0,  # left out, and recorded as such, where the endpoint refuses it
+    "extra": {},  # further fields of every request, such as {"chat_template_kwargs": {"enable_thinking": false}}
+}
+SENT_AS_IS = {"PNG": "png", "JPEG": "jpeg", "WEBP": "webp"}  # where decoding changes nothing; all else as PNG
+IN_A_ROW = 20  # questions that fail one after another before the run stops
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """How patiently an endpoint is asked. Seconds, except the first two."""
+
+    concurrency: int = 8
+    attempts: int = 8  # a question, the first one included
+    timeout: float = 120.0  # of one request
+    first_delay: float = 1.0  # doubled with every attempt, and shortened by up to a half at random
+    longest_delay: float = 60.0
+    patience: float = 600.0  # an endpoint that wants a longer pause stops the run
+
+
+class Endpoint:
+    """A judge behind an address. `usage` counts requests, retries by reason, replies, errors and tokens."""
+
+    def __init__(
+        self,
+        *,
+        row: Model,
+        url: str,
+        key: str = "",
+        limits: Limits | None = None,
+        options: Mapping[str, Any] = DEFAULTS,
+        answers: AnswerLog | None = None,
+    ) -> None:
+        from huggingface_hub import InferenceClient
+
+        self.settings: dict[str, Any] = {
+            "model": row.key,
+            "served": options["model"] or row.weights or row.key,
+            "temperature": 0,
+            "seed": options["seed"],
+            "max_tokens": options["max_tokens"],
+            "extra": dict(options["extra"]),
+            "images": f"as files; PNG where they are not upright RGB in PNG, JPEG or WebP; decoding {decoding.VERSION}",
+        }
+        self.answers = answers or AnswerLog(row, settings={"adapter": "endpoint", **self.settings})
+        self.progress: Callable[[int], None] | None = None
+        self.usage: Counter[str] = Counter()
+        self.limits = limits or Limits()
+        self._address = Address(url, key)
+        # Without a key the client would send the hub's: a key is named, and its header taken out again.
+        self._client = InferenceClient(
+            base_url=url,
+            api_key=key or "none",
+            timeout=self.limits.timeout,
+            headers=None if key else {"authorization": None},
+        )
+        self._not_before = 0.0  # no thread asks before this monotonic time
+        self._lock = threading.Lock()
+
+    def reply(self, questions: Sequence[Question]) -> list[Reply]:
+        """One reply a question, in order; what has been answered before is not asked.
+
+        A question the endpoint refuses or garbles comes back with an `error`. Raises LikenessError where none can
+        succeed, and BadItem for an image that cannot be read; answers that came before are kept.
+        """
+        return self.answers.answered(questions, self._ask, progress=self.progress)
+
+    def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[int, Reply]]:
+        """Yields replies as they come, from threads that end with the last question, or as soon as one is hopeless."""
+        todo, done, stop = iter(range(len(questions))), queue.SimpleQueue(), threading.Event()
+
+        def work() -> None:
+            while not stop.is_set():
+                with self._lock:
+                    place = next(todo, None)
+                if place is None:
+                    break
+                try:
+                    done.put((place, self._one(questions[place], stop)))
+                except Exception as error:  # the other threads finish what is under way: it is paid for
+                    done.put((place, error))
+                    stop.set()
+            done.put(None)
+
+        busy = min(self.limits.concurrency, len(questions))
+        for _ in range(busy):
+            threading.Thread(target=work, daemon=True, name="endpoint").start()
+        failed: Exception | None = None
+        in_a_row = 0
+        try:
+            while busy:
+                found = done.get()
+                if found is None:
+                    busy -= 1
+                    continue
+                place, reply = found
+                if isinstance(reply, Exception):
+                    failed = failed or reply
+                    continue
+                in_a_row = in_a_row + 1 if reply.error else 0
+                if in_a_row >= IN_A_ROW and failed is None:
+                    failed = NotHere(
+                        f"The endpoint failed {in_a_row} questions in a row; the last: {reply.error}. "
+                        "Mend it and run again: kept answers are not asked for twice"
+                    )
+                    stop.set()
+                self._count(reply)
+                yield place, reply
+        finally:
+            stop.set()
+        if failed is not None:
+            raise failed
+
+    def _one(self, question: Question, stop: threading.Event) -> Reply:
+        """Asks one question until it is answered, refused, or the attempts are used up."""
+        messages = [{"role": "user", "content": [_part(part, question) for part in question.parts]}]
+        for attempt in range(1, self.limits.attempts + 1):
+            self._wait(stop)
+            try:
+                return self._request(question, messages)
+            except Refused as error:
+                return Reply(item=question.item, error=str(error))
+            except Passing as error:
+                problem = error
+                with self._lock:
+                    self.usage[f"retried: {error.reason}"] += attempt < self.limits.attempts
+            if attempt < self.limits.attempts:
+                self._back_off(attempt, problem, stop)
+        if problem.unreachable and not self.usage["replies"]:
+            raise NotHere(f"No endpoint answers at {self._address.shown} ({problem}). Start the server, or set {URL}")
+        return Reply(item=question.item, error=f"{problem}, after {self.limits.attempts} attempts")
+
+    def _request(self, question: Question, messages: list[dict[str, Any]]) -> Reply:
+        with self._lock:
+            self.usage["requests"] += 1
+            seed = self.settings["seed"]
+        try:
+            found = self._client.chat_completion(
+                messages,
+                model=self.settings["served"],
+                temperature=0,
+                max_tokens=self.settings["max_tokens"],
+                seed=seed,
+                extra_body=self.settings["extra"] or None,
+            )
+            text, usage = found.choices[0].message.content, found.usage
+        except Exception as error:  # whatever a broken reply makes the client raise
+            # Not chained: the client's own error may repeat the key.
+            raise self._failure(error, seeded=seed is not None) from None
+        if not isinstance(text, str):
+            raise Passing("a reply without text", reason="garbage")
+        return Reply(
+            item=question.item,
+            text=text,
+            input_tokens=_tokens(usage, "prompt_tokens"),
+            output_tokens=_tokens(usage, "completion_tokens"),
+        )
+
+    def _failure(self, error: Exception, *, seeded: bool) -> Exception:
+        """What to raise for a failed request; a refused seed is left out from then on."""
+        found = judged(error, address=self._address, timeout=self.limits.timeout)
+        if isinstance(found, Refused) and "seed" in str(found).lower() and seeded:
+            self.settings["seed"] = None
+            return Passing("the seed refused", reason="seed")
+        if isinstance(found, NotHere):
+            return NotHere(f"{found}. Check {URL}, {KEY} and the model's name there: {self.settings['served']}")
+        return found
+
+    def _back_off(self, attempt: int, problem: Passing, stop: threading.Event) -> None:
+        limits = self.limits
+        if problem.after > limits.patience:
+            raise NotHere(
+                f"The endpoint asks for a pause of {problem.after:.0f} s ({problem}). Run again after it: "
+                "kept answers are not asked for twice"
+            )
+        delay = min(limits.longest_delay, limits.first_delay * 2 ** (attempt - 1)) * random.uniform(0.5, 1)
+        if problem.reason == "seed":
+            return
+        if problem.after:  # holds for all threads; those that wait do not come back all at once
+            delay += problem.after
+            with self._lock:
+                self._not_before = max(self._not_before, time.monotonic() + problem.after)
+        stop.wait(delay)
+
+    def _wait(self, stop: threading.Event) -> None:
+        while not stop.is_set() and (left := self._not_before - time.monotonic()) > 0:
+            stop.wait(left)
+        if stop.is_set():
+            raise Stopped
+
+    def _count(self, reply: Reply) -> None:
+        self.usage["errors" if reply.error else "replies"] += 1
+        self.usage["input_tokens"] += reply.input_tokens or 0
+        self.usage["output_tokens"] += reply.output_tokens or 0
+
+
+def _part(part: str | Picture, question: Question) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {"type": "text", "text": part}
+    try:
+        data = part.data
+        image = decoding.opened(data)
+        kind = SENT_AS_IS.get(image.format or "")
+        plain = decoding.rgb(image)  # decoded in any case: a damaged file is the item's fault, not the endpoint's
+        if kind is None or plain is not image:
+            stream = io.BytesIO()
+            plain.save(stream, "PNG")
+            kind, data = "png", stream.getvalue()
+    except BadInput as error:
+        raise BadItem(part.name or question.item, str(error), key=part.key) from error
+    return {"type": "image_url", "image_url": {"url": f"data:image/{kind};base64,{base64.b64encode(data).decode()}"}}
+
+
+def _tokens(usage: Any, name: str) -> int | None:
+    count = getattr(usage, name, None)
+    return count if isinstance(count, int) else None
+
+
+def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
+    """The endpoint that the environment names. It runs elsewhere: `hardware` and the local weights are not used.
+
+    Raises NotHere where none is named, BadInput for a setting that is none.
+    """
+    options = chosen(row, DEFAULTS)
+    url = os.environ.get(URL, "").strip()
+    if not url:
+        how = (
+            f"Serve it (vllm serve {row.weights}), then: export {URL}=http://localhost:8000/v1"
+            if row.weights
+            else f"Its weights are not public: export {URL} and {KEY} for a service that offers it"
+        )
+        raise NotHere(f"{row.key} is asked through an OpenAI-compatible endpoint, and {URL} is not set. {how}")
+    if not _is_address(url):
+        raise BadInput(f"{URL} is no address of the form http://host:port/v1")
+    limits = Limits(
+        concurrency=int(_number("CONCURRENCY", Limits.concurrency)),
+        attempts=int(_number("ATTEMPTS", Limits.attempts)),
+        timeout=_number("TIMEOUT", Limits.timeout),
+    )
+    return Endpoint(row=row, url=url, key=os.environ.get(KEY, "").strip(), limits=limits, options=options)
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number
+        return False
+
+
+def _number(name: str, default: float) -> float:
+    """A positive number from LIKENESS_ENDPOINT_<name>."""
+    given = os.environ.get(f"{URL}_{name}", "")
+    try:
+        number = float(given or default)
+    except ValueError:
+        number = 0.0
+    if not 1 <= number <= 1e6:
+        raise BadInput(f"{URL}_{name} is a number from 1; got {given!r}")
+    return number

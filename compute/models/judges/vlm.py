@@ -1,0 +1,264 @@
+"""Judges in this process: vision-language models of the transformers library, asked by their own chat template.
+
+Answers are decoded greedily, one question at a time. Padding changes some models' answers, so a larger batch (option
+`batch_size`) is used only after a self-test: some of the run's own questions, alone and in batches, must be answered
+alike; else one question at a time it is, and `settings` say so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compute.content import decoding
+from compute.content.messages import Picture, Question, Reply
+from compute.models.adapter import Hardware
+from compute.models.files import pretrained, weights
+from compute.models.judges.answer_log import AnswerLog
+from compute.models.options import chosen
+from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model, NotHere
+
+if TYPE_CHECKING:
+    import torch
+    from PIL import Image
+
+DEFAULTS: dict[str, Any] = {**pretrained.OPTIONS, "batch_size": 1, "max_tokens": 32}
+PACKAGES = ("torch", "torchvision", "transformers", "tokenizers", "pillow")
+SAMPLE = 8  # questions of the self-test, and at least two batches
+
+
+class LocalJudge:
+    """A judge on this machine's own device.
+
+    `settings`: how it is asked. After a reply with a larger batch they also hold what the self-test found.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: torch.nn.Module,
+        processor: Any,
+        settings: dict[str, Any],
+        answers: AnswerLog,
+        batch_size: int = 1,
+    ) -> None:
+        self.settings = settings
+        self.answers = answers
+        self.progress: Callable[[int], None] | None = None
+        self._model, self._processor = model, processor
+        self._generation = _greedy(model, processor, max_tokens=settings["max_tokens"])
+        self._batch = max(1, batch_size)
+        self._tested = self._batch == 1
+        settings |= {
+            "batch_size": 1,
+            "generation": {
+                name: getattr(self._generation, name)
+                for name in ("do_sample", "repetition_penalty", "no_repeat_ngram_size")
+            },
+        }
+
+    def reply(self, questions: Sequence[Question]) -> list[Reply]:
+        """One reply a question, in order; what has been answered before is not asked.
+
+        Raises BadItem for an image that cannot be read, LikenessError where the device lacks the memory for a question.
+        """
+        return self.answers.answered(questions, self._ask, progress=self.progress)
+
+    def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[int, Reply]]:
+        places = list(range(len(questions)))
+        if not self._tested and len(questions) > 1:
+            sample = _spread(len(questions), max(SAMPLE, 2 * self._batch))
+            alone = dict(self._pass(questions, sample, size=1))
+            yield from alone.items()
+            together = dict(self._pass(questions, sample, size=self._batch))
+            same = sum(alone[place].text == together[place].text for place in sample)
+            self._settle(asked=len(sample), same=same)
+            places = sorted(set(places) - set(sample))
+        yield from self._pass(questions, places, size=self._batch if self._tested else 1)
+
+    def _settle(self, *, asked: int, same: int) -> None:
+        """Keeps the larger batch where the answers were the same, and records both."""
+        self.settings["batch_self_test"] = {"batch_size": self._batch, "questions": asked, "same_answers": same}
+        self._batch = self._batch if same == asked else 1
+        self._tested = True
+        self.settings["batch_size"] = self._batch
+
+    def _pass(self, questions: Sequence[Question], places: Sequence[int], *, size: int) -> Iterator[tuple[int, Reply]]:
+        """Replies to the questions at `places`; the next batch is made ready while the device works on one."""
+        batches = [places[start : start + size] for start in range(0, len(places), size)]
+
+        def ready(number: int) -> Mapping[str, Any] | None:
+            return self._inputs([questions[place] for place in batches[number]]) if number < len(batches) else None
+
+        with ThreadPoolExecutor(1) as pool:
+            following = pool.submit(ready, 0)
+            for number, batch in enumerate(batches):
+                inputs, following = following.result(), pool.submit(ready, number + 1)
+                yield from zip(batch, self._answers([questions[place] for place in batch], inputs), strict=True)
+
+    def _inputs(self, questions: Sequence[Question]) -> Any:
+        """The processor's tensors of a batch, padded on the left."""
+        chats = [
+            [{"role": "user", "content": [_part(part, question) for part in question.parts]}] for question in questions
+        ]
+        # A caption is data: what looks like a control token in it is read as plain text.
+        return self._processor.apply_chat_template(
+            chats,
+            add_generation_prompt=True,
+            tokenize=True,
+            return_dict=True,
+            return_tensors="pt",
+            sanitize_control_tokens=True,
+            processor_kwargs={"padding": True},
+        )
+
+    def _answers(self, questions: Sequence[Question], inputs: Any) -> list[Reply]:
+        import torch
+
+        try:
+            with torch.inference_mode():
+                moved = inputs.to(self._model.device, self._model.dtype)
+                out = self._model.generate(**moved, generation_config=self._generation)
+        except torch.OutOfMemoryError as error:
+            torch.cuda.empty_cache()
+            if len(questions) == 1:
+                raise LikenessError(
+                    f"{self.settings['model']}: out of memory with one question ({questions[0].item}). "
+                    "Take a device with more memory, or serve the model (adapter endpoint)"
+                ) from error
+            half = len(questions) // 2
+            return [
+                reply
+                for part in (questions[:half], questions[half:])
+                for reply in self._answers(part, self._inputs(part))
+            ]
+        new = out[:, inputs["input_ids"].shape[1] :].cpu()
+        texts = self._processor.tokenizer.batch_decode(new, skip_special_tokens=True)
+        given = inputs["attention_mask"].sum(dim=1).tolist()
+        return [
+            Reply(item=question.item, text=text.strip(), input_tokens=tokens, output_tokens=self._length(row))
+            for question, text, tokens, row in zip(questions, texts, given, new, strict=True)
+        ]
+
+    def _length(self, row: torch.Tensor) -> int:
+        """New tokens of one answer, its end included, the padding after it not."""
+        ends = self._generation.eos_token_id
+        ends = set(ends if isinstance(ends, list) else [ends])
+        tokens = row.tolist()
+        return next((place + 1 for place, token in enumerate(tokens) if token in ends), len(tokens))
+
+
+def _greedy(model: torch.nn.Module, processor: Any, *, max_tokens: int) -> Any:
+    """The checkpoint's generation settings without sampling or beams; it keeps its ends and penalties."""
+    import copy
+
+    found = copy.deepcopy(model.generation_config)
+    found.update(
+        do_sample=False,
+        num_beams=1,
+        temperature=None,
+        top_p=None,
+        top_k=None,
+        max_length=None,
+        max_new_tokens=max_tokens,
+    )
+    if found.pad_token_id is None:
+        found.pad_token_id = processor.tokenizer.pad_token_id
+    return found
+
+
+def _part(part: str | Picture, question: Question) -> dict[str, Any]:
+    return (
+        {"type": "text", "text": part} if isinstance(part, str) else {"type": "image", "image": _image(part, question)}
+    )
+
+
+def _image(part: Picture, question: Question) -> Image.Image:
+    try:
+        return decoding.decode(part.data)
+    except BadInput as error:
+        raise BadItem(part.name or question.item, str(error), key=part.key) from error
+
+
+def _spread(total: int, wanted: int) -> list[int]:
+    """`wanted` places among `total`, evenly apart."""
+    count = min(total, wanted)
+    return [place * total // count for place in range(count)]
+
+
+def load(row: Model, hardware: Hardware, folder: Path | None) -> LocalJudge:
+    """The row's model on the device. Raises NotHere, BadInput, or CannotDo for one that needs code of its own."""
+    options = chosen(row, DEFAULTS)
+    if folder is None:
+        raise NotHere(f"{row.key} names no weights")
+    _must_be_known(row, folder, allowed=bool(options["trust_remote_code"]))
+    processor = _processor(row, folder, trusted=bool(options["trust_remote_code"]))
+    model, _ = pretrained.model(row, "AutoModelForImageTextToText", folder=folder, hardware=hardware, options=options)
+    settings = {
+        "model": row.key,
+        "decoding": "greedy",
+        "max_tokens": options["max_tokens"],
+        "padding": "left",
+        "processor": type(processor).__name__,
+        "images": f"decoding {decoding.VERSION}",
+    }
+    kept = {
+        "adapter": "vlm",
+        **settings,
+        "weights": row.weights,
+        "revision": _revision(row, folder),
+        "dtype": hardware.dtype,
+        "device": hardware.device.split(":")[0],
+        "options": {name: options[name] for name in pretrained.OPTIONS},
+        "packages": {package: metadata.version(package) for package in PACKAGES},
+    }
+    return LocalJudge(
+        model=model,
+        processor=processor,
+        settings=settings,
+        answers=AnswerLog(row, settings=kept),
+        batch_size=options["batch_size"],
+    )
+
+
+def _must_be_known(row: Model, folder: Path, *, allowed: bool) -> None:
+    from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES as KNOWN
+
+    kind = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type", "")
+    if kind not in KNOWN and not allowed:
+        raise CannotDo(
+            f"{row.key} is of architecture {kind!r}, which transformers does not run by itself. Serve it "
+            "and ask it there: adapter endpoint in its row, LIKENESS_ENDPOINT for the address"
+        )
+
+
+def _processor(row: Model, folder: Path, *, trusted: bool) -> Any:
+    from transformers import AutoProcessor
+
+    try:
+        found = AutoProcessor.from_pretrained(folder, local_files_only=True, trust_remote_code=trusted)
+    except (OSError, ValueError, ImportError) as error:
+        said = " ".join(str(error).split())[:300]
+        raise BadInput(f"{row.key}: no processor can be made from {folder}: {said}") from error
+    tokenizer = getattr(found, "tokenizer", None)
+    if tokenizer is None or not found.chat_template:
+        raise CannotDo(
+            f"{row.key}: {folder} has no {'chat template' if tokenizer else 'tokenizer'}, so nobody knows "
+            "how it is asked. Take a checkpoint with one, or serve it (adapter endpoint)"
+        )
+    tokenizer.padding_side = "left"
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return found
+
+
+def _revision(row: Model, folder: Path) -> str:
+    """The hub's commit, or a digest of an own folder's files."""
+    if weights.COMMIT.fullmatch(folder.name):
+        return folder.name
+    return weights.revision(replace(row, weights=str(folder.resolve())))

@@ -1,0 +1,1 @@
+"""Perceptual metrics and models of human preference."""

@@ -1,0 +1,262 @@
+"""Likeness without weights: PSNR, SSIM, MS-SSIM of image pairs; colour histograms and perceptual hashes as vectors."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compute.models.adapter import Hardware
+from compute.models.options import chosen
+from compute.types import BadInput, CannotDo, Model
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+IDENTICAL_DB = 200.0  # above any finite PSNR: one level of difference in one of 10^15 values is 198 dB
+PEAK = 255.0
+LUMA = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601, not rounded to whole levels
+WINDOW, SIGMA, K1, K2 = 11, 1.5, 0.01, 0.03  # Wang et al. 2004, section III.C
+SCALES = np.array([0.0448, 0.2856, 0.3001, 0.2363, 0.1333])  # Wang et al. 2003, section 3.2; the finest first
+CHUNK = 2_000_000  # pixels of one side worked on at once
+
+Pairs = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+
+
+@dataclass(kw_only=True)
+class PairMetric:
+    """A comparer of two images of one size; the second image is resized to the first's where they differ."""
+
+    settings: dict[str, Any]
+    score: Pairs  # two stacks (n, h, w, 3) of 0..255 -> (n,)
+
+    def compare(self, first: Sequence[Image.Image] | None, second: Sequence[Image.Image]) -> NDArray[np.float64]:
+        """(n,) float64, higher is nearer. Raises CannotDo without a first image."""
+        if first is None:
+            raise CannotDo(f"{self.settings['metric']} compares two images; it cannot score one alone")
+        scores = np.empty(len(second))
+        for rows, left, right in stacks(first, second):
+            scores[rows] = self.score(left, right)
+        return scores
+
+
+def stacks(
+    first: Sequence[Image.Image], second: Sequence[Image.Image]
+) -> Iterator[tuple[list[int], NDArray[np.float64], NDArray[np.float64]]]:
+    """The pairs in stacks of one size: their rows and two arrays (n, h, w, 3), 0..255.
+
+    A second image of another size is resized to the first's (bicubic, antialiased).
+    """
+    if len(first) != len(second):
+        raise BadInput(f"{len(first)} first images beside {len(second)} second ones")
+    groups = defaultdict(list)
+    for row, image in enumerate(first):
+        groups[image.size].append(row)
+    for (width, height), rows in groups.items():
+        step = max(1, CHUNK // (width * height))
+        for start in range(0, len(rows), step):
+            part = rows[start : start + step]
+            yield (
+                part,
+                np.stack([_pixels(first[row]) for row in part]),
+                np.stack([_pixels(_resized(second[row], (width, height))) for row in part]),
+            )
+
+
+def _pixels(image: Image.Image) -> NDArray[np.float64]:
+    return np.asarray(image.convert("RGB"), dtype=np.float64)
+
+
+def _resized(image: Image.Image, size: tuple[int, int]) -> Image.Image:
+    from PIL import Image
+
+    return image if image.size == size else image.convert("RGB").resize(size, Image.Resampling.BICUBIC)
+
+
+def psnr(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Peak signal to noise ratio over all three channels, in dB; (n,). Identical images: IDENTICAL_DB."""
+    error = np.square(first - second).mean(axis=(1, 2, 3))
+    with np.errstate(divide="ignore"):
+        return np.minimum(10 * np.log10(PEAK**2 / error), IDENTICAL_DB)
+
+
+def ssim(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Structural similarity of the luma, the mean over every place where the whole window fits (Wang et al. 2004).
+
+    Raises BadInput where a side is shorter than the window.
+    """
+    return _similarity(first @ LUMA, second @ LUMA)[0]
+
+
+def ms_ssim(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Multi-scale structural similarity of the luma (Wang et al. 2003, equation 7).
+
+    Contrast and structure at every scale, luminance at the coarsest; between scales the mean of 2 x 2 pixels (an odd
+    last row or column is left out). A negative factor counts as 0. Images too small for five scales use as many as fit
+    the window, their weights scaled to the same sum.
+    """
+    left, right = first @ LUMA, second @ LUMA
+    weights = scale_weights(min(left.shape[1:]))
+    product = np.ones(len(left))
+    for scale, weight in enumerate(weights):
+        if scale:
+            left, right = _halved(left), _halved(right)
+        whole, structure = _similarity(left, right)
+        product *= np.maximum(whole if scale == len(weights) - 1 else structure, 0) ** weight
+    return product
+
+
+def scale_weights(side: int) -> NDArray[np.float64]:
+    """The exponents of the scales that images with this shorter side have room for; they sum to those of all five."""
+    fit = 1
+    while fit < len(SCALES) and side >> fit >= WINDOW:
+        fit += 1
+    return SCALES[:fit] * (SCALES.sum() / SCALES[:fit].sum())
+
+
+def _halved(images: NDArray[np.float64]) -> NDArray[np.float64]:
+    n, height, width = images.shape
+    even = images[:, : height // 2 * 2, : width // 2 * 2]
+    return even.reshape(n, height // 2, 2, width // 2, 2).mean(axis=(2, 4))
+
+
+def _similarity(
+    first: NDArray[np.float64], second: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean SSIM and mean contrast-and-structure term of two stacks (n, h, w); each (n,)."""
+    if min(first.shape[1:]) < WINDOW:
+        raise BadInput(
+            f"SSIM needs images of at least {WINDOW} x {WINDOW} pixels; got {first.shape[2]} x {first.shape[1]}"
+        )
+    mean_first, mean_second = _weighted(first), _weighted(second)
+    square_first, square_second, product = mean_first**2, mean_second**2, mean_first * mean_second
+    variance = _weighted(first**2) - square_first + _weighted(second**2) - square_second
+    covariance = _weighted(first * second) - product
+    c1, c2 = (K1 * PEAK) ** 2, (K2 * PEAK) ** 2
+    structure = (2 * covariance + c2) / (variance + c2)
+    whole = structure * (2 * product + c1) / (square_first + square_second + c1)
+    return whole.mean(axis=(1, 2)), structure.mean(axis=(1, 2))
+
+
+def _weighted(images: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The Gaussian mean around every pixel where the whole window fits."""
+    from scipy.ndimage import correlate1d
+
+    half = WINDOW // 2
+    window = np.exp(-np.square(np.arange(-half, half + 1) / SIGMA) / 2)
+    window /= window.sum()
+    rows = correlate1d(images, window, axis=1)[:, half:-half]
+    return correlate1d(rows, window, axis=2)[:, :, half:-half]
+
+
+@dataclass(kw_only=True)
+class PixelEncoder:
+    """An encoder whose vector is computed from the pixels alone."""
+
+    settings: dict[str, Any]
+    vector: Callable[[Image.Image], NDArray[np.float32]]
+    multi_vector: bool = False
+
+    def prepare(self, modality: str, item: Image.Image) -> NDArray[np.float32]:
+        """The image's vector: all the work is done here. Raises CannotDo for texts and pairs."""
+        if modality != "image":
+            raise CannotDo(f"{self.settings['metric']} describes images only; it has nothing to say of a {modality}")
+        return self.vector(item)
+
+    def embed(self, modality: str, prepared: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+        """(n, d) float32."""
+        return np.stack(prepared)
+
+
+def colour_histogram(image: Image.Image, *, bins: int) -> NDArray[np.float32]:
+    """Square roots of the shares of pixels in `bins`^3 boxes of RGB: a unit vector of bins^3 values.
+
+    The cosine of two is the Bhattacharyya coefficient of their colour distributions.
+    """
+    level = np.asarray(image.convert("RGB")).reshape(-1, 3).astype(np.int64) * bins // 256
+    counts = np.bincount(level @ np.array([bins * bins, bins, 1]), minlength=bins**3)
+    return np.sqrt(counts / counts.sum()).astype(np.float32)
+
+
+def perceptual_hash(image: Image.Image, *, size: int) -> NDArray[np.float32]:
+    """Signs (+1, -1) of the size x size lowest cosine coefficients about their median: (size^2,).
+
+    The image is reduced to 4 size x 4 size grey levels. The cosine of two hashes of n bits is 1 - 2 hamming / n.
+    """
+    from PIL import Image
+    from scipy.fft import dctn
+
+    side = 4 * size
+    grey = np.asarray(image.convert("L").resize((side, side), Image.Resampling.LANCZOS), dtype=np.float64)
+    low = dctn(grey)[:size, :size]
+    return np.where(low > np.median(low), np.float32(1), np.float32(-1)).ravel()
+
+
+OTHER_SIZE = "the second image is resized to the first's size, bicubic"
+
+
+def load_psnr(row: Model, hardware: Hardware, folder: Path | None) -> PairMetric:
+    chosen(row, {})
+    return PairMetric(
+        score=psnr,
+        settings={
+            "metric": "PSNR",
+            "channels": "RGB",
+            "peak": PEAK,
+            "identical images": IDENTICAL_DB,
+            "sizes": OTHER_SIZE,
+        },
+    )
+
+
+def load_ssim(row: Model, hardware: Hardware, folder: Path | None) -> PairMetric:
+    chosen(row, {})
+    return PairMetric(score=ssim, settings={"metric": "SSIM", **_WINDOW_SETTINGS, "sizes": OTHER_SIZE})
+
+
+def load_ms_ssim(row: Model, hardware: Hardware, folder: Path | None) -> PairMetric:
+    chosen(row, {})
+    return PairMetric(
+        score=ms_ssim,
+        settings={
+            "metric": "MS-SSIM",
+            **_WINDOW_SETTINGS,
+            "weights": SCALES.tolist(),
+            "sizes": OTHER_SIZE,
+            "negative": 0,
+            "small images": "as many scales as fit the window, weights scaled to the same sum",
+        },
+    )
+
+
+_WINDOW_SETTINGS = {
+    "channels": "luma, BT.601",
+    "window": WINDOW,
+    "sigma": SIGMA,
+    "k": [K1, K2],
+    "peak": PEAK,
+    "border": "whole windows only",
+}
+
+
+def load_colour_histogram(row: Model, hardware: Hardware, folder: Path | None) -> PixelEncoder:
+    """Option `bins` a channel (8)."""
+    bins = int(chosen(row, {"bins": 8})["bins"])
+    return PixelEncoder(
+        vector=lambda image: colour_histogram(image, bins=bins),
+        settings={"metric": "colour histogram", "space": "RGB", "bins": bins, "scale": "square root"},
+    )
+
+
+def load_perceptual_hash(row: Model, hardware: Hardware, folder: Path | None) -> PixelEncoder:
+    """Option `size` of the kept square of coefficients (8: 64 bits)."""
+    size = int(chosen(row, {"size": 8})["size"])
+    return PixelEncoder(
+        vector=lambda image: perceptual_hash(image, size=size),
+        settings={"metric": "perceptual hash", "bits": size * size, "reduced to": 4 * size},
+    )

@@ -1,0 +1,291 @@
+"""Models of what people prefer: HPSv2 and PickScore as encoders, ImageReward and the aesthetic predictor as scores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from compute.models.adapter import Hardware
+from compute.models.files import downloads
+from compute.models.files.checkpoint import fill, needed, present, tensors, under
+from compute.models.files.weights import PROCESSOR, TOKENIZER, Wanted
+from compute.models.metrics import blip_reward
+from compute.models.options import chosen, part
+from compute.types import BadInput, CannotDo, Model
+
+if TYPE_CHECKING:
+    import torch
+    from PIL import Image
+
+CLIP_MEAN = (0.48145466, 0.4578275, 0.40821073)
+CLIP_STD = (0.26862954, 0.26130258, 0.27577711)
+
+
+@dataclass(kw_only=True)
+class TwoTowers:
+    """An encoder of images and texts into one space; vectors are not normalised."""
+
+    settings: dict[str, Any]
+    image_input: Callable[[Image.Image], torch.Tensor]  # one image, without the batch
+    text_input: Callable[[str], torch.Tensor]
+    image_tower: Callable[[torch.Tensor], torch.Tensor]
+    text_tower: Callable[[torch.Tensor], torch.Tensor]
+    hardware: Hardware
+    multi_vector: bool = False
+
+    def prepare(self, modality: str, item: Image.Image | str) -> torch.Tensor:
+        """An image's pixels or a text's tokens. Raises CannotDo for pairs."""
+        if modality == "pair":
+            raise CannotDo(f"{self.settings['model']} embeds images and texts, not both at once")
+        return self.image_input(item) if modality == "image" else self.text_input(item)
+
+    def embed(self, modality: str, prepared: Sequence[torch.Tensor]) -> np.ndarray:
+        """(n, d) float32."""
+        import torch
+
+        tower = self.image_tower if modality == "image" else self.text_tower
+        with torch.inference_mode():
+            return tower(_batch(prepared, self.hardware)).float().cpu().numpy()
+
+
+def _batch(prepared: Sequence[torch.Tensor], hardware: Hardware) -> torch.Tensor:
+    import torch
+
+    batch = torch.stack(list(prepared))
+    return batch.to(hardware.device, getattr(torch, hardware.dtype) if batch.is_floating_point() else None)
+
+
+def load_hpsv2(row: Model, hardware: Hardware, folder: Path | None) -> TwoTowers:
+    """HPSv2 (Wu et al. 2023): an OpenCLIP model whose image is shown whole, its longer side fitted, on black.
+
+    Options: `file` of the version, `architecture` (an OpenCLIP name; a folder's own open_clip_config.json comes
+    first), `antialias` of the resizing, which libraries of the model's time did without.
+    """
+    import open_clip
+    import torch
+
+    options = chosen(row, {"file": "HPS_v2_compressed.pt", "architecture": "ViT-H-14", "antialias": True})
+    folder = needed(row, folder)
+    own = folder / "open_clip_config.json"
+    config = (
+        json.loads(own.read_text(encoding="utf-8"))["model_cfg"]
+        if own.is_file()
+        else open_clip.get_model_config(options["architecture"])
+    )
+    if config is None:
+        raise BadInput(f"{row.key}: OpenCLIP knows no architecture {options['architecture']!r}")
+    model = open_clip.CLIP(**config)
+    state = tensors(folder / options["file"])
+    fill(model, state.get("state_dict", state), of=options["architecture"])
+    model.to(hardware.device, getattr(torch, hardware.dtype)).eval()
+    words = open_clip.get_tokenizer(f"local-dir:{folder}" if own.is_file() else options["architecture"])
+    side = config["vision_cfg"]["image_size"]
+    return TwoTowers(
+        settings={"model": row.key, **options, "resize": "longer side, bicubic, black margins", "image_size": side},
+        image_input=lambda image: whole_on_black(image, side=side, antialias=bool(options["antialias"])),
+        text_input=lambda text: words([text])[0],
+        image_tower=model.encode_image,
+        text_tower=model.encode_text,
+        hardware=hardware,
+    )
+
+
+def whole_on_black(image: Image.Image, *, side: int, antialias: bool) -> torch.Tensor:
+    """(3, side, side): the whole image in the middle of a black square, normalised as CLIP's."""
+    from torchvision.transforms import InterpolationMode, functional
+
+    scale = side / max(image.size)
+    width, height = (max(1, round(length * scale)) for length in image.size)
+    pixels = functional.to_tensor(image.convert("RGB"))
+    if (width, height) != image.size:
+        pixels = functional.resize(pixels, [height, width], InterpolationMode.BICUBIC, antialias=antialias)
+    left, top = (side - width) // 2, (side - height) // 2
+    pixels = functional.pad(pixels, [left, top, side - width - left, side - height - top])
+    return functional.normalize(pixels, CLIP_MEAN, CLIP_STD)
+
+
+def load_pickscore(row: Model, hardware: Hardware, folder: Path | None) -> TwoTowers:
+    """PickScore (Kirstain et al. 2023): a transformers CLIP model.
+
+    Option `processor` names the checkpoint whose processor it uses; without it, its own.
+    """
+    import torch
+    from transformers import AutoModel, AutoProcessor
+
+    options = chosen(row, {"processor": None})
+    folder = needed(row, folder)
+    beside = (
+        folder
+        if options["processor"] is None
+        else part(
+            row, options["processor"], option="processor", wanted=Wanted(weights=(), needs=(PROCESSOR, TOKENIZER))
+        )
+    )
+    processor = AutoProcessor.from_pretrained(beside)
+    model = AutoModel.from_pretrained(folder, dtype=getattr(torch, hardware.dtype)).to(hardware.device).eval()
+    limit = model.config.text_config.max_position_embeddings
+
+    def tokens(text: str) -> torch.Tensor:
+        return processor.tokenizer(text, padding="max_length", truncation=True, max_length=limit, return_tensors="pt")[
+            "input_ids"
+        ][0]
+
+    tokens("ready")  # sets the tokenizer's padding now, so that threads need not
+    return TwoTowers(
+        settings={
+            "model": row.key,
+            **options,
+            "text_tokens": limit,
+            "image_processor": processor.image_processor.to_dict(),
+        },
+        image_input=lambda image: processor.image_processor(image.convert("RGB"), return_tensors="pt").pixel_values[0],
+        text_input=tokens,
+        # The text tower reads its vector at the end token and looks only back, so padding needs no mask.
+        image_tower=lambda batch: model.get_image_features(pixel_values=batch).pooler_output,
+        text_tower=lambda batch: model.get_text_features(input_ids=batch).pooler_output,
+        hardware=hardware,
+    )
+
+
+@dataclass(kw_only=True)
+class ImageReward:
+    """Scores how well an image answers a text, as people would."""
+
+    settings: dict[str, Any]
+    vision: torch.nn.Module
+    language: torch.nn.Module
+    head: torch.nn.Module
+    tokenizer: Any
+    image_input: Callable[[Image.Image], torch.Tensor]
+    hardware: Hardware
+
+    def compare(self, first: Sequence[str] | None, second: Sequence[Image.Image]) -> np.ndarray:
+        """(n,) float64: the reward of each image `second` for its text `first`. One batch. Raises CannotDo without."""
+        import torch
+
+        if first is None:
+            raise CannotDo("ImageReward scores an image for a text; it cannot score an image alone")
+        if len(first) != len(second):
+            raise BadInput(f"{len(first)} texts beside {len(second)} images")
+        tokens = self.tokenizer(
+            list(first), padding="max_length", truncation=True, max_length=blip_reward.TEXT_TOKENS, return_tensors="pt"
+        ).to(self.hardware.device)
+        images = _batch([self.image_input(image) for image in second], self.hardware)
+        with torch.inference_mode():
+            seen = self.vision(pixel_values=images).last_hidden_state
+            read = self.language(
+                input_ids=tokens["input_ids"],
+                attention_mask=tokens["attention_mask"],
+                encoder_hidden_states=seen,
+                is_decoder=False,
+            ).last_hidden_state
+            reward = self.head(read[:, 0].float())[:, 0].double().cpu().numpy()
+        return (reward - blip_reward.MEAN) / blip_reward.SCALE
+
+
+def load_imagereward(row: Model, hardware: Hardware, folder: Path | None) -> ImageReward:
+    """ImageReward (Xu et al. 2023). Option `tokenizer` names the checkpoint of its BERT tokenizer; `file` its own."""
+    import torch
+    from transformers import AutoTokenizer
+
+    options = chosen(row, {"file": "ImageReward.pt", "config": "med_config.json", "tokenizer": None})
+    folder = needed(row, folder)
+    state = tensors(folder / options["file"])
+    vision, language = blip_reward.read_towers(state, present(folder / options["config"]))
+    head = blip_reward.linear_chain(under(state, "mlp."), of=options["file"])
+    beside = (
+        folder
+        if options["tokenizer"] is None
+        else part(row, options["tokenizer"], option="tokenizer", wanted=Wanted(weights=(), needs=(TOKENIZER,)))
+    )
+    dtype, side = getattr(torch, hardware.dtype), vision.config.image_size
+    return ImageReward(
+        settings={
+            "model": row.key,
+            **options,
+            "resize": "shorter side, bicubic, centre crop",
+            "image_size": side,
+            "text_tokens": blip_reward.TEXT_TOKENS,
+            "mean": blip_reward.MEAN,
+            "scale": blip_reward.SCALE,
+        },
+        vision=vision.to(hardware.device, dtype).eval(),
+        language=language.to(hardware.device, dtype).eval(),
+        head=head.to(hardware.device).eval(),
+        tokenizer=AutoTokenizer.from_pretrained(beside),
+        image_input=_centre(side),
+        hardware=hardware,
+    )
+
+
+def _centre(side: int) -> Callable[[Image.Image], torch.Tensor]:
+    from torchvision.transforms import CenterCrop, Compose, InterpolationMode, Normalize, Resize, ToTensor
+
+    steps = Compose(
+        [Resize(side, InterpolationMode.BICUBIC), CenterCrop(side), ToTensor(), Normalize(CLIP_MEAN, CLIP_STD)]
+    )
+    return lambda image: steps(image.convert("RGB"))
+
+
+@dataclass(kw_only=True)
+class Aesthetic:
+    """Scores how pleasing an image is, from its CLIP embedding of length 1."""
+
+    settings: dict[str, Any]
+    clip: torch.nn.Module
+    head: torch.nn.Module
+    image_processor: Any
+    hardware: Hardware
+
+    def compare(self, first: Sequence[Any] | None, second: Sequence[Image.Image]) -> np.ndarray:
+        """(n,) float64, about 1 to 10; higher is better. One batch. Raises CannotDo with a `first`."""
+        import torch
+
+        if first is not None:
+            raise CannotDo("The aesthetic predictor scores an image alone; it compares none with another")
+        pixels = self.image_processor([image.convert("RGB") for image in second], return_tensors="pt").pixel_values
+        with torch.inference_mode():
+            vectors = self.clip.get_image_features(pixel_values=_batch(list(pixels), self.hardware)).pooler_output
+            return self.head(torch.nn.functional.normalize(vectors.float(), dim=-1))[:, 0].double().cpu().numpy()
+
+
+def aesthetic_files(row: Model) -> Iterator[downloads.Published]:
+    """What the row needs from addresses, beside its CLIP model."""
+    head = row.options.get("head") or {}
+    if "url" in head:
+        yield downloads.Published(url=head["url"], sha256=head.get("sha256", ""))
+
+
+def load_aesthetic(row: Model, hardware: Hardware, folder: Path | None) -> Aesthetic:
+    """LAION's aesthetic predictor: the row's weights are the CLIP model, option `head` the layers on top of it.
+
+    `head` is {"url", "sha256"} of a published file, or {"weights", "revision", "file"} on the hub; `activation`
+    between its layers, where it has several: "" or "relu".
+    """
+    import torch
+    from transformers import AutoImageProcessor, AutoModel
+
+    options = chosen(row, {"head": None, "activation": ""})
+    folder, place = needed(row, folder), dict(options["head"] or {})
+    if "url" in place:
+        file = downloads.fetched(place["url"], sha256=place.get("sha256", ""))
+    elif "file" in place:
+        name = place.pop("file")
+        file = (part(row, place, option="head", wanted=Wanted(weights=(name,))) if place else folder) / name
+    else:
+        raise BadInput(f"{row.key}: option 'head' names the predictor's file by url, or by weights and file")
+    head = blip_reward.linear_chain(tensors(file), activation=options["activation"], of=file.name)
+    clip = AutoModel.from_pretrained(folder, dtype=getattr(torch, hardware.dtype))
+    processor = AutoImageProcessor.from_pretrained(folder)
+    return Aesthetic(
+        settings={"model": row.key, **options, "image_processor": processor.to_dict()},
+        clip=clip.to(hardware.device).eval(),
+        head=head.to(hardware.device).eval(),
+        image_processor=processor,
+        hardware=hardware,
+    )

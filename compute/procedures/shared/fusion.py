@@ -1,0 +1,98 @@
+"""One embedding for items that have an image, a text, or both."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compute.content.items import Column, paired
+from compute.procedures.evidence import Subject
+from compute.procedures.shared import similarity
+from compute.procedures.shared.similarity import Embeddings, Many
+from compute.tasks.data import Mixed
+from compute.types import BadInput, CannotDo
+
+WAYS = ("sum", "joint")  # of image and text: plain sum of both embeddings, not normalised; or embedded as one
+
+
+def embed(subject: Subject, mixed: Mixed, *, how: str) -> Embeddings:
+    """(n, d) an item's embedding, or many vectors; `how`, one of WAYS, for items that have both image and text.
+
+    Raises BadInput for an item that has neither, CannotDo where the model cannot embed what is there.
+    """
+    if not len(mixed):
+        raise BadInput("There are no queries, or no documents")
+    image, text = _positions(mixed.image, mixed.image_at, mixed), _positions(mixed.text, mixed.text_at, mixed)
+    both = (image >= 0) & (text >= 0)
+    empty = np.flatnonzero((image < 0) & (text < 0))
+    if len(empty):
+        raise BadInput(f"{mixed.names[empty[0]]!r} has neither an image nor a text")
+    if both.any() and how == "joint":
+        return _joint(subject, mixed, image, text, both)
+    parts = [
+        (similarity.embed(subject, column), at)
+        for column, at in ((mixed.image, image), (mixed.text, text))
+        if column is not None and (at >= 0).any()
+    ]
+    if len(parts) == 1:
+        return rows(*parts[0])
+    (pictures, image), (words, text) = parts
+    if isinstance(pictures, Many) or isinstance(words, Many):
+        raise CannotDo(f"{subject.row.key} gives many vectors an item, which have no sum: use fusion=joint")
+    if pictures.shape[1] != words.shape[1]:
+        raise CannotDo(f"{subject.row.key} embeds images in {pictures.shape[1]} dimensions, texts in {words.shape[1]}")
+    fused = np.zeros((len(mixed), pictures.shape[1]), dtype=np.float32)
+    for found, at in parts:
+        fused[at >= 0] += found[at[at >= 0]]
+    return fused
+
+
+def _joint(
+    subject: Subject, mixed: Mixed, image: NDArray[np.int64], text: NDArray[np.int64], both: NDArray[np.bool_]
+) -> Embeddings:
+    """Items with both embedded as pairs, the others by what they have."""
+    parts: list[tuple[NDArray[np.int64], Column]] = [
+        (np.flatnonzero(both), paired(mixed.image.take(image[both]), mixed.text.take(text[both])))
+    ]
+    for at, column in ((image, mixed.image), (text, mixed.text)):
+        alone = (at >= 0) & ~both
+        if alone.any():
+            parts.append((np.flatnonzero(alone), column.take(at[alone])))
+    found = [similarity.embed(subject, column) for _, column in parts]
+    order = np.argsort(np.concatenate([at for at, _ in parts]))
+    if any(isinstance(one, Many) for one in found):
+        if not all(isinstance(one, Many) for one in found):
+            raise CannotDo(f"{subject.row.key} gives one vector for some items and many for others")
+        lengths = np.concatenate([np.diff(one.offsets) for one in found])
+        return rows(
+            Many(
+                vectors=np.concatenate([one.vectors for one in found]),
+                offsets=np.concatenate([[0], np.cumsum(lengths)]),
+            ),
+            order,
+        )
+    return np.concatenate(found)[order]
+
+
+def _positions(column: Column | None, at: NDArray[np.integer] | None, mixed: Mixed) -> NDArray[np.int64]:
+    if column is None:
+        return np.full(len(mixed), -1, dtype=np.int64)
+    if at is None or len(at) != len(mixed):
+        raise BadInput(
+            f"{len(mixed)} items need as many positions in their column, here are {0 if at is None else len(at)}"
+        )
+    if len(at) and not -1 <= np.min(at) <= np.max(at) < len(column):
+        raise BadInput(f"An item points at row {np.max(at)} of a column of {len(column)}")
+    return np.asarray(at, dtype=np.int64)
+
+
+def rows(found: Embeddings, at: NDArray[np.int64]) -> Embeddings:
+    """The embeddings at these positions; not copied where that is all of them in order."""
+    if len(at) == len(found) and np.array_equal(at, np.arange(len(at))):
+        return found
+    if not isinstance(found, Many):
+        return found[at]
+    starts, lengths = found.offsets[at], np.diff(found.offsets)[at]
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    inside = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
+    return Many(vectors=found.vectors[np.repeat(starts, lengths) + inside], offsets=offsets)

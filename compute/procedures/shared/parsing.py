@@ -1,0 +1,152 @@
+"""Reads a judge's answer to a question with options: one clear option, or nothing.
+
+Nothing is ever guessed: an answer that names two options, none, or hedges is unread and counted as such, not given to
+one side (FACTS, Known faults of the published evaluation).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+_OFFERED = re.compile(r"\(?([A-H])\)?[.:]?\s*(.*)", re.DOTALL)
+_TAG = re.compile(r"</?[a-z_|]+/?>|<\|[^<>]*\|>", re.IGNORECASE)
+_MARKS = str.maketrans("", "", '*_`"“”«»#$')
+
+# What may stand before an option in a line that is nothing but an answer.
+_LEAD = (
+    r"((?:(?:so|thus|hence|therefore),?\s+)?"
+    r"(?:(?:the|my)\s+)?(?:(?:correct|right|final|best)\s+)?(?:answer|option|choice)?(?:\s+(?:is|would be))?"
+    r"\s*[:=-]?\s*(?:option\s+|choice\s+)?)"
+)
+_LETTER = r"(\(\s*[A-Za-z]\s*\)|\[\s*[A-Za-z]\s*\]|\{\s*[A-Za-z]\s*\}|(?<![A-Za-z])[A-Za-z](?![A-Za-z]))"
+_ANSWER = re.compile(rf"{_LEAD}{_LETTER}\s*[.:,)-]?\s*([A-Za-z]+\s+\d+)?\s*[.!]?", re.IGNORECASE)
+_LABEL = re.compile(rf"{_LEAD}([A-Za-z]+\s+\d+)\s*[.!]?", re.IGNORECASE)
+# An answer and its explanation in one line; a sentence about the letter is read as a sentence.
+_VERB = r"(?:is|are|was|were|has|have|does|do|can|could|would|looks?|appears?|seems?|and|or|nor|but)"
+_HEAD = re.compile(rf"((?i:{_LEAD})(?:\([A-H]\)|[A-H][.)]))\s+(?!{_VERB}\b)(.+)")
+
+# Within a sentence an option is named by its letter in brackets, by its letter after a word for it, or by its label.
+_NAMED = (
+    re.compile(r"(?:[(\[{]\s*|\b)([A-H])\s*[)\]}]"),
+    re.compile(r"\b(?i:answer|option|choice|choose|select|pick)\s*(?i:is|would be)?\s*:?\s*([A-H])\b(?![’'])"),
+    re.compile(r"(?:^|[.\n]\s*)([A-H])\s+(?:is|has|looks|appears|seems)\b"),
+)
+_BARE = re.compile(r"(?<![A-Za-z’'])[A-H](?![A-Za-z’'])")
+_ARTICLE = re.compile(r"(?:^|(?<=[.:!?]\s))A(?=\s+[a-z]{2})")
+
+# Words that take an answer back, turn it round or say there is none: a sentence with one of them is not read.
+_DOUBT = re.compile(
+    r"\b(?:not?|nor|neither|none|never|both|either|or|cannot|can['’]?t|unable|sorry|unclear|unsure|uncertain|maybe|perhaps|"
+    r"possibly|might|impossible|difficult|hard to|equal(?:ly)?|same|tie|identical|less|least|worse|worst|lower|lowest|"
+    r"poorer|poorest|except|rather than|instead|incorrect|wrong)\b|\w+n['’]t\b",
+    re.IGNORECASE,
+)
+# Those of them that an explanation after a clear answer has only when it takes the answer back.
+_TURN = re.compile(
+    r"\b(?:actually|wait|however|correction|on second thought|instead|sorry|cannot|can['’]?t|unable|"
+    r"not sure|unclear|both|neither|none of|equal(?:ly)?|identical|incorrect|wrong)\b",
+    re.IGNORECASE,
+)
+
+
+def read(text: str, choices: Sequence[str]) -> int | None:
+    """Which of `choices` (`(A) Image 2`, ...; a bare letter too) a text answers, or None.
+
+    Read are: a line that is only an answer (`A`, `(A)`, `a.`, `Answer: (B)`, `**B**`, `B) Image 3`, `Image 2` where an
+    option is called so), alone or with an explanation that does not answer otherwise; or one sentence that names just
+    one option and has no word of doubt, negation or reversal. What a reasoning model thinks aloud is left out.
+    """
+    offered = _offered(choices)
+    lines = [line for line in map(str.strip, _plain(text).split("\n")) if line]
+    if not offered or not lines:
+        return None
+    answers = [(part, _answer(part, offered)) for line in lines for part in _split(line, offered)]
+    if any(place is not None for _, place in answers):
+        return _agreed(answers, offered)
+    if len(lines) != 1 or _DOUBT.search(lines[0]):
+        return None
+    named = _named(lines[0], offered) | _labels(lines[0], offered)
+    return _only(named) if {_place(letter, offered) for letter in _BARE.findall(lines[0])} <= named else None
+
+
+_NOT_OFFERED = -1
+
+
+def _offered(choices: Sequence[str]) -> dict[str, tuple[int, str]]:
+    """Letter -> place and label, lower case."""
+    found = {}
+    for place, choice in enumerate(choices):
+        match = _OFFERED.fullmatch(choice.strip())
+        if match:
+            found[match[1]] = place, _one_space(match[2])
+    return found
+
+
+def _plain(text: str) -> str:
+    """One spelling of letters and brackets; no emphasis, tags or invisible signs; only what follows thinking."""
+    if "</think>" in text:
+        text = text.rpartition("</think>")[2]
+    elif "<think>" in text:
+        return ""
+    text = unicodedata.normalize("NFKC", text)
+    text = "".join(sign for sign in text if sign == "\n" or unicodedata.category(sign) not in ("Cf", "Cc"))
+    text = re.sub(r"\\(?:boxed|text|mathrm)\s*\{([^{}]*)\}", r"\1", text)
+    return _TAG.sub(" ", text).translate(_MARKS).strip()
+
+
+def _split(line: str, offered: dict[str, tuple[int, str]]) -> list[str]:
+    """A line as it is, or the answer that it begins with and the rest."""
+    match = _HEAD.fullmatch(line)
+    return [match[1], match[3]] if match and _answer(line, offered) is None else [line]
+
+
+def _answer(line: str, offered: dict[str, tuple[int, str]]) -> int | None:
+    """The option that a line consists of; `_NOT_OFFERED` for a letter that is none of them; None for other text."""
+    match = _ANSWER.fullmatch(line)
+    if match:
+        lead, mark, label = match.groups()
+        letter = mark.strip("()[]{} ")
+        if mark == "a" and lead.strip() and not lead.rstrip().endswith((":", "=", "-")):
+            return None  # `The answer is a` may be the beginning of a sentence
+        if letter.isupper() or letter.upper() in offered:
+            place = _place(letter.upper(), offered)
+            right = place != _NOT_OFFERED and (not label or _one_space(label) == offered[letter.upper()][1])
+            return place if right else _NOT_OFFERED
+    match = _LABEL.fullmatch(line)
+    return _only(_labels(match[2], offered)) if match else None
+
+
+def _agreed(answers: Sequence[tuple[str, int | None]], offered: dict[str, tuple[int, str]]) -> int | None:
+    """The one option of all answering lines, unless another line answers otherwise or takes it back."""
+    places = {place for _, place in answers if place is not None}
+    for line, place in answers:
+        if place is None:
+            if _TURN.search(line):
+                return None
+            places |= _named(line, offered)
+            places |= {_place(letter, offered) for letter in _BARE.findall(_ARTICLE.sub("", line))}
+    return _only(places)
+
+
+def _named(text: str, offered: dict[str, tuple[int, str]]) -> set[int]:
+    return {_place(letter, offered) for pattern in _NAMED for letter in pattern.findall(text)}
+
+
+def _labels(text: str, offered: dict[str, tuple[int, str]]) -> set[int]:
+    spaced = _one_space(text)
+    return {place for place, label in offered.values() if label and re.search(rf"\b{re.escape(label)}\b", spaced)}
+
+
+def _place(letter: str, offered: dict[str, tuple[int, str]]) -> int:
+    return offered[letter][0] if letter in offered else _NOT_OFFERED
+
+
+def _only(places: set[int]) -> int | None:
+    """The only member of a set, unless it is an option that was not offered."""
+    return next(iter(places)) if len(places) == 1 and _NOT_OFFERED not in places else None
+
+
+def _one_space(text: str) -> str:
+    return " ".join(text.lower().split())

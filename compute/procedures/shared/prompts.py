@@ -1,0 +1,196 @@
+"""The questions that generative judges are asked: UniSim-Bench Table 7 as data, and our own wording for more options.
+
+Faults of the published evaluation that are not repeated (FACTS, UniSim-Bench): every item has its own caption, and a
+perceptual attribute is asked for by its own prompt, never by the one for quality.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from compute.content.items import Column
+from compute.content.messages import Picture, Question
+from compute.tasks.data import Choices, OddOneOut
+from compute.types import CannotDo
+
+LETTERS = "ABCDEFGH"
+NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
+
+# As printed, line breaks for \n; the stray quotation mark at the end of the last is left out. `<image>` stands for the
+# item's next image, {name} for a text of the item.
+TABLE_7 = {
+    "image": (
+        "Answer the following multiple-choice question:\nHere are three images: <image><image><image>. \n"
+        " If image 1 is the reference image, which image of the other two is more similar to the reference image?"
+        " \n Options: \n(A) Image 2 \n(B) Image 3"
+    ),
+    "image-text": (
+        "Answer the following question:\nHere are two images: <image><image>, and here is the reference "
+        "caption: {prompt}. which of the two images is more aligned to the reference caption?\n"
+        " Options:\n(A) Image 1 \n(B) Image 2"
+    ),
+    "text": (
+        "Answer the following multiple-choice question:\nGiven the reference image: <image> and two captions, "
+        "caption 1: {caption1}, caption 2: {caption2} \n which caption has a better alignment with the reference "
+        "image? \nOptions:\n(A) Caption 1\n(B) Caption 2"
+    ),
+    "quality": (
+        "Answer the following multiple-choice question:\nGiven two images: <image><image> which image has a "
+        "better quality? \nOptions:\n(A) Image 1\n(B) Image 2"
+    ),
+    "attribute": (
+        "Answer the following multiple-choice question:\nGiven two images: <image><image> which image is "
+        "more {attribute}? \nOptions:\n(A) Image 1 \n(B) Image 2"
+    ),
+    "odd-one-out": (
+        "Answer the following multiple-choice question:\nHere are three images: <image><image><image>, "
+        "Which one (A, B, C) is the odd-one-out of the group?\n"
+        " Options:\n(A) Image 1\n(B) Image 2\n(C) Image 3"
+    ),
+}
+
+# Other numbers of options: our own wording, the printed one with the number and the superlative put in. {many} is the
+# number of options, {all} of images, {images} their places, {captions} the numbered captions, {options} the list.
+MORE = {
+    "image": (
+        "Answer the following multiple-choice question:\nHere are {all} images: {images}. \n If image 1 is the "
+        "reference image, which image of the other {many} is most similar to the reference image? \n"
+        " Options:\n{options}"
+    ),
+    "image-text": (
+        "Answer the following question:\nHere are {many} images: {images}, and here is the reference "
+        "caption: {prompt}. which of the {many} images is most aligned to the reference caption?\n"
+        " Options:\n{options}"
+    ),
+    "text": (
+        "Answer the following multiple-choice question:\nGiven the reference image: <image> and {many} captions, "
+        "{captions} \n which caption has the best alignment with the reference image? \nOptions:\n{options}"
+    ),
+    "quality": (
+        "Answer the following multiple-choice question:\nGiven {many} images: {images} which image has the "
+        "best quality? \nOptions:\n{options}"
+    ),
+    "attribute": (
+        "Answer the following multiple-choice question:\nGiven {many} images: {images} which image is the "
+        "most {attribute}? \nOptions:\n{options}"
+    ),
+    "odd-one-out": (
+        "Answer the following multiple-choice question:\nHere are {many} images: {images}, Which one "
+        "({letters}) is the odd-one-out of the group?\n Options:\n{options}"
+    ),
+}
+
+# Table 7 leaves the word open; the public code asks for brighter, more colorful, more contrast and sharper in color.
+ATTRIBUTES = {"brightness": "bright", "colorfulness": "colorful", "contrast": "contrasted", "sharpness": "sharp"}
+
+_PRINTED = {"odd-one-out": 3}  # options of the printed prompt, two for all others
+_PLACE = re.compile(r"<image>|\{(\w+)\}")
+_OPTION = re.compile(r"\([A-H]\) (?:Image|Caption) \d+")
+
+
+def template(kind: str, *, options: int) -> str:
+    """The prompt of a kind of question (a key of TABLE_7) with so many options: the paper's own where it prints one.
+
+    Raises CannotDo beyond 8 options.
+    """
+    if options == _PRINTED.get(kind, 2):
+        return TABLE_7[kind]
+    if not 2 <= options <= len(LETTERS):
+        raise CannotDo(f"A question has 2 to {len(LETTERS)} options; {options} cannot be asked. Use fewer.")
+    first, noun = (2 if kind == "image" else 1), ("Caption" if kind == "text" else "Image")
+    shown = options + first - 1
+    words = {
+        "many": NUMBERS[options],
+        "all": NUMBERS[shown],
+        "images": "<image>" * shown,
+        "letters": ", ".join(LETTERS[:options]),
+        "captions": ", ".join(f"caption {number}: {{caption{number}}}" for number in range(1, options + 1)),
+        "options": "\n".join(f"({LETTERS[place]}) {noun} {place + first}" for place in range(options)),
+    }
+    return re.sub(r"\{(\w+)\}", lambda found: words.get(found[1], found[0]), MORE[kind])
+
+
+def questions(data: Choices | OddOneOut) -> list[Question]:
+    """One question an item, in order; an option's place among `choices` is its alternative's number.
+
+    Images are read when the question is asked, not here. Raises CannotDo for items no prompt is made for.
+    """
+    if isinstance(data, OddOneOut):
+        _must_be(data.members, "image")
+        return _fill(data.names, kind="odd-one-out", images=data.members, options=len(data.members))
+    kind, shown, texts = _kind(data)
+    return _fill(
+        data.names,
+        kind=kind,
+        images=shown,
+        options=len(data.alternatives),
+        texts=texts,
+        fixed={"attribute": ATTRIBUTES.get(data.question, "")},
+    )
+
+
+def _kind(data: Choices) -> tuple[str, tuple[Column, ...], dict[str, Column]]:
+    """Which prompt an item takes, the images in its order, and the texts by name."""
+    alternatives, reference = data.alternatives, data.reference
+    modality = alternatives[0].modality
+    if reference is None:
+        _must_be(alternatives, "image")
+        if data.question != "quality" and data.question not in ATTRIBUTES:
+            raise CannotDo(
+                f"No prompt asks for {data.question!r}; there are prompts for quality and {', '.join(ATTRIBUTES)}."
+            )
+        return ("quality" if data.question == "quality" else "attribute"), alternatives, {}
+    _must_be(alternatives, modality)
+    if (reference.modality, modality) == ("image", "image"):
+        return "image", (reference, *alternatives), {}
+    if (reference.modality, modality) == ("text", "image"):
+        return "image-text", alternatives, {"prompt": reference}
+    if (reference.modality, modality) == ("image", "text"):
+        return "text", (reference,), {f"caption{place + 1}": text for place, text in enumerate(alternatives)}
+    raise CannotDo(f"No prompt compares a {reference.modality} reference with {modality} alternatives.")
+
+
+def _must_be(columns: Sequence[Column], modality: str) -> None:
+    wrong = {column.modality for column in columns} - {modality}
+    if wrong:
+        raise CannotDo(f"No prompt shows {modality} beside {wrong.pop()} alternatives.")
+
+
+def _fill(
+    names: Sequence[str],
+    *,
+    kind: str,
+    images: Sequence[Column],
+    options: int,
+    texts: dict[str, Column] | None = None,
+    fixed: dict[str, str] | None = None,
+) -> list[Question]:
+    prompt = template(kind, options=options)
+    choices = tuple(_OPTION.findall(prompt))
+    return [
+        Question(
+            item=name,
+            choices=choices,
+            parts=tuple(_parts(prompt, row, images=images, texts=texts or {}, fixed=fixed or {})),
+        )
+        for row, name in enumerate(names)
+    ]
+
+
+def _parts(
+    prompt: str, row: int, *, images: Sequence[Column], texts: dict[str, Column], fixed: dict[str, str]
+) -> Iterator[str | Picture]:
+    """The prompt cut at its images. Only the prompt's own marks count: a caption that holds one is left as it is."""
+    following, text, done = iter(images), "", 0
+    for place in _PLACE.finditer(prompt):
+        text, done = text + prompt[done : place.start()], place.end()
+        name = place[1]
+        if name:
+            text += fixed[name] if name in fixed else str(texts[name].read(row))
+            continue
+        if text:
+            yield text
+        text, column = "", next(following)
+        yield Picture(key=bytes(column.keys[row]), name=column.name(row), read=lambda column=column: column.read(row))
+    yield text + prompt[done:]

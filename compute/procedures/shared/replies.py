@@ -1,0 +1,59 @@
+"""Asking a generative judge, and what of its replies could be read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from compute.procedures.evidence import Evidence, Subject
+from compute.procedures.shared import parsing, prompts
+from compute.procedures.shared.scoring import LETTERS, verdicts
+from compute.tasks.data import Choices, OddOneOut
+from compute.types import BadInput
+
+
+def ask(
+    subject: Subject, data: Choices | OddOneOut, *, right: NDArray[np.integer], details: Sequence[dict[str, Any]]
+) -> Evidence:
+    """Puts every item to the judge. An answer that cannot be read counts neither as right nor as wrong.
+
+    `settings` says how many were asked, unread and in error, and the tokens where the runner counts them; `value` is 1
+    for a right answer and -1 for a wrong one. Raises BadInput where the replies do not match the questions.
+    """
+    questions = prompts.questions(data)
+    replies = subject.choose(questions)
+    if [reply.item for reply in replies] != [question.item for question in questions]:
+        raise BadInput(
+            f"{subject.row.key} was asked {len(questions)} questions and gave {len(replies)} replies, "
+            "or in another order"
+        )
+    read = [
+        None if reply.error else parsing.read(reply.text, question.choices)
+        for question, reply in zip(questions, replies, strict=True)
+    ]
+    picked = np.array([-1 if one is None else one for one in read], dtype=np.int64)
+    worth = np.where(picked < 0, np.nan, picked == right)
+    said = [reply.text or reply.error for reply in replies]
+    errors = sum(bool(reply.error) for reply in replies)
+    settings = {"asked": len(replies), "unread": int((picked < 0).sum()) - errors, "errors": errors}
+    for side in ("input_tokens", "output_tokens"):
+        counted = [count for reply in replies if (count := getattr(reply, side)) is not None]
+        settings |= {side: sum(counted)} if counted else {}
+    return Evidence(
+        settings=settings,
+        items=pd.DataFrame(
+            {
+                "item": list(data.names),
+                "expected": [LETTERS[at] for at in right.tolist()],
+                "answer": [text if one is None else LETTERS[one] for one, text in zip(read, said, strict=True)],
+                "correct": pd.Series(verdicts(worth), dtype=object),
+                "value": worth * 2 - 1,
+                "accuracy": worth,
+                "detail": [detail | {"reply": text} for detail, text in zip(details, said, strict=True)],
+            }
+        ),
+    )

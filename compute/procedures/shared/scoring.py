@@ -1,0 +1,69 @@
+"""One of k: who is picked, what that is worth, and by what margin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from compute.procedures.evidence import Evidence
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def credit(scores: NDArray[np.floating], right: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """What picking the best of each row is worth: (..., k) scores and which are right -> (...,) in 0..1.
+
+    Exactly equal best scores share the pick, as a fair draw among them would on average: no position is favoured. That
+    differs from an arg max, which gives a tie to whichever stands first.
+    """
+    best = scores == scores.max(axis=-1, keepdims=True)
+    return (best & right).sum(axis=-1) / best.sum(axis=-1)
+
+
+def margin(scores: NDArray[np.floating], right: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Best right score less best wrong one: negative where the pick is wrong, 0 for a tie."""
+    good = np.where(right, scores, -np.inf).max(axis=-1)
+    bad = np.where(right, -np.inf, scores).max(axis=-1)
+    return np.subtract(good, bad, out=np.zeros(good.shape), where=good != bad)
+
+
+def one_hot(right: NDArray[np.integer], k: int) -> NDArray[np.bool_]:
+    """(n,) positions as (n, k) truth values."""
+    return np.asarray(right)[:, None] == np.arange(k)
+
+
+def picked(scores: NDArray[np.floating]) -> list[str]:
+    """The letters of each row's best: `B`, or `A/C` where two are equal."""
+    best = scores == scores.max(axis=-1, keepdims=True)
+    return ["/".join(LETTERS[at] for at in np.flatnonzero(row)) for row in best]
+
+
+def verdicts(worth: NDArray[np.floating]) -> list[bool | None]:
+    """True for full credit, False for none, None for a shared pick or no answer."""
+    return [bool(one) if one in (0, 1) else None for one in worth.tolist()]
+
+
+def evidence(
+    *, names: Sequence[str], right: NDArray[np.integer], scores: NDArray[np.float64], details: Sequence[dict[str, Any]]
+) -> Evidence:
+    """One row an item from scores (n, k) and the right positions (n,); `shared` counts picks that are tied."""
+    hot = one_hot(right, scores.shape[1])
+    worth = credit(scores, hot)
+    return Evidence(
+        settings={"shared": int(((worth > 0) & (worth < 1)).sum())},
+        items=pd.DataFrame(
+            {
+                "item": list(names),
+                "expected": [LETTERS[at] for at in right.tolist()],
+                "answer": picked(scores),
+                "correct": pd.Series(verdicts(worth), dtype=object),
+                "value": margin(scores, hot),
+                "accuracy": worth,
+                "detail": [detail | {"scores": row} for detail, row in zip(details, scores.tolist(), strict=True)],
+            }
+        ),
+    )

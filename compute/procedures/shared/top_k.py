@@ -1,0 +1,167 @@
+"""The best documents of every query, streamed: scores are made, compared and dropped a block at a time.
+
+Order is total, so results do not depend on block sizes: higher score first, and documents of the very same score by
+`precedence`. Score and precedence are packed into one integer a pair, so one comparison settles both. Memory is a few
+blocks of scores, whatever the number of queries and documents; time is linear in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import torch
+
+    # queries, documents -> their scores, float32 [queries, documents]; may be written over, and by the next call
+    Scorer = Callable[[slice, slice], torch.Tensor]
+
+QUERIES, DOCUMENTS = 2048, 8192  # a block of scores: 64 MB
+ABSENT = -(2**63)  # no document: below every packed score
+LOW = 2**32 - 1
+SPARSE = 8  # where more than 1 in this many scores of a block can still enter, its own best are looked for first
+
+
+@dataclass(frozen=True, kw_only=True)
+class Best:
+    """The best `depth` documents of some queries. Where a ranking ends early, document -1 with score -inf."""
+
+    queries: slice
+    documents: NDArray[np.int64]  # [queries, depth], best first
+    scores: NDArray[np.float32]
+
+
+def search(
+    scorer: Scorer,
+    *,
+    queries: int,
+    documents: int,
+    depth: int,
+    precedence: NDArray[np.integer],
+    ignored: tuple[NDArray[np.integer], NDArray[np.integer]] | None = None,
+    block: tuple[int, int] = (QUERIES, DOCUMENTS),
+) -> Iterator[Best]:
+    """Yields the best `depth` documents of every query, a block of queries at a time.
+
+    `precedence` (documents,) is a permutation of 0..documents-1: of equal scores the lower goes first. `ignored`
+    (query, document) pairs never appear. Scores must be finite.
+    """
+    import torch
+
+    depth = min(depth, documents)
+    order = np.empty(documents, dtype=np.int64)
+    order[np.asarray(precedence)] = np.arange(documents)
+    low = LOW - np.asarray(precedence, dtype=np.int64)
+    skipped = _by_query(ignored)
+    for first in range(0, queries, block[0]):
+        rows = slice(first, min(first + block[0], queries))
+        kept = None
+        for start in range(0, documents, block[1]):
+            columns = slice(start, min(start + block[1], documents))
+            scores = scorer(rows, columns)
+            _leave_out(scores, rows, columns, skipped)
+            kept = _merge(kept, scores, low=torch.from_numpy(low[columns]).to(scores.device), depth=depth)
+        yield _unpack(kept.sort(dim=1, descending=True).values.cpu().numpy(), rows=rows, order=order)
+
+
+def _merge(kept: torch.Tensor | None, scores: torch.Tensor, *, low: torch.Tensor, depth: int) -> torch.Tensor:
+    """The best `depth` packed scores a row, in any order, of those kept and a new block of scores [rows, documents].
+
+    [rows, depth], filled up with ABSENT. Only scores that can still enter are packed: those not below the worst kept,
+    nor, where these are many, below the block's own `depth`-th.
+    """
+    import torch
+
+    lowest = torch.finfo(torch.float32).min  # above what was left out
+    bar = torch.full((len(scores), 1), lowest, device=scores.device)
+    if kept is not None:
+        worst = kept.min(dim=1, keepdim=True).values
+        bar = torch.where(worst == ABSENT, lowest, _score(worst))
+    places = _places(scores >= bar)
+    if len(places) * SPARSE > scores.numel() and depth < scores.shape[1]:
+        bar = torch.maximum(bar, scores.topk(depth, dim=1, sorted=False).values.min(dim=1, keepdim=True).values)
+        places = _places(scores >= bar)
+    row, column = places // scores.shape[1], places % scores.shape[1]
+    counts = torch.bincount(row, minlength=len(scores))
+    starts = counts.cumsum(0) - counts
+    fresh = torch.full((len(scores), int(counts.max())), ABSENT, dtype=torch.int64, device=scores.device)
+    fresh[row, torch.arange(len(row), device=row.device) - starts[row]] = _pack(scores.view(-1)[places], low[column])
+    if kept is not None:
+        fresh = torch.cat((kept, fresh), dim=1)
+    if fresh.shape[1] < depth:
+        return torch.nn.functional.pad(fresh, (0, depth - fresh.shape[1]), value=ABSENT)
+    return _largest(fresh, depth)
+
+
+def _places(true: torch.Tensor) -> torch.Tensor:
+    """Flat positions of what is true, rising; on the CPU numpy finds few among many four times as fast."""
+    import torch
+
+    if true.device.type == "cpu":
+        return torch.from_numpy(np.flatnonzero(true.numpy()))
+    return true.view(-1).nonzero().squeeze(1)
+
+
+def _largest(packed: torch.Tensor, depth: int) -> torch.Tensor:
+    """The largest `depth` of each row in any order; numpy's partition is vectorised where torch's is not."""
+    import torch
+
+    if packed.device.type == "cpu":
+        wide = packed.shape[1]
+        return torch.from_numpy(np.partition(packed.numpy(), wide - depth, axis=1)[:, wide - depth :])
+    return packed.topk(depth, dim=1, sorted=False).values
+
+
+def _pack(scores: torch.Tensor, low: torch.Tensor) -> torch.Tensor:
+    """int64 that sort as (score, low) do. A float's bits sort as an integer, those of negatives mirrored."""
+    import torch
+
+    bits = (scores + 0.0).view(torch.int32)  # + 0.0: the two zeros are one score
+    high = torch.where(bits < 0, bits ^ 0x7FFFFFFF, bits).to(torch.int64)
+    return high.mul_(2**32).add_(low)
+
+
+def _score(packed: torch.Tensor) -> torch.Tensor:
+    """The scores within packed values; not a number for ABSENT."""
+    import torch
+
+    high = (packed >> 32).to(torch.int32)
+    return torch.where(high < 0, high ^ 0x7FFFFFFF, high).view(torch.float32)
+
+
+def _unpack(packed: NDArray[np.int64], *, rows: slice, order: NDArray[np.int64]) -> Best:
+    there = packed != ABSENT
+    high = (packed >> 32).astype(np.int32)
+    scores = np.where(high < 0, high ^ np.int32(0x7FFFFFFF), high).view(np.float32)
+    documents = order[np.where(there, LOW - (packed & LOW), 0)]
+    return Best(
+        queries=rows, documents=np.where(there, documents, -1), scores=np.where(there, scores, np.float32(-np.inf))
+    )
+
+
+def _by_query(
+    pairs: tuple[NDArray[np.integer], NDArray[np.integer]] | None,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    if pairs is None:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    query, document = (np.asarray(side, dtype=np.int64) for side in pairs)
+    at = np.argsort(query, kind="stable")
+    return query[at], document[at]
+
+
+def _leave_out(
+    scores: torch.Tensor, rows: slice, columns: slice, pairs: tuple[NDArray[np.int64], NDArray[np.int64]]
+) -> None:
+    """Marks the pairs within this block by -inf, which is no score."""
+    import torch
+
+    start, stop = np.searchsorted(pairs[0], (rows.start, rows.stop))
+    query, document = pairs[0][start:stop], pairs[1][start:stop]
+    here = (document >= columns.start) & (document < columns.stop)
+    if here.any():
+        at = (torch.from_numpy(query[here] - rows.start), torch.from_numpy(document[here] - columns.start))
+        scores[at] = -torch.inf

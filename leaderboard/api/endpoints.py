@@ -1,0 +1,320 @@
+"""What programs may ask the app: four named endpoints, for gradio_client and for language models' tools (MCP).
+
+Their docstrings are what a client is shown, and their annotations are read by Gradio, so they are not postponed here.
+"""
+
+import base64
+import difflib
+import functools
+import logging
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Any, Protocol
+
+import gradio as gr
+import numpy as np
+
+from compute.types import ORIGINS, BadInput, LikenessError
+from leaderboard.data import compare_queries, payload, queries, records
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.data.suite_table import TRAINED, Table
+from leaderboard.html import synthetic
+from leaderboard.live.live import QUEUE
+
+LARGEST_IMAGE = 8_000_000  # bytes, as compute.live.inputs has it
+MOST_ROWS = 1000
+MOST_SOURCES = 20  # that a row names
+FAILED = "Something failed on the server. Try again; if it stays so, the host's log says what happened"
+RANKED_BY = {"category-mean": "mean of the category means", "task-mean": "mean of its tasks", "human": "people"}
+ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
+FILE_NAME = re.compile(r"\S+\.(png|jpe?g|webp|gif|avif|bmp|tiff?)", re.IGNORECASE)
+IMAGE = re.compile(r"data:image/[\w.+-]+(?:;[\w.+-]+=[\w.+-]+)*;base64,", re.IGNORECASE)
+log = logging.getLogger(__name__)
+Rows = list[dict[str, Any]]
+Given = tuple[str, str | bytes]  # ("text", words), ("image", the bytes of a file) or ("example", its key)
+
+
+class LivePart(Protocol):
+    """What the endpoints need of the part that loads models. What it raises of LikenessError is told as a sentence."""
+
+    def admit(self, request: gr.Request | None) -> None:
+        """Raises where this visitor asks too often."""
+        ...
+
+    def models(self, mode: str) -> Rows:
+        """Every model that can answer in a mode, or in any: key, title, kind, abilities, state, reason."""
+        ...
+
+    def score(self, inputs: Sequence[Given], models: Sequence[str]) -> Rows:
+        """How alike two inputs are to each model; without keys, to those it chooses itself.
+
+        A row has `model` and `pairing` (image-image, image-text or text-text); the rest is shown as it is.
+        """
+        ...
+
+
+class Refused(gr.Error):
+    """A sentence for the program that asked."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence, print_exception=False)
+
+    def __str__(self) -> str:
+        return self.message  # Gradio's own is in quotation marks, and that is what a tool's caller reads
+
+
+def add(suite_cache: SuiteCache, live: LivePart) -> None:
+    """Adds the endpoints to the Blocks that are being built."""
+
+    def list_models(mode: str = "") -> list[dict[str, Any]]:
+        """Lists the models that can judge inputs here.
+
+        A record has key (how other calls name the model), title, kind, abilities, state (ready: score_pair can use it;
+        download: its weights are not here yet; impossible) and reason (why, as a sentence).
+
+        Args:
+            mode: pair, choice, odd or quality: only models that can compare in this way. Empty: all models.
+        """
+        return live.models(str(mode or "").strip())
+
+    def list_suites() -> list[dict[str, Any]]:
+        """Lists the suites of tasks on which models are ranked, each a table that leaderboard returns.
+
+        A record has key (how leaderboard names the suite), title, benchmark, description, tasks (how many), ranked_by,
+        paper (its address) and synthetic (a program drew the items, so the scores say nothing about photographs).
+        """
+        return _suites(suite_cache)
+
+    def leaderboard(suite: str, limit: int = 20, origin: str = "") -> list[dict[str, Any]]:
+        """Ranks the models of one suite as the board shows them, with the uncertainty of every rank.
+
+        A record, the best first, has rank with rank_low and rank_high (95% interval), tie_class (models with one letter
+        cannot be told from the leader of that class), model, title, kind, origin, mean with mean_low and mean_high,
+        unit, scores (by category, in the unit the papers print), coverage (share of the tasks with a score), why (it
+        is not ranked), trained_on (categories with data that the model was trained on), source (the papers' tables, or
+        runs) and synthetic (a program drew the items). Ranks count among rows of one origin.
+
+        Args:
+            suite: key of a suite, such as mieb or unisim-core; list_suites names them.
+            limit: how many rows from the top, 1 to 1000.
+            origin: published, imported or computed. Empty: as the board opens, published rows where there are any.
+        """
+        return _leaderboard(suite_cache, str(suite or "").strip(), limit, str(origin or "").strip())
+
+    def score_pair(
+        first: str, second: str, models: list[str] | str = "", request: gr.Request | None = None
+    ) -> list[dict[str, Any]]:
+        """Says how alike two things are to some models: two images, two texts, or an image and a text.
+
+        Scores of different models cannot be compared. Where a model is calibrated, its record says where the score
+        lies among pairs known to match and pairs known not to. published lists the model's printed figures for this
+        kind of question, the evidence to hold the answer against; problem says why a model gave none. Images are sent
+        as data URIs of at most 8 MB. Nothing that is sent is written to disk, and no address is fetched.
+
+        Args:
+            first: a text, or an image as data:image/png;base64,... or one of the app's examples as example:KEY.
+            second: the same.
+            models: keys, as a list or with commas between; list_models names them. Empty: the server's choice.
+        """
+        live.admit(request)
+        return _score_pair(suite_cache, live, first, second, models)
+
+    for endpoint in (list_models, list_suites, leaderboard):
+        gr.api(_told(suite_cache, endpoint), api_name=endpoint.__name__, queue=False)
+    gr.api(_told(suite_cache, score_pair), api_name="score_pair", concurrency_id=QUEUE, concurrency_limit=1)
+
+
+def _told(suite_cache: SuiteCache, endpoint: Callable[..., Rows]) -> Callable[..., Rows]:
+    """The endpoint with every failure as a sentence, and its whole answer from one file of the database."""
+
+    @functools.wraps(endpoint)
+    def told(*given: Any) -> Rows:
+        try:
+            with suite_cache.db.snapshot():
+                return [_plain(row) for row in endpoint(*given)]
+        except LikenessError as error:
+            raise Refused(str(error)) from error
+        except Exception as error:
+            log.exception("%s failed", endpoint.__name__)
+            raise Refused(FAILED) from error
+
+    return told
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON has it: numpy's numbers would arrive as text, and there is no NaN."""
+    if isinstance(value, dict):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(one) for one in value]
+    value = value.item() if isinstance(value, np.generic) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _suites(suite_cache: SuiteCache) -> Rows:
+    return [
+        {
+            "key": row.key,
+            "title": synthetic.plain(row.title),
+            "benchmark": row.benchmark_title,
+            "tasks": int(row.tasks),
+            "ranked_by": RANKED_BY[row.aggregate],
+            "description": row.description,
+            "paper": row.url or "",
+            "synthetic": synthetic.is_synthetic(row.benchmark),
+        }
+        for row in queries.suites(suite_cache.db).itertuples()
+    ]
+
+
+def _leaderboard(suite_cache: SuiteCache, suite: str, limit: int, origin: str) -> Rows:
+    _known("suite", suite, list(queries.suites(suite_cache.db)["key"]), lister="list_suites")
+    if not isinstance(limit, int) or not 1 <= limit <= MOST_ROWS:
+        raise BadInput(f"limit is {limit!r}; it is a number of rows from 1 to {MOST_ROWS}")
+    table = suite_cache.table(suite)
+    there = [one for one in ORIGINS if one in {row.origin for row in table.rows}]
+    if origin and origin not in there:
+        raise BadInput(f"{suite} has no rows of origin {origin!r}; it has: {', '.join(there)}")
+    shown = [origin] if origin else ["published"] if "published" in there else there
+    rows = _rows(suite_cache, table, [at for at, row in enumerate(table.rows) if row.origin in shown])
+    return sorted(rows, key=_order)[:limit]
+
+
+def _order(row: dict[str, Any]) -> tuple:
+    """As the board opens: by rank, rows without one last; then by mean, coverage and title."""
+    return (
+        row["rank"] is None,
+        row["rank"] or 0,
+        row["mean"] is None,
+        -(row["mean"] or 0),
+        -row["coverage"],
+        row["title"].lower(),
+    )
+
+
+def _rows(suite_cache: SuiteCache, table: Table, places: Sequence[int]) -> Rows:
+    ranked = suite_cache.ranked(table.suite["key"])
+    numbers = payload.ranking(table, ranked)
+    columns = table.families or tuple(column for column in table.columns if column.default)
+    values = (
+        payload.family_values(table, ranked)
+        if table.families
+        else table.values[:, [table.columns.index(column) for column in columns]]
+    )
+    found = compare_queries.sources(suite_cache.db, tasks=sorted({column.task for column in table.columns}))
+    sources = {row: list(frame["source"]) for row, frame in found.groupby(["model", "origin"])}
+    trained = (table.marks & TRAINED) > 0
+    out = []
+    for at in places:
+        row, facts = table.rows[at], table.models.loc[table.rows[at].model]
+        seen = dict.fromkeys(table.columns[place].group for place in np.flatnonzero(trained[at]))
+        out.append(
+            {
+                "rank": numbers["rank"][at],
+                "rank_low": numbers["low"][at],
+                "rank_high": numbers["high"][at],
+                "tie_class": numbers["tie"][at],
+                "model": row.model,
+                "title": facts["title"],
+                "kind": facts["kind"],
+                "origin": row.origin,
+                "mean": numbers["mean"][at],
+                "mean_low": numbers["mean_low"][at],
+                "mean_high": numbers["mean_high"][at],
+                "unit": "%" if columns and columns[0].scale == 100 else "",
+                "scores": {
+                    column.title: _shown(value, column.scale, column.digits)
+                    for column, value in zip(columns, values[at].tolist(), strict=True)
+                },
+                "coverage": numbers["coverage"][at],
+                "why": numbers["why"][at],
+                "trained_on": list(seen),
+                "source": records.named(sources.get((row.model, row.origin), []), origin=row.origin, most=MOST_SOURCES),
+                "synthetic": synthetic.is_synthetic(table.suite["benchmark"]),
+            }
+        )
+    return out
+
+
+def _shown(value: float, scale: float, digits: int) -> float | None:
+    return None if np.isnan(value) else round(value * scale * 10**digits) / 10**digits  # rounded as the board's cells
+
+
+def _score_pair(suite_cache: SuiteCache, live: LivePart, first: str, second: str, models: list[str] | str) -> Rows:
+    inputs = [_input(given, name) for given, name in ((first, "first"), (second, "second"))]
+    listed = models.split(",") if isinstance(models, str) else models
+    keys = list(dict.fromkeys(filter(None, (str(key).strip() for key in listed or ()))))
+    there = [row["key"] for row in live.models("")]
+    for key in keys:
+        _known("model", key, there, lister="list_models")
+    answers = live.score(inputs, keys)
+    pairings = {str(row["pairing"]) for row in answers}
+    published = {
+        pairing: records.records(
+            suite_cache, models=[str(row["model"]) for row in answers], mode="pair", kinds=pairing.split("-")
+        )
+        for pairing in pairings
+    }
+    return [
+        {**row, "published": [_record(one) for one in published[str(row["pairing"])][str(row["model"])]]}
+        for row in answers
+    ]
+
+
+def _input(given: str, name: str) -> Given:
+    """What a string stands for. Raises BadInput for an address, the name of a file, and an image that is none."""
+    words = given.strip() if isinstance(given, str) else ""
+    if not words:
+        raise BadInput(f"{name} is empty. Give a text, example:KEY, or an image as data:image/png;base64,...")
+    if words.startswith("example:"):
+        return "example", words.removeprefix("example:").strip()
+    if words[:5].lower() == "data:":
+        return "image", _image(words, name)
+    if ADDRESS.fullmatch(words):
+        raise BadInput(
+            f"{name} is an address, and addresses are not fetched. Send the image itself, as data:image/png;base64,..."
+        )
+    if FILE_NAME.fullmatch(words):
+        raise BadInput(
+            f"{name} is {words[:80]!r}, the name of a file, and files are not read. Send the image itself, "
+            "as data:image/png;base64,..."
+        )
+    return "text", words
+
+
+def _image(words: str, name: str) -> bytes:
+    head = IMAGE.match(words)
+    if head is None:
+        raise BadInput(f"{name} is a data URI of another kind. An image is sent as data:image/png;base64,...")
+    if len(words) - head.end() > LARGEST_IMAGE * 4 // 3 + 4:
+        raise BadInput(f"{name} is larger than {LARGEST_IMAGE // 1_000_000} MB. Send a smaller image")
+    try:
+        return base64.b64decode(words[head.end() :], validate=True)
+    except ValueError as error:
+        raise BadInput(f"{name} is no valid base64 after {head.group()!r}") from error
+
+
+def _known(noun: str, key: str, known: Sequence[str], *, lister: str) -> None:
+    """Raises BadInput for a key that is not known, with the nearest one that is."""
+    if key in known:
+        return
+    near = difflib.get_close_matches(key.lower(), known, n=1, cutoff=0.5)
+    raise BadInput(f"No {noun} {key[:80]!r}.{f' Did you mean {near[0]!r}?' if near else ''} {lister} names them all")
+
+
+def _record(one: records.Record) -> dict[str, Any]:
+    """A published figure as plain values; numbers in the unit the papers print, at their digits."""
+    found = {
+        part.name: getattr(one, part.name) for part in fields(one) if part.name not in ("marks", "digits", "percent")
+    }
+    return {
+        **found,
+        **{
+            name: None if found[name] is None else round(found[name], one.digits)
+            for name in ("value", "low", "high", "chance")
+        },
+        "unit": "%" if one.percent else "",
+        "trained_on": bool(one.marks & TRAINED),
+    }

@@ -1,0 +1,132 @@
+"""The endpoints as tools of language models (MCP), served at gradio_api/mcp and loaded when a program first asks.
+
+Gradio's own `mcp_server=True` loads the `mcp` package at every start, and so does the package alone once it is
+installed: gradio.mcp imports it where it can. Here both wait until they are needed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import importlib.util
+import logging
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Mount
+from starlette.types import Receive, Scope, Send
+
+from leaderboard.web.visitors import address
+
+if TYPE_CHECKING:
+    import gradio as gr
+
+PACKAGE = "mcp"
+PATH = "/gradio_api/mcp"  # where clients of Gradio's servers look
+ABSENT = "This server lacks the package for MCP. Its host installs it: pip install 'mcp>=1.21,<2'"
+FAILED = "The tools could not be started; the host's log says why"
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def defer_import() -> Iterator[None]:
+    """What is imported within, Gradio above all, goes on as if the package were not installed; it loads later."""
+    if PACKAGE in sys.modules:
+        yield
+        return
+    sys.modules[PACKAGE] = None  # type: ignore[assignment]  # Python's own way to refuse an import
+    try:
+        yield
+    finally:
+        sys.modules.pop(PACKAGE, None)
+
+
+class Tools:
+    """The app's public endpoints as tools: `into` hands it to `launch`. The first request starts it, in about 1 s."""
+
+    def __init__(self, blocks: gr.Blocks) -> None:
+        self._blocks = blocks
+        self._problem = ABSENT
+        self._app: Starlette | None = None
+
+    def into(self, launch: dict[str, Any]) -> None:
+        """Adds the route and what starts and ends with the server to `launch`'s arguments."""
+        serve = launch.setdefault("app_kwargs", {})
+        serve["routes"] = [Mount(PATH, app=self), *serve.get("routes", ())]
+        serve["lifespan"] = self.lifespan
+        launch["mcp_server"] = False  # whatever GRADIO_MCP_SERVER says: it is served here
+
+    @asynccontextmanager
+    async def lifespan(self, _: Any) -> AsyncIterator[None]:
+        """Waits beside the server for the first request, and ends with it."""
+        self._wanted, self._settled = asyncio.Event(), asyncio.Event()
+        # Gradio's page of endpoints (?view=api) then says how to connect.
+        self._blocks.config["mcp_server"] = importlib.util.find_spec(PACKAGE) is not None
+        waiting = asyncio.create_task(self._serve())
+        try:
+            yield
+        finally:
+            waiting.cancel()
+            with suppress(asyncio.CancelledError):
+                await waiting
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._wanted.set()
+        await self._settled.wait()
+        app = self._app or JSONResponse({"error": self._problem}, status_code=503)
+        await app(_as_itself(scope) if scope["type"] == "http" else scope, receive, send)
+
+    async def _serve(self) -> None:
+        await self._wanted.wait()
+        try:
+            server = await run_in_threadpool(_server, self._blocks)
+            async with server.manager.run():  # its tasks belong to the one that entered it, so no request may
+                app = Starlette()
+                server.launch_mcp_on_sse(app, "", self._blocks.root_path)
+                self._app = app
+                self._settled.set()
+                await asyncio.Event().wait()
+        except ImportError:
+            self._problem = ABSENT
+        except Exception:
+            log.exception("The tools could not be started")
+            self._problem = FAILED
+        finally:  # whatever happened, no request waits for ever
+            self._settled.set()
+
+
+def _as_itself(scope: Scope) -> Scope:
+    """The request with its visitor's address as the one x-forwarded-for.
+
+    A tool that loads models asks this server over HTTP, with the headers that the visitor sent. That request comes from
+    this machine, whose header is believed: a visitor's own would name anyone, and without one all would be the same.
+    """
+    found = address(Request(scope))
+    headers = [(name, value) for name, value in scope["headers"] if name.lower() != b"x-forwarded-for"]
+    return {**scope, "headers": [*headers, *([(b"x-forwarded-for", str(found).encode())] if found else [])]}
+
+
+def _server(blocks: gr.Blocks) -> Any:
+    """Gradio's server of tools for these blocks. Raises ImportError where the package is not installed."""
+    importlib.import_module(PACKAGE)
+    import gradio.mcp
+    import orjson
+
+    if not hasattr(gradio.mcp.GradioMCPServer, "Server"):  # it was imported while the package was put off
+        importlib.reload(gradio.mcp)
+
+    class Server(gradio.mcp.GradioMCPServer):
+        """Answers are JSON; Gradio's are Python's own notation."""
+
+        def postprocess_output_data(self, data: Any, root_url: str) -> list[Any]:
+            return [self.types.TextContent(type="text", text=orjson.dumps(one).decode()) for one in data]
+
+    server = Server(blocks)
+    server._local_url = blocks.local_url  # else it would trust the host that a request names
+    return server

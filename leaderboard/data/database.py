@@ -1,0 +1,105 @@
+"""The database as the pages read it: read-only, from several threads, also while another file takes its place."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+
+from compute.database import store
+
+
+class OpenDatabase:
+    """One file as it was opened: a cursor a thread, and what was made of it, which goes when the file is let go."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.version = f"{path.stat().st_mtime_ns:x}" if path.exists() else ""
+        self.made: dict[Any, Callable[..., Any]] = {}  # see leaderboard.data.memo
+        self.users = 0  # requests that read it now
+        self.replaced = False
+        self._connection = store.connect(path)
+        self._local = threading.local()
+
+    def ask(self, sql: str, values: list | None = None) -> pd.DataFrame:
+        """The answer to one SELECT with `values` for its question marks."""
+        if not hasattr(self._local, "cursor"):
+            self._local.cursor = self._connection.cursor()
+        cursor: duckdb.DuckDBPyConnection = self._local.cursor
+        return cursor.execute(sql, values or []).df()
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        self._connection.close()
+
+
+class Database:
+    """The read-only database, safe to ask from several threads, also while another file takes its place.
+
+    Whoever asks more than once for one answer does it within `snapshot`, and so reads one file from end to end.
+    """
+
+    def __init__(self, path: Path = store.DATABASE) -> None:
+        self._now = OpenDatabase(path)
+        self._lock = threading.Lock()
+        self._held: ContextVar[OpenDatabase | None] = ContextVar("held", default=None)
+
+    @property
+    def path(self) -> Path:
+        """The file that is read."""
+        return (self._held.get() or self._now).path
+
+    @property
+    def version(self) -> str:
+        """What tells the file from others before and after it."""
+        return (self._held.get() or self._now).version
+
+    @contextmanager
+    def snapshot(self) -> Iterator[OpenDatabase]:
+        """Reads one file within the block, whatever is swapped in meanwhile. Not across an await or a yield."""
+        held = self._held.get()
+        if held is not None:
+            yield held
+            return
+        with self._lock:
+            opening = self._now
+            opening.users += 1
+        token = self._held.set(opening)
+        try:
+            yield opening
+        finally:
+            self._held.reset(token)
+            with self._lock:
+                opening.users -= 1
+                last = opening.replaced and not opening.users
+            if last:
+                opening.close()
+
+    def ask(self, sql: str, values: list | None = None) -> pd.DataFrame:
+        """The answer to one SELECT with `values` for its question marks."""
+        with self.snapshot() as opening:
+            return opening.ask(sql, values)
+
+    def swap(self, path: Path) -> None:
+        """Reads `path` from now on; the file before it is let go after the last request that holds it.
+
+        The path must be another one: a file is known by its path as long as it is open. Raises DatabaseError, and then
+        nothing has changed.
+        """
+        opening = OpenDatabase(path)
+        with self._lock:
+            before, self._now = self._now, opening
+            before.replaced = True
+            idle = not before.users
+        if idle:
+            before.close()
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        self._now.close()

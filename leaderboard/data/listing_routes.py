@@ -1,0 +1,81 @@
+"""What the pages of a model, a task and the claims fetch: their long tables, and the printed tables as files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import brotli
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from compute.types import BadInput
+from leaderboard.data import listings, payload
+from leaderboard.data.memo import memoised
+from leaderboard.data.suite_cache import SuiteCache
+
+Guard = Callable[[Callable[[Request], Response]], Callable[[Request], Response]]
+
+
+def routes(suite_cache: SuiteCache, *, guard: Guard) -> list[Route]:
+    """The routes; `guard` turns an error into one plain line. Answers are compressed once and kept."""
+    packed = memoised(
+        lambda make, *key: brotli.compress(payload.encode(make(*key)), quality=5), most=256, of=suite_cache.db
+    )
+
+    def claims(request: Request) -> Response:
+        return _answer(request, packed(all_claims), version=suite_cache.db.version)
+
+    def all_claims() -> dict[str, Any]:
+        return listings.claims(suite_cache)
+
+    def of_model(key: str) -> dict[str, Any]:
+        return listings.model_scores(suite_cache, model=key)
+
+    def of_task(key: str) -> dict[str, Any]:
+        return listings.task_scores(suite_cache, task=key)
+
+    def model(request: Request) -> Response:
+        return _answer(
+            request, packed(of_model, request.query_params.get("model", "")[:200]), version=suite_cache.db.version
+        )
+
+    def task(request: Request) -> Response:
+        return _answer(
+            request, packed(of_task, request.query_params.get("task", "")[:200]), version=suite_cache.db.version
+        )
+
+    return [
+        Route("/data/claims", guard(claims)),
+        Route("/data/model", guard(model)),
+        Route("/data/task", guard(task)),
+        Route("/published/{name}", guard(published)),
+    ]
+
+
+def published(request: Request) -> Response:
+    """One table of a paper as printed, or the list of corrections. Raises BadInput for a table that is not listed."""
+    from compute.catalog.published import PUBLISHED, read_csv
+
+    if request.path_params["name"] == "CORRECTIONS.md":
+        return Response((PUBLISHED / "CORRECTIONS.md").read_bytes(), media_type="text/plain; charset=utf-8")
+    key = request.path_params["name"].removesuffix(".csv")
+    known = list(read_csv(PUBLISHED / "tables.csv")["key"])
+    if key not in known:
+        raise BadInput(f"There is no published table {key!r}. Choose one from the claims page")
+    return Response(
+        (PUBLISHED / f"{key}.csv").read_bytes(),
+        media_type="text/csv; charset=utf-8",
+        headers={"content-disposition": f'attachment; filename="{key}.csv"'},
+    )
+
+
+def _answer(request: Request, content: bytes, *, version: str) -> Response:
+    etag = f'"{version}-{len(content):x}"'
+    headers = {"etag": etag, "cache-control": "no-cache", "vary": "accept-encoding"}
+    if request.headers.get("if-none-match") == etag:
+        return Response(status_code=304, headers=headers)
+    if "br" in request.headers.get("accept-encoding", ""):
+        return Response(content, media_type="application/json", headers=headers | {"content-encoding": "br"})
+    return Response(brotli.decompress(content), media_type="application/json", headers=headers)

@@ -1,0 +1,36 @@
+"""Values made once and kept, also when many visitors ask for one at the same moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import lru_cache
+from threading import Lock
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from leaderboard.data.database import Database
+
+Value = TypeVar("Value")
+LOCKS = 64  # keys that share one only wait for each other
+
+
+def memoised(
+    make: Callable[..., Value], *, most: int | None = None, of: Database | None = None
+) -> Callable[..., Value]:
+    """`make` with its last `most` values kept (None: all); one thread makes a value, the others wait for it.
+
+    What is made `of` a database is kept as long as its file is read: after a swap it is made anew.
+    """
+    alone = lru_cache(maxsize=most)(make)
+    locks = tuple(Lock() for _ in range(LOCKS))
+
+    def ask(*key: Hashable) -> Value:
+        if of is None:
+            with locks[hash(key) % LOCKS]:
+                return alone(*key)
+        with of.snapshot() as opening:
+            values = opening.made.get(ask) or opening.made.setdefault(ask, lru_cache(maxsize=most)(make))
+            with locks[hash(key) % LOCKS]:
+                return values(*key)
+
+    return ask

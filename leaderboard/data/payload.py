@@ -1,0 +1,213 @@
+"""A table as the bytes the browser gets: compact JSON, compressed once."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from compute.analysis.ranking import rank
+from leaderboard.data import queries
+from leaderboard.data.database import Database
+from leaderboard.data.ranked import Ranked
+from leaderboard.data.suite_table import TRAINED, Column, Table
+from leaderboard.html import abbreviations, synthetic
+
+
+def board(db: Database, table: Table, ranked: Ranked | None) -> dict[str, Any]:
+    """Everything the table component needs to draw, sort and filter one suite. Numbers are in shown units."""
+    columns = (*table.families, *table.columns)
+    families = family_values(table, ranked)
+    shown = np.concatenate([families, table.values], axis=1) * [column.scale for column in columns]
+    offset = len(table.families)
+    marks = {f"{r},{c + offset}": int(table.marks[r, c]) for r, c in zip(*np.nonzero(table.marks), strict=True)}
+    missing = {
+        f"{r},{c + offset}": int(table.missing[r, c])
+        for r, c in zip(*np.nonzero(np.isnan(table.values) * table.missing), strict=True)
+    }
+    for place, family in enumerate(table.families):
+        members = [index for index, column in enumerate(table.columns) if column.group == family.key]
+        for r in np.flatnonzero((table.marks[:, members] & TRAINED).any(axis=1)):
+            marks[f"{r},{place}"] = TRAINED
+    if ranked is not None:
+        marks |= {
+            f"{r},{c}": int(ranked.marks[r, c]) | marks.get(f"{r},{c}", 0)
+            for r, c in zip(*np.nonzero(ranked.marks), strict=True)
+        }
+    return {
+        "version": db.version,
+        "suite": suite_facts(table),
+        "suites": [
+            {
+                "key": row.key,
+                "title": synthetic.plain(row.title),
+                "benchmark_title": row.benchmark_title,
+                "synthetic": synthetic.is_synthetic(row.benchmark),
+            }
+            for row in queries.suites(db).itertuples()
+        ],
+        "presets": [
+            {"key": name, "title": name[:1].upper() + name[1:], "weights": weights}
+            for name, weights in table.presets.items()
+        ],
+        "categories": list(table.categories),
+        "columns": [_column(column, shown[:, place]) for place, column in enumerate(columns)],
+        "rows": [_row(table, place) for place in range(len(table.rows))],
+        "cells": [
+            [_cell(value, column.digits) for value, column in zip(line, columns, strict=True)]
+            for line in shown.tolist()
+        ],
+        "marks": marks,
+        "reasons": list(table.reasons),
+        "missing": missing,
+        "ranking": ranking(table, ranked),
+        "links": {
+            "model": "model?model={model}",
+            "task": "task?task={task}",
+            "items": "task?task={task}&items={model}",
+        },
+    }
+
+
+def suite_facts(table: Table) -> dict[str, Any]:
+    """What a suite is, how its mean is made, and how to cite it."""
+    about = table.suite
+    ranked = sum(column.ranked for column in table.columns)
+    means = {
+        "category-mean": f"Mean of {len(table.categories)} category means",
+        "task-mean": f"Mean of {ranked} tasks",
+        "human": "Ranked by people",
+    }
+    return {
+        "key": about["key"],
+        "title": about["title"],
+        "benchmark": about["benchmark"],
+        "benchmark_title": about["benchmark_title"],
+        "aggregate": about["aggregate"],
+        "description": synthetic.described(about["description"], about["benchmark"]),
+        "minimum_coverage": float(about["minimum_coverage"]),
+        "cite": about["bibtex"],
+        "mean_title": means[about["aggregate"]],
+        "url": about["url"],
+        "digits": table.families[0].digits if table.families else 2,
+        "synthetic": synthetic.is_synthetic(about["benchmark"]),
+        "people": next((column.key for column in table.columns if column.group == "People"), None),
+    }
+
+
+def family_values(table: Table, ranked: Ranked | None) -> np.ndarray:
+    """Category means [rows, categories] in stored units."""
+    if ranked is None:
+        return np.full((len(table.rows), len(table.families)), np.nan)
+    return ranked.families
+
+
+def ranking(table: Table, ranked: Ranked | None, *, families: bool = False) -> dict[str, Any]:
+    """The ranking as lists, one entry a row, in shown units; `families` adds the category means as cells."""
+    if ranked is None:
+        return human_ranking(table)
+    scale = table.families[0].scale
+    out: dict[str, Any] = {
+        "rank": _places(ranked.rank),
+        "low": _places(ranked.rank_low),
+        "high": _places(ranked.rank_high),
+        "tie": list(ranked.ties),
+        "mean": _numbers(ranked.mean * scale),
+        "mean_low": _numbers(ranked.mean_low * scale),
+        "mean_high": _numbers(ranked.mean_high * scale),
+        "borda": _numbers(ranked.borda),
+        "coverage": _numbers(ranked.coverage, digits=4),
+        "why": list(ranked.why),
+    }
+    if families:
+        shown = family_values(table, ranked) * [column.scale for column in table.families]
+        out["families"] = [
+            [_cell(value, column.digits) for value, column in zip(line, table.families, strict=True)]
+            for line in shown.tolist()
+        ]
+    return out
+
+
+def human_ranking(table: Table) -> dict[str, Any]:
+    """The order people gave; the papers print no number of votes, so no interval can be drawn."""
+    people = next((place for place, column in enumerate(table.columns) if column.group == "People"), None)
+    scores = table.values[:, people] if people is not None else np.full(len(table.rows), np.nan)
+    place = rank(scores)
+    empty = [None] * len(table.rows)
+    scale = table.columns[people].scale if people is not None else 1.0
+    there = ~np.isnan(table.values)
+    coverage = there.mean(axis=1) if table.columns else np.zeros(len(table.rows))
+    return {
+        "rank": _places(place),
+        "low": empty,
+        "high": empty,
+        "tie": [""] * len(table.rows),
+        "mean": _numbers(scores * scale),
+        "mean_low": empty,
+        "mean_high": empty,
+        "borda": empty,
+        "coverage": _numbers(coverage, digits=4),
+        "why": [""] * len(table.rows),
+    }
+
+
+def encode(data: dict[str, Any]) -> bytes:
+    """Compact JSON; a NaN that slipped through is an error here, not in the browser."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _column(column: Column, shown: np.ndarray) -> dict[str, Any]:
+    there = shown[~np.isnan(shown)]
+    low, high = (float(there.min()), float(there.max())) if len(there) else (0.0, 0.0)
+    return {
+        "key": column.key,
+        "title": column.title,
+        "group": column.group,
+        "kind": column.kind,
+        "metric": column.metric,
+        "metric_title": column.metric_title,
+        "higher": column.higher,
+        "digits": column.digits,
+        "chance": None if column.chance is None else round(column.chance * column.scale, 2),
+        "n": column.n,
+        "default": column.default,
+        "hint": abbreviations.hint(column.title),
+        "low": round(low, 6),
+        "high": round(high, 6),
+    }
+
+
+def _row(table: Table, place: int) -> dict[str, Any]:
+    row = table.rows[place]
+    facts = table.models.loc[row.model]
+    size, is_open = facts["parameters_m"], facts["open_weights"]
+    return {
+        "id": row.id,
+        "model": row.model,
+        "title": facts["title"],
+        "organisation": facts["organisation"] or "",
+        "family": facts["family"] or "",
+        "kind": facts["kind"],
+        "parameters": None if pd.isna(size) else float(size),
+        "open": None if pd.isna(is_open) else bool(is_open),
+        "released": facts["released"] or "",
+        "modalities": list(facts["modalities"]),
+        "group": facts["group"] or "",
+        "origin": row.origin,
+        "trained": bool((table.marks[place] & TRAINED).any()),
+    }
+
+
+def _cell(value: float, digits: int) -> int | None:
+    return None if math.isnan(value) else round(value * 10**digits)
+
+
+def _places(values: np.ndarray) -> list[int | None]:
+    return [int(value) if value > 0 else None for value in values]
+
+
+def _numbers(values: np.ndarray, *, digits: int = 3) -> list[float | None]:
+    return [None if math.isnan(value) else round(float(value), digits) for value in values]

@@ -1,0 +1,119 @@
+"""The ranking of a suite's rows under one choice of weights, tasks and coverage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from compute.analysis import ranking
+from compute.analysis.anchored import anchor
+from compute.analysis.ties import tie_classes
+from compute.analysis.uncertainty import Ranking, rank_with_uncertainty
+from compute.types import BadInput
+from leaderboard.data.suite_table import PARTIAL, PRINTED, Table
+
+SEED = 20250415  # of every bootstrap shown, so that a reload shows the same intervals
+SHARED = ("rank", "rank_low", "rank_high", "mean", "mean_low", "mean_high")  # taken over from compute.analysis
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranked:
+    """The ranking of a table under one choice of weights, tasks and coverage; each origin is ranked by itself.
+
+    Arrays are [rows], in stored units; a rank is -1 and a mean NaN where there is none.
+    """
+
+    rank: np.ndarray
+    rank_low: np.ndarray  # of the 95% interval
+    rank_high: np.ndarray
+    ties: tuple[str, ...]  # letter of the tie class
+    mean: np.ndarray
+    mean_low: np.ndarray
+    mean_high: np.ndarray
+    borda: np.ndarray
+    coverage: np.ndarray  # share of the counting tasks with a readable score
+    why: tuple[str, ...]  # empty when ranked
+    scores: (
+        np.ndarray
+    )  # [rows, task columns], what the means are made of: printed means stand in where figures are lost
+    families: np.ndarray  # [rows, categories], the means that count
+    marks: np.ndarray  # int [rows, categories]: PARTIAL, a mean that lacks some tasks; PRINTED, the paper's own
+
+
+def rank(
+    table: Table,
+    *,
+    weights: dict[str, float] | None = None,
+    tasks: frozenset[str] | None = None,
+    coverage: float | None = None,
+) -> Ranked | None:
+    """Ranks every row, or None for a suite that people rank. Raises BadInput for weights or tasks that make no mean.
+
+    weights by category (others 1), tasks the keys that count (None: all), coverage the least share of them.
+    """
+    if not table.categories or not table.rows:
+        return None
+    unknown = sorted(set(weights or {}) - set(table.categories))
+    if unknown:
+        raise BadInput(f"{table.suite['key']} has no category {unknown[0]!r}; it has: {', '.join(table.categories)}")
+    if tasks is not None and not tasks & {column.task for column in table.columns}:
+        raise BadInput(f"None of the chosen tasks is part of {table.suite['key']}. Choose others, or clear the choice")
+    by_category = np.array([*[(weights or {}).get(name, 1.0) for name in table.categories], 0.0])
+    counted = np.array([float(column.ranked and (tasks is None or column.task in tasks)) for column in table.columns])
+    least = float(table.suite["minimum_coverage"]) if coverage is None else coverage
+    scores, stands_in = anchor(scores=table.values, categories=table.codes, means=table.printed, counted=counted > 0)
+    used = counted * by_category[table.codes] > 0
+    have, need = (~np.isnan(scores[:, used])).sum(axis=1), int(used.sum())
+    enough = np.array([share >= least - 1e-9 for share in have / max(need, 1)])
+    higher = np.array([column.higher for column in table.columns])
+    rule = {"categories": table.codes, "task_weights": counted, "higher": higher}
+    origins = np.array([row.origin for row in table.rows])
+    counting = np.where(enough[:, None], scores, np.nan)
+    places = [np.flatnonzero(origins == origin) for origin in dict.fromkeys(origins)]
+    rankings = [
+        rank_with_uncertainty(
+            scores=counting[rows],
+            stderr=table.stderr[rows],
+            aggregate=table.suite["aggregate"],
+            weights=by_category,
+            scales=np.array([str(column.scale) for column in table.columns]),
+            seed=SEED,
+            **rule,
+        )
+        for rows in places
+    ]
+    order = np.argsort(np.concatenate(places))
+    means = ranking.aggregate(scores=scores, **rule, weights=np.append(np.ones(len(table.categories)), 0.0))
+    why = tuple(
+        _why(reason, ok, int(count), need, least)
+        for reason, ok, count in zip(_together(rankings, "reason", order), enough, have, strict=True)
+    )
+    lacking = np.isnan(table.values) & (counted > 0)
+    partial = np.stack([lacking[:, table.codes == place].any(axis=1) for place in range(len(table.categories))], axis=1)
+    marks = np.where(stands_in, PRINTED, np.where(partial & ~np.isnan(means.category_means[:, :-1]), PARTIAL, 0))
+    borda = [ranking.borda(scores=table.values[rows][:, used], higher=higher[used]).total for rows in places]
+    letters = [letter for ranked in rankings for letter in tie_classes(ranking=ranked).letters]
+    return Ranked(
+        **{name: _together(rankings, name, order) for name in SHARED},
+        borda=np.concatenate(borda)[order],
+        ties=tuple(letters[place] for place in order),
+        why=why,
+        marks=marks,
+        scores=scores,
+        coverage=(~np.isnan(table.values[:, used])).mean(axis=1),
+        families=means.category_means[:, : len(table.categories)],
+    )
+
+
+def _together(rankings: list[Ranking], name: str, order: np.ndarray) -> np.ndarray:
+    """One array of all origins' rankings, back in the table's order of rows."""
+    return np.concatenate([getattr(ranked, name) for ranked in rankings])[order]
+
+
+def _why(reason: int, enough: bool, have: int, need: int, least: float) -> str:
+    if reason == ranking.Reason.RANKED:
+        return ""
+    if not enough:
+        return f"Not ranked: {have} of {need} tasks, needs {'all' if least >= 1 else f'{least:.0%}'}"
+    return f"Not ranked: no score in one of the categories that count ({have} of {need} tasks)"

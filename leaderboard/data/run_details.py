@@ -1,0 +1,222 @@
+"""What one computed run was made with, in words: settings, versions, device, time, coverage, where its files are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import quote
+
+import pandas as pd
+
+from compute.types import BadInput
+from leaderboard.data import item_queries
+from leaderboard.data.database import Database
+from leaderboard.data.listings import interval
+from leaderboard.html.markup import blank, number
+
+MOST_LISTED = 12  # entries of a long list that are written out
+# Words for the keys that settings have; another key is shown as it is, without its underscores.
+WORDS = {
+    "max_length": "longest text",
+    "samples_per_label": "training items a class",
+    "k": "clusters",
+    "train_items": "training items encoded",
+    "shared": "ties",
+    "kept": "hits ranked a query",
+    "without_relevant": "queries without a relevant document",
+    "input_tokens": "tokens read",
+    "output_tokens": "tokens written",
+}
+
+Line = dict[str, str]
+
+
+def details(db: Database, *, key: str) -> dict[str, Any]:
+    """Groups of lines, ready to show, and the settings as stored. Raises BadInput for an unknown run."""
+    found = item_queries.run(db, key=key)
+    if found.empty or found["origin"].iloc[0] != "computed":
+        raise BadInput("There is no computed run of that name here. Reload the page: the database may have changed")
+    run = found.iloc[0]
+    settings = json.loads(run["settings"]) if run["settings"] else {}
+    groups = [
+        ("Scores", _scores(item_queries.run_scores(db, key=key))),
+        ("Run", _run(run, settings)),
+        ("Time", _time(run, settings)),
+        ("Model", _model(settings)),
+        ("Items", _items(run, settings)),
+        ("Procedure", _procedure(run, settings)),
+        ("Found", _found(settings)),
+    ]
+    task, model = (quote(run[name], safe="/:~") for name in ("task", "model"))
+    items = [("Its single items", f"task?task={task}&items={model}")] if run["items"] and run["main"] else []
+    links = [*items, ("The task", f"task?task={task}"), ("The model", f"model?model={model}")]
+    return {
+        "id": run["id"],
+        "title": f"{run['model_title']} on {run['task_title']}",
+        "links": [{"text": text, "address": address} for text, address in links],
+        "groups": [{"title": title, "lines": lines} for title, lines in groups if lines],
+        "settings": json.dumps(settings, indent=1, sort_keys=True, ensure_ascii=False),
+    }
+
+
+def _scores(scores: pd.DataFrame) -> list[Line]:
+    out = []
+    for score in scores.to_dict("records"):
+        low, high = interval(score)
+        digits, more = int(score["digits"]), []
+        if low is not None and high is not None:
+            more.append(f"95% interval {number(low, digits=digits)} to {number(high, digits=digits)}")
+        if not blank(score["n"]):
+            more.append(f"n\u00a0=\u00a0{int(score['n']):,}")
+        part = "" if score["subset"] == "default" else f", {score['subset']}"
+        shown = number(score["value"], digits=digits + 1, scale=float(score["scale"]))
+        out.append(_line(f"{score['title']}{part}", "; ".join([shown, *more])))
+    rest = len(out) - MOST_LISTED
+    return out if rest <= 1 else [*out[:MOST_LISTED], _line("and", f"{rest} more in the table of all scores")]
+
+
+def _run(run: pd.Series, settings: Mapping[str, Any]) -> list[Line]:
+    state = {"complete": "whole", "partial": "partial: some items have no answer"}.get(run["status"], run["status"])
+    return _lines(
+        [
+            ("Way of asking", settings.get("variant")),
+            ("State", state if run["main"] else f"{state}; another run of it stands on the board"),
+            ("Problem", run["error"]),
+            ("Coverage", _coverage(settings)),
+            ("Device", run["device"]),
+            ("Precision", run["dtype"]),
+            ("Seed", None if blank(run["seed"]) else int(run["seed"])),
+            ("Fingerprint", run["fingerprint"]),
+            ("Code", run["code"]),
+            ("Folder", run["source"]),
+        ]
+    )
+
+
+def _coverage(settings: Mapping[str, Any]) -> str:
+    share, total = settings.get("coverage"), settings.get("items")
+    if share is None:
+        return ""
+    whole = "all" if share >= 1 else f"{share:.1%} of"
+    return f"{whole} {total:,} items" if isinstance(total, int) else f"{share:.1%}"
+
+
+def _time(run: pd.Series, settings: Mapping[str, Any]) -> list[Line]:
+    timings = settings.get("timings") or {}
+    named = {"items": "Loading items", "encode": "Encoding", "procedure": "Procedure"}
+    passes = [
+        f"{str(one.get('title', '')).rpartition(', ')[2]} {one['encoded']:,} in {one['seconds']:.1f} s, "
+        f"{one.get('effective', one.get('batch'))} at once"
+        for one in settings.get("encodings") or []
+        if one.get("encoded")
+    ]
+    return _lines(
+        [
+            ("Started", str(run["started"]).replace("T", " ").replace("+00:00", " UTC")),
+            ("In all", None if blank(run["seconds"]) else f"{run['seconds']:.1f} s"),
+            *((named.get(stage, stage), f"{seconds:.1f} s") for stage, seconds in timings.items()),
+            ("Encoded with it", "; ".join(passes)),
+        ]
+    )
+
+
+def _model(settings: Mapping[str, Any]) -> list[Line]:
+    model = dict(settings.get("model") or {})
+    version = model.pop("version", None)
+    first = [
+        ("Adapter", f"{model.pop('adapter', '')}{'' if version is None else f', version {version}'}"),
+        ("Weights", model.pop("weights", "")),
+        ("Revision", model.pop("revision", "")),
+    ]
+    packages, options = model.pop("packages", {}), model.pop("options", {})
+    model.pop("device", None), model.pop("dtype", None)  # said of the run
+    loaded = {key: value for key, value in (settings.get("adapter") or {}).items() if key != "revision"}
+    return _lines(
+        [
+            *first,
+            ("Options", options),
+            ("As loaded", loaded),
+            *((_word(key), value) for key, value in model.items()),
+            ("Packages", _versions(packages)),
+        ]
+    )
+
+
+def _items(run: pd.Series, settings: Mapping[str, Any]) -> list[Line]:
+    data, left = settings.get("data") or {}, settings.get("left_out") or []
+    said = {"dataset": "Data set", "revision": "Revision", "split": "Split", "options": "Options"}
+    subsets = [name for name in data.get("subsets", []) if name != "default"]
+    lost = [*left[:MOST_LISTED], *([f"and {len(left) - MOST_LISTED} more"] if len(left) > MOST_LISTED else [])]
+    return _lines(
+        [
+            *((name, data.get(key)) for key, name in said.items()),
+            ("Subsets", subsets),
+            *((_word(key), value) for key, value in data.items() if key not in (*said, "subsets")),
+            ("Items in the catalogue", settings.get("catalogue_items")),
+            ("Contents", settings.get("contents")),
+            ("Left out", "; ".join(lost)),
+            ("Kept for pages", f"{int(run['items']):,}" if run["items"] else "none"),
+        ]
+    )
+
+
+def _procedure(run: pd.Series, settings: Mapping[str, Any]) -> list[Line]:
+    how = settings.get("procedure") or {}
+    version = how.get("version")
+    return _lines(
+        [
+            ("Procedure", f"{_word(str(run['procedure']))}{'' if version is None else f', version {version}'}"),
+            ("Options", how.get("options")),
+            ("Packages", _versions(how.get("packages") or {})),
+        ]
+    )
+
+
+def _found(settings: Mapping[str, Any]) -> list[Line]:
+    """What the procedure counted or fitted, a subset at a time; of many subsets the first few."""
+    found = settings.get("found") or {}
+    out = []
+    for subset, part in list(found.items())[:MOST_LISTED]:
+        lead = "" if subset == "default" else f"{subset}: "
+        out += [(f"{lead}{_word(key)}", value) for key, value in part.items() if value not in (None, {}, [])]
+    if len(found) > MOST_LISTED:
+        out.append(("and", f"{len(found) - MOST_LISTED} more subsets"))
+    return _lines(out)
+
+
+def _lines(pairs: Iterable[tuple[str, Any]]) -> list[Line]:
+    """Those that say something."""
+    written = [(label, _text(value)) for label, value in pairs]
+    return [_line(label, text) for label, text in written if text]
+
+
+def _line(label: str, text: str) -> Line:
+    return {"label": label[:1].upper() + label[1:], "text": text}
+
+
+def _text(value: Any) -> str:
+    """A setting in words: mappings as `name value`, lists with commas, numbers short."""
+    if value is None or value in ("", {}, []):
+        return ""
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}" if abs(value) >= 10_000 else str(value)
+        case float():
+            return f"{value:.4g}"
+        case Mapping():
+            return "; ".join(f"{_word(str(key))} {_text(one) or 'none'}" for key, one in value.items())
+        case list() | tuple():
+            some = ", ".join(_text(one) or "none" for one in value[:MOST_LISTED])
+            return some if len(value) <= MOST_LISTED else f"{some}, … ({len(value)})"
+    return str(value)
+
+
+def _word(key: str) -> str:
+    return WORDS.get(key, key.replace("_", " "))
+
+
+def _versions(packages: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in packages.items())

@@ -1,0 +1,267 @@
+"""A suite as a table: rows are a model from one origin, columns are tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from compute.types import UnknownKey
+from leaderboard.data import queries
+from leaderboard.data.database import Database
+
+TRAINED, SUSPECT, DISPUTED, PARTIAL, PRINTED = 1, 2, 4, 8, 16  # bits of a cell's marks
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One task and metric, or the mean of a category. `scale` turns stored values into shown ones."""
+
+    key: str
+    title: str
+    group: str
+    kind: str  # task | family
+    task: str  # empty for a family
+    metric: str
+    metric_title: str
+    higher: bool
+    scale: float
+    digits: int
+    chance: float | None
+    n: int | None
+    default: bool
+    ranked: bool  # enters the mean
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A model as one origin measured it."""
+
+    model: str
+    origin: str
+
+    @property
+    def id(self) -> str:
+        """How the row is named in URLs and exports."""
+        return f"{self.model}~{self.origin}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """One suite, whole. Arrays are [rows, task columns] in stored units, NaN where there is no score."""
+
+    suite: pd.Series
+    models: pd.DataFrame
+    rows: tuple[Row, ...]
+    columns: tuple[Column, ...]  # task columns, in catalogue order
+    families: tuple[Column, ...]  # category means
+    categories: tuple[str, ...]
+    codes: np.ndarray  # [task columns], category of each
+    values: np.ndarray
+    stderr: np.ndarray
+    marks: np.ndarray  # int, bits above
+    reasons: tuple[str, ...]
+    missing: np.ndarray  # int [rows, task columns], index into reasons
+    printed: np.ndarray  # [rows, categories] means as the paper prints them; NaN where it prints none
+    averages: pd.DataFrame  # their sources
+    presets: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    def row(self, row_id: str) -> int:
+        """The place of a row. Raises UnknownKey."""
+        ids = [row.id for row in self.rows]
+        if row_id not in ids:
+            raise UnknownKey("model", row_id.rpartition("~")[0] or row_id, [row.model for row in self.rows])
+        return ids.index(row_id)
+
+
+def load(db: Database, *, suite: str) -> Table:
+    """The table of one suite. Raises UnknownKey for a suite that is not there."""
+    known = queries.suites(db).set_index("key", drop=False)
+    if suite not in known.index:
+        raise UnknownKey("suite", suite, known.index)
+    about = known.loc[suite]
+    tasks = queries.suite_tasks(db, suite=suite)
+    metrics = queries.metrics(db)
+    long = queries.task_values(db, suite=suite)
+    models = queries.models(db)
+    if about["aggregate"] == "human":
+        long = long[long.model.map(models.kind) == "generator"]
+    columns = _columns(tasks, metrics, long, human=about["aggregate"] == "human")
+    rows = tuple(
+        Row(model=model, origin=origin) for model, origin in sorted(set(zip(long.model, long.origin, strict=True)))
+    )
+    values, stderr = _pivot(long, rows, columns, "value"), _pivot(long, rows, columns, "stderr")
+    categories = tuple(dict.fromkeys(column.group for column in columns if column.ranked))
+    places = {name: place for place, name in enumerate(categories)}
+    codes = np.array([places.get(column.group, len(categories)) for column in columns])
+    reasons, missing = _reasons(db, suite, rows, columns)
+    averages = queries.averages(db, suite=suite)
+    printed = np.full((len(rows), len(categories)), np.nan)
+    known_averages = {(mean.model, mean.category): mean.value for mean in averages.itertuples()}
+    for r, row in enumerate(rows):
+        if row.origin == "published":
+            printed[r] = [known_averages.get((row.model, category), np.nan) for category in categories]
+    return Table(
+        suite=about,
+        models=models,
+        rows=rows,
+        columns=columns,
+        categories=categories,
+        codes=codes,
+        values=values,
+        stderr=stderr,
+        marks=_marks(db, suite, rows, columns, values),
+        reasons=reasons,
+        missing=missing,
+        families=_families(columns, categories) if about["aggregate"] != "human" else (),
+        presets=presets(about, categories),
+        printed=printed,
+        averages=averages,
+    )
+
+
+def _columns(tasks: pd.DataFrame, metrics: pd.DataFrame, long: pd.DataFrame, *, human: bool) -> tuple[Column, ...]:
+    """A ranked task gives one column, its headline; the others one a metric that has scores."""
+    seen = set(zip(long.task, long.metric, strict=True))
+    columns = []
+    for task in tasks.to_dict("records"):
+        several = human or not task["ranked"]
+        chosen = [key for key in task["metrics"] if (task["key"], key) in seen] if several else task["metrics"][:1]
+        for key in chosen:
+            metric = metrics.loc[key]
+            chance, n = task["chance"], task["n_items"]
+            columns.append(
+                Column(
+                    key=f"{task['key']}:{key}" if several else task["key"],
+                    title=metric["title"] if several else task["title"],
+                    group=_group(task, key, human),
+                    kind="task",
+                    task=task["key"],
+                    metric=key,
+                    metric_title=metric["title"],
+                    higher=bool(metric["higher_is_better"]),
+                    scale=float(metric["scale"]),
+                    digits=int(metric["digits"]),
+                    chance=None if several or pd.isna(chance) else float(chance),
+                    n=None if pd.isna(n) else int(n),
+                    default=several and not key.endswith("_rank"),
+                    ranked=bool(task["ranked"]) and not human,
+                )
+            )
+    return tuple(columns)
+
+
+def _group(task: dict, metric: str, human: bool) -> str:
+    if not human:
+        return task["category"]
+    if metric.endswith("_rank"):
+        return "Printed ranks"
+    if metric in ("human_rate", "elo"):
+        return "People"
+    return "Trained on preferences" if metric in ("aesthetic", "imagereward", "hpsv2", "mps") else "Statistical"
+
+
+def _families(columns: tuple[Column, ...], categories: tuple[str, ...]) -> tuple[Column, ...]:
+    families = []
+    for category in categories:
+        tasks = [column for column in columns if column.group == category]
+        kinds = {column.metric_title for column in tasks}
+        first = tasks[0]
+        # Guessing on every task gives the mean of their chances, as long as it is known for all.
+        chances = [column.chance for column in tasks]
+        chance = None if None in chances else float(np.mean(chances))
+        families.append(
+            Column(
+                key=category,
+                title=category,
+                group="Categories",
+                kind="family",
+                task="",
+                metric=first.metric,
+                metric_title=" and ".join(sorted(kinds)) if len(kinds) < 3 else f"{len(kinds)} metrics",
+                higher=first.higher,
+                scale=first.scale,
+                digits=first.digits,
+                n=len(tasks),
+                default=True,
+                ranked=True,
+                chance=chance,
+            )
+        )
+    return tuple(families)
+
+
+def _pivot(long: pd.DataFrame, rows: tuple[Row, ...], columns: tuple[Column, ...], value: str) -> np.ndarray:
+    row_of = {(row.model, row.origin): place for place, row in enumerate(rows)}
+    column_of = {(column.task, column.metric): place for place, column in enumerate(columns)}
+    out = np.full((len(rows), len(columns)), np.nan)
+    for model, origin, task, metric, number in zip(
+        long.model, long.origin, long.task, long.metric, long[value], strict=True
+    ):
+        place = column_of.get((task, metric))
+        if place is not None:
+            out[row_of[model, origin], place] = number
+    return out
+
+
+def _marks(
+    db: Database, suite: str, rows: tuple[Row, ...], columns: tuple[Column, ...], values: np.ndarray
+) -> np.ndarray:
+    trained = set(queries.trained_on(db, suite=suite).itertuples(index=False, name=None))
+    disputed = set(queries.disagreements(db, suite=suite).itertuples(index=False, name=None))
+    remarks = queries.notes(db, suite=suite)
+    suspect = set(zip(remarks.model, remarks.task, remarks.metric, strict=True))
+    marks = np.zeros(values.shape, int)
+    for r, row in enumerate(rows):
+        for c, column in enumerate(columns):
+            pair = (row.model, column.task)
+            marks[r, c] = (
+                TRAINED * (pair in trained)
+                + SUSPECT * (row.origin == "published" and bool({(*pair, ""), (*pair, column.metric)} & suspect))
+                + DISPUTED * (row.origin == "published" and pair in disputed)
+            )
+    marks[np.isnan(values)] = 0
+    return marks
+
+
+def _reasons(
+    db: Database, suite: str, rows: tuple[Row, ...], columns: tuple[Column, ...]
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """Why cells are empty: what the paper's table leaves blank, else that the source has no such run."""
+    reasons = ["No figure in this source"]
+    gaps = {(gap.model, gap.task): gap.reason for gap in queries.gaps(db, suite=suite).itertuples()}
+    missing = np.zeros((len(rows), len(columns)), int)
+    for r, row in enumerate(rows):
+        if row.origin != "published":
+            continue
+        for c, column in enumerate(columns):
+            reason = gaps.get((row.model, column.task))
+            if reason:
+                if reason not in reasons:
+                    reasons.append(reason)
+                missing[r, c] = reasons.index(reason)
+    return tuple(reasons), missing
+
+
+def presets(suite: pd.Series, categories: tuple[str, ...]) -> dict[str, dict[str, float]]:
+    """Named weightings of the categories; `equal` is the benchmark's own rule."""
+    if not categories:
+        return {}
+    named = {"equal": dict.fromkeys(categories, 1.0)}
+    if suite["benchmark"] == "mieb":
+        english = [name for name in categories if name not in ("Multilingual Retrieval", "Visual STS (cross & multi)")]
+        choices = {
+            "english": english,
+            "multilingual": [name for name in categories if name not in english],
+            "documents": ["Document Understanding", "Visual STS (en)"],
+            "search": ["Retrieval", "Multilingual Retrieval", "Document Understanding"],
+            "classify": ["Zero-shot Classification", "Linear Probing", "Clustering"],
+        }
+        for name, chosen in choices.items():
+            weights = {category: float(category in chosen) for category in categories}
+            if any(weights.values()) and weights not in named.values():
+                named[name] = weights
+    else:
+        named |= {f"only {name}": {other: float(other == name) for other in categories} for name in categories}
+    return named

@@ -1,0 +1,77 @@
+"""Where the live models run: on a GPU that a ZeroGPU Space lends for a call, else on what this machine has.
+
+Source: the package `spaces`, which such a Space installs; elsewhere its decorator gives the function back as it is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from importlib import import_module
+from types import ModuleType
+from typing import ParamSpec, TypeVar
+
+from compute.types import LikenessError
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+SECONDS = 60  # a call may take, unless it says so itself
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refused:
+    """An error on its way out of the process that has the GPU: of one raised there its class's name alone arrives."""
+
+    kind: type[LikenessError]
+    words: str
+
+
+def claim() -> ModuleType | None:
+    """The package `spaces`, None where it is not installed. To be called before anything imports torch or gradio.
+
+    One that cannot be imported, or is another (any folder of that name can be imported), is left out, but not on a
+    ZeroGPU Space, which must not run without its GPU.
+    """
+    needed = bool(os.environ.get("SPACES_ZERO_GPU"))
+    try:
+        found = import_module("spaces")
+    except ImportError:
+        if needed:
+            raise
+        return None
+    return found if needed or hasattr(found, "GPU") else None
+
+
+def on_gpu(
+    function: Callable[Given, Result], *, seconds: int | Callable[Given, int] = SECONDS
+) -> Callable[Given, Result]:
+    """`function`, no generator, as it is called where a GPU may be borrowed; `seconds`, of its arguments if callable.
+
+    To be called once a function, before the app is launched: a ZeroGPU Space that finds no such function by then does
+    not start. There the function runs in a process that is forked for it, so what it takes and returns is pickled, and
+    what it keeps is gone when that process ends. CUDA must be touched nowhere else.
+    """
+    spaces = claim()
+    if spaces is None:
+        return function
+
+    @wraps(function)
+    def lent(*given: Given.args, **named: Given.kwargs) -> Result | Refused:
+        try:
+            return function(*given, **named)
+        except LikenessError as error:
+            plain = type(error).__init__ is LikenessError.__init__  # can be made of its words alone
+            return Refused(kind=type(error) if plain else LikenessError, words=str(error))
+
+    borrowed = spaces.GPU(duration=seconds)(lent)
+
+    @wraps(function)
+    def call(*given: Given.args, **named: Given.kwargs) -> Result:
+        found = borrowed(*given, **named)
+        if isinstance(found, Refused):
+            raise found.kind(found.words)
+        return found
+
+    return call

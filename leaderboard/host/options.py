@@ -1,0 +1,76 @@
+"""The app's command line: python app.py --help"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from compute.database import store
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What was asked for: which database, and where Gradio serves. What is None, Gradio takes from its environment."""
+
+    database: Path
+    launch: dict[str, Any]
+
+
+def read(arguments: Sequence[str] | None = None) -> Options:
+    """The options of `arguments`, without them the command line's. Ends the program where they are wrong."""
+    parser = argparse.ArgumentParser(
+        prog="python app.py",
+        description="Serves the board on this machine. Its database "
+        "is built first where it is missing or out of date, or fetched from the data set "
+        "of the hub that LIKENESS_DATA names and renewed while the app runs.",
+    )
+    parser.add_argument(
+        "--host", help="address to listen on; 0.0.0.0 for every network (GRADIO_SERVER_NAME, else 127.0.0.1)"
+    )
+    parser.add_argument(
+        "--port", type=_port, help="port to listen on (GRADIO_SERVER_PORT, else the first free one from 7860)"
+    )
+    parser.add_argument(
+        "--database",
+        type=Path,
+        default=store.DATABASE,
+        help="file to read and, where need be, to build (LIKENESS_DATABASE, else assets/likeness.duckdb)",
+    )
+    parser.add_argument(
+        "--root-path", help="path under which a proxy serves the app, such as /likeness (GRADIO_ROOT_PATH, else none)"
+    )
+    parser.add_argument(
+        "--offline",
+        action="store_true",
+        help="ask nothing of the hub or any other server: what was fetched before is used (HF_HUB_OFFLINE)",
+    )
+    asked = parser.parse_args(arguments)
+    if asked.offline:  # read by the hub's library and by transformers when they are imported, which is later
+        os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
+    if asked.port and _taken(asked.host or "127.0.0.1", asked.port):  # before anything is built or opened
+        parser.error(f"port {asked.port} is taken by another program: give another one, or none for the first free one")
+    return Options(
+        database=asked.database,
+        launch={"server_name": asked.host, "server_port": asked.port, "root_path": asked.root_path},
+    )
+
+
+def _taken(host: str, port: int) -> bool:
+    with socket.socket() as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind((host, port))
+        except OSError:
+            return True
+    return False
+
+
+def _port(text: str) -> int:
+    if not text.isdigit() or not 0 < int(text) < 65536:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: give a number from 1 to 65535")
+    return int(text)

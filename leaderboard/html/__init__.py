@@ -1,0 +1,1 @@
+"""What pages are written with: markup, labels, signs, the look, and the style of figures."""

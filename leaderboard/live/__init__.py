@@ -1,0 +1,1 @@
+"""Models tried on a visitor's inputs: what the Compare page and the endpoints share."""

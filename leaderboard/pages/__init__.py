@@ -1,0 +1,17 @@
+"""One file a page; VIEWS is their order in the navigation."""
+
+from __future__ import annotations
+
+from leaderboard.page import View
+from leaderboard.pages.about.page import ABOUT
+from leaderboard.pages.board.page import BOARD
+from leaderboard.pages.claims.page import CLAIMS
+from leaderboard.pages.compare.page import COMPARE
+from leaderboard.pages.correlations.page import CORRELATIONS
+from leaderboard.pages.generators.page import GENERATORS
+from leaderboard.pages.map.page import MAP
+from leaderboard.pages.model.page import MODEL
+from leaderboard.pages.overview.page import OVERVIEW
+from leaderboard.pages.task.page import TASK
+
+VIEWS: tuple[View, ...] = (OVERVIEW, BOARD, COMPARE, CORRELATIONS, MAP, MODEL, TASK, GENERATORS, CLAIMS, ABOUT)

@@ -1,0 +1,1 @@
+"""The board: one suite as a table."""

@@ -1,0 +1,282 @@
+/** The board: one table of models and scores. `mount` is all that the page calls. */
+
+import { createDialog } from './cell.js';
+import { css } from '../../js/colour.js';
+import { gridColumns } from './columns.js';
+import { debounce, el, forgetWidths, stylesheet } from '../../js/dom.js';
+import { createCopyLink, createExport } from './export.js';
+import { createChips, createFilters, createSearch, withoutFilters } from './filters.js';
+import { Grid } from '../../js/grid.js';
+import { createOrigins } from './origins.js';
+import { createEmpty, createFailure, createLegend, createNotice, createSuites } from './parts.js';
+import { Source } from './payload.js';
+import { createPicker } from './picker.js';
+import { filterRows, sortRows } from './rows.js';
+import { createSelection, revealComparison } from './selection.js';
+import { LEAD, MOST_SELECTED, parse, rankQuery, suiteOf, write } from './state.js';
+import { createWeights } from './weights.js';
+
+const NARROW = 560;
+const WIDE = 900;
+const ROW = 36;
+const URL_WAIT = 150;
+const RANK_WAIT = 20;
+const RANKING = ['weights', 'coverage', 'tasks'];
+const CARRIED = ['q', 'kind', 'size', 'modality', 'open', 'released', 'origin', 'trained', 'group', 'models', 'select'];
+
+/**
+ * Mounts the board into `root` (`data-suite` names the suite shown without a query string). `trigger(name, data)` reaches
+ * Python; the app's address is `appRoot`, or what this file's own address says. Mounting twice does nothing.
+ */
+export function mount(root, { trigger = () => {}, root: appRoot = new URL('../../../', import.meta.url).href } = {}) {
+  if (root.dataset.mounted) return null;
+  root.dataset.mounted = 'true';
+  const board = new Board(root, trigger, new Source(appRoot));
+  board.start();
+  return board;
+}
+
+class Board {
+  constructor(root, trigger, source) {
+    Object.assign(this, { root, trigger, source, home: root.dataset.suite, payload: null, rows: [], turn: 0 });
+    this.grid = new Grid({
+      label: 'Models and scores', rowHeight: ROW,
+      onSort: (key) => this.sortBy(key), onOpen: (row, column) => this.opened(row, column), onLayout: (width) => this.resized(width),
+    });
+    this.writeLater = debounce(() => this.writeUrl(), URL_WAIT);
+    this.rankLater = debounce(() => this.rerank(), RANK_WAIT);
+    this.dialog = createDialog(this);
+    this.weights = createWeights(this);
+    this.notice = createNotice();
+    this.suites = createSuites(this);
+    this.status = el('span', { class: 'lk-status', role: 'status' });
+    const [search, filters, picker, exports, link] = [createSearch, createFilters, createPicker, createExport, createCopyLink].map((make) => make(this));
+    const [chips, empty, legend, selection] = [createChips, createEmpty, createLegend, createSelection].map((make) => make(this));
+    const origins = createOrigins(this);
+    this.failure = createFailure();
+    this.menus = [filters, picker, exports];
+    this.parts = [this.suites, search, filters, picker, this.weights, exports, link, origins, chips, empty, legend, selection];
+    this.main = el('div', { class: 'lk-main' },
+      el('div', { class: 'lk-bar', role: 'group', 'aria-label': 'Table controls' }, ...search.nodes, ...filters.nodes, ...picker.nodes, ...this.weights.nodes,
+        this.status, ...origins.nodes, ...exports.nodes, ...link.nodes),
+      this.weights.panel, ...chips.nodes, this.grid.node, ...empty.nodes, ...legend.nodes, ...selection.nodes);
+    root.replaceChildren(this.suites.node, this.notice.node, this.failure.node, this.main, this.dialog.node);
+  }
+
+  async start() {
+    const asked = suiteOf(location.search) || this.home;
+    this.main.hidden = true;
+    this.failure.loading();
+    this.source.load(asked).catch(() => null);
+    const onPop = () => {
+      if (this.root.isConnected) this.open(suiteOf(location.search) || this.home, location.search);
+      else removeEventListener('popstate', onPop);
+    };
+    addEventListener('popstate', onPop);
+    await stylesheet(css());
+    await this.open(asked, location.search);
+    document.fonts?.ready.then(() => {
+      forgetWidths();
+      if (this.payload) this.refresh(true);
+    });
+    if (this.payload) this.source.prefetch(this.payload.suites.map(({ key }) => key).filter((key) => key !== this.payload.suite.key));
+  }
+
+  /** Shows a suite in the state a query string gives; `quiet` does not list what was ignored. */
+  async open(suite, search, { quiet = false, instead = '' } = {}) {
+    const turn = ++this.turn;
+    this.request?.abort();
+    this.root.dataset.ready = 'false';
+    this.root.removeAttribute('aria-busy');
+    let payload;
+    try {
+      payload = await this.source.load(suite);
+    } catch (error) {
+      if (turn !== this.turn) return;
+      if (error.status >= 400 && error.status < 500 && suite !== this.home) await this.open(this.home, search, { quiet, instead: suite });
+      else this.fail(error, () => this.open(suite, search, { quiet, instead }));
+      return;
+    }
+    if (turn !== this.turn) return;
+    const { state, ignored } = parse(search, payload);
+    if (instead) ignored.unshift(`suite=${instead}`);
+    const query = rankQuery(state, payload);
+    let ranking = payload.ranking;
+    let problem = null;
+    if (query) {
+      try {
+        ranking = await this.source.rank(payload, query);
+      } catch (error) {
+        problem = error;
+      }
+      if (turn !== this.turn) return;
+    }
+    this.show(payload, state, ranking);
+    this.failed = problem !== null;
+    if (problem) this.say(`The weights of the address could not be applied. ${problem.message}`, () => this.rerank());
+    else if (ignored.length && !quiet) this.say(`Ignored from the address, because this table does not know it: ${ignored.join(', ')}`);
+    else this.say('');
+    if (state.compare) this.tellCompared(state.select);
+  }
+
+  show(payload, state, ranking) {
+    const first = this.payload !== payload;
+    Object.assign(this, { payload, state, ranking });
+    this.failure.clear();
+    this.main.hidden = false;
+    this.narrow = this.root.clientWidth < NARROW;
+    this.wide = this.root.clientWidth >= WIDE;
+    this.font = `600 12px ${getComputedStyle(this.root).fontFamily}`;
+    if (first) this.grid.node.scrollTo(0, 0);
+    this.grid.node.setAttribute('aria-label', `${payload.suite.title}: models and scores`);
+    this.refresh(true);
+    this.root.dataset.suite = payload.suite.key;
+    this.root.dataset.ready = 'true';
+  }
+
+  /** Takes over a change of state, draws it at once, and ranks anew where the change asks for it. */
+  change(patch) {
+    Object.assign(this.state, patch);
+    if (RANKING.some((key) => key in patch)) this.rankLater();
+    this.refresh(['families', 'columns', 'origin', 'borda'].some((key) => key in patch));
+    this.writeLater();
+  }
+
+  refresh(columns) {
+    const { payload, state, ranking } = this;
+    this.rows = sortRows(payload, ranking, filterRows(payload, state), state.sort);
+    const change = { rows: this.rows, sort: state.sort };
+    if (columns) change.columns = gridColumns(this, this.narrow);
+    this.grid.update(change);
+    this.parts.forEach((part) => part.refresh());
+    const [now, all] = [this.rows.length, payload.rows.length];
+    this.status.textContent = now === all ? `${all} rows` : `${now} of ${all} rows`;
+    this.root.dataset.rows = String(now);
+  }
+
+  async rerank() {
+    const { payload, state } = this;
+    const query = rankQuery(state, payload);
+    const turn = this.turn;
+    this.request?.abort();
+    this.request = new AbortController();
+    const { signal } = this.request;
+    this.root.setAttribute('aria-busy', 'true');
+    try {
+      const ranking = query ? await this.source.rank(payload, query, signal) : payload.ranking;
+      if (signal.aborted || turn !== this.turn) return;
+      this.ranking = ranking;
+      this.refresh(true);
+      if (this.failed) this.say('');
+      this.failed = false;
+    } catch (error) {
+      if (signal.aborted || turn !== this.turn) return;
+      this.failed = true;
+      this.say(`The ranks were not computed anew. ${error.message}`, () => this.rerank());
+    }
+    this.root.removeAttribute('aria-busy');
+  }
+
+  sortBy(key) {
+    const { sort } = this.state;
+    if (sort.key === key) this.change({ sort: { key, down: !sort.down } });
+    else this.change({ sort: { key, down: this.bestIsHigh(key) } });
+  }
+
+  /** Whether a first click on a header sorts downwards: the best comes first, words and ranks ascend. */
+  bestIsHigh(key) {
+    if (key === 'mean') return this.payload.suite.mean_higher ?? true;
+    if (LEAD.includes(key)) return key === 'coverage' || key === 'borda';
+    return this.payload.columns.find((column) => column.key === key).higher;
+  }
+
+  opened(row, { key }) {
+    if (key === 'select') this.select(this.payload.rows[row].id);
+    else this.dialog.open(row, key);
+  }
+
+  /** Adds a row to the selection or takes it out. */
+  select(id) {
+    const { select } = this.state;
+    if (select.includes(id)) this.choose(select.filter((one) => one !== id));
+    else if (select.length >= MOST_SELECTED) this.say(`At most ${MOST_SELECTED} rows can be compared.`);
+    else this.choose([...select, id]);
+  }
+
+  choose(select) {
+    const compare = this.state.compare && select.length >= 2;
+    const told = this.state.compare;
+    this.change({ select, compare });
+    if (told) this.tellCompared(compare ? select : []);
+  }
+
+  compare() {
+    this.change({ compare: true });
+    revealComparison();
+    this.tellCompared(this.state.select);
+  }
+
+  /** Hands Python the rows to set side by side, with the choice of weights and tasks; no rows close the comparison. */
+  tellCompared(ids) {
+    this.trigger('compare', { ids, suite: this.payload.suite.key, query: rankQuery(this.state, this.payload) });
+  }
+
+  /** Goes to another suite; search, filters and selection come along where the other suite knows them. */
+  async go(suite) {
+    if (suite === this.payload?.suite.key) return;
+    if (this.payload && this.writeLater.waiting()) this.writeLater.now();
+    const kept = new URLSearchParams(this.payload ? this.query() : location.search);
+    for (const key of [...kept.keys()]) {
+      if (!CARRIED.includes(key)) kept.delete(key);
+    }
+    const compared = this.state?.compare;
+    await this.open(suite, `?${kept}`, { quiet: true });
+    if (this.payload?.suite.key !== suite) return;
+    this.writeUrl(true);
+    this.trigger('suite', { suite });
+    if (compared) this.tellCompared([]);
+  }
+
+  reset() {
+    this.change(withoutFilters(this.payload));
+  }
+
+  query() {
+    return write(this.state, this.payload, location.search, this.home);
+  }
+
+  writeUrl(push = false) {
+    if (!this.root.isConnected || !this.payload) return;
+    const query = this.query();
+    const url = `${location.pathname}${query ? `?${query}` : ''}${location.hash}`;
+    if (url === `${location.pathname}${location.search}${location.hash}`) return;
+    if (push) history.pushState(history.state, '', url);
+    else history.replaceState(history.state, '', url);
+  }
+
+  link() {
+    this.writeLater.now();
+    return location.href;
+  }
+
+  say(text, retry = null) {
+    this.notice.say(text, retry);
+  }
+
+  fail(error, retry) {
+    this.main.hidden = true;
+    this.menus.forEach((menu) => menu.close());
+    this.root.dataset.ready = 'error';
+    this.failure.fail(error.message, () => {
+      this.failure.loading();
+      retry();
+    });
+  }
+
+  resized(width) {
+    const [narrow, wide] = [width < NARROW, width >= WIDE];
+    if (!this.payload || (narrow === this.narrow && wide === this.wide)) return;
+    Object.assign(this, { narrow, wide });
+    this.grid.update({ columns: gridColumns(this, narrow) });
+  }
+}

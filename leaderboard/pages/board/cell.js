@@ -1,0 +1,141 @@
+/** The dialog of a cell: where its number comes from, as printed, or why there is none. */
+
+import { kindTitle, originTitle } from './rows.js';
+import { marksAt, MARKS, meanDigits, parametersText, rankText, reasonAt } from './columns.js';
+import { button, el } from '../../js/dom.js';
+import { runDetails } from '../../js/runs.js';
+
+const OPEN = new Map([[true, 'Open'], [false, 'Closed'], [null, 'Not stated']]);
+
+function facts(lines) {
+  return el('dl', { class: 'lk-facts' }, ...lines.filter(({ text }) => text !== '' && text !== null && text !== undefined)
+    .flatMap(({ label, text }) => [el('dt', {}, label), el('dd', {}, String(text))]));
+}
+
+function interval(value) {
+  if (Array.isArray(value)) return value.join(' to ');
+  return value ?? '';
+}
+
+function source(one) {
+  // A computed run's source is its folder, which its details name.
+  const head = [one.run ? '' : one.source, originTitle(one.origin ?? '')].filter(Boolean).join(' · ');
+  const rows = [
+    { label: 'As printed', text: one.printed },
+    { label: 'Value', text: String(one.value ?? '') === String(one.printed ?? '') ? '' : one.value },
+    { label: 'Metric', text: one.metric },
+    { label: 'Subset', text: one.subset === 'default' ? '' : one.subset },
+    { label: 'Items', text: typeof one.n === 'number' ? one.n.toLocaleString('en') : one.n },
+    { label: '95 % interval', text: interval(one.interval) },
+    { label: 'Coverage', text: one.coverage },
+    { label: 'Note', text: one.note },
+  ];
+  const node = el('section', { class: 'lk-source' }, el('h4', {}, head), facts(rows));
+  if (one.run) node.append(runDetails(one.run));
+  if (one.cite) node.append(el('details', {}, el('summary', {}, 'How to cite'), el('pre', {}, one.cite)));
+  return node;
+}
+
+/** A rank without the word that labels it. */
+const words = (ranking, row) => rankText(ranking, row).replace(/^Rank /, '');
+
+/** One dialog for the board: `open(row, columnKey)`. */
+export function createDialog(board) {
+  const title = el('h3', {});
+  const content = el('div', { class: 'lk-content' });
+  const node = el('dialog', { class: 'lk-dialog', 'aria-label': 'Sources' },
+    el('header', {}, title, button('×', () => node.close(), { class: 'lk-close', 'aria-label': 'Close' })), content);
+  let request = null;
+  node.addEventListener('close', () => request?.abort());
+  node.addEventListener('click', (event) => {
+    if (event.target === node) node.close();
+  });
+
+  function show(heading, ...children) {
+    title.textContent = heading;
+    content.replaceChildren(...children);
+    if (!node.open) node.showModal();
+  }
+
+  function modelFacts(row) {
+    const { payload, ranking } = board;
+    const model = payload.rows[row];
+    return [facts([
+      { label: 'Organisation', text: model.organisation },
+      { label: 'Kind', text: kindTitle(model.kind) },
+      { label: 'Family', text: model.family },
+      { label: 'Parameters', text: model.parameters === null ? 'not stated' : parametersText(model.parameters) },
+      { label: 'Input', text: model.modalities.join(', ') },
+      { label: 'Weights', text: OPEN.get(model.open) },
+      { label: 'Released', text: model.released },
+      { label: 'Group in the paper', text: model.group },
+      { label: 'Scores', text: originTitle(model.origin) },
+      { label: 'Trained on', text: model.trained ? 'data of this benchmark (†)' : '' },
+      { label: 'Key', text: model.model },
+    ]), rankFacts(row, ranking), links(payload.links?.model, { model: model.model }, 'The page of this model')];
+  }
+
+  function rankFacts(row, ranking) {
+    const { payload } = board;
+    const digits = meanDigits(payload);
+    const [mean, low, high] = [ranking.mean[row], ranking.mean_low[row], ranking.mean_high[row]];
+    const number = (value) => value.toFixed(digits);
+    const lines = [
+      { label: 'Rank', text: words(ranking, row) },
+      { label: payload.suite.mean_title, text: mean === null ? 'none' : Number.isFinite(low) ? `${number(mean)} (95 % interval ${number(low)} to ${number(high)})` : number(mean) },
+      { label: 'Borda', text: ranking.borda?.[row] === null || ranking.borda === undefined ? '' : Number(ranking.borda[row].toFixed(2)) },
+      { label: 'Coverage', text: `${Math.floor(ranking.coverage[row] * 100 + 1e-9)} % of the tasks` },
+    ];
+    if (ranking !== payload.ranking) lines.push({ label: 'Under the usual weights', text: words(payload.ranking, row) });
+    return facts(lines);
+  }
+
+  /** A link to another page of the app; `pattern` holds {name} where a value goes. */
+  function links(pattern, values, text) {
+    if (!pattern) return '';
+    const path = pattern.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name] ?? ''));
+    return el('p', {}, el('a', { href: board.source.url(path) }, text));
+  }
+
+  async function load(row, column) {
+    const { payload, source: server } = board;
+    const { id, title: model } = payload.rows[row];
+    const heading = `${model}: ${column.title}`;
+    request?.abort();
+    request = new AbortController();
+    const { signal } = request;
+    show(heading, el('p', { class: 'lk-quiet' }, 'Loading…'));
+    try {
+      const data = await server.cell(payload.suite.key, id, column.key, signal);
+      if (!signal.aborted) fill(row, column, data, heading);
+    } catch (error) {
+      if (signal.aborted) return;
+      show(heading, el('p', {}, `The sources did not load. ${error.message}`), button('Retry', () => load(row, column)));
+    }
+  }
+
+  function fill(row, column, data, heading) {
+    const { payload } = board;
+    const at = payload.columns.indexOf(column);
+    const bits = marksAt(payload, row, at);
+    const said = MARKS.filter(([bit]) => bits & bit).map(([, mark, words]) => el('li', {}, `${mark} ${words}`));
+    const notes = (data.notes ?? []).map((note) => el('li', {}, String(note)));
+    const empty = payload.cells[row][at] === null && !data.sources?.length;
+    show(data.title || heading, facts(data.lines ?? []),
+      empty ? el('p', {}, `No value: ${reasonAt(payload, row, at)}`) : '',
+      said.length || notes.length ? el('ul', { class: 'lk-notes' }, ...said, ...notes) : '',
+      ...(data.sources ?? []).map(source), links(data.items ? payload.links?.items : '', data, 'Its single items'),
+      links(data.task ? payload.links?.task : '', data, 'The page of this task'));
+  }
+
+  return {
+    node,
+    open(row, key) {
+      const model = board.payload.rows[row];
+      const column = board.payload.columns.find((one) => one.key === key);
+      if (column) load(row, column);
+      else if (key === 'rank' || key === 'mean' || key === 'coverage' || key === 'borda') show(model.title, rankFacts(row, board.ranking));
+      else show(model.title, ...modelFacts(row));
+    },
+  };
+}

@@ -1,0 +1,160 @@
+"""Where one cell's figure comes from: every source, its digits, its interval, and what is known against it."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pandas as pd
+
+from compute.analysis.intervals import score_interval
+from leaderboard.data import queries
+from leaderboard.data.database import Database
+from leaderboard.data.ranked import Ranked
+from leaderboard.data.suite_table import TRAINED, Column, Table
+from leaderboard.html import synthetic
+
+
+def cell(db: Database, table: Table, ranked: Ranked | None, *, row_id: str, key: str) -> dict[str, Any]:
+    """The sources behind one cell, ready to show. Raises UnknownKey for a row or column that is not there."""
+    place = table.row(row_id)
+    row = table.rows[place]
+    title = table.models.loc[row.model]["title"]
+    family = next((column for column in table.families if column.key == key), None)
+    if family is not None:
+        return _family(table, ranked, place, family, title)
+    index = next((index for index, column in enumerate(table.columns) if column.key == key), None)
+    if index is None:
+        raise queries.missing_column(table.suite["key"], key)
+    column = table.columns[index]
+    limits, scores = queries.metrics(db).loc[column.metric], queries.cell(db, model=row.model, task=column.task)
+    sources = [_source(score, column, limits=limits) for score in scores.itertuples() if score.metric == column.metric]
+    notes = queries.cell_notes(db, model=row.model, task=column.task, metric=column.metric)
+    if table.marks[place, index] & TRAINED:
+        notes.insert(0, "The model was trained on this data set, so the score says little about new data.")
+    value = table.values[place, index]
+    lines = [
+        {"label": "Shown", "text": _number(value, column)}
+        if not math.isnan(value)
+        else {"label": "No score", "text": table.reasons[table.missing[place, index]]},
+        {"label": "Metric", "text": f"{column.metric_title}, {'higher' if column.higher else 'lower'} is better"},
+    ]
+    if column.chance is not None:
+        lines.append({"label": "By chance", "text": _number(column.chance, column)})
+    if synthetic.is_synthetic(table.suite["benchmark"]):
+        notes.insert(0, synthetic.SENTENCE)
+    return {
+        "title": f"{title} on {column.title}",
+        "lines": lines,
+        "sources": sources,
+        "notes": notes,
+        "model": row.model,
+        "task": column.task,
+        "items": any(source["items"] for source in sources),
+    }
+
+
+def _family(table: Table, ranked: Ranked | None, place: int, family: Column, title: str) -> dict[str, Any]:
+    row = table.rows[place]
+    members = [index for index, column in enumerate(table.columns) if column.group == family.key]
+    have = [index for index in members if not math.isnan(table.values[place, index])]
+    mean = math.nan if ranked is None else ranked.families[place, table.families.index(family)]
+    lines = [
+        {"label": "Shown", "text": "no mean" if math.isnan(mean) else _number(mean, family)},
+        {"label": "Tasks", "text": f"{len(have)} of {len(members)} have a readable score"},
+    ]
+    printed = table.averages[(table.averages.model == row.model) & (table.averages.category == family.key)]
+    own = row.origin == "published" and len(printed) > 0
+    lines.insert(
+        1,
+        {
+            "label": "Made of",
+            "text": "the mean of all its tasks"
+            if len(have) == len(members)
+            else "the mean that the paper prints"
+            if own
+            else "the mean of the scores at hand"
+            if have
+            else "—",
+        },
+    )
+    sources = (
+        [
+            {
+                "source": average.source,
+                "printed": average.printed,
+                "value": _number(average.value, family),
+                "subset": f"mean of {average.tasks} tasks",
+                "metric": family.metric_title,
+                "n": None,
+                "interval": "",
+                "origin": "published",
+                "note": "",
+            }
+            for average in printed.itertuples()
+        ]
+        if own
+        else []
+    )
+    notes = []
+    if any(table.marks[place, index] & TRAINED for index in members):
+        seen = ", ".join(table.columns[index].title for index in members if table.marks[place, index] & TRAINED)
+        notes.append(f"The model was trained on data of {seen}.")
+    lines += [
+        {
+            "label": table.columns[index].title,
+            "text": _number(table.values[place, index], table.columns[index])
+            if index in have
+            else table.reasons[table.missing[place, index]],
+        }
+        for index in members
+    ]
+    return {
+        "title": f"{title}: {family.title}",
+        "lines": lines,
+        "sources": sources,
+        "notes": notes,
+        "model": row.model,
+        "task": "",
+    }
+
+
+def _source(score: Any, column: Column, *, limits: pd.Series) -> dict[str, Any]:
+    interval = ""
+    if not pd.isna(score.stderr):
+        lower, upper = (
+            math.inf * sign if pd.isna(limits[name]) else float(limits[name])
+            for name, sign in (("lower", -1), ("upper", 1))
+        )
+        share_of = int(score.n) if limits["proportion"] and not pd.isna(score.n) else None
+        low, high = score_interval(value=score.value, stderr=score.stderr, lower=lower, upper=upper, share_of=share_of)
+        interval = f"{_number(low, column)} to {_number(high, column)}"
+    return {
+        "source": score.source,
+        "printed": score.printed or "",
+        "value": _number(score.value, column, more=0 if score.printed else 2),
+        "subset": "" if score.subset == "default" else score.subset,
+        "metric": column.metric_title,
+        "n": None if pd.isna(score.n) else int(score.n),
+        "interval": interval,
+        "origin": score.origin,
+        "run": score.run if score.origin == "computed" else "",
+        "items": bool(score.items),
+        "coverage": _coverage(score),
+        "note": ""
+        if score.main
+        else "Another run of the same cell; not the one shown."
+        if score.origin == "computed"
+        else "Another table's figure for the same cell; not the one shown.",
+    }
+
+
+def _coverage(score: Any) -> str:
+    """The share of items that a computed score rests on, where it is not all of them."""
+    share = json.loads(score.settings).get("coverage") if score.origin == "computed" and score.settings else None
+    return "" if share is None or share >= 1 else f"{share:.1%} of the items"
+
+
+def _number(value: float, column: Column, *, more: int = 0) -> str:
+    return f"{value * column.scale:.{column.digits + more}f}{'%' if column.scale == 100 else ''}"

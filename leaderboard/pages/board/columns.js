@@ -1,0 +1,285 @@
+/** The columns of the board: what stands in a cell, how wide it is and what a reader hears. */
+
+import { step } from '../../js/colour.js';
+import { el } from '../../js/dom.js';
+import { cellAt, kindTitle, originsOf, originTitle } from './rows.js';
+import { breakable, titleSize } from './titles.js';
+
+const PARTIAL = 8;
+const BELOW = 90; // px that the line below a title takes
+
+export const MARKS = [
+  [1, '†', 'trained on this data set'],
+  [2, '?', 'doubtful: see its note'],
+  [4, '‡', 'another source prints another number'],
+  [8, '~', 'mean of only some of its tasks'],
+  [16, '*', 'mean as the paper prints it; its tasks are not all there'],
+];
+
+/** A stored integer as the paper prints it. */
+export function shown(stored, digits) {
+  return (stored / 10 ** digits).toFixed(digits);
+}
+
+/** The marks of a cell as bits. */
+export function marksAt(payload, row, column) {
+  return payload.marks[`${row},${column}`] ?? 0;
+}
+
+/** Why a cell is empty. */
+export function reasonAt(payload, row, column) {
+  return payload.reasons[payload.missing[`${row},${column}`] ?? 0] ?? 'No score';
+}
+
+/** A number of parameters, given in millions. */
+export function parametersText(millions) {
+  if (millions === null || millions === undefined) return '—';
+  if (millions >= 1000) return `${(millions / 1000).toFixed(millions >= 10000 ? 0 : 1)} B`;
+  return `${millions >= 10 ? Math.round(millions) : millions.toFixed(1)} M`;
+}
+
+/** The change of a row's rank against the default ranking: '▲2', '▼1', 'new', 'out' or ''. */
+export function change(now, before) {
+  if (now === null && before === null) return '';
+  if (before === null) return 'new';
+  if (now === null) return 'out';
+  return now < before ? `▲${before - now}` : now > before ? `▼${now - before}` : '';
+}
+
+/** Digits of the headline mean. */
+export const meanDigits = (payload) => payload.suite.digits ?? 1;
+
+/** Column numbers of the payload which are shown, in its order. */
+export function shownColumns(payload, state) {
+  const wanted = new Set([...state.families, ...state.columns]);
+  return payload.columns.flatMap((column, at) => (wanted.has(column.key) ? [at] : []));
+}
+
+/** One sentence on a score column: metric, direction, chance, number of items. */
+export function columnHint({ title, group, metric_title: metric, higher, chance, n, digits, hint }) {
+  const parts = [`${group && group !== title ? `${group}: ` : ''}${title}`, `${metric}, ${higher ? 'higher' : 'lower'} is better`];
+  if (hint) parts.push(hint);
+  if (chance !== null && chance !== undefined) parts.push(`chance ${chance.toFixed(digits)}`);
+  if (n) parts.push(`${n.toLocaleString('en')} items`);
+  return parts.join(' · ');
+}
+
+/** The grid's columns for a board's payload, state and ranking; `narrow` pins the model column only. */
+export function gridColumns(board, narrow) {
+  const { payload, ranking, state } = board;
+  const lead = [selectColumn(board), rankColumn(board, narrow), modelColumn(board, narrow)];
+  const facts = [];
+  if (payload.rows.some(({ parameters }) => parameters !== null)) facts.push(parametersColumn(board));
+  if (ranking.coverage.some((share) => share < 1)) facts.push(coverageColumn(board));
+  const shownAt = shownColumns(payload, state);
+  const scores = shownAt.map((at) => scoreColumn(board, at));
+  // Where people rank, the headline is one of the columns: shown there, it is not repeated.
+  const repeated = payload.suite.people && shownAt.some((at) => payload.columns[at].key === payload.suite.people);
+  const mean = repeated ? [] : [meanColumn(board, narrow)];
+  if (hasBorda(ranking) && (state.borda ? state.borda === 'show' : board.wide)) mean.push(bordaColumn(board));
+  if (!narrow) return [...lead.map((column) => ({ ...column, pinned: true })), ...facts, ...mean, ...scores];
+  const [select, rank, model] = lead;
+  return [{ ...model, pinned: true }, rank, ...mean, ...scores, ...facts, select];
+}
+
+function selectColumn({ state, payload }) {
+  return {
+    key: 'select', title: '', name: 'Select to compare', hint: 'Select 2 to 6 rows to compare', width: 30,
+    draw(cell, row) {
+      const { id, title } = payload.rows[row];
+      cell.classList.add('lk-select');
+      let box = cell.firstElementChild;
+      if (box?.getAttribute('role') !== 'checkbox') {
+        box = el('span', { role: 'checkbox', class: 'lk-check' });
+        cell.replaceChildren(box);
+      }
+      box.setAttribute('aria-checked', String(state.select.includes(id)));
+      box.setAttribute('aria-label', `Select ${title}`);
+    },
+  };
+}
+
+/** Why a row has no rank, without the words that say it has none; '' for a ranked row. */
+export function whyNot(ranking, row) {
+  if (ranking.rank[row] !== null) return '';
+  return ranking.why[row].replace(/^Not ranked: /, '') || 'no headline score';
+}
+
+/** What a rank says, in words. */
+export function rankText(ranking, row) {
+  const [rank, low, high, tie] = ['rank', 'low', 'high', 'tie'].map((key) => ranking[key][row]);
+  if (rank === null) return `Not ranked: ${whyNot(ranking, row)}`;
+  const interval = low === null ? '' : `, 95 % interval ${low} to ${high}`;
+  return `Rank ${rank}${interval}${tie ? `; tie class ${tie}` : ''}`;
+}
+
+function rankColumn({ ranking, payload }, narrow) {
+  const before = payload.ranking.rank;
+  const moved = ranking !== payload.ranking;
+  const long = payload.rows.length >= 100;
+  return {
+    key: 'rank', title: 'Rank', hint: 'Rank by the headline, with its 95 % interval and tie class', sort: true,
+    width: (narrow ? 68 : 90) + (moved ? 34 : 0) + (long ? 24 : 0),
+    draw(cell, row) {
+      const rank = ranking.rank[row];
+      cell.classList.add('lk-rank');
+      if (long) cell.classList.add('lk-long');
+      cell.title = rankText(ranking, row);
+      const delta = moved ? change(rank, before[row]) : '';
+      cell.setAttribute('aria-label', delta ? `${cell.title}; with the usual weights ${before[row] ?? 'not ranked'}` : cell.title);
+      const parts = [rank === null ? el('b', { class: 'lk-missing' }, '—') : el('b', {}, String(rank))];
+      if (rank !== null) {
+        parts.push(el('small', {}, ranking.low[row] === ranking.high[row] ? '' : `${ranking.low[row]}–${ranking.high[row]}`));
+        if (!narrow) parts.push(el('i', {}, ranking.tie[row] ?? ''));
+      }
+      if (delta) parts.push(el('em', { class: delta[0] === '▼' || delta === 'out' ? 'lk-down' : 'lk-up' }, delta));
+      cell.replaceChildren(...parts);
+    },
+  };
+}
+
+function modelColumn({ payload, ranking, state }, narrow) {
+  const mixed = state.origin.length !== 1 && originsOf(payload).length > 1;
+  return {
+    key: 'title', title: 'Model', sort: true, width: narrow ? 128 : 236, most: narrow ? 128 : 340,
+    draw(cell, row) {
+      const { title, organisation, kind, origin } = payload.rows[row];
+      const badge = origin === 'published' && !mixed ? '' : origin;
+      const why = whyNot(ranking, row);
+      cell.classList.add('lk-model');
+      cell.title = [title, organisation, kindTitle(kind), badge && originTitle(origin), why].filter(Boolean).join(' · ');
+      cell.setAttribute('aria-label', cell.title);
+      const name = el('span', { class: 'lk-name' }, title);
+      cell.classList.toggle('lk-short', narrow);
+      const sign = badge && el('span', { class: 'lk-badge' }, badge);
+      if (narrow) {
+        cell.replaceChildren(name, ...(badge || why ? [el('small', {}, sign, why)] : []));
+        return;
+      }
+      if (badge) name.replaceChildren(el('span', {}, title), sign);
+      const under = why || [organisation, kindTitle(kind)].filter(Boolean).join(' · ');
+      cell.replaceChildren(name, el('small', {}, under));
+    },
+  };
+}
+
+function parametersColumn({ payload, font }) {
+  return {
+    key: 'parameters', title: 'Parameters', numeric: true, sort: true, ...titleSize('Parameters', font),
+    draw(cell, row) {
+      const { parameters } = payload.rows[row];
+      cell.textContent = parametersText(parameters);
+      if (parameters === null) missing(cell, 'not stated');
+    },
+  };
+}
+
+function coverageColumn({ ranking, font }) {
+  return {
+    key: 'coverage', title: 'Coverage', hint: 'Share of the tasks this row has a score for', numeric: true, sort: true, ...titleSize('Coverage', font),
+    draw(cell, row) {
+      cell.textContent = `${Math.floor(ranking.coverage[row] * 100 + 1e-9)} %`;
+      if (ranking.coverage[row] < 1) cell.classList.add('lk-partial');
+    },
+  };
+}
+
+/** Whether a ranking has Borda points at all. */
+export const hasBorda = (ranking) => Boolean(ranking.borda?.some((points) => points !== null));
+
+function bordaColumn({ ranking, font }) {
+  return {
+    key: 'borda', title: 'Borda', name: 'Borda points', hint: 'Borda points: how many models it beats, task by task',
+    numeric: true, sort: true, ...titleSize('Borda', font, ['8888.8']),
+    draw(cell, row) {
+      const points = ranking.borda[row];
+      cell.textContent = points === null ? '—' : String(Number(points.toFixed(1)));
+      if (points === null) missing(cell, whyNot(ranking, row) || 'no points');
+    },
+  };
+}
+
+/** Lowest and highest end of the intervals of the means shown, for the whiskers' common axis. */
+function extent(ranking, rows) {
+  const ends = ['mean', 'mean_low', 'mean_high'].flatMap((key) => rows.map((row) => ranking[key][row])).filter(Number.isFinite);
+  return [Math.min(...ends), Math.max(...ends)];
+}
+
+function meanColumn(board, narrow) {
+  const { payload, ranking } = board;
+  let [rows, low, high] = [null, 0, 0];
+  const part = (value) => (high > low ? (value - low) / (high - low) : 0.5).toFixed(3);
+  const digits = meanDigits(payload);
+  const title = payload.suite.mean_short ?? (payload.suite.aggregate === 'human' ? 'Human' : 'Mean');
+  return {
+    key: 'mean', title, name: payload.suite.mean_title,
+    hint: `${payload.suite.mean_title} · the line is the 95 % interval`, numeric: true, sort: true, width: narrow ? 66 : 174,
+    aside: !narrow && ranking.mean_low.some(Number.isFinite) ? '95 %' : '',
+    draw(cell, row) {
+      if (rows !== board.rows) [rows, [low, high]] = [board.rows, extent(ranking, board.rows)];
+      const [mean, from, to] = [ranking.mean[row], ranking.mean_low[row], ranking.mean_high[row]];
+      if (mean === null) {
+        cell.textContent = '—';
+        missing(cell, whyNot(ranking, row) || 'no headline score');
+        return;
+      }
+      cell.textContent = mean.toFixed(digits);
+      if (!Number.isFinite(from) || !Number.isFinite(to)) return;
+      cell.classList.add(narrow ? 'lk-total' : 'lk-mean');
+      cell.style.setProperty('--a', part(from));
+      cell.style.setProperty('--b', part(to));
+      cell.style.setProperty('--m', part(mean));
+      cell.title = `${mean.toFixed(digits)}, 95 % interval ${from.toFixed(digits)} to ${to.toFixed(digits)}`;
+      cell.setAttribute('aria-label', cell.title);
+    },
+  };
+}
+
+function missing(cell, reason) {
+  cell.classList.add('lk-missing');
+  cell.title = `No value: ${reason}`;
+  cell.setAttribute('aria-label', cell.title);
+}
+
+function scoreColumn({ payload, ranking, font }, at) {
+  const column = payload.columns[at];
+  const { digits, higher, chance, low, high } = column;
+  const heading = higher ? column.title : `${column.title}\u00a0↓`;
+  const fit = titleSize(heading, font, [low.toFixed(digits), high.toFixed(digits)]);
+  const best = Math.round((higher ? column.high : column.low) * 10 ** digits);
+  const below = payload.suite.synthetic && chance !== null ? `chance ${chance.toFixed(digits)}` : '';
+  const size = below ? { width: Math.max(fit.width, BELOW), lines: fit.lines + 1 } : fit;
+  return {
+    key: column.key, title: breakable(heading), name: `${column.title}, ${column.metric_title}`,
+    hint: columnHint(column), group: column.group, numeric: true, sort: true, below, ...size, most: Math.max(118, size.width),
+    draw(cell, row) {
+      const stored = cellAt(payload, ranking, row, at);
+      if (stored === null) {
+        cell.textContent = '—';
+        missing(cell, reasonAt(payload, row, at));
+        return;
+      }
+      const value = stored / 10 ** digits;
+      const text = value.toFixed(digits);
+      cell.textContent = text;
+      const shade = step(value, column);
+      if (shade >= 0) cell.classList.add(`lk-shade-${shade}`);
+      if (stored === best && column.high > column.low) cell.classList.add('lk-best');
+      const said = [];
+      const bits = marksAt(payload, row, at);
+      // A mean of some tasks has a chance of its own.
+      if (chance !== null && !(bits & PARTIAL) && (higher ? value <= chance : value >= chance)) {
+        cell.classList.add('lk-chance');
+        said.push('at or below chance');
+      }
+      if (bits) {
+        cell.dataset.mark = MARKS.filter(([bit]) => bits & bit).map(([, mark]) => mark).join('');
+        said.push(...MARKS.filter(([bit]) => bits & bit).map(([, , words]) => words));
+      }
+      if (said.length) {
+        cell.title = `${text}: ${said.join('; ')}`;
+        cell.setAttribute('aria-label', cell.title);
+      }
+    },
+  };
+}

@@ -1,0 +1,121 @@
+"""Two to six rows of a suite side by side: paired differences with intervals, and means by category."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from compute.analysis.ties import paired_differences
+from compute.types import BadInput
+from leaderboard.data.ranked import SEED, Ranked
+from leaderboard.data.suite_table import Table
+
+MOST = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Frames in shown units. The first row chosen is the reference that the others are held against."""
+
+    names: tuple[str, ...]
+    overall: pd.DataFrame  # name, difference, low, high, p, tasks, reason: mean of name minus mean of the reference
+    tasks: pd.DataFrame  # name, task, group, value, reference, difference, low, high: one row a (name, shared task)
+    families: pd.DataFrame  # name, category, value; empty for a suite without means
+
+
+def compare(
+    table: Table,
+    ranked: Ranked | None,
+    *,
+    rows: list[str],
+    weights: dict[str, float] | None = None,
+    tasks: frozenset[str] | None = None,
+) -> Comparison:
+    """Holds every chosen row against the first. Raises BadInput unless two to six different rows are given."""
+    chosen = list(dict.fromkeys(rows))
+    if not 2 <= len(chosen) <= MOST:
+        raise BadInput(f"A comparison takes two to {MOST} rows, not {len(chosen)}. Tick others in the table")
+    places = [table.row(row) for row in chosen]
+    names = _names(table, places)
+    first = places[0]
+    scale = np.array([column.scale for column in table.columns])
+    counted = np.array([float(column.ranked and (tasks is None or column.task in tasks)) for column in table.columns])
+    overall, long = [], []
+    for name, place in zip(names[1:], places[1:], strict=True):
+        if ranked is not None:
+            result = paired_differences(
+                a=ranked.scores[place],
+                b=ranked.scores[first],
+                stderr_a=table.stderr[place],
+                stderr_b=table.stderr[first],
+                categories=table.codes,
+                task_weights=counted,
+                seed=SEED,
+                weights=np.array([*[(weights or {}).get(key, 1.0) for key in table.categories], 0.0]),
+                aggregate=table.suite["aggregate"],
+                higher=np.array([column.higher for column in table.columns]),
+                scales=np.array([str(column.scale) for column in table.columns]),
+            )
+            unit = table.families[0].scale
+            shared = ~np.isnan(table.values[place] - table.values[first]) & (counted > 0)
+            overall.append(
+                {
+                    "name": name,
+                    "difference": result.mean * unit,
+                    "low": result.mean_low * unit,
+                    "high": result.mean_high * unit,
+                    "p": result.p,
+                    "tasks": int(shared.sum()),
+                    "reason": result.reason,
+                }
+            )
+            # The mean keeps to printed means where figures are lost; a task is compared by the two's own figures.
+            half = result.high - result.difference
+            difference = np.where(shared, table.values[place] - table.values[first], np.nan)
+            low, high = difference - half, difference + half
+        else:
+            difference = table.values[place] - table.values[first]
+            low = high = np.full(len(difference), np.nan)
+        for index, column in enumerate(table.columns):
+            if np.isnan(difference[index]) or (not counted[index] and ranked is not None):
+                continue
+            long.append(
+                {
+                    "name": name,
+                    "task": column.title,
+                    "group": column.group,
+                    "value": table.values[place, index] * scale[index],
+                    "reference": table.values[first, index] * scale[index],
+                    "difference": difference[index] * scale[index],
+                    "low": low[index] * scale[index],
+                    "high": high[index] * scale[index],
+                    "higher": column.higher,
+                    "digits": column.digits,
+                }
+            )
+    families = (
+        [
+            {"name": name, "category": family.title, "value": ranked.families[place, index] * family.scale}
+            for name, place in zip(names, places, strict=True)
+            for index, family in enumerate(table.families)
+        ]
+        if ranked is not None
+        else []
+    )
+    return Comparison(
+        names=names,
+        overall=pd.DataFrame(overall),
+        tasks=pd.DataFrame(long),
+        families=pd.DataFrame(families, columns=["name", "category", "value"]),
+    )
+
+
+def _names(table: Table, places: list[int]) -> tuple[str, ...]:
+    """Titles, with the origin where two rows share one."""
+    titles = [str(table.models.loc[table.rows[place].model]["title"]) for place in places]
+    return tuple(
+        f"{title} ({table.rows[place].origin})" if titles.count(title) > 1 else title
+        for title, place in zip(titles, places, strict=True)
+    )

@@ -1,0 +1,75 @@
+/** Taking the figures along: files of the view or of everything, a link to the view, the citation. */
+
+import { gridColumns } from './columns.js';
+import { button, el, popover } from '../../js/dom.js';
+import { LEAD, rankQuery } from './state.js';
+
+const VIEW = [['csv', 'CSV'], ['parquet', 'Parquet'], ['json', 'JSON'], ['markdown', 'Markdown'], ['latex', 'LaTeX'], ['bibtex', 'BibTeX']];
+const EVERYTHING = [['csv', 'CSV'], ['parquet', 'Parquet'], ['json', 'JSON'], ['duckdb', 'DuckDB file']];
+const LEAVE_OUT = new Set(['select', ...LEAD]); // every file has rank, title, mean and coverage anyway
+
+/** The file name a response gives, without any folder, or `otherwise`. */
+export function fileName(disposition, otherwise) {
+  const name = /filename="?([^";]+)"?/.exec(disposition ?? '')?.[1] ?? otherwise;
+  return name.split(/[\\/]/).at(-1);
+}
+
+async function download(board, format) {
+  const { payload, rows, source } = board;
+  board.say(`Preparing ${format}…`);
+  try {
+    const response = await fetch(source.url(`export/board/${encodeURIComponent(payload.suite.key)}`), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        format, query: rankQuery(board.state, payload),
+        rows: rows.map((row) => payload.rows[row].id),
+        columns: gridColumns(board, false).map(({ key }) => key).filter((key) => !LEAVE_OUT.has(key)),
+      }),
+    });
+    if (!response.ok) {
+      const answer = await response.json().catch(() => ({}));
+      throw new Error(answer.error ?? `The server answered ${response.status}.`);
+    }
+    const href = URL.createObjectURL(await response.blob());
+    const link = el('a', { href, download: fileName(response.headers.get('content-disposition'), `${payload.suite.key}.${format}`) });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(href), 10000);
+    board.say('');
+  } catch (error) {
+    board.say(`The file was not made. ${error.message}`, () => download(board, format));
+  }
+}
+
+/** The Export button with its panel. */
+export function createExport(board) {
+  const menu = popover('Export', (panel) => {
+    const citable = (format) => format !== 'bibtex' || board.payload.suite.cite;
+    const view = VIEW.filter(([format]) => citable(format)).map(([format, title]) => button(title, () => {
+      menu.close();
+      download(board, format);
+    }));
+    const all = EVERYTHING.map(([format, title]) => el('a', {
+      class: 'lk-button', href: board.source.url(`export/everything?format=${format}`), download: true }, title));
+    panel.append(el('h4', {}, `This view: ${board.rows.length} ${board.rows.length === 1 ? 'row' : 'rows'}`), el('div', { class: 'lk-foot' }, ...view),
+      el('h4', {}, 'Everything: all benchmarks and sources'), el('div', { class: 'lk-foot' }, ...all));
+  }, { name: 'Export', panelClass: 'lk-export' });
+  return { nodes: [menu.opener, menu.panel], close: menu.close, refresh() {} };
+}
+
+/** The Copy link button; where the clipboard is barred the link is shown to be copied by hand. */
+export function createCopyLink(board) {
+  const node = button('Copy link', async () => {
+    const href = board.link();
+    try {
+      await navigator.clipboard.writeText(href);
+      node.textContent = 'Copied';
+      setTimeout(() => {
+        node.textContent = 'Copy link';
+      }, 1500);
+    } catch {
+      board.say(`Link to this view: ${href}`);
+    }
+  });
+  return { nodes: [node], refresh() {} };
+}

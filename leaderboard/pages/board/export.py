@@ -1,0 +1,289 @@
+"""A view of a table, or everything, as a file: CSV, Parquet, JSON, Markdown, LaTeX, BibTeX."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from compute.database import store
+from compute.types import BadInput
+from leaderboard.data import queries
+from leaderboard.data.database import Database
+from leaderboard.data.payload import family_values
+from leaderboard.data.ranked import Ranked
+from leaderboard.data.suite_table import DISPUTED, SUSPECT, TRAINED, Table
+from leaderboard.html import synthetic
+from leaderboard.html.marks import SIGNS, signs
+
+MEDIA = {
+    "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+    "json": "application/json; charset=utf-8",
+    "markdown": "text/markdown; charset=utf-8",
+    "latex": "application/x-tex; charset=utf-8",
+    "bibtex": "application/x-bibtex; charset=utf-8",
+    "duckdb": "application/octet-stream",
+}
+ENDINGS = {"markdown": "md", "latex": "tex", "bibtex": "bib"}
+PERCENT = "%"
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a spreadsheet runs a cell that starts so
+
+
+@dataclass(frozen=True, kw_only=True)
+class File:
+    """Bytes to download, with their name and media type."""
+
+    name: str
+    media: str
+    content: bytes
+
+
+def view(table: Table, ranked: Ranked | None, *, rows: list[str], columns: list[str], form: str) -> File:
+    """The chosen rows and columns in their order. Raises UnknownKey or BadInput for what the suite does not have."""
+    if form == "bibtex":
+        return _file(f"likeness-{table.suite['key']}", form, str(table.suite["bibtex"]).encode())
+    frame = view_frame(table, ranked, rows=rows, columns=columns)
+    if form in ("markdown", "latex"):
+        return _file(
+            f"likeness-{table.suite['key']}",
+            form,
+            _encode(_to_read(frame, table, rows=rows, columns=columns), form, caption=_caption(table)),
+        )
+    return _file(f"likeness-{table.suite['key']}", form, _encode(frame, form, caption=""))
+
+
+def everything(db: Database, *, form: str) -> File:
+    """Every score of every suite, one row a score; `duckdb` is the database itself."""
+    if form == "duckdb":
+        return File(name="likeness.duckdb", media=MEDIA[form], content=db.path.read_bytes())
+    if form not in ("csv", "parquet", "json"):
+        raise BadInput(f"Everything comes as csv, parquet, json or duckdb, not {form!r}")
+    frame = queries.everything(db)
+    frame["synthetic"] = frame["benchmark"].map(synthetic.is_synthetic).astype(bool)
+    return _file("likeness-scores", form, _encode(frame, form, caption="Every score"))
+
+
+def view_frame(table: Table, ranked: Ranked | None, *, rows: list[str], columns: list[str]) -> pd.DataFrame:
+    """The view as a frame: model, origin, rank with its interval, mean, the columns in shown units, then their marks.
+
+    `synthetic` says whether a program drew the items. `trained_on_tasks`, `suspect_columns` and `disputed_columns`
+    list those of a row's columns, `;` between: the model was trained on the data set, a remark doubts the figure,
+    another table prints another number.
+    """
+    places = [table.row(row) for row in rows]
+    every = {column.key: column for column in (*table.families, *table.columns)}
+    unknown = [key for key in columns if key not in every]
+    if unknown:
+        raise BadInput(f"{table.suite['key']} has no column {unknown[0]!r}. Reload the page and export again")
+    facts = table.models.loc[[table.rows[place].model for place in places]]
+    frame = pd.DataFrame(
+        {
+            "model": facts["key"].tolist(),
+            "title": facts["title"].tolist(),
+            "kind": facts["kind"].tolist(),
+            "origin": [table.rows[place].origin for place in places],
+            "parameters_m": facts["parameters_m"].tolist(),
+            "suite": str(table.suite["key"]),
+            "synthetic": synthetic.is_synthetic(table.suite["benchmark"]),
+        }
+    )
+    if ranked is not None:
+        scale = table.families[0].scale
+        for name, values in (("rank", ranked.rank), ("rank_low", ranked.rank_low), ("rank_high", ranked.rank_high)):
+            frame[name] = pd.array(
+                [int(values[place]) if values[place] > 0 else None for place in places], dtype="Int64"
+            )
+        frame["tie_class"] = [ranked.ties[place] for place in places]
+        for name, values in (("mean", ranked.mean), ("mean_low", ranked.mean_low), ("mean_high", ranked.mean_high)):
+            frame[name] = [round(float(values[place]) * scale, 4) for place in places]
+        frame["coverage"] = [round(float(ranked.coverage[place]), 4) for place in places]
+    families = family_values(table, ranked)
+    for key in columns:
+        column = every[key]
+        family = column.kind == "family"
+        source = (
+            families[:, list(table.categories).index(key)] if family else table.values[:, table.columns.index(column)]
+        )
+        frame[key] = [round(float(source[place]) * column.scale, column.digits + 2) for place in places]
+    found = cell_marks(table, rows=rows, columns=columns)
+    for name, bit in (("trained_on_tasks", TRAINED), ("suspect_columns", SUSPECT), ("disputed_columns", DISPUTED)):
+        frame[name] = pd.Series(
+            [";".join(key for key, mark in zip(columns, line, strict=True) if mark & bit) for line in found], dtype=str
+        )
+    return frame
+
+
+def cell_marks(table: Table, *, rows: list[str], columns: list[str]) -> list[list[int]]:
+    """The marks of every exported cell [rows][columns]; a category's is TRAINED where one of its tasks' is."""
+    families = {column.key: np.flatnonzero(table.codes == code) for code, column in enumerate(table.families)}
+    tasks = {column.key: place for place, column in enumerate(table.columns)}
+    found = []
+    for place in (table.row(row) for row in rows):
+        line = table.marks[place]
+        found.append(
+            [
+                TRAINED * int((line[families[key]] & TRAINED).any()) if key in families else int(line[tasks[key]])
+                for key in columns
+            ]
+        )
+    return found
+
+
+def _caption(table: Table) -> str:
+    about = table.suite
+    title, whose = str(about["title"]), str(about["benchmark_title"])
+    named = title if whose in title else f"{whose}: {title}"
+    legend = "; ".join(f"{sign} {words}" for _, sign, words in SIGNS)
+    said = synthetic.described(str(about["description"]), about["benchmark"])
+    return f"{named}. {said} {legend[0].upper()}{legend[1:]}; — no figure."
+
+
+def _to_read(frame: pd.DataFrame, table: Table, *, rows: list[str], columns: list[str]) -> pd.DataFrame:
+    """The view for people: titles with units as headings, numbers at the digits the board shows, signs after them."""
+    every = {column.key: column for column in (*table.families, *table.columns)}
+    out = pd.DataFrame(
+        {
+            "Model": frame["title"],
+            "Origin": frame["origin"],
+            "Parameters (millions)": ["" if _blank(size) else f"{size:.4g}" for size in frame["parameters_m"]],
+        }
+    )
+    if "rank" in frame:
+        first = table.families[0]
+        unit = f" ({PERCENT})" if first.scale == 100 else ""
+        out["Rank"] = frame["rank"]
+        out["Rank, 95% interval"] = [
+            _between(low, high, digits=0) for low, high in zip(frame["rank_low"], frame["rank_high"], strict=True)
+        ]
+        out["Tie class"] = frame["tie_class"]
+        out[f"Mean{unit}"] = [_rounded(value, first.digits) for value in frame["mean"]]
+        out[f"Mean, 95% interval{unit}"] = [
+            _between(low, high, digits=first.digits)
+            for low, high in zip(frame["mean_low"], frame["mean_high"], strict=True)
+        ]
+    found = cell_marks(table, rows=rows, columns=columns)
+    for at, key in enumerate(columns):
+        column = every[key]
+        facts = [column.metric_title] * (column.metric_title != column.title) + [PERCENT] * (column.scale == 100)
+        facts += ["lower is better"] * (not column.higher)
+        title = f"{column.title} ({', '.join(facts)})" if facts else column.title
+        while title in out:
+            title += f" [{key}]"
+        shown = [_rounded(value, column.digits) for value in frame[key]]
+        out[title] = [f"{value}{signs(line[at])}" if value else "" for value, line in zip(shown, found, strict=True)]
+    return out
+
+
+def _rounded(value: float, digits: int) -> str:
+    return "" if _blank(value) else f"{value:.{digits}f}"
+
+
+def _between(low: float, high: float, *, digits: int) -> str:
+    return "" if _blank(low) or _blank(high) else f"{low:.{digits}f} to {high:.{digits}f}"
+
+
+def _file(name: str, form: str, content: bytes) -> File:
+    return File(name=f"{name}.{ENDINGS.get(form, form)}", media=MEDIA[form], content=content)
+
+
+def _encode(frame: pd.DataFrame, form: str, *, caption: str) -> bytes:
+    writers = {
+        "csv": _csv,
+        "parquet": store.parquet_bytes,
+        "json": _json,
+        "markdown": lambda frame: _markdown(frame, caption=caption),
+        "latex": lambda frame: _latex(frame, caption=caption),
+    }
+    if form not in writers:
+        raise BadInput(f"There is no export as {form!r}. Choose from: {', '.join(MEDIA)}")
+    return writers[form](frame)
+
+
+def _csv(frame: pd.DataFrame) -> bytes:
+    safe = frame.copy()
+    for name in safe.columns:
+        safe[name] = [f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in safe[name]]
+    return safe.to_csv(index=False, lineterminator="\n").encode()
+
+
+def _json(frame: pd.DataFrame) -> bytes:
+    records = [
+        {name: None if _blank(cell) else cell for name, cell in row.items()}
+        for row in frame.astype(object).to_dict("records")
+    ]
+    return json.dumps(records, ensure_ascii=False, default=_plain, indent=1).encode()
+
+
+def _markdown(frame: pd.DataFrame, *, caption: str) -> bytes:
+    def text(cell: object) -> str:
+        escaped = _shown(cell).replace("&", "&amp;").replace("<", "&lt;").replace("\\", "\\\\")
+        return escaped.replace("|", "\\|")
+
+    lines = [
+        caption,
+        "",
+        "| " + " | ".join(text(name) for name in frame.columns) + " |",
+        "|" + "|".join("---" for _ in frame.columns) + "|",
+    ]
+    lines += ["| " + " | ".join(text(cell) for cell in row) + " |" for row in frame.itertuples(index=False)]
+    return ("\n".join(lines) + "\n").encode()
+
+
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "†": r"\textdagger{}",
+    "‡": r"\textdaggerdbl{}",
+}
+
+
+def _latex(frame: pd.DataFrame, *, caption: str) -> bytes:
+    def text(cell: object) -> str:
+        return "".join(LATEX.get(sign, sign) for sign in _shown(cell))
+
+    shape = "".join("r" if _numbers(frame[name]) else "l" for name in frame.columns)
+    body = [" & ".join(text(cell) for cell in row) + r" \\" for row in frame.itertuples(index=False)]
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{text(caption)}}}",
+        rf"\begin{{tabular}}{{{shape}}}",
+        r"\hline",
+        " & ".join(text(name) for name in frame.columns) + r" \\",
+        r"\hline",
+        *body,
+        r"\hline",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _numbers(column: pd.Series) -> bool:
+    """Whether every cell that holds something is a number, maybe with a sign after it."""
+    return all(re.match(r"[-−]?\d", str(cell)) for cell in column if not _blank(cell) and cell != "")
+
+
+def _blank(cell: object) -> bool:
+    return cell is None or cell is pd.NA or (isinstance(cell, float) and math.isnan(cell))
+
+
+def _shown(cell: object) -> str:
+    return "—" if _blank(cell) or cell == "" else " ".join(str(cell).splitlines())
+
+
+def _plain(cell: object) -> object:
+    return cell.tolist() if hasattr(cell, "tolist") else str(cell)

@@ -1,0 +1,170 @@
+/** Search, the filter menu, and a chip for every filter in force. */
+
+import { button, el, popover } from '../../js/dom.js';
+import { defaultOrigin, FACETS, facetCounts, facetValues, years } from './rows.js';
+
+const CLEAR = {
+  q: '', released: '', trained: '', models: [], ...Object.fromEntries(FACETS.map(({ key }) => [key, []])),
+};
+const TRAINED = [['', 'Show'], ['hide', 'Hide'], ['only', 'Only these']];
+
+/** The state without search or any filter; of several origins the usual one stays. */
+export const withoutFilters = (payload) => ({ ...structuredClone(CLEAR), origin: defaultOrigin(payload) });
+
+/** Filters in force: [{text, patch}], where `patch` takes the filter away again. */
+export function chipsOf(state, payload) {
+  const chips = [];
+  const usual = defaultOrigin(payload);
+  if (usual.length && !state.origin.length) chips.push({ text: 'Origin of the scores: all', patch: { origin: usual } });
+  const without = (key, value) => {
+    const others = state[key].filter((one) => one !== value);
+    return key === 'origin' && !others.length ? usual : others;
+  };
+  for (const { key, title, label } of FACETS) {
+    if (key === 'origin' && usual.join() === state.origin.join()) continue;
+    for (const value of state[key]) {
+      chips.push({ text: `${title}: ${label(value)}`, patch: { [key]: without(key, value) } });
+    }
+  }
+  if (state.released) chips.push({ text: `Released: ${state.released} or later`, patch: { released: '' } });
+  if (state.trained) {
+    chips.push({ text: state.trained === 'hide' ? 'Without models trained on the benchmark' : 'Only models trained on the benchmark', patch: { trained: '' } });
+  }
+  if (state.models.length) chips.push({ text: `${state.models.length} chosen ${state.models.length === 1 ? 'model' : 'models'}`, patch: { models: [] } });
+  return chips;
+}
+
+/** The search box: filters as one types, `/` focuses it from anywhere on the page, Esc clears it. */
+export function createSearch(board) {
+  const input = el('input', { type: 'search', class: 'lk-input lk-search', placeholder: 'Search models   /', 'aria-label': 'Search models',
+    'aria-keyshortcuts': '/', autocomplete: 'off', spellcheck: 'false', maxlength: 200,
+    oninput: () => board.change({ q: input.value }),
+    onkeydown: (event) => {
+      if (event.key !== 'Escape' || !input.value) return;
+      event.preventDefault();
+      input.value = '';
+      board.change({ q: '' });
+    } });
+
+  function onSlash(event) {
+    if (!input.isConnected) {
+      document.removeEventListener('keydown', onSlash);
+      return;
+    }
+    const busy = event.target.closest?.('input, textarea, select, [contenteditable], dialog, [popover]');
+    if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || busy || !input.offsetParent) return;
+    event.preventDefault();
+    input.focus();
+    input.select();
+  }
+  document.addEventListener('keydown', onSlash);
+
+  return {
+    nodes: [input],
+    refresh() {
+      if (input.value !== board.state.q) input.value = board.state.q;
+    },
+  };
+}
+
+/** The Filters button with its panel of facets; counts follow the other filters. */
+export function createFilters(board) {
+  const menu = popover('Filters', fill, { name: 'Filters', panelClass: 'lk-filters' });
+  let counters = [];
+
+  function fieldset(title, ...children) {
+    return el('fieldset', { class: 'lk-facet' }, el('legend', {}, title), ...children);
+  }
+
+  function facetFields(facet) {
+    const { payload, state } = board;
+    const values = facetValues(payload, facet);
+    if (values.length < 2 && !state[facet.key].length) return null;
+    const rows = values.map((value) => {
+      const count = el('span', { class: 'lk-tally' });
+      const box = el('input', { type: 'checkbox', checked: state[facet.key].includes(value), onchange: () => {
+        const others = board.state[facet.key].filter((one) => one !== value);
+        board.change({ [facet.key]: box.checked ? [...others, value] : others });
+      } });
+      counters.push(() => {
+        box.checked = board.state[facet.key].includes(value);
+        count.textContent = counts(facet).get(value) ?? 0;
+      });
+      return el('label', {}, box, facet.label(value), count);
+    });
+    return fieldset(facet.title, ...rows);
+  }
+
+  let counted = new Map();
+  function counts(facet) {
+    if (!counted.has(facet.key)) counted.set(facet.key, facetCounts(board.payload, board.state, facet));
+    return counted.get(facet.key);
+  }
+
+  function releasedFields() {
+    const known = years(board.payload);
+    if (known.length < 2) return null;
+    const select = el('select', { class: 'lk-input', 'aria-label': 'Released in this year or later', onchange: () => board.change({ released: select.value }) },
+      el('option', { value: '' }, 'Any year'), ...known.map((year) => el('option', { value: year }, `${year} or later`)));
+    counters.push(() => {
+      select.value = board.state.released;
+    });
+    return fieldset('Released', select);
+  }
+
+  function trainedFields() {
+    if (!board.payload.rows.some(({ trained }) => trained)) return null;
+    const name = `lk-trained-${Math.random().toString(36).slice(2)}`;
+    return fieldset('Trained on the benchmark', ...TRAINED.map(([value, title]) => {
+      const radio = el('input', { type: 'radio', name, onchange: () => board.change({ trained: value }) });
+      counters.push(() => {
+        radio.checked = board.state.trained === value;
+      });
+      return el('label', {}, radio, title);
+    }));
+  }
+
+  function fill(panel) {
+    counters = [];
+    const fields = [...FACETS.map(facetFields), releasedFields(), trainedFields()].filter(Boolean);
+    panel.append(el('p', { class: 'lk-count' }, 'Filters hide rows; they never change a rank.'),
+      el('div', { class: 'lk-facets' }, ...fields),
+      el('div', { class: 'lk-foot' }, button('Reset filters', () => board.change(withoutFilters(board.payload))), button('Close', menu.close)));
+    refreshCounts();
+  }
+
+  function refreshCounts() {
+    counted = new Map();
+    counters.forEach((update) => update());
+  }
+
+  return {
+    nodes: [menu.opener, menu.panel],
+    close: menu.close,
+    refresh() {
+      const active = chipsOf(board.state, board.payload).length;
+      menu.opener.textContent = active ? `Filters ${active}` : 'Filters';
+      menu.opener.classList.toggle('lk-on', active > 0);
+      if (menu.panel.childElementCount) refreshCounts();
+    },
+  };
+}
+
+/** The chips of the filters in force, and one Reset for all of them. */
+export function createChips(board) {
+  const node = el('div', { class: 'lk-chips', role: 'group', 'aria-label': 'Filters in force' });
+  let drawn = '';
+  return {
+    nodes: [node],
+    refresh() {
+      const chips = chipsOf(board.state, board.payload);
+      const key = JSON.stringify(chips.map(({ text }) => text));
+      if (key === drawn) return;
+      drawn = key;
+      node.hidden = !chips.length;
+      node.replaceChildren(...chips.map(({ text, patch }) => button(`${text} ×`, () => board.change(patch), {
+        class: 'lk-chip', 'aria-label': `Remove the filter ${text}` })));
+      if (chips.length) node.append(button('Reset', () => board.change(withoutFilters(board.payload)), { class: 'lk-link' }));
+    },
+  };
+}

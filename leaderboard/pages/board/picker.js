@@ -1,0 +1,55 @@
+/** The column picker: families and tasks in their groups. */
+
+import { columnHint, hasBorda } from './columns.js';
+import { button, el, popover } from '../../js/dom.js';
+import { fillGroupList } from './grouplist.js';
+import { defaultFamilies, defaultTasks } from './state.js';
+
+/** Columns of a payload in groups, in its order: [{title, items}]. */
+export function columnGroups(columns) {
+  const groups = new Map();
+  for (const column of columns) {
+    const title = column.group || 'Columns';
+    if (!groups.has(title)) groups.set(title, { title, items: [] });
+    groups.get(title).items.push({ key: column.key, title: column.title, hint: columnHint(column) });
+  }
+  return [...groups.values()];
+}
+
+/** The Columns button and its panel; choosing redraws the table behind it at once. */
+export function createPicker(board) {
+  const menu = popover('Columns', fill, { name: 'Columns', panelClass: 'lk-picker' });
+
+  function fill(panel) {
+    const { payload, state } = board;
+    const total = payload.columns.length;
+    const apply = (chosen) => {
+      const keys = (kind) => payload.columns.filter((one) => one.kind === kind && chosen.has(one.key)).map(({ key }) => key);
+      board.change({ families: keys('family'), columns: keys('task') });
+    };
+    const list = fillGroupList(panel, {
+      groups: columnGroups(payload.columns),
+      chosen: new Set([...state.families, ...state.columns]),
+      label: 'Find a column',
+      head: (chosen) => `${chosen.size} of ${total} columns shown`,
+      onChange: apply,
+    });
+    const borda = el('input', { type: 'checkbox', checked: board.state.borda ? board.state.borda === 'show' : board.wide,
+      onchange: () => board.change({ borda: borda.checked === board.wide ? '' : borda.checked ? 'show' : 'hide' }) });
+    const points = hasBorda(board.payload.ranking) && el('label', { title: 'How many models it beats, task by task' }, borda, 'Borda points beside the mean');
+    panel.append(...(points ? [points] : []), el('div', { class: 'lk-foot' }, button('Default columns', () => {
+      const usual = [...defaultFamilies(payload), ...defaultTasks(payload)];
+      list.set(usual);
+      apply(new Set(usual));
+      borda.checked = board.wide;
+      board.change({ borda: '' });
+    }), button('Close', menu.close)));
+  }
+
+  function refresh() {
+    const { payload, state } = board;
+    menu.opener.textContent = `Columns ${state.families.length + state.columns.length}/${payload.columns.length}`;
+  }
+
+  return { nodes: [menu.opener, menu.panel], refresh, close: menu.close };
+}

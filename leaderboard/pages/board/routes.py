@@ -1,0 +1,136 @@
+"""What the browser fetches outside Gradio's events: static files, table data, exports; compressed once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from urllib.parse import parse_qs
+
+import brotli
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from compute.types import BadInput
+from leaderboard.data import payload
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.page import Site
+from leaderboard.pages.board import cell as places
+from leaderboard.pages.board import export
+from leaderboard.web.errors import guarded
+
+LARGEST_BODY = 1_000_000  # bytes of a posted export request
+
+
+def routes(site: Site) -> list[Route]:
+    """Suites, rankings, cells and files of the table."""
+    suite_cache, guard = site.suite_cache, partial(guarded, db=site.db)
+    return [
+        Route("/data/board/{suite}", guard(lambda request: _board(suite_cache, request))),
+        Route("/data/rank/{suite}", guard(lambda request: _rank(suite_cache, request))),
+        Route("/data/cell/{suite}", guard(lambda request: _cell(suite_cache, request))),
+        Route("/export/board/{suite}", _export_view(suite_cache, guard=guard), methods=["POST"]),
+        Route("/export/everything", guard(lambda request: _export_all(suite_cache, request))),
+    ]
+
+
+def choice(query: str) -> tuple[tuple[tuple[str, float], ...], frozenset[str] | None, float | None]:
+    """Weights, tasks and coverage of a query string, sorted so that equal choices are equal. Raises BadInput."""
+    given = {key: values[-1] for key, values in parse_qs(query[:8000]).items()}
+    weights = []
+    for part in filter(None, given.get("w", "").split(",")):
+        name, _, text = part.rpartition(":")
+        try:
+            weight = float(text)
+        except ValueError as error:
+            raise BadInput(f"The weight of {name!r} is {text!r}, not a number") from error
+        if not 0 <= weight <= 100:
+            raise BadInput(f"The weight of {name!r} must lie between 0 and 100")
+        if weight != 1:
+            weights.append((name, weight))
+    tasks = frozenset(filter(None, given.get("tasks", "").split(","))) or None
+    try:
+        coverage = float(given["coverage"]) if "coverage" in given else None
+    except ValueError as error:
+        raise BadInput("The minimum coverage is a number from 0 to 1") from error
+    if coverage is not None and not 0 <= coverage <= 1:
+        raise BadInput("The minimum coverage is a number from 0 to 1")
+    return tuple(sorted(weights)), tasks, coverage
+
+
+def _board(suite_cache: SuiteCache, request: Request) -> Response:
+    suite = request.path_params["suite"]
+    suite_cache.table(suite)
+    etag = f'"{suite_cache.version}-{suite}"'
+    if request.headers.get("if-none-match") == etag:
+        return Response(status_code=304, headers={"etag": etag})
+    content = suite_cache.board(suite)
+    headers = {"etag": etag, "cache-control": "no-cache", "vary": "accept-encoding"}
+    if "br" in request.headers.get("accept-encoding", ""):
+        headers["content-encoding"] = "br"
+    else:
+        content = brotli.decompress(content)
+    return Response(content, media_type="application/json", headers=headers)
+
+
+def _rank(suite_cache: SuiteCache, request: Request) -> Response:
+    """Ranks by row, so only for the rows that were sent: a page with those of another file is told to reload."""
+    if request.query_params.get("version", suite_cache.db.version) != suite_cache.db.version:
+        raise BadInput("The figures have been renewed since this page was opened. Reload it to see them")
+    content = suite_cache.ranking(request.path_params["suite"], *choice(request.url.query))
+    return Response(content, media_type="application/json", headers={"cache-control": "no-cache"})
+
+
+def _cell(suite_cache: SuiteCache, request: Request) -> Response:
+    suite = request.path_params["suite"]
+    table, ranked = suite_cache.table(suite), suite_cache.ranked(suite, *choice(request.url.query))
+    row, column = request.query_params.get("row", ""), request.query_params.get("column", "")
+    return Response(
+        payload.encode(places.cell(suite_cache.db, table, ranked, row_id=row, key=column)),
+        media_type="application/json",
+    )
+
+
+def _export_view(suite_cache: SuiteCache, *, guard: Callable) -> Callable:
+    async def answer(request: Request) -> Response:
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > LARGEST_BODY:
+                break
+
+        def make(_: Request) -> Response:
+            if len(body) > LARGEST_BODY:
+                raise BadInput("The export asks for too much at once. Filter the rows first")
+            try:
+                asked = json.loads(body)
+                rows, columns = [str(row) for row in asked["rows"]], [str(column) for column in asked["columns"]]
+                form, query = str(asked["format"]), str(asked.get("query", "")).removeprefix("?")
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
+                raise BadInput("The export needs format, rows and columns as JSON") from error
+            suite = request.path_params["suite"]
+            return _download(
+                export.view(
+                    suite_cache.table(suite),
+                    suite_cache.ranked(suite, *choice(query)),
+                    rows=rows,
+                    columns=columns,
+                    form=form,
+                )
+            )
+
+        return await run_in_threadpool(guard(make), request)
+
+    return answer
+
+
+def _export_all(suite_cache: SuiteCache, request: Request) -> Response:
+    return _download(export.everything(suite_cache.db, form=request.query_params.get("format", "csv")))
+
+
+def _download(file: export.File) -> Response:
+    return Response(
+        file.content, media_type=file.media, headers={"content-disposition": f'attachment; filename="{file.name}"'}
+    )

@@ -1,0 +1,124 @@
+/** The weights behind the headline: a slider and a number for each category, presets, coverage and tasks counted. */
+
+import { columnGroups } from './picker.js';
+import { change } from './columns.js';
+import { button, el, popover } from '../../js/dom.js';
+import { fillGroupList } from './grouplist.js';
+import { defaultWeights, presetOf, presetWeights } from './state.js';
+
+const MOST = 5;
+
+/** How many rows have another rank than under the usual weights. */
+export function movedRows(ranking, usual) {
+  return ranking.rank.filter((rank, row) => change(rank, usual.rank[row]) !== '').length;
+}
+
+/** The Weights button and the panel above the table: every change ranks anew while one looks at it. */
+export function createWeights(board) {
+  const panel = el('section', { class: 'lk-weights', 'aria-label': 'Weights', hidden: true });
+  const opener = button('Weights', toggle, { 'aria-expanded': 'false' });
+  const note = el('span', { class: 'lk-count', role: 'status' });
+  let updates = [];
+  let drawnFor = null;
+
+  function toggle() {
+    panel.hidden = !panel.hidden;
+    opener.setAttribute('aria-expanded', String(!panel.hidden));
+    if (!panel.hidden) {
+      draw();
+      refresh();
+    }
+  }
+
+  function weigh(category, value) {
+    const weights = new Map(board.state.weights);
+    weights.set(category, value);
+    // With every weight at 0 there is nothing to average: the last one stays.
+    if ([...weights.values()].some((weight) => weight > 0)) board.change({ weights });
+    else refresh();
+  }
+
+  function slider(category) {
+    const range = el('input', { type: 'range', class: 'lk-range', min: 0, max: MOST, step: 0.25, 'aria-label': `Weight of ${category}`,
+      oninput: () => weigh(category, Number(range.value)) });
+    const number = el('input', { type: 'number', class: 'lk-input lk-number', min: 0, max: 100, step: 0.25, 'aria-label': `Weight of ${category}, number`,
+      onchange: () => {
+        const value = Number(number.value);
+        if (number.value !== '' && value >= 0 && value <= 100) weigh(category, value);
+        else refresh();
+      } });
+    updates.push(() => {
+      const weight = board.state.weights.get(category);
+      if (Number(range.value) !== weight) range.value = weight;
+      if (Number(number.value) !== weight || number.value === '') number.value = weight;
+    });
+    return el('div', { class: 'lk-weight' }, el('span', { title: category }, category), range, number);
+  }
+
+  function coverage() {
+    const range = el('input', { type: 'range', class: 'lk-range', min: 0, max: 100, step: 5, 'aria-label': 'Least coverage to be ranked, percent',
+      oninput: () => board.change({ coverage: Number(range.value) / 100 }) });
+    const text = el('output', {});
+    updates.push(() => {
+      const percent = Math.round(board.state.coverage * 100);
+      if (Number(range.value) !== percent) range.value = percent;
+      text.textContent = `${percent} %`;
+    });
+    return el('div', { class: 'lk-weight' }, el('span', { title: 'Rows with scores for fewer of the tasks are listed but not ranked' }, 'Least coverage'), range, text);
+  }
+
+  function tasks() {
+    const all = board.payload.columns.filter(({ kind }) => kind === 'task');
+    if (all.length < 2) return [];
+    const menu = popover('', (box) => {
+      const chosen = new Set(board.state.tasks.length ? board.state.tasks : all.map(({ key }) => key));
+      const list = fillGroupList(box, {
+        groups: columnGroups(all), chosen, label: 'Find a task',
+        head: (keys) => `${keys.size} of ${all.length} tasks count towards the headline`,
+        onChange: (keys) => board.change({ tasks: keys.size === all.length ? [] : all.map(({ key }) => key).filter((key) => keys.has(key)) }),
+      });
+      box.append(el('div', { class: 'lk-foot' }, button('Count all tasks', () => {
+        list.set(all.map(({ key }) => key));
+        board.change({ tasks: [] });
+      }), button('Close', menu.close)));
+    }, { name: 'Tasks counted', panelClass: 'lk-picker' });
+    updates.push(() => {
+      menu.opener.textContent = `Tasks counted ${board.state.tasks.length || all.length}/${all.length}`;
+    });
+    return [menu.opener, menu.panel];
+  }
+
+  function draw() {
+    if (drawnFor === board.payload) return;
+    drawnFor = board.payload;
+    updates = [];
+    const { payload } = board;
+    const presets = payload.presets.map((preset) => {
+      const node = button(preset.title, () => board.change({ weights: presetWeights(payload, preset) }), { class: 'lk-button lk-preset' });
+      updates.push(() => node.setAttribute('aria-pressed', String(presetOf(payload, board.state.weights) === preset.key)));
+      return node;
+    });
+    const reset = button('Usual weights', () => board.change({
+      weights: defaultWeights(payload), coverage: payload.suite.minimum_coverage, tasks: [] }), { class: 'lk-link' });
+    panel.replaceChildren(
+      el('div', { class: 'lk-sliders' }, ...payload.categories.map(slider), ...(payload.suite.aggregate === 'human' ? [] : [coverage()])),
+      el('div', { class: 'lk-foot' }, ...(presets.length > 1 ? presets : []), ...tasks(), reset, note));
+  }
+
+  function refresh() {
+    const { payload, ranking } = board;
+    const adjustable = payload.categories.length > 1;
+    opener.hidden = !adjustable;
+    if (!adjustable) panel.hidden = true;
+    opener.setAttribute('aria-expanded', String(!panel.hidden));
+    const own = ranking !== payload.ranking;
+    opener.classList.toggle('lk-on', own);
+    if (panel.hidden) return;
+    draw();
+    updates.forEach((update) => update());
+    const moved = own ? movedRows(ranking, payload.ranking) : 0;
+    note.textContent = own ? `${moved} of ${payload.rows.length} ranks differ from the usual ones` : 'These are the usual weights';
+  }
+
+  return { nodes: [opener], panel, refresh };
+}

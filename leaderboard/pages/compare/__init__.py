@@ -1,0 +1,1 @@
+"""The page that tries models on a visitor's images and texts."""

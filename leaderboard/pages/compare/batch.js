@@ -1,0 +1,198 @@
+/** Many pairs at once: a CSV or ZIP goes to the server, which scores some pairs a turn, and their scores come as a CSV. */
+
+import { el } from '../../js/dom.js';
+import { enable, enabled, press, say } from './parts.js';
+import { many, sentence, size } from './words.js';
+
+const LARGEST = 50_000_000; // bytes; the server refuses more
+const SLOW = 15_000; // ms without an answer, after which that is said
+const FORMAT = 'A CSV with the columns first and second, and name if you like. A cell is a text, example:KEY for an example, or the name of an image: then put the CSV and the images in one ZIP. At most 200 pairs and 50 MB; all of it stays in memory and goes with this visit.';
+const ABOUT = 'Each model ticked above scores every pair; you get the scores as a CSV, with their place on the model’s own scale.';
+
+/**
+ * Mounts the part into `root`. `trigger(name, data)` reaches Python; `tray()` is the page's tray, whose session and
+ * ticked models are used. Hands back { show(state) } for what Python answers.
+ */
+export function mount(root, { trigger = () => {}, tray = () => document.querySelector('.likeness-tray')?.likenessTray } = {}) {
+  if (!root.dataset.mounted) {
+    root.dataset.mounted = 'true';
+    document.head.append(el('link', { rel: 'stylesheet', href: new URL('./batch.css', import.meta.url).href }));
+    root.likenessBatch = new Batch(root, trigger, tray);
+  }
+  return root.likenessBatch;
+}
+
+/** A small table of the ready comparisons: the first input of each beside its others. Pure. */
+export function sampled(comparisons) {
+  const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
+  const rows = comparisons.filter(({ mode }) => mode !== 'quality')
+    .flatMap(({ title, inputs: [first, ...others] }) => others.map((other) => [title, `example:${first}`, `example:${other}`]));
+  return [['name', 'first', 'second'], ...rows].map((cells) => `${cells.map(quoted).join(',')}\n`).join('');
+}
+
+/** How far the server is, in words. Pure. */
+export function counted({ done, of, left, problems }) {
+  const rest = left === null ? '' : left < 90 ? `about ${Math.max(1, Math.ceil(left))} s left` : `about ${Math.round(left / 60)} min left`;
+  return [`${done} of ${many(of, 'pair')}`, rest, problems && `${problems} lacking a score`].filter(Boolean).join(', ');
+}
+
+/** What has come of a table in the end, as sentences. Pure. */
+export function ended({ state, done, of, problems }) {
+  const whole = state === 'stopped' ? `Stopped: ${done} of ${many(of, 'pair')} are finished.` : `${many(of, 'pair')} done.`;
+  return problems ? `${whole} ${many(problems, 'row')} without every score: the column problem says why.` : whole;
+}
+
+class Batch {
+  constructor(root, trigger, tray) {
+    // `turn` numbers what is asked; answers to what was asked before `since` belong to a table that was left.
+    Object.assign(this, { root, trigger, tray, turn: 0, since: 0, running: false, begun: false, sending: null, timer: 0, urls: [] });
+    this.input = el('input', { type: 'file', accept: '.csv,.tsv,.zip,text/csv,application/zip', hidden: true, onchange: () => {
+      const [file] = this.input.files;
+      this.input.value = '';
+      if (file) this.send(file);
+    } });
+    this.choose = press('Choose a CSV or ZIP', () => enabled(this.choose) && this.input.click(), { class: 'bt-button' });
+    this.sample = el('a', { class: 'bt-sample', download: 'pairs.csv' }, 'Sample CSV');
+    this.try = press('Run the sample', () => enabled(this.try) && this.send(new File([this.written()], 'pairs.csv')), { class: 'bt-button' });
+    this.cancel = press('Cancel', () => this.stop(), { class: 'bt-button', hidden: true });
+    this.bar = el('progress', { hidden: true, 'aria-label': 'Pairs that are scored' });
+    this.count = el('span', { class: 'bt-count' });
+    this.said = el('p', { role: 'status' });
+    this.result = el('div', { class: 'bt-result' });
+    this.details = el('details', { ontoggle: () => this.details.open && this.offer() },
+      el('summary', {}, 'Many pairs at once: a CSV or ZIP'), el('p', { class: 'pg-quiet' }, ABOUT), el('p', { class: 'pg-quiet' }, FORMAT),
+      el('div', { class: 'bt-row' }, this.choose, this.input, this.try, this.sample),
+      el('div', { class: 'bt-row' }, this.bar, this.count, this.cancel), this.said, this.result);
+    root.replaceChildren(this.details);
+    this.set('idle');
+  }
+
+  /** The sample, of the examples that the tray has; nothing where it has none. */
+  written() {
+    return sampled(this.tray()?.comparisons ?? []);
+  }
+
+  offer() {
+    const there = (this.tray()?.comparisons ?? []).length > 0;
+    if (there && !this.sample.href) this.sample.href = URL.createObjectURL(new Blob([this.written()], { type: 'text/csv' }));
+    this.sample.hidden = !there;
+    this.try.hidden = !there;
+  }
+
+  /** Sends a file and begins. */
+  async send(file) {
+    if (this.running) return;
+    const tray = this.tray();
+    const problem = refusal(file, tray);
+    if (problem) {
+      say(this.said, problem);
+      return;
+    }
+    const models = tray.models();
+    this.clear();
+    this.set('sending');
+    say(this.said, `Sending ${file.name} …`);
+    const request = new AbortController();
+    this.sending = request;
+    try {
+      const { key } = await tray.server.send(file, request.signal, 'live/file');
+      if (request.signal.aborted) return;
+      say(this.said, `Waiting for ${many(models.length, 'model')} …`);
+      this.tell('batch', { file: key, models });
+      this.since = this.turn;
+    } catch (error) {
+      if (!request.signal.aborted) this.end(sentence(error.message));
+    }
+  }
+
+  /** Takes over what Python answers. */
+  show(state) {
+    if (!this.running || state.turn < this.since) {
+      if (!this.running && state.state === 'running') this.tell('stop'); // it began after all
+      return;
+    }
+    this.begun = true;
+    if (state.state === 'failed') this.end(sentence(state.message));
+    else if (state.state === 'running') {
+      this.set('running');
+      say(this.said, 'At work; the rest of the page can be used meanwhile.');
+      this.bar.value = state.share;
+      say(this.count, counted(state));
+      this.tell('turn');
+    } else this.finish(state);
+  }
+
+  /** Ends what runs; what is finished of it comes back. */
+  stop() {
+    this.sending?.abort();
+    if (!this.begun) {
+      this.since = this.turn + 1;
+      this.end('Cancelled before it began.');
+      return;
+    }
+    say(this.said, 'Stopping …');
+    this.tell('stop');
+    this.since = this.turn;
+  }
+
+  tell(name, data = {}) {
+    this.turn += 1;
+    this.root.dataset.turn = String(this.turn);
+    this.trigger(name, { session: this.tray().server.session, turn: this.turn, ...data });
+    clearTimeout(this.timer);
+    if (this.running) this.timer = setTimeout(() => say(this.said, 'Still waiting: other visitors come first, or the server does not answer. Cancel hands back what is finished.'), SLOW);
+  }
+
+  finish(state) {
+    const rows = state.preview;
+    this.end(ended(state));
+    if (rows.length < 2) return;
+    const href = URL.createObjectURL(new Blob([state.csv], { type: 'text/csv' }));
+    this.urls.push(href);
+    this.result.replaceChildren(el('p', {}, el('a', { href, download: 'likeness-pairs.csv', class: 'bt-download' }, 'Download the scores (CSV)')), table(rows),
+      el('p', { class: 'pg-quiet' }, `The first ${many(rows.length - 1, 'row')}. A number before a colon is the percentile on the model’s own scale. ${state.source && sentence(capital(state.source))}`));
+  }
+
+  end(words) {
+    this.set('idle');
+    say(this.said, words);
+  }
+
+  clear() {
+    this.urls.splice(0).forEach((url) => URL.revokeObjectURL(url));
+    this.result.replaceChildren();
+    say(this.count, '');
+    this.begun = false;
+  }
+
+  /** `idle`, `sending` or `running`. */
+  set(state) {
+    if (this.root.dataset.state === state) return;
+    this.root.dataset.state = state;
+    this.running = state !== 'idle';
+    clearTimeout(this.timer);
+    enable(this.choose, !this.running);
+    enable(this.try, !this.running);
+    if (!this.running && document.activeElement === this.cancel) this.choose.focus();
+    this.cancel.hidden = !this.running;
+    this.bar.hidden = state !== 'running';
+    if (!this.running) say(this.count, '');
+  }
+}
+
+const capital = (words) => `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
+
+/** Why a file is not sent at all, as a sentence; '' where it is. */
+function refusal(file, tray) {
+  if (!tray?.plan) return 'The models above are not loaded yet. Try again in a moment.';
+  if (!tray.models().length) return 'Tick at least one model above first.';
+  if (file.size > LARGEST) return `${file.name} has ${size(file.size)}; at most ${size(LARGEST)} can be sent. Split it.`;
+  return file.size ? '' : `${file.name} is empty.`;
+}
+
+function table([heads, ...rows]) {
+  const cell = (text, place) => el(place ? 'td' : 'th', { scope: place ? null : 'row', dir: 'auto' }, text);
+  return el('div', { class: 'pg-wide', role: 'group', 'aria-label': 'The first rows', tabindex: '0' },
+    el('table', { class: 'pg-table' }, el('thead', {}, el('tr', {}, ...heads.map((text) => el('th', { scope: 'col', dir: 'auto' }, text)))),
+      el('tbody', {}, ...rows.map((cells) => el('tr', {}, ...cells.map(cell))))));
+}

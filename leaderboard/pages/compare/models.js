@@ -1,0 +1,99 @@
+/** Which models are asked: the ready ones in a row, the others in a list to search. */
+
+import { el } from '../../js/dom.js';
+import { arrange, press, say, section } from './parts.js';
+import { found, MOST_MODELS, SUGGESTED } from './picks.js';
+import { KINDS, size } from './words.js';
+
+const weight = ({ bytes }) => (bytes ? size(bytes) : 'unknown size');
+
+export function createModels(tray) {
+  const row = el('div', { class: 'tr-models', role: 'group', 'aria-label': 'Models to ask' });
+  const quick = press('', () => tray.decide(SUGGESTED, true), { class: 'tr-button tr-quick' });
+  const summary = el('summary');
+  const search = el('input', { type: 'search', class: 'tr-search', placeholder: 'Find a model', 'aria-label': 'Find a model', autocomplete: 'off', spellcheck: 'false', oninput: () => sift() });
+  const list = el('ul', { class: 'tr-list', 'aria-label': 'Other models' });
+  const nothing = el('p', { class: 'tr-note', role: 'status' });
+  const more = el('details', { class: 'tr-more', ontoggle: () => refresh() }, summary, search, list, nothing);
+  const full = el('p', { class: 'tr-note' }, `${MOST_MODELS} models at once are the most; untick one to ask another.`);
+  const node = section('Models', row, full, quick, more);
+  const stays = new Set(); // ticked once: stays in the row, so that a second thought finds it there
+  const shown = new Map(); // in the row
+  const listed = new Map(); // in the list
+
+  function refresh() {
+    const models = tray.plan?.models ?? [];
+    node.hidden = models.length === 0;
+    const chosen = new Set(tray.models());
+    const most = chosen.size >= MOST_MODELS;
+    full.hidden = !most;
+    const update = (entries, model, make) => {
+      if (!entries.has(model.key)) entries.set(model.key, make(tray, model.key));
+      return entries.get(model.key).update(model, chosen.has(model.key), most);
+    };
+    chosen.forEach((key) => stays.add(key));
+    const near = models.filter(({ key, state }) => state === 'ready' || (state === 'download' && stays.has(key)));
+    arrange(row, near.map((model) => update(shown, model, createPick)));
+    suggest(models.find(({ key }) => key === SUGGESTED), most);
+    const others = models.filter(({ state }) => state !== 'ready');
+    const downloads = others.filter(({ state }) => state === 'download').length;
+    const parts = [downloads && `${downloads} to download`, others.length > downloads && `${others.length - downloads} not possible here`].filter(Boolean);
+    say(summary, `${others.length} more: ${parts.join(', ')}`);
+    more.hidden = others.length === 0;
+    if (!more.open) return;
+    arrange(list, others.map((model) => update(listed, model, createRow)));
+    sift(others);
+  }
+
+  function suggest(model, most) {
+    const focused = document.activeElement === quick;
+    quick.hidden = !model || model.state !== 'download' || stays.has(SUGGESTED) || most;
+    if (model) say(quick, `Add ${model.title} (${weight(model)} download)`);
+    if (quick.hidden && focused) shown.get(SUGGESTED)?.focus();
+  }
+
+  function sift(others = tray.plan.models.filter(({ state }) => state !== 'ready')) {
+    const hits = others.filter((model) => found(model, search.value));
+    const keys = new Set(hits.map(({ key }) => key));
+    others.forEach(({ key }) => {
+      listed.get(key).node.hidden = !keys.has(key);
+    });
+    say(nothing, hits.length ? '' : 'No model matches.');
+  }
+
+  return { node, refresh };
+}
+
+/** A tick box for a model; `update` hands back the node to place. */
+function createPick(tray, key) {
+  const box = el('input', { type: 'checkbox', onchange: () => tray.decide(key, box.checked) });
+  const title = el('span', { dir: 'auto' });
+  const aside = el('small');
+  const node = el('label', { class: 'tr-pick', 'data-key': key }, box, title, aside);
+  function update(model, ticked, most) {
+    box.checked = ticked;
+    box.disabled = model.state === 'impossible' || (most && !ticked);
+    say(title, model.title);
+    say(aside, model.state === 'download' ? `${weight(model)} download` : '');
+    node.title = [KINDS[model.kind] ?? model.kind, model.loaded && 'in memory', box.disabled && most && `at most ${MOST_MODELS} at once`].filter(Boolean).join(', ');
+    return node;
+  }
+  return { update, focus: () => box.focus() };
+}
+
+/** A line of the list: the tick box, and what stands between the model and an answer. */
+function createRow(tray, key) {
+  const box = el('input', { type: 'checkbox', onchange: () => tray.decide(key, box.checked) });
+  const title = el('span', { dir: 'auto' });
+  const state = el('small', { dir: 'auto' });
+  const node = el('li', { 'data-key': key }, el('label', { class: 'tr-pick' }, box, title, state));
+  function update(model, ticked, most) {
+    box.checked = ticked;
+    box.disabled = model.state === 'impossible' || (most && !ticked);
+    say(title, model.title);
+    say(state, model.why || `will download ${model.bytes ? size(model.bytes) : 'weights of unknown size'}`);
+    node.dataset.state = model.state;
+    return node;
+  }
+  return { node, update };
+}

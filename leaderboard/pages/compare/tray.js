@@ -1,0 +1,299 @@
+/** The tray: images and texts to compare, the mode, the models. `mount` is all that the page calls. */
+
+import { debounce, el } from '../../js/dom.js';
+import { write } from './address.js';
+import { createAsking } from './asking.js';
+import { createCompare } from './compare.js';
+import { createExamples } from './examples.js';
+import { counts, exampleKeys, kinds, labels, MOST, moved, obstacle, sent } from './inputs.js';
+import { listen } from './intake.js';
+import { createModels } from './models.js';
+import { createModes } from './modes.js';
+import { open } from './opening.js';
+import { createNotice, unseen } from './parts.js';
+import { selected, written } from './picks.js';
+import { Server } from './server.js';
+import { createSlots } from './slots.js';
+import { Uploads } from './uploads.js';
+import { QUESTIONS } from './words.js';
+
+const WAIT = 150;
+
+/**
+ * Mounts the tray into `root`. `trigger('compare', payload)` reaches Python, or `trigger('download', payload)` where
+ * weights must come first; the app's address is `appRoot`, or what this file's own address says. Mounting twice does
+ * nothing.
+ */
+export function mount(root, { trigger = () => {}, root: appRoot = new URL('../../../', import.meta.url).href } = {}) {
+  if (root.dataset.mounted) return null;
+  root.dataset.mounted = 'true';
+  const tray = new Tray(root, trigger, new Server(appRoot));
+  root.likenessTray = tray; // its session, models and examples, for other parts of the page
+  tray.start();
+  return tray;
+}
+
+/** Adds tray.css once and resolves when it applies, or failed to load. */
+function stylesheet() {
+  return new Promise((resolve) => {
+    const link = el('link', { rel: 'stylesheet', href: new URL('./tray.css', import.meta.url).href, onload: resolve, onerror: resolve });
+    document.head.append(link);
+  });
+}
+
+class Tray {
+  constructor(root, trigger, server) {
+    Object.assign(this, { root, trigger, server, inputs: [], last: 0, examples: new Map(), comparisons: [], plan: null, problem: '' });
+    // `asked` is the mode the visitor (or the address) chose, '' where the inputs decide; `mode` is the one that holds.
+    Object.assign(this, { asked: '', mode: '', question: QUESTIONS[0], decisions: new Map(), blind: false, untouched: true });
+    // `grown`: inputs came in since the server was asked; `waiting`: Compare was pressed meanwhile; `fetching`: weights may have come.
+    Object.assign(this, { grown: false, waiting: false, fetching: false });
+    this.writeLater = debounce(() => this.writeUrl(), WAIT);
+    this.askLater = debounce(() => this.ask(), WAIT);
+    this.uploads = new Uploads(this);
+    this.asking = createAsking(this);
+    this.notice = createNotice();
+    this.live = unseen('', { role: 'status' });
+    this.parts = [createSlots, createExamples, createModes, createModels, createCompare].map((make) => make(this));
+    [this.slots] = this.parts;
+    const [slots, ...others] = this.parts.map(({ node }) => node);
+    root.replaceChildren(slots, this.notice.node, ...others, this.live);
+    root.dataset.ready = 'false';
+    this.refresh();
+  }
+
+  async start() {
+    listen(this);
+    this.root.hidden = true;
+    const opened = open(this);
+    await stylesheet();
+    this.root.hidden = false;
+    await opened;
+  }
+
+  /** An example as an input. */
+  made(key) {
+    const example = this.examples.get(key);
+    const id = String(++this.last);
+    if (example.modality === 'text') return { id, kind: 'text', text: example.text, example: { key, text: example.text } };
+    return { ...example, id, kind: 'example' };
+  }
+
+  /** Adds inputs, the first in place of the input `over` where that is given; what exceeds the tray is left out. */
+  add(inputs, over = null) {
+    const given = inputs.map((input) => ({ ...input, id: String(++this.last) }));
+    const place = over === null ? -1 : this.inputs.findIndex(({ id }) => id === over);
+    let all = [...this.inputs, ...given];
+    if (place >= 0) all = [...this.inputs.toSpliced(place, 1, given[0]), ...given.slice(1)];
+    const most = all.slice(0, MOST);
+    if (all.length > MOST) this.notice.say(`At most ${MOST} inputs can be compared at once: ${all.length - MOST} left out. Remove one first.`);
+    else this.notice.clear();
+    this.grown = true;
+    this.settle(most);
+    return given.filter((input) => most.includes(input));
+  }
+
+  addExample(key, over = null) {
+    const [added] = this.add([this.made(key)], over);
+    if (added) this.announce(`${this.label(added.id)}: ${this.examples.get(key).title}`);
+  }
+
+  /** Fills the tray with a ready comparison. */
+  take(comparison) {
+    Object.assign(this, { asked: comparison.mode, mode: comparison.mode, question: comparison.question || QUESTIONS[0] });
+    this.notice.clear();
+    this.settle(comparison.inputs.map((key) => this.made(key)), { anew: true });
+    this.announce(`${comparison.title}: the tray is filled`);
+  }
+
+  remove(id) {
+    const name = this.label(id);
+    this.settle(this.inputs.filter((input) => input.id !== id));
+    this.announce(`${name} removed`);
+  }
+
+  move(id, place) {
+    this.settle(moved(this.inputs, id, place));
+    this.announce(`Moved to place ${this.inputs.findIndex((input) => input.id === id) + 1} of ${this.inputs.length}`);
+  }
+
+  /** Changes one input; one that was removed meanwhile stays so. */
+  patch(id, change) {
+    if (this.inputs.some((input) => input.id === id)) this.settle(this.inputs.map((input) => (input.id === id ? { ...input, ...change } : input)));
+  }
+
+  /** Takes over the inputs, and asks `anew` what fits them where their kinds changed. */
+  settle(inputs, { anew = false } = {}) {
+    const before = kinds(this.inputs).join();
+    const kept = new Set(inputs.map(({ id }) => id));
+    this.inputs.filter(({ id }) => !kept.has(id)).forEach(({ id }) => this.uploads.stop(id));
+    this.inputs = inputs;
+    this.touched();
+    if (anew || kinds(inputs).join() !== before) this.askSoon();
+    else this.refresh();
+  }
+
+  /** Takes over a choice of mode or question. */
+  choose(choice) {
+    Object.assign(this, choice);
+    if (choice.asked) this.mode = choice.asked;
+    this.touched();
+    this.askSoon();
+  }
+
+  decide(key, ticked) {
+    this.decisions.set(key, ticked);
+    this.touched();
+    this.refresh();
+  }
+
+  touched() {
+    this.untouched = false;
+    this.writeLater();
+  }
+
+  askSoon() {
+    this.askLater();
+    this.refresh();
+  }
+
+  /** Asks the server which modes and models fit; an answer that was overtaken is dropped. */
+  async ask() {
+    this.request?.abort();
+    const request = new AbortController();
+    this.request = request;
+    this.refresh();
+    const query = new URLSearchParams({ kinds: kinds(this.inputs).join(), mode: this.asked, question: this.question });
+    let plan = null;
+    let problem = '';
+    try {
+      plan = await this.server.get(`live/plan?${query}`, request.signal);
+    } catch (error) {
+      problem = error.message;
+    }
+    if (request.signal.aborted) return;
+    this.request = null;
+    this.problem = problem;
+    if (plan) {
+      Object.assign(this, { plan, mode: plan.mode });
+      if (this.asked !== plan.mode) this.asked = '';
+      if (this.lead()) return;
+    }
+    this.refresh();
+    this.writeLater();
+    if (this.waiting) this.compare();
+  }
+
+  /** Where nothing fits what came in but would with another reference, as for a text after two images, makes it that. */
+  lead() {
+    const { plan, inputs, grown } = this;
+    this.grown = false;
+    if (plan.mode || !grown || !(plan.reference > 0)) return false;
+    const { id } = inputs.filter(counts)[plan.reference];
+    const name = this.label(id);
+    this.move(id, 0);
+    this.askLater.now();
+    this.announce(`${name} is the reference now, and the others are held against it`);
+    return true;
+  }
+
+  refresh() {
+    const { root, inputs } = this;
+    this.parts.forEach((part) => part.refresh());
+    root.dataset.mode = this.mode;
+    root.dataset.count = String(inputs.length);
+    root.dataset.busy = String(this.pending() || inputs.some(({ state }) => state === 'sending'));
+    this.asking.tell();
+  }
+
+  pending() {
+    return Boolean(this.request) || this.askLater.waiting();
+  }
+
+  label(id) {
+    return labels(this.inputs, this.mode)[this.inputs.findIndex((input) => input.id === id)] ?? '';
+  }
+
+  models() {
+    return selected(this.plan?.models ?? [], this.decisions);
+  }
+
+  /** Why nothing can be compared now, as words; '' where it can, or where the server is still being asked. */
+  reason() {
+    const inside = obstacle(this.inputs, this.mode);
+    if (inside || this.problem) return inside || this.problem;
+    if (this.pending()) return '';
+    if (!this.plan) return 'Asking the server which models can answer';
+    if (this.plan.needs || !this.mode) return this.plan.needs || 'Add one more input';
+    if (this.models().length) return '';
+    return this.plan.models.some(({ state }) => state !== 'impossible') ? 'Tick at least one model' : 'No model can answer this here';
+  }
+
+  /** Whether weights of a ticked model are to be downloaded first. */
+  absent() {
+    const models = this.models();
+    return this.plan.models.some(({ key, state }) => state === 'download' && models.includes(key));
+  }
+
+  compare() {
+    this.waiting = this.pending() && !this.problem;
+    if (this.waiting) return;
+    const reason = this.reason();
+    if (reason) {
+      this.announce(reason);
+      return;
+    }
+    const models = this.models();
+    const absent = this.absent();
+    if (absent && this.fetching) { // what was downloaded meanwhile is ready now
+      Object.assign(this, { fetching: false, waiting: true });
+      this.ask();
+      return;
+    }
+    Object.assign(this, { untouched: false, fetching: absent });
+    this.writeLater.now();
+    this.asking.done();
+    this.trigger(absent ? 'download' : 'compare', {
+      session: this.server.session, inputs: this.inputs.map(sent), mode: this.mode,
+      question: this.mode === 'quality' ? this.question : '', models, blind: this.blind,
+    });
+  }
+
+  clear() {
+    this.asked = '';
+    this.notice.clear();
+    this.settle([]);
+    this.server.forget();
+    this.announce('All inputs are removed');
+    this.slots.focus();
+  }
+
+  /** The query string of what is shown: inputs only where all of them are examples. */
+  query() {
+    return write(location.search, {
+      mode: this.asked, inputs: exampleKeys(this.inputs), models: this.plan ? written(this.plan.models, this.decisions) : null,
+      question: this.mode === 'quality' ? this.question : QUESTIONS[0],
+    });
+  }
+
+  writeUrl() {
+    if (!this.root.isConnected || this.untouched) return;
+    const query = this.query();
+    const url = `${location.pathname}${query ? `?${query}` : ''}${location.hash}`;
+    if (url !== `${location.pathname}${location.search}${location.hash}`) history.replaceState(history.state, '', url);
+  }
+
+  link() {
+    const query = this.query();
+    return new URL(`${location.pathname}${query ? `?${query}` : ''}`, location.href).href;
+  }
+
+  /** Whether something of the visitor's own is in the tray. */
+  own() {
+    return exampleKeys(this.inputs) === null;
+  }
+
+  announce(text) {
+    this.live.textContent = text;
+  }
+}

@@ -1,0 +1,1 @@
+"""The page of image generators and their metrics."""

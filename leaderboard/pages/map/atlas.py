@@ -1,0 +1,188 @@
+"""Which map is shown: one that is shipped, one made since, or one that has to be made; and the making of it."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import os
+import sys
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from compute.analysis.maps.suites import COLUMNS, Recipe
+from compute.analysis.suite import ALL
+from compute.types import ORIGINS, BadInput, LikenessError
+from leaderboard.data import page_queries
+from leaderboard.web.parameters import Choice, Choices, Number, Parameter
+
+if TYPE_CHECKING:
+    from leaderboard.data.database import Database
+
+ROOT = Path(__file__).resolve().parents[3]
+COLOURS = {
+    "tasks": ("cluster", "category", "benchmark", "metric", "procedure"),
+    "models": ("cluster", "kind", "family", "organisation", "group", "size", "mean"),
+}
+KEPT = 32  # maps made by visitors that stay in memory
+LONGEST = 300  # seconds a map may take
+STAGES = ("loading", "placing")  # first words of what the program says it is at; libraries print other things
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """A map: key, x, y and cluster of every placed point, and what it was made with."""
+
+    points: pd.DataFrame
+    settings: Mapping[str, Any]
+
+
+class MapFailed(LikenessError):
+    """The program that makes maps ended without one."""
+
+
+def parameters(suites: pd.DataFrame) -> tuple[Parameter, ...]:
+    """The page's query parameters; their defaults are a shipped map."""
+    usual = Recipe()
+    keys = tuple(suites[suites["aggregate"] != "human"]["key"])
+    return (
+        Choice(key="of", default=usual.noun, choices=("tasks", "models")),
+        Choices(key="suites", default=usual.suites, choices=keys, least=1),
+        Choice(key="origin", default=usual.origin, choices=(*ORIGINS, ALL)),
+        Choice(key="colour", default="cluster", choices=tuple(dict.fromkeys(sum(COLOURS.values(), ())))),
+        Number(key="neighbours", default=usual.n_neighbors, low=2, high=100, whole=True),
+        Number(key="distance", default=usual.min_dist, low=0, high=1),
+        Number(key="seed", default=usual.seed, low=0, high=2**31 - 1, whole=True),
+    )
+
+
+def recipe(*, of: str, suites: list[str], origin: str, neighbours: int, distance: float, seed: int) -> Recipe:
+    """A page's values as a recipe. Suites in a fixed order, so that the same choice is the same map."""
+    if not suites:
+        raise BadInput("No suite is chosen. Choose one or more")
+    return Recipe(
+        noun=of, suites=tuple(sorted(suites)), origin=origin, seed=seed, n_neighbors=neighbours, min_dist=distance
+    )
+
+
+class Atlas:
+    """The maps of a database: those its file ships, and those made since that was opened."""
+
+    def __init__(self, db: Database) -> None:
+        self.db = db
+        self._made: OrderedDict[tuple[str, Recipe], Made] = OrderedDict()  # by the file's version too
+        self._working: dict[str, asyncio.subprocess.Process] = {}
+
+    def find(self, wanted: Recipe) -> Made | None:
+        """The map of a recipe if it is there."""
+        key = self.db.version, wanted
+        if key in self._made:
+            self._made.move_to_end(key)
+            return self._made[key]
+        found = page_queries.projection(self.db, kind=wanted.kind)
+        if found.empty:
+            return None
+        settings = json.loads(found["settings"].iloc[0])
+        usual = Recipe(noun=wanted.noun, suites=wanted.suites)
+        asked = {"origin": wanted.origin, "seed": wanted.seed, "min_dist": wanted.min_dist}
+        # Few points cut n_neighbors short, so the shipped number counts only where the default was asked for.
+        same = all(settings[name] == value for name, value in asked.items()) and (
+            wanted.n_neighbors in (usual.n_neighbors, settings["n_neighbors"])
+        )
+        return Made(points=found.drop(columns="settings"), settings=settings) if same else None
+
+    def keep(self, wanted: Recipe, made: Made, *, version: str = "") -> None:
+        """Keeps a map for everybody who asks for the same of the file of that version (empty: the one read now)."""
+        self._made[version or self.db.version, wanted] = made
+        while len(self._made) > KEPT:
+            self._made.popitem(last=False)
+
+    def stop(self, visitor: str) -> None:
+        """Ends a visitor's job, if one runs."""
+        worker = self._working.pop(visitor, None)
+        if worker is not None and worker.returncode is None:
+            worker.kill()
+
+    async def make(self, wanted: Recipe, *, visitor: str) -> AsyncIterator[str]:
+        """Makes a map in a program of its own and keeps it: yields what it is at. A visitor who leaves ends it.
+
+        Raises MapFailed with the reason, also when the visitor has stopped it.
+        """
+        with self.db.snapshot() as opening:
+            path, version = opening.path, opening.version
+        worker = await asyncio.create_subprocess_exec(
+            *command(wanted, path),
+            cwd=ROOT,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+        self._working[visitor] = worker
+        try:
+            output = asyncio.create_task(worker.stdout.read())
+            last = ""
+            async with asyncio.timeout(LONGEST):
+                while line := (await worker.stderr.readline()).decode(errors="replace").strip():
+                    last = line
+                    if line.startswith(STAGES):
+                        yield line
+                content = await output
+                await worker.wait()
+            if self._working.get(visitor) is not worker:
+                raise MapFailed("Stopped. Press the button to make the map after all")
+            if worker.returncode != 0:
+                raise MapFailed(
+                    last.removeprefix("Error: ")
+                    if last.startswith("Error")
+                    else "The map could not be made. Try other settings; the log of the server says more"
+                )
+            self.keep(wanted, read(content), version=version)
+        except TimeoutError as error:
+            raise MapFailed(f"The map took over {LONGEST} seconds and was stopped. Choose fewer suites") from error
+        finally:
+            self._working.pop(visitor, None)
+            if worker.returncode is None:
+                worker.kill()
+                await worker.wait()
+
+
+def command(wanted: Recipe, database: Path) -> tuple[str, ...]:
+    """The command that makes a map: the one a visitor could run."""
+    return (
+        sys.executable,
+        "-m",
+        "compute",
+        "project",
+        "--suites",
+        ",".join(wanted.suites),
+        "--noun",
+        wanted.noun,
+        "--origin",
+        wanted.origin,
+        "--seed",
+        str(wanted.seed),
+        "--neighbors",
+        str(wanted.n_neighbors),
+        "--min-dist",
+        str(wanted.min_dist),
+        "--to",
+        "-",
+        "--database",
+        str(database),
+    )
+
+
+def read(content: bytes) -> Made:
+    """A map from the command's output. Raises MapFailed for anything else."""
+    try:
+        frame = pd.read_csv(io.BytesIO(content), dtype={"kind": str, "key": str, "settings": str})
+        if tuple(frame.columns) != COLUMNS or frame.empty:
+            raise ValueError("no such columns")
+        return Made(points=frame.drop(columns=["kind", "settings"]), settings=json.loads(frame["settings"].iloc[0]))
+    except ValueError as error:
+        raise MapFailed("The program that makes maps gave no map. Try again, or other settings") from error

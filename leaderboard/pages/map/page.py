@@ -1,0 +1,331 @@
+"""Maps: tasks beside tasks that rank models alike, models beside models with like profiles."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from typing import Any
+
+import gradio as gr
+import numpy as np
+import pandas as pd
+
+from compute.analysis.suite import ALL
+from compute.types import ORIGINS, LikenessError
+from leaderboard import page as ui
+from leaderboard.data import queries
+from leaderboard.html import figure_bridge, synthetic
+from leaderboard.html.markup import NOTHING, blank, number, table, text, to_model, to_task
+from leaderboard.page import View
+from leaderboard.pages.map import atlas as maps
+from leaderboard.pages.map import figures
+from leaderboard.pages.map.atlas import COLOURS, Atlas, Made
+from leaderboard.web import parameters as state
+
+FIGURE = "map-figure"
+SENTENCE = (
+    "Tasks near each other rank models alike; models near each other have like profiles of scores. Only "
+    "neighbourhoods mean something: how far apart two distant groups lie says nothing."
+)
+TITLES = {
+    "cluster": "Cluster",
+    "category": "Category",
+    "benchmark": "Benchmark",
+    "metric": "Metric",
+    "procedure": "Procedure",
+    "kind": "Kind",
+    "family": "Family",
+    "organisation": "Organisation",
+    "group": "UniSim-Bench group",
+    "size": "Parameters (millions)",
+    "mean": "Mean of the first suite",
+}
+UNKNOWN = "Not known"
+OUTSIDE = "In no cluster"
+WAITING = (
+    "<p class='pg-lead'>No map of this choice has been made yet.</p><p class='pg-quiet'>Make it with the "
+    "button: it takes some 20 seconds, and the page stays usable.</p>"
+)
+
+
+def draw(site: ui.Site) -> None:
+    """Controls, what is shown, the figure with its selection, the settings, and the table."""
+
+    def ranked() -> list[tuple[str, str]]:
+        suites = queries.suites(site.db)
+        return synthetic.listed(suites[suites["aggregate"] != "human"])
+
+    parameters = maps.parameters(queries.suites(site.db))
+    atlas = Atlas(site.db)
+    ui.heading(site, title="Map", sentence=SENTENCE, cite=ui.citations(site))
+    with gr.Row(elem_classes="pg-controls"):
+        noun = gr.Radio([("Tasks", "tasks"), ("Models", "models")], value="tasks", label="Map of", scale=2)
+        suite = gr.Dropdown(ranked(), multiselect=True, value=[], label="Suites", scale=3)
+        origin = gr.Dropdown(
+            [(name.capitalize(), name) for name in (*ORIGINS, ALL)], value="published", label="Figures", scale=1
+        )
+        colour = gr.Dropdown(
+            [(title, key) for key, title in TITLES.items()], value="cluster", label="Colour by", scale=2
+        )
+    with gr.Accordion("How the map is made", open=False), gr.Row(elem_classes="pg-controls"):
+        near = gr.Number(10, minimum=2, maximum=100, precision=0, label="Neighbours (n_neighbors)")
+        distance = gr.Number(0.1, minimum=0, maximum=1, step=0.05, label="Least distance (min_dist)")
+        seed = gr.Number(0, minimum=0, maximum=2**31 - 1, precision=0, label="Seed")
+    message = ui.message_box()
+    with gr.Row(elem_classes="lk-jobs"):
+        make = gr.Button("Make this map", visible=False, size="sm", min_width=140, scale=0)
+        stop = gr.Button("Stop", visible=False, size="sm", min_width=80, scale=0)
+        progress = gr.HTML("", apply_default_css=False)
+    head = gr.HTML("<p class='pg-quiet'>Loading the map …</p>", apply_default_css=False)
+    figure_bridge.selection(site.assets, figure=FIGURE)
+    figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
+    foot = gr.HTML("", apply_default_css=False)
+    controls = [noun, suite, origin, colour, near, distance, seed]
+    outputs = [colour, make, stop, progress, head, figure, foot]
+
+    def page(
+        *, of: str, suites: list[str], origin: str, colour: str, neighbours: int, distance: float, seed: int
+    ) -> tuple:
+        return picture(
+            maps.recipe(of=of, suites=suites, origin=origin, neighbours=neighbours, distance=distance, seed=seed),
+            colour,
+        )
+
+    def picture(wanted: maps.Recipe, chosen: str) -> tuple:
+        made = atlas.find(wanted)
+        shown = colour_of(wanted, chosen)
+        choices = gr.update(choices=[(TITLES[key], key) for key in COLOURS[wanted.noun]], value=shown)
+        if made is None:
+            return (
+                choices,
+                gr.update(visible=True),
+                gr.update(visible=False),
+                "",
+                WAITING,
+                gr.update(value=None, visible=False),
+                "",
+            )
+        facts = known(site, made, noun=wanted.noun, suites=wanted.suites, origin=wanted.origin)
+        return (
+            choices,
+            gr.update(visible=False),
+            gr.update(visible=False),
+            "",
+            "",
+            gr.update(value=chart(site, made, facts, wanted, shown), visible=True),
+            words(made, wanted.noun) + listed(facts, wanted.noun),
+        )
+
+    async def work(request: gr.Request, *given: Any) -> AsyncIterator[list]:
+        typed = {
+            parameter.key: parameter.write(value)
+            for parameter, value in zip(parameters, given, strict=True)
+            if value is not None
+        }
+        values, _ = state.parse(bound.parameters(), typed)
+        keep = [gr.skip()] * (len(outputs) - 4)
+        try:
+            wanted = wanted_by(values)
+            if atlas.find(wanted) is None:
+                yield [gr.skip(), gr.update(visible=False), gr.update(visible=True), said("starting"), *keep]
+                async for stage in atlas.make(wanted, visitor=str(request.session_hash)):
+                    yield [gr.skip(), gr.skip(), gr.skip(), said(stage), *keep]
+            with site.db.snapshot():
+                drawn = list(picture(wanted, values["colour"]))
+            yield drawn
+        except LikenessError as error:
+            yield [gr.skip(), gr.update(visible=True), gr.update(visible=False), f"<p>{text(str(error))}</p>", *keep]
+
+    def end(request: gr.Request) -> None:
+        atlas.stop(str(request.session_hash))
+
+    bound = ui.bind(
+        site,
+        parameters=parameters,
+        controls=controls,
+        outputs=outputs,
+        draw=page,
+        message=message,
+        lists={"suites": ranked},
+    )
+    make.click(
+        work,
+        inputs=controls,
+        outputs=outputs,
+        concurrency_id="projection",
+        concurrency_limit=1,
+        show_progress="hidden",
+        api_visibility="private",
+    )
+    stop.click(end, queue=False, show_progress="hidden", api_visibility="private")
+
+
+def wanted_by(values: dict[str, Any]) -> maps.Recipe:
+    """The recipe a page's values ask for."""
+    return maps.recipe(
+        of=values["of"],
+        suites=values["suites"],
+        origin=values["origin"],
+        seed=values["seed"],
+        neighbours=values["neighbours"],
+        distance=values["distance"],
+    )
+
+
+def colour_of(wanted: maps.Recipe, chosen: str) -> str:
+    """The chosen colouring, or by cluster where it does not fit what is shown."""
+    return chosen if chosen in COLOURS[wanted.noun] else "cluster"
+
+
+def said(stage: str) -> str:
+    """What the job is at."""
+    return f"<p class='pg-quiet' role='status'>Making the map: {text(stage)} …</p>"
+
+
+def known(site: ui.Site, made: Made, *, noun: str, suites: tuple[str, ...], origin: str) -> pd.DataFrame:
+    """The map's points with all that they can be coloured by; facts in words, size and mean as numbers."""
+    points = made.points.set_index("key", drop=False)
+    if noun == "tasks":
+        tasks = pd.concat([queries.suite_tasks(site.db, suite=suite) for suite in suites]).drop_duplicates("key")
+        facts = tasks.set_index("key")
+        metrics = queries.metrics(site.db)["title"]
+        points = points.assign(
+            name=facts["title"],
+            category=facts["category"],
+            benchmark=facts["benchmark"],
+            procedure=facts["procedure"].str.replace("_", " "),
+            metric=facts["metrics"].map(lambda keys: metrics.get(keys[0], "") if len(keys) else ""),
+        )
+        titles = queries.suites(site.db).drop_duplicates("benchmark").set_index("benchmark")["benchmark_title"]
+        points["benchmark"] = points["benchmark"].map(titles)
+    else:
+        facts = queries.models(site.db)
+        points = points.assign(
+            name=facts["title"],
+            size=facts["parameters_m"].astype(float),
+            **{name: facts[name] for name in ("kind", "family", "organisation", "group")},
+            mean=means(site, suites[0], origin),
+        )
+    named = points["category" if noun == "tasks" else "kind"]
+    points["cluster"] = names_of(points["cluster"], named)
+    return points.reset_index(drop=True)
+
+
+def means(site: ui.Site, suite: str, origin: str) -> pd.Series:
+    """Each model's mean on a suite in shown units, of the origin that the map shows."""
+    sheet, ranked = site.suite_cache.table(suite), site.suite_cache.ranked(suite)
+    found: dict[str, tuple[int, float]] = {}
+    for row, mean in zip(sheet.rows, ranked.mean, strict=True):
+        place = ORIGINS.index(row.origin)
+        if origin in (ALL, row.origin) and (row.model not in found or place < found[row.model][0]):
+            found[row.model] = place, float(mean) * sheet.families[0].scale
+    return pd.Series({model: mean for model, (_, mean) in found.items()}, dtype=float)
+
+
+def names_of(clusters: pd.Series, facts: pd.Series) -> list[str]:
+    """`Cluster 3: mostly Linear Probing`, by what more than half of its points are; outliers apart."""
+    names = {}
+    for label in sorted(set(clusters)):
+        inside = Counter(str(fact) for fact in facts[clusters == label] if not blank(fact))
+        ((most, count),) = inside.most_common(1) or [("", 0)]
+        mostly = f": mostly {most}" if count * 2 > (clusters == label).sum() else ": mixed"
+        names[label] = OUTSIDE if label < 0 else f"Cluster {label + 1}{mostly}"
+    return [names[label] for label in clusters]
+
+
+def chart(site: ui.Site, made: Made, facts: pd.DataFrame, wanted: maps.Recipe, colour: str):
+    """The figure, with what the selection below it needs."""
+    x, y, names = facts["x"].to_numpy(float), facts["y"].to_numpy(float), list(facts["name"])
+    meta = {
+        "keys": list(facts["key"]),
+        "noun": wanted.noun,
+        "groups": groups(facts, wanted.noun),
+        "parts": parts(site, facts, wanted),
+    }
+    if colour in ("size", "mean") and facts[colour].notna().any():
+        title = (
+            TITLES[colour] if colour == "size" else f"Mean of {site.suite_cache.table(wanted.suites[0]).suite['title']}"
+        )
+        return figures.measured(
+            x=x, y=y, names=names, values=facts[colour].to_numpy(float), title=title, log=colour == "size", meta=meta
+        )
+    if colour in ("size", "mean"):
+        values = [UNKNOWN] * len(facts)
+    else:
+        values = [UNKNOWN if blank(value) else str(value) for value in facts[colour]]
+    return figures.points(
+        x=x, y=y, names=names, values=values, unknown=OUTSIDE if colour == "cluster" else UNKNOWN, meta=meta
+    )
+
+
+def groups(facts: pd.DataFrame, noun: str) -> list[dict[str, Any]]:
+    """What can be selected without a mouse: every cluster, then every category or kind."""
+    found = []
+    for column in ("cluster", "category" if noun == "tasks" else "kind"):
+        for value in sorted(set(facts[column]), key=figures.natural):
+            found.append({"name": value, "places": np.flatnonzero(facts[column] == value).tolist()})
+    return found
+
+
+def parts(site: ui.Site, facts: pd.DataFrame, wanted: maps.Recipe) -> list[dict[str, Any]]:
+    """For each suite: where the board is, and which points it can show."""
+    found = []
+    for suite in wanted.suites:
+        sheet = site.suite_cache.table(suite)
+        tasks, models = {column.task for column in sheet.columns}, {row.model for row in sheet.rows}
+        there = tasks if wanted.noun == "tasks" else models
+        found.append(
+            {
+                "title": sheet.suite["title"],
+                "address": f"board?suite={suite}&{wanted.noun}=",
+                "places": np.flatnonzero(facts["key"].isin(there)).tolist(),
+            }
+        )
+    return found
+
+
+def words(made: Made, noun: str) -> str:
+    """What the map was made of and with, and how far it can be believed."""
+    how = made.settings
+    other = "models" if noun == "tasks" else "tasks"
+    made_of = (
+        f"vectors of {how['correlation'].capitalize()} correlations over {how['from']} models"
+        if noun == "tasks"
+        else f"scores on {how['from']} tasks, each standardised"
+    )
+    left = f", {how['left_out']} left out for sharing too few {other} with the rest" if how["left_out"] else ""
+    return (
+        f"<p class='pg-settings'>{how['points']} {noun}{left}; {text(how['origin'])} figures; from {made_of}. "
+        f"Trustworthiness <b>{how['trustworthiness']:.3f}</b>: how far the nearest {how['trust_neighbors']} on the "
+        f"map are near in the data too; 1 is best. UMAP (umap-learn {text(how['umap-learn'])}): n_neighbors "
+        f"{how['n_neighbors']}, min_dist {how['min_dist']:g}, seed {how['seed']}, start {text(how['start'])}; "
+        f"clusters by HDBSCAN (scikit-learn {text(how['scikit-learn'])}) of at least "
+        f"{how['min_cluster_size']} each.</p>"
+    )
+
+
+def listed(facts: pd.DataFrame, noun: str) -> str:
+    """The points as a table, cluster by cluster."""
+    shown = facts.assign(order=[figures.natural(name) for name in facts["cluster"]]).sort_values(["order", "name"])
+    columns = ("category", "metric") if noun == "tasks" else ("kind", "family", "organisation")
+    to = to_task if noun == "tasks" else to_model
+    rows = [
+        (
+            to(row["key"], row["name"]),
+            text(row["cluster"]),
+            *(text(row[name]) for name in columns),
+            number(row["x"], digits=2),
+            number(row["y"], digits=2),
+        )
+        for row in shown.to_dict("records")
+    ]
+    heads = (noun[:-1].capitalize(), "Cluster", *(TITLES[name] for name in columns), "x", "y")
+    place = len(heads)
+    return (
+        "<details><summary>Table</summary>"
+        + table(heads, rows, numeric=(place - 2, place - 1), empty=NOTHING)
+        + "</details>"
+    )
+
+
+MAP = View(key="map", title="Map", draw=draw, figures=True)

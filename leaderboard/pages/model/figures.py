@@ -1,0 +1,90 @@
+"""Figures of one model: its scores over those of the field."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from leaderboard.html.plot_style import PALETTE, plain
+
+ROW = 30  # pixels a category
+THIN = 19  # pixels a task
+MANY = 2500  # marks above which single ones cannot be pointed at
+FIELD, OWN, CHANCE = "#8A94A3", PALETTE[1], PALETTE[0]
+
+
+def strip(points: pd.DataFrame, *, name: str, x: str, digits: int) -> go.Figure:
+    """Every model as a tick of its line, this one as a diamond, chance as a bar.
+
+    points: line, title (of the model), value, own (bool), chance (NaN: none), note; in shown units.
+    """
+    lines = list(dict.fromkeys(points["line"]))[::-1]
+    figure = go.Figure()
+    points = points.assign(y=points["line"].map({line: at for at, line in enumerate(lines)}).astype(np.int16))
+    others, own = points[~points["own"]], points[points["own"]]
+    if len(others) > MANY:
+        figure.add_scatter(
+            name="Other models",
+            **_path(others),
+            mode="lines",
+            hoverinfo="skip",
+            line={"width": 1.5, "color": FIELD},
+            opacity=0.6,
+        )
+    else:
+        figure.add_scatter(
+            name="Other models",
+            x=others["value"].to_numpy(np.float32),
+            y=others["y"].to_numpy(),
+            mode="markers",
+            opacity=0.6,
+            customdata=others["title"],
+            marker={"symbol": "line-ns", "size": 11, "line": {"width": 1.5, "color": FIELD}},
+            hovertemplate="%{customdata}: %{x:." + str(digits) + "f}<extra></extra>",
+        )
+    known = own[own["chance"].notna()]
+    if len(known):
+        figure.add_scatter(
+            name="By chance",
+            x=known["chance"],
+            y=known["y"].to_numpy(),
+            mode="markers",
+            marker={"symbol": "line-ns", "size": 15, "line": {"width": 2, "color": CHANCE}},
+            hovertemplate="By chance: %{x:.1f}<extra></extra>",
+        )
+    figure.add_scatter(
+        name=unmarked(name),
+        x=own["value"],
+        y=own["y"].to_numpy(),
+        mode="markers",
+        marker={"symbol": "diamond", "size": 10, "color": OWN},
+        text=own["line"],
+        customdata=own["note"],
+        hovertemplate="%{text}: %{x:." + str(digits) + "f}<br>%{customdata}<extra></extra>",
+    )
+    per = ROW if len(lines) <= 30 else THIN
+    plain(figure, height=70 + per * max(len(lines), 3), x=x, legend=True)
+    figure.update_yaxes(
+        tickvals=list(range(len(lines))),
+        ticktext=[unmarked(line) for line in lines],
+        showgrid=True,
+        range=[-0.6, len(lines) - 0.4],
+        tickfont={"size": 11 if per == ROW else 10},
+    )
+    return figure
+
+
+def _path(points: pd.DataFrame) -> dict[str, np.ndarray]:
+    """All ticks as one broken line, which a browser draws at once whatever their number."""
+    x = np.repeat(points["value"].to_numpy(np.float32), 3)
+    y = np.repeat(points["y"].to_numpy(np.float32), 3)
+    y[0::3] -= 0.28
+    y[1::3] += 0.28
+    x[2::3] = y[2::3] = np.nan
+    return {"x": x, "y": y}
+
+
+def unmarked(text: str) -> str:
+    """Text without the signs that plotly would read as markup."""
+    return text.replace("<", "‹").replace(">", "›")

@@ -1,0 +1,99 @@
+"""Figures of one task: its models in order with their intervals, and how the scores spread."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from leaderboard.html.plot_style import PALETTE, plain
+from leaderboard.pages.model.figures import unmarked
+
+ORIGINS = {
+    "published": ("circle", PALETTE[0]),
+    "computed": ("square", PALETTE[2]),
+    "imported": ("diamond-open", PALETTE[1]),
+}
+NAMES = {
+    "published": "Printed in the paper",
+    "computed": "Computed here",
+    "imported": "Imported result files",
+}
+
+
+def scores(points: pd.DataFrame, *, metric: str, chance: float, digits: int, own: str = "") -> go.Figure:
+    """Models from best to worst with 95% intervals, a histogram at the side, and the level of chance.
+
+    points: title, origin, note (shown on pointing at it), value, low, high (NaN: unknown), best first, in shown units.
+    chance NaN: unknown.
+    """
+    figure = make_subplots(cols=2, shared_yaxes=True, column_widths=[0.84, 0.16], horizontal_spacing=0.015)
+    place = np.arange(1, len(points) + 1)
+    for origin, (symbol, colour) in ORIGINS.items():
+        at = (points["origin"] == origin).to_numpy()
+        if not at.any():
+            continue
+        part = points[at]
+        figure.add_scatter(
+            name=NAMES[origin],
+            x=place[at].astype(np.int16),
+            y=part["value"],
+            mode="markers",
+            customdata=[
+                f"{title}<br>{note}" if note else title
+                for title, note in zip(part["title"].map(unmarked), part["note"], strict=True)
+            ],
+            marker={"symbol": symbol, "size": 7, "color": colour},
+            error_y={
+                "type": "data",
+                "symmetric": False,
+                "array": (part["high"] - part["value"]).fillna(0),
+                "arrayminus": (part["value"] - part["low"]).fillna(0),
+                "thickness": 1,
+                "width": 0,
+                "color": colour,
+            },
+            hovertemplate="%{y:." + str(digits) + "f}  %{customdata}<extra></extra>",
+            row=1,
+            col=1,
+        )
+    figure.add_histogram(
+        y=points["value"],
+        nbinsy=24,
+        marker_color="#8A94A3",
+        showlegend=False,
+        row=1,
+        col=2,
+        hovertemplate="%{y}: %{x} rows<extra></extra>",
+    )
+    low, high = float(points["value"].min()), float(points["value"].max())
+    away = not np.isnan(chance) and min(abs(low - chance), abs(high - chance)) > 2 * max(high - low, 1e-9)
+    if away and not low <= chance <= high:  # the line would squeeze all models into one
+        figure.add_annotation(
+            text=f"chance is {chance:.{digits}f}, {'below' if chance < low else 'above'} this view",
+            x=0,
+            y=0,
+            xref="x domain",
+            yref="y domain",
+            xanchor="left",
+            yanchor="bottom",
+            showarrow=False,
+            font={"size": 11},
+        )
+    elif not np.isnan(chance):
+        figure.add_hline(
+            y=chance,
+            line_width=1.5,
+            line_dash="dot",
+            line_color="#B45309",
+            row=1,
+            col=1,
+            annotation_text="chance",
+            annotation_position="bottom left",
+            annotation_font_size=11,
+        )
+    plain(figure, height=340, legend=True)
+    figure.update_xaxes(title="Best to worst", row=1, col=1, showgrid=False, dtick=1 if len(points) <= 12 else None)
+    figure.update_xaxes(title="Models", row=1, col=2, showgrid=False, nticks=3, dtick=1 if len(points) <= 5 else None)
+    return figure.update_yaxes(title=metric, row=1, col=1)

@@ -1,0 +1,151 @@
+"""What an item shows and what a model said of it, from the details that each procedure keeps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+QUALITIES = ("IQA", "PAA")  # categories of choices without a reference
+
+Part = dict[str, Any]  # role, label, image (content key or empty), text, right (or None), missing
+
+
+def drawn(
+    procedure: str, detail: Mapping[str, Any], *, expected: str, category: str, there: AbstractSet[str]
+) -> list[Part]:
+    """What is asked, in reading order. `there`: which images have a picture; another one is said to be missing."""
+    images, texts = detail.get("images") or [], detail.get("texts") or []
+    if procedure == "choice":
+        reference, options = choices(detail, category=category)
+        given = [_part("Reference", "", reference, there)] if reference else []
+        return given + [
+            _part("Alternative", LETTERS[at], one, there, right=LETTERS[at] == expected)
+            for at, one in enumerate(options)
+        ]
+    if procedure == "odd_one_out":
+        return [
+            _part("Image", LETTERS[at], one, there, right=LETTERS[at] == expected)
+            for at, one in enumerate(_things(images, texts))
+        ]
+    if procedure == "matching":
+        return _row(images, texts, there)
+    if procedure in ("retrieval", "multiple_choice"):
+        query, *others = aligned(images, texts) or [("", "")]
+        asked = [_part("Query", "", query, there)]
+        return asked if procedure == "retrieval" else asked + _hits(detail, others, there, role="Candidate")
+    names = ("First", "Second") if procedure == "sts" else ("Item",)
+    things = _things(images, texts)
+    return [_part(names[at] if at < len(names) else "Item", "", one, there) for at, one in enumerate(things)]
+
+
+def answered(
+    procedure: str, detail: Mapping[str, Any], *, answer: str, category: str, there: AbstractSet[str]
+) -> dict[str, Any]:
+    """What a model said beside its answer: `scores` (label, text), `hits` with their pictures, a judge's `reply`."""
+    out: dict[str, Any] = {}
+    scores = detail.get("scores") or []
+    if "reply" in detail:
+        out["reply"] = str(detail["reply"])
+    if procedure in ("choice", "odd_one_out"):
+        out["scores"] = [(LETTERS[at], _number(score)) for at, score in enumerate(scores)]
+        out["picked"] = answer.split("/") if "reply" not in detail or answer in LETTERS else []
+    elif procedure == "matching":
+        a, c = len(detail.get("images") or []), len(detail.get("texts") or [])
+        if a * c == len(scores) and scores:
+            labels = (
+                [str(at + 1) for at in range(max(a, c))]
+                if 1 in (a, c)
+                else [f"image {i + 1} with caption {j + 1}" for i in range(a) for j in range(c)]
+            )
+            out["scores"] = [(label, _number(score)) for label, score in zip(labels, scores, strict=True)]
+            side = "Caption" if a == 1 else "Image" if c == 1 else ""
+            out["picked"] = [f"{side} {answer.rpartition(' ')[2]}"] if side else []
+    elif procedure == "multiple_choice":
+        out["scores"] = [(str(at + 1), _number(score)) for at, score in enumerate(scores)]
+        best = max((score for score in scores if score is not None), default=None)
+        out["picked"] = [str(at + 1) for at, score in enumerate(scores) if score is not None and score == best]
+    elif procedure == "retrieval":
+        others = aligned(detail.get("images") or [], detail.get("texts") or [])[1:]
+        out["hits"] = _hits(detail, others, there, role="Hit")
+    elif procedure == "zero_shot":
+        out["scores"] = [
+            (str(name), _number(score)) for name, score in zip(detail.get("hits") or [], scores, strict=False)
+        ]
+    return out
+
+
+def choices(detail: Mapping[str, Any], *, category: str) -> tuple[tuple[str, str] | None, list[tuple[str, str]]]:
+    """The reference, if there is one, and the alternatives, each as (image, text).
+
+    Images and texts are kept apart, each in the order of the columns. A lone one beside several of the other kind is
+    the reference; of one kind there is a reference where there is one more than there are scores, or, without scores,
+    where more than two are shown and the question is not of a quality.
+    """
+    images = [(one, "") for one in detail.get("images") or []]
+    texts = [("", one) for one in detail.get("texts") or []]
+    if images and texts:
+        return (images[0], texts) if len(images) == 1 else (texts[0], images)
+    only = images or texts
+    scores = detail.get("scores")
+    with_reference = len(only) == len(scores) + 1 if scores else len(only) > 2 and category not in QUALITIES
+    return (only[0], only[1:]) if with_reference else (None, only)
+
+
+def aligned(images: Sequence[str], texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Lists that are aligned, of which one may be empty, as (image, text) pairs."""
+    count = max(len(images), len(texts))
+    return [(images[at] if at < len(images) else "", texts[at] if at < len(texts) else "") for at in range(count)]
+
+
+def _row(images: Sequence[str], texts: Sequence[str], there: AbstractSet[str]) -> list[Part]:
+    """The images and captions of one row; of several beside a single one the first is right."""
+    a, c = len(images), len(texts)
+    sides = (
+        ("Image", [(one, "") for one in images], c == 1 < a),
+        ("Caption", [("", one) for one in texts], a == 1 < c),
+    )
+    return [
+        _part(role, str(at + 1) if len(things) > 1 else "", one, there, right=at == 0 if marked else None)
+        for role, things, marked in sides
+        for at, one in enumerate(things)
+    ]
+
+
+def _hits(
+    detail: Mapping[str, Any], things: Sequence[tuple[str, str]], there: AbstractSet[str], *, role: str
+) -> list[Part]:
+    names, scores = detail.get("hits") or [], detail.get("scores") or []
+    marks = detail.get("relevant") or []
+    out = []
+    for at, name in enumerate(names):
+        thing = things[at] if at < len(things) else ("", "")
+        part = _part(role, str(at + 1), thing, there, right=bool(marks[at]) if at < len(marks) else None)
+        out.append(part | {"name": str(name), "score": _number(scores[at]) if at < len(scores) else ""})
+    return out
+
+
+def _things(images: Sequence[str], texts: Sequence[str]) -> list[tuple[str, str]]:
+    return [(one, "") for one in images] + [("", one) for one in texts]
+
+
+def _part(role: str, label: str, thing: tuple[str, str], there: AbstractSet[str], *, right: bool | None = None) -> Part:
+    image, text = thing
+    return {
+        "role": role,
+        "label": label,
+        "image": image if image in there else "",
+        "text": text,
+        "right": right,
+        "missing": bool(image) and image not in there,
+    }
+
+
+def _number(score: float | None) -> str:
+    if score is None:
+        return "—"
+    if not math.isfinite(score):
+        return "∞" if score > 0 else "−∞"
+    return f"{score:.3f}".replace("-", "−") if abs(score) < 100 else f"{score:.1f}".replace("-", "−")

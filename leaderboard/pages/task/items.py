@@ -1,0 +1,340 @@
+"""Single items of computed runs: which are shown, in which order, and what one model or two said of them."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from compute.types import UnknownKey
+from leaderboard.data import item_queries, page_queries
+from leaderboard.data.database import Database
+from leaderboard.data.memo import memoised
+from leaderboard.html import synthetic
+from leaderboard.html.markup import blank, number
+from leaderboard.pages.task.item_parts import answered, drawn
+
+PER_PAGE = 24
+LABELS = "labels"  # probes of items with several labels, which have a score of their own and no margin
+SHOWS_ONE = {"wrong": "Wrong", "right": "Right", "unread": "Unread or tied", "all": "All"}
+SHOWS_TWO = {
+    "disagree": "They disagree",
+    "first": "Only {first} right",
+    "second": "Only {second} right",
+    "both-wrong": "Both wrong",
+    "both-right": "Both right",
+    "unread": "Unread or tied",
+    "all": "All",
+}
+ORDERS = {"worst": "Worst margin first", "close": "Closest calls first", "best": "Best margin first"}
+# Of pairs that are compared by their order, {whom} being people or, for drawn items, the truth.
+ORDERS_STS = {"worst": "Farthest from {whom} first", "best": "Nearest to {whom} first"}
+ORDERS_LABELS = {"worst": "Lowest LRAP first", "best": "Highest LRAP first"}
+# What right, wrong and margin mean, by how the task is run.
+EXPLAINED = {
+    "choice": "Right is what people chose. Margin: the score of the right alternative less that of the best other one.",
+    "odd_one_out": "Margin: the score of the odd one less that of the best other one.",
+    "matching": "Right when every pick of the row is. Margin: the smallest of the row's picks.",
+    "multiple_choice": "Margin: the score of the right candidate less that of the best other one.",
+    "retrieval": "An item is a query with its first hits; right when the first one is relevant. Margin: the score of "
+    "the first relevant hit less that of the first other one.",
+    "zero_shot": "Margin: the cosine of the right class less that of the best other one.",
+    "probe": "Right when more than half of the draws say so; answer and margin (in log-probability) are those of the "
+    "first draw.",
+    LABELS: "Right when more than half of the draws gave just these labels. LRAP: how well the item's labels are "
+    "ranked above the others, over all draws; 1 is best.",
+    "clustering": "No item is right or wrong by itself: right here means that most items of its cluster are of its "
+    "class. Margin: how much farther the next centre is than its own, negative where wrong.",
+    "sts": "No pair is right or wrong. The margin is how many places lie between the order of the pairs by {whom} and "
+    "by the model, as a share of all.",
+}
+WITHOUT = ("judging", "frechet")  # procedures whose tasks cannot be run here yet
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A visitor's choice; what does not fit the task falls back to the default."""
+
+    task: str
+    models: tuple[str, ...] = ()
+    show: str = ""
+    order: str = ""
+    subset: str = ""
+    part: int = 1
+    every: bool = False  # also items without pictures, where others have some
+
+
+class Items:
+    """The items of a database's runs, judged once a run."""
+
+    def __init__(self, db: Database) -> None:
+        self.db = db
+        self.of = memoised(self._of, most=16, of=db)
+
+    def _of(self, run: str, task: str, procedure: str) -> pd.DataFrame:
+        return judged(item_queries.items(self.db, run=run, task=task), procedure=procedure)
+
+
+def listing(items: Items, asked: Asked) -> dict[str, Any]:
+    """One page of items, ready to draw. Raises UnknownKey for a task that is not there."""
+    db = items.db
+    about = page_queries.task(db, key=asked.task)
+    if about.empty:
+        raise UnknownKey("task", asked.task, page_queries.listed_tasks(db)["key"])
+    about = about.iloc[0]
+    runs = item_queries.computed_runs(db, task=asked.task)
+    runs = runs[runs["main"] & (runs["items"] > 0)]
+    if runs.empty:
+        return {"task": asked.task, "runs": [], **how_to(db, about)}
+    runs = runs.sort_values("value", ascending=not bool(runs["higher"].iloc[0]), kind="stable").set_index("model")
+    chosen = [key for key in dict.fromkeys(asked.models) if key in runs.index][:2]
+    note = _ignored(asked, chosen)
+    chosen = chosen or [runs.index[0]]
+    procedure = kind_of(about)
+    frames = [items.of(runs.loc[key, "id"], asked.task, procedure) for key in chosen]
+    joined = beside(frames)
+    some = joined[joined["pictured"]]
+    partly = 0 < len(some) < len(joined)
+    pool = some if partly and not asked.every else joined
+    subsets = list(dict.fromkeys(joined["subset"]))
+    subset = asked.subset if asked.subset in subsets and len(subsets) > 1 else ""
+    if subset:
+        pool = pool[pool["subset"] == subset]
+    titles = [str(runs.loc[key, "title"]) for key in chosen]
+    shows = groups(pool, titles=titles, judged=procedure != "sts")
+    show = asked.show if asked.show in shows else _usual(shows)
+    drawn_items = synthetic.is_synthetic(about["benchmark"])
+    whom = "the truth" if drawn_items else "people"
+    special = {"sts": ORDERS_STS, LABELS: ORDERS_LABELS}
+    orders = special.get(procedure, ORDERS if pool["margin"].notna().any() else {})
+    order = asked.order if asked.order in orders else "worst"
+    found = sort(pool[shows[show][1]], order=order, apart=show == "disagree")
+    parts = max(1, math.ceil(len(found) / PER_PAGE))
+    part = min(max(asked.part, 1), parts)
+    page = found.iloc[(part - 1) * PER_PAGE : part * PER_PAGE]
+    return {
+        "task": asked.task,
+        "title": str(about["title"]),
+        "note": note,
+        "synthetic": drawn_items,
+        "expected": "Expected" if procedure != "sts" else "True" if drawn_items else "People say",
+        "runs": [_run(key, row) for key, row in runs.iterrows()],
+        "chosen": chosen,
+        "shows": [{"key": key, "title": title, "count": int(mask.sum())} for key, (title, mask) in shows.items()],
+        "show": show,
+        "order": order,
+        "orders": [{"key": key, "title": title.format(whom=whom)} for key, title in orders.items()],
+        "subsets": subsets if len(subsets) > 1 else [],
+        "subset": subset,
+        "every": asked.every,
+        "pictured": int(len(some)) if partly else None,
+        "stored": len(joined),
+        "whole": None if blank(runs.loc[chosen[0], "total"]) else int(runs.loc[chosen[0], "total"]),
+        "part": part,
+        "parts": parts,
+        "per": PER_PAGE,
+        "count": len(found),
+        "explained": _explained(procedure, models=len(chosen), whom=whom),
+        "items": _items(db, page, about=about, runs=[runs.loc[key] for key in chosen], models=chosen),
+    }
+
+
+def kind_of(about: pd.Series) -> str:
+    """How a task's items are read: by its procedure, or LABELS."""
+    headline = next(iter(about["metrics"]), "")
+    return LABELS if about["procedure"] == "probe" and headline == "lrap" else str(about["procedure"])
+
+
+def how_to(db: Database, about: pd.Series) -> dict[str, str]:
+    """What is said where no run of a task has items: why, and the command that would make one."""
+    if str(about["procedure"]) in WITHOUT:
+        return {"empty": "Its items cannot be loaded here yet, so there are published figures only.", "command": ""}
+    suites = page_queries.suites_of_task(db, task=about["key"])
+    if suites.empty:
+        return {"empty": "It is in no suite, so it cannot be run.", "command": ""}
+    words = (
+        "python -m compute run --suite",
+        suites["key"].iloc[0],
+        "--tasks",
+        about["key"],
+        "--models",
+        model_for(db, about),
+    )
+    return {
+        "empty": "No computed run of this task yet. Make one, and its single items show here:",
+        "command": " ".join(words),
+    }
+
+
+def model_for(db: Database, about: pd.Series) -> str:
+    """A model to name in a command: the bundled one for drawn items, else the smallest that has a figure to compare."""
+    if synthetic.is_synthetic(about["benchmark"]):
+        return "tiny"
+    found = item_queries.runnable(db, task=about["key"], text="text" in list(about["modalities"]))
+    return str(found["key"].iloc[0]) if len(found) else "MODEL"
+
+
+def judged(frame: pd.DataFrame, *, procedure: str) -> pd.DataFrame:
+    """A run's items with `right` (True, False, None) and `margin` (NaN: none), by item."""
+    out = frame.set_index("item")
+    right = [None if blank(value) else bool(value) for value in out["correct"]]
+    margin = out["value"].astype(float).to_numpy().copy()
+    margin[out["replied"].to_numpy(bool)] = np.nan  # 1 and -1 only repeat whether it was right
+    said = out["answer"].fillna("").astype(str)
+    if procedure == "clustering":
+        most = out.groupby("answer")["expected"].agg(lambda names: names.value_counts().index[0])
+        right = [bool(most[name] == label) for name, label in zip(out["answer"], out["expected"], strict=True)]
+        margin = np.where(right, margin, -margin)
+        said = said.map(lambda name: f"{name}, mostly {most[name]}")
+    if procedure == "sts":
+        people = pd.to_numeric(out["expected"], errors="coerce").rank()
+        margin = -(people - out["value"].rank()).abs().to_numpy() / max(len(out) - 1, 1)
+    spread = float(np.nanstd(margin)) if np.isfinite(margin).any() else 0.0
+    return out.assign(
+        right=pd.Series(right, index=out.index, dtype=object),
+        margin=margin,
+        said=said,
+        standard=margin / spread if spread > 0 else margin,
+    )
+
+
+def beside(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """The items that all runs have: `margin` and `apart` for sorting, `right0`, `right1`, `margin0`, ... a run each.
+
+    Margins of two models are on unlike scales: they are added, and held apart, in each one's standard deviations.
+    """
+    first = frames[0]
+    shared = first.index
+    for other in frames[1:]:
+        shared = shared.intersection(other.index)
+    out = first.loc[shared, ["subset", "expected"]].copy()
+    out["pictured"] = np.all([frame.loc[shared, "pictured"] for frame in frames], axis=0)
+    for at, frame in enumerate(frames):
+        for name in ("right", "margin", "said", "standard"):
+            out[f"{name}{at}"] = frame.loc[shared, name]
+    one = len(frames) == 1
+    # A judge's replies have no margin: then the other one's decides.
+    out["margin"] = out["margin0"] if one else out[["standard0", "standard1"]].sum(axis=1, min_count=1)
+    out["apart"] = 0.0 if one else (out["standard0"] - out["standard1"]).abs()
+    return out
+
+
+def groups(pool: pd.DataFrame, *, titles: Sequence[str], judged: bool) -> dict[str, tuple[str, np.ndarray]]:
+    """What can be filtered by: key -> title, and which items; `unread` only where there are some."""
+    every = np.ones(len(pool), bool)
+    if not judged:
+        return {"all": ("All", every)}
+    right, wrong = (
+        [pool[f"right{at}"].map(lambda value, want=want: value is want).to_numpy(bool) for at in range(len(titles))]
+        for want in (True, False)
+    )
+    unread = ~np.all([a | b for a, b in zip(right, wrong, strict=True)], axis=0) & every
+    if len(titles) == 1:
+        found = {"wrong": wrong[0], "right": right[0], "unread": unread, "all": every}
+        names: Mapping[str, str] = SHOWS_ONE
+    else:
+        found = {
+            "disagree": (right[0] & wrong[1]) | (wrong[0] & right[1]),
+            "first": right[0] & wrong[1],
+            "second": wrong[0] & right[1],
+            "both-wrong": wrong[0] & wrong[1],
+            "both-right": right[0] & right[1],
+            "unread": unread,
+            "all": every,
+        }
+        names = {key: title.format(first=titles[0], second=titles[1]) for key, title in SHOWS_TWO.items()}
+    return {key: (names[key], mask) for key, mask in found.items() if key != "unread" or mask.any()}
+
+
+def sort(found: pd.DataFrame, *, order: str, apart: bool) -> pd.DataFrame:
+    """Items in order; those without a margin last, equal ones by name. `apart`: the farthest apart are the worst."""
+    worth = -found["apart"] if apart else found["margin"].abs() if order == "close" else found["margin"]
+    if order == "best" or (order == "close" and apart):
+        worth = -worth
+    return found.assign(worth=worth).sort_values("worth", kind="stable", na_position="last")
+
+
+def _usual(shows: Mapping[str, tuple[str, np.ndarray]]) -> str:
+    """The first group that has items."""
+    return next((key for key, (_, mask) in shows.items() if mask.any()), next(iter(shows)))
+
+
+def _ignored(asked: Asked, chosen: Sequence[str]) -> str:
+    missing = [key for key in asked.models if key not in chosen]
+    if not missing:
+        return ""
+    return f"There is no computed run of {', '.join(missing[:3])[:120]} with items here; it is left out."
+
+
+def _explained(procedure: str, *, models: int, whom: str) -> str:
+    said = EXPLAINED.get(procedure, "").format(whom=whom)
+    if whom != "people":
+        said = said.removeprefix("Right is what people chose. ")
+    if models == 2 and procedure != "sts":
+        said += " Two models' margins are compared in each one's standard deviations."
+    return said.strip()
+
+
+def _run(model: str, row: pd.Series) -> dict[str, Any]:
+    return {
+        "model": model,
+        "title": row["title"],
+        "id": row["id"],
+        "variant": row["variant"],
+        "score": number(row["value"], digits=int(row["digits"]), scale=float(row["scale"])),
+    }
+
+
+def _items(
+    db: Database, page: pd.DataFrame, *, about: pd.Series, runs: Sequence[pd.Series], models: Sequence[str]
+) -> list[dict[str, Any]]:
+    procedure, names = kind_of(about), [str(name) for name in page.index]
+    found = [item_queries.details(db, run=run["id"], names=names) for run in runs]
+    details = [{name: json.loads(text) for name, text in one.items()} for one in found]
+    wanted = {key for one in details for detail in one.values() for key in detail.get("images", []) if key}
+    there = item_queries.pictured(db, task=about["key"], images=sorted(wanted)) if wanted else set()
+    out = []
+    for name, row in zip(names, page.to_dict("records"), strict=True):
+        own = [one.get(name, {}) for one in details]
+        out.append(
+            {
+                # Among several subsets a run's items are told apart by the subset's name before theirs.
+                "item": name.removeprefix(f"{row['subset']}/"),
+                "subset": "" if row["subset"] == "default" else row["subset"],
+                "expected": "" if blank(row["expected"]) else str(row["expected"]),
+                "parts": drawn(
+                    procedure, own[0], expected=str(row["expected"] or ""), category=str(about["category"]), there=there
+                ),
+                "verdicts": [
+                    {
+                        "model": model,
+                        "title": run["title"],
+                        "right": row[f"right{at}"],
+                        "answer": row[f"said{at}"],
+                        "margin": margin_text(row[f"margin{at}"], procedure=procedure),
+                        **answered(
+                            procedure, detail, answer=row[f"said{at}"], category=str(about["category"]), there=there
+                        ),
+                    }
+                    for at, (model, run, detail) in enumerate(zip(models, runs, own, strict=True))
+                ],
+            }
+        )
+    return out
+
+
+def margin_text(value: float, *, procedure: str) -> str:
+    """A margin to read, with what it is; empty where there is none."""
+    if blank(value) or not math.isfinite(value):
+        return ""
+    if procedure == "sts":
+        return f"{-value:.0%} of places apart"
+    if procedure == LABELS:
+        return f"LRAP {value:.3f}"
+    digits = 3 if abs(value) < 10 else 1
+    return "margin " + (f"{value:+.{digits}f}".replace("-", "−") if round(abs(value), digits) else "0")

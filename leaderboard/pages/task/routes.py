@@ -1,0 +1,67 @@
+"""What the browser fetches of computed runs: their single items, small pictures, and what they were made with."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from leaderboard.data import item_queries, payload, run_details
+from leaderboard.data.memo import memoised
+from leaderboard.page import Site
+from leaderboard.pages.task.items import Asked, Items, listing
+from leaderboard.web import static
+from leaderboard.web.errors import guarded
+
+IMAGE = re.compile(r"[0-9a-f]{32}")
+MOST_PICTURES = 4096  # kept in memory, about 6 MB
+
+
+def routes(site: Site) -> list[Route]:
+    """The routes; a small picture never changes, since its name is a digest of the image."""
+    suite_cache, guard = site.suite_cache, partial(guarded, db=site.db)
+    found = Items(suite_cache.db)
+    picture = memoised(
+        lambda task, image: item_queries.thumbnail(suite_cache.db, task=task, image=image),
+        most=MOST_PICTURES,
+        of=suite_cache.db,
+    )
+
+    def items(request: Request) -> Response:
+        content = payload.encode(listing(found, asked(dict(request.query_params))))
+        return Response(content, media_type="application/json", headers={"cache-control": "no-cache"})
+
+    def run(request: Request) -> Response:
+        content = payload.encode(run_details.details(suite_cache.db, key=request.query_params.get("id", "")[:400]))
+        return Response(content, media_type="application/json", headers={"cache-control": "no-cache"})
+
+    def thumbnail(request: Request) -> Response:
+        task, image = request.path_params["task"][:200], request.path_params["image"]
+        content = picture(task, image) if IMAGE.fullmatch(image) else None
+        if content is None:
+            return Response("Not found", status_code=404, headers={"cache-control": "no-cache"})
+        return Response(content, media_type="image/webp", headers={"cache-control": static.FOREVER})
+
+    return [
+        Route("/data/items", guard(items)),
+        Route("/data/run", guard(run)),
+        Route("/thumbnails/{task:path}/{image}.webp", guard(thumbnail)),
+    ]
+
+
+def asked(query: dict[str, str]) -> Asked:
+    """A query string as a choice; nonsense becomes the default."""
+    part = query.get("part", "")
+    models = tuple(filter(None, query.get("items", "")[:400].split(",")))
+    return Asked(
+        task=query.get("task", "")[:200],
+        models=models,
+        show=query.get("show", "")[:20],
+        order=query.get("order", "")[:20],
+        subset=query.get("subset", "")[:100],
+        part=int(part) if part.isdecimal() and len(part) < 7 else 1,
+        every=query.get("every") == "yes",
+    )

@@ -1,0 +1,108 @@
+"""The app: where pages, routes, middleware and warm-up meet."""
+
+from __future__ import annotations
+
+import logging
+import time
+from functools import partial
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import gradio as gr
+from starlette.middleware import Middleware
+from starlette.routing import Route
+
+from compute.database import store
+from leaderboard.api import endpoints, mcp
+from leaderboard.data import listing_routes, queries
+from leaderboard.data.database import Database
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.host.hub_data import Data
+from leaderboard.live.live import WAITING
+from leaderboard.live.panel import Panel
+from leaderboard.page import SITE, Site
+from leaderboard.pages import VIEWS
+from leaderboard.web import static
+from leaderboard.web.errors import guarded
+from leaderboard.web.middleware import Ahead, WithoutPage, WithoutUploads
+
+LOOK = Path(__file__).parent / "html" / "look.css"
+SYSTEM_FONT = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica", "Arial", "sans-serif"]
+WARM_AFTER = 1.0  # seconds; the server is up by then
+log = logging.getLogger(__name__)
+
+
+def theme() -> gr.themes.Base:
+    """Calm and typographic: system fonts, one accent, square-ish corners; the rest is look.css."""
+    return gr.themes.Base(
+        primary_hue="teal",
+        neutral_hue="slate",
+        font=SYSTEM_FONT,
+        font_mono=["ui-monospace", "SFMono-Regular", "Menlo", "monospace"],
+        radius_size="sm",
+        spacing_size="sm",
+    )
+
+
+def build(path: Path = store.DATABASE, *, data: Data | None = None) -> tuple[gr.Blocks, dict[str, Any]]:
+    """The app and what `launch` needs to serve it; `data` renews its database while it runs.
+
+    Raises DatabaseError when the database cannot be opened.
+    """
+    db = Database(path)
+    suite_cache = SuiteCache(db)
+    panel = Panel(suite_cache)
+    with gr.Blocks(title=SITE, analytics_enabled=False) as blocks:
+        first, *others = VIEWS
+        gr.Navbar(main_page_name=first.title)
+        site = Site(db=db, suite_cache=suite_cache, blocks=blocks, assets=static.address(), panel=panel, data=data)
+        first.draw(site)
+        endpoints.add(suite_cache, panel)
+    for view in others:
+        with blocks.route(view.title, f"/{view.key}"):
+            gr.Navbar(main_page_name=first.title)
+            view.draw(site)
+    middleware = [Middleware(WithoutPage), Middleware(WithoutUploads)]
+    if link := static.figures_link():
+        drawn = frozenset(view.key for view in VIEWS if view.figures)
+        middleware.append(Middleware(Ahead, pages=drawn, link=link))
+    if data:
+        data.keep(db, then=partial(_make, suite_cache))
+    blocks.queue(max_size=WAITING)
+    Thread(target=_warm, args=(suite_cache,), daemon=True).start()
+    launch = {
+        "theme": theme(),
+        "css": LOOK.read_text(),
+        "footer_links": ["gradio"],
+        "ssr_mode": False,
+        "run_history": False,  # Gradio would keep what visitors ask in their browser
+        "app_kwargs": {"routes": routes(site), "middleware": middleware},
+    }
+    mcp.Tools(blocks).into(launch)
+    return blocks, launch
+
+
+def routes(site: Site) -> list[Route]:
+    """What the browser fetches outside Gradio's events: static files, and what each page hands over."""
+    guard = partial(guarded, db=site.db)
+    return [
+        *static.routes(),
+        *listing_routes.routes(site.suite_cache, guard=guard),
+        *(route for view in VIEWS for route in view.routes(site)),
+    ]
+
+
+def _warm(suite_cache: SuiteCache) -> None:
+    """Makes what first visitors ask for while nobody waits; what fails here is told again when it is asked for."""
+    time.sleep(WARM_AFTER)
+    _make(suite_cache)
+
+
+def _make(suite_cache: SuiteCache) -> None:
+    ahead = [partial(suite_cache.board, suite) for suite in queries.suites(suite_cache.db)["key"]]
+    for make in (*ahead, static.warm):
+        try:
+            make()
+        except Exception:
+            log.exception("Something could not be made ahead")

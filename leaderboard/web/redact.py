@@ -1,0 +1,32 @@
+"""Sentences for visitors, without the folders of the machine that this app runs on."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import PurePath
+
+from compute.database.store import ROOT
+
+TAIL = r"(?:/[^\s'\",;:()]*)?"
+ELSEWHERE = r"(?<![\w.:/<~-])/(?:[^\s'\",;:()/]+/)+[^\s'\",;:()]*"  # no address: that has its host before the path
+
+
+def redact_paths(sentence: str) -> str:
+    """The sentence with no path of this machine: a file goes by its name, a folder is "its folder"."""
+    from huggingface_hub import constants
+
+    sentence = sentence.replace(f"the hub's cache {constants.HF_HUB_CACHE} ", "the hub's cache ")
+    named = [ROOT, ROOT.resolve(), os.path.expanduser("~"), constants.HF_HUB_CACHE, os.environ.get("TORCH_HOME", "")]
+    roots = sorted({str(root) for root in named if len(str(root)) > 1}, key=len, reverse=True)  # they may hold spaces
+    return re.sub(
+        "|".join([rf"{re.escape(root)}(?![\w-]){TAIL}" for root in roots] + [ELSEWHERE]),
+        lambda found: _name(found[0]),
+        sentence,
+    )
+
+
+def _name(path: str) -> str:
+    stop = "." if path.endswith(".") else ""  # the sentence's own
+    name = PurePath(path.removesuffix(".")).name
+    return (name if PurePath(name).suffix else "its folder") + stop

@@ -1,0 +1,75 @@
+"""Who asks, and how often one may: a token bucket for each visitor."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+from starlette.requests import Request
+
+MOST_VISITORS = 20_000  # kept; one that was long away begins with a full bucket
+
+
+class Rate:
+    """So many requests a minute for each visitor, and a `burst` at once before that. Thread-safe."""
+
+    def __init__(
+        self, *, a_minute: float, burst: int, most: int = MOST_VISITORS, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.a_minute = a_minute
+        self._each, self._burst, self._most, self._clock = a_minute / 60, burst, most, clock
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # tokens left, and when that was so
+        self._lock = threading.Lock()
+
+    def allow(self, visitor: str) -> float:
+        """Takes a token: 0.0, or the seconds until there is one again."""
+        with self._lock:
+            now = self._clock()
+            left, then = self._buckets.pop(visitor, (float(self._burst), now))
+            left = min(float(self._burst), left + (now - then) * self._each)
+            wait = 0.0 if left >= 1 else (1 - left) / self._each
+            self._buckets[visitor] = left if wait else left - 1, now
+            while len(self._buckets) > self._most:
+                self._buckets.popitem(last=False)
+            return wait
+
+
+def visitor(request: Request, *, proxied: bool | None = None) -> str:
+    """The visitor's address, of IPv6 the network that one household has; `proxied` as in `address`."""
+    found = address(request, proxied=proxied)
+    if found is None:
+        return "unknown"
+    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else str(found)
+
+
+def address(request: Request, *, proxied: bool | None = None) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The visitor's address, None where it has none. `proxied`: None, whether this is a Space.
+
+    Anyone can send an x-forwarded-for header, and each proxy adds at its end the address that it saw. So only the last
+    ones, which a Space's own proxies wrote, can be trusted: the last that is a public address. Without such a proxy the
+    header is not read at all (one on the same machine is known to the server, which has read it already).
+    """
+    if proxied is None:
+        proxied = os.environ.get("SYSTEM") == "spaces"
+    seen = ",".join(request.headers.getlist("x-forwarded-for")).split(",") if proxied else []
+    found = [one for one in map(_address, seen) if one is not None]
+    public = [one for one in found if one.is_global]
+    return (public or found or [_address(request.client.host if request.client else "")])[-1]
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """An address as proxies write it: with a port or in brackets too. None for anything else."""
+    text = text.strip()
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address

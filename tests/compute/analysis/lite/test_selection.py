@@ -1,0 +1,222 @@
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+
+from compute.analysis import ranking
+from compute.analysis.correlation import correlate
+from compute.analysis.lite.search import agreement
+from compute.analysis.lite.selection import drop_redundant, fidelity, select
+from compute.types import BadInput, Undefined
+
+NAN = np.nan
+
+
+def table(*, models=20, tasks=18, categories=3, missing=0.0, seed=0):
+    rng = np.random.default_rng(seed)
+    scores = rng.normal(size=(models, 1)) + 1.5 * rng.normal(size=(models, tasks))
+    scores[rng.random(scores.shape) < missing] = NAN
+    return scores, np.arange(tasks) % categories
+
+
+def test_drop_redundant_against_a_plain_loop():
+    scores, _ = table(tasks=25, missing=0.2, seed=1)
+    scores[:, :9] += 2 * scores[:, [0]]
+    r = correlate(scores=scores, method="spearman", minimum=8).r
+    found = drop_redundant(correlation=r, thresholds=(0.25, 0.2))
+    beside = r.copy()
+    np.fill_diagonal(beside, NAN)
+    kept, gone = list(range(25)), []
+    for threshold in (0.25, 0.2):
+        while True:
+            means = np.array([np.nanmean(beside[t, kept]) for t in kept])
+            if means.max() <= threshold:
+                break
+            gone.append(kept.pop(int(means.argmax())))
+    assert len(gone) > 3
+    assert_array_equal(found.dropped, gone)
+    assert_array_equal(found.kept, kept)
+    assert (found.mean_correlation > found.threshold).all()
+
+
+def test_drop_redundant_takes_copies_and_keeps_strangers():
+    r = np.eye(5)
+    r[:3, :3] = 1
+    found = drop_redundant(correlation=r, thresholds=(0.4,))  # means 1/2, then 1/3
+    assert_array_equal(found.dropped, [0])
+    assert_allclose(found.mean_correlation, [0.5])
+    assert_array_equal(found.kept, [1, 2, 3, 4])
+    further = drop_redundant(correlation=r, thresholds=(0.4, 0.3))
+    assert_array_equal(further.dropped, [0, 1])
+    assert_allclose(further.threshold, [0.4, 0.3])
+    nothing = drop_redundant(correlation=np.eye(4))
+    assert_array_equal(nothing.kept, np.arange(4))
+    undefined = drop_redundant(correlation=np.full((3, 3), NAN))
+    assert_array_equal(undefined.kept, np.arange(3))
+
+
+def test_agreement_is_spearman_and_pearson_of_each_column():
+    rng = np.random.default_rng(2)
+    columns, target = np.round(rng.random((15, 6)), 1), rng.random(15)
+    found = agreement(columns, target)
+    for i in range(6):
+        assert_allclose(found[0, i], stats.spearmanr(columns[:, i], target)[0])
+        assert_allclose(found[1, i], stats.pearsonr(columns[:, i], target)[0])
+    columns[:5, 0] = NAN
+    columns[0, 1] = NAN
+    columns[:, 2] = 1
+    found = agreement(columns, target)
+    assert_allclose(found[0, 0], stats.spearmanr(columns[5:, 0], target[5:])[0] * 10 / 15)
+    assert_allclose(found[1, 1], stats.pearsonr(columns[1:, 1], target[1:])[0] * 14 / 15)
+    assert_array_equal(found[:, 2], [0, 0])
+
+
+@pytest.mark.parametrize("aggregate", ["category-mean", "task-mean"])
+@pytest.mark.parametrize("missing", [0.0, 0.15])
+def test_each_step_is_the_best_single_addition(aggregate, missing):
+    scores, codes = table(missing=missing, seed=3)
+    weights = [1.0, 2.0, 0.5]
+    found = select(scores=scores, categories=codes, size=7, thresholds=(), weights=weights, aggregate=aggregate)
+    full = ranking.aggregate(scores=scores, categories=codes, weights=weights, aggregate=aggregate).mean
+
+    def value(tasks):
+        mean = np.zeros(len(scores))
+        total = np.zeros(len(scores))
+        for category in range(3):
+            part = scores[:, [t for t in tasks if codes[t] == category]]
+            there = (~np.isnan(part)).sum(axis=1)
+            w = weights[category] * (there if aggregate == "task-mean" else (there > 0))
+            mean += w * np.divide(np.nansum(part, axis=1), there, out=np.zeros(len(scores)), where=there > 0)
+            total += w
+        seen = total > 0
+        mean = mean[seen] / total[seen]
+        share = seen.mean()
+        return round(stats.spearmanr(mean, full[seen])[0] * share, 9), round(
+            stats.pearsonr(mean, full[seen])[0] * share, 9
+        )
+
+    path: list[int] = []
+    for step in range(7):
+        open_ones = set(range(3)) - {codes[t] for t in path}
+        choice = [t for t in range(18) if t not in path and (not open_ones or codes[t] in open_ones)]
+        best = max(choice, key=lambda t: (value([*path, t]), -t))
+        path.append(best)
+        assert_allclose(found.agreement[step], value(path)[0], atol=1e-8)
+    assert_array_equal(found.path, path)
+    assert_array_equal(found.chosen, np.sort(path))
+
+
+def test_all_tasks_agree_fully_and_few_agree_well():
+    scores, codes = table(seed=4)
+    every = select(scores=scores, categories=codes, size=18)
+    assert_allclose(every.agreement[-1], 1.0)
+    assert len(every.dropped) == 0
+    few = select(scores=scores, categories=codes, size=6)
+    picked = fidelity(scores=scores, categories=codes, chosen=few.chosen)
+    assert_allclose(picked.spearman, few.agreement[-1])
+    others = [
+        fidelity(scores=scores, categories=codes, chosen=np.random.default_rng(i).permutation(18)[:6]).spearman
+        for i in range(40)
+    ]
+    assert picked.spearman > np.quantile(others, 0.95)
+
+
+def test_categories_are_kept_even_where_redundant():
+    rng = np.random.default_rng(5)
+    base = rng.normal(size=30)
+    scores = np.stack([base + 0.1 * rng.normal(size=30) for _ in range(8)] + [rng.normal(size=30)] * 1, axis=1)
+    codes = np.array([0, 0, 0, 0, 1, 1, 1, 2, 2])
+    found = select(scores=scores, categories=codes, size=3)
+    assert_array_equal(np.sort(codes[found.chosen]), [0, 1, 2])
+    free = select(scores=scores, categories=codes, size=1, keep_categories=False)
+    assert len(free.chosen) == 1
+    assert len(found.dropped) > 0
+
+
+def test_excluded_and_weightless_tasks_are_never_chosen():
+    scores, codes = table(seed=6)
+    found = select(scores=scores, categories=codes, size=8, exclude=[0, 1, 2], weights=[1, 1, 0])
+    assert not set(found.chosen) & {0, 1, 2}
+    assert (codes[found.chosen] < 2).all()
+
+
+def test_budget_is_kept_and_used_better_than_by_the_cheapest():
+    scores, codes = table(tasks=15, seed=7)
+    hours = np.random.default_rng(8).choice([0.5, 1.0, 8.0], 15)
+    found = select(scores=scores, categories=codes, hours_budget=6, hours=hours, thresholds=())
+    assert found.hours <= 6 and set(codes[found.chosen]) == {0, 1, 2}
+    assert_allclose(found.hours, hours[found.chosen].sum())
+    best = max(
+        fidelity(scores=scores, categories=codes, chosen=c).spearman
+        for c in itertools.combinations(range(15), 4)
+        if hours[list(c)].sum() <= 6 and set(codes[list(c)]) == {0, 1, 2}
+    )
+    assert found.agreement[-1] > best - 0.05
+
+
+def test_hours_of_excluded_tasks_need_not_be_known():
+    scores, codes = table()
+    hours = np.ones(18)
+    hours[4] = NAN
+    found = select(scores=scores, categories=codes, hours_budget=5, hours=hours, exclude=[4])
+    assert 4 not in found.chosen and 3 <= found.hours <= 5
+
+
+def test_select_is_deterministic_and_reports_progress():
+    scores, codes = table(missing=0.1, seed=9)
+    steps = []
+    a = select(scores=scores, categories=codes, size=5, progress=lambda done, of: steps.append((done, of)))
+    b = select(scores=scores, categories=codes, size=5)
+    assert_array_equal(a.path, b.path)
+    assert steps == [(i, 5) for i in range(1, 6)]
+
+
+def test_lower_is_better_everywhere_selects_the_same():
+    scores, codes = table(seed=10)
+    up = select(scores=scores, categories=codes, size=5)
+    down = select(scores=-scores, categories=codes, size=5, higher=np.zeros(18, bool))
+    assert_array_equal(up.path, down.path)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"size": None}, "either size or hours_budget"),
+        ({"hours_budget": 3.0}, "either size or hours_budget"),
+        ({"size": 2}, "3 categories"),
+        ({"size": 19}, "18 to choose from"),
+        ({"size": None, "hours_budget": 3.0}, "18 are unknown"),
+        ({"size": None, "hours_budget": 3.0, "hours": np.full(18, 2.0)}, "takes 6"),
+        ({"hours": [1.0]}, "one a task"),
+        ({"exclude": np.arange(18)}, "No task to choose"),
+        ({"scores": np.full((20, 18), NAN)}, "0 models"),
+    ],
+)
+def test_requests_that_cannot_be_met_are_refused(wrong, words):
+    scores, codes = table()
+    with pytest.raises(BadInput, match=words):
+        select(**({"scores": scores, "categories": codes, "size": 5} | wrong))
+
+
+def test_fidelity_by_hand():
+    scores = np.array([[4.0, 1], [3, 3], [2, 2], [1, 4], [5, NAN]])
+    found = fidelity(scores=scores, categories=[0, 0], chosen=[0], minimum_coverage=1.0, hours=[1.5, 7.0])
+    full = [2.5, 3.0, 2.0, 2.5]
+    assert_array_equal(found.rank_full, [2, 1, 4, 2, -1])
+    assert_array_equal(found.rank_lite, [1, 2, 3, 4, -1])
+    assert (found.largest_rank_change, found.largest_change_model, found.n_models) == (2, 3, 4)
+    assert_allclose(found.spearman, stats.spearmanr(full, [4, 3, 2, 1])[0])
+    assert_allclose(found.pearson, stats.pearsonr(full, [4, 3, 2, 1])[0])
+    assert (found.runs_full, found.runs_lite, found.runs_saved) == (9, 5, 4)
+    assert found.hours_saved == 7.0
+
+
+def test_fidelity_of_nothing_or_too_little_is_refused():
+    with pytest.raises(BadInput, match="task indices"):
+        fidelity(scores=np.ones((4, 2)), categories=[0, 0], chosen=[2])
+    with pytest.raises(Undefined, match="must differ"):
+        fidelity(scores=np.ones((4, 2)), categories=[0, 0], chosen=[1])
+    with pytest.raises(Undefined, match="2 models"):
+        fidelity(scores=[[1.0, 2.0], [2.0, 3.0]], categories=[0, 0], chosen=[1])

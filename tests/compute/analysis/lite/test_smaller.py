@@ -1,0 +1,147 @@
+"""A smaller suite of made-up scores: what is kept, what cannot be chosen, and what is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from compute.analysis.lite.smaller import between, choose, held_out, lines, thresholds
+from compute.analysis.suite import SuiteScores
+from compute.types import BadInput
+
+
+def made_up(*, models: int = 12, tasks: int = 10, seed: int = 0, hours: np.ndarray | None = None) -> SuiteScores:
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(models, 1)) + 0.6 * rng.normal(size=(models, tasks))
+    return SuiteScores(
+        suite="made-up",
+        aggregate="category-mean",
+        models=tuple(f"m{place:02}" for place in range(models)),
+        origins=("computed",) * models,
+        tasks=tuple(f"t{place}" for place in range(tasks)),
+        titles=tuple(f"T{place}" for place in range(tasks)),
+        categories=("A", "B"),
+        codes=np.arange(tasks) % 2,
+        higher=np.ones(tasks, bool),
+        values=values,
+        printed=np.full((models, 2), np.nan),
+        hours=np.full(tasks, np.nan) if hours is None else hours,
+    )
+
+
+def test_the_figures_are_those_of_the_chosen_tasks() -> None:
+    scores = made_up()
+    result = choose(scores, size=4)
+    assert len(result.selection.chosen) == 4
+    assert set(scores.codes[result.selection.chosen]) == {0, 1}
+    means = [
+        np.mean(
+            [scores.values[:, [task for task in tasks if scores.codes[task] == code]].mean(axis=1) for code in (0, 1)],
+            axis=0,
+        )
+        for tasks in (range(10), result.selection.chosen)
+    ]
+    assert result.fidelity.spearman == pytest.approx(stats.spearmanr(*means).statistic)
+    assert result.fidelity.pearson == pytest.approx(stats.pearsonr(*means).statistic)
+
+
+def test_tasks_with_gaps_and_excluded_ones_are_never_chosen() -> None:
+    scores = made_up()
+    printed = scores.printed.copy()
+    printed[0, 0] = 1.0
+    values = scores.values.copy()
+    values[0, 2] = np.nan
+    holed = replace(scores, values=values, printed=printed)
+    result = choose(holed, size=8, thresholds=(), exclude=("t5",))
+    assert not {2, 5} & set(result.selection.chosen.tolist())
+    with pytest.raises(BadInput, match="no task 't99'"):
+        choose(holed, size=3, exclude=("t99",))
+
+
+def test_a_budget_needs_hours_and_keeps_to_them() -> None:
+    with pytest.raises(BadInput, match="known running time"):
+        choose(made_up(), hours=3.0)
+    hours = np.arange(1.0, 11.0)
+    hours[3] = np.nan
+    result = choose(made_up(hours=hours), hours=9.0, thresholds=())
+    assert 3 not in result.selection.chosen
+    assert hours[result.selection.chosen].sum() <= 9.0
+    assert result.selection.hours == pytest.approx(hours[result.selection.chosen].sum())
+
+
+def test_between_two_suites_is_the_correlation_of_their_means() -> None:
+    scores = made_up()
+    other = replace(
+        scores,
+        suite="lite",
+        values=scores.values[:, :4],
+        tasks=scores.tasks[:4],
+        titles=scores.titles[:4],
+        codes=scores.codes[:4],
+        higher=scores.higher[:4],
+        hours=scores.hours[:4],
+    )
+    found = between(scores, other)
+    assert (found.n_models, found.tasks) == (12, 4)
+    means = [
+        np.mean([part.values[:, part.codes == code].mean(axis=1) for code in (0, 1)], axis=0)
+        for part in (scores, other)
+    ]
+    assert found.spearman == pytest.approx(stats.spearmanr(*means).statistic)
+    assert found.largest_rank_change == np.abs(stats.rankdata(-means[0]) - stats.rankdata(-means[1])).max()
+
+
+def test_lines_say_the_figures_and_every_task() -> None:
+    result = choose(made_up(), size=4)
+    text = list(lines(result))
+    assert text[0].startswith("made-up: 4 of 10 tasks")
+    assert "6 runs a model saved" in text[2]
+    assert [line.split()[1] for line in text[-4:]] == [f"t{place}" for place in result.selection.path]
+
+
+def test_thresholds_are_checked() -> None:
+    assert thresholds("0.5,0.45") == (0.5, 0.45)
+    for wrong in ("high", "0.4,0.5", "2"):
+        with pytest.raises(BadInput):
+            thresholds(wrong)
+
+
+def test_held_out_is_measured_on_models_that_took_no_part() -> None:
+    scores = made_up(models=13)
+    found = held_out(scores, size=3, splits=1, seed=4, thresholds=())
+    assert found == held_out(scores, size=3, splits=1, seed=4, thresholds=())
+    assert (len(found.spearman), found.n_models) == (2, 6)
+    order = np.random.default_rng(4).permutation(13)
+    inside, outside = order[:6], order[6:]
+    part = replace(
+        scores,
+        models=tuple(scores.models[place] for place in inside),
+        origins=("computed",) * 6,
+        values=scores.values[inside],
+        printed=scores.printed[inside],
+    )
+    chosen = choose(part, size=3, thresholds=()).selection.chosen
+    means = [
+        np.mean(
+            [
+                scores.values[np.ix_(outside, [task for task in tasks if scores.codes[task] == code])].mean(axis=1)
+                for code in (0, 1)
+            ],
+            axis=0,
+        )
+        for tasks in (range(10), chosen)
+    ]
+    assert found.spearman[0] == pytest.approx(stats.spearmanr(*means).statistic)
+
+
+def test_held_out_flatters_less_than_the_choice() -> None:
+    scores = made_up(models=20, tasks=30, seed=2)
+    assert held_out(scores, size=5, thresholds=()).median < choose(scores, size=5, thresholds=()).fidelity.spearman
+
+
+def test_held_out_needs_models() -> None:
+    with pytest.raises(BadInput, match="8 or more"):
+        held_out(made_up(models=7), size=3)

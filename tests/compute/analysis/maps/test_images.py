@@ -1,0 +1,93 @@
+"""Maps of a task's items: neighbours are kept, the same seed gives the same map, nonsense is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from compute.analysis.maps.images import _start, chosen, place
+from compute.types import BadInput, Undefined
+
+
+@pytest.fixture(scope="module")
+def grouped() -> tuple[np.ndarray, np.ndarray]:
+    """90 items in 3 groups of directions, of very unlike lengths, which a cosine does not see."""
+    rng = np.random.default_rng(3)
+    group = np.repeat([0, 1, 2], 30)
+    directions = 6 * rng.normal(size=(3, 32))
+    return (directions[group] + rng.normal(size=(90, 32))) * rng.uniform(0.1, 50, (90, 1)), group
+
+
+def test_importing_it_loads_neither_umap_nor_sklearn() -> None:
+    code = "import sys; from compute.analysis.maps import images; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not set(done.stdout.split()) & {"umap", "sklearn", "numba", "torch", "pandas"}
+
+
+def test_items_of_a_group_stay_together_and_the_same_seed_gives_the_same_map(grouped) -> None:
+    """Reference: scikit-learn's nearest neighbours by cosine of the vectors themselves."""
+    pytest.importorskip("umap")
+    from sklearn.neighbors import NearestNeighbors
+
+    vectors, group = grouped
+    one, two = (place(vectors=vectors, seed=4) for _ in range(2))
+    assert_array_equal(one.xy, two.xy)
+    nearest = NearestNeighbors(n_neighbors=6).fit(one.xy).kneighbors(one.xy, return_distance=False)[:, 1:]
+    assert (group[nearest] == group[:, None]).mean() > 0.98
+    by_cosine = NearestNeighbors(n_neighbors=16, metric="cosine").fit(vectors)
+    true = by_cosine.kneighbors(vectors, return_distance=False)[:, 1:]
+    ranks = np.argsort(np.argsort(np.linalg.norm(one.xy[:, None] - one.xy[None], axis=2), axis=1), axis=1)
+    shared = np.mean([(ranks[at, row] <= 15).mean() for at, row in enumerate(true)])
+    assert shared > 0.5 and one.trustworthiness > 0.9
+    assert np.ptp(one.xy, axis=0)[0] > np.ptp(one.xy, axis=0)[1] / 2 and one.xy[:, 0].var() >= one.xy[:, 1].var()
+    assert one.settings["seed"] == 4 and one.settings["n_neighbors"] == 15
+
+
+def test_trustworthiness_is_by_cosine(grouped) -> None:
+    """Reference: scikit-learn's trustworthiness with metric="cosine"."""
+    pytest.importorskip("umap")
+    from sklearn.manifold import trustworthiness
+
+    vectors, _ = grouped
+    made = place(vectors=vectors, n_neighbors=5)
+    assert made.trustworthiness == pytest.approx(
+        trustworthiness(vectors, made.xy, n_neighbors=made.settings["trust_neighbors"], metric="cosine"), abs=1e-9
+    )
+
+
+def test_the_start_is_the_principal_components(grouped) -> None:
+    """Reference: the eigenvectors of the covariance."""
+    vectors = grouped[0] / np.linalg.norm(grouped[0], axis=1, keepdims=True)
+    centred = vectors - vectors.mean(axis=0)
+    axes = np.linalg.eigh(centred.T @ centred)[1][:, ::-1][:, :2]
+    start = _start(vectors)
+    for at in (0, 1):
+        assert abs(np.corrcoef(start[:, at], centred @ axes[:, at])[0, 1]) == pytest.approx(1, abs=1e-5)
+    assert start.min() == 0 and start.max() == 10
+
+
+def test_which_items_are_drawn() -> None:
+    assert_array_equal(chosen(5, most=5, seed=0), np.arange(5))
+    drawn = chosen(1000, most=40, seed=1)
+    assert len(set(drawn.tolist())) == 40 and (np.diff(drawn) > 0).all() and drawn.max() < 1000
+    assert_array_equal(drawn, chosen(1000, most=40, seed=1))
+    assert drawn.tolist() != chosen(1000, most=40, seed=2).tolist()
+
+
+@pytest.mark.parametrize(
+    ("vectors", "settings", "error", "words"),
+    [
+        (np.eye(4), {}, Undefined, "Only 4 items"),
+        (np.ones((9, 3)), {}, Undefined, "the same embedding"),
+        (np.eye(9), {"n_neighbors": 1}, BadInput, "n_neighbors"),
+        (np.eye(9), {"min_dist": 2.0}, BadInput, "min_dist"),
+        (np.full((9, 2), np.nan), {}, BadInput, "finite"),
+    ],
+)
+def test_what_makes_no_map_is_refused(vectors, settings, error, words) -> None:
+    with pytest.raises(error, match=words):
+        place(vectors=vectors, **settings)

@@ -1,0 +1,130 @@
+"""Cosines between two grids of patches: closed forms, symmetry, and what has no answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+
+from compute.analysis.maps.patches import MOST, best, contrast, reduced, similarities
+from compute.types import BadInput
+
+
+def grid(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+def test_cosines_in_closed_form() -> None:
+    first = np.array([[[1, 0], [0, 2]]])  # one row, two columns
+    second = np.array([[[3, 4]], [[-1, 0]], [[0, 0]]])
+    np.testing.assert_allclose(similarities(first=first, second=second), [[0.6, -1, 0], [0.8, 0, 0]])
+
+
+def test_patches_are_counted_row_by_row() -> None:
+    first, second = grid(2, 3, 5), grid(4, 2, 5, seed=1)
+    found = similarities(first=first, second=second)
+    assert found.shape == (6, 8)
+    one, other = first[1, 2], second[3, 0]
+    assert found[1 * 3 + 2, 3 * 2 + 0] == pytest.approx(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
+
+
+def test_cosines_are_symmetric_and_know_no_length() -> None:
+    first, second = grid(3, 3, 7), grid(2, 5, 7, seed=1)
+    found = similarities(first=first, second=second)
+    np.testing.assert_allclose(found, similarities(first=second, second=first).T, atol=1e-12)
+    np.testing.assert_allclose(found, similarities(first=first * 40, second=second / 3), atol=1e-12)
+    assert abs(found).max() <= 1
+
+
+def test_an_image_is_most_like_itself_place_by_place() -> None:
+    first = grid(4, 5, 6)
+    found = best(similarities=similarities(first=first, second=first))
+    np.testing.assert_array_equal(found.places, np.arange(20))
+    np.testing.assert_allclose(found.cosines, 1)
+
+
+def test_the_best_match_is_the_highest_and_the_first_of_equals() -> None:
+    found = best(similarities=[[0.1, 0.7, 0.7], [-0.2, -0.9, -0.3]])
+    np.testing.assert_array_equal(found.places, [1, 0])
+    np.testing.assert_array_equal(found.cosines, [0.7, -0.2])
+
+
+def test_a_small_grid_is_only_brought_to_length_1() -> None:
+    first = grid(MOST, 3, 4)
+    np.testing.assert_allclose(reduced(grid=first), first / np.linalg.norm(first, axis=2, keepdims=True), atol=1e-12)
+
+
+def test_a_grid_is_reduced_to_means_of_unit_tokens() -> None:
+    first = grid(4, 6, 3)
+    unit = first / np.linalg.norm(first, axis=2, keepdims=True)
+    expected = unit.reshape(2, 2, 2, 3, 3).mean(axis=(1, 3))
+    np.testing.assert_allclose(reduced(grid=first, most=2), expected, atol=1e-12)
+    np.testing.assert_allclose(reduced(grid=first, most=1)[0, 0], unit.mean(axis=(0, 1)), atol=1e-12)
+
+
+def test_a_patch_between_two_new_ones_counts_in_both_by_its_parts() -> None:
+    """Three patches into two: the middle one by halves."""
+    first = np.eye(3)[None]
+    np.testing.assert_allclose(reduced(grid=first, most=2)[0], [[2 / 3, 1 / 3, 0], [0, 1 / 3, 2 / 3]], atol=1e-12)
+
+
+@pytest.mark.parametrize("side", [15, 16, 17, 24, 27, 32, 37, 64])
+def test_new_patches_lie_where_the_old_ones_did(side: int) -> None:
+    """Directions that turn evenly across still do so at the new patches' centres, to an eighth of an old one."""
+    turn = (np.arange(side) + 0.5) / side
+    first = np.stack([np.cos(turn), np.sin(turn)], axis=-1)[None].repeat(3, axis=0)
+    found = reduced(grid=first)
+    new = min(side, MOST)
+    assert found.shape == (3, new, 2)
+    np.testing.assert_allclose(
+        np.arctan2(found[1, :, 1], found[1, :, 0]), (np.arange(new) + 0.5) / new, atol=1 / (8 * side)
+    )
+
+
+def test_equal_patches_stay_what_they_are() -> None:
+    found = reduced(grid=np.full((40, 23, 4), 3.0))
+    assert found.shape == (16, 16, 4)
+    np.testing.assert_allclose(found, 0.5, atol=1e-12)
+
+
+def test_contrast_is_the_rank_among_all_pairs() -> None:
+    """Reference: scipy's mean ranks, brought to 0..1."""
+    values = np.round(grid(9, 12), 1)  # with ties
+    expected = (rankdata(values).reshape(values.shape) - 1) / (values.size - 1)
+    np.testing.assert_allclose(contrast(similarities=values), expected, atol=1e-12)
+    assert contrast(similarities=values).min() >= 0
+    np.testing.assert_array_equal(contrast(similarities=[[0.2, 0.9], [0.5, 0.3]]), np.array([[0, 3], [2, 1]]) / 3)
+
+
+def test_contrast_knows_no_scale_and_no_side() -> None:
+    values = grid(5, 8)
+    found = contrast(similarities=values)
+    np.testing.assert_allclose(contrast(similarities=values * 0.01 + 0.95), found, atol=1e-12)
+    np.testing.assert_allclose(contrast(similarities=values.T), found.T, atol=1e-12)
+    np.testing.assert_allclose(contrast(similarities=values[0]), (rankdata(values[0]) - 1) / 7, atol=1e-12)
+
+
+def test_where_all_are_alike_nothing_stands_out() -> None:
+    np.testing.assert_array_equal(contrast(similarities=np.full((3, 4), 0.97)), np.full((3, 4), 0.5))
+    np.testing.assert_array_equal(contrast(similarities=[[0.3]]), [[0.5]])
+
+
+@pytest.mark.parametrize("bad", [np.zeros((2, 3)), np.zeros((0, 3, 4)), np.full((2, 2, 2), np.nan)])
+def test_what_is_no_grid_is_refused(bad: np.ndarray) -> None:
+    with pytest.raises(BadInput, match="grid of patches"):
+        similarities(first=bad, second=np.ones((2, 2, 4)))
+    with pytest.raises(BadInput, match="grid of patches"):
+        reduced(grid=bad)
+
+
+def test_other_input_without_an_answer() -> None:
+    with pytest.raises(BadInput, match="5 and of 4 numbers"):
+        similarities(first=grid(2, 2, 5), second=grid(2, 2, 4))
+    with pytest.raises(BadInput, match="at least one row"):
+        reduced(grid=grid(2, 2, 5), most=0)
+    for empty in (np.zeros((0, 3)), np.zeros((3, 0)), np.zeros(3), [[np.nan]]):
+        with pytest.raises(BadInput, match="Matches"):
+            best(similarities=empty)
+    for empty in (np.zeros((0, 3)), [[np.inf]]):
+        with pytest.raises(BadInput, match="Ranks"):
+            contrast(similarities=empty)

@@ -1,0 +1,106 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from compute.analysis.correlation import correlate
+from compute.analysis.maps.projection import _placeable, _start, nan_distances, project_models, project_tasks
+from compute.types import BadInput, Undefined
+
+NAN = np.nan
+
+
+@pytest.fixture(scope="module")
+def grouped():
+    """30 models in 3 groups over 24 tasks in 2 kinds, with gaps."""
+    rng = np.random.default_rng(0)
+    group, kind = np.repeat([0, 1, 2], 10), np.repeat([0, 1], 12)
+    levels = 4 * rng.normal(size=(3, 24))
+    skills = rng.normal(size=(30, 2))
+    scores = levels[group] + skills[:, kind] * 2 + 0.3 * rng.normal(size=(30, 24))
+    scores[rng.random(scores.shape) < 0.05] = NAN
+    return scores, group, kind
+
+
+def test_importing_the_package_loads_neither_umap_nor_sklearn():
+    modules = "bootstrap, correlation, lite, maps, ranking, ties, uncertainty"
+    code = (
+        f"import sys; from compute.analysis import {modules}; from compute.analysis.lite import search, selection; "
+        "from compute.analysis.maps import projection; print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "compute.analysis.maps.projection" in loaded
+    assert not loaded & {"umap", "sklearn", "numba", "torch", "pandas"}
+
+
+def test_distances_against_sklearn():
+    pairwise = pytest.importorskip("sklearn.metrics.pairwise")
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(12, 7))
+    x[rng.random(x.shape) < 0.4] = NAN
+    x[5] = NAN
+    assert_allclose(nan_distances(rows=x), pairwise.nan_euclidean_distances(x), atol=1e-7)
+
+
+def test_rows_without_common_ground_go_first():
+    x = np.array([[1, NAN, 2], [2, NAN, 1], [NAN, 3, NAN], [1, 1, NAN], [NAN, NAN, NAN]])
+    placed = _placeable(nan_distances(rows=x))
+    assert_array_equal(placed, [True, True, False, True, False])
+
+
+def test_start_of_points_in_a_plane_keeps_their_shape():
+    xy = np.random.default_rng(2).normal(size=(9, 2)) * [3, 1]
+    start = _start(nan_distances(rows=xy)).astype(float)
+    centred = xy - xy.mean(axis=0)
+    axes = np.linalg.svd(centred, full_matrices=False)[2]
+    wanted = centred @ axes.T
+    for axis in range(2):
+        assert_allclose(abs(np.corrcoef(start[:, axis], wanted[:, axis])[0, 1]), 1, atol=1e-6)
+        assert_allclose([start[:, axis].min(), start[:, axis].max()], [0, 10], atol=1e-5)
+
+
+def test_maps_are_repeatable_and_find_the_groups(grouped):
+    scores, group, kind = grouped
+    first = project_models(scores=scores, seed=7, n_neighbors=6)
+    again = project_models(scores=scores, seed=7, n_neighbors=6)
+    assert_array_equal(first.xy, again.xy)
+    assert first.placed.all() and first.trustworthiness > 0.8
+    assert first.settings["seed"] == 7 and {"umap-learn", "scikit-learn", "n_neighbors"} <= set(first.settings)
+    for g in range(3):
+        assert len(set(first.labels[group == g])) == 1
+    r = correlate(scores=scores, method="spearman").r
+    tasks = project_tasks(correlation=r, seed=7, n_neighbors=5)
+    assert tasks.xy.shape == (24, 2) and np.isfinite(tasks.xy).all()
+    assert tasks.labels.shape == (24,) and 0 < tasks.trustworthiness <= 1
+
+
+def test_what_cannot_be_placed_is_left_off_the_map(grouped):
+    scores, _, _ = grouped
+    bare = scores[:8].copy()
+    bare[3] = NAN
+    found = project_models(scores=bare, n_neighbors=50)
+    assert not found.placed[3] and np.isnan(found.xy[3]).all() and found.labels[3] == -1
+    assert found.settings["n_neighbors"] == 6
+    assert np.isfinite(np.delete(found.xy, 3, axis=0)).all()
+
+
+def test_units_do_not_matter(grouped):
+    scores, _, _ = grouped
+    unit = np.where(np.arange(24) % 2, -1000.0, 1.0)
+    a, b = (project_models(scores=s, n_neighbors=6) for s in (scores[:12], scores[:12] * unit))
+    assert_allclose(a.trustworthiness, b.trustworthiness, atol=0.02)
+
+
+def test_bad_or_too_little_input_is_refused(grouped):
+    scores, _, _ = grouped
+    with pytest.raises(Undefined, match="Only 4 models"):
+        project_models(scores=scores[:4])
+    with pytest.raises(Undefined, match="Only 0 tasks"):
+        project_tasks(correlation=np.full((6, 6), NAN))
+    with pytest.raises(BadInput, match="n_neighbors"):
+        project_models(scores=scores, n_neighbors=1)
+    with pytest.raises(BadInput, match="square"):
+        project_tasks(correlation=np.ones((3, 4)))

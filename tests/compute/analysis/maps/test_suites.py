@@ -1,0 +1,58 @@
+"""What a map is made of and how it is named; the projection itself is tested beside it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from compute.analysis.maps.suites import COLUMNS, Recipe, lines, project
+from compute.analysis.suite import SuiteScores
+from compute.types import BadInput
+
+
+def test_shipped_suites_have_a_short_name() -> None:
+    assert Recipe(noun="models", suites=("unisim-core", "unisim-ood")).kind == "models:unisim"
+    assert Recipe().kind == "tasks:mieb"
+    assert Recipe(suites=("mieb", "pairbench")).kind == "tasks:mieb+pairbench"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"noun": "dogs"}, {"origin": "guessed"}, {"suites": ()}, {"n_neighbors": 1}, {"min_dist": 2.0}, {"seed": -1}],
+)
+def test_a_recipe_that_makes_no_map_is_refused(wrong: dict) -> None:
+    with pytest.raises(BadInput):
+        Recipe(**wrong)
+
+
+def test_a_map_says_how_it_was_made_and_leaves_out_what_has_no_place() -> None:
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(9, 1)) + rng.normal(size=(9, 12))
+    values[8] = np.nan
+    scores = SuiteScores(
+        suite="made-up",
+        aggregate="task-mean",
+        models=tuple(f"m{place}" for place in range(9)),
+        origins=("computed",) * 9,
+        tasks=tuple(f"t{place}" for place in range(12)),
+        titles=("T",) * 12,
+        categories=("A",),
+        codes=np.zeros(12, int),
+        higher=np.ones(12, bool),
+        values=values,
+        printed=np.full((9, 1), np.nan),
+        hours=np.full(12, np.nan),
+    )
+    stages: list[str] = []
+    recipe = Recipe(noun="models", suites=("made-up",), origin="computed", seed=7)
+    frame = project([scores], recipe, progress=stages.append)
+    assert tuple(frame.columns) == COLUMNS
+    assert list(frame["key"]) == [f"m{place}" for place in range(8)]
+    settings = json.loads(frame["settings"].iloc[0])
+    assert (settings["seed"], settings["points"], settings["left_out"], settings["from"]) == (7, 8, 1, 12)
+    assert settings["origin"] == "computed" and 0 <= settings["trustworthiness"] <= 1 and settings["umap-learn"]
+    assert stages == ["loading UMAP", "placing 9 models"]
+    assert frame.equals(project([scores], recipe))
+    assert "8 points, 1 left out" in next(lines(frame))

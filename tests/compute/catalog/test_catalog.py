@@ -1,0 +1,189 @@
+"""The catalogue: every row's metadata, and what a wrong row is told."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from compute.catalog import catalog as catalogs
+from compute.catalog.catalog import CATALOG, shipped
+from compute.cli.listing import NOUNS, lines
+from compute.types import OF_FRAMES, BadInput, Metric, Model, Suite, Task, UnknownKey
+
+KEY = re.compile(r"[a-z0-9][a-z0-9._/+-]*")
+PROCEDURES = {
+    "choice",
+    "odd_one_out",
+    "retrieval",
+    "probe",
+    "zero_shot",
+    "clustering",
+    "sts",
+    "matching",
+    "multiple_choice",
+    "judging",
+    "frechet",
+    "ranking",
+}
+MODALITIES = {"image", "text", "video", "audio", "image_text"}
+CATALOGUE = shipped()
+
+
+@pytest.mark.parametrize("model", CATALOGUE.models, ids=lambda model: model.key)
+def test_model(model: Model) -> None:
+    assert KEY.fullmatch(model.key) and model.title.strip() == model.title != ""
+    assert model.parameters_m is None or 0.01 < model.parameters_m < 2_000_000
+    assert model.embed_dim is None or 16 <= model.embed_dim <= 20000
+    assert model.image_size is None or 8 <= model.image_size <= 4096
+    assert model.released == "" or date(2010, 1, 1) < date.fromisoformat(model.released) < date(2030, 1, 1)
+    assert set(model.modalities) <= MODALITIES
+    assert model.weights == "" or re.fullmatch(r"[\w.-]+/[\w.-]+", model.weights)
+    assert len(set(model.trained_on)) == len(model.trained_on)
+    json.dumps(model.options)
+
+
+@pytest.mark.parametrize("task", CATALOGUE.tasks, ids=lambda task: task.key)
+def test_task(task: Task) -> None:
+    assert KEY.fullmatch(task.key) and task.key.startswith(f"{task.benchmark}/") and task.title
+    assert task.category and task.metrics and task.subsets and len(set(task.subsets)) == len(task.subsets)
+    assert task.procedure in PROCEDURES
+    assert task.n_items is None or task.n_items > 0
+    metric = CATALOGUE.metric(task.metrics[0])
+    if task.chance is not None:
+        assert 0 <= task.chance < 1 and metric.lower is not None and metric.lower <= task.chance
+    suites = {suite.key: suite for suite in CATALOGUE.suites}
+    assert all(suites[key].benchmark == task.benchmark for key in task.suites)
+
+
+@pytest.mark.parametrize("metric", CATALOGUE.metrics, ids=lambda metric: metric.key)
+def test_metric(metric: Metric) -> None:
+    assert re.fullmatch(r"[a-z0-9_]+", metric.key) and metric.title
+    assert metric.scale > 0 and 0 <= metric.digits <= 6
+    if metric.lower is not None and metric.upper is not None:
+        assert metric.lower < metric.upper
+    if metric.proportion:
+        assert (metric.lower, metric.upper) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("suite", CATALOGUE.suites, ids=lambda suite: suite.key)
+def test_suite(suite: Suite) -> None:
+    tasks = [task for task in CATALOGUE.tasks if suite.key in task.suites]
+    assert tasks and suite.title and suite.description and 0 <= suite.minimum_coverage <= 1
+    assert suite.minimum_coverage > 0 or suite.aggregate == "human"
+
+
+def test_suites_have_the_sizes_the_papers_state() -> None:
+    """MIEB section 3: 130 tasks, 51 in the lite version; UniSim-Bench tables 2 and 3: 4 and 3 kinds of task."""
+    sizes = {suite.key: sum(suite.key in task.suites for task in CATALOGUE.tasks) for suite in CATALOGUE.suites}
+    assert (sizes["mieb"], sizes["mieb-lite"]) == (130, 51)
+    lite = {task.key for task in CATALOGUE.tasks if "mieb-lite" in task.suites}
+    assert lite <= {task.key for task in CATALOGUE.tasks if "mieb" in task.suites}
+    assert len({task.category for task in CATALOGUE.tasks if "unisim-core" in task.suites}) == 4
+    assert len({task.category for task in CATALOGUE.tasks if "unisim-ood" in task.suites}) == 3
+
+
+def test_an_unknown_key_is_told_the_nearest() -> None:
+    with pytest.raises(UnknownKey, match="Did you mean 'openai/clip-vit-large-patch14'"):
+        CATALOGUE.model("openai/clip-vit-large-pach14")
+    with pytest.raises(UnknownKey, match="list suites"):
+        CATALOGUE.suite("nothing-like-it-at-all-0")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(CATALOG, tmp_path / "catalog"))
+
+
+def with_cell(folder: Path, name: str, column: str, text: str) -> None:
+    """Writes `text` into the first row's cell of a column."""
+    frame = catalogs.read_csv(folder / name)
+    frame.loc[0, column] = text
+    frame.to_csv(folder / name, index=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "text", "said"),
+    [
+        ("models.csv", "kind", "oracle", "kind"),
+        ("models.csv", "parameters_m", "many", "parameters_m is 'many'"),
+        ("models.csv", "parameters_m", "inf", "parameters_m"),
+        ("models.csv", "open_weights", "perhaps", "open_weights"),
+        ("models.csv", "options", "{", "options is not JSON"),
+        ("models.csv", "abilities", "fly", "abilities"),
+        ("models.csv", "trained_on", "nowhere", "trained_on"),
+        ("models.csv", "group", "odd", "group"),
+        ("tasks.csv", "benchmark", "none", "benchmark"),
+        ("tasks.csv", "metrics", "joy", "metrics"),
+        ("tasks.csv", "suites", "none", "suites"),
+        ("tasks.csv", "dataset", "none", "dataset"),
+        ("tasks.csv", "chance", "half", "chance is 'half'"),
+        ("tasks.csv", "n_items", "nan", "n_items"),
+        ("suites.csv", "aggregate", "vote", "aggregate"),
+        ("suites.csv", "benchmark", "none", "benchmark"),
+        ("suites.csv", "baselines", "nobody", "baselines"),
+        ("aliases.csv", "model", "nobody", "nobody"),
+        ("mieb_tasks.csv", "main_score", "joy", "main_score"),
+        ("mieb_tasks.csv", "abstask_type", "AbsTaskJoy", "abstask_type"),
+    ],
+)
+def test_a_wrong_cell_is_named(folder: Path, name: str, column: str, text: str, said: str) -> None:
+    with_cell(folder, name, column, text)
+    with pytest.raises(BadInput, match=re.escape(said)) as caught:
+        catalogs.load(folder)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["models", "tasks", "suites", "benchmarks", "datasets", "aliases", "mieb_tasks"])
+@pytest.mark.parametrize("harm", ["no column", "no file", "no text", "empty"])
+def test_a_file_that_cannot_be_read_is_named(folder: Path, name: str, harm: str) -> None:
+    path = folder / f"{name}.csv"
+    changes: dict[str, Callable[[], object]] = {
+        "no column": lambda: path.write_text(path.read_text().replace(",", ",un", 1)),
+        "no file": path.unlink,
+        "no text": lambda: path.write_bytes(b"\xff\xfe\x81"),
+        "empty": lambda: path.write_text(""),
+    }
+    changes[harm]()
+    with pytest.raises(BadInput, match=f"{name}\\.csv") as caught:
+        catalogs.load(folder)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_key_listed_twice_is_named(folder: Path) -> None:
+    frame = catalogs.read_csv(folder / "models.csv")
+    frame.loc[1, "key"] = frame.loc[0, "key"]
+    frame.to_csv(folder / "models.csv", index=False)
+    with pytest.raises(BadInput, match="listed twice"):
+        catalogs.load(folder)
+
+
+@pytest.mark.parametrize("noun", [noun for noun in NOUNS if noun != "options"])
+def test_list_has_one_line_a_row(noun: str) -> None:
+    found = list(lines(CATALOGUE, noun=noun))
+    assert len(found) == len(getattr(CATALOGUE, noun))
+    assert all("\n" not in line and "None" not in line for line in found)
+
+
+def test_options_are_listed_with_their_values_and_owners() -> None:
+    found = {line.split()[0]: line for line in lines(CATALOGUE, noun="options")}
+    assert "prompt, clip-iqa, clip-iqa-tempered  (choice)" in found["quality"]
+    assert found["alternatives"].endswith("(unisim/hpdv2)") and "mieb/gtsrbzeroshot" in found["prompts"]
+
+
+def test_list_of_something_else_is_refused() -> None:
+    with pytest.raises(BadInput, match="Choose from"):
+        list(lines(CATALOGUE, noun="opinions"))
+
+
+def test_frames_of_videos_are_no_independent_items() -> None:
+    for key in OF_FRAMES:
+        task = shipped().task(key)
+        assert task.n_items and task.independent_items is None
+    assert shipped().task("mieb/stl10").independent_items == shipped().task("mieb/stl10").n_items
+    assert shipped().task("mieb/xm3600t2iretrieval").independent_items is None  # several languages

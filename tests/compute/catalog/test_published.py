@@ -1,0 +1,163 @@
+"""Printed tables as runs and scores: digits kept, blanks explained, wrong cells named."""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from compute.catalog import published
+from compute.catalog.catalog import shipped
+from compute.catalog.published import DASH, NOT_PRINTED, NOT_READABLE, PUBLISHED
+from compute.types import BadInput
+
+FIGURES = published.load(shipped())
+TABLES = published.read_csv(PUBLISHED / "tables.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("85.1", 85.1), ("80.87%", 80.87), ("00.40", 0.4), ("−3.2", -3.2), ("-3", -3), (" 7 ", 7), ("+1", 1)],
+)
+def test_a_printed_number(text: str, value: float) -> None:
+    assert published.number(text) == value
+
+
+@pytest.mark.parametrize("text", ["", DASH, "  "])
+def test_no_number_is_nan(text: str) -> None:
+    assert math.isnan(published.number(text))
+
+
+@pytest.mark.parametrize("text", ["85,1", "1e3", "nan", "inf", "8 5", "85.1*", "--", "0x10", "85.1±2", "%", "."])
+def test_what_is_no_printed_number_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match="not a printed number"):
+        published.number(text)
+
+
+def test_every_run_and_score_resolves() -> None:
+    catalog = shipped()
+    sources = set(TABLES["source"])
+    runs = {run.id: run for run in FIGURES.runs}
+    assert len(runs) == len(FIGURES.runs) > 1000
+    for run in FIGURES.runs:
+        catalog.model(run.model), catalog.task(run.task)
+        assert run.origin == "published" and run.source in sources and run.status == "complete"
+    for score in FIGURES.scores:
+        metric = catalog.metric(score.metric)
+        assert score.run in runs and math.isfinite(score.value) and score.printed
+        if metric.proportion:
+            assert 0 <= score.value <= 1, score
+        if score.stderr is not None:
+            assert score.n and score.stderr == pytest.approx(
+                math.sqrt(score.value * (1 - score.value) / score.n), abs=1e-9
+            )
+    assert set(runs) == {score.run for score in FIGURES.scores}, "a run without a score"
+
+
+def test_every_score_is_what_is_printed_times_its_scale() -> None:
+    columns = published.read_csv(PUBLISHED / "columns.csv")
+    scales = {"0.01": 0.01, "1": 1.0}
+    assert set(columns[columns.role == "score"]["scale"]) <= set(scales)
+    for score in FIGURES.scores:
+        printed = published.number(score.printed)
+        assert score.value in (pytest.approx(printed), pytest.approx(printed / 100)), score
+
+
+def test_one_figure_of_a_cell_is_the_one_shown() -> None:
+    """Where two tables of a paper disagree both are kept, one of them as the main one."""
+    main = {}
+    for run in FIGURES.runs:
+        if run.main:
+            for score in (score for score in BY_RUN[run.id]):
+                key = (run.model, run.task, score.subset, score.metric)
+                assert key not in main, f"{run.id} and {main[key]}"
+                main[key] = run.id
+    others = [run for run in FIGURES.runs if not run.main]
+    assert others
+    for run in others:
+        assert any((run.model, run.task, score.subset, score.metric) in main for score in BY_RUN[run.id])
+
+
+BY_RUN: dict[str, list] = {}
+for _score in FIGURES.scores:
+    BY_RUN.setdefault(_score.run, []).append(_score)
+
+
+def test_a_gap_says_whether_the_paper_or_our_text_lacks_it() -> None:
+    assert {gap.reason for gap in FIGURES.gaps} <= {NOT_PRINTED, NOT_READABLE}
+    assert FIGURES.gaps
+
+
+@pytest.mark.parametrize("path", sorted(PUBLISHED.glob("*-table-*.csv")), ids=lambda path: path.stem)
+def test_a_table_holds_text_as_printed(path: Path) -> None:
+    frame = published.read_table(path.stem)
+    assert frame.columns.is_unique and len(frame) and path.stem in set(TABLES["key"])
+    assert (
+        not frame.map(lambda cell: bool(re.search(r"[*_`$\\]|\s$|^\s|±", cell)))
+        .drop(columns=["model"])
+        .to_numpy()
+        .any()
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(PUBLISHED, tmp_path / "published"))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "said"),
+    [
+        ("unisim-table-2.csv", "85.1", "85,1x", "unisim-table-2.csv"),
+        ("unisim-table-2.csv", "NIGHTS", "DAYS", "'NIGHTS'"),
+        ("unisim-table-2.csv", "CLIP ViT-B/32", "CLIP Vit-B32", "aliases.csv"),
+        ("columns.csv", "unisim/nights", "unisim/days", "unisim/days"),
+        ("columns.csv", ",accuracy,", ",joy,", "joy"),
+        ("tables.csv", "role", "rolle", "'role'"),
+    ],
+)
+def test_a_wrong_cell_is_named(folder: Path, name: str, old: str, new: str, said: str) -> None:
+    path = folder / name
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, f'"{new}"' if "," in new and old != ",accuracy," else new, 1), encoding="utf-8")
+    with pytest.raises(Exception) as caught:
+        published.load(shipped(), folder=folder)
+    assert type(caught.value).__name__ in ("BadInput", "UnknownKey") and said in str(caught.value)
+
+
+def test_a_row_printed_twice_is_named(folder: Path) -> None:
+    path = folder / "unisim-table-2.csv"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([*lines, lines[1]]) + "\n", encoding="utf-8")
+    with pytest.raises(BadInput, match="twice"):
+        published.load(shipped(), folder=folder)
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "said"),
+    [
+        ("table", "mieb-table-99", "mieb-table-99"),
+        ("column", "Joy", "'Joy'"),
+        ("tasks", "many", "tasks is 'many'"),
+        ("tasks", "0", "tasks is '0'"),
+        ("group", "Nobody's", "group"),
+    ],
+)
+def test_a_wrong_rule_of_averages_is_named(folder: Path, column: str, text: str, said: str) -> None:
+    path = folder / "averages.csv"
+    frame = published.read_csv(path)
+    frame.loc[0, column] = text
+    frame.to_csv(path, index=False)
+    with pytest.raises(BadInput, match=said):
+        published.averages(shipped(), folder=folder)
+
+
+def test_averages_lie_between_nothing_and_all() -> None:
+    found = published.averages(shipped())
+    assert len(found) > 100
+    assert all(0 <= average.value <= 1 and average.tasks > 0 and average.printed for average in found)
+    assert len({(average.suite, average.category, average.model) for average in found}) == len(found)

@@ -1,0 +1,195 @@
+"""Files of every kind drawn here become the RGB they should; damaged and too large ones are refused."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import struct
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from compute.content.decoding import checked, decode, opened
+from compute.types import BadInput
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def picture(*, width: int = 24, height: int = 16, seed: int = 0) -> Image.Image:
+    """Smooth colours, so that lossy formats stay near."""
+    small = np.random.default_rng(seed).integers(0, 256, (3, 4, 3), dtype=np.uint8)
+    return Image.fromarray(small).resize((width, height), Image.Resampling.BICUBIC)
+
+
+def saved(image: Image.Image, kind: str, **options: object) -> bytes:
+    held = io.BytesIO()
+    image.save(held, kind, **options)
+    return held.getvalue()
+
+
+def apart(one: Image.Image, other: Image.Image) -> int:
+    return int(np.abs(np.asarray(one, dtype=int) - np.asarray(other, dtype=int)).max())
+
+
+def chunk(kind: bytes, body: bytes) -> bytes:
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+def png_header(width: int, height: int) -> bytes:
+    """A PNG that states a size and holds no pixels."""
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize("kind", ["PNG", "BMP", "TIFF", "PPM", "WEBP"])
+def test_lossless_formats_keep_every_pixel(kind: str) -> None:
+    image = picture()
+    found = decode(saved(image, kind, **({"lossless": True} if kind == "WEBP" else {})))
+    assert found.mode == "RGB"
+    assert apart(found, image) == 0
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "GIF", "JPEG2000", "AVIF"])
+def test_lossy_formats_are_near(kind: str) -> None:
+    assert apart(decode(saved(picture(), kind)), picture()) < 60
+
+
+def test_the_first_frame_of_an_animation() -> None:
+    frames = [picture(seed=seed).quantize(32) for seed in range(3)]
+    data = saved(frames[0], "GIF", save_all=True, append_images=frames[1:])
+    assert apart(decode(data), frames[0].convert("RGB")) == 0
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_orientation_is_applied(orientation: int) -> None:
+    """Reference: the eight cases of the EXIF standard, undone by hand with numpy."""
+    image = picture()
+    stored = np.asarray(image)
+    shown = {
+        1: stored,
+        2: stored[:, ::-1],
+        3: stored[::-1, ::-1],
+        4: stored[::-1],
+        5: stored.swapaxes(0, 1),
+        6: np.rot90(stored, -1),
+        7: stored[::-1, ::-1].swapaxes(0, 1),
+        8: np.rot90(stored),
+    }
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    assert np.array_equal(np.asarray(decode(saved(image, "PNG", exif=exif))), shown[orientation])
+
+
+@pytest.mark.filterwarnings("ignore:Corrupt EXIF")
+def test_a_broken_exif_block_does_not_spoil_the_picture() -> None:
+    data = saved(picture(), "JPEG", exif=b"Exif\x00\x00MM\x00*\x00\x00\xff\xff broken")
+    assert decode(data).size == (24, 16)
+
+
+def test_transparency_is_dropped_and_its_colours_stay() -> None:
+    image = picture()
+    clear = image.copy()
+    clear.putalpha(0)
+    assert apart(decode(saved(clear, "PNG")), image) == 0
+    grey = image.convert("L")
+    pair = Image.merge("LA", (grey, Image.new("L", grey.size, 7)))
+    assert apart(decode(saved(pair, "PNG")), grey.convert("RGB")) == 0
+
+
+def test_palettes_are_looked_up(recwarn: pytest.WarningsRecorder) -> None:
+    few = picture().quantize(16)
+    assert apart(decode(saved(few, "PNG")), few.convert("RGB")) == 0
+    assert apart(decode(saved(few, "PNG", transparency=bytes(range(16)))), few.convert("RGB")) == 0
+    assert not recwarn.list
+
+
+def test_one_bit_and_cmyk() -> None:
+    bits = picture().convert("1")
+    assert apart(decode(saved(bits, "PNG")), bits.convert("RGB")) == 0
+    inks = Image.new("CMYK", (8, 8), (255, 0, 0, 0))
+    assert decode(saved(inks, "TIFF")).getpixel((3, 3)) == (0, 255, 255)
+    assert decode(saved(inks, "JPEG")).getpixel((3, 3))[0] < 10
+
+
+def test_deep_greys_are_scaled_not_clipped() -> None:
+    deep = np.array([[0, 257, 32768, 65535]], dtype=np.uint16)
+    for kind in ("PNG", "TIFF"):
+        assert np.asarray(decode(saved(Image.fromarray(deep), kind)))[0, :, 0].tolist() == [0, 1, 128, 255]
+
+
+def test_pixels_without_a_stated_range_are_refused() -> None:
+    for values in (np.ones((2, 2), np.float32), np.full((2, 2), 70000, np.int32)):
+        with pytest.raises(BadInput, match="no stated range"):
+            decode(saved(Image.fromarray(values), "TIFF"))
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
+def test_a_truncated_file_is_refused(kind: str) -> None:
+    data = saved(picture(width=200, height=200), kind)
+    with pytest.raises(BadInput, match="damaged|not an image"):
+        decode(data[: len(data) // 2])
+
+
+@pytest.mark.parametrize("data", [b"", b"hello", b"\x89PNG\r\n\x1a\n", b"%!PS-Adobe-3.0 EPSF-3.0\n"])
+def test_what_is_no_image_is_refused(data: bytes) -> None:
+    with pytest.raises(BadInput):
+        decode(data)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning:PIL.TiffImagePlugin")
+def test_cut_and_flipped_files_never_raise_anything_else() -> None:
+    draw = np.random.default_rng(3)
+    for kind in ("JPEG", "PNG", "GIF", "WEBP", "TIFF"):
+        data = saved(picture(width=60, height=40), kind)
+        for _ in range(40):
+            broken = bytearray(data[: int(draw.integers(1, len(data) + 1))])
+            for place in draw.integers(0, len(broken), 6):
+                broken[place] ^= int(draw.integers(1, 256))
+            with contextlib.suppress(BadInput):
+                assert decode(bytes(broken)).mode == "RGB"
+
+
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
+@pytest.mark.parametrize("size", [(8000, 8001), (20000, 20000)])
+def test_the_limit_is_read_from_the_header(size: tuple[int, int]) -> None:
+    with pytest.raises(BadInput, match="more than 64 megapixels"):
+        opened(png_header(*size))
+
+
+def test_the_limit_itself_is_allowed() -> None:
+    assert opened(png_header(8000, 8000)).size == (8000, 8000)
+
+
+def test_thirty_megapixels_in_bounded_memory() -> None:
+    """A process of its own decodes a 30-megapixel JPEG that lies on its side: under 12 bytes a pixel above the rest."""
+    code = """
+import io, resource, sys
+from PIL import Image
+from compute.decoding import decode
+held = io.BytesIO()
+Image.linear_gradient("L").resize((60, 50)).save(held, "PNG")
+decode(held.getvalue())
+data = sys.stdin.buffer.read()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(decode(data).size, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    data = saved(Image.new("RGB", (6000, 5000), (9, 99, 199)), "JPEG", exif=exif)
+    ended = subprocess.run([sys.executable, "-c", code], input=data, capture_output=True, timeout=60, cwd=ROOT)
+    assert ended.returncode == 0, ended.stderr.decode()
+    size, kilobytes = ended.stdout.decode().rsplit(" ", 1)
+    assert size == "(5000, 6000)"
+    assert int(kilobytes) * 1024 < 12 * 30_000_000
+
+
+def test_texts() -> None:
+    assert checked(" a cat ") == " a cat "
+    for wrong in ("", " \n\t", None):
+        with pytest.raises(BadInput):
+            checked(wrong)

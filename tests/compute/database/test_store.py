@@ -1,0 +1,271 @@
+"""The database as a contract: tables, columns, keys, whole replacement, readers beside a writer."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import pytest
+
+from compute.database import store
+from compute.types import DatabaseError, Run, Score
+
+# What other programs may rely on; the schema may hold more.
+CONTRACT = {
+    "benchmarks": "key title paper url description",
+    "suites": "key title benchmark aggregate",
+    "suite_tasks": "suite task",
+    "models": "key title kind family adapter weights revision abilities parameters_m embed_dim image_size modalities "
+    "open_weights license released trained_on options",
+    "tasks": "key title benchmark category dataset revision split subsets procedure metrics chance n_items modalities "
+    "languages license notes",
+    "metrics": "key title higher_is_better lower upper unit",
+    "runs": "id model task procedure origin source settings fingerprint code seed dtype device seconds started "
+    "status error",
+    "scores": "run subset metric value n stderr printed",
+    "items": "run item",
+    "projections": "kind key x y settings",
+    "claims": "paper claim where printed recomputed verdict note",
+}
+VIEW = [
+    "benchmark",
+    "suite",
+    "category",
+    "task",
+    "model",
+    "subset",
+    "metric",
+    "value",
+    "stderr",
+    "n",
+    "origin",
+    "source",
+    "printed",
+]
+
+
+def frames(**changes: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The smallest database with one score."""
+    return {
+        "benchmarks": pd.DataFrame([{"key": "b", "title": "B"}]),
+        "suites": pd.DataFrame(
+            [
+                {
+                    "key": key,
+                    "title": key,
+                    "benchmark": "b",
+                    "aggregate": "task-mean",
+                    "minimum_coverage": 1.0,
+                    "position": place,
+                }
+                for place, key in enumerate(("s", "t"))
+            ]
+        ),
+        "metrics": pd.DataFrame(
+            [
+                {
+                    "key": "accuracy",
+                    "title": "Accuracy",
+                    "higher_is_better": True,
+                    "scale": 100.0,
+                    "digits": 1,
+                    "proportion": True,
+                }
+            ]
+        ),
+        "models": pd.DataFrame([{"key": "m", "title": "M", "kind": "encoder"}]),
+        "tasks": pd.DataFrame(
+            [{"key": "b/t", "title": "T", "benchmark": "b", "category": "c", "ranked": True, "position": 0}]
+        ),
+        "suite_tasks": pd.DataFrame([{"suite": "t", "task": "b/t"}, {"suite": "s", "task": "b/t"}]),
+        "runs": store.frame([Run(id="r", model="m", task="b/t", source="Table 1")]),
+        "scores": store.frame([Score(run="r", subset="default", metric="accuracy", value=0.5, printed="50.0")]),
+    } | changes
+
+
+def test_every_table_and_column_of_the_contract_is_there(database: Path) -> None:
+    with store.connect(database) as connection:
+        for table, columns in CONTRACT.items():
+            found = [row[0] for row in connection.execute(f"DESCRIBE {table}").fetchall()]
+            assert set(columns.split()) <= set(found), table
+        types = {row[0]: row[1] for row in connection.execute("DESCRIBE models").fetchall()}
+        assert {types[name] for name in ("abilities", "modalities", "trained_on")} == {"VARCHAR[]"}
+        value = {row[0]: row for row in connection.execute("DESCRIBE scores").fetchall()}["value"]
+        assert (value[1], value[2]) == ("DOUBLE", "NO")
+
+
+def test_the_view_has_exactly_its_columns_and_one_row_a_score(database: Path) -> None:
+    with store.connect(database) as connection:
+        assert [row[0] for row in connection.execute("DESCRIBE leaderboard_scores").fetchall()] == VIEW
+        (scores,) = connection.execute("SELECT count(*) FROM scores").fetchone()
+        (rows,) = connection.execute("SELECT count(*) FROM leaderboard_scores").fetchone()
+        assert rows == scores > 5000
+        assert connection.execute("SELECT count(*) FROM leaderboard_scores WHERE NOT isfinite(value)").fetchone() == (
+            0,
+        )
+        benchmarks = connection.execute("SELECT DISTINCT benchmark FROM leaderboard_scores ORDER BY 1").fetchall()
+        assert {"unisim", "pairbench", "mieb", "cfred"} <= {row[0] for row in benchmarks}
+        assert (
+            connection.execute("""SELECT value, printed, source FROM leaderboard_scores WHERE task = 'unisim/nights'
+                                     AND origin = 'published' AND source = 'UniSim-Bench Table 2' AND printed <> ''
+                                     AND abs(value * 100 - CAST(printed AS DOUBLE)) > 1e-9""").fetchall()
+            == []
+        )
+
+
+def test_a_task_of_two_suites_shows_once_under_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "small.duckdb"
+    store.write(path, frames=frames())
+    with store.connect(path) as connection:
+        assert connection.execute("SELECT * FROM leaderboard_scores").fetchall() == [
+            (
+                "b",
+                "s",
+                "c",
+                "b/t",
+                "m",
+                "default",
+                "accuracy",
+                0.5,
+                None,
+                None,
+                "published",
+                "Table 1",
+                "50.0",
+            )
+        ]
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan"), None])
+def test_only_finite_values_are_scores(tmp_path: Path, value: float | None) -> None:
+    scores = pd.DataFrame([{"run": "r", "subset": "default", "metric": "accuracy", "value": value}])
+    with pytest.raises(DatabaseError, match="'scores'"):
+        store.write(tmp_path / "small.duckdb", frames=frames(scores=scores))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("table", "again"),
+    [
+        (
+            "scores",
+            [{"run": "r", "subset": "default", "metric": "accuracy", "value": value} for value in (0.5, 0.6)],
+        ),
+        ("scores", [{"run": "nobody", "subset": "default", "metric": "accuracy", "value": 0.5}]),
+        ("scores", [{"run": "r", "subset": "default", "metric": "unheard", "value": 0.5}]),
+        ("models", [{"key": "m", "title": "M", "kind": "encoder"}] * 2),
+        (
+            "runs",
+            [
+                {
+                    "id": "r",
+                    "model": "m",
+                    "task": "b/t",
+                    "origin": "guessed",
+                    "source": "x",
+                    "status": "complete",
+                    "main": True,
+                }
+            ],
+        ),
+        ("claims", [{"paper": "P", "claim": "c", "verdict": "perhaps"}]),
+    ],
+    ids=["twice", "no run", "no metric", "model twice", "origin", "verdict"],
+)
+def test_what_breaks_a_key_or_a_rule_is_refused_by_name(tmp_path: Path, table: str, again: list[dict]) -> None:
+    path = tmp_path / "small.duckdb"
+    store.write(path, frames=frames())
+    before = path.read_bytes()
+    with pytest.raises(DatabaseError, match=f"'{table}'"):
+        store.write(path, frames=frames(**{table: pd.DataFrame(again)}))
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["small.duckdb"]
+
+
+def test_a_table_the_schema_lacks_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DatabaseError, match="'opinions'"):
+        store.write(tmp_path / "small.duckdb", frames=frames(opinions=pd.DataFrame()))
+    with pytest.raises(DatabaseError, match="'models'"):
+        store.write(tmp_path / "small.duckdb", frames=frames(models=pd.DataFrame([{"key": "m", "colour": "blue"}])))
+
+
+def test_a_reader_keeps_its_database_while_another_replaces_it(tmp_path: Path) -> None:
+    """The new file takes the old one's place whole; who has the old one open reads on, who opens now reads the new."""
+    path = tmp_path / "small.duckdb"
+    store.write(path, frames=frames())
+    code = (
+        "import sys; from pathlib import Path; from compute.database import store\n"
+        "held = store.connect(Path(sys.argv[1]))\n"
+        "ask = lambda: print(held.execute('SELECT value FROM scores').fetchall()[0][0], flush=True)\n"
+        "ask(); sys.stdin.readline(); ask()"
+    )
+    reader = subprocess.Popen(
+        [sys.executable, "-c", code, str(path)],
+        cwd=store.ROOT,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert reader.stdout.readline() == "0.5\n"
+    scores = store.frame([Score(run="r", subset="default", metric="accuracy", value=0.75)])
+    store.write(path, frames=frames(scores=scores))
+    with store.connect(path) as connection:
+        assert connection.execute("SELECT value FROM scores").fetchall() == [(0.75,)]
+    assert reader.communicate("\n", timeout=60)[0] == "0.5\n"
+    assert [one.name for one in tmp_path.iterdir()] == ["small.duckdb"]
+
+
+def test_the_app_cannot_write(database: Path) -> None:
+    with store.connect(database) as connection, pytest.raises(duckdb.Error):
+        connection.execute("DELETE FROM scores")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "There is no database"),
+        (b"", "python -m compute build"),
+        (b"x" * 20000, "damaged"),
+    ],
+)
+def test_what_is_no_database_is_said(tmp_path: Path, content: bytes | None, said: str) -> None:
+    path = tmp_path / "small.duckdb"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(DatabaseError, match=said) as raised:
+        store.connect(path)
+    assert "program" not in str(raised.value)  # nobody else holds it
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.99])
+def test_a_half_written_file_is_no_database(tmp_path: Path, database: Path, share: float) -> None:
+    content = database.read_bytes()
+    path = tmp_path / "half.duckdb"
+    path.write_bytes(content[: int(len(content) * share)])
+    with pytest.raises(DatabaseError, match="half-written"):
+        store.connect(path)
+
+
+def test_parquet_gives_back_what_was_written(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"name": ["a", 'é, "x"'], "value": [0.1, 2.0]})
+    path = tmp_path / "it's.parquet"
+    store.write_parquet(path, frame=frame)
+    pd.testing.assert_frame_equal(store.read_parquet(path), frame, check_dtype=False)
+    assert store.parquet_bytes(frame)[:4] == b"PAR1"
+    path.write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(DatabaseError, match=r"it's\.parquet"):
+        store.read_parquet(path)
+
+
+def test_the_build_is_quick_and_the_same_each_time(tmp_path: Path, database: Path) -> None:
+    from compute.database.build import build
+
+    again = build(tmp_path / "again.duckdb", results=tmp_path / "none")
+    assert again.seconds < 15  # under 5 s on an idle machine
+    with store.connect(database) as one, store.connect(again.path) as other:
+        for table in (*CONTRACT, "aliases", "gaps", "averages", "notes"):
+            rows = [str(row) for row in one.execute(f"SELECT * FROM {table} ORDER BY ALL").fetchall()]
+            assert rows == [str(row) for row in other.execute(f"SELECT * FROM {table} ORDER BY ALL").fetchall()], table

@@ -1,0 +1,156 @@
+"""Maps of a task's images: which images with which labels, what the file holds, and what the database takes of it."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from compute.analysis.maps import images as item_map
+from compute.cli import image_map
+from compute.content import items
+from compute.database import store
+from compute.engine import image_maps
+from compute.tasks.data import Clusters, Data, Labelled, Matches, Mixed, Retrieval, Sentences, ZeroShot
+from compute.types import BadInput, CannotDo
+from tests.compute.small_bench import CATALOG, MODELS, TASKS, World, data, square
+
+EYE, GAUGE = MODELS[0], next(one for one in MODELS if one.key == "small/gauge")
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """Places are the first two numbers of an embedding: UMAP itself is tested with the analysis."""
+    monkeypatch.setattr(
+        item_map,
+        "place",
+        lambda *, vectors, **settings: item_map.ItemMap(
+            xy=np.asarray(vectors, float)[:, :2], trustworthiness=0.5, settings={**settings, "trust_neighbors": 3}
+        ),
+    )
+    return World(folder=tmp_path)
+
+
+def pictures(*shades: int) -> items.Column:
+    return items.images([square((shade, 0, 0)) for shade in shades], of="pictures")
+
+
+def labels_of(part: Data) -> tuple[dict[str, str], str]:
+    column, labels, kind = image_maps.labelled({"default": part})
+    return dict(zip((key.decode() for key in column.keys.tolist()), labels.tolist(), strict=True)), kind
+
+
+def keys(column: items.Column) -> list[str]:
+    return [key.decode() for key in column.keys.tolist()]
+
+
+def test_an_image_has_its_class_and_counts_once() -> None:
+    column = pictures(1, 2, 1, 3)
+    found, kind = labels_of(
+        Clusters(
+            test=Labelled(names=tuple("abcd"), items=column, labels=np.array([0, 1, 1, 0]), classes=("cat", "dog"))
+        )
+    )
+    first, second, _, third = keys(column)
+    assert (found, kind) == ({first: "cat", second: "dog", third: "cat"}, "class")
+
+
+def test_several_classes_are_joined() -> None:
+    held = Labelled(
+        names=("a", "b"), items=pictures(1, 2), labels=np.array([[True, True], [False, False]]), classes=("cat", "dog")
+    )
+    found, _ = labels_of(ZeroShot(test=held, prompts=items.texts(["x"], of="p")))
+    assert list(found.values()) == ["cat, dog", "none"]
+
+
+def test_without_classes_the_part_in_the_question_is_the_label() -> None:
+    choice = data(TASKS[0])
+    found, _ = labels_of(choice)
+    for at, (first, second) in enumerate(zip(*(keys(column) for column in choice.alternatives), strict=True)):
+        right, wrong = (first, second) if choice.answer[at] == 0 else (second, first)
+        assert found[right] == "right alternative" and found[wrong] == "wrong alternative"
+    assert {found[key] for key in keys(choice.reference)} == {"reference"}
+    odd = data(TASKS[4])
+    found, _ = labels_of(odd)
+    assert {found[keys(odd.members[place])[row]] for row, place in enumerate(odd.odd.tolist())} == {"odd one"}
+    pairs = Sentences(names=("a",), first=pictures(1), second=pictures(2), human=np.ones(1))
+    assert list(labels_of(pairs)[0].values()) == ["first", "second"]
+    rows = Matches(names=("a",), images=(pictures(1), pictures(2)), captions=(items.texts(["x"], of="c"),))
+    assert list(labels_of(rows)[0].values()) == ["image 1", "image 2"]
+    found = Retrieval(
+        queries=Mixed(names=("q",), text=items.texts(["x"], of="q"), text_at=np.zeros(1, int)),
+        documents=Mixed(names=("d",), image=pictures(1), image_at=np.zeros(1, int)),
+        relevant=(np.zeros(1, int), np.zeros(1, int), np.ones(1)),
+    )
+    assert list(labels_of(found)[0].values()) == ["document"]
+
+
+def test_a_map_is_one_file_with_pictures_and_settings(world: World) -> None:
+    made = image_maps.make(TASKS[0], EYE, bench=world.bench(), results=world.folder, images=20, seed=7)
+    assert made.path == world.folder / "maps" / "unisim__near" / "small__eye.parquet"
+    assert (made.images, made.labels) == (20, 3) and made.of == 36
+    frame = store.read_parquet(made.path)
+    assert set(frame["task"]) == {"unisim/near"} and set(frame["model"]) == {"small/eye"}
+    every = dict(labels_of(data(TASKS[0]))[0])
+    assert {key: every[key] for key in frame["image"]} == dict(zip(frame["image"], frame["label"], strict=True))
+    settings = json.loads(frame["settings"].iloc[0])
+    assert (settings["images"], settings["of"], settings["seed"]) == (20, 36, 7)
+    assert settings["model"]["revision"] == EYE.revision
+    with Image.open(io.BytesIO(bytes(frame["webp"].iloc[0]))) as picture:
+        assert picture.format == "WEBP"
+    before = world.encoded
+    image_maps.make(TASKS[0], EYE, bench=world.bench(), results=world.folder, images=20, seed=7)
+    assert world.encoded == before == 20, "stored embeddings are used again"
+    assert any("20 of 36 images, by lot" in line for line in image_maps.lines(made))
+
+
+def test_what_cannot_be_laid_out_is_said(world: World) -> None:
+    with pytest.raises(CannotDo, match="embeds no images"):
+        image_maps.make(TASKS[0], GAUGE, bench=world.bench(), results=world.folder)
+    with pytest.raises(CannotDo, match="embeds no images"):
+        image_maps.make(TASKS[0], replace(EYE, adapter=""), bench=world.bench(), results=world.folder)
+    held = Labelled(names=("a",), items=items.texts(["x"], of="t"), labels=np.zeros(1, int), classes=("c",))
+    world.changed[TASKS[0].key] = Clusters(test=held)
+    with pytest.raises(CannotDo, match="shows no images"):
+        image_maps.make(TASKS[0], EYE, bench=world.bench(), results=world.folder)
+    with pytest.raises(BadInput, match="needs a task and a model"):
+        image_map.make(
+            task="unisim/near",
+            model="",
+            images=5,
+            seed=0,
+            neighbors=None,
+            min_dist=0.1,
+            data=None,
+            offline=True,
+            results=None,
+        )
+
+
+def test_the_database_takes_maps_and_their_pictures_and_leaves_damaged_ones_out(world: World) -> None:
+    results, shipped = world.folder / "results", world.folder / "shipped"
+    for root, seed in ((results, 1), (shipped, 2)):
+        image_maps.make(TASKS[0], EYE, bench=world.bench(), results=root, images=9, seed=seed)
+    damaged = image_maps.path(results, task="unisim/odd", model="small/eye")
+    damaged.parent.mkdir(parents=True)
+    damaged.write_bytes(b"PAR1 nothing PAR1")
+    found = image_maps.files(results, shipped)
+    assert len(found) == 2 and all(path.is_relative_to(results) for path in found.values())
+    tasks = store.frame(CATALOG.tasks).drop(columns="suites").assign(position=range(len(TASKS)))
+    left = store.write(
+        world.folder / "made.duckdb",
+        item_maps=found.items(),
+        frames={"benchmarks": store.frame(CATALOG.benchmarks), "models": store.frame(CATALOG.models), "tasks": tasks},
+    )
+    assert set(left) == {damaged}
+    connection = store.connect(world.folder / "made.duckdb")
+    ours = store.read_parquet(image_maps.path(results, task="unisim/near", model="small/eye"))
+    held = connection.execute("SELECT image, label, x, y FROM item_maps").df()
+    shown = set(connection.execute("SELECT image FROM thumbnails WHERE task = 'unisim/near'").df()["image"])
+    connection.close()
+    assert set(held["image"]) == set(ours["image"]) == shown

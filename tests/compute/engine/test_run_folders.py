@@ -1,0 +1,209 @@
+"""Run folders: whole or absent, read back as written, damaged ones named."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import partial
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+from compute.database import store
+from compute.engine import run_folders as runs
+from compute.engine.run_folders import FAILED, ITEMS, MARK, SCORES
+from compute.types import BadInput, Run, Score
+
+SETTINGS = {"model": {"adapter": "clip"}, "options": {"k": 2}}
+
+
+def run(**changes: object) -> Run:
+    given = {
+        "id": "computed/m/x/t/abc",
+        "model": "m/x",
+        "task": "b/t",
+        "origin": "computed",
+        "fingerprint": "abc",
+        "settings": SETTINGS,
+        "started": "2026-01-01T00:00:00+00:00",
+        "seconds": 1.5,
+        "device": "cpu",
+    }
+    return Run(**{**given, **changes})
+
+
+def score(value: float = 0.5, **changes: object) -> Score:
+    return Score(
+        **{
+            "run": "computed/m/x/t/abc",
+            "subset": "default",
+            "metric": "accuracy",
+            "value": value,
+            "n": 4,
+            "stderr": 0.25,
+            **changes,
+        }
+    )
+
+
+def evidence(count: int = 3) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "item": [f"i{row}" for row in range(count)],
+            "expected": ["A"] * count,
+            "answer": ["B"] * count,
+            "correct": pd.Series([True, None, False] * count, dtype=object)[:count],
+            "value": np.linspace(-1, 1, count),
+            "accuracy": np.linspace(0, 1, count),
+            "detail": [{"images": [b"k1", "k2"], "scores": np.array([0.5, np.nan], dtype=np.float32)}] * count,
+        }
+    )
+
+
+def test_a_run_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    kept = runs.write(
+        tmp_path,
+        run=run(),
+        scores=[score(), score(0.75, metric="nmi", stderr=None, n=None)],
+        items=runs.table({"default": evidence()}),
+    )
+    assert kept.folder == tmp_path / "m__x" / "b__t" / "abc"
+    assert sorted(path.name for path in kept.folder.iterdir()) == sorted([SCORES, ITEMS, MARK])
+    assert runs.read(kept.folder) == kept == runs.find(tmp_path, model="m/x", task="b/t", fingerprint="abc")
+    assert list(runs.every(tmp_path)) == [kept.folder]
+    scores = store.read_parquet(kept.folder / SCORES)
+    assert scores["value"].tolist() == [0.5, 0.75] and scores["stderr"].isna().tolist() == [False, True]
+
+
+def test_the_items_of_a_run_keep_their_columns(tmp_path: Path) -> None:
+    kept = runs.write(tmp_path, run=run(), scores=[score()], items=runs.table({"default": evidence()}))
+    with duckdb.connect() as plain:
+        rows = plain.execute(
+            "SELECT item, subset, expected, answer, correct, value, accuracy, detail "
+            f"FROM '{kept.folder / ITEMS}' ORDER BY item"
+        ).fetchall()
+    assert [row[:7] for row in rows] == [
+        ("i0", "default", "A", "B", True, -1.0, 0.0),
+        ("i1", "default", "A", "B", None, 0.0, 0.5),
+        ("i2", "default", "A", "B", False, 1.0, 1.0),
+    ]
+    assert json.loads(rows[0][7]) == {"images": ["k1", "k2"], "scores": [0.5, None]}
+
+
+def test_items_of_several_subsets_are_told_apart() -> None:
+    frame = runs.table({"en": evidence(), "de": evidence()})
+    assert frame["item"].tolist() == ["en/i0", "en/i1", "en/i2", "de/i0", "de/i1", "de/i2"]
+    assert frame["subset"].tolist() == ["en"] * 3 + ["de"] * 3
+    with pytest.raises(BadInput, match="'i0' twice"):
+        runs.table({"default": pd.concat([evidence(), evidence()])})
+
+
+def test_evidence_needs_no_more_than_names() -> None:
+    frame = runs.table({"default": pd.DataFrame({"item": ["a"], "human": [0.5]})})
+    assert frame["human"].tolist() == [0.5] and frame[["answer", "correct", "value", "detail"]].isna().all(axis=None)
+
+
+def test_an_earlier_run_goes_before_the_new_one_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed in between, there must be no mark over the new items."""
+    first = runs.write(tmp_path, run=run(), scores=[score()], items=runs.table({"default": evidence()}))
+    monkeypatch.setattr(store, "write_parquet", lambda path, *, frame: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        runs.write(tmp_path, run=run(), scores=[score()], items=runs.table({"default": evidence()}))
+    assert not (first.folder / MARK).exists() and list(runs.every(tmp_path)) == []
+
+
+def test_a_failure_is_kept_apart_until_the_run_succeeds(tmp_path: Path) -> None:
+    runs.note_failure(tmp_path, run=run(status="failed", error="no disk"), trace="where")
+    folder = tmp_path / "m__x" / "b__t" / "abc"
+    said = json.loads((folder / FAILED).read_text())
+    assert (said["error"], said["trace"], said["status"]) == ("no disk", "where", "failed")
+    assert runs.find(tmp_path, model="m/x", task="b/t", fingerprint="abc") is None and not list(runs.every(tmp_path))
+    runs.write(tmp_path, run=run(), scores=[score()], items=runs.table({"default": evidence()}))
+    assert not (folder / FAILED).exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (MARK, b""),
+        (MARK, b"{}"),
+        (MARK, b"[1]"),
+        (MARK, b'{"scores": []}'),
+        (ITEMS, b"PAR1"),
+        (ITEMS, b""),
+        (SCORES, b"PAR1 cut short"),
+        (ITEMS, None),
+        (MARK, "NaN"),
+        (MARK, "field"),
+    ],
+)
+def test_a_damaged_folder_is_named(tmp_path: Path, name: str, content: bytes | str | None) -> None:
+    folder = runs.write(tmp_path, run=run(), scores=[score()], items=runs.table({"default": evidence()})).folder
+    whole = (folder / name).read_text(errors="ignore")
+    match content:
+        case None:
+            (folder / name).unlink()
+        case "NaN":
+            (folder / name).write_text(whole.replace('"value": 0.5', '"value": NaN'))
+        case "field":
+            (folder / name).write_text(whole.replace('"device"', '"colour"'))
+        case _:
+            (folder / name).write_bytes(content)
+    with pytest.raises(BadInput, match="m__x/b__t/abc.*run again"):
+        runs.read(folder)
+    assert runs.find(tmp_path, model="m/x", task="b/t", fingerprint="abc") is None
+
+
+def test_other_folders_are_not_searched_for_runs(tmp_path: Path) -> None:
+    for name in ("features", "imported", ".draft"):
+        (tmp_path / name / "a" / "b").mkdir(parents=True)
+        (tmp_path / name / "a" / "b" / MARK).write_text("{}")
+    assert list(runs.every(tmp_path)) == [] == list(runs.every(tmp_path / "none"))
+
+
+def test_the_fingerprint_is_of_the_content_not_of_its_order() -> None:
+    """Reference: hashlib over JSON written by hand."""
+    by_hand = hashlib.blake2b(b'{"a":[1,2],"b":{"c":"d","e":0.5}}', digest_size=10).hexdigest()
+    assert runs.fingerprint({"b": {"e": np.float64(0.5), "c": b"d"}, "a": (1, 2)}) == by_hand
+    assert runs.fingerprint({"a": 1}) != runs.fingerprint({"a": "1"}) != runs.fingerprint({"a": True})
+    with pytest.raises(TypeError, match="object"):
+        runs.fingerprint({"a": object()})
+
+
+def test_a_page_opens_the_same_items_of_every_model() -> None:
+    """Reference: DuckDB's md5, by which the database chooses."""
+    names = [f"item {row}" for row in range(500)]
+    chosen = runs.page_items(names, most=40)
+    assert set(runs.page_items(names[::-1], most=40)) == set(chosen) and len(set(chosen)) == 40
+    with duckdb.connect() as plain:
+        plain.register("names", pd.DataFrame({"name": names}))
+        reference = plain.execute("SELECT name FROM names ORDER BY md5(name) LIMIT 40").fetchall()
+    assert chosen == [row[0] for row in reference]
+    assert runs.page_items(names, most=500) == names
+
+
+def test_the_headline_is_the_whole_or_the_mean_of_the_parts(tmp_path: Path) -> None:
+    parts = [score(0.4, subset="en"), score(0.8, subset="de"), score(0.1, subset="en", metric="nmi")]
+    kept = runs.Kept(run=run(), scores=tuple(parts), folder=tmp_path)
+    assert runs.headline(kept).value == pytest.approx(0.6) and runs.headline(kept).n == 8
+    assert runs.headline(kept).stderr == pytest.approx(np.mean([one.stderr for one in parts[:2]]))
+    whole = runs.Kept(run=run(), scores=(parts[0], score(0.7)), folder=tmp_path)
+    assert runs.headline(whole).value == 0.7
+
+
+def test_details_given_by_functions_are_asked_only_for_what_a_page_opens() -> None:
+    asked: list[int] = []
+
+    def tell(row: int) -> dict[str, int]:
+        asked.append(row)
+        return {"row": row}
+
+    names = [f"query {row}" for row in range(runs.PAGE_ITEMS + 50)]
+    frame = runs.table(
+        {"default": pd.DataFrame({"item": names, "detail": [partial(tell, row) for row in range(len(names))]})}
+    )
+    opened = set(runs.page_items(names))
+    assert len(asked) == runs.PAGE_ITEMS and set(frame["item"][frame["detail"].notna()]) == opened

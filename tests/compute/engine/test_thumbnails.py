@@ -1,0 +1,71 @@
+"""Small pictures: of which images, how large, and added to."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from PIL import Image
+
+from compute.content import items
+from compute.content.items import Column
+from compute.database import store
+from compute.engine import thumbnails
+from compute.tasks.data import Clusters, Labelled
+from compute.types import BadInput
+
+
+def picture(size: tuple[int, int], colour: str = "red") -> bytes:
+    held = io.BytesIO()
+    Image.new("RGB", size, colour).save(held, "PNG")
+    return held.getvalue()
+
+
+def shown(keys: list[list[bytes]]) -> pd.DataFrame:
+    """A run's items, one a list of keys."""
+    return pd.DataFrame(
+        {
+            "item": [f"i{row}" for row in range(len(keys))],
+            "detail": [json.dumps({"images": [key.decode() for key in some]}) for some in keys],
+        }
+    )
+
+
+def clusters(column: Column) -> dict[str, Clusters]:
+    return {"default": Clusters(test=Labelled(names=(), items=column, labels=None, classes=()))}
+
+
+@pytest.mark.parametrize(("size", "small"), [((640, 320), (64, 32)), ((30, 90), (21, 64)), ((10, 20), (10, 20))])
+def test_the_longer_side_is_64_pixels_at_most(size: tuple[int, int], small: tuple[int, int]) -> None:
+    with Image.open(io.BytesIO(thumbnails.thumbnail(picture(size)))) as drawn:
+        assert (drawn.format, drawn.size) == ("WEBP", small)
+        assert all(abs(a - b) < 12 for a, b in zip(drawn.convert("RGB").getpixel((5, 5)), (255, 0, 0), strict=True))
+
+
+def test_what_is_no_image_is_said() -> None:
+    with pytest.raises(BadInput):
+        thumbnails.thumbnail(b"text")
+
+
+def test_only_what_items_show_is_drawn_and_more_is_added(tmp_path: Path) -> None:
+    column = items.images([picture((8, 8), colour) for colour in ("red", "green", "blue")] + [b"bad"], of="t")
+    keys = column.keys.tolist()
+    first = shown([[keys[0], keys[3]], [b""]])
+    assert thumbnails.add(tmp_path, task="b/t", data=clusters(column), items=first) == 1
+    path = thumbnails.path(tmp_path, "b/t")
+    assert path == tmp_path / "thumbnails" / "b__t.parquet" and list(thumbnails.files(tmp_path)) == [("b/t", path)]
+    before = path.stat().st_mtime_ns
+    assert thumbnails.add(tmp_path, task="b/t", data=clusters(column), items=first) == 0
+    assert path.stat().st_mtime_ns == before
+    second = shown([[keys[0]], [keys[2], b"0" * 32]])
+    assert thumbnails.add(tmp_path, task="b/t", data=clusters(column), items=second) == 1
+    held = store.read_parquet(path)
+    assert set(held["image"]) == {keys[0].decode(), keys[2].decode()}
+    assert all(bytes(webp)[8:12] == b"WEBP" for webp in held["webp"])
+
+
+def test_pictures_are_of_a_draw_of_many_items() -> None:
+    assert len(thumbnails.shown(shown([[f"{row}".encode()] for row in range(9)]), most=3)) == 3

@@ -1,0 +1,116 @@
+"""Weights fetched by a process that can be watched and stopped."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from compute.catalog.catalog import shipped
+from compute.live.models import fetching
+from compute.live.models.fetching import DownloadProgress, Fetcher
+from compute.types import NotHere
+
+ROW = next(row for row in shipped().models if row.key == "laion/clip-vit-b-32-laion2b-s34b-b79k")
+OTHER = replace(ROW, key="another", title="Another")
+WAITS = "import time; print(7, 10, flush=True); time.sleep(60)"
+
+
+@pytest.fixture
+def program(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[subprocess.Popen]]:
+    """Runs some Python in the place of the download, for each another; hands back the processes that were started."""
+    monkeypatch.setattr(fetching, "LOOK", 0.01)
+    started, popen = [], subprocess.Popen
+
+    def stand_in(*codes: str) -> list[subprocess.Popen]:
+        def start(command: list[str], **rest: object) -> subprocess.Popen:
+            assert command[1:5] == ["-m", "compute", "fetch", "--models"]
+            assert command[6:] == ["--room", "5000", "--lines"]
+            started.append(popen([sys.executable, "-c", codes[len(started)]], **rest))
+            return started[-1]
+
+        monkeypatch.setattr(fetching.subprocess, "Popen", start)
+        return started
+
+    return stand_in
+
+
+def test_progress_is_what_the_process_says(program: Callable) -> None:
+    program("import time\nfor at in (0, 4, 10):\n  print('Fetching files'); print(at, 10, flush=True); time.sleep(.1)")
+    seen = list(Fetcher().fetch(ROW, room=5000))
+    assert list(dict.fromkeys(seen))[-3:] == [DownloadProgress(here=here, whole=10) for here in (0, 4, 10)]
+
+
+def test_it_can_be_stopped(program: Callable) -> None:
+    started = program(WAITS)
+    looks = iter((False, False, True))
+    with pytest.raises(NotHere, match="was stopped; what has come is kept"):
+        list(Fetcher().fetch(ROW, room=5000, stop=lambda: next(looks)))
+    assert started[0].poll() is not None
+
+
+def test_closing_the_iterator_ends_the_process_and_lets_the_next_begin(program: Callable) -> None:
+    started, fetcher = program(WAITS, WAITS), Fetcher()
+    for _ in range(2):
+        running = fetcher.fetch(ROW, room=5000)
+        next(running)
+        running.close()
+    assert [process.poll() is None for process in started] == [False, False]
+
+
+def test_a_failure_is_the_commands_own_sentence(program: Callable) -> None:
+    program(
+        "import sys; print('noise', file=sys.stderr); print('Error: no such commit', file=sys.stderr); sys.exit(1)",
+        "print('x' * 300_000); raise SystemExit(3)",
+    )
+    fetcher = Fetcher()
+    with pytest.raises(NotHere, match="^no such commit$"):
+        list(fetcher.fetch(ROW, room=5000))
+    with pytest.raises(NotHere, match="^The download of OpenCLIP ViT-B/32 LAION-2B failed. Try again later$"):
+        list(fetcher.fetch(ROW, room=5000))
+
+
+def test_one_download_for_two_who_ask_for_the_same(program: Callable) -> None:
+    started, fetcher, here = program("print(7, 10, flush=True)", WAITS), Fetcher(), [False]
+    first = fetcher.fetch(ROW, room=5000, needed=lambda: not here[0])
+    second = fetcher.fetch(ROW, room=5000, needed=lambda: not here[0])
+    seen = [next(first)]
+    seen.append(next(second))
+    while len(started) == 1 and started[0].poll() is None:
+        next(first, None)
+    list(first)
+    here[0] = True
+    assert list(second) == [] and len(started) == 1
+    assert seen[1].behind == ""
+
+
+def test_one_who_waits_goes_on_when_the_other_stops(program: Callable) -> None:
+    started, fetcher, stop = program(WAITS, "print(10, 10, flush=True)"), Fetcher(), threading.Event()
+    first = fetcher.fetch(ROW, room=5000, stop=stop.is_set)
+    second = fetcher.fetch(ROW, room=5000)
+    next(first), next(second)
+    stop.set()
+    with pytest.raises(NotHere):
+        list(first)
+    assert list(second)[-1] == DownloadProgress(here=10, whole=10) and len(started) == 2
+
+
+def test_another_model_waits_for_its_turn_and_may_be_stopped(program: Callable) -> None:
+    started, fetcher, stop = program(WAITS), Fetcher(), threading.Event()
+    first, second = fetcher.fetch(ROW, room=5000), fetcher.fetch(OTHER, room=5000, stop=stop.is_set)
+    next(first)
+    assert next(second) == DownloadProgress(behind=ROW.title)
+    stop.set()
+    with pytest.raises(NotHere, match="The download of Another was stopped"):
+        next(second)
+    assert started[0].poll() is None
+    first.close()
+
+
+def test_what_is_here_is_not_fetched(program: Callable) -> None:
+    started = program()
+    assert list(Fetcher().fetch(ROW, room=5000, needed=lambda: False)) == [] and started == []

@@ -1,0 +1,34 @@
+"""What visitors are told of a checkpoint that cannot be read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from compute.catalog.catalog import shipped
+from compute.live.models.loading import load
+from compute.types import LikenessError, NotHere
+from tests.compute.models import checkpoints
+
+ROW = next(row for row in shipped().models if row.key == "laion/clip-vit-b-32-laion2b-s34b-b79k")
+
+
+@pytest.mark.parametrize("content", [b"not weights at all" * 1000, b"", b"\x00" * 500])
+def test_damaged_weights_are_a_sentence_and_a_line_of_the_log(
+    tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = checkpoints.open_clip(tmp_path / "damaged")
+    (folder / "open_clip_model.safetensors").write_bytes(content)
+    with pytest.raises(LikenessError) as raised:
+        load(replace(ROW, weights=str(folder), revision=""))
+    assert str(raised.value).startswith("It could not be loaded (SafetensorError): its files are damaged")
+    assert str(tmp_path) not in str(raised.value) and f"{ROW.key} could not be loaded" in caplog.text
+
+
+def test_what_is_not_here_is_said_as_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(NotHere, match="hf download"):
+        load(ROW)

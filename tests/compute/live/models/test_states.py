@@ -1,0 +1,194 @@
+"""Ready, to be downloaded, or not possible here: each with its reason."""
+
+from __future__ import annotations
+
+import threading
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from compute import models
+from compute.catalog.catalog import shipped
+from compute.live.models import memory, states
+from compute.live.models.states import DOWNLOAD, IMPOSSIBLE, READY, Network
+
+ROWS = {row.key: row for row in shipped().models}
+ROOM = 8_000_000_000
+
+
+def found(key: str, *, network: bool = False, room: int = ROOM, **changes: object) -> states.State:
+    return states.state(replace(ROWS[key], **changes), network=lambda: network, room=room)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of the hub's, and of torch's."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path / "torch"))
+    return tmp_path
+
+
+def kept(cache: Path, key: str, *names: str) -> None:
+    """Files of a row in the hub's cache, as the hub's client lays them out."""
+    row = ROWS[key]
+    folder = cache / f"models--{row.weights.replace('/', '--')}" / "snapshots" / row.revision
+    folder.mkdir(parents=True)
+    for name in names:
+        (folder / name).write_bytes(b"0" * 1000)
+
+
+def test_the_bundled_model_and_metrics_without_weights_are_ready(cache: Path) -> None:
+    for key in ("tiny", "tiny-random", "ssim", "ms-ssim", "psnr", "colour-histogram", "perceptual-hash"):
+        assert found(key).state == READY, key
+
+
+def test_a_hub_model_is_downloaded_where_there_is_a_network(cache: Path) -> None:
+    key = "laion/clip-vit-b-32-laion2b-s34b-b79k"
+    there, away = found(key, network=True), found(key)
+    assert (there.state, there.bytes, there.why) == (DOWNLOAD, 604_000_000, "Will download about 604 MB")
+    assert away.state == IMPOSSIBLE
+    assert away.why == "Its weights are not on this machine, and there is no network to fetch them from"
+
+
+def test_what_is_in_the_cache_is_ready_when_it_is_whole(cache: Path) -> None:
+    key = "laion/clip-vit-b-32-laion2b-s34b-b79k"
+    kept(cache, key, "open_clip_config.json")
+    stopped = found(key, network=True)
+    assert (stopped.state, stopped.why) == (DOWNLOAD, "Will download about 604 MB")  # and not what has come
+    kept_folder = next(cache.rglob("open_clip_config.json")).parent
+    (kept_folder / "open_clip_model.safetensors").write_bytes(b"0" * 5000)
+    assert found(key).state == READY
+
+
+def test_too_large_for_the_memory_or_the_disk(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "laion/clip-vit-b-32-laion2b-s34b-b79k"
+    large = found(key, network=True, room=500_000_000)
+    assert large.state == IMPOSSIBLE and large.why.startswith("Too large: it takes about 785 MB of memory")
+    monkeypatch.setattr(states, "free_disk", lambda: 1_200_000_000)
+    full = found(key, network=True)
+    assert full.state == IMPOSSIBLE and full.why == "Its weights take 604 MB, and the disk has 1.2 GB left"
+
+
+def reachable(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A network that brings a few bytes for whatever address is asked, or an archive of them; and what was asked."""
+    asked = []
+
+    def bring(url: str, target: str, **options: object) -> None:
+        asked.append(url)
+        if target.endswith(".zip"):
+            with zipfile.ZipFile(target, "w") as archive:
+                archive.writestr("weights.pth", "0")
+        else:
+            Path(target).write_bytes(b"0")
+
+    monkeypatch.setattr("torch.hub.download_url_to_file", bring)
+    monkeypatch.setattr("compute.models.files.downloads._digest", lambda file: file.stem.split("-")[-1])
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("key", "count"),
+    [("lpips-alex", 1), ("inception-v3", 1), ("dreamsim-open-clip-vitb32", 1), ("dreamsim-ensemble", 2)],
+)
+def test_files_from_addresses_are_downloaded_too(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, key: str, count: int
+) -> None:
+    monkeypatch.setattr(states, "_installed", lambda package: True)
+    asked = reachable(monkeypatch)
+    assert found(key).why == "Its weights are not on this machine, and there is no network to fetch them from"
+    assert found(key, network=True).state == DOWNLOAD and asked == []
+    assert models.fetch(ROWS[key]) == cache / "torch" / "hub" / "checkpoints"
+    assert len(asked) == count and found(key).state == READY
+    models.fetch(ROWS[key])
+    assert len(asked) == count
+
+
+def test_the_head_of_the_aesthetic_predictor_is_fetched_beside_its_model(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = reachable(monkeypatch)
+    kept(cache, "aesthetic", "config.json", "preprocessor_config.json", "model.safetensors")
+    assert found("aesthetic", network=True).state == DOWNLOAD
+    models.fetch(ROWS["aesthetic"])
+    assert [url.rsplit("/", 1)[1] for url in asked] == ["sa_0_4_vit_l_14_linear.pth"]
+    assert found("aesthetic").state == READY
+
+
+def test_whatever_is_to_be_downloaded_can_be_fetched(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the hub, or from addresses that bring it to where it is ready."""
+    monkeypatch.setattr(states, "_installed", lambda package: True)
+    reachable(monkeypatch)
+    elsewhere = 0
+    for key, row in ROWS.items():
+        if found(key, network=True, room=10**15).state != DOWNLOAD or models.wanted(row):
+            continue
+        elsewhere += 1
+        models.fetch(row)
+        assert found(key).state == READY, key
+    assert elsewhere == 4
+
+
+def test_an_endpoint_needs_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LIKENESS_ENDPOINT", raising=False)
+    assert found("gpt-4o-2024-11-20").why == "Needs an endpoint: the host sets LIKENESS_ENDPOINT"
+    monkeypatch.setenv("LIKENESS_ENDPOINT", "http://localhost:1/v1")
+    assert found("gpt-4o-2024-11-20").state == READY
+
+
+def test_no_code_of_a_checkpoint_is_run() -> None:
+    state = found("tiny", options={"trust_remote_code": True})
+    assert state.why == "Its checkpoint brings code of its own, which this app does not run"
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(states, "_installed", lambda package: package != "lpips")
+    assert found("lpips-alex").why == "Needs a package: pip install lpips"
+
+
+def test_published_figures_alone_run_nothing() -> None:
+    assert found("mps").why == "Published figures only: nothing here loads it"
+
+
+def test_every_row_has_a_state_and_all_but_the_ready_a_reason(cache: Path) -> None:
+    for row in ROWS.values():
+        state = states.state(row, network=lambda: True, room=ROOM)
+        assert state.state in (READY, DOWNLOAD, IMPOSSIBLE)
+        assert state.why or state.state == READY, row.key
+
+
+def test_the_network_is_asked_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
+    held, now = threading.Event(), [0.0]
+
+    def slow(*_: object, **__: object) -> None:
+        held.wait(10)
+        raise OSError("no route")
+
+    monkeypatch.setattr(states, "PATIENCE", 0.01)
+    monkeypatch.setattr(states.socket, "create_connection", slow)
+    network = Network(offline=lambda: False, clock=lambda: now[0])
+    assert network.reachable() is False  # nobody waits for the answer
+    held.set()
+    assert Network(offline=lambda: True).reachable() is False
+
+
+def test_the_budget_is_half_of_what_is_free_unless_it_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available", lambda: 10_000)
+    monkeypatch.delenv(memory.VARIABLE, raising=False)
+    assert memory.budget() == 5_000
+    monkeypatch.setenv(memory.VARIABLE, "300")
+    assert memory.budget() == 300_000_000
+
+
+def test_a_containers_limit_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "CGROUP", tmp_path)
+    monkeypatch.setattr(memory, "NVIDIA", tmp_path / "none")
+    monkeypatch.setattr(memory, "_machine", lambda: 10**12)
+    monkeypatch.setattr(memory.sys, "modules", {})
+    (tmp_path / "memory.max").write_text("5000\n")
+    (tmp_path / "memory.current").write_text("2000\n")
+    assert memory.available() == 3000
+    (tmp_path / "memory.max").write_text("max\n")
+    assert memory.available() == 10**12

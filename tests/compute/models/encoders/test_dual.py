@@ -1,0 +1,183 @@
+"""Dual encoders of the transformers library, each loaded by its real path and compared with the library's own call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoImageProcessor, AutoModel, AutoTokenizer, BlipForImageTextRetrieval
+
+from compute.models import load
+from compute.types import BadInput, CannotDo, NotHere
+from tests.compute.models import checkpoints
+from tests.compute.models.checkpoints import CPU, LONG, TEXTS, cosines, images, row
+
+KINDS: dict[str, tuple[str, Callable[[Path], Path]]] = {
+    "clip": ("clip", checkpoints.clip),
+    "siglip": ("siglip", checkpoints.siglip),
+    "siglip2": ("siglip", checkpoints.siglip2),
+    "align": ("align", checkpoints.align),
+    "blip": ("blip", checkpoints.blip),
+}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    home = tmp_path_factory.mktemp("checkpoints")
+    return {kind: write(home / kind) for kind, (_, write) in KINDS.items()}
+
+
+def by_library(folder: Path, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """Images and texts by transformers itself, as its own examples show it; texts in one padded batch."""
+    processor, tokenizer = AutoImageProcessor.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    pixels = [processor(images=image, return_tensors="pt") for image in images()]
+    length = {"clip": 16, "siglip": 16, "siglip2": 16, "align": 24, "blip": 24}[kind]
+    words = tokenizer(
+        [*TEXTS, LONG],
+        padding="max_length" if kind.startswith("siglip") else True,
+        truncation=True,
+        max_length=length,
+        return_tensors="pt",
+    )
+    with torch.no_grad():
+        if kind == "blip":
+            model = BlipForImageTextRetrieval.from_pretrained(folder).eval()
+            # The model's own contrastive score of an image and a text is the product of what is compared here.
+            seen = [
+                torch.nn.functional.normalize(model.vision_proj(model.vision_model(**one)[0][:, 0]), dim=-1)
+                for one in pixels
+            ]
+            read = torch.nn.functional.normalize(
+                model.text_proj(
+                    model.text_encoder(input_ids=words["input_ids"], attention_mask=words["attention_mask"])[0][:, 0]
+                ),
+                dim=-1,
+            )
+        else:
+            model = AutoModel.from_pretrained(folder).eval()
+            given = {"input_ids": words["input_ids"]}
+            if not kind.startswith("siglip"):
+                given["attention_mask"] = words["attention_mask"]
+            seen = [model.get_image_features(**one).pooler_output for one in pixels]
+            read = model.get_text_features(**given).pooler_output
+    return torch.cat(seen).numpy(), read.numpy()
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_vectors_are_the_librarys(folders: dict[str, Path], kind: str) -> None:
+    """Reference: transformers called directly on the same images and texts, one longer than the model takes."""
+    encoder = load(row(folders[kind], KINDS[kind][0]), hardware=CPU)
+    seen, read = by_library(folders[kind], kind)
+    shown = [encoder.prepare("image", image) for image in images()]
+    words = [encoder.prepare("text", text) for text in [*TEXTS, LONG]]
+    ours = encoder.embed("image", shown), encoder.embed("text", words)
+    for found, expected in zip(ours, (seen, read), strict=True):
+        assert found.dtype == np.float32
+        assert found.shape == expected.shape
+        assert np.std(expected, axis=0).max() > 1e-3, "the reference tells items apart"
+        np.testing.assert_allclose(cosines(found, expected), 1, atol=1e-5)
+        np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-5)
+    alone = np.concatenate([encoder.embed("text", [one]) for one in words])
+    np.testing.assert_allclose(alone, ours[1], atol=1e-5)
+    np.testing.assert_allclose(np.concatenate([encoder.embed("image", [one]) for one in shown]), ours[0], atol=1e-5)
+    assert encoder.settings["image"]["image_mean"]
+    assert encoder.settings["text"]["max_tokens"] == (24 if kind in ("align", "blip") else 16)
+
+
+def test_blip_scores_as_its_model_does(folders: dict[str, Path]) -> None:
+    """Reference: BlipForImageTextRetrieval's own contrastive score."""
+    encoder = load(row(folders["blip"], "blip"), hardware=CPU)
+    model = BlipForImageTextRetrieval.from_pretrained(folders["blip"]).eval()
+    image, words = encoder.prepare("image", images()[0]), encoder.prepare("text", TEXTS[1])
+    with torch.no_grad():
+        expected = model(
+            pixel_values=image["pixel_values"][None], input_ids=torch.tensor([words]), use_itm_head=False
+        ).itm_score.item()
+    assert encoder.embed("image", [image])[0] @ encoder.embed("text", [words])[0] == pytest.approx(expected, abs=1e-5)
+
+
+def test_an_old_checkpoint_without_safetensors(folders: dict[str, Path], tmp_path: Path) -> None:
+    old = load(row(checkpoints.clip(tmp_path / "old", binary=True), "clip"), hardware=CPU)
+    new = load(row(folders["clip"], "clip"), hardware=CPU)
+    one = [new.prepare("text", TEXTS[0])]
+    np.testing.assert_allclose(old.embed("text", one), new.embed("text", one), atol=1e-6)
+
+
+def test_an_old_checkpoint_with_code_in_it_is_not_loaded(tmp_path: Path) -> None:
+    folder = checkpoints.clip(tmp_path / "bad", binary=True)
+    torch.save({"x": Path}, folder / "pytorch_model.bin")
+    with pytest.raises((BadInput, NotHere), match="tiny-clip"):
+        load(row(folder, "clip"), hardware=CPU)
+
+
+def test_random_weights_of_the_same_architecture(folders: dict[str, Path], tmp_path: Path) -> None:
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    for file in folders["clip"].iterdir():
+        if file.suffix != ".safetensors":
+            (bare / file.name).write_bytes(file.read_bytes())
+    first, again, other = (load(row(bare, "clip", random=True, seed=seed), hardware=CPU) for seed in (3, 3, 4))
+    trained = load(row(folders["clip"], "clip"), hardware=CPU)
+    shown = [first.prepare("image", image) for image in images()]
+    vectors = first.embed("image", shown)
+    np.testing.assert_array_equal(vectors, again.embed("image", shown))
+    assert abs(vectors - other.embed("image", shown)).max() > 1e-3
+    assert abs(vectors - trained.embed("image", shown)).max() > 1e-3
+    assert vectors.shape == trained.embed("image", shown).shape
+
+
+def test_options_change_what_they_say(folders: dict[str, Path]) -> None:
+    plain = load(row(folders["clip"], "clip"), hardware=CPU)
+    led = load(row(folders["clip"], "clip", text_prefix="a photo of "), hardware=CPU)
+    assert led.prepare("text", "a cat") == plain.prepare("text", "a photo of a cat")
+    short = load(row(folders["clip"], "clip", max_tokens=6, normalise=True, image_backend="pil"), hardware=CPU)
+    assert len(short.prepare("text", LONG)) == 6
+    assert short.settings["image"]["processor"] == "CLIPImageProcessorPil"
+    vectors = short.embed("image", [short.prepare("image", image) for image in images()])
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    with pytest.raises(BadInput, match="text_prefx"):
+        load(row(folders["clip"], "clip", text_prefx=""), hardware=CPU)
+    with pytest.raises(BadInput, match="image_backend"):
+        load(row(folders["clip"], "clip", image_backend="magick"), hardware=CPU)
+
+
+def test_half_precision_where_asked(folders: dict[str, Path]) -> None:
+    from compute.models import hardware
+
+    half = load(row(folders["clip"], "clip"), hardware=hardware("cpu", "bf16"))
+    full = load(row(folders["clip"], "clip"), hardware=CPU)
+    shown = [full.prepare("image", image) for image in images()]
+    found, expected = half.embed("image", shown), full.embed("image", shown)
+    assert found.dtype == np.float32
+    assert abs(found - expected).max() > 0
+    np.testing.assert_allclose(cosines(found, expected), 1, atol=1e-2)
+
+
+def test_what_cannot_be_done_is_said(folders: dict[str, Path], tmp_path: Path) -> None:
+    encoder = load(row(folders["clip"], "clip"), hardware=CPU)
+    with pytest.raises(CannotDo, match="pair"):
+        encoder.prepare("pair", (images()[0], "a cat"))
+    with pytest.raises(BadInput, match="siglip.*holds 'clip'"):
+        load(row(folders["clip"], "siglip"), hardware=CPU)
+
+
+def test_blip_without_projections_is_refused_unless_asked_for_without(tmp_path: Path) -> None:
+    folder = checkpoints.blip(tmp_path / "captions", kind="BlipForConditionalGeneration")
+    with pytest.raises(BadInput, match="lacks .* weights"):
+        load(row(folder, "blip"), hardware=CPU)
+    encoder = load(row(folder, "blip", projection=False), hardware=CPU)
+    assert encoder.embed("image", [encoder.prepare("image", images()[0])]).shape == (1, 32)
+    with pytest.raises(CannotDo, match="embeds one image"):
+        encoder.prepare("text", "a cat")
+
+
+def test_threads_prepare_alike(folders: dict[str, Path]) -> None:
+    encoder = load(row(folders["clip"], "clip"), hardware=CPU)
+    given = [f"{text} {place}" for place in range(100) for text in TEXTS]
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(lambda text: encoder.prepare("text", text), given))
+    assert together == [encoder.prepare("text", text) for text in given]

@@ -1,0 +1,132 @@
+"""FID's Inception on random weights in the published file's layout, beside torchvision's blocks."""
+
+from __future__ import annotations
+
+import json
+import types
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import torchvision
+from PIL import Image
+from skimage import data
+
+from compute import models
+from compute.models.adapter import Hardware
+from compute.models.encoders import inception
+from compute.types import BadInput, CannotDo, Model, NotHere
+
+CPU = Hardware(device="cpu", dtype="float32")
+ROW = Model(key="inception-v3", title="Inception-v3", adapter="inception")
+FILE = "weights-inception-2015-12-05-6726825d.pth"
+
+
+def plain() -> torch.nn.Module:
+    return torchvision.models.inception_v3(
+        weights=None, aux_logits=False, num_classes=1008, init_weights=False, transform_input=False
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("inception")
+    torch.manual_seed(0)
+    network = plain()
+    for module in network.modules():
+        if isinstance(module, torch.nn.Conv2d):
+            torch.nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    torch.save(network.state_dict(), place / FILE)
+    return place
+
+
+@pytest.fixture(scope="module")
+def encoder(folder: Path) -> inception.InceptionEncoder:
+    return inception.load(ROW, CPU, folder)
+
+
+def pictures() -> list[Image.Image]:
+    return [Image.fromarray(image).resize((299, 299)) for image in (data.astronaut(), data.coffee())]
+
+
+def embedded(encoder: inception.InceptionEncoder, images: list[Image.Image]) -> np.ndarray:
+    return encoder.embed("image", [encoder.prepare("image", image) for image in images])
+
+
+def same(found: np.ndarray, wanted: np.ndarray) -> None:
+    assert found.shape == wanted.shape == (2, 2048)
+    np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4 * np.abs(wanted).max())
+    cosine = (found * wanted).sum(1) / np.linalg.norm(found, axis=1) / np.linalg.norm(wanted, axis=1)
+    np.testing.assert_allclose(cosine, 1, atol=1e-5)
+
+
+def test_features_are_those_of_torchvisions_blocks_with_fids_pooling(
+    folder: Path, encoder: inception.InceptionEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reference: torchvision's network whose ninth pooling is by maxima and the others leave the padding out."""
+    calls, functional = [], torch.nn.functional
+
+    def pool(x: torch.Tensor, kernel_size: int, stride: int, padding: int) -> torch.Tensor:
+        calls.append(x.shape)
+        size = {"kernel_size": kernel_size, "stride": stride, "padding": padding}
+        return (
+            functional.max_pool2d(x, **size)
+            if len(calls) == 9
+            else functional.avg_pool2d(x, **size, count_include_pad=False)
+        )
+
+    network = plain()
+    network.load_state_dict(torch.load(folder / FILE, weights_only=True))
+    network.fc = torch.nn.Identity()
+    network.eval()
+    batch = torch.tensor((np.stack([np.asarray(image) for image in pictures()]).transpose(0, 3, 1, 2) - 128.0) / 128)
+    with monkeypatch.context() as patch, torch.no_grad():
+        untouched = network(batch.float()).numpy()
+        patch.setattr(
+            torchvision.models.inception,
+            "F",
+            types.SimpleNamespace(avg_pool2d=pool, max_pool2d=functional.max_pool2d, relu=functional.relu),
+        )
+        wanted = network(batch.float()).numpy()
+    assert len(calls) == 9
+    found = embedded(encoder, pictures())
+    same(found, wanted)
+    assert np.abs(found - untouched).max() > 0.01 * np.abs(wanted).max()
+    json.dumps(encoder.settings)
+
+
+def test_the_image_is_resized_without_rounding() -> None:
+    """Reference: torch's antialiased bicubic interpolation in single precision, away from clipped values."""
+    image = Image.fromarray((np.asarray(data.rocket()) // 2 + 60).astype(np.uint8))
+    found = inception.resized(image)
+    wanted = torch.nn.functional.interpolate(
+        torch.tensor(np.asarray(image)).permute(2, 0, 1)[None].float(),
+        size=(299, 299),
+        mode="bicubic",
+        antialias=True,
+        align_corners=False,
+    )[0].numpy()
+    np.testing.assert_allclose(found, wanted, atol=0.05)
+    assert found.dtype == np.float32
+    assert np.abs(found - found.round()).mean() > 0.1
+
+
+def test_the_registry_loads_it_from_a_rows_folder(folder: Path, encoder: inception.InceptionEncoder) -> None:
+    found = models.load(replace(ROW, weights=str(folder)), hardware=CPU)
+    np.testing.assert_array_equal(embedded(found, pictures()), embedded(encoder, pictures()))
+
+
+def test_it_embeds_images_only_and_says_what_is_missing(
+    encoder: inception.InceptionEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(CannotDo, match="images only"):
+        encoder.prepare("text", "a dog")
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(NotHere, match=f"{FILE} is not on this machine"):
+        inception.load(ROW, CPU, None)
+    torch.save({"fc.weight": torch.zeros(2)}, tmp_path / FILE)
+    with pytest.raises(BadInput, match="does not fit Inception-v3"):
+        inception.load(ROW, CPU, tmp_path)

@@ -1,0 +1,314 @@
+"""Embedders made of language models, loaded from tiny random checkpoints in the hub's own file layout.
+
+Reference everywhere: the library's own model called directly on its processor's batch, padded on the left, and the last
+hidden state of the last place.
+"""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import (
+    AutoProcessor,
+    CLIPVisionConfig,
+    LlamaConfig,
+    LlavaNextConfig,
+    LlavaNextForConditionalGeneration,
+    LlavaNextImageProcessor,
+    LlavaNextProcessor,
+    PreTrainedTokenizerFast,
+    Qwen2VLConfig,
+    Qwen2VLForConditionalGeneration,
+    Qwen2VLImageProcessor,
+    Qwen2VLProcessor,
+    Qwen2VLVideoProcessor,
+)
+
+from compute import models as registry
+from compute.models.adapter import Hardware
+from compute.models.encoders.mllm_embedding import E5_V, GME, VLM2VEC, load_e5_v, load_gme, load_vlm2vec
+from compute.types import BadInput, CannotDo, Model
+
+CPU = Hardware(device="cpu", dtype="float32")
+TEXTS = ["a dog", "Two {curly} birds sit on a wire, and one of them sings.", "rouge et noir"]
+
+
+def row(key: str = "tiny/embedder", *, revision: str = "", **options: object) -> Model:
+    return Model(key=key, title="Tiny", kind="mllm", adapter="mllm", revision=revision, options=dict(options))
+
+
+def pictures() -> list[Image.Image]:
+    draw = np.random.default_rng(0)
+    return [
+        Image.fromarray(draw.integers(0, 256, size=(*side, 3), dtype=np.uint8))
+        for side in ((60, 40), (30, 90), (56, 56))
+    ]
+
+
+def tokenizer(special: list[str], *, pad: str) -> PreTrainedTokenizerFast:
+    """Bytes as tokens, with the checkpoint's special tokens."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    model = Tokenizer(models.BPE(vocab={letter: place for place, letter in enumerate(alphabet)}, merges=[]))
+    model.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    model.decoder = decoders.ByteLevel()
+    model.add_special_tokens(special)
+    return PreTrainedTokenizerFast(tokenizer_object=model, pad_token=pad, padding_side="left")
+
+
+@pytest.fixture(scope="module")
+def llava(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """LLaVA-NeXT: the architecture of E5-V."""
+    folder = tmp_path_factory.mktemp("llava")
+    words = tokenizer(["<image>", "<pad>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"], pad="<pad>")
+    pinpoints = [[28, 56], [56, 28], [56, 56]]
+    images = LlavaNextImageProcessor(
+        size={"shortest_edge": 28}, crop_size={"height": 28, "width": 28}, image_grid_pinpoints=pinpoints
+    )
+    LlavaNextProcessor(
+        image_processor=images,
+        tokenizer=words,
+        patch_size=14,
+        num_additional_image_tokens=1,
+        vision_feature_select_strategy="default",
+    ).save_pretrained(folder)
+    torch.manual_seed(0)
+    vision = CLIPVisionConfig(
+        hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2, image_size=28, patch_size=14
+    )
+    text = LlamaConfig(
+        vocab_size=len(words),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+    )
+    config = LlavaNextConfig(
+        vision_config=vision,
+        text_config=text,
+        image_grid_pinpoints=pinpoints,
+        image_token_index=words.convert_tokens_to_ids("<image>"),
+        vision_feature_layer=-2,
+        vision_feature_select_strategy="default",
+    )
+    LlavaNextForConditionalGeneration(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def qwen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Qwen2-VL: the architecture of GME and of later VLM2Vec checkpoints."""
+    folder = tmp_path_factory.mktemp("qwen")
+    special = [
+        "<|image_pad|>",
+        "<|video_pad|>",
+        "<|vision_start|>",
+        "<|vision_end|>",
+        "<|im_start|>",
+        "<|im_end|>",
+        "<|endoftext|>",
+    ]
+    words = tokenizer(special, pad="<|endoftext|>")
+    size = {"shortest_edge": 28 * 28, "longest_edge": 28 * 28 * 16}
+    Qwen2VLProcessor(
+        image_processor=Qwen2VLImageProcessor(size=size),
+        tokenizer=words,
+        video_processor=Qwen2VLVideoProcessor(size=size),
+    ).save_pretrained(folder)
+    torch.manual_seed(0)
+    ids = {
+        name: words.convert_tokens_to_ids(token)
+        for name, token in (
+            ("image_token_id", "<|image_pad|>"),
+            ("video_token_id", "<|video_pad|>"),
+            ("vision_start_token_id", "<|vision_start|>"),
+            ("vision_end_token_id", "<|vision_end|>"),
+        )
+    }
+    config = Qwen2VLConfig(
+        text_config={
+            "vocab_size": len(words),
+            "hidden_size": 32,
+            "intermediate_size": 64,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 4,
+            "num_key_value_heads": 2,
+            "rope_parameters": {"rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 10000.0},
+        },
+        vision_config={"depth": 2, "embed_dim": 16, "hidden_size": 32, "num_heads": 2},
+        **ids,
+    )
+    Qwen2VLForConditionalGeneration(config).save_pretrained(folder)
+    return folder
+
+
+def direct(
+    folder: Path, prompts: list[str], images: list[Image.Image] | None, *, limits: dict | None = None, unit: bool
+) -> np.ndarray:
+    """The library's own way, in one batch padded on the left."""
+    family = LlavaNextForConditionalGeneration if "llava" in str(folder) else Qwen2VLForConditionalGeneration
+    model = family.from_pretrained(folder).eval()
+    processor = AutoProcessor.from_pretrained(folder, **({"size": limits} if limits else {}))
+    processor.tokenizer.padding_side = "left"
+    batch = processor(text=prompts, images=images, padding=True, return_tensors="pt")
+    with torch.no_grad():
+        states = model(**batch, output_hidden_states=True).hidden_states[-1][:, -1]
+    return (torch.nn.functional.normalize(states, dim=-1) if unit else states).numpy()
+
+
+def embedded(encoder: object, modality: str, items: list) -> np.ndarray:
+    return encoder.embed(modality, [encoder.prepare(modality, item) for item in items])
+
+
+def same(found: np.ndarray, wanted: np.ndarray) -> None:
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, wanted, atol=2e-5, rtol=1e-4)
+    cosine = (found * wanted).sum(1) / np.linalg.norm(found, axis=1) / np.linalg.norm(wanted, axis=1)
+    np.testing.assert_allclose(cosine, 1, atol=1e-5)
+
+
+def filled(prompt: str, *, image: str = "", text: str = "") -> str:
+    return prompt.replace("{image}", image).replace("{text}", text)
+
+
+@pytest.mark.parametrize("modality", ["image", "text", "pair"])
+def test_e5_v_is_the_library_call(llava: Path, modality: str) -> None:
+    encoder, prompt = load_e5_v(row(), CPU, llava), E5_V["prompts"][modality]
+    items = {"image": pictures(), "text": TEXTS, "pair": list(zip(pictures(), TEXTS, strict=True))}[modality]
+    wanted = direct(
+        llava,
+        [filled(prompt, image="<image>", text=text) for text in TEXTS],
+        None if modality == "text" else pictures(),
+        unit=False,
+    )
+    same(embedded(encoder, modality, items), wanted)
+
+
+@pytest.mark.parametrize("modality", ["image", "text", "pair"])
+def test_gme_is_the_library_call(qwen: Path, modality: str) -> None:
+    limits = {"shortest_edge": 56 * 56, "longest_edge": 56 * 84}
+    encoder, prompt = load_gme(row(images={"size": limits}), CPU, qwen), GME["prompts"][modality]
+    items = {"image": pictures(), "text": TEXTS, "pair": list(zip(pictures(), TEXTS, strict=True))}[modality]
+    wanted = direct(
+        qwen,
+        [filled(prompt, image="<|image_pad|>", text=text) for text in TEXTS],
+        None if modality == "text" else pictures(),
+        limits=limits,
+        unit=True,
+    )
+    found = embedded(encoder, modality, items)
+    same(found, wanted)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
+
+
+def test_a_batch_is_the_same_as_one_at_a_time(llava: Path, qwen: Path) -> None:
+    """Reference: batches of one, where nothing is padded."""
+    pairs = list(zip(pictures(), TEXTS, strict=True))
+    for encoder in (load_e5_v(row(), CPU, llava), load_gme(row(), CPU, qwen), load_vlm2vec(row(), CPU, qwen)):
+        for modality, items in (("pair", pairs), ("image", pictures()), ("text", TEXTS)):
+            alone = np.concatenate([embedded(encoder, modality, [item]) for item in items])
+            same(embedded(encoder, modality, items), alone)
+            assert np.abs(alone[0] - alone[1]).max() > 1e-3
+
+
+def test_vlm2vec_as_lora_over_its_base(qwen: Path, tmp_path: Path) -> None:
+    """Reference: peft's unmerged model; the row names the base in its options."""
+    from peft import LoraConfig, get_peft_model
+
+    torch.manual_seed(1)
+    base = Qwen2VLForConditionalGeneration.from_pretrained(qwen)
+    changed = get_peft_model(base, LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False)).eval()
+    changed.save_pretrained(tmp_path)
+    encoder = load_vlm2vec(row(base={"weights": str(qwen), "revision": ""}), CPU, tmp_path)
+    batch = AutoProcessor.from_pretrained(qwen)(
+        text=filled(VLM2VEC["prompts"]["image"], image="<|image_pad|>"), images=pictures()[0], return_tensors="pt"
+    )
+    with torch.no_grad():
+        states = changed(**batch, output_hidden_states=True).hidden_states[-1][:, -1]
+    found = embedded(encoder, "image", pictures()[:1])
+    each = replace(row(base={"weights": str(qwen)}), adapter="vlm2vec", weights=str(tmp_path))
+    np.testing.assert_array_equal(found, embedded(registry.load(each, hardware=CPU), "image", pictures()[:1]))
+    same(found, torch.nn.functional.normalize(states, dim=-1).numpy())
+    assert np.abs(found - embedded(load_vlm2vec(row(), CPU, qwen), "image", pictures()[:1])).max() > 1e-3
+
+
+def test_prompts_come_from_the_row_and_are_recorded(qwen: Path) -> None:
+    prompts = {"text": "Say {text}"}
+    encoder = load_gme(row(prompts=prompts, normalise=False), CPU, qwen)
+    assert encoder.settings["prompts"] == prompts
+    same(embedded(encoder, "text", TEXTS), direct(qwen, [f"Say {text}" for text in TEXTS], None, unit=False))
+    with pytest.raises(CannotDo, match="no image prompt"):
+        encoder.prepare("image", pictures()[0])
+    with pytest.raises(BadInput, match="no option 'prompt'"):
+        load_gme(row(prompt=prompts), CPU, qwen)
+
+
+def test_a_long_text_is_cut_but_its_prompt_is_whole(qwen: Path) -> None:
+    encoder = load_vlm2vec(row(max_text_tokens=10, prompts={"text": "<|im_start|>{text}<|im_end|>"}), CPU, qwen)
+    tokens = encoder.prepare("text", "abcdefghijklmnopqrstuvwxyz")["input_ids"][0]
+    assert encoder.processor.tokenizer.decode(tokens) == "<|im_start|>abcdefghij<|im_end|>"
+
+
+def test_bfloat16_is_close(llava: Path) -> None:
+    low = load_e5_v(row(), Hardware(device="cpu", dtype="bfloat16"), llava)
+    full = load_e5_v(row(), CPU, llava)
+    a, b = embedded(low, "image", pictures()), embedded(full, "image", pictures())
+    assert ((a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1) > 0.99).all()
+
+
+def test_code_of_the_repository_runs_only_where_the_row_allows_it(llava: Path, tmp_path: Path) -> None:
+    """A checkpoint whose class lies beside it, as Phi-3.5-vision's does; here that class is the library's own."""
+    for file in llava.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    config = json.loads((tmp_path / "config.json").read_text())
+    config |= {"model_type": "own_kind", "auto_map": {"AutoConfig": "own.OwnConfig", "AutoModelForCausalLM": "own.Own"}}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (tmp_path / "own.py").write_text(
+        "from transformers import LlavaNextConfig, LlavaNextForConditionalGeneration\n"
+        "class OwnConfig(LlavaNextConfig):\n    model_type = 'own_kind'\n"
+        "class Own(LlavaNextForConditionalGeneration):\n    config_class = OwnConfig\n"
+    )
+    with pytest.raises(CannotDo, match=r"'own_kind'.*options.remote_code"):
+        load_e5_v(row(), CPU, tmp_path)
+    with pytest.raises(BadInput, match="pin a revision"):
+        load_e5_v(row(remote_code=True), CPU, tmp_path)
+    encoder = load_e5_v(row(remote_code=True, revision="0" * 40), CPU, tmp_path)
+    same(embedded(encoder, "image", pictures()), embedded(load_e5_v(row(), CPU, llava), "image", pictures()))
+
+
+def test_the_registry_loads_them_and_threads_may_prepare(llava: Path, qwen: Path) -> None:
+    pairs = list(zip(pictures() * 8, TEXTS * 8, strict=True))
+    for key, folder in (("e5_v", llava), ("gme", qwen)):
+        encoder = registry.load(replace(row(), adapter=key, weights=str(folder)), hardware=CPU)
+        with ThreadPoolExecutor(6) as threads:
+            found = list(threads.map(lambda pair, encoder=encoder: encoder.prepare("pair", pair), pairs))
+        for prepared, pair in zip(found[:6], pairs, strict=False):
+            for name, wanted in encoder.prepare("pair", pair).items():
+                assert torch.equal(prepared[name], wanted)
+        json.dumps(encoder.settings)
+
+
+def test_a_processor_of_llavas_first_time_is_completed(llava: Path, tmp_path: Path) -> None:
+    """Reference: the same checkpoint with its processor's settings whole."""
+    for file in llava.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    kept = json.loads((tmp_path / "processor_config.json").read_text())
+    for name in ("patch_size", "vision_feature_select_strategy", "num_additional_image_tokens"):
+        del kept[name]
+    (tmp_path / "processor_config.json").write_text(json.dumps(kept))
+    assert AutoProcessor.from_pretrained(tmp_path).patch_size is None
+    found, wanted = (embedded(load_e5_v(row(), CPU, folder), "image", pictures()) for folder in (tmp_path, llava))
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_an_image_that_the_processor_refuses_is_bad_input(qwen: Path) -> None:
+    with pytest.raises(BadInput, match="refuses it"):
+        load_gme(row(), CPU, qwen).prepare("image", Image.new("RGB", (3000, 4)))

@@ -1,0 +1,121 @@
+"""timm's image encoders and MoCo v3, by their real path and beside the library's own call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import timm
+import torch
+from safetensors.torch import save_file
+from torchvision import transforms
+
+from compute.models import load
+from compute.types import BadInput
+from tests.compute.models import checkpoints
+from tests.compute.models.checkpoints import CPU, SIDE, cosines, images, row
+
+SMALL = {"img_size": SIDE, "embed_dim": 32, "depth": 2, "num_heads": 2, "patch_size": 8}
+KINDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "vit": ("vit_tiny_patch16_224", {**SMALL, "num_classes": 10}),
+    "clip tower": ("vit_base_patch16_clip_224", {**SMALL, "num_classes": 24}),
+    "dinov2": ("vit_small_patch14_reg4_dinov2", {**SMALL, "num_classes": 0}),
+    "siglip gap": ("vit_base_patch16_siglip_gap_224", {**SMALL, "num_classes": 0}),
+    "eva02": ("eva02_tiny_patch14_224", {**SMALL, "num_classes": 10}),
+    "sam": (
+        "samvit_base_patch16",
+        {**SMALL, "neck_chans": 16, "global_attn_indexes": [1], "window_size": 2, "num_classes": 0},
+    ),
+    "convnext": ("convnext_atto", {"depths": [1, 1, 1, 1], "dims": [8, 16, 24, 32], "num_classes": 10}),
+}
+
+
+def by_library(folder: Path, **asked: Any) -> np.ndarray:
+    """timm's own factory on the folder, and the evaluation transform of the folder's configuration."""
+    model = timm.create_model(f"local-dir:{folder}", pretrained=True, **asked).eval()
+    transform = timm.data.create_transform(**timm.data.resolve_model_data_config(model), is_training=False)
+    with torch.no_grad():
+        return model(torch.stack([transform(image) for image in images()])).numpy()
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_vectors_are_the_librarys(tmp_path: Path, kind: str) -> None:
+    """Reference: timm called directly with the classifier taken off."""
+    architecture, arguments = KINDS[kind]
+    folder = checkpoints.timm_folder(tmp_path / "tiny", architecture=architecture, **arguments)
+    encoder = load(row(folder, "timm"), hardware=CPU)
+    shown = [encoder.prepare("image", image) for image in images()]
+    found, expected = encoder.embed("image", shown), by_library(folder, num_classes=0)
+    assert np.std(expected, axis=0).max() > 1e-3
+    np.testing.assert_allclose(cosines(found, expected), 1, atol=1e-5)
+    np.testing.assert_allclose(np.concatenate([encoder.embed("image", [one]) for one in shown]), found, atol=1e-4)
+    assert encoder.settings["image"]["mean"] == [0.5, 0.4, 0.3]
+    assert encoder.settings["image"]["crop_pct"] == 0.9
+
+
+def test_the_head_another_pooling_and_another_size(tmp_path: Path) -> None:
+    folder = checkpoints.timm_folder(
+        tmp_path / "tiny", architecture="vit_base_patch16_clip_224", **{**SMALL, "num_classes": 24}
+    )
+    for options, asked in (({"head": True}, {}), ({"pooling": "avg"}, {"num_classes": 0, "global_pool": "avg"})):
+        encoder = load(row(folder, "timm", **options), hardware=CPU)
+        found = encoder.embed("image", [encoder.prepare("image", image) for image in images()])
+        np.testing.assert_allclose(found, by_library(folder, **asked), atol=1e-4)
+    assert found.shape[1] == 32
+    larger = load(row(folder, "timm", image_size=48), hardware=CPU)
+    one = larger.prepare("image", images()[0])
+    assert one["pixel_values"].shape == (3, 48, 48)
+    assert larger.settings["image"]["input_size"] == [3, 48, 48]
+    assert larger.embed("image", [one]).shape == (1, 32)
+    with pytest.raises(BadInput, match="does not fit timm"):
+        load(row(folder, "timm", pooling="median"), hardware=CPU)
+
+
+def test_a_checkpoint_in_the_hubs_cache_and_random_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from huggingface_hub import constants
+
+    folder = checkpoints.timm_folder(tmp_path / "tiny", **SMALL, num_classes=10)
+    checkpoints.in_hub_cache(folder, cache=tmp_path / "cache", repository="timm/tiny.in1k")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    encoder = load(row("timm/tiny.in1k", "timm"), hardware=CPU)
+    shown = [encoder.prepare("image", image) for image in images()]
+    np.testing.assert_allclose(encoder.embed("image", shown), by_library(folder, num_classes=0), atol=1e-5)
+    first, again = (load(row("timm/tiny.in1k", "timm", random=True, seed=3), hardware=CPU) for _ in range(2))
+    np.testing.assert_array_equal(first.embed("image", shown), again.embed("image", shown))
+    assert abs(first.embed("image", shown) - encoder.embed("image", shown)).max() > 1e-3
+
+
+def test_moco_v3_is_a_plain_vit_whose_preprocessing_is_chosen(tmp_path: Path) -> None:
+    """Reference: timm's ViT of the same weights, and torchvision's transforms as MoCo v3's own evaluation has them."""
+    folder = tmp_path / "moco"
+    folder.mkdir()
+    torch.manual_seed(9)
+    # The narrowest published width, as deep as needed to be the architecture that the width tells.
+    model = timm.create_model("vit_small_patch16_224", num_classes=0).eval()
+    save_file(
+        {**model.state_dict(), "head.weight": torch.zeros(10, 384), "head.bias": torch.zeros(10)},
+        folder / "model.safetensors",
+    )
+    image = images()[3]
+    encoder = load(row(folder, "moco_v3", preprocessing="imagenet"), hardware=CPU)
+    by_hand = transforms.Compose(
+        [
+            transforms.Resize(256),
+            transforms.CenterCrop(224),
+            transforms.ToTensor(),
+            transforms.Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
+        ]
+    )
+    shown = encoder.prepare("image", image)
+    np.testing.assert_allclose(shown["pixel_values"].numpy(), by_hand(image).numpy(), atol=1e-5)
+    with torch.no_grad():
+        expected = model(by_hand(image)[None]).numpy()
+    np.testing.assert_allclose(cosines(encoder.embed("image", [shown]), expected), 1, atol=1e-5)
+    usual = load(row(folder, "moco_v3"), hardware=CPU)
+    assert usual.settings["image"]["mean"] == [0.5, 0.5, 0.5]
+    assert usual.settings["image"]["crop_pct"] == 0.9
+    with pytest.raises(BadInput, match="preprocessing is one of mieb, imagenet"):
+        load(row(folder, "moco_v3", preprocessing="none"), hardware=CPU)

@@ -1,0 +1,77 @@
+"""Published files, fetched over file:// into a cache of the test's own."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from pathlib import Path
+
+import pytest
+import torch
+
+from compute.models.files import downloads
+from compute.types import BadInput, NotHere
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path / "torch"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    return tmp_path / "torch" / "hub" / "checkpoints"
+
+
+def published(folder: Path, name: str, content: bytes) -> str:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_bytes(content)
+    return (folder / name).as_uri()
+
+
+def test_a_file_is_fetched_once_into_torchs_cache(tmp_path: Path, cache: Path) -> None:
+    url = published(tmp_path / "site", "head (1).pth", b"weights")
+    file = downloads.fetched(url, sha256=hashlib.sha256(b"weights").hexdigest()[:8])
+    assert (file.parent, file.name, file.read_bytes()) == (cache, "head (1).pth", b"weights")
+    (tmp_path / "site" / "head (1).pth").unlink()
+    assert downloads.fetched(url) == file
+
+
+def test_the_cache_is_torchs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name, value in (("TORCH_HOME", str(tmp_path)), ("XDG_CACHE_HOME", str(tmp_path / "x")), ("XDG_CACHE_HOME", "")):
+        monkeypatch.delenv("TORCH_HOME", raising=False)
+        monkeypatch.setenv(name, value) if value else monkeypatch.delenv(name, raising=False)
+        assert downloads.cache() == Path(torch.hub.get_dir()) / "checkpoints"
+
+
+def test_other_content_than_published_is_refused(tmp_path: Path) -> None:
+    url = published(tmp_path / "site", "head.pth", b"something else")
+    with pytest.raises(BadInput, match="begin with abcd"):
+        downloads.fetched(url, sha256="abcd")
+
+
+def test_an_archive_is_unpacked_once_and_whole(tmp_path: Path, cache: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "made.zip", "w") as archive:
+        archive.writestr("inner/a.txt", "a")
+    url = published(tmp_path / "site", "made.zip", (tmp_path / "made.zip").read_bytes())
+    folder = downloads.unpacked(url)
+    assert (folder / "inner" / "a.txt").read_text() == "a"
+    assert sorted(path.name for path in cache.iterdir()) == ["made", "made.zip"]
+    (cache / "made.zip").unlink()
+    assert downloads.unpacked(url) == folder
+
+
+def test_a_broken_archive_leaves_nothing_behind(tmp_path: Path, cache: Path) -> None:
+    url = published(tmp_path / "site", "made.zip", b"PK, but cut")
+    with pytest.raises(BadInput, match="no whole archive"):
+        downloads.unpacked(url)
+    assert [path.name for path in cache.iterdir()] == ["made.zip"]
+
+
+def test_without_network_the_message_says_what_to_fetch(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = (tmp_path / "nowhere.pth").as_uri()
+    with pytest.raises(NotHere, match=f"curl -L --create-dirs -o {cache / 'nowhere.pth'} {url}"):
+        downloads.fetched(url)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(NotHere, match="is not on this machine"):
+        downloads.fetched(published(tmp_path / "site", "head.pth", b"weights"))
+    assert not (cache / "head.pth").exists()

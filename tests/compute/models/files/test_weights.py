@@ -1,0 +1,174 @@
+"""Where checkpoints are found: an own folder, the hub's cache, a download; and what is said when they are not."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import huggingface_hub
+import pytest
+from huggingface_hub import constants
+
+from compute.models.files import weights
+from compute.models.files.weights import CONFIG, TOKENIZER, WEIGHTS, Wanted
+from compute.types import BadInput, NotHere
+from tests.compute.models.checkpoints import COMMIT, in_hub_cache, row
+
+READS = Wanted(weights=WEIGHTS, needs=(CONFIG, TOKENIZER))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Files by name only: what they hold does not matter here."""
+    made = tmp_path / "own"
+    made.mkdir()
+    for name in ("config.json", "tokenizer.json", "model.safetensors", "pytorch_model.bin", "README.md"):
+        (made / name).write_text(name)
+    return made
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty hub cache and no network."""
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    return tmp_path / "cache"
+
+
+def test_one_format_of_weights_and_all_small_files_are_wanted() -> None:
+    there = [
+        "config.json",
+        "flax_model.msgpack",
+        "model.safetensors",
+        "pytorch_model.bin",
+        "README.md",
+        "vocab.txt",
+        "onnx/config.json",
+        "onnx/model.onnx",
+        "modeling_own.py",
+    ]
+    assert READS.names(there) == ["config.json", "model.safetensors", "vocab.txt"]
+    assert READS.missing(there) == []
+    assert READS.names([name for name in there if name != "model.safetensors"]) == [
+        "config.json",
+        "pytorch_model.bin",
+        "vocab.txt",
+    ]
+    assert "modeling_own.py" in Wanted(weights=WEIGHTS, code=True).names(there)
+    assert Wanted(weights=(), needs=(CONFIG,)).names(there) == ["config.json", "vocab.txt"]
+
+
+def test_every_part_of_a_split_checkpoint_is_needed() -> None:
+    first, second = "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"
+    assert READS.missing(["config.json", "vocab.txt", first]) == [second]
+    assert READS.missing(["config.json", "vocab.txt", first, second]) == []
+
+
+def test_an_own_folder_is_taken_as_it_is(folder: Path, tmp_path: Path) -> None:
+    assert weights.local_folder(row(folder, "clip"), wanted=READS) == folder
+    assert weights.local_folder(row("own", "clip"), wanted=READS, root=tmp_path) == folder
+    (folder / "config.json").unlink()
+    with pytest.raises(NotHere, match=r"own has no config\.json$"):
+        weights.local_folder(row(folder, "clip"), wanted=READS)
+    with pytest.raises(NotHere, match="there is no folder"):
+        weights.local_folder(row("assets/nowhere", "clip"), wanted=READS)
+    with pytest.raises(NotHere, match="there is no folder"):
+        weights.local_folder(row(tmp_path / "nowhere", "clip"), wanted=READS)
+    with pytest.raises(BadInput, match="names no weights"):
+        weights.local_folder(row("", "clip"), wanted=READS)
+
+
+def test_the_digest_of_an_own_folder_follows_what_is_read(folder: Path) -> None:
+    own = row(folder, "clip")
+    first = weights.revision(own, wanted=READS)
+    assert first.startswith("files-")
+    (folder / "README.md").write_text("another")
+    (folder / "pytorch_model.bin").write_text("another")  # the safetensors are read, not this
+    assert weights.revision(own, wanted=READS) == first
+    moved = folder.rename(folder.parent / "elsewhere")
+    assert weights.revision(row(moved, "clip"), wanted=READS) == first
+    later = time.time_ns() + 10**9
+    (moved / "model.safetensors").write_text("model.safetensorz")  # the same size
+    os.utime(moved / "model.safetensors", ns=(later, later))
+    second = weights.revision(row(moved, "clip"), wanted=READS)
+    assert second != first
+    (moved / "special_tokens_map.json").write_text("{}")
+    assert weights.revision(row(moved, "clip"), wanted=READS) not in (first, second)
+
+
+def test_the_hubs_cache_without_network(folder: Path, cache: Path) -> None:
+    snapshot = in_hub_cache(folder, cache=cache, repository="some/model")
+    for revision in ("", "main", COMMIT):
+        named = row("some/model", "clip", revision=revision)
+        assert weights.local_folder(named, wanted=READS) == snapshot
+        assert weights.revision(named, wanted=READS) == COMMIT
+    with pytest.raises(NotHere, match="some/model at v2 lacks"):
+        weights.local_folder(row("some/model", "clip", revision="v2"), wanted=READS)
+    assert weights.revision(row("some/model", "clip", revision="v2"), wanted=READS) == "v2"
+    assert weights.revision(row("some/other", "clip"), wanted=READS) == ""
+
+
+def test_what_is_missing_is_named_with_the_command_that_fetches_it(folder: Path, cache: Path) -> None:
+    with pytest.raises(NotHere) as caught:
+        weights.local_folder(row("some/model", "clip", revision=COMMIT), wanted=READS)
+    said = str(caught.value)
+    for part in (
+        "config.json",
+        "tokenizer.json or vocab.txt",
+        "model.safetensors",
+        str(cache),
+        "HF_HOME",
+        f"hf download some/model --revision {COMMIT}",
+    ):
+        assert part in said
+    snapshot = in_hub_cache(folder, cache=cache, repository="some/model")
+    (snapshot / "model.safetensors").unlink()
+    (snapshot / "pytorch_model.bin").unlink()
+    with pytest.raises(NotHere, match=r"lacks model\.safetensors or model-\*-of-\*\.safetensors in the hub"):
+        weights.local_folder(row("some/model", "clip"), wanted=READS)
+    (cache / "models--some--model" / "blobs" / f"{0:040x}").unlink()  # a link to nowhere, as a cut download leaves it
+    with pytest.raises(NotHere, match="hf download"):
+        weights.local_folder(row("some/model", "clip"), wanted=READS)
+
+
+def test_a_download_asks_for_what_is_needed_only(folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+    there = ["config.json", "tokenizer.json", "model.safetensors", "pytorch_model.bin", "tf_model.h5"]
+
+    def repo_info(self: Any, name: str, *, revision: str | None) -> SimpleNamespace:
+        return SimpleNamespace(sha=COMMIT, siblings=[SimpleNamespace(rfilename=file) for file in there])
+
+    def snapshot_download(name: str, **given: Any) -> str:
+        asked.update(given, name=name)
+        return str(in_hub_cache(folder, cache=cache, repository=name))
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(huggingface_hub.HfApi, "repo_info", repo_info)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+    found = weights.local_folder(row("some/model", "clip"), wanted=READS)
+    assert asked == {
+        "name": "some/model",
+        "revision": None,
+        "allow_patterns": ["config.json", "model.safetensors", "tokenizer.json"],
+    }
+    assert found.name == COMMIT
+    assert weights.revision(row("some/model", "clip"), wanted=READS) == COMMIT
+    asked.clear()
+    assert weights.local_folder(row("some/model", "clip"), wanted=READS) == found
+    assert asked == {}, "what is there is not asked for again"
+    there.remove("config.json")
+    with pytest.raises(NotHere, match=rf"at {COMMIT} has no config\.json"):
+        weights.local_folder(row("some/third", "clip"), wanted=READS)
+
+
+def test_a_failing_hub_is_said_in_one_line(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def repo_info(self: Any, name: str, *, revision: str | None) -> SimpleNamespace:
+        raise ConnectionError("no route\nto host")
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(huggingface_hub.HfApi, "repo_info", repo_info)
+    with pytest.raises(NotHere, match=r"hf download some/model --revision main \(ConnectionError: no route to host\)"):
+        weights.local_folder(row("some/model", "clip"), wanted=READS)

@@ -1,0 +1,213 @@
+"""Kept answers: what is kept and what is not, half-written lines, and a real process killed as it asks a server."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from compute.content.messages import Question, Reply, picture
+from compute.models.judges.answer_log import AnswerLog
+from compute.types import BadInput, Model
+from tests.compute.models.chat_server import running
+
+ROW = Model(key="org/judge", title="Judge", kind="mllm", weights="Org/Judge")
+ROOT = Path(__file__).resolve().parents[4]
+
+# A run of its own: asks 60 different questions, and prints how many replies came.
+RUN = """
+import io
+import sys
+from PIL import Image
+from compute.messages import Question, picture
+from compute.models.adapter import Hardware
+from compute.models.endpoint import load
+from compute.types import Model
+
+def drawn(shade):
+    stream = io.BytesIO()
+    Image.new("RGB", (8, 8), (shade, shade, 0)).save(stream, "PNG")
+    return picture(stream.getvalue())
+
+questions = [Question(item=str(n), choices=("(A) Image 1", "(B) Image 2"), parts=(
+    "which image is more bright? ", drawn(n), drawn(200), "\\n(A) Image 1\\n(B) Image 2")) for n in range(60)]
+row = Model(key="org/judge", title="Judge", kind="mllm", adapter="endpoint", weights="Org/Judge")
+replies = load(row, Hardware(device="cpu", dtype="float32"), None).reply(questions)
+print(sum(reply.text == "(B) Image 2" for reply in replies), [reply.item for reply in replies] == [
+    str(n) for n in range(60)])
+"""
+
+
+def question(text: str, *, item: str = "item", image: bytes = b"") -> Question:
+    return Question(item=item, parts=(text, picture(image)) if image else (text,))
+
+
+class Judge:
+    """Answers every text with itself, and counts; `broken` are answered with an error."""
+
+    def __init__(self, *broken: str) -> None:
+        self.broken = broken
+        self.asked: list[str] = []
+
+    def __call__(self, questions: Sequence[Question]) -> Iterable[tuple[int, Reply]]:
+        for place in reversed(range(len(questions))):  # replies may come in any order
+            text = str(questions[place].parts[0])
+            self.asked.append(text)
+            wrong = text in self.broken
+            yield (
+                place,
+                Reply(
+                    item=questions[place].item,
+                    text="" if wrong else f"re {text}",
+                    error="broken" if wrong else "",
+                    input_tokens=len(text),
+                ),
+            )
+
+
+def log(root: Path, **settings: object) -> AnswerLog:
+    return AnswerLog(ROW, settings=settings, root=root)
+
+
+def test_replies_are_in_order_and_a_second_run_asks_nothing(tmp_path: Path) -> None:
+    questions = [question(f"q{number}", item=f"i{number}") for number in range(5)]
+    first, second = Judge(), Judge()
+    replies = log(tmp_path).answered(questions, first)
+    assert [(reply.item, reply.text, reply.input_tokens) for reply in replies] == [
+        (f"i{number}", f"re q{number}", 2) for number in range(5)
+    ]
+    assert log(tmp_path).answered(questions, second) == replies
+    assert (len(first.asked), second.asked) == (5, [])
+
+
+def test_the_same_question_is_asked_once_and_answers_every_item(tmp_path: Path) -> None:
+    judge, told = Judge(), []
+    replies = log(tmp_path).answered(
+        [question("same", item="a"), question("same", item="b"), question("other")], judge, progress=told.append
+    )
+    assert [(reply.item, reply.text) for reply in replies[:2]] == [("a", "re same"), ("b", "re same")]
+    assert sorted(judge.asked) == ["other", "same"]
+    assert sum(told) == 3
+
+
+def test_texts_images_and_settings_make_another_question(tmp_path: Path) -> None:
+    kept = log(tmp_path, temperature=0)
+    keys = {
+        kept.key(question("q")),
+        kept.key(question("q", image=b"1")),
+        kept.key(question("q", image=b"2")),
+        kept.key(question("q ")),
+        log(tmp_path, temperature=1).key(question("q")),
+        kept.key(Question(item="item", parts=(f"q<image {picture(b'1').key.decode()}>",))),
+    }
+    assert len(keys) == 6
+    assert kept.key(question("q")) == kept.key(question("q", item="of another task"))
+    assert log(tmp_path, temperature=0).folder != log(tmp_path, temperature=1).folder
+    assert kept.folder.parent == tmp_path / "org__judge"
+    assert AnswerLog(replace(ROW, key="org/other"), settings={}, root=tmp_path).folder.parent.name == "org__other"
+
+
+def test_errors_are_not_kept(tmp_path: Path) -> None:
+    questions = [question("good"), question("bad", item="x")]
+    replies = log(tmp_path).answered(questions, Judge("bad"))
+    assert replies == [Reply(item="item", text="re good", input_tokens=4), Reply(item="x", error="broken")]
+    again = Judge()
+    assert [reply.text for reply in log(tmp_path).answered(questions, again)] == ["re good", "re bad"]
+    assert again.asked == ["bad"]
+
+
+def test_answers_are_stored_with_their_prompts_and_settings(tmp_path: Path) -> None:
+    kept = log(tmp_path, max_tokens=3)
+    asked = question("Which? ", image=b"pixels")
+    kept.answered([asked], Judge())
+    (file,) = kept.folder.glob("*.jsonl")
+    line = json.loads(file.read_text())
+    assert line["prompt"] == asked.prompt() == f"Which? <image {picture(b'pixels').key.decode()}>"
+    assert (line["text"], line["input_tokens"], line["output_tokens"]) == ("re Which? ", 7, None)
+    assert json.loads((kept.folder / "settings.json").read_text()) == {"max_tokens": 3}
+
+
+@pytest.mark.parametrize("rest", ['{"key": "k", "te', '{"key": "k"}\n', "\n\n[]\n", "\x00\x00\n", '"text"\n'])
+def test_a_damaged_end_is_passed_over(tmp_path: Path, rest: str) -> None:
+    kept = log(tmp_path)
+    kept.answered([question("one"), question("two")], Judge())
+    (file,) = kept.folder.glob("*.jsonl")
+    with file.open("a") as stream:
+        stream.write(rest)
+    again = Judge()
+    replies = log(tmp_path).answered([question("one"), question("two"), question("three")], again)
+    assert (again.asked, [reply.text for reply in replies]) == (["three"], ["re one", "re two", "re three"])
+    assert len(log(tmp_path)) == 3
+
+
+def test_what_came_before_a_failure_is_kept(tmp_path: Path) -> None:
+    def fails(questions: Sequence[Question]) -> Iterable[tuple[int, Reply]]:
+        yield 0, Reply(item="item", text="kept")
+        raise BadInput("the endpoint is gone")
+
+    with pytest.raises(BadInput, match="gone"):
+        log(tmp_path).answered([question("one"), question("two")], fails)
+    again = Judge()
+    assert [reply.text for reply in log(tmp_path).answered([question("one"), question("two")], again)] == [
+        "kept",
+        "re two",
+    ]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_is_said(tmp_path: Path) -> None:
+    kept = log(tmp_path)
+    kept.answered([question("one")], Judge())
+    kept._file = open("/dev/full", "w")  # noqa: SIM115
+    with pytest.raises(BadInput, match="Make room"):
+        kept.answered([question("two")], Judge())
+    assert log(tmp_path).answered([question("two")], Judge())[0].text == "re two"
+
+
+@pytest.mark.parametrize("after", [3, 29])
+def test_a_killed_run_asks_nothing_twice(tmp_path: Path, after: int) -> None:
+    """SIGKILL while 60 questions are asked, 4 at a time. The server's own counts say what was asked."""
+    with running("--delay", "0.02") as server:
+        environment = {
+            **os.environ,
+            "LIKENESS_ENDPOINT": server.url,
+            "LIKENESS_ENDPOINT_CONCURRENCY": "4",
+            "LIKENESS_ANSWERS": str(tmp_path),
+            "PYTHONPATH": str(ROOT),
+        }
+        command = [sys.executable, "-c", RUN]
+        killed = subprocess.Popen(command, env=environment, cwd=tmp_path)
+        limit = time.monotonic() + 60
+        while len(lines(tmp_path)) < after and time.monotonic() < limit:
+            time.sleep(0.005)
+        killed.send_signal(signal.SIGKILL)
+        assert killed.wait() == -signal.SIGKILL
+        time.sleep(0.2)  # the server ends what was under way
+        kept, before = {line["key"] for line in lines(tmp_path)}, server.state()
+        assert after <= len(kept) < 60
+        assert len(kept) <= before["counts"]["requests"] <= len(kept) + 4
+
+        finished = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert finished.stdout.split() == ["60", "True"]
+        state = server.state()
+        assert state["counts"]["requests"] - before["counts"]["requests"] == 60 - len(kept)
+        # Twice were at most those that were under way, whose answers nobody had.
+        assert sum(count > 1 for count in state["asked"].values()) <= 4
+        assert max(state["asked"].values()) <= 2
+        assert len({line["key"] for line in lines(tmp_path)}) == 60
+
+        subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, check=True)
+        assert server.requests() == state["counts"]["requests"]
+
+
+def lines(root: Path) -> list[dict[str, str]]:
+    whole = [text for file in root.rglob("*.jsonl") for text in file.read_text().split("\n")[:-1]]
+    return [json.loads(text) for text in whole]

@@ -1,0 +1,346 @@
+"""The endpoint's judge against a real server process on loopback: what is sent, every fault, and no key anywhere.
+
+What the stand-in answers is checked against the items' own pixels; what it was asked, against its own counts.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import time
+import traceback
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from compute.content import items
+from compute.content.messages import Question, picture
+from compute.models.adapter import Hardware
+from compute.models.judges import endpoint
+from compute.models.judges.endpoint import Endpoint, Limits, load
+from compute.procedures.shared import parsing, prompts
+from compute.tasks.data import Choices, OddOneOut
+from compute.types import BadInput, BadItem, LikenessError, Model, NotHere
+from tests.compute.models.chat_server import Running, running
+
+ROW = Model(key="org/stand-in", title="Stand-in", kind="mllm", adapter="endpoint", weights="Org/Stand-In")
+CPU = Hardware(device="cpu", dtype="float32")
+QUICK = Limits(attempts=4, first_delay=0.01, longest_delay=0.05, timeout=5.0)
+KEY = "sk-not-to-be-told-0123456789"
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Running]:
+    with running() as server:
+        yield server
+
+
+@pytest.fixture
+def server(shared: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Running:
+    shared.control(counts={}, asked={}, faults=[], refuse=[], times=[], most_together=0, delay=0.0, key="", model="")
+    monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "answers"))
+    monkeypatch.setenv("LIKENESS_ENDPOINT", shared.url)
+    for name in ("LIKENESS_ENDPOINT_KEY", "HF_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    return shared
+
+
+def judge(server: Running, *, limits: Limits = QUICK, key: str = "") -> Endpoint:
+    return Endpoint(row=ROW, url=server.url, key=key, limits=limits)
+
+
+def coloured(*colour: int, size: int = 16, form: str = "PNG") -> bytes:
+    stream = io.BytesIO()
+    Image.new("RGB", (size, size), colour).save(stream, form)
+    return stream.getvalue()
+
+
+def question(number: int) -> Question:
+    """A question of its own a number; the brighter image is the second."""
+    shown = [picture(coloured(number % 200, 0, 0)), picture(coloured(250, 250, number % 200))]
+    words = prompts.TABLE_7["attribute"].format(attribute="bright").split("<image>")
+    return Question(
+        item=f"item {number}", parts=(words[0], shown[0], shown[1], words[2]), choices=("(A) Image 1", "(B) Image 2")
+    )
+
+
+def columns(*rows: list[bytes]) -> list[items.Column]:
+    return [items.images(row, of="pictures") for row in rows]
+
+
+def test_every_kind_of_question_is_answered_by_its_pixels(server: Running) -> None:
+    """Who is right is known from how the images were made: nearer colour, named colour, more of an attribute."""
+    red, reddish, blue = coloured(200, 0, 0), coloured(180, 30, 0), coloured(0, 0, 200)
+    noise = np.random.default_rng(0).integers(0, 255, (16, 16, 3), dtype=np.uint8)
+    stream = io.BytesIO()
+    Image.fromarray(noise).save(stream, "PNG")
+    sharp, flat, names = stream.getvalue(), coloured(128, 128, 128), ("one", "two")
+    kinds = [
+        Choices(
+            names=names,
+            alternatives=tuple(columns([blue, reddish], [reddish, blue])),
+            answer=np.array([1, 0]),
+            reference=columns([red, red])[0],
+        ),
+        Choices(
+            names=names,
+            alternatives=tuple(columns([blue, blue], [red, red])),
+            answer=np.array([1, 0]),
+            reference=items.texts(["a red thing", "a blue thing"], of="captions"),
+        ),
+        Choices(
+            names=names,
+            answer=np.array([1, 0]),
+            reference=columns([red, red])[0],
+            alternatives=(items.texts(["a blue cat", "red"], of="a"), items.texts(["red", "blue"], of="b")),
+        ),
+        Choices(
+            names=names,
+            alternatives=tuple(columns([sharp, flat], [flat, sharp])),
+            answer=np.array([0, 1]),
+            question="quality",
+        ),
+        Choices(
+            names=names,
+            alternatives=tuple(columns([flat, sharp], [sharp, flat])),
+            answer=np.array([1, 0]),
+            question="contrast",
+        ),
+        OddOneOut(
+            names=names, members=tuple(columns([red, blue], [reddish, red], [blue, reddish])), odd=np.array([2, 0])
+        ),
+    ]
+    asked = load(ROW, CPU, None)
+    for data in kinds:
+        questions = prompts.questions(data)
+        replies = asked.reply(questions)
+        read = [parsing.read(reply.text, question.choices) for reply, question in zip(replies, questions, strict=True)]
+        assert read == (data.odd if isinstance(data, OddOneOut) else data.answer).tolist(), questions[0].prompt()
+        assert [reply.item for reply in replies] == list(names)
+
+
+def test_what_is_sent(server: Running) -> None:
+    judge(server).reply([question(1)])
+    sent = server.state()["last"]
+    assert {name: sent[name] for name in ("model", "temperature", "seed", "max_tokens", "authorization")} == {
+        "model": "Org/Stand-In",
+        "temperature": 0,
+        "seed": 0,
+        "max_tokens": 32,
+        "authorization": None,
+    }
+    assert sent["text"] == prompts.TABLE_7["attribute"].format(attribute="bright")
+
+
+def test_tokens_and_requests_are_counted(server: Running) -> None:
+    asked = judge(server)
+    told: list[int] = []
+    asked.progress = told.append
+    replies = asked.reply([question(number) for number in range(5)])
+    assert [(reply.input_tokens, reply.output_tokens) for reply in replies] == [(40, 3)] * 5
+    assert asked.usage == {"requests": 5, "replies": 5, "input_tokens": 200, "output_tokens": 15}
+    assert sum(told) == 5
+
+
+def test_at_most_so_many_at_once(server: Running) -> None:
+    server.control(delay=0.05)
+    replies = judge(server, limits=replace(QUICK, concurrency=3)).reply([question(number) for number in range(12)])
+    assert [reply.item for reply in replies] == [f"item {number}" for number in range(12)]
+    assert server.state()["most_together"] == 3
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ({"status": 429}, "429"),
+        ({"status": 500}, "500"),
+        ({"status": 503, "message": "loading"}, "503"),
+        ({"cut": True}, "connection"),
+        ({"body": "<html>busy</html>"}, "garbage"),
+        ({"body": "[]"}, "garbage"),
+        ({"body": {"choices": []}}, "garbage"),
+        ({"body": {"choices": [{"message": {"content": None}}]}}, "garbage"),
+        ({"body": {"error": "overloaded"}}, "garbage"),
+        ({"body": ""}, "garbage"),
+    ],
+)
+def test_a_passing_fault_is_asked_again_a_lasting_one_is_an_error(server: Running, fault: dict, reason: str) -> None:
+    server.control(faults=[fault, fault])
+    asked = judge(server)
+    (reply,) = asked.reply([question(1)])
+    assert (reply.text, reply.error) == ("(B) Image 2", "")
+    assert asked.usage == {"requests": 3, f"retried: {reason}": 2, "replies": 1, "input_tokens": 40, "output_tokens": 3}
+    server.control(faults=[fault] * 4)
+    asked = judge(server)
+    (reply,) = asked.reply([question(2)])
+    assert reply.text == ""
+    assert reply.error.endswith("after 4 attempts")
+    assert (asked.usage["requests"], asked.usage["errors"]) == (4, 1)
+    # An error is not kept as an answer: the next run asks again.
+    assert judge(server).reply([question(2)])[0].text == "(B) Image 2"
+
+
+def test_a_slow_answer_is_given_up_and_asked_again(server: Running) -> None:
+    server.control(faults=[{"slow": 1.5}])
+    asked = judge(server, limits=replace(QUICK, timeout=0.3))
+    assert asked.reply([question(1)])[0].text == "(B) Image 2"
+    assert asked.usage["retried: timeout"] == 1
+
+
+def test_retry_after_holds_for_every_thread(server: Running) -> None:
+    server.control(faults=[{"status": 429, "headers": {"Retry-After": "1"}}], delay=0.05)
+    began = time.time()
+    judge(server, limits=replace(QUICK, concurrency=2)).reply([question(number) for number in range(6)])
+    times = [at - began for at in server.state()["times"]]
+    assert sum(at < 0.9 for at in times) <= 3  # those under way when the pause was asked for
+    assert max(times) >= 1.0
+
+
+def test_a_pause_beyond_patience_stops_the_run(server: Running) -> None:
+    server.control(faults=[{"status": 429, "headers": {"Retry-After": "86400"}}])
+    with pytest.raises(NotHere, match="pause of 86400 s"):
+        judge(server).reply([question(1)])
+
+
+def test_a_refused_question_is_its_own_error_and_not_asked_again(server: Running) -> None:
+    server.control(faults=[{"status": 400, "message": "image too large"}])
+    asked = judge(server, limits=replace(QUICK, concurrency=1))
+    replies = asked.reply([question(1), question(2)])
+    assert "image too large" in replies[0].error
+    assert replies[1].text == "(B) Image 2"
+    assert server.requests() == 2
+
+
+def test_a_refused_seed_is_left_out_and_recorded(server: Running) -> None:
+    server.control(refuse=["seed"])
+    asked = judge(server)
+    assert all(reply.text for reply in asked.reply([question(number) for number in range(10)]))
+    assert asked.settings["seed"] is None
+    assert server.state()["counts"]["answered"] == 10
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_what_no_question_can_mend_stops_the_run(server: Running, status: int) -> None:
+    server.control(faults=[{"status": status}] * 50)
+    with pytest.raises(NotHere, match=f"status {status}"):
+        judge(server, limits=replace(QUICK, concurrency=2)).reply([question(number) for number in range(30)])
+    assert server.requests() <= 2
+
+
+def test_many_failures_in_a_row_stop_the_run(server: Running) -> None:
+    server.control(faults=[{"status": 400}] * 100)
+    with pytest.raises(NotHere, match="20 questions in a row"):
+        judge(server, limits=replace(QUICK, concurrency=1)).reply([question(number) for number in range(60)])
+    assert server.requests() <= 22
+
+
+def test_nobody_at_the_address() -> None:
+    nowhere = Endpoint(row=ROW, url="http://127.0.0.1:9/v1", limits=replace(QUICK, attempts=2))
+    with pytest.raises(NotHere, match="No endpoint answers at http://127.0.0.1:9/v1"):
+        nowhere.reply([question(1)])
+
+
+def test_the_key_is_sent_and_told_nowhere(
+    server: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("LIKENESS_ENDPOINT_KEY", KEY)
+    server.control(key=KEY)
+    caplog.set_level("DEBUG")
+    asked = load(ROW, CPU, None)
+    assert asked.reply([question(1)])[0].text == "(B) Image 2"
+    assert server.state()["last"]["authorization"] == f"Bearer {KEY}"
+    server.control(faults=[{"status": 400, "message": f"bad key {KEY}"}])
+    refused = asked.reply([question(2)])[0]
+    server.control(key="another")  # the server's 401 repeats the header it got
+    with pytest.raises(LikenessError) as raised:
+        asked.reply([question(3)])
+    kept = "".join(file.read_text() for file in tmp_path.rglob("*") if file.is_file())
+    told = (
+        kept,
+        caplog.text,
+        repr(asked),
+        repr(asked.settings),
+        refused.error,
+        "".join(traceback.format_exception(raised.value)),
+    )
+    assert "refused with status 401" in told[-1]
+    assert not any(KEY in text for text in told)
+
+
+def test_without_a_key_the_hubs_own_is_not_sent(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_of_somebody")
+    judge(server).reply([question(1)])
+    assert server.state()["last"]["authorization"] is None
+
+
+@pytest.mark.parametrize(
+    ("form", "sent"), [("PNG", "png"), ("JPEG", "jpeg"), ("WEBP", "webp"), ("BMP", "png"), ("TIFF", "png")]
+)
+def test_images_are_sent_as_they_are_or_as_png(form: str, sent: str) -> None:
+    data = coloured(10, 20, 30, form=form)
+    part = endpoint._part(picture(data), question(1))
+    url = part["image_url"]["url"]
+    assert url.startswith(f"data:image/{sent};base64,")
+    got = base64.b64decode(url.partition(",")[2])
+    assert (got == data) == (form in ("PNG", "JPEG", "WEBP"))
+    assert np.array_equal(
+        np.asarray(Image.open(io.BytesIO(got)).convert("RGB")), np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
+    )
+
+
+def test_a_turned_image_is_sent_upright() -> None:
+    """Servers differ in whether they follow EXIF; encoders here do (compute/decoding.py)."""
+    stream, exif = io.BytesIO(), Image.Exif()
+    exif[274] = 6  # a quarter turn
+    Image.new("RGB", (30, 10), (9, 9, 9)).save(stream, "JPEG", exif=exif)
+    url = endpoint._part(picture(stream.getvalue()), question(1))["image_url"]["url"]
+    assert url.startswith("data:image/png;base64,")
+    assert Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))).size == (10, 30)
+
+
+def test_a_damaged_image_is_named_and_nothing_is_asked(server: Running) -> None:
+    whole = coloured(1, 2, 3, size=64, form="JPEG")
+    column = items.images([whole[: len(whole) // 2]], of="pictures")
+    asked = prompts.questions(
+        Choices(names=("one",), alternatives=(column, column), answer=np.array([0]), question="quality")
+    )
+    with pytest.raises(BadItem, match="pictures, image 0") as raised:
+        judge(server).reply(asked)
+    assert raised.value.key == column.keys[0]
+    assert server.requests() == 0
+
+
+def test_loading_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LIKENESS_ENDPOINT", raising=False)
+    with pytest.raises(NotHere, match="LIKENESS_ENDPOINT is not set"):
+        load(ROW, CPU, None)
+    for wrong in ("localhost:8000", "http://", "ftp://host/v1", "http://host:port/v1"):
+        monkeypatch.setenv("LIKENESS_ENDPOINT", wrong)
+        with pytest.raises(BadInput, match="no address"):
+            load(ROW, CPU, None)
+    monkeypatch.setenv("LIKENESS_ENDPOINT", "http://localhost:1/v1")
+    monkeypatch.setenv("LIKENESS_ENDPOINT_CONCURRENCY", "many")
+    with pytest.raises(BadInput, match="LIKENESS_ENDPOINT_CONCURRENCY"):
+        load(ROW, CPU, None)
+    monkeypatch.delenv("LIKENESS_ENDPOINT_CONCURRENCY")
+    with pytest.raises(BadInput, match="max_token'"):
+        load(replace(ROW, options={"max_token": 3}), CPU, None)
+
+
+def test_options_reach_the_server(server: Running) -> None:
+    row = replace(ROW, options={"model": "served-name", "max_tokens": 7, "extra": {"top_k": 1}})
+    load(row, CPU, None).reply([question(1)])
+    sent = server.state()["last"]
+    assert (sent["model"], sent["max_tokens"], sent["top_k"]) == ("served-name", 7, 1)
+
+
+def test_a_hosted_model_is_asked_for_by_its_key(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    load(hosted := replace(ROW, weights=""), CPU, None).reply([question(1)])
+    assert server.state()["last"]["model"] == ROW.key
+    monkeypatch.delenv("LIKENESS_ENDPOINT")
+    with pytest.raises(NotHere, match="weights are not public: export LIKENESS_ENDPOINT and LIKENESS_ENDPOINT_KEY"):
+        load(hosted, CPU, None)

@@ -1,0 +1,178 @@
+"""ImageReward from a tiny random checkpoint in its public file layout, beside timm and BERT on the same weights."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import timm
+import torch
+from PIL import Image
+from torchvision import transforms
+from transformers import BertConfig, BertModel, BertTokenizer
+
+from compute import models
+from compute.models.adapter import Hardware
+from compute.models.metrics.blip_reward import linear_chain
+from compute.models.metrics.preference import load_imagereward
+from compute.types import BadInput, CannotDo, Model
+
+CPU = Hardware(device="cpu", dtype="float32")
+TEXTS = ["a dog", "two birds sit on a wire", "red and black"]
+MEAN, STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
+BERT = {
+    "vocab_size": 64,
+    "hidden_size": 128,
+    "intermediate_size": 96,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "max_position_embeddings": 64,
+    "hidden_act": "gelu",
+    "layer_norm_eps": 1e-12,
+    "pad_token_id": 0,
+}
+
+
+def row(**options: object) -> Model:
+    return Model(key="tiny/reward", title="Tiny", kind="metric", adapter="imagereward", options=dict(options))
+
+
+def pictures() -> list[Image.Image]:
+    draw = np.random.default_rng(0)
+    return [
+        Image.fromarray(draw.integers(0, 256, size=(*side, 3), dtype=np.uint8))
+        for side in ((60, 40), (30, 91), (32, 32))
+    ]
+
+
+@pytest.fixture(scope="module")
+def imagereward(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """ImageReward.pt with the vision names of timm and the text names of BERT, as BLIP's first code has them."""
+    folder = tmp_path_factory.mktemp("imagereward")
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *" ".join(TEXTS).split()]
+    (folder / "vocab.txt").write_text("\n".join(dict.fromkeys(words)))
+    BertTokenizer.from_pretrained(folder).save_pretrained(folder)
+    torch.manual_seed(3)
+    vision, text, head = reference_parts()
+    for module in (vision, text, head):
+        for parameter in module.parameters():
+            torch.nn.init.normal_(parameter, mean=1.0 if parameter.ndim == 1 else 0.0, std=0.2)
+    torch.save(
+        {
+            **{f"blip.visual_encoder.{name}": value for name, value in vision.state_dict().items()},
+            **{
+                f"blip.text_encoder.{name}": value
+                for name, value in text.state_dict().items()
+                if "token_type" not in name
+            },
+            "blip.text_encoder.embeddings.position_ids": torch.arange(64)[None],
+            "blip.vision_proj.weight": torch.zeros(8, 128),
+            "blip.text_proj.weight": torch.zeros(8, 128),
+            **{f"mlp.layers.{name}": value for name, value in head.state_dict().items()},
+        },
+        folder / "ImageReward.pt",
+    )
+    (folder / "med_config.json").write_text(
+        json.dumps(
+            {**BERT, "encoder_width": 768, "add_cross_attention": True, "type_vocab_size": 2, "model_type": "bert"}
+        )
+    )
+    return folder
+
+
+def reference_parts() -> tuple[torch.nn.Module, BertModel, torch.nn.Module]:
+    """timm's vision transformer, BERT with cross-attention but no causal mask, and the reward's layers."""
+    vision = timm.models.VisionTransformer(
+        img_size=32, patch_size=8, embed_dim=128, depth=3, num_heads=2, num_classes=0, global_pool=""
+    )
+    text = BertModel(
+        BertConfig(**BERT, is_decoder=True, add_cross_attention=True, attn_implementation="eager"),
+        add_pooling_layer=False,
+    )
+    text.config.is_decoder = False
+    head = torch.nn.Sequential(
+        torch.nn.Linear(128, 16),
+        torch.nn.Dropout(0.2),
+        torch.nn.Linear(16, 8),
+        torch.nn.Dropout(0.1),
+        torch.nn.Linear(8, 1),
+    )
+    return vision, text, head
+
+
+def test_imagereward_is_timm_and_bert_by_hand(imagereward: Path) -> None:
+    """Reference: timm's VisionTransformer and transformers' BertModel on the same weights."""
+    state = torch.load(imagereward / "ImageReward.pt", weights_only=True)
+    vision, text, head = reference_parts()
+    for module, prefix in ((vision, "blip.visual_encoder."), (text, "blip.text_encoder."), (head, "mlp.layers.")):
+        missing = module.load_state_dict(
+            {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}, strict=False
+        ).missing_keys
+        assert missing in ([], ["embeddings.token_type_embeddings.weight"])
+        module.eval()
+    text.embeddings.token_type_embeddings.weight.data.zero_()
+    show = transforms.Compose(
+        [
+            transforms.Resize(32, transforms.InterpolationMode.BICUBIC),
+            transforms.CenterCrop(32),
+            transforms.ToTensor(),
+            transforms.Normalize(MEAN, STD),
+        ]
+    )
+    tokens = BertTokenizer.from_pretrained(imagereward)(
+        TEXTS, padding="max_length", truncation=True, max_length=35, return_tensors="pt"
+    )
+    with torch.no_grad():
+        seen = vision(torch.stack([show(image) for image in pictures()]))
+        read = text(
+            input_ids=tokens["input_ids"], attention_mask=tokens["attention_mask"], encoder_hidden_states=seen
+        ).last_hidden_state[:, 0]
+        wanted = (head(read)[:, 0].numpy() - 0.16717362830052426) / 1.0333394966054072
+    model = load_imagereward(row(tokenizer={"weights": str(imagereward)}), CPU, imagereward)
+    found = model.compare(TEXTS, pictures())
+    assert found.dtype == np.float64
+    assert found == pytest.approx(wanted, abs=1e-4, rel=1e-5)
+    assert np.ptp(found) > 0.1
+    alone = [model.compare([text], [image])[0] for text, image in zip(TEXTS, pictures(), strict=True)]
+    assert found == pytest.approx(alone, abs=1e-4)
+    json.dumps(model.settings)
+
+
+def test_imagereward_needs_a_text_an_image_each_and_whole_weights(imagereward: Path, tmp_path: Path) -> None:
+    model = load_imagereward(row(), CPU, imagereward)
+    with pytest.raises(CannotDo, match="for a text"):
+        model.compare(None, pictures())
+    with pytest.raises(BadInput, match="3 texts beside 1 images"):
+        model.compare(TEXTS, pictures()[:1])
+    for file in imagereward.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    state = torch.load(imagereward / "ImageReward.pt", weights_only=True)
+    del state["blip.text_encoder.encoder.layer.1.crossattention.self.key.weight"]
+    torch.save(state, tmp_path / "ImageReward.pt")
+    with pytest.raises(BadInput, match="does not fit the text tower"):
+        load_imagereward(row(), CPU, tmp_path)
+
+
+def test_it_runs_in_bfloat16_and_through_the_registry(imagereward: Path) -> None:
+    each = replace(row(tokenizer={"weights": str(imagereward)}), weights=str(imagereward))
+    full = models.load(each, hardware=CPU).compare(TEXTS, pictures())
+    np.testing.assert_array_equal(full, load_imagereward(row(), CPU, imagereward).compare(TEXTS, pictures()))
+    low = models.load(each, hardware=Hardware(device="cpu", dtype="bfloat16")).compare(TEXTS, pictures())
+    assert low == pytest.approx(full, abs=0.3 * np.ptp(full))
+
+
+def test_a_chain_keeps_the_order_of_its_numbers() -> None:
+    """Layer 10 comes after layer 2, and a file that holds no layer is refused."""
+    state = {
+        f"{place}.{part}": torch.full(shape, value)
+        for place, value, outer, inner in ((10, 5.0, 1, 2), (2, 3.0, 2, 1))
+        for part, shape in (("weight", (outer, inner)), ("bias", (outer,)))
+    }
+    assert linear_chain(state, of="head")(torch.ones(1, 1)).item() == pytest.approx(5 * 6 * 2 + 5)
+    with pytest.raises(BadInput, match="no linear layer"):
+        linear_chain({}, of="head")
+    with pytest.raises(BadInput, match="'relu' or none"):
+        linear_chain(state, activation="gelu", of="head")

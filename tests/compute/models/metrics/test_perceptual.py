@@ -1,0 +1,292 @@
+"""LPIPS and DreamSim beside direct calls of their packages, on small random weights in the packages' file layout."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import open_clip
+import pytest
+import torch
+import torchvision
+from PIL import Image
+
+from compute import models
+from compute.models.adapter import Hardware
+from compute.models.metrics import perceptual
+from compute.types import BadInput, CannotDo, Model, NotHere
+
+dreamsim = pytest.importorskip("dreamsim")
+lpips = pytest.importorskip("lpips")
+peft = pytest.importorskip("peft")
+
+CPU = Hardware(device="cpu", dtype="float32")
+
+
+def row(**options: object) -> Model:
+    return Model(key="tiny/perceptual", title="Tiny", kind="metric", adapter="perceptual", options=dict(options))
+
+
+def pictures(*sides: tuple[int, int], seed: int = 0) -> list[Image.Image]:
+    """Smooth noise, so that distances are of the usual size."""
+    draw = np.random.default_rng(seed)
+    return [Image.fromarray(draw.integers(0, 256, size=(5, 5, 3), dtype=np.uint8)).resize(side) for side in sides]
+
+
+SIDES = ((64, 64), (72, 65), (64, 64))
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """torch's cache in an empty place, with the hub switched off."""
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path / "torch"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "torch" / "hub" / "checkpoints"
+
+
+# LPIPS
+
+
+@pytest.fixture(scope="module")
+def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """SqueezeNet in torchvision's file, with random weights."""
+    folder = tmp_path_factory.mktemp("squeeze")
+    torch.manual_seed(0)
+    torch.save(torchvision.models.squeezenet1_1(weights=None).state_dict(), folder / "squeezenet1_1-b8a52dc0.pth")
+    return folder
+
+
+def test_lpips_is_the_package_call(backbone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reference: lpips.LPIPS with the same backbone in torch's cache, on pixels of -1 to 1."""
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    (tmp_path / "hub").mkdir()
+    (tmp_path / "hub" / "checkpoints").symlink_to(backbone)
+    with pytest.warns(UserWarning):  # the package's call of torchvision is an old one
+        package = lpips.LPIPS(net="squeeze", version="0.1", verbose=False)
+    first, second = pictures(*SIDES), pictures(*SIDES, seed=1)
+    tensors = [
+        [torch.tensor(np.asarray(image)).permute(2, 0, 1)[None] / 255 for image in side] for side in (first, second)
+    ]
+    with torch.no_grad():
+        wanted = [package(a, b, normalize=True).item() for a, b in zip(*tensors, strict=True)]
+    model = perceptual.load_lpips(row(net="squeeze"), CPU, backbone)
+    found = model.compare(first, second)
+    assert found.dtype == np.float64
+    assert found == pytest.approx(-np.array(wanted), abs=1e-6)
+    assert min(wanted) > 0.01
+    assert model.compare(first, first) == pytest.approx([0, 0, 0], abs=1e-7)
+    assert model.settings["range"] == [-1, 1]
+    json.dumps(model.settings)
+
+
+@pytest.mark.parametrize("net", ["alex", "vgg"])
+def test_every_layer_of_the_backbone_is_filled(net: str, tmp_path: Path) -> None:
+    """The convolutions' weights, in order, are those of torchvision's network that the file was made of."""
+    architecture, name = {
+        "alex": (torchvision.models.alexnet, "alexnet-owt-7be5be79.pth"),
+        "vgg": (torchvision.models.vgg16, "vgg16-397923af.pth"),
+    }[net]
+    with torch.device("meta"):
+        shapes = {key: value.shape for key, value in architecture().features.state_dict().items()}
+    torch.manual_seed(0)
+    stored = {f"features.{key}": torch.rand(shape) for key, shape in shapes.items()}
+    torch.save(stored, tmp_path / name)
+    network = perceptual.load_lpips(row(net=net), CPU, tmp_path).network
+    for (key, found), wanted in zip(network.net.state_dict().items(), stored.values(), strict=True):
+        torch.testing.assert_close(found, wanted, msg=key)
+
+
+def test_lpips_resizes_the_second_image_and_needs_two(backbone: Path) -> None:
+    model = perceptual.load_lpips(row(net="squeeze"), CPU, backbone)
+    [small], [large] = pictures((64, 64)), pictures((90, 90), seed=1)
+    assert model.compare([small], [large]) == model.compare([small], [large.resize((64, 64), Image.Resampling.BICUBIC)])
+    with pytest.raises(CannotDo, match="compares two images"):
+        model.compare(None, [small])
+    with pytest.raises(BadInput, match="no net 'alexnet'"):
+        perceptual.load_lpips(row(net="alexnet"), CPU, backbone)
+
+
+def test_lpips_without_its_backbone_says_what_to_fetch(cache: Path) -> None:
+    with pytest.raises(NotHere, match=r"alexnet-owt-7be5be79\.pth is not on this machine.*curl.*download\.pytorch"):
+        perceptual.load_lpips(row(), CPU, None)
+    cache.mkdir(parents=True)
+    (cache / "alexnet-owt-7be5be79.pth").write_bytes(b"not what was published")
+    with pytest.raises(BadInput, match="begin with 7be5be79"):
+        perceptual.load_lpips(row(), CPU, None)
+
+
+def test_the_addresses_are_those_of_the_packages() -> None:
+    kinds = {"alex": "AlexNet_Weights", "vgg": "VGG16_Weights", "squeeze": "SqueezeNet1_1_Weights"}
+    for net, kind in kinds.items():
+        [file] = perceptual.lpips_files(row(net=net))
+        assert file.url == getattr(torchvision.models, kind).IMAGENET1K_V1.url and file.sha256 in file.url
+    for kind in perceptual.DREAMSIM:
+        assert next(perceptual.dreamsim_files(row(dreamsim_type=kind))).url == dreamsim.config.dreamsim_weights[kind]
+
+
+@pytest.mark.parametrize(("package", "load"), [("lpips", perceptual.load_lpips), ("peft", perceptual.load_dreamsim)])
+def test_a_missing_package_is_named(package: str, load: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(NotHere, match="pip install"):
+        load(row(), CPU, None)
+
+
+# DreamSim
+
+
+@pytest.fixture
+def small_transformers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package fixes ViT-B; its own class, as deep but narrow, stands for it in its loaders and in ours."""
+    from dreamsim.feature_extraction import load_clip_as_dino, load_open_clip_as_dino, vision_transformer
+
+    def narrow(patch_size: int = 16, **options: object) -> torch.nn.Module:
+        return vision_transformer.VisionTransformer(
+            patch_size=patch_size,
+            embed_dim=32,
+            depth=12,
+            num_heads=2,
+            mlp_ratio=2,
+            qkv_bias=True,
+            norm_layer=partial(torch.nn.LayerNorm, eps=1e-6),
+            **options,
+        )
+
+    for module in (vision_transformer, load_clip_as_dino, load_open_clip_as_dino):
+        monkeypatch.setattr(module, "vit_base", narrow)
+
+
+TOWER = """
+import torch
+from dreamsim.feature_extraction import vision_transformer
+def dino_vitb16(**options):
+    model = vision_transformer.vit_base(patch_size=16)
+    model.load_state_dict(torch.load({file!r}, weights_only=True))
+    return model
+"""
+
+
+def written(folder: Path, kind: str) -> Path:
+    """A DreamSim folder as its archive unpacks: towers with projections, and the trained layers as a LoRA."""
+    from dreamsim.feature_extraction import vision_transformer
+
+    torch.manual_seed(2)
+    branches, trained = perceptual.DREAMSIM[kind]
+    network = torch.nn.Module()
+    network.extractor_list = torch.nn.ModuleList()
+    for branch in branches:
+        tower = vision_transformer.vit_base(patch_size=int(branch.kind[-2:]))
+        if branch.kind != "dino_vitb16":
+            tower.pos_drop = torch.nn.LayerNorm(32)
+        for parameter in tower.parameters():
+            torch.nn.init.normal_(parameter, mean=1.0 if parameter.ndim == 1 else 0.0, std=0.6)
+        holder = torch.nn.Module()
+        holder.model = tower
+        network.extractor_list.append(holder)
+        if branch.kind == "dino_vitb16":
+            file = folder / "checkpoints" / "dino_vitbase16_pretrain.pth"
+            file.parent.mkdir()
+            torch.save(tower.state_dict(), file)
+            code = folder / "facebookresearch_dino_main" / "hubconf.py"
+            code.parent.mkdir()
+            code.write_text(TOWER.format(file=str(file)))
+            layers = (
+                "mlp.0.weight",
+                "mlp.0.bias",
+                "mlp.2.weight",
+                "mlp.2.bias",
+                "mlp.4.weight",
+                "mlp.4.bias",
+                "last_layer.weight",
+            )
+            torch.save(
+                {"student": {f"module.head.{name}": torch.zeros(2) for name in layers}},
+                folder / "dino_vitb16_pretrain.pth",
+            )
+        else:
+            torch.save(
+                {"state_dict": {**tower.state_dict(), "proj": torch.randn(32, 24)}},
+                folder / f"{branch.kind}_pretrain.pth.tar",
+            )
+    config = peft.LoraConfig(r=4, lora_alpha=8, target_modules=["qkv"], init_lora_weights=False, bias="none")
+    peft.get_peft_model(network, config).save_pretrained(folder / trained)
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["open_clip_vitb32", "clip_vitb32", "ensemble"])
+def test_dreamsim_is_the_package_call(
+    kind: str, tmp_path: Path, small_transformers: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reference: dreamsim.dreamsim's own loading and distance; the ensemble's DINO comes from torch.hub there."""
+    monkeypatch.setattr(torch.hub, "_hub_dir", None)
+    folder = written(tmp_path, kind)
+    package, show = dreamsim.dreamsim(pretrained=True, device="cpu", cache_dir=str(folder), dreamsim_type=kind)
+    first, second = pictures(*SIDES), pictures(*SIDES, seed=1)
+    with torch.no_grad():
+        wanted = [package(show(a), show(b)).item() for a, b in zip(first, second, strict=True)]
+        vectors = package.embed(torch.cat([show(image) for image in first])).numpy()
+    model = perceptual.load_dreamsim(row(dreamsim_type=kind), CPU, folder)
+    assert model.compare(first, second) == pytest.approx(-np.array(wanted), abs=1e-6)
+    assert min(wanted) > 1e-3
+    found = model.embed("image", [model.prepare("image", image) for image in first])
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, vectors, atol=1e-5)
+    np.testing.assert_allclose((found * vectors).sum(1), 1, atol=1e-5)
+    json.dumps(model.settings)
+
+
+def test_dreamsim_pairs_its_vision_tower_with_a_text_tower(tmp_path: Path, small_transformers: None) -> None:
+    """Reference: OpenCLIP's encode_text; with `centred` off, images are the tower's own projection."""
+    folder, beside = written(tmp_path, "open_clip_vitb32"), tmp_path / "text"
+    beside.mkdir()
+    config = {
+        "embed_dim": 24,
+        "vision_cfg": {"image_size": 32, "layers": 1, "width": 32, "head_width": 16, "patch_size": 8},
+        "text_cfg": {"context_length": 77, "vocab_size": 49408, "width": 32, "heads": 2, "layers": 1},
+    }
+    tower = open_clip.CLIP(**config).eval()
+    (beside / "open_clip_config.json").write_text(json.dumps({"model_cfg": config, "preprocess_cfg": {}}))
+    torch.save(tower.state_dict(), beside / "open_clip_pytorch_model.bin")
+    model = perceptual.load_dreamsim(
+        row(dreamsim_type="open_clip_vitb32", centred=False, text={"weights": str(beside)}), CPU, folder
+    )
+    texts = ["a dog", "two birds"]
+    found = model.embed("text", [model.prepare("text", text) for text in texts])
+    with torch.no_grad():
+        np.testing.assert_allclose(found, tower.encode_text(open_clip.tokenize(texts)).numpy(), atol=1e-5)
+    images = model.embed("image", [model.prepare("image", image) for image in pictures(*SIDES)])
+    assert images.shape == (3, 24)
+    assert np.abs(np.linalg.norm(images, axis=1) - 1).max() > 1e-2
+
+
+def test_dreamsim_never_fetches_into_the_working_folder(cache: Path) -> None:
+    with pytest.raises(NotHere, match=r"dreamsim_ensemble_checkpoint\.zip is not on this machine"):
+        perceptual.load_dreamsim(row(), CPU, None)
+    assert not [path for path in Path.cwd().iterdir() if path.name == "models"]
+    with pytest.raises(CannotDo, match="code from another repository"):
+        perceptual.load_dreamsim(row(dreamsim_type="dinov2_vitb14"), CPU, None)
+    with pytest.raises(NotHere, match="open_clip_vitb32_pretrain"):
+        perceptual.load_dreamsim(row(dreamsim_type="open_clip_vitb32"), CPU, cache)
+
+
+def test_dreamsim_without_a_text_tower_reads_no_text(tmp_path: Path, small_transformers: None) -> None:
+    model = perceptual.load_dreamsim(row(dreamsim_type="clip_vitb32"), CPU, written(tmp_path, "clip_vitb32"))
+    with pytest.raises(CannotDo, match=r"options\.text"):
+        model.prepare("text", "a dog")
+    with pytest.raises(CannotDo, match="two images"):
+        model.compare(None, pictures((64, 64)))
+
+
+def test_the_registry_loads_both_from_a_rows_folder(backbone: Path, tmp_path: Path, small_transformers: None) -> None:
+    first, second = pictures((64, 64)), pictures((64, 64), seed=1)
+    for key, folder, options in (
+        ("lpips", backbone, {"net": "squeeze"}),
+        ("dreamsim", written(tmp_path, "clip_vitb32"), {"dreamsim_type": "clip_vitb32"}),
+    ):
+        each = replace(row(**options), adapter=key, weights=str(folder))
+        direct = getattr(perceptual, f"load_{key}")(each, CPU, folder)
+        assert models.load(each, hardware=CPU).compare(first, second) == direct.compare(first, second)

@@ -1,0 +1,173 @@
+"""Weight-free metrics against scikit-image, numpy.histogramdd and imagehash, on free photographs and noise."""
+
+from __future__ import annotations
+
+import json
+
+import imagehash
+import numpy as np
+import pytest
+from PIL import Image
+from skimage import data
+from skimage.metrics import peak_signal_noise_ratio, structural_similarity
+
+from compute import models
+from compute.models.adapter import Hardware
+from compute.models.metrics import pixels
+from compute.types import BadInput, CannotDo, Model
+
+CPU = Hardware(device="cpu", dtype="float32")
+
+
+def row(**options: object) -> Model:
+    return Model(key="m", title="M", kind="metric", adapter="pixels", options=dict(options))
+
+
+def photograph(side: tuple[int, int], *, of: str = "astronaut") -> Image.Image:
+    return Image.fromarray(getattr(data, of)()).resize(side)
+
+
+def worsened(image: Image.Image, *, strength: float, seed: int = 0) -> Image.Image:
+    noise = np.random.default_rng(seed).normal(scale=strength, size=(*image.size[::-1], 3))
+    return Image.fromarray((np.asarray(image) + noise).clip(0, 255).astype(np.uint8))
+
+
+@pytest.fixture(scope="module")
+def pairs() -> tuple[list[Image.Image], list[Image.Image]]:
+    """Pairs of two sizes, one odd, in turns, so that stacks must put the answers back in place."""
+    first = [photograph(side, of=of) for of in ("astronaut", "coffee") for side in ((96, 80), (64, 64), (97, 81))]
+    return first, [worsened(image, strength=3 * place + 2) for place, image in enumerate(first)]
+
+
+def luma(image: Image.Image) -> np.ndarray:
+    return np.asarray(image, dtype=float) @ [0.299, 0.587, 0.114]
+
+
+def reference_ssim(first: np.ndarray, second: np.ndarray, **constants: float) -> float:
+    return structural_similarity(
+        first, second, data_range=255, gaussian_weights=True, sigma=1.5, use_sample_covariance=False, **constants
+    )
+
+
+def test_psnr_is_that_of_scikit_image(pairs: tuple) -> None:
+    """Reference: skimage.metrics.peak_signal_noise_ratio."""
+    found = pixels.load_psnr(row(), CPU, None).compare(*pairs)
+    wanted = [peak_signal_noise_ratio(np.asarray(a), np.asarray(b)) for a, b in zip(*pairs, strict=True)]
+    assert found == pytest.approx(wanted, abs=1e-9)
+
+
+def test_ssim_is_that_of_scikit_image(pairs: tuple) -> None:
+    """Reference: skimage.metrics.structural_similarity with Wang's Gaussian window."""
+    found = pixels.load_ssim(row(), CPU, None).compare(*pairs)
+    wanted = [reference_ssim(luma(a), luma(b)) for a, b in zip(*pairs, strict=True)]
+    assert found == pytest.approx(wanted, abs=1e-9)
+
+
+def test_ms_ssim_is_the_product_over_scales_of_scikit_images_ssim() -> None:
+    """Reference: structural_similarity at each scale; with a huge K1 its luminance term is 1 and contrast is left."""
+    weights, first = [0.0448, 0.2856, 0.3001, 0.2363, 0.1333], photograph((192, 176))
+    second = worsened(first, strength=25)
+    a, b, wanted = luma(first), luma(second), 1.0
+    for scale, weight in enumerate(weights):
+        if scale:
+            a, b = (x.reshape(x.shape[0] // 2, 2, x.shape[1] // 2, 2).mean(axis=(1, 3)) for x in (a, b))
+        wanted *= (reference_ssim(a, b) if scale == 4 else reference_ssim(a, b, K1=1e6)) ** weight
+    found = pixels.load_ms_ssim(row(), CPU, None).compare([first], [second])
+    assert found == pytest.approx([wanted], abs=1e-7)
+    assert 0.5 < wanted < 0.99
+
+
+def test_ms_ssim_is_that_of_pytorch_msssim() -> None:
+    """Reference: pytorch_msssim.ms_ssim in double precision, where it is installed."""
+    other, torch = pytest.importorskip("pytorch_msssim"), pytest.importorskip("torch")
+    first = [photograph((256, 192)), photograph((256, 192), of="coffee")]
+    second = [worsened(image, strength=30) for image in first]
+    tensors = [torch.tensor(np.stack([luma(image) for image in side]))[:, None] for side in (first, second)]
+    wanted = other.ms_ssim(*tensors, data_range=255, size_average=False).numpy()
+    assert pixels.load_ms_ssim(row(), CPU, None).compare(first, second) == pytest.approx(wanted, abs=1e-6)
+
+
+def test_small_images_use_the_scales_they_have_room_for() -> None:
+    scales = {11: 1, 21: 1, 22: 2, 64: 3, 96: 4, 175: 4, 176: 5, 4000: 5}
+    assert {side: len(pixels.scale_weights(side)) for side in scales} == scales
+    assert all(pixels.scale_weights(side).sum() == pytest.approx(pixels.SCALES.sum()) for side in (12, 64, 300))
+    small, ms, plain = photograph((16, 20)), pixels.load_ms_ssim(row(), CPU, None), pixels.load_ssim(row(), CPU, None)
+    pair = [small], [worsened(small, strength=10)]
+    assert ms.compare(*pair) == pytest.approx(plain.compare(*pair) ** pixels.SCALES.sum())
+    with pytest.raises(BadInput, match="at least 11 x 11"):
+        plain.compare([photograph((10, 30))], [photograph((10, 30))])
+
+
+def test_identical_images_are_nearest_and_finite_and_noise_moves_away() -> None:
+    image = photograph((64, 64))
+    for load, most in ((pixels.load_psnr, 200.0), (pixels.load_ssim, 1.0), (pixels.load_ms_ssim, 1.0)):
+        found = load(row(), CPU, None).compare([image] * 4, [worsened(image, strength=s) for s in (0, 4, 16, 64)])
+        assert found[0] == pytest.approx(most)
+        assert (np.diff(found) < 0).all()
+    one_level = np.asarray(image).copy()
+    one_level[0, 0, 0] ^= 1
+    assert pixels.load_psnr(row(), CPU, None).compare([image], [Image.fromarray(one_level)])[0] < 200
+
+
+def test_another_size_is_resized_to_the_firsts() -> None:
+    large, small = photograph((96, 96)), photograph((48, 48))
+    metric = pixels.load_ssim(row(), CPU, None)
+    resized = large.resize((48, 48), Image.Resampling.BICUBIC)
+    assert metric.compare([small], [large]) == metric.compare([small], [resized])
+    assert "second image is resized" in metric.settings["sizes"]
+
+
+def test_a_pair_metric_needs_two_images() -> None:
+    image = photograph((32, 32))
+    with pytest.raises(CannotDo, match="compares two images"):
+        pixels.load_psnr(row(), CPU, None).compare(None, [image])
+    with pytest.raises(BadInput, match="2 first images"):
+        pixels.load_psnr(row(), CPU, None).compare([image] * 2, [image])
+
+
+def vectors(encoder: pixels.PixelEncoder, images: list[Image.Image]) -> np.ndarray:
+    return encoder.embed("image", [encoder.prepare("image", image) for image in images])
+
+
+@pytest.mark.parametrize("bins", [4, 8])
+def test_colour_histogram_counts_as_numpy_does(bins: int) -> None:
+    """Reference: numpy.histogramdd; the cosine is the Bhattacharyya coefficient."""
+    images = [photograph((60, 40)), photograph((50, 50), of="coffee")]
+    encoder = pixels.load_colour_histogram(row(bins=bins), CPU, None)
+    counts = [
+        np.histogramdd(np.asarray(image).reshape(-1, 3), bins=[np.linspace(0, 256, bins + 1)] * 3)[0].ravel()
+        for image in images
+    ]
+    shares = np.stack([count / count.sum() for count in counts])
+    found = vectors(encoder, images)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, np.sqrt(shares), atol=1e-6)
+    assert found[0] @ found[1] == pytest.approx(np.sqrt(shares[0] * shares[1]).sum(), abs=1e-6)
+
+
+@pytest.mark.parametrize("size", [8, 16])
+def test_perceptual_hash_is_that_of_imagehash(size: int) -> None:
+    """Reference: imagehash.phash; the cosine is 1 - 2 hamming / n."""
+    images = [photograph((120, 90)), worsened(photograph((120, 90)), strength=40), photograph((64, 64), of="coffee")]
+    found = vectors(pixels.load_perceptual_hash(row(size=size), CPU, None), images)
+    hashes = [imagehash.phash(image, hash_size=size) for image in images]
+    np.testing.assert_array_equal(found > 0, np.stack([each.hash.ravel() for each in hashes]))
+    assert found[0] @ found[2] / size**2 == pytest.approx(1 - 2 * (hashes[0] - hashes[2]) / size**2)
+
+
+def test_pixel_encoders_know_no_text_and_no_misspelt_option() -> None:
+    with pytest.raises(CannotDo, match="of a text"):
+        pixels.load_colour_histogram(row(), CPU, None).prepare("text", "red")
+    with pytest.raises(BadInput, match="no option 'bin'"):
+        pixels.load_colour_histogram(row(bin=4), CPU, None)
+
+
+@pytest.mark.parametrize("key", ["psnr", "ssim", "ms_ssim", "colour_histogram", "perceptual_hash"])
+def test_the_registry_loads_it(key: str) -> None:
+    model = models.load(Model(key=key, title=key, adapter=key), hardware=CPU)
+    image = photograph((32, 32))
+    if hasattr(model, "compare"):
+        assert model.compare([image], [image]) >= 0.999
+    else:
+        assert vectors(model, [image]).shape == (1, {"colour_histogram": 512, "perceptual_hash": 64}[key])
+    json.dumps(model.settings)

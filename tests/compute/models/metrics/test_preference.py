@@ -1,0 +1,248 @@
+"""Preference models from tiny random checkpoints in their public file layout, against direct calls of the libraries."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import open_clip
+import pytest
+import torch
+from PIL import Image
+from torchvision import transforms
+from transformers import (
+    AutoProcessor,
+    CLIPConfig,
+    CLIPImageProcessor,
+    CLIPModel,
+    CLIPProcessor,
+    CLIPTokenizer,
+)
+
+from compute import models
+from compute.models.adapter import Hardware
+from compute.models.metrics import preference
+from compute.types import BadInput, CannotDo, Model, NotHere
+
+CPU = Hardware(device="cpu", dtype="float32")
+TEXTS = ["a dog", "two birds sit on a wire", "red and black"]
+MEAN, STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
+
+
+def row(**options: object) -> Model:
+    return Model(key="tiny/preference", title="Tiny", kind="metric", adapter="preference", options=dict(options))
+
+
+def pictures() -> list[Image.Image]:
+    draw = np.random.default_rng(0)
+    return [
+        Image.fromarray(draw.integers(0, 256, size=(*side, 3), dtype=np.uint8))
+        for side in ((60, 40), (30, 91), (32, 32))
+    ]
+
+
+def embedded(encoder: preference.TwoTowers, modality: str, items: list) -> np.ndarray:
+    return encoder.embed(modality, [encoder.prepare(modality, item) for item in items])
+
+
+def same(found: np.ndarray, wanted: torch.Tensor) -> None:
+    wanted = wanted.detach().numpy()
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, wanted, atol=1e-5, rtol=1e-4)
+    cosine = (found * wanted).sum(1) / np.linalg.norm(found, axis=1) / np.linalg.norm(wanted, axis=1)
+    np.testing.assert_allclose(cosine, 1, atol=1e-5)
+    assert np.abs(found[0] - found[1]).max() > 1e-3
+
+
+# HPSv2
+
+OPEN_CLIP = {
+    "embed_dim": 24,
+    "vision_cfg": {"image_size": 32, "layers": 2, "width": 32, "head_width": 16, "patch_size": 8},
+    "text_cfg": {"context_length": 77, "vocab_size": 49408, "width": 32, "heads": 2, "layers": 2},
+}
+
+
+@pytest.fixture(scope="module")
+def hpsv2(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, torch.nn.Module]:
+    folder = tmp_path_factory.mktemp("hpsv2")
+    torch.manual_seed(0)
+    model = open_clip.CLIP(**OPEN_CLIP).eval()
+    (folder / "open_clip_config.json").write_text(json.dumps({"model_cfg": OPEN_CLIP, "preprocess_cfg": {}}))
+    torch.save({"epoch": 1, "state_dict": model.state_dict()}, folder / "HPS_v2_compressed.pt")
+    return folder, model
+
+
+def test_hpsv2_is_the_open_clip_call(hpsv2: tuple) -> None:
+    """Reference: OpenCLIP's model on images fitted and padded by torchvision, whose square one has no margin."""
+    folder, model = hpsv2
+    encoder = preference.load_hpsv2(row(), CPU, folder)
+    shown = []
+    for image, (height, width) in zip(pictures(), [(32, 21), (11, 32), (32, 32)], strict=True):
+        small = transforms.functional.resize(
+            transforms.functional.to_tensor(image),
+            [height, width],
+            transforms.InterpolationMode.BICUBIC,
+            antialias=True,
+        )
+        canvas = torch.zeros(3, 32, 32)
+        top, left = (32 - height) // 2, (32 - width) // 2
+        canvas[:, top : top + height, left : left + width] = small
+        shown.append(transforms.functional.normalize(canvas, MEAN, STD))
+    with torch.no_grad():
+        same(embedded(encoder, "image", pictures()), model.encode_image(torch.stack(shown)))
+        same(embedded(encoder, "text", TEXTS), model.encode_text(open_clip.tokenize(TEXTS)))
+    json.dumps(encoder.settings)
+
+
+def test_hpsv2_says_what_is_wrong_with_its_files(hpsv2: tuple, tmp_path: Path) -> None:
+    folder, _ = hpsv2
+    with pytest.raises(NotHere, match=r"HPS_v2\.1_compressed\.pt is missing"):
+        preference.load_hpsv2(row(file="HPS_v2.1_compressed.pt"), CPU, folder)
+    (tmp_path / "open_clip_config.json").write_bytes((folder / "open_clip_config.json").read_bytes())
+    torch.save({"state_dict": {"visual.proj": torch.zeros(3)}}, tmp_path / "HPS_v2_compressed.pt")
+    with pytest.raises(BadInput, match="does not fit"):
+        preference.load_hpsv2(row(), CPU, tmp_path)
+    torch.save({"state_dict": Path("/")}, tmp_path / "HPS_v2_compressed.pt")
+    with pytest.raises(BadInput, match="more than tensors"):
+        preference.load_hpsv2(row(), CPU, tmp_path)
+    with pytest.raises(CannotDo, match="not both at once"):
+        preference.load_hpsv2(row(), CPU, folder).prepare("pair", (pictures()[0], "a dog"))
+    with pytest.raises(NotHere, match="names no weights"):
+        preference.load_hpsv2(row(), CPU, None)
+
+
+# PickScore and the aesthetic predictor
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A CLIP checkpoint, and another with nothing but a processor."""
+    model, beside = tmp_path_factory.mktemp("model"), tmp_path_factory.mktemp("processor")
+    torch.manual_seed(1)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    words = [*letters, *(f"{letter}</w>" for letter in letters), "<|startoftext|>", "<|endoftext|>"]
+    (beside / "vocab.json").write_text(json.dumps({word: place for place, word in enumerate(words)}))
+    (beside / "merges.txt").write_text("#version: 0.2\n")
+    tokenizer = CLIPTokenizer.from_pretrained(beside)
+    CLIPProcessor(
+        CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}), tokenizer
+    ).save_pretrained(beside)
+    CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}).save_pretrained(model)
+    small = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+    CLIPModel(
+        CLIPConfig(
+            text_config={**small, "vocab_size": len(words), "eos_token_id": len(words) - 1},
+            vision_config={**small, "image_size": 32, "patch_size": 8},
+            projection_dim=24,
+        )
+    ).save_pretrained(model)
+    return model, beside
+
+
+def test_pickscore_is_the_library_call_with_the_other_processor(clip: tuple) -> None:
+    """Reference: CLIPModel's embeddings for the processor's batch, padded to its longest text, with its mask."""
+    folder, beside = clip
+    encoder = preference.load_pickscore(row(processor={"weights": str(beside), "revision": ""}), CPU, folder)
+    model, processor = CLIPModel.from_pretrained(folder).eval(), AutoProcessor.from_pretrained(beside)
+    long = [*TEXTS, "very " * 100]
+    batch = processor(text=long, images=pictures(), padding=True, truncation=True, max_length=77, return_tensors="pt")
+    with torch.no_grad():
+        wanted = model(**batch, return_dict=True)
+    units = [
+        found / np.linalg.norm(found, axis=1, keepdims=True)
+        for found in (embedded(encoder, "image", pictures()), embedded(encoder, "text", long))
+    ]
+    same(units[0], wanted.image_embeds)
+    same(units[1], wanted.text_embeds)
+    json.dumps(encoder.settings)
+
+
+def test_pickscore_says_which_option_names_no_checkpoint(clip: tuple) -> None:
+    with pytest.raises(BadInput, match="option 'processor' names a checkpoint"):
+        preference.load_pickscore(row(processor={"id": "x"}), CPU, clip[0])
+
+
+def unit_embeddings(folder: Path) -> torch.Tensor:
+    model, processor = CLIPModel.from_pretrained(folder), CLIPImageProcessor.from_pretrained(folder)
+    with torch.no_grad():
+        pooled = model.vision_model(**processor(pictures(), return_tensors="pt")).pooler_output
+        return torch.nn.functional.normalize(model.visual_projection(pooled))
+
+
+@pytest.mark.parametrize("kind", ["linear", "layers", "relu"])
+def test_aesthetic_is_its_head_on_the_unit_embedding(clip: tuple, tmp_path: Path, kind: str) -> None:
+    """Reference: torch's own modules with dropout, as the public predictors are built, on transformers' embedding."""
+    torch.manual_seed(2)
+    layer, between = torch.nn.Linear, [torch.nn.ReLU()] if kind == "relu" else []
+    head = (
+        layer(24, 1)
+        if kind == "linear"
+        else torch.nn.Sequential(
+            layer(24, 16), *between, torch.nn.Dropout(0.2), layer(16, 12), *between, torch.nn.Dropout(0.1), layer(12, 1)
+        )
+    )
+    stored = (
+        head.state_dict()
+        if kind == "linear"
+        else {f"layers.{name}": value for name, value in head.state_dict().items()}
+    )
+    torch.save(stored, tmp_path / "head.pth")
+    place = (
+        {"url": (tmp_path / "head.pth").as_uri()}
+        if kind == "linear"
+        else {"weights": str(tmp_path), "file": "head.pth"}
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TORCH_HOME", str(tmp_path / "torch"))
+        model = preference.load_aesthetic(row(head=place, activation="relu" if between else ""), CPU, clip[0])
+    with torch.no_grad():
+        wanted = head.eval()(unit_embeddings(clip[0]))[:, 0].numpy()
+    found = model.compare(None, pictures())
+    assert found.dtype == np.float64
+    assert found == pytest.approx(wanted, abs=1e-5)
+    assert np.ptp(found) > 1e-4
+    with pytest.raises(CannotDo, match="alone"):
+        model.compare(pictures(), pictures())
+    json.dumps(model.settings)
+
+
+def test_aesthetic_needs_its_head(clip: tuple) -> None:
+    with pytest.raises(BadInput, match="option 'head'"):
+        preference.load_aesthetic(row(), CPU, clip[0])
+
+
+def test_every_tower_runs_in_bfloat16(hpsv2: tuple, clip: tuple) -> None:
+    low = Hardware(device="cpu", dtype="bfloat16")
+    for load, folder in ((preference.load_hpsv2, hpsv2[0]), (preference.load_pickscore, clip[0])):
+        found, wanted = (embedded(load(row(), hardware, folder), "image", pictures()) for hardware in (low, CPU))
+        cosine = (found * wanted).sum(1) / np.linalg.norm(found, axis=1) / np.linalg.norm(wanted, axis=1)
+        assert (cosine > 0.99).all()
+
+
+@pytest.mark.parametrize("key", ["hpsv2", "pickscore", "aesthetic"])
+def test_the_registry_loads_it_from_a_rows_folder(key: str, hpsv2: tuple, clip: tuple, tmp_path: Path) -> None:
+    torch.save({"weight": torch.ones(1, 24), "bias": torch.zeros(1)}, tmp_path / "head.pth")
+    folder, options = {
+        "hpsv2": (hpsv2[0], {}),
+        "pickscore": (clip[0], {"processor": {"weights": str(clip[1])}}),
+        "aesthetic": (clip[0], {"head": {"weights": str(tmp_path), "file": "head.pth"}}),
+    }[key]
+    each = replace(row(**options), adapter=key, weights=str(folder))
+    model, direct = models.load(each, hardware=CPU), getattr(preference, f"load_{key}")(each, CPU, folder)
+    found, wanted = (
+        one.compare(None, pictures()) if key == "aesthetic" else embedded(one, "image", pictures())
+        for one in (model, direct)
+    )
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_texts_may_be_prepared_in_threads(clip: tuple) -> None:
+    encoder = preference.load_pickscore(row(processor={"weights": str(clip[1])}), CPU, clip[0])
+    texts = [f"{text} {number}" for number in "abcdefgh" for text in TEXTS] * 4
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda text: encoder.prepare("text", text), texts))
+    assert all(torch.equal(tokens, encoder.prepare("text", text)) for tokens, text in zip(found, texts, strict=True))

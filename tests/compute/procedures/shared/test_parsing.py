@@ -1,0 +1,184 @@
+"""Answers as models give them, and what must not be read as one. The expectations are written by hand, case by case."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from compute.procedures.shared.parsing import read
+
+SIMILAR = ("(A) Image 2", "(B) Image 3")  # Img-2AFC: the reference is image 1
+BETTER = ("(A) Image 1", "(B) Image 2")
+CAPTIONS = ("(A) Caption 1", "(B) Caption 2")
+ODD = ("(A) Image 1", "(B) Image 2", "(C) Image 3")
+
+CLEAR = (
+    ("A", SIMILAR, 0),
+    ("B", SIMILAR, 1),
+    ("b", SIMILAR, 1),
+    ("a", SIMILAR, 0),
+    ("(A)", SIMILAR, 0),
+    ("( B )", SIMILAR, 1),
+    ("[B]", SIMILAR, 1),
+    ("A.", SIMILAR, 0),
+    ("B)", SIMILAR, 1),
+    ("(b).", SIMILAR, 1),
+    ("  A \n", SIMILAR, 0),
+    ("Answer: (B)", SIMILAR, 1),
+    ("answer: a", SIMILAR, 0),
+    ("Answer: A", SIMILAR, 0),
+    ("ANSWER: B.", SIMILAR, 1),
+    ("The answer is B.", SIMILAR, 1),
+    ("The correct answer is: (A) Image 2.", SIMILAR, 0),
+    ("Option B", SIMILAR, 1),
+    ("My final answer is option A", SIMILAR, 0),
+    ("So, the answer is (B).", SIMILAR, 1),
+    ("Final answer: **A**", SIMILAR, 0),
+    ("**B**", SIMILAR, 1),
+    ("**(B) Image 3**", SIMILAR, 1),
+    ("`A`", SIMILAR, 0),
+    ('"B"', SIMILAR, 1),
+    ("$B$", SIMILAR, 1),
+    (r"\boxed{B}", SIMILAR, 1),
+    (r"$\boxed{\text{A}}$", SIMILAR, 0),
+    ("（Ｂ）", SIMILAR, 1),
+    ("A\u200b", SIMILAR, 0),
+    ("A</s>", SIMILAR, 0),
+    ("B<|im_end|>", SIMILAR, 1),
+    ("<answer>B</answer>", SIMILAR, 1),
+    ("<think>(A) or (B)? A, I think.</think>\n\nB", SIMILAR, 1),
+    # The same words mean another option where the options are called otherwise.
+    ("Image 2", SIMILAR, 0),
+    ("Image 3", SIMILAR, 1),
+    ("image 2.", BETTER, 1),
+    ("Image 1", BETTER, 0),
+    ("Image 3", ODD, 2),
+    ("Answer: Image 2", BETTER, 1),
+    ("(A) Image 2", SIMILAR, 0),
+    ("A. Image 2", SIMILAR, 0),
+    ("B: Image 3", SIMILAR, 1),
+    ("Caption 2", CAPTIONS, 1),
+    ("(a) caption 1", CAPTIONS, 0),
+    ("C", ODD, 2),
+    ("(C)", ODD, 2),
+    # One sentence, one option.
+    ("Image 3 is more similar to the reference image.", SIMILAR, 1),
+    ("I would choose (A).", SIMILAR, 0),
+    ("I choose B", SIMILAR, 1),
+    ("Compared with image 1, I prefer Image 3.", SIMILAR, 1),
+    ("B is more similar.", SIMILAR, 1),
+    ("The odd one is Image 3, a dog.", ODD, 2),
+    ("Caption 1 describes the image in more detail.", CAPTIONS, 0),
+    ("A is sharper.", BETTER, 0),
+    # An answer with its explanation.
+    ("B\n\nImage 3 is less blurred than Image 2.", SIMILAR, 1),
+    ("(A) Image 2\nBoth edges are kept as in image 1.", SIMILAR, None),
+    ("A.\nThe texture is closer.", SIMILAR, 0),
+    ("B. The second image has less noise.", BETTER, 1),
+    ("(B) because it is not as dark", BETTER, 1),
+    ("The reference shows a cat.\nAnswer: B", SIMILAR, 1),
+    ("A\nA closer look shows the same edges.", SIMILAR, 0),
+)
+
+UNREAD = (
+    "", "   ", "\n", "?", "1", "2.", "AB", "A B", "A, B", "A/B", "(A)(B)", "A or B", "(A) or (B)", "A and B",
+    "both", "Neither.",
+    "A\nB", "A. Image 2\nB. Image 3", "(A) Image 2 (B) Image 3", "A) Image 2 B) Image 3", "A. Image 2 B. Image 3",
+    "Options:\n(A) Image 2\n(B) Image 3", "Image 2 or Image 3", "Image 2 and Image 3 are both similar.",
+    "A better image is B", "A closer look is needed.", "A clear choice", "A picture of a dog", "The answer is a",
+    "C", "(C)", "D.", "Answer: (E)", "A\nC", "Image 1", "Image 23", "Image 4", "Caption 1", "(A) Image 3",
+    "B. Image 2",
+    "I'm sorry, I can't help with that.", "I cannot compare the images.", "As an AI I am unable to choose (A).",
+    "not A", "Not (A)", "It is not Image 2.", "Image 2 is less similar.", "Image 2 is the worse one.",
+    "Neither (A) nor (B)",
+    "(A) is not similar to the reference", "Perhaps (B).", "Image 2 might be closer.",
+    "Image 2 is as good as Image 3.",
+    "A is better than B", "B is closer than A.", "A\nActually, the answer is B.", "A\nWait, Image 3 is closer.",
+    "B. I cannot tell.", "Answer: A\nOr B", "Answer: A\n\nAnswer: B", "A: I cannot tell",
+    "A: the second one is better",
+    "The answer is (", "Answer:", "(A", "<think>(A)", "<think>It must be B", "Vitamin B", "BAD", "Image A",
+    "the first one",
+    "Image 2 is the reference; Image 3 is similar.", "The answer is neither.", "The images are equally similar. A",
+    "Both (A) and (B) are plausible.", "null", "None", "{}", "<html>502</html>", "A?", "I'd say it's a tie",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "choices", "expected"), CLEAR)
+def test_what_answers_clearly_is_read(text: str, choices: tuple[str, ...], expected: int | None) -> None:
+    assert read(text, choices) == expected
+
+
+@pytest.mark.parametrize("text", UNREAD)
+def test_what_does_not_is_left_unread(text: str) -> None:
+    assert read(text, SIMILAR) is None
+
+
+def test_bare_letters_may_be_offered() -> None:
+    assert [read(text, ("A", "B")) for text in ("B", "(A)", "Image 2", "C")] == [1, 0, None, None]
+
+
+def test_without_options_nothing_is_read() -> None:
+    assert read("A", ()) is None
+
+
+def test_eight_options() -> None:
+    eight = tuple(f"({letter}) Image {place + 2}" for place, letter in enumerate("ABCDEFGH"))
+    for place, letter in enumerate("ABCDEFGH"):
+        texts = (letter, f"Answer: ({letter.lower()})", f"Image {place + 2}")
+        assert [read(text, eight) for text in texts] == [place] * 3
+
+
+def test_random_texts_never_raise_and_name_what_is_read() -> None:
+    """Pieces of answers in random order; with the options' letters swapped, a letter means the other option."""
+    draw = random.Random(7)
+    pieces = [
+        "A",
+        "B",
+        "(A)",
+        "(B)",
+        "a",
+        "Image 2",
+        "Image 3",
+        "image",
+        " ",
+        "\n",
+        ".",
+        ":",
+        "answer is",
+        "not",
+        "or",
+        "**",
+        "<",
+        ">",
+        "{",
+        "\\",
+        "\u200b",
+        "é",
+        "</think>",
+        "is",
+        "I",
+        "C",
+    ]
+    letters_swapped = ("(B) Image 2", "(A) Image 3")
+    read_any = 0
+    for _ in range(20_000):
+        text = draw.choice(("", " ")).join(draw.choices(pieces, k=draw.randint(0, 7)))
+        found = read(text, SIMILAR)
+        swapped = read(text, letters_swapped)
+        if found is None:
+            continue
+        read_any += 1
+        thought = text.rpartition("</think>")[2].lower()
+        letter, label = "ab"[found], f"image {found + 2}"
+        assert letter in thought or label in " ".join(thought.replace("\u200b", "").split()), text
+        if "image" not in thought:
+            assert swapped == 1 - found, text
+    assert read_any > 1_000
+
+
+def test_noise_is_never_read() -> None:
+    """Printable noise without an option's letter or label."""
+    draw = random.Random(11)
+    signs = [chr(code) for code in range(32, 127) if chr(code) not in "AaBb"]
+    assert all(read("".join(draw.choices(signs, k=draw.randint(0, 40))), SIMILAR) is None for _ in range(5_000))

@@ -1,0 +1,139 @@
+"""The prompts against the wording of UniSim-Bench Table 7, and what each item's question holds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from compute.content import items
+from compute.content.messages import Picture
+from compute.procedures.shared.parsing import read
+from compute.procedures.shared.prompts import ATTRIBUTES, NUMBERS, TABLE_7, questions, template
+from compute.tasks.data import Choices, OddOneOut
+from compute.types import CannotDo
+
+
+def pictures(name: str, n: int = 2) -> items.Column:
+    return items.images([f"{name}{row}".encode() for row in range(n)], of=name)
+
+
+def words(name: str, n: int = 2) -> items.Column:
+    return items.texts([f"{name} text {row}" for row in range(n)], of=name)
+
+
+def choices(*alternatives: items.Column, reference: items.Column | None = None, question: str = "reference") -> Choices:
+    return Choices(
+        names=("first", "second"),
+        alternatives=alternatives,
+        answer=np.zeros(2, int),
+        reference=reference,
+        question=question,
+    )
+
+
+def text(parts: tuple[str | Picture, ...]) -> str:
+    return "".join(part if isinstance(part, str) else "<image>" for part in parts)
+
+
+def shown(parts: tuple[str | Picture, ...]) -> list[bytes]:
+    return [part.data for part in parts if isinstance(part, Picture)]
+
+
+def test_an_image_among_images_is_asked_as_printed() -> None:
+    asked = questions(choices(pictures("a"), pictures("b"), reference=pictures("r")))
+    assert [question.item for question in asked] == ["first", "second"]
+    assert text(asked[0].parts) == TABLE_7["image"]
+    assert [shown(question.parts) for question in asked] == [[b"r0", b"a0", b"b0"], [b"r1", b"a1", b"b1"]]
+    assert asked[0].choices == ("(A) Image 2", "(B) Image 3")
+
+
+def test_every_item_has_its_own_caption() -> None:
+    """The published Qwen2-VL run kept the first sample's (FACTS, Known faults)."""
+    asked = questions(choices(pictures("a"), pictures("b"), reference=words("r")))
+    assert [text(question.parts) for question in asked] == [
+        TABLE_7["image-text"].replace("{prompt}", f"r text {row}") for row in range(2)
+    ]
+    assert asked[1].choices == ("(A) Image 1", "(B) Image 2")
+
+
+def test_captions_of_an_image() -> None:
+    asked = questions(choices(words("a"), words("b"), reference=pictures("r")))
+    assert [text(question.parts) for question in asked] == [
+        TABLE_7["text"].replace("{caption1}", f"a text {row}").replace("{caption2}", f"b text {row}")
+        for row in range(2)
+    ]
+    assert shown(asked[1].parts) == [b"r1"]
+    assert asked[0].choices == ("(A) Caption 1", "(B) Caption 2")
+
+
+def test_quality_and_attributes_have_prompts_of_their_own() -> None:
+    """The published Qwen2-VL and InternVL runs asked for quality throughout (FACTS, Known faults)."""
+    asked = {
+        question: text(questions(choices(pictures("a"), pictures("b"), question=question))[0].parts)
+        for question in ("quality", *ATTRIBUTES)
+    }
+    assert asked["quality"] == TABLE_7["quality"]
+    assert "which image is more bright?" in asked["brightness"]
+    assert len(set(asked.values())) == 5
+    assert not any("quality" in asked[attribute] for attribute in ATTRIBUTES)
+
+
+def test_the_odd_one_of_three() -> None:
+    asked = questions(
+        OddOneOut(names=("x", "y"), members=(pictures("a"), pictures("b"), pictures("c")), odd=np.zeros(2, int))
+    )
+    assert text(asked[0].parts) == TABLE_7["odd-one-out"]
+    assert shown(asked[1].parts) == [b"a1", b"b1", b"c1"]
+    assert asked[0].choices == ("(A) Image 1", "(B) Image 2", "(C) Image 3")
+
+
+@pytest.mark.parametrize("k", range(3, 9))
+def test_more_alternatives_are_all_shown_and_offered(k: int) -> None:
+    many = [pictures(f"m{place}-") for place in range(k)]
+    for data, first, noun in (
+        (choices(*many, reference=pictures("r")), 2, "Image"),
+        (choices(*many, reference=words("r")), 1, "Image"),
+        (choices(*many, question="quality"), 1, "Image"),
+        (choices(*many, question="contrast"), 1, "Image"),
+        (choices(*map(words, "abcdefgh"[:k]), reference=pictures("r")), 1, "Caption"),
+    ):
+        question = questions(data)[1]
+        assert question.choices == tuple(
+            f"({letter}) {noun} {place + first}" for place, letter in enumerate("ABCDEFGH"[:k])
+        )
+        asked = text(question.parts)
+        assert "{" not in asked
+        assert NUMBERS[k] in asked
+        assert asked.endswith("\n".join(question.choices))
+        assert all(read(choice, question.choices) == place for place, choice in enumerate(question.choices))
+    assert len(shown(questions(choices(*many, reference=pictures("r")))[0].parts)) == k + 1
+
+
+def test_a_caption_is_never_taken_for_part_of_the_prompt() -> None:
+    tricky = "an <image> of {caption2} and (A) Image 7"
+    asked = questions(choices(items.texts([tricky, tricky], of="a"), words("b"), reference=pictures("r")))[0]
+    assert f"caption 1: {tricky}," in text(asked.parts)
+    assert len(shown(asked.parts)) == 1
+    assert asked.choices == ("(A) Caption 1", "(B) Caption 2")
+
+
+def test_images_are_read_only_when_asked_for() -> None:
+    def refuse(row: int) -> bytes:
+        raise AssertionError(row)
+
+    lazy = items.Column(modality="image", keys=np.array([b"1", b"2"], "S32"), read=refuse, name=str)
+    asked = questions(choices(lazy, lazy, question="quality"))
+    assert asked[0].prompt().count("<image 1>") == 2
+
+
+def test_what_no_prompt_is_made_for_is_refused() -> None:
+    for data in (
+        choices(words("a"), words("b"), reference=words("r")),
+        choices(words("a"), words("b"), question="quality"),
+        choices(pictures("a"), pictures("b"), question="beauty"),
+        choices(pictures("a"), words("b"), reference=pictures("r")),
+    ):
+        with pytest.raises(CannotDo):
+            questions(data)
+    with pytest.raises(CannotDo, match="9"):
+        template("quality", options=9)

@@ -1,0 +1,44 @@
+"""References: counts by hand; what the parser says of each text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from compute.content.items import images
+from compute.content.messages import Reply
+from compute.procedures.shared import replies
+from compute.tasks.data import OddOneOut
+from compute.types import BadInput
+from tests.compute.procedures.known import Known
+
+DATA = OddOneOut(
+    names=("p", "q", "r", "s"),
+    odd=np.array([0, 1, 2, 0]),
+    members=tuple(images([f"{at}{row}".encode() for row in range(4)], of="t") for at in range(3)),
+)
+
+
+def ask(model: Known) -> replies.Evidence:
+    return replies.ask(model, DATA, right=DATA.odd, details=[{"images": []}] * 4)
+
+
+def test_unread_and_failed_replies_are_counted_and_not_scored() -> None:
+    told = {"p": "(A) Image 1", "q": "C", "r": "all of them", "s": "error"}
+    found = ask(Known(abilities=("choose",), reply=lambda question: told[question.item]))
+    assert found.items["accuracy"].tolist()[:2] == [1, 0]
+    assert found.items["accuracy"].isna().tolist() == [False, False, True, True]
+    assert found.items["correct"].tolist() == [True, False, None, None]
+    assert found.items["value"].tolist()[:2] == [1, -1]
+    assert found.items["answer"].tolist() == ["A", "C", "all of them", "cut off"]
+    assert found.items["detail"][2] == {"images": [], "reply": "all of them"}
+    assert found.settings == {"asked": 4, "unread": 1, "errors": 1, "input_tokens": 21, "output_tokens": 6}
+
+
+def test_replies_to_other_questions_are_refused() -> None:
+    class Mixed(Known):
+        def choose(self, questions):
+            return [Reply(item=question.item, text="A") for question in questions[::-1]]
+
+    with pytest.raises(BadInput, match="in another order"):
+        ask(Mixed(abilities=("choose",)))

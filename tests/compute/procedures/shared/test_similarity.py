@@ -1,0 +1,119 @@
+"""References: scikit-learn's cosine_similarity, and MaxSim written out as loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import cosine_similarity
+
+from compute.content.items import images, texts
+from compute.procedures.shared import similarity
+from compute.procedures.shared.similarity import Many
+from compute.types import BadItem, CannotDo
+from tests.compute.procedures.known import BOTH, Known
+
+
+def maxsim(first: np.ndarray, second: np.ndarray) -> float:
+    return sum(max(float(a @ b) for b in second) for a in first)
+
+
+def many(rng: np.random.Generator, n: int) -> tuple[list[np.ndarray], Many]:
+    items = [rng.standard_normal((int(rng.integers(1, 9)), 6)).astype(np.float32) for _ in range(n)]
+    return items, Many(vectors=np.concatenate(items), offsets=np.cumsum([0, *map(len, items)]))
+
+
+def test_cosine_row_by_row() -> None:
+    rng = np.random.default_rng(0)
+    first, second = rng.standard_normal((2, 50, 8)).astype(np.float32)
+    np.testing.assert_allclose(similarity.alike(first, second), np.diag(cosine_similarity(first, second)), atol=1e-7)
+    assert similarity.alike(first, first) == pytest.approx(1)
+    assert similarity.alike(first, np.zeros_like(first)).tolist() == [0.0] * 50
+
+
+def test_equal_items_have_exactly_equal_cosines() -> None:
+    rng = np.random.default_rng(1)
+    first, one = rng.standard_normal((1, 512)), rng.standard_normal((1, 512))
+    scores = similarity.alike(np.repeat(first, 9000, axis=0), np.repeat(one, 9000, axis=0))
+    assert len(set(scores.tolist())) == 1
+
+
+def test_blocks_of_cosines() -> None:
+    rng = np.random.default_rng(2)
+    queries, documents = rng.standard_normal((7, 5)).astype(np.float32), rng.standard_normal((9, 5)).astype(np.float32)
+    documents[3] = 0
+    block = similarity.scorer(queries, documents)(slice(2, 6), slice(1, 9)).numpy()
+    np.testing.assert_allclose(block, cosine_similarity(queries, documents)[2:6, 1:9], atol=1e-6)
+
+
+def test_maxsim_row_by_row_and_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(similarity, "QUERY_VECTORS", 20)  # several small blocks
+    monkeypatch.setattr(similarity, "DOCUMENT_VECTORS", 30)
+    rng = np.random.default_rng(3)
+    (queries, first), (documents, second) = many(rng, 11), many(rng, 13)
+    wanted = np.array([[maxsim(a, b) for b in documents] for a in queries])
+    block = similarity.scorer(first, second)(slice(0, 11), slice(2, 13)).numpy()
+    np.testing.assert_allclose(block, wanted[:, 2:], atol=1e-5)
+    some = Many(vectors=second.vectors, offsets=second.offsets[:12])
+    np.testing.assert_allclose(similarity.alike(first, some), np.diag(wanted), atol=1e-5)
+
+
+def test_embeddings_come_before_the_models_own_comparison() -> None:
+    column, other = images([b"a", b"b"], of="tests"), texts(["x", "y"], of="tests")
+    vectors = {b"a": [1, 0], b"b": [0, 1], "x": [1, 1], "y": [0, 2]}
+    both = Known(vectors, abilities=(*BOTH, "compare"), compare=lambda first, second: 9)
+    assert similarity.against(both, column, [other])[:, 0] == pytest.approx([np.sqrt(0.5), 1])
+    own = Known(vectors, abilities=("embed_image", "compare"), compare=lambda first, second: len(first) + len(second))
+    assert similarity.against(own, column, [other]).tolist() == [[2], [2]]
+    assert similarity.against(own, column, [column])[:, 0] == pytest.approx([1, 1])
+    with pytest.raises(CannotDo, match="embed image and text"):
+        similarity.against(Known(vectors, abilities=("embed_image",)), column, [other])
+
+
+def test_likeness_whichever_stands_first() -> None:
+    """Cosines as they are, a metric by the mean of both orders; of text and image the text comes first."""
+    column, other, said = images([b"a", b"b"], of="tests"), images([b"cc", b"d"], of="tests"), texts(["x", "y"], of="t")
+    vectors = {b"a": [1, 0], b"b": [0, 1], b"cc": [1, 1], b"d": [0, 2], "x": [1, 1], "y": [2, 0]}
+    encoder = Known(vectors, abilities=(*BOTH, "compare"), compare=lambda first, second: 9)
+    for pair in ((column, other), (other, column)):
+        assert similarity.symmetric(encoder, *pair) == pytest.approx([np.sqrt(0.5), 1])
+    for pair in ((column, said), (said, column)):
+        assert similarity.symmetric(encoder, *pair) == pytest.approx([np.sqrt(0.5), 0])
+    metric = Known(abilities=("compare",), compare=lambda first, second: 3 * len(first) + len(second))
+    for pair in ((column, other), (other, column)):
+        assert similarity.symmetric(metric, *pair).tolist() == [(5 + 7) / 2, 4]
+    seen: list[tuple] = []
+    reader = Known(abilities=("compare",), compare=lambda first, second: seen.append((first, second)) or 1)
+    assert similarity.symmetric(reader, column, said).tolist() == similarity.symmetric(reader, said, column).tolist()
+    assert seen == [("x", b"a"), ("y", b"b")] * 2
+    with pytest.raises(CannotDo, match="neither embed"):
+        similarity.symmetric(Known(vectors, abilities=("embed_text",)), column, other)
+
+
+def test_many_vectors_are_alike_by_the_mean_of_both_orders() -> None:
+    one, other = np.eye(2, dtype=np.float32), np.array([[1, 1]], dtype=np.float32)
+    model = Known({b"a": one, b"b": other, "x": other}, abilities=BOTH, many=True)
+    first, second, text = images([b"a"], of="tests"), images([b"b"], of="tests"), texts(["x"], of="tests")
+    wanted = (maxsim(one, other) + maxsim(other, one)) / 2
+    assert similarity.symmetric(model, first, second).tolist() == [wanted] == [1.5]
+    assert similarity.symmetric(model, first, text).tolist() == [maxsim(other, one)] == [1]
+
+
+def test_a_model_of_many_vectors_is_asked_for_them() -> None:
+    column = images([b"a", b"b"], of="tests")
+    found = similarity.embed(Known({b"a": np.eye(2), b"b": np.ones((1, 2))}, abilities=BOTH, many=True), column)
+    assert isinstance(found, Many) and found.offsets.tolist() == [0, 2, 3] and len(found) == 2
+
+
+def test_what_cannot_be_used_is_named() -> None:
+    column = images([b"a", b"b"], of="tests")
+    with pytest.raises(BadItem, match="tests, image 1: its embedding is not finite"):
+        similarity.embed(Known({b"a": [1, 0], b"b": [np.nan, 1]}, abilities=BOTH), column)
+    with pytest.raises(BadItem, match="image 1: its embedding is not finite"):
+        similarity.embed(Known({b"a": np.eye(2), b"b": [[np.inf, 1]]}, abilities=BOTH, many=True), column)
+    with pytest.raises(BadItem, match="image 0: the model gave no vector"):
+        similarity.embed(Known({b"a": np.empty((0, 2)), b"b": np.eye(2)}, abilities=BOTH, many=True), column)
+    silent = Known(abilities=("compare",), compare=lambda first, second: np.nan)
+    with pytest.raises(BadItem, match="gave no number"):
+        similarity.compared(silent, None, column)
+    with pytest.raises(CannotDo, match="one vector for some"):
+        similarity.alike(np.ones((1, 2)), Many(vectors=np.ones((1, 2), dtype=np.float32), offsets=np.array([0, 1])))

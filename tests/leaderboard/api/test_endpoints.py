@@ -1,0 +1,366 @@
+"""The endpoints through real clients: gradio_client over HTTP, and a session of the MCP package."""
+
+from __future__ import annotations
+
+import base64
+import json
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import gradio as gr
+import httpx
+import numpy as np
+import pytest
+from gradio_client import Client
+from gradio_client.exceptions import AppError
+
+from compute.types import BadInput
+from leaderboard.api import endpoints
+from leaderboard.data import payload, related_evidence
+from leaderboard.web.visitors import visitor
+
+PNG = base64.b64encode(b"\x89PNG not a picture, and nobody here reads it").decode()
+OURS = ["leaderboard", "list_models", "list_suites", "score_pair"]
+TINY = {"key": "tiny", "title": "Tiny", "kind": "encoder", "abilities": ["embed_image"], "state": "ready", "reason": ""}
+QWEN = {
+    "key": "qwen/qwen2-vl-7b-instruct",
+    "title": "Qwen2-VL 7B",
+    "kind": "mllm",
+    "abilities": ["score_pair"],
+    "state": "impossible",
+    "reason": "Needs an endpoint",
+}
+
+
+class StandIn:
+    """The part that loads models: it keeps what it was given."""
+
+    def __init__(self) -> None:
+        self.given: list[tuple[list[endpoints.Given], list[str]]] = []
+        self.refuses = False
+        self.counted: list[str] = []
+
+    def admit(self, request: Any) -> None:
+        self.counted.append(visitor(request.request))
+        if self.refuses:
+            raise BadInput("You have asked often in a short time")
+
+    def models(self, mode: str) -> endpoints.Rows:
+        if mode not in ("", *related_evidence.KNOWN_MODES):
+            raise BadInput(f"There is no mode {mode!r}; there are: pair")
+        return [TINY, QWEN] if mode in ("", "pair") else [TINY]
+
+    def score(self, inputs, models) -> endpoints.Rows:
+        self.given.append((list(inputs), list(models)))
+        if ("text", "explode") in inputs:
+            raise RuntimeError("the password is 1234")
+        kinds = sorted("image" if kind == "example" else kind for kind, _ in inputs)
+        return [
+            {
+                "model": model,
+                "pairing": "-".join(kinds),
+                "score": np.float64(0.25),
+                "seen": np.array([1, 2]),
+                "margin": float("nan"),
+                "problem": "",
+            }
+            for model in models or ["tiny"]
+        ]
+
+
+@pytest.fixture(scope="module")
+def live() -> StandIn:
+    return StandIn()
+
+
+@pytest.fixture(scope="module")
+def app(suite_cache, live) -> Iterator[gr.Blocks]:
+    """A small app with the endpoints, one event of a page's, and the tools."""
+    from leaderboard.api.mcp import Tools
+
+    with gr.Blocks(title="Small", analytics_enabled=False) as blocks:
+        gr.Button("Draw").click(lambda: None, api_visibility="private")
+        endpoints.add(suite_cache, live)
+    launch: dict[str, Any] = {"ssr_mode": False}
+    Tools(blocks).into(launch)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    blocks.launch(server_name="127.0.0.1", server_port=port, prevent_thread_lock=True, quiet=True, **launch)
+    yield blocks
+    blocks.close()
+
+
+@pytest.fixture(scope="module")
+def client(app) -> Client:
+    return Client(app.local_url, verbose=False)
+
+
+@pytest.fixture(scope="module")
+def tool(app) -> Callable[..., Any]:
+    """Calls a tool in a session of its own: (is it an error, the text of the answer)."""
+
+    def call(name: str, **given: Any) -> tuple[bool, str]:
+        found = anyio.run(_session, app, lambda session: session.call_tool(name, given))
+        assert [part.type for part in found.content] == ["text"]
+        return bool(found.isError), found.content[0].text
+
+    return call
+
+
+async def _session(app: gr.Blocks, ask: Callable[..., Any], http: httpx.AsyncClient | None = None) -> Any:
+    from mcp import ClientSession
+    from mcp.client.streamable_http import streamable_http_client
+
+    async with (
+        streamable_http_client(f"{app.local_url}gradio_api/mcp/", http_client=http) as (read, write, _),
+        ClientSession(read, write) as session,
+    ):
+        await session.initialize()
+        return await ask(session)
+
+
+def refusal(client: Client, *given: Any, api_name: str) -> str:
+    with pytest.raises(AppError) as caught:
+        client.predict(*given, api_name=api_name)
+    return str(caught.value)
+
+
+# ---- what there is
+
+
+def test_programs_see_the_four_and_no_event_of_a_page(app, client) -> None:
+    info = client.view_api(return_format="dict", print_info=False)
+    assert sorted(info["named_endpoints"]) == [f"/{name}" for name in OURS]
+    assert info["unnamed_endpoints"] == {}
+    queued = {one.api_name: (one.queue, one.concurrency_id) for one in app.fns.values() if one.api_name in OURS}
+    assert queued.pop("score_pair") == (True, "accelerator")
+    assert all(queue is False for queue, _ in queued.values()) and len(queued) == 3
+
+
+def test_no_page_of_the_whole_app_adds_an_endpoint(database) -> None:
+    from leaderboard import server
+
+    blocks, _ = server.build(database)
+    info = blocks.get_api_info()
+    assert {name.strip("/") for name in info["named_endpoints"]} <= set(OURS)
+    assert info["unnamed_endpoints"] == {}
+    assert {block.api_name for block in blocks.fns.values() if block.api_visibility != "private"} <= set(OURS)
+
+
+def test_a_language_model_is_told_what_every_parameter_means(app) -> None:
+    tools = {one.name: one for one in anyio.run(_session, app, lambda session: session.list_tools()).tools}
+    assert sorted(tools) == OURS
+    for one in tools.values():
+        assert len(one.description) > 80
+        assert all(len(about["description"]) > 5 for about in one.inputSchema["properties"].values()), one.name
+    assert list(tools["score_pair"].inputSchema["properties"]) == ["first", "second", "models"]
+    assert tools["score_pair"].inputSchema["required"] == ["first", "second"]
+    assert tools["leaderboard"].inputSchema["required"] == ["suite"]
+    assert tools["leaderboard"].inputSchema["properties"]["limit"]["default"] == 20
+    assert "no address is fetched" in tools["score_pair"].description
+
+
+# ---- figures
+
+
+def test_models_with_their_state(client, tool) -> None:
+    assert client.predict(api_name="/list_models") == [TINY, QWEN]
+    assert client.predict("odd", api_name="/list_models") == [TINY]
+    assert tool("list_models", mode="odd") == (False, json.dumps([TINY], separators=(",", ":")))
+    assert refusal(client, "pairs", api_name="/list_models") == "There is no mode 'pairs'; there are: pair"
+
+
+def test_suites_as_the_board_lists_them(client, tool, suite_cache) -> None:
+    found = client.predict(api_name="/list_suites")
+    shown = payload.board(suite_cache.db, suite_cache.table("mini"), suite_cache.ranked("mini"))["suites"]
+    assert [(row["key"], row["title"], row["benchmark"], row["synthetic"]) for row in found] == [
+        (row["key"], row["title"], row["benchmark_title"], row["synthetic"]) for row in shown
+    ]
+    assert next(row for row in found if row["key"] == "mieb")["tasks"] == 130
+    assert json.loads(tool("list_suites")[1]) == found
+
+
+@pytest.mark.parametrize("suite", ["unisim-core", "mieb", "pairbench", "cfred-hpdv2"])
+def test_the_leaderboard_is_the_board(client, suite_cache, suite) -> None:
+    found = client.predict(suite, 1000, api_name="/leaderboard")
+    shown = payload.board(suite_cache.db, suite_cache.table(suite), suite_cache.ranked(suite))
+    ranking, columns = shown["ranking"], shown["columns"]
+    by_id = {row["id"]: at for at, row in enumerate(shown["rows"])}
+    assert len(found) == sum(row["origin"] == "published" for row in shown["rows"])
+    for row in found:
+        at = by_id[f"{row['model']}~{row['origin']}"]
+        assert {
+            "rank": row["rank"],
+            "low": row["rank_low"],
+            "high": row["rank_high"],
+            "tie": row["tie_class"],
+            "mean": row["mean"],
+            "mean_low": row["mean_low"],
+            "mean_high": row["mean_high"],
+            "coverage": row["coverage"],
+            "why": row["why"],
+        } == {
+            name: ranking[name][at]
+            for name in ("rank", "low", "high", "tie", "mean", "mean_low", "mean_high", "coverage", "why")
+        }
+        cells = {
+            column["title"]: cell if cell is None else cell / 10 ** column["digits"]
+            for column, cell in zip(columns, shown["cells"][at], strict=True)
+        }
+        assert row["scores"] and row["source"]
+        assert row["scores"] == {title: pytest.approx(cells[title]) for title in row["scores"]}
+    ranks = [row["rank"] for row in found]
+    assert ranks == sorted(ranks, key=lambda rank: (rank is None, rank))
+    assert ranks[0] == 1
+
+
+def test_how_many_rows_and_of_which_origin(client, stand_in_suite_cache, tool) -> None:
+    assert len(client.predict("mieb", api_name="/leaderboard")) == 20
+    top = client.predict("unisim-core", 2, api_name="/leaderboard")
+    assert json.loads(tool("leaderboard", suite="unisim-core", limit=2)[1]) == top
+    assert [row["source"] for row in top] == ["UniSim-Bench Table 2", "UniSim-Bench Table 2"]
+    rows = endpoints._leaderboard(stand_in_suite_cache, "unisim-core", 100, "computed")
+    assert {row["origin"] for row in rows} == {"computed"}
+    with pytest.raises(BadInput, match="pairbench has no rows of origin 'computed'; it has: published"):
+        endpoints._leaderboard(stand_in_suite_cache, "pairbench", 5, "computed")
+    drawn = endpoints._leaderboard(stand_in_suite_cache, "mini", 5, "")
+    assert drawn and all(row["synthetic"] and row["origin"] == "computed" for row in drawn)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["mieb-light"], "No suite 'mieb-light'. Did you mean 'mieb-lite'? list_suites names them all"),
+        (["zzz"], "No suite 'zzz'. list_suites names them all"),
+        ([None], "No suite ''. list_suites names them all"),
+        (["mieb", 0], "limit is 0; it is a number of rows from 1 to 1000"),
+        (["mieb", "many"], "limit is 'many'; it is a number of rows from 1 to 1000"),
+    ],
+)
+def test_what_the_leaderboard_refuses_is_a_sentence(client, given, said) -> None:
+    assert refusal(client, *given, api_name="/leaderboard") == said
+
+
+def test_a_tool_is_refused_in_the_same_words(tool) -> None:
+    assert tool("leaderboard", suite="mieb-light") == (
+        True,
+        "No suite 'mieb-light'. Did you mean 'mieb-lite'? list_suites names them all",
+    )
+    assert tool("score_pair", first="https://example.org/cat.png", second="a cat") == (
+        True,
+        "first is an address, and addresses are not fetched. Send the image itself, as data:image/png;base64,...",
+    )
+
+
+# ---- pairs
+
+
+def test_what_is_sent_arrives_and_published_figures_come_back(client, tool, live) -> None:
+    found = client.predict(
+        "a cat", f"data:image/png;base64,{PNG}", "tiny, qwen/qwen2-vl-7b-instruct", api_name="/score_pair"
+    )
+    assert live.given[-1] == (
+        [("text", "a cat"), ("image", base64.b64decode(PNG))],
+        ["tiny", "qwen/qwen2-vl-7b-instruct"],
+    )
+    assert [(row["model"], row["score"], row["seen"], row["margin"]) for row in found] == [
+        ("tiny", 0.25, [1, 2], None),
+        ("qwen/qwen2-vl-7b-instruct", 0.25, [1, 2], None),
+    ]
+    judged = found[1]["published"][0]
+    assert (judged["metric"], judged["source"], judged["unit"]) == ("MMScore", "PairBench Table 7", "%")
+    assert judged["rank"] <= judged["of"] == 23
+    failed, said = tool("score_pair", first="example:astronaut", second=f"data:image/png;base64,{PNG}", models=["tiny"])
+    assert not failed and [row["pairing"] for row in json.loads(said)] == ["image-image"]
+    assert live.given[-1] == ([("example", "astronaut"), ("image", base64.b64decode(PNG))], ["tiny"])
+
+
+def test_without_models_the_server_chooses(client, live) -> None:
+    assert [row["model"] for row in client.predict("one", "other", api_name="/score_pair")] == ["tiny"]
+    assert live.given[-1] == ([("text", "one"), ("text", "other")], [])
+    assert client.predict("one", "other", [], api_name="/score_pair")[0]["published"] == []
+
+
+def test_nothing_that_is_sent_touches_the_disk(app, client, tool, live) -> None:
+    before = {path for path in Path(app.GRADIO_CACHE).rglob("*") if path.is_file()}
+    uri = f"data:image/png;base64,{base64.b64encode(b'only ever in memory').decode()}"
+    client.predict(uri, uri, "tiny", api_name="/score_pair")
+    tool("score_pair", first=uri, second=uri)
+    assert live.given[-1][0] == [("image", b"only ever in memory")] * 2
+    assert {path for path in Path(app.GRADIO_CACHE).rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [
+        ("", "first is empty. Give a text"),
+        (None, "first is empty. Give a text"),
+        ("https://example.org/cat.png", "first is an address, and addresses are not fetched"),
+        ("file:///etc/passwd", "first is an address"),
+        ("cat.JPG", "first is 'cat.JPG', the name of a file, and files are not read"),
+        ("data:text/plain;base64,aGVsbG8=", "first is a data URI of another kind"),
+        ("data:image/svg+xml,<svg/>", "first is a data URI of another kind"),
+        ("data:image/png;base64,@@@@", "first is no valid base64 after 'data:image/png;base64,'"),
+        ("data:image/png;base64," + "A" * 10_700_000, "first is larger than 8 MB"),
+    ],
+)
+def test_what_a_pair_refuses_is_a_sentence(first, said, live, suite_cache) -> None:
+    with pytest.raises(BadInput) as caught:
+        endpoints._score_pair(suite_cache, live, first, "a cat", "")
+    assert str(caught.value).startswith(said)
+
+
+@pytest.mark.parametrize(
+    "words", ["see https://example.org for more", "a file named cat.png", "data is plural", "example of a cat", "12:30"]
+)
+def test_ordinary_words_stay_words(words) -> None:
+    assert endpoints._input(words, "first") == ("text", words)
+
+
+def test_failures_are_sentences_too(client, live, tool) -> None:
+    assert refusal(client, "a", "b", "tinny", api_name="/score_pair") == (
+        "No model 'tinny'. Did you mean 'tiny'? list_models names them all"
+    )
+    assert refusal(client, "explode", "b", api_name="/score_pair") == endpoints.FAILED
+    assert tool("score_pair", first="explode", second="b") == (True, endpoints.FAILED)
+    live.refuses = True
+    try:
+        assert refusal(client, "a", "b", api_name="/score_pair") == "You have asked often in a short time"
+    finally:
+        live.refuses = False
+
+
+def test_an_image_may_be_as_large_as_in_the_browser() -> None:
+    from compute.live import inputs
+
+    assert endpoints.LARGEST_IMAGE == inputs.LARGEST_FILE
+    assert (
+        len(
+            endpoints._image(
+                "data:image/png;base64," + base64.b64encode(bytes(endpoints.LARGEST_IMAGE)).decode(), "first"
+            )
+        )
+        == inputs.LARGEST_FILE
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no second address of their own")
+@pytest.mark.parametrize(
+    "headers",
+    [{}, {"x-forwarded-for": "9.9.9.9"}, {"x-forwarded-for": "9.9.9.9, 127.0.0.1"}],
+    ids=["no header", "forged", "forged as a proxy's"],
+)
+def test_who_asks_by_a_tool_is_counted_as_itself(app, live, headers: dict[str, str]) -> None:
+    async def ask() -> None:
+        transport = httpx.AsyncHTTPTransport(local_address="127.0.0.2")  # no proxy that the server trusts
+        async with httpx.AsyncClient(headers=headers, transport=transport, timeout=30) as http:
+            await _session(app, lambda session: session.call_tool("score_pair", {"first": "a", "second": "b"}), http)
+
+    live.counted.clear()
+    anyio.run(ask)
+    assert live.counted == ["127.0.0.2"]

@@ -1,0 +1,150 @@
+"""Tools for language models: loaded when asked for, and the app does without the package."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+import pytest
+
+from leaderboard.api import mcp
+
+ROOT = Path(__file__).resolve().parents[3]
+
+PUT_OFF = """
+import json, sys, urllib.request
+from leaderboard.api import mcp
+with mcp.defer_import():
+    import gradio as gr
+assert "mcp" not in sys.modules, "loaded at once"
+with gr.Blocks(analytics_enabled=False) as blocks:
+    gr.api(lambda: None, api_name="nothing")
+launch = {"ssr_mode": False}
+mcp.Tools(blocks).into(launch)
+_, url, _ = blocks.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", **launch)
+assert json.load(urllib.request.urlopen(url + "config"))["mcp_server"] is True
+assert "mcp" not in sys.modules, "loaded at the start"
+found = json.load(urllib.request.urlopen(url + "gradio_api/mcp/schema"))
+assert "mcp.server" in sys.modules
+print([tool["meta"]["endpoint_name"] for tool in found])
+blocks.close(verbose=False)
+"""
+
+
+def test_the_package_is_loaded_by_the_first_request_only() -> None:
+    ended = subprocess.run([sys.executable, "-c", PUT_OFF], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.strip() == "['nothing']"
+
+
+def test_without_the_package_the_app_starts_and_says_what_it_lacks(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    with gr.Blocks(analytics_enabled=False) as blocks:
+        gr.Markdown("here")
+    launch: dict = {"ssr_mode": False}
+    mcp.Tools(blocks).into(launch)
+    _, url, _ = blocks.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", **launch)
+    try:
+        assert json.load(urllib.request.urlopen(f"{url}config"))["mcp_server"] is False
+        for _ in range(2):
+            try:
+                urllib.request.urlopen(f"{url}gradio_api/mcp/schema")
+                raise AssertionError("it was served")
+            except urllib.error.HTTPError as error:
+                assert (error.code, json.load(error)) == (503, {"error": mcp.ABSENT})
+    finally:
+        blocks.close()
+
+
+def test_putting_off_leaves_what_is_loaded_and_what_is_not_as_it_was(monkeypatch) -> None:
+    stand_in = type(sys)("mcp")
+    monkeypatch.setitem(sys.modules, "mcp", stand_in)
+    with mcp.defer_import():
+        assert sys.modules["mcp"] is stand_in
+    monkeypatch.delitem(sys.modules, "mcp")
+    with mcp.defer_import():
+        assert sys.modules["mcp"] is None
+    assert "mcp" not in sys.modules
+
+
+def test_other_routes_and_arguments_of_the_launch_stay() -> None:
+    with gr.Blocks(analytics_enabled=False) as blocks:
+        gr.Markdown("here")
+    launch = {"css": "", "app_kwargs": {"routes": ["theirs"], "middleware": ["theirs"]}}
+    mcp.Tools(blocks).into(launch)
+    assert launch["css"] == "" and launch["app_kwargs"]["middleware"] == ["theirs"]
+    assert [getattr(one, "path", one) for one in launch["app_kwargs"]["routes"]] == [mcp.PATH, "theirs"]
+    assert launch["mcp_server"] is False
+
+
+@pytest.mark.parametrize("fails", ["_server", "run", "launch"])
+def test_whatever_fails_at_the_start_is_told_and_nobody_waits(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fails: str
+) -> None:
+    def step(name: str) -> None:
+        if name == fails:
+            raise RuntimeError(name)
+
+    @asynccontextmanager
+    async def run() -> AsyncIterator[None]:
+        step("run")
+        yield
+
+    def server(_: Any) -> Any:
+        step("_server")
+        return SimpleNamespace(manager=SimpleNamespace(run=run), launch_mcp_on_sse=lambda *_: step("launch"))
+
+    async def ask() -> list[tuple[int, Any]]:
+        tried = mcp.Tools(SimpleNamespace(config={}, root_path=""))
+        async with tried.lifespan(None):
+            return [await asyncio.wait_for(_answer(tried), 10) for _ in range(2)]
+
+    monkeypatch.setattr(mcp, "_server", server)
+    with caplog.at_level(logging.CRITICAL, logger=mcp.log.name):
+        assert asyncio.run(ask()) == [(503, {"error": mcp.FAILED})] * 2
+
+
+async def _answer(tried: mcp.Tools) -> tuple[int, Any]:
+    """The status and the JSON that a request gets."""
+    sent = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await tried({"type": "http", "method": "GET", "path": "/", "headers": [], "client": None}, send, send)
+    return sent[0]["status"], json.loads(sent[1]["body"])
+
+
+@pytest.mark.parametrize(
+    ("space", "client", "headers", "named"),
+    [
+        (False, ("8.8.8.8", 1), [], b"8.8.8.8"),
+        (False, ("8.8.8.8", 1), [b"9.9.9.9", b"127.0.0.1"], b"8.8.8.8"),
+        (False, ("2606:4700:4700::1", 1), [b"9.9.9.9"], b"2606:4700:4700::1"),
+        (False, None, [b"9.9.9.9"], None),
+        (True, ("10.0.0.5", 1), [b"9.9.9.9, 8.8.8.8, 10.1.2.3"], b"8.8.8.8"),
+        (True, ("10.0.0.5", 1), [], b"10.0.0.5"),
+    ],
+)
+def test_a_request_is_handed_on_as_its_visitor_s(
+    monkeypatch: pytest.MonkeyPatch, space: bool, client: Any, headers: list[bytes], named: bytes | None
+) -> None:
+    monkeypatch.setenv("SYSTEM", "spaces" if space else "")
+    scope = {
+        "type": "http",
+        "client": client,
+        "headers": [(b"host", b"a"), *((b"x-forwarded-for", one) for one in headers), (b"accept", b"b")],
+    }
+    found = mcp._as_itself(scope)["headers"]
+    assert found == [(b"host", b"a"), (b"accept", b"b"), *([(b"x-forwarded-for", named)] if named else [])]

@@ -1,0 +1,55 @@
+"""Values made once, however many ask at the same moment."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from leaderboard.data.memo import memoised
+
+
+def test_many_askers_make_one_value() -> None:
+    made = []
+
+    def make(key: str) -> str:
+        made.append(key)
+        time.sleep(0.05)
+        return key.upper()
+
+    ask = memoised(make)
+    start = threading.Barrier(16)
+
+    def visitor(number: int) -> str:
+        start.wait()
+        return ask("ab"[number % 2])
+
+    with ThreadPoolExecutor(max_workers=16) as visitors:
+        answers = list(visitors.map(visitor, range(16)))
+    assert answers == ["A", "B"] * 8
+    assert sorted(made) == ["a", "b"]
+
+
+def test_the_oldest_value_goes_when_there_are_too_many() -> None:
+    made = []
+    ask = memoised(lambda number: made.append(number) or number, most=2)
+    for number in (1, 2, 1, 3, 1, 2):
+        assert ask(number) == number
+    assert made == [1, 2, 3, 2]
+
+
+def test_an_error_is_not_kept() -> None:
+    answers = iter([ValueError("not yet"), "there"])
+
+    def make() -> str:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    ask = memoised(make)
+    with pytest.raises(ValueError):
+        ask()
+    assert ask() == ask() == "there"

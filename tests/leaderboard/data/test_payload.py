@@ -1,0 +1,87 @@
+"""What the browser gets: compact, whole, free of NaN, and the same figures as the table."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from compute.catalog.catalog import shipped
+from leaderboard.data import payload, ranked
+from leaderboard.data.suite_cache import SuiteCache
+
+SUITES = tuple(suite.key for suite in shipped().suites)
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_cells_are_the_table_to_the_shown_digit(suite_cache: SuiteCache, suite: str) -> None:
+    table = suite_cache.table(suite)
+    data = payload.board(suite_cache.db, table, suite_cache.ranked(suite))
+    offset = len(table.families)
+    for place, column in enumerate(table.columns):
+        shown = data["columns"][offset + place]
+        assert shown["key"] == column.key
+        cells = [line[offset + place] for line in data["cells"]]
+        for cell, value in zip(cells, table.values[:, place], strict=True):
+            assert (cell is None) == np.isnan(value)
+            assert cell is None or cell / 10**column.digits == pytest.approx(
+                value * column.scale, abs=0.5001 / 10**column.digits
+            )
+        there = [cell / 10**column.digits for cell in cells if cell is not None] or [0.0]
+        assert shown["low"] == pytest.approx(min(there), abs=0.51 / 10**column.digits)
+        assert shown["high"] == pytest.approx(max(there), abs=0.51 / 10**column.digits)
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_it_is_json_that_any_browser_reads(suite_cache: SuiteCache, suite: str) -> None:
+    data = payload.board(suite_cache.db, suite_cache.table(suite), suite_cache.ranked(suite))
+    text = payload.encode(data)
+    assert json.loads(text) == json.loads(json.dumps(data))
+    assert b"NaN" not in text and b"Infinity" not in text
+    assert data["suite"]["synthetic"] or data["suite"]["cite"].startswith("@")
+    assert data["suite"]["mean_title"]
+
+
+def test_a_nan_is_an_error_here() -> None:
+    with pytest.raises(ValueError):
+        payload.encode({"x": float("nan")})
+
+
+def test_the_largest_table_is_small_on_the_wire(suite_cache: SuiteCache) -> None:
+    assert len(suite_cache.board("mieb")) < 60_000
+
+
+def test_families_come_with_a_ranking_over_chosen_tasks(suite_cache: SuiteCache) -> None:
+    table = suite_cache.table("unisim-core")
+    data = payload.ranking(table, suite_cache.ranked("unisim-core"), families=True)
+    assert np.shape(data["families"]) == (len(table.rows), len(table.families))
+
+
+def test_people_rank_the_generators(suite_cache: SuiteCache) -> None:
+    """HPDv2 states a human rate; the best is first, no interval is made up."""
+    data = payload.board(suite_cache.db, suite_cache.table("cfred-hpdv2"), None)
+    ranking = data["ranking"]
+    pairs = sorted((rank, mean) for rank, mean in zip(ranking["rank"], ranking["mean"], strict=True) if rank)
+    assert pairs[0][0] == 1
+    means = [mean for _, mean in pairs]
+    assert means in (sorted(means), sorted(means, reverse=True))
+    assert set(ranking["low"]) == set(ranking["high"]) == {None}
+
+
+def test_a_suite_without_scores_is_an_empty_table(suite_cache: SuiteCache) -> None:
+    """Tasks that nobody has run yet still have a page: columns, no rows, no error."""
+    table = suite_cache.table("unisim-core")
+    none = replace(
+        table,
+        rows=(),
+        values=table.values[:0],
+        stderr=table.stderr[:0],
+        marks=table.marks[:0],
+        missing=table.missing[:0],
+        printed=table.printed[:0],
+    )
+    data = payload.board(suite_cache.db, none, ranked.rank(none))
+    assert data["rows"] == data["cells"] == data["ranking"]["rank"] == []
+    assert len(data["columns"]) == len(table.families) + len(table.columns)

@@ -1,0 +1,73 @@
+"""What a computed run was made with: nothing of importance is left out, everything is said in words."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from compute.types import BadInput
+from leaderboard.data import item_queries
+from leaderboard.data.run_details import _text, details
+
+
+@pytest.fixture(scope="module")
+def runs(stand_in_suite_cache):
+    return item_queries.computed_runs(stand_in_suite_cache.db)
+
+
+def lines(found: dict) -> dict[str, str]:
+    return {line["label"]: line["text"] for group in found["groups"] for line in group["lines"]}
+
+
+def test_a_probe_is_told_with_its_settings_versions_device_time_and_folder(stand_in_suite_cache, runs) -> None:
+    run = runs[(runs["task"] == "mieb/cifar10") & (runs["model"] == "example/dim")].iloc[0]
+    found = details(stand_in_suite_cache.db, key=run["id"])
+    said = lines(found)
+    stored = json.loads(found["settings"])
+    assert found["title"] == "Example Dim on CIFAR10"
+    assert said["Device"] == "cpu" and said["Precision"] == "float32" and said["Seed"]
+    assert run["id"].endswith(said["Fingerprint"]) and said["Folder"].endswith(said["Fingerprint"])
+    assert said["Coverage"] == "all 60 items" and said["Code"] and said["Contents"] == stored["contents"]
+    assert said["Weights"] == "example/Eye" and "scikit-learn" in said["Packages"]
+    assert said["As loaded"] == "image size 24; pooling mean; resize none"
+    assert said["Accuracy"].startswith(f"{run['value'] * 100:.2f}; 95% interval")
+    assert said["In all"].endswith(" s") and said["Started"].endswith(" UTC")
+    assert {link["text"] for link in found["links"]} == {"Its single items", "The task", "The model"}
+
+
+def test_what_a_judge_could_not_be_read_is_counted(stand_in_suite_cache, runs) -> None:
+    run = runs[(runs["task"] == "unisim/nights") & (runs["model"] == "example/judge")].iloc[0]
+    said = lines(details(stand_in_suite_cache.db, key=run["id"]))
+    assert said["Coverage"] == f"{run['coverage']:.1%} of 260 items" and int(said["Unread"]) > 0
+    assert said["State"].startswith("partial")
+
+
+def test_another_way_of_asking_says_that_it_is_not_on_the_board(stand_in_suite_cache, runs) -> None:
+    run = runs[~runs["main"]].iloc[0]
+    said = lines(details(stand_in_suite_cache.db, key=run["id"]))
+    assert said["Way of asking"] == run["variant"] and "another run of it stands on the board" in said["State"]
+
+
+@pytest.mark.parametrize("key", ["nothing", "", "published/unisim/x"])
+def test_only_computed_runs_have_details(stand_in_suite_cache, key: str) -> None:
+    with pytest.raises(BadInput, match="no computed run"):
+        details(stand_in_suite_cache.db, key=key)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""),
+        ({}, ""),
+        ([], ""),
+        (True, "yes"),
+        (12345, "12,345"),
+        (0.25, "0.25"),
+        ({"a_b": 1, "c": {}}, "a b 1; c none"),
+        (list(range(40)), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, … (40)"),
+        ("x", "x"),
+    ],
+)
+def test_settings_in_words(value, text: str) -> None:
+    assert _text(value) == text

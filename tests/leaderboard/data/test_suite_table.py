@@ -1,0 +1,87 @@
+"""A suite as a table: one row a model and origin, marks and reasons where they belong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from compute.catalog.catalog import shipped
+from compute.types import UnknownKey
+from leaderboard.data import suite_table as tables
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.data.suite_table import DISPUTED, SUSPECT, TRAINED
+
+MODEL = "google/siglip-so400m-patch14-224"
+SUITES = tuple(suite.key for suite in shipped().suites)
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_shapes_agree(suite_cache: SuiteCache, suite: str) -> None:
+    table = suite_cache.table(suite)
+    shape = (len(table.rows), len(table.columns))
+    assert table.values.shape == table.stderr.shape == table.marks.shape == table.missing.shape == shape
+    assert table.printed.shape == (len(table.rows), len(table.categories))
+    assert np.isfinite(table.values).any(axis=1).all(), "a row without a figure"
+    assert len(table.codes) == len(table.columns) and table.codes.max() <= len(table.categories)
+    assert (table.marks[np.isnan(table.values)] == 0).all()
+    for column, values in zip(table.columns, table.values.T, strict=True):
+        if column.scale == 100:
+            assert (values[~np.isnan(values)] >= -1).all() and (values[~np.isnan(values)] <= 1).all(), column.key
+
+
+def test_printed_figures_stand_where_the_paper_prints_them(suite_cache: SuiteCache) -> None:
+    """UniSim-Bench Table 2, first row: CLIP ViT-B/32 scores 85.1 on NIGHTS and 74.4 on PIPAL."""
+    table = suite_cache.table("unisim-core")
+    keys = [column.key for column in table.columns]
+    model = next(
+        row.id
+        for row in table.rows
+        if table.models.loc[row.model]["title"] == "CLIP ViT-B/32 LAION-2B"
+        or row.model == "laion/clip-vit-b-32-laion2b-s34b-b79k"
+    )
+    assert len(keys) == 16
+    assert table.values[table.row(model), keys.index("unisim/nights")] == pytest.approx(0.851)
+    assert table.values[table.row(model), keys.index("unisim/pipal")] == pytest.approx(0.744)
+
+
+def test_an_import_is_a_row_of_its_own_and_changes_no_other(
+    suite_cache: SuiteCache, imported_suite_cache: SuiteCache
+) -> None:
+    before, after = suite_cache.table("unisim-core"), imported_suite_cache.table("unisim-core")
+    assert {row.id for row in after.rows} - {row.id for row in before.rows} == {f"{MODEL}~imported"}
+    for row in before.rows:
+        np.testing.assert_array_equal(before.values[before.row(row.id)], after.values[after.row(row.id)])
+    imported = after.values[after.row(f"{MODEL}~imported")]
+    assert (imported[:-1] == 0.5).all() and np.isnan(imported[-1])
+    assert after.reasons[after.missing[after.row(f"{MODEL}~imported"), -1]] == "No figure in this source"
+
+
+def test_marks_are_on_the_cells_they_concern(suite_cache: SuiteCache) -> None:
+    table = suite_cache.table("unisim-core")
+    marks = {bit: np.argwhere(table.marks & bit) for bit in (TRAINED, SUSPECT, DISPUTED)}
+    assert all(len(found) for found in marks.values())
+    for r, c in marks[TRAINED]:
+        model, column = table.models.loc[table.rows[r].model], table.columns[c]
+        assert len(model["trained_on"]) > 0, (model["key"], column.key)
+
+
+def test_a_blank_of_the_paper_has_its_reason(suite_cache: SuiteCache) -> None:
+    table = suite_cache.table("pairbench")
+    empty = np.isnan(table.values)
+    assert {table.reasons[place] for place in table.missing[empty]} <= set(table.reasons)
+    assert all(reason for reason in table.reasons)
+
+
+def test_presets_weigh_categories_that_are_there(suite_cache: SuiteCache) -> None:
+    for suite in SUITES:
+        table = suite_cache.table(suite)
+        for weights in table.presets.values():
+            assert set(weights) == set(table.categories) and any(weights.values())
+    assert suite_cache.table("cfred-coco").presets == {}
+
+
+def test_a_wrong_suite_or_row_is_said(suite_cache: SuiteCache) -> None:
+    with pytest.raises(UnknownKey, match="Did you mean 'mieb-lite'"):
+        tables.load(suite_cache.db, suite="mieb-light")
+    with pytest.raises(UnknownKey, match="No model 'nobody'"):
+        suite_cache.table("mieb").row("nobody~published")

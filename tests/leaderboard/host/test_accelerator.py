@@ -1,0 +1,147 @@
+"""The GPU that a ZeroGPU Space lends is asked for where the package `spaces` is, and nowhere else."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from compute.types import BadItem, CannotDo, LikenessError, NotHere, UnknownKey
+from leaderboard.host import accelerator
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+class Spaces(ModuleType):
+    """Stands in for the package, with the signature of its version 0.51; `lent` lists what was run with which time.
+
+    As there, all that goes in and out is pickled, and an error is named by its class only.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("spaces")
+        self.lent: list[tuple[str, float]] = []
+
+    def GPU(
+        self,
+        task: Callable | None = None,
+        *,
+        duration: int | Callable[..., int] | None = None,  # noqa: N802
+        size: str | None = None,
+    ) -> Callable:
+        if not callable(task):
+            return partial(self._decorated, duration=duration)
+        return self._decorated(task, duration=duration)
+
+    def _decorated(self, task: Callable, *, duration: int | Callable[..., int] | None) -> Callable:
+        def run(*given: Any, **named: Any) -> Any:
+            self.lent.append((task.__name__, duration(*given, **named) if callable(duration) else duration))
+            given, named = pickle.loads(pickle.dumps((given, named)))
+            try:
+                return pickle.loads(pickle.dumps(task(*given, **named)))
+            except Exception as error:
+                raise RuntimeError(type(error).__name__) from error
+
+        return run
+
+
+@pytest.fixture
+def spaces(monkeypatch: pytest.MonkeyPatch) -> Spaces:
+    found = Spaces()
+    monkeypatch.setitem(sys.modules, "spaces", found)
+    return found
+
+
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "spaces", None)  # Python's own way to say that it cannot be imported
+    monkeypatch.delenv("SPACES_ZERO_GPU", raising=False)
+
+
+def judge(images: list[str], *, models: int = 1) -> int:
+    return len(images) * models
+
+
+def test_a_gpu_is_borrowed_for_the_time_that_was_asked_for(spaces: Spaces) -> None:
+    assert accelerator.claim() is spaces
+    assert accelerator.on_gpu(judge)(["a", "b"], models=3) == 6
+    assert accelerator.on_gpu(judge, seconds=20)(["a"]) == 1
+    longer = accelerator.on_gpu(judge, seconds=lambda images, *, models=1: 5 * len(images) * models)
+    assert longer(["a", "b"], models=2) == 4
+    assert spaces.lent == [("judge", accelerator.SECONDS), ("judge", 20), ("judge", 20)]
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (NotHere("Fetch it: hf download a/b"), NotHere),
+        (CannotDo("It takes no text"), CannotDo),
+        (UnknownKey("model", "clp", ["clip"]), LikenessError),
+        (BadItem("a.png", "blank"), LikenessError),
+    ],
+)
+def test_what_a_visitor_can_mend_arrives_in_words(spaces: Spaces, error: LikenessError, kind: type) -> None:
+    def fail() -> None:
+        raise error
+
+    with pytest.raises(LikenessError) as told:
+        accelerator.on_gpu(fail)()
+    assert type(told.value) is kind and str(told.value) == str(error)
+
+
+def test_an_error_of_the_program_stays_one(spaces: Spaces) -> None:
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        accelerator.on_gpu(lambda: 1 / 0)()
+
+
+def test_without_the_package_it_is_the_function_itself(nowhere: None) -> None:
+    assert accelerator.claim() is None
+    assert accelerator.on_gpu(judge) is judge and accelerator.on_gpu(judge, seconds=5) is judge
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder called `spaces` where Python looks: it can be imported, and has nothing."""
+    (tmp_path / "spaces").mkdir()
+    monkeypatch.delitem(sys.modules, "spaces", raising=False)
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.delenv("SPACES_ZERO_GPU", raising=False)
+
+
+def test_a_folder_of_the_same_name_is_not_the_package(folder: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert accelerator.claim() is None and accelerator.on_gpu(judge) is judge
+    assert not hasattr(sys.modules.pop("spaces"), "GPU")
+    monkeypatch.setenv("SPACES_ZERO_GPU", "true")
+    with pytest.raises(AttributeError, match="GPU"):
+        accelerator.on_gpu(judge)
+    del sys.modules["spaces"]
+
+
+def test_a_space_that_lends_gpus_does_not_run_without(nowhere: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPACES_ZERO_GPU", "true")
+    with pytest.raises(ImportError):
+        accelerator.on_gpu(judge)
+
+
+def test_the_app_imports_it_before_torch_and_gradio(tmp_path: Path) -> None:
+    """The package replaces parts of torch and refuses a Gradio that is half imported; here it says what came before."""
+    (tmp_path / "spaces.py").write_text(
+        "import sys\nprint(*(name for name in ('torch', 'gradio', 'transformers') if name in sys.modules), 'first')\n"
+        "sys.exit()\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "app.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={"PATH": "", "PYTHONPATH": str(tmp_path)},
+    )
+    assert (ended.returncode, ended.stdout.split()) == (0, ["first"]), ended.stderr

@@ -1,0 +1,518 @@
+"""A database that comes from the hub: fetched, checked, swapped under running requests, and kept when the hub fails."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+
+import duckdb
+import gradio as gr
+import pytest
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+from compute.catalog.catalog import shipped
+from compute.database import store
+from compute.types import BadInput, DatabaseError
+from leaderboard import page as ui
+from leaderboard.data import page_queries, queries
+from leaderboard.data.database import Database
+from leaderboard.data.memo import memoised
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.host import hub_data as hosting
+from leaderboard.host.hub_data import Data
+from leaderboard.web.errors import guarded
+from leaderboard.web.parameters import Choice, Choices, renewed
+from tests.leaderboard.hub import FILE, REPO, Hub, point_at, serving
+from tests.leaderboard.served import client as client_of
+
+NEW = "example/new"  # a model that only the other database has
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The shipped figures and one more model."""
+    from compute.database.build import build
+    from compute.importing import collection, read_scores_csv
+
+    folder = tmp_path_factory.mktemp("other")
+    tasks = [task for task in shipped().tasks if "unisim-core" in task.suites]
+    lines = [
+        "benchmark,model,task,metric,value,model_title,model_kind",
+        *(f"unisim,{NEW},{task.key},accuracy,0.99,New,encoder" for task in tasks),
+    ]
+    (folder / "new.csv").write_text("\n".join(lines))
+    found = read_scores_csv(folder / "new.csv", catalog=shipped())
+    collection.save(found, name="scores-new", folder=folder / "results" / "imported")
+    return build(folder / FILE, results=folder / "results").path
+
+
+@pytest.fixture
+def two(database: Path, other: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """Both databases at paths of the test's own."""
+    return tuple(
+        Path(shutil.copyfile(path, tmp_path / f"{name}.duckdb"))
+        for name, path in (("first", database), ("second", other))
+    )
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    with serving() as hub:
+        point_at(hub, monkeypatch)
+        yield hub
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Iterator[Data]:
+    data = Data(REPO, folder=tmp_path / "cache" / "someone--likeness")
+    yield data
+    data.close()
+
+
+def models(db: Database) -> set[str]:
+    return set(page_queries.listed_models(db)["key"])
+
+
+def open_files() -> list[str]:
+    return [
+        os.readlink(f"/proc/self/fd/{one}")
+        for one in os.listdir("/proc/self/fd")
+        if os.path.exists(f"/proc/self/fd/{one}")
+    ]
+
+
+def changed(path: Path, to: Path, *statements: str) -> bytes:
+    """A copy of a database after some statements."""
+    shutil.copyfile(path, to)
+    with duckdb.connect(str(to)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    return to.read_bytes()
+
+
+# Swapping
+
+
+def test_a_swap_shows_in_every_cache(two: tuple[Path, Path]) -> None:
+    db = Database(two[0])
+    made = []
+    counted = memoised(lambda: made.append(1) or len(models(db)), of=db)
+    client = client_of(SuiteCache(db))
+    pages = (
+        "data/board/unisim-core",
+        "data/rank/unisim-core?w=IQA:2",
+        "data/task?task=unisim/nights",
+        "data/claims",
+        "data/relations?suites=unisim-core",
+        "data/items?task=mieb/cifar10",
+        f"export/everything?format=json&_={NEW}",
+    )
+    before = {page: client.get(page) for page in pages}
+    count = counted()
+    assert client.get(f"data/model?model={NEW}").status_code == 400
+    db.swap(two[1])
+    after = {page: client.get(page) for page in pages}
+    assert all(answer.status_code == 200 for answer in (*before.values(), *after.values()))
+    for page in ("data/board/unisim-core", "data/task?task=unisim/nights", pages[-1]):
+        assert NEW not in before[page].text and NEW in after[page].text, page
+    assert len(after[pages[1]].json()["rank"]) == len(before[pages[1]].json()["rank"]) + 1
+    for page in ("data/board/unisim-core", "data/claims"):
+        tag = before[page].headers["etag"]
+        assert client.get(page, headers={"if-none-match": tag}).status_code == 200 != after[page].headers["etag"]
+        assert client.get(page, headers={"if-none-match": after[page].headers["etag"]}).status_code == 304
+    assert client.get(f"data/model?model={NEW}").status_code == 200
+    assert (counted(), counted(), len(made)) == (count + 1, count + 1, 2)
+
+
+def test_ranks_are_given_for_the_rows_that_were_sent_only(two: tuple[Path, Path]) -> None:
+    """Ranks come by row: those of another file would stand beside the wrong models."""
+    db = Database(two[0])
+    client = client_of(SuiteCache(db))
+    sent = client.get("data/board/unisim-core").json()["version"]
+    asked = f"data/rank/unisim-core?w=IQA:2&version={sent}"
+    assert client.get(asked).status_code == 200
+    db.swap(two[1])
+    refused = client.get(asked)
+    assert refused.status_code == 400 and "Reload" in refused.json()["error"]
+
+
+def test_what_is_held_is_one_file_and_is_let_go_afterwards(two: tuple[Path, Path]) -> None:
+    db = Database(two[0])
+    version = db.version
+    with db.snapshot():
+        db.swap(two[1])
+        assert NEW not in models(db) and db.version == version and db.path == two[0]
+        with db.snapshot():
+            assert NEW not in models(db)
+        if Path("/proc/self/fd").exists():
+            assert {str(two[0]), str(two[1])} <= set(open_files())
+    assert NEW in models(db) and db.version != version and db.path == two[1]
+    if Path("/proc/self/fd").exists():
+        assert str(two[0]) not in open_files()
+
+
+def test_a_file_that_cannot_be_opened_changes_nothing(two: tuple[Path, Path], tmp_path: Path) -> None:
+    db = Database(two[0])
+    (tmp_path / "broken.duckdb").write_bytes(two[1].read_bytes()[:5000])
+    for wrong in ("broken.duckdb", "absent.duckdb"):
+        with pytest.raises(DatabaseError):
+            db.swap(tmp_path / wrong)
+        assert db.path == two[0] and NEW not in models(db)
+
+
+def test_requests_of_many_threads_outlive_swaps(two: tuple[Path, Path], caplog: pytest.LogCaptureFixture) -> None:
+    db = Database(two[0])
+    client = client_of(SuiteCache(db))
+    pages = (
+        "data/board/unisim-core",
+        "data/rank/unisim-core?w=IQA:3",
+        "data/task?task=unisim/nights",
+        "data/claims",
+        "data/cell/unisim-core?row=dreamsim-ensemble~published&column=unisim/nights",
+    )
+    done, answers = threading.Event(), []
+
+    def visit(number: int) -> None:
+        turn = number
+        while not done.is_set() or turn < number + len(pages):
+            answers.append((pages[turn % len(pages)], client.get(pages[turn % len(pages)]).status_code))
+            turn += 1
+
+    with ThreadPoolExecutor(6) as visitors:
+        running = [visitors.submit(visit, number) for number in range(6)]
+        for turn in range(8):
+            db.swap(two[(turn + 1) % 2])
+            assert (NEW in models(db)) is (turn % 2 == 0)
+        done.set()
+        for one in running:
+            one.result(timeout=60)
+    assert len(answers) >= 30 and {status for _, status in answers} == {200}
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+def test_one_answer_is_of_one_file(two: tuple[Path, Path]) -> None:
+    db = Database(two[0])
+
+    def answer(request: Request | None) -> JSONResponse:
+        before = sorted(models(db))
+        db.swap(two[1])
+        return JSONResponse(before == sorted(models(db)))
+
+    assert guarded(answer, db=db)(None).body == b"true" and NEW in models(db)
+
+
+def page(db: Database) -> tuple:
+    """A page with a list of models, as `ui.bind` makes it: what it does when it is opened, and when a control changes.
+
+    Its one output is what it draws.
+    """
+
+    def listed() -> list[tuple[str, str]]:
+        return [(key, key) for key in sorted(models(db))]
+
+    with gr.Blocks(analytics_enabled=False) as blocks:
+        control, out = gr.Dropdown(listed()), gr.HTML()
+        ui.bind(
+            SimpleNamespace(db=db, blocks=blocks),
+            controls=[control],
+            outputs=[out],
+            lists={"model": listed},
+            parameters=(
+                Choice(
+                    key="model",
+                    default=NEW if NEW in models(db) else "cfred",
+                    choices=tuple(key for _, key in listed()),
+                ),
+            ),
+            draw=lambda model: (model,),
+        )
+    load, change = (function.fn for function in blocks.fns.values())
+    return load, change
+
+
+def test_a_page_built_before_a_swap_knows_what_came_and_what_went(two: tuple[Path, Path]) -> None:
+    db = Database(two[0])
+    load, change = page(db)
+    opened = load(SimpleNamespace(query_params={"model": NEW}))
+    assert opened[-1] == "cfred" and "does not have" in opened[1]["value"] and "choices" not in opened[0]
+    db.swap(two[1])
+    control, message, drawn = load(SimpleNamespace(query_params={"model": NEW}))
+    assert drawn == control["value"] == NEW and message["visible"] is False and (NEW, NEW) in control["choices"]
+    assert change(NEW)[-1] == NEW
+    load, change = page(db)
+    db.swap(two[0])
+    control, message, drawn = load(SimpleNamespace(query_params={}))
+    assert drawn == control["value"] == sorted(models(db))[0] and (NEW, NEW) not in control["choices"]
+    message, drawn = change(NEW)
+    assert drawn == sorted(models(db))[0] and "does not have" in message["value"]
+
+
+def test_defaults_that_are_gone_give_way() -> None:
+    choice = Choice(key="one", default="b", choices=("a", "b"))
+    several = Choices(key="some", default=("a", "b"), choices=("a", "b"), least=1)
+    assert renewed(choice, ["b", "c"]).default == "b" and renewed(choice, ["c", "d"]).default == "c"
+    assert renewed(several, ["b", "c"]).default == ("b",) and renewed(several, ["c", "d"]).default == ("c",)
+    assert renewed(several, ["c"]).choices == ("c",)
+
+
+# Fetching
+
+
+def test_the_first_copy_is_fetched_and_a_new_commit_is_swapped_in(
+    hub: Hub, data: Data, database: Path, other: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secretsecret")
+    hub.publish(database.read_bytes(), commit="a")
+    assert data.look() and data.path.read_bytes() == database.read_bytes()
+    assert list(data.folder.iterdir()) == [data.path]
+    db, told = Database(data.path), []
+    data.keep(db, then=lambda: told.append(db.path))
+    hub.publish(other.read_bytes(), commit="b")
+    assert data.look() and NEW in models(db) and told == [db.path] == [data.path]
+    assert data.status.startswith(f"The data set {REPO}, commit bbbbbbb, content ") and data.status.endswith(" UTC.")
+    assert hub.tokens == {"hub": {"Bearer hf_secretsecret"}, "store": {""}}  # none leaves the hub, none is told
+    assert "secret" not in data.status + caplog.text
+
+
+def test_unchanged_content_is_not_fetched_again(hub: Hub, data: Data, database: Path) -> None:
+    hub.publish(database.read_bytes(), commit="a")
+    data.look()
+    db = Database(data.path)
+    data.keep(db)
+    version = db.version
+    hub.publish(database.read_bytes(), commit="b")  # a commit that changed another file
+    assert not data.look()
+    assert hub.asked == [f"HEAD /datasets/{REPO}/resolve/main/{FILE}"]
+    assert db.version == version and data.commit == "b" * 40 and data.problem == ""
+
+
+@pytest.mark.parametrize(
+    ("statements", "words"),
+    [
+        (["UPDATE meta SET value = '0' WHERE key = 'schema'"], "not a database of this version"),
+        (["DELETE FROM scores"], "it has no scores"),
+        (
+            [
+                "UPDATE benchmarks SET title = 'X'",
+                "DELETE FROM suite_tasks",
+                "DROP VIEW leaderboard_scores",
+                "DROP TABLE claims",
+            ],
+            "it cannot be read",
+        ),
+    ],
+)
+def test_a_new_file_that_fails_its_checks_is_refused_once(
+    hub: Hub, data: Data, database: Path, tmp_path: Path, statements: list[str], words: str
+) -> None:
+    hub.publish(database.read_bytes(), commit="a")
+    data.look()
+    db = Database(data.path)
+    data.keep(db)
+    hub.publish(changed(database, tmp_path / "wrong.duckdb", *statements), commit="b")
+    assert not data.look() and hub.fetched == 1
+    assert words in data.problem and "bbbbbbb" in data.status and db.path == data.path
+    assert [path.name for path in data.folder.iterdir()] == [data.path.name]
+    assert len(models(db)) > 100
+    assert not data.look() and hub.fetched == 1 and words in data.problem  # known to be wrong
+    hub.publish(
+        changed(database, tmp_path / "right.duckdb", "UPDATE models SET title = 'X' WHERE key = 'cfred'"), commit="c"
+    )
+    assert data.look() and data.problem == ""
+    assert queries.model(db, key="cfred")["title"].iloc[0] == "X"
+
+
+def test_a_database_without_a_benchmark_is_refused(tmp_path: Path) -> None:
+    """The pages would have nothing to stand on."""
+    from compute.database.build import catalog_frames
+
+    benchmarks = catalog_frames(shipped())["benchmarks"]
+    store.write(tmp_path / FILE, frames={"benchmarks": benchmarks[benchmarks["key"] != "cfred"]})
+    with pytest.raises(DatabaseError, match="it has no benchmark 'cfred'"):
+        hosting.check(tmp_path / FILE)
+
+
+def test_a_file_that_is_no_database_or_half_of_one_is_refused(hub: Hub, data: Data, database: Path) -> None:
+    for commit, content in (("a", b"not a database" * 500), ("b", database.read_bytes()[:-300_000])):
+        hub.publish(content, commit=commit)
+        assert not data.look() and "is not used" in data.problem and data.path is None
+    assert "not here yet" in data.status
+
+
+def test_a_transfer_that_breaks_off_is_tried_again(
+    hub: Hub, data: Data, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.file_download.time.sleep", lambda seconds: None)
+    hub.publish(database.read_bytes(), commit="a")
+    hub.cut = True
+    assert not data.look() and data.path is None and "The last look at the hub failed" in data.problem
+    assert list(data.folder.iterdir()) == []
+    hub.cut = False
+    assert data.look() and data.problem == ""
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        ("RepoNotFound", "no data set someone/likeness that this app may read"),
+        ("EntryNotFound", "python -m compute publish --repo someone/likeness"),
+    ],
+)
+def test_what_the_hub_does_not_have_is_said(hub: Hub, data: Data, error: str, words: str) -> None:
+    hub.error = error
+    assert not data.look() and words in data.problem and words in data.status
+
+
+def test_other_content_than_the_hub_states_is_refused(database: Path, tmp_path: Path) -> None:
+    hosting.check(database)
+    with pytest.raises(DatabaseError, match="did not arrive whole"):
+        hosting.check(database, etag="0" * 64)
+
+
+def test_only_the_copy_in_use_and_the_one_before_stay(hub: Hub, data: Data, database: Path, tmp_path: Path) -> None:
+    found = []
+    for number in range(4):
+        hub.publish(changed(database, tmp_path / "next.duckdb", f"UPDATE models SET title = 'T{number}'"), commit="a")
+        assert data.look()
+        found.append(data.path)
+    assert set(data.folder.iterdir()) == set(found[-2:])
+
+
+def test_a_copy_that_another_program_fetched_is_taken_as_it_is(hub: Hub, data: Data, database: Path) -> None:
+    hub.publish(database.read_bytes(), commit="a")
+    assert data.look() and hub.fetched == 1
+    beside = Data(REPO, folder=data.folder)
+    assert beside.look() and beside.path == data.path and hub.fetched == 1
+    data.path.write_bytes(database.read_bytes()[:1000])  # damaged meanwhile: fetched anew
+    again = Data(REPO, folder=data.folder)
+    assert again.look() and again.path.read_bytes() == database.read_bytes() and hub.fetched == 2
+
+
+# Starting
+
+
+def test_a_copy_from_before_is_opened_without_the_hub(hub: Hub, data: Data, database: Path, tmp_path: Path) -> None:
+    hub.publish(database.read_bytes(), commit="a")
+    data.look()
+    hub.asked.clear()
+    later = Data(REPO, folder=data.folder, offline=True)
+    assert later.start() == data.path and hub.asked == []
+    assert "runs offline" in later.status and "fetched" in later.status
+
+
+def test_offline_without_a_copy_falls_back(data: Data, caplog: pytest.LogCaptureFixture) -> None:
+    data.offline = True
+    assert data.start() is None
+    assert "has no copy" in caplog.text and "come with the program" in caplog.text
+
+
+def test_without_the_hub_the_start_goes_on(data: Data, hub: Hub, caplog: pytest.LogCaptureFixture) -> None:
+    hub.error = "RepoNotFound"
+    assert data.start() is None
+    assert "is not shown: The hub has no data set" in caplog.text
+
+
+def test_a_damaged_copy_is_passed_over(hub: Hub, data: Data, database: Path, caplog: pytest.LogCaptureFixture) -> None:
+    hub.publish(database.read_bytes(), commit="a")
+    data.folder.mkdir(parents=True)
+    (data.folder / f"{'1' * 64}.duckdb").write_bytes(database.read_bytes()[:5000])
+    assert data.start().read_bytes() == database.read_bytes() and "cannot be used" in caplog.text
+
+
+def test_what_arrives_after_the_start_gave_up_is_swapped_in(
+    hub: Hub, data: Data, database: Path, other: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.publish(other.read_bytes(), commit="a")
+    hub.wait, swapped = threading.Event(), threading.Event()
+    monkeypatch.setattr(hosting, "PATIENCE", 0.01)
+    assert data.start() is None
+    db = Database(database)
+    data.keep(db, then=swapped.set)
+    assert NEW not in models(db)
+    hub.wait.set()
+    assert swapped.wait(30) and NEW in models(db) and "commit aaaaaaa" in data.status
+
+
+def test_what_arrives_before_the_app_is_built_is_swapped_in(hub: Hub, data: Data, database: Path, other: Path) -> None:
+    hub.publish(other.read_bytes(), commit="a")
+    db = Database(database)  # opened in the meantime
+    assert data.look()
+    data.keep(db)
+    assert db.path == data.path and NEW in models(db)
+
+
+def test_it_looks_again_by_itself(hub: Hub, data: Data, database: Path, other: Path) -> None:
+    hub.publish(database.read_bytes(), commit="a")
+    data.every, swapped = 0.02, threading.Event()
+    db = Database(data.start())
+    data.keep(db, then=swapped.set)
+    hub.publish(other.read_bytes(), commit="b")
+    assert swapped.wait(30) and NEW in models(db)
+
+
+# What the environment says
+
+
+@pytest.fixture
+def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    for name in ("LIKENESS_DATA", "LIKENESS_REFRESH", "LIKENESS_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HOME", str(tmp_path / "hf"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    return tmp_path
+
+
+def test_the_environment_names_data_set_cache_and_interval(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert hosting.asked() is None
+    monkeypatch.setenv("LIKENESS_DATA", REPO)
+    found = hosting.asked()
+    assert (found.repo, found.every, found.offline) == (REPO, 1800, False)
+    assert found.folder == place / "hf" / "likeness" / "someone--likeness"
+    monkeypatch.setenv("LIKENESS_REFRESH", "0.5")
+    monkeypatch.setenv("LIKENESS_CACHE", str(place / "mine"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    found = hosting.asked()
+    assert (found.every, found.folder, found.offline) == (30, place / "mine" / "someone--likeness", True)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("LIKENESS_DATA", "likeness"),
+        ("LIKENESS_DATA", "a/b/c"),
+        ("LIKENESS_DATA", "../b"),
+        ("LIKENESS_DATA", "a/b c"),
+        ("LIKENESS_REFRESH", "often"),
+        ("LIKENESS_REFRESH", "-1"),
+        ("LIKENESS_REFRESH", "nan"),
+    ],
+)
+def test_what_cannot_be_meant_is_said(place: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    monkeypatch.setenv("LIKENESS_DATA", REPO)
+    monkeypatch.setenv(name, value)
+    with pytest.raises(BadInput, match=name):
+        hosting.asked()
+
+
+def test_a_cache_that_cannot_be_written_is_replaced_for_the_time_being(
+    place: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A folder below a file: it cannot be made by anybody, the superuser included."""
+    (place / "file").write_text("")
+    monkeypatch.setenv("LIKENESS_CACHE", str(place / "file" / "cache"))
+    folder = hosting.cache()
+    assert folder.is_dir() and "LIKENESS_CACHE" in caplog.text and place not in folder.parents
+
+
+def test_the_file_is_the_one_that_is_published(database: Path, tmp_path: Path) -> None:
+    from compute.database import publish as publishing
+
+    publishing.write(tmp_path / "out", database=database)
+    assert hosting.FILE == FILE and (tmp_path / "out" / hosting.FILE).is_file()

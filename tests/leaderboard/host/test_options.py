@@ -1,0 +1,52 @@
+"""What the command line of the app asks for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from leaderboard.host import options
+
+ROOT = Path(__file__).resolve().parents[3]
+VARIABLES = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE")
+
+
+@pytest.fixture(autouse=True)
+def variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in VARIABLES:
+        monkeypatch.setenv(name, "")  # so that what a test sets is taken back
+
+
+def test_without_options_gradio_decides() -> None:
+    found = options.read([])
+    assert found.launch == {"server_name": None, "server_port": None, "root_path": None}
+
+
+def test_offline_holds_for_what_is_imported_later() -> None:
+    """In a program of its own, for the hub's library reads its switch once; a request is refused before it is sent."""
+    code = """if True:
+        from leaderboard.host import options
+        import sys
+        assert "huggingface_hub" not in sys.modules
+        options.read(["--offline"])
+        from huggingface_hub import HfApi, constants
+        assert constants.is_offline_mode()
+        try:
+            HfApi().repo_info("a/b")
+        except Exception as error:
+            print(type(error).__name__)
+    """
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert ended.stdout.split() == ["OfflineModeIsEnabled"], ended.stderr
+
+
+def test_online_nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    import os
+
+    options.read([])
+    assert [os.environ[name] for name in VARIABLES] == ["", "", ""]
+    options.read(["--offline"])
+    assert [os.environ[name] for name in VARIABLES] == ["1", "1", "1"]

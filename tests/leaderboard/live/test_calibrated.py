@@ -1,0 +1,101 @@
+"""Answers on the models' own scales, and where the models stand to one another."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from compute.analysis.calibrated import Reference
+from compute.live import examples
+from compute.live.answers import Answer, Asked
+from compute.types import Model
+from leaderboard.live import calibrated as judged
+from leaderboard.live.calibrated import agreement, bands
+
+
+def reference(model: str = "m", pairing: str = "image-image", *, matching: bool = True) -> Reference:
+    """Unrelated pairs score 0 to 1, matching ones 2 to 3."""
+    return Reference(
+        model=model,
+        pairing=pairing,
+        unrelated=np.linspace(0, 1, 201),
+        n_unrelated=500,
+        n_matching=500,
+        matching=np.linspace(2, 3, 201) if matching else np.zeros(0),
+        separation=1.0 if matching else None,
+        source="some/task",
+        synthetic=True,
+    )
+
+
+def asked(mode: str, *keys: str, question: str = "quality") -> Asked:
+    return Asked(mode=mode, inputs=tuple(examples.load(key) for key in keys), question=question)
+
+
+ROW = Model(key="m", title="M")
+HELD = {("m", "image-image"): reference(), ("m", "sharpness"): reference(pairing="sharpness", matching=False)}
+
+
+def one(answer: Answer, question: Asked, held: dict = HELD) -> judged.Judged:
+    return judged.judged(answer, ROW, question, held)
+
+
+def test_the_distribution_follows_from_the_question() -> None:
+    assert judged.pairing(asked("pair", "cat", "text-cat")) == "image-text"
+    assert judged.pairing(asked("choice", "text-cat", "cat", "coffee")) == "image-text"
+    assert judged.pairing(asked("odd", "cat", "coffee", "rocket")) == "image-image"
+    assert judged.pairing(asked("quality", "cat", question="sharpness")) == "sharpness"
+
+
+def test_a_pair_has_its_place() -> None:
+    found = one(Answer(model="m", scores=(2.5,)), asked("pair", "cat", "coffee"))
+    assert found.positions == (pytest.approx(75, abs=0.3),)
+    assert found.places[0].reading == "as matching pairs" and found.margin is None
+
+
+def test_a_choice_leads_by_percentile_points() -> None:
+    found = one(Answer(model="m", scores=(0.5, 2.5, 0.1), pick=1), asked("choice", "cat", "coffee", "rocket", "bricks"))
+    assert found.margin == pytest.approx(75 - 25, abs=0.5)
+    tie = one(Answer(model="m", scores=(0.5, 0.5), pick=None), asked("choice", "cat", "coffee", "rocket"))
+    assert tie.margin is None
+
+
+def test_the_odd_one_stands_lowest() -> None:
+    pairs = {(0, 1): 2.5, (0, 2): 0.5, (1, 2): 0.5}
+    found = one(Answer(model="m", scores=(0.5, 0.5, 2.5), pairs=pairs, pick=2), asked("odd", "cat", "coffee", "rocket"))
+    assert found.positions == (pytest.approx(50, abs=0.5), pytest.approx(50, abs=0.5), pytest.approx(25, abs=0.5))
+    assert found.margin == pytest.approx(25, abs=0.5)
+
+
+def test_single_images_have_one_band() -> None:
+    found = one(Answer(model="m", scores=(0.25,)), asked("quality", "cat", question="sharpness"))
+    assert found.positions == (pytest.approx(25, abs=0.3),)
+    unrelated, matching = bands(found.reference)
+    assert unrelated == (pytest.approx(2.5, abs=0.3), pytest.approx(97.5, abs=0.3)) and matching is None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(model="m", problem="out of order"),
+        Answer(model="m"),
+        Answer(model="m", scores=(7.0,), unit="rating"),
+        Answer(model="m", scores=(1.0, 0.0), unit="votes"),
+    ],
+)
+def test_what_is_no_score_of_its_own_has_no_place(answer: Answer) -> None:
+    assert one(answer, asked("pair", "cat", "coffee")).reference is None
+    assert one(Answer(model="m", scores=(1.0,)), asked("pair", "cat", "text-cat")).reference is None
+
+
+def test_agreement_counts_picks() -> None:
+    question = asked("choice", "cat", "coffee", "rocket")
+    found = [one(Answer(model="m", scores=(1.0, 2.0), pick=pick), question) for pick in (0, 0, 1, None)]
+    votes = agreement(found, 2)
+    assert (votes.votes, votes.of, votes.leader) == ((2, 1), 3, 0)
+    assert agreement(found[1:3], 2).leader is None and agreement([], 2).leader is None
+
+
+def test_bands_do_not_cross_where_the_model_tells_pairs_apart() -> None:
+    unrelated, matching = bands(reference())
+    assert unrelated[1] < 50 < matching[0]

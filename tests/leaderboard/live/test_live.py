@@ -1,0 +1,264 @@
+"""What the page asks of the models: plans, requests read without trust, answers kept for the visit."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from compute.database.store import ROOT
+from compute.live.models import roster
+from compute.live.models.states import READY, State
+from compute.types import BadInput, LikenessError, NotHere
+from leaderboard.live import live as module
+from leaderboard.live.live import Live
+from tests.compute.live.pictures import png
+from tests.compute.models.chat_server import running
+
+READY_FIRST = tuple(key for key in roster.FIRST if key != roster.DEFAULT)
+SESSION = "0123456789abcdef-0123"
+
+
+@pytest.fixture(scope="module")
+def live() -> Live:
+    return Live()
+
+
+def payload(*inputs: dict, mode: str = "pair", models: tuple[str, ...] = ("ssim",), **more: object) -> dict:
+    return {"session": SESSION, "inputs": list(inputs), "mode": mode, "models": list(models), **more}
+
+
+def example(key: str) -> dict:
+    return {"kind": "example", "key": key}
+
+
+CAT, FACE, COFFEE = example("cat"), example("cat-face"), example("coffee")
+
+
+def test_the_plan_names_every_model_that_can(live: Live) -> None:
+    plan = live.plan(kinds=["image", "image"])
+    assert plan["mode"] == "pair" and plan["needs"] == ""
+    ready = [one["key"] for one in plan["models"] if one["state"] == READY]
+    assert ready[:5] == list(READY_FIRST)
+    assert all(one["why"] for one in plan["models"] if one["state"] == "impossible")
+    assert {one["key"] for one in plan["modes"] if one["fits"]} == {"pair", "quality"}
+    texts = live.plan(kinds=["text", "text"])
+    assert [one["key"] for one in texts["models"] if one["state"] == READY] == ["tiny", "tiny-random"]
+    assert live.plan(kinds=[])["models"] == [] and live.plan(kinds=[])["needs"]
+
+
+def test_a_mode_that_does_not_fit_gives_way(live: Live) -> None:
+    assert live.plan(kinds=["image"] * 3, mode="odd")["mode"] == "odd"
+    assert live.plan(kinds=["image", "text"], mode="odd")["mode"] == "pair"
+    with pytest.raises(BadInput, match="An input is an image or a text"):
+        live.plan(kinds=["video"])
+
+
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        ({}, "nothing to compare"),
+        (payload(), "nothing to compare"),
+        (payload(CAT), "takes at least 2 inputs"),
+        (payload(CAT, FACE, models=()), "No model is chosen"),
+        (payload(CAT, FACE, models=("evil/model",)), "There is no model 'evil/model' in the catalogue"),
+        (payload(CAT, FACE, models=tuple(f"m{at}" for at in range(13))), "There is no model 'm0'"),
+        (payload(CAT, example("../../etc/passwd")), "There is no example"),
+        (payload(CAT, "cat"), "neither an image"),
+        (payload(CAT, {"kind": "image", "key": "0" * 32}), "no longer here"),
+        (payload(CAT, {"kind": "text", "text": "x" * 100_001}), "more than 100,000"),
+        (payload(CAT, {"kind": "text", "text": " "}), "is empty"),
+        (payload(CAT, FACE, mode="steal"), "There is no mode"),
+        (payload(CAT, mode="quality", question="age"), "There is no question 'age'"),
+    ],
+)
+def test_a_request_is_read_without_trust(live: Live, request_: dict, said: str) -> None:
+    with pytest.raises(LikenessError, match=said):
+        live.read(request_)
+
+
+def test_answers_are_kept_for_the_visit_and_gone_with_it(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    worked = []
+    monkeypatch.setattr(module, "_work", lambda *given, work=module._work: worked.append(given[0].key) or work(*given))
+    kept = live.uploads.keep_image(SESSION, png("red"))
+    asked, rows = live.read(payload(CAT, {"kind": "image", "key": kept["key"]}, models=("ssim", "colour-histogram")))
+    first = list(live.judge(asked, rows, session=SESSION))
+    again = list(live.judge(asked, rows, session=SESSION))
+    assert first == again and worked == ["ssim", "colour-histogram"]
+    live.uploads.forget(SESSION)
+    with pytest.raises(BadInput, match="no longer here"):
+        live.read(payload(CAT, {"kind": "image", "key": kept["key"]}))
+    list(live.judge(asked, rows, session=SESSION))
+    assert len(worked) == 4
+
+
+def test_one_session_cannot_see_anothers_uploads(live: Live) -> None:
+    kept = live.uploads.keep_image("f" * 20, png("blue"))
+    with pytest.raises(BadInput, match="no longer here"):
+        live.read(payload(CAT, {"kind": "image", "key": kept["key"]}))
+
+
+def test_a_model_that_fails_leaves_the_others(
+    live: Live, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(row: object, *given: object, work=module._work) -> object:
+        if row.key == "ssim":
+            raise RuntimeError("secret of the host")
+        return work(row, *given)
+
+    monkeypatch.setattr(module, "_work", broken)
+    asked, rows = live.read(payload(CAT, FACE, models=("ssim", "psnr")))
+    first, second = live.judge(asked, rows)
+    assert first.problem == module.FAILED and "secret" not in first.problem
+    assert second.problem == "" and len(second.scores) == 1
+    assert "ssim failed" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("pytorch_model.bin", pickle.dumps(Path("x"), protocol=2), "its folder holds more than tensors"),
+        ("preprocessor_config.json", b"{", "no image preprocessing in its folder"),
+    ],
+    ids=["weights", "preprocessing"],
+)
+def test_no_folder_of_the_host_is_told(
+    live: Live, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, content: bytes, said: str
+) -> None:
+    """A damaged checkpoint: the reason is told, and not where it lies."""
+    row = live.row("openai/clip-vit-base-patch32")
+    folder = tmp_path / "the host's hub" / f"models--{row.weights.replace('/', '--')}" / "snapshots" / row.revision
+    folder.mkdir(parents=True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "the host's hub"))
+    for file in (ROOT / "assets" / "tiny").iterdir():
+        if not (name.endswith(".bin") and file.suffix == ".safetensors"):
+            (folder / file.name).write_bytes(file.read_bytes())
+    (folder / name).write_bytes(content)
+    module._roster().forget(row)
+    asked, _ = live.read(payload(CAT, FACE))
+    found = next(live.judge(asked, [row]))
+    module._roster().forget(row)
+    assert found.problem.startswith(f"{row.key}: {said}")
+    assert not {part for part in found.problem.replace(row.key, "").split() if "/" in part}, found.problem
+
+
+def test_a_calibrated_pair_needs_no_photographs(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(modality: str) -> None:
+        raise NotHere("scikit-image's photograph is not on this machine")
+
+    asked, rows = live.read(payload(CAT, FACE, models=("colour-histogram",)))
+    module._unrelated.cache_clear()
+    monkeypatch.setattr("compute.live.examples.unrelated", missing)
+    found = next(live.judge(asked, rows, calibrated=("colour-histogram",)))
+    module._unrelated.cache_clear()
+    assert found.problem == "" and found.scores
+
+
+def test_a_model_that_is_not_ready_is_not_loaded(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = State(state="download", why="Will download about 605 MB")
+    monkeypatch.setattr(module._roster(), "state", lambda row: there)
+    asked, rows = live.read(payload(CAT, FACE, models=("ssim",)))
+    assert next(live.judge(asked, rows)).problem == module.AWAY
+
+
+def test_a_failure_is_not_kept(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, rows = live.read(payload(CAT, FACE, models=("psnr",)))
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_work", lambda *given: 1 / 0)
+        assert next(live.judge(asked, rows, session="e" * 20)).problem
+    assert not next(live.judge(asked, rows, session="e" * 20)).problem
+
+
+def test_an_uncalibrated_pair_gets_its_direction(live: Live) -> None:
+    asked, rows = live.read(payload(CAT, FACE, models=("colour-histogram",)))
+    assert next(live.judge(asked, rows, calibrated=("colour-histogram",))).controls is None
+    assert next(live.judge(asked, rows)).controls[1] == 8
+
+
+def test_unrelated_examples_are_encoded_once_for_everyone(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, model = [], module._pool()
+    live._own.clear()
+    with model.use(live.row("colour-histogram")) as encoder:
+        monkeypatch.setattr(
+            encoder, "embed", lambda kind, made, embed=encoder.embed: seen.append(len(made)) or embed(kind, made)
+        )
+        for session in ("1" * 20, "2" * 20):
+            key = live.uploads.keep_image(session, png("green"))["key"]
+            asked, rows = live.read(
+                payload(CAT, {"kind": "image", "key": key}, models=("colour-histogram",)) | {"session": session}
+            )
+            assert next(live.judge(asked, rows, session=session)).controls[1] == 8
+        assert seen == [2, 8, 2]  # of the second visitor, only what is his own: the cat and the upload
+
+
+def test_strange_uploads_are_answered_or_refused_in_words(live: Live) -> None:
+    session = "d" * 20
+    keys = [live.uploads.keep_image(session, png("red", size))["key"] for size in ((1, 1), (1, 10_000))]
+    asked, rows = live.read(
+        payload(*({"kind": "image", "key": key} for key in keys), models=READY_FIRST) | {"session": session}
+    )
+    for answer in live.judge(asked, rows, session=session):
+        assert answer.scores or (answer.problem and answer.problem != module.FAILED), answer
+
+
+def test_models_for_programs(live: Live) -> None:
+    every = live.models()
+    assert {"key", "title", "kind", "abilities", "state", "reason"} == set(every[0])
+    assert len(every) > len(live.models("odd")) > 0
+    with pytest.raises(BadInput, match="There is no mode"):
+        live.models("guess")
+
+
+def test_a_pair_of_a_program(live: Live) -> None:
+    asked, rows = live.pair([("text", "a cat"), ("example", "cat")], [])
+    assert asked.kinds == ("text", "image") and [row.key for row in rows] == ["tiny"]
+    asked, rows = live.pair([("image", png("red")), ("image", png("blue"))], ["ssim"])
+    assert [row.key for row in rows] == ["ssim"]
+
+
+def test_a_map_says_why_there_is_none(live: Live) -> None:
+    asked, rows = live.read(payload(CAT, FACE, models=("colour-histogram",)))
+    with pytest.raises(BadInput, match="no patch tokens"):
+        live.patches(*asked.inputs, rows[0])
+    assert not live.has_patches(rows[0]) and live.has_patches(live.row("tiny"))
+
+
+JUDGE = "gpt-4o-2024-11-20"
+SECRET = "sk-never-to-be-seen"
+
+
+@pytest.mark.parametrize(
+    ("mode", "inputs"),
+    [
+        ("choice", ("text-cat", "cat", "coffee")),
+        ("odd", ("heart-left", "heart-left-moved", "heart-right")),
+        ("quality", ("coffee", "coffee-blurred")),
+    ],
+)
+def test_a_judge_is_asked_through_the_hosts_endpoint(
+    live: Live, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, mode: str, inputs: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "answers"))
+    with running("--key", SECRET) as server:
+        monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
+        monkeypatch.setenv("LIKENESS_ENDPOINT_KEY", SECRET)
+        module._pool().clear()
+        module._roster().forget(live.row(JUDGE))
+        asked, rows = live.read(payload(*map(example, inputs), mode=mode, models=(JUDGE,), question="sharpness"))
+        found = next(live.judge(asked, rows))
+    assert found.problem == "" and found.unit == "votes" and len(found.replies) == 2
+    assert found.picks[0] == found.picks[1] == found.pick  # the stand-in looks at the pixels: order is nothing to it
+    assert not (tmp_path / "answers").exists()  # nothing of a visitor's is written down
+
+
+def test_the_key_is_never_told(live: Live, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    with running("--key", "another key") as server:
+        monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
+        monkeypatch.setenv("LIKENESS_ENDPOINT_KEY", SECRET)
+        module._pool().clear()
+        module._roster().forget(live.row(JUDGE))
+        asked, rows = live.read(payload(CAT, FACE, COFFEE, mode="choice", models=(JUDGE,)))
+        found = next(live.judge(asked, rows))
+    assert found.problem and SECRET not in str(found) and SECRET not in caplog.text
+    assert SECRET not in str(live.plan(kinds=["image"] * 3))

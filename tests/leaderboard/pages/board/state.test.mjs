@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { defaults, parse, rankQuery, suiteOf, write } from '../../../../leaderboard/pages/board/state.js';
+import { payload } from './payload.mjs';
+
+const given = payload();
+const trip = (search) => {
+  const { state, ignored } = parse(search, given);
+  return { query: write(state, given, '', 'small'), state, ignored };
+};
+
+test('an empty query is the default state and writes an empty query', () => {
+  const { query, state, ignored } = trip('');
+  assert.deepEqual(state, defaults(given));
+  assert.deepEqual(ignored, []);
+  assert.equal(query, '');
+});
+
+test('every part of the state survives the trip through the query string', () => {
+  const search = 'q=clip+vit%26&sort=-u/nights&kind=encoder,metric&size=%3C100m,100m-1b&modality=image&open=yes&origin=computed'
+    + '&group=specialised&released=2023-&trained=hide&models=lab/alpha,lab/beta&families=IQA&columns=u/nights,u/fid&w=IQA:3'
+    + '&coverage=0.5&tasks=u/nights,u/bapps&select=lab/alpha~published,lab/beta~published&compare=1';
+  const { query, state, ignored } = trip(`?${search}`);
+  assert.deepEqual(ignored, []);
+  assert.equal(query, search);
+  assert.deepEqual(state.sort, { key: 'u/nights', down: true });
+  assert.deepEqual(state.size, ['<100m', '100m-1b']);
+  assert.equal(state.weights.get('IQA'), 3);
+  assert.equal(state.compare, true);
+});
+
+test('what the payload does not know falls back to its default and is listed', () => {
+  const { query, state, ignored } = trip('?kind=encoder,robot&sort=__proto__&released=1066&trained=maybe&coverage=2&w=IQA:x,Nope:1&columns=u/nope&preset=toString&select=a~b');
+  assert.equal(query, 'kind=encoder');
+  assert.deepEqual(state.sort, { key: 'rank', down: false });
+  assert.deepEqual(ignored.sort(), ['columns=u/nope', 'coverage=2', 'kind=robot', 'preset=toString', 'released=1066', 'select=a~b',
+    'sort=__proto__', 'trained=maybe', 'w=IQA:x', 'w=Nope:1'].sort());
+});
+
+test('the origin: published by default, all on demand, and whatever the address names', () => {
+  assert.equal(trip('?origin=published').query, '');
+  assert.equal(trip('?origin=all').query, 'origin=all');
+  assert.deepEqual(trip('?origin=all').state.origin, []);
+  assert.deepEqual(trip('?origin=robot').state.origin, ['published']);
+  assert.deepEqual(trip('?select=lab/gamma~published').state.origin, []);
+  assert.deepEqual(trip('?models=lab/gamma').state.origin, []);
+  assert.deepEqual(trip('?models=lab/alpha').state.origin, ['published']);
+});
+
+test('the Borda column is shown or hidden on demand', () => {
+  assert.equal(trip('?borda=show').query, 'borda=show');
+  assert.equal(trip('?borda=maybe').query, '');
+  assert.equal(trip('?sort=-borda').query, 'sort=-borda');
+});
+
+test('hostile values stay text and are cut short', () => {
+  const hostile = `<img src=x onerror=alert(1)>${'y'.repeat(500)}`;
+  const { ignored, state } = trip(`?kind=${encodeURIComponent(hostile)}&q=${encodeURIComponent(hostile)}`);
+  assert.equal(ignored.length, 1);
+  assert.ok(ignored[0].length <= 70);
+  assert.equal(state.q.length, 200);
+});
+
+test('parameters of others in the query string stay', () => {
+  assert.equal(write(defaults(given), given, '?__theme=dark&kind=encoder', 'small'), '__theme=dark');
+});
+
+test('a suite other than the page’s own is named', () => {
+  assert.equal(write(defaults(given), given, '', 'other'), 'suite=small');
+  assert.equal(suiteOf('?suite=mieb-lite'), 'mieb-lite');
+  assert.equal(suiteOf('?suite=../../etc'), '');
+});
+
+test('weights equal to a preset are written as the preset', () => {
+  assert.equal(trip('?w=IQA:2').query, 'preset=iqa');
+  assert.equal(trip('?preset=iqa').state.weights.get('IQA'), 2);
+});
+
+test('weights which are all 0 are refused', () => {
+  const { state, ignored } = trip('?w=IQA:0,Img-2AFC:0');
+  assert.deepEqual([...state.weights.values()], [1, 1]);
+  assert.deepEqual(ignored, ['w=all weights 0']);
+});
+
+test('columns: all, none of the families, and a default column taken away', () => {
+  assert.equal(trip('?columns=all').query, 'columns=all');
+  assert.equal(trip('?families=none').query, 'families=none');
+  const other = payload();
+  other.columns[2].default = true;
+  const { state } = parse('?columns=-u/nights,u/bapps', other);
+  assert.deepEqual(state.columns, ['u/bapps']);
+  assert.equal(write(state, other, '', 'small'), 'columns=u/bapps,-u/nights');
+});
+
+test('the server is asked for ranks only where they differ from its own', () => {
+  assert.equal(rankQuery(defaults(given), given), '');
+  assert.equal(rankQuery(trip('?kind=encoder&q=a').state, given), '');
+  assert.equal(rankQuery(trip('?w=IQA:2&coverage=0.5&tasks=u/fid').state, given), 'w=Img-2AFC:1,IQA:2&coverage=0.5&tasks=u/fid');
+});
+
+test('at most six rows are selected, and comparing needs two', () => {
+  assert.equal(trip('?select=lab/alpha~published&compare=1').state.compare, false);
+  const many = payload();
+  many.rows = Array.from({ length: 8 }, (_, at) => ({ ...many.rows[0], id: `r${at}` }));
+  const { state, ignored } = parse(`?select=${many.rows.map(({ id }) => id)}`, many);
+  assert.equal(state.select.length, 6);
+  assert.deepEqual(ignored, ['select=r6', 'select=r7']);
+});

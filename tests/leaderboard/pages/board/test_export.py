@@ -1,0 +1,200 @@
+"""Files of a view: the numbers of the table, text made harmless for what opens it."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+from compute.types import BadInput, UnknownKey
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.data.suite_table import DISPUTED, SUSPECT, TRAINED
+from leaderboard.pages.board import export
+
+NASTY = (
+    '=HYPERLINK("http://x")',
+    "+1|2",
+    "-1",
+    "@x",
+    "a|b\nc",
+    "<img src=x>",
+    "50% & #1_{x}$ ~^\\",
+    "\t=1",
+    "\r=1",
+)
+
+
+def rows_of(suite_cache: SuiteCache, suite: str, count: int) -> list[str]:
+    return [row.id for row in suite_cache.table(suite).rows][:count]
+
+
+def test_a_view_holds_the_table_in_shown_units(suite_cache: SuiteCache) -> None:
+    table, ranked = suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core")
+    rows = rows_of(suite_cache, "unisim-core", 8)[::-1]
+    frame = export.view_frame(table, ranked, rows=rows, columns=["unisim/nights", "IQA"])
+    assert list(frame.columns) == [
+        "model",
+        "title",
+        "kind",
+        "origin",
+        "parameters_m",
+        "suite",
+        "synthetic",
+        "rank",
+        "rank_low",
+        "rank_high",
+        "tie_class",
+        "mean",
+        "mean_low",
+        "mean_high",
+        "coverage",
+        "unisim/nights",
+        "IQA",
+        "trained_on_tasks",
+        "suspect_columns",
+        "disputed_columns",
+    ]
+    assert [f"{one.model}~{one.origin}" for one in frame.itertuples()] == rows
+    assert not frame["synthetic"].any() and set(frame["suite"]) == {"unisim-core"}
+    nights = next(place for place, column in enumerate(table.columns) if column.key == "unisim/nights")
+    for place, value in zip([table.row(row) for row in rows], frame["unisim/nights"], strict=True):
+        stored = table.values[place, nights]
+        assert value == pytest.approx(stored * 100, abs=1e-3, nan_ok=True)
+    assert (frame["rank"].dropna() >= 1).all() and (frame["rank_low"] <= frame["rank_high"]).dropna().all()
+
+
+def test_a_suite_that_people_rank_has_no_computed_rank(suite_cache: SuiteCache) -> None:
+    table = suite_cache.table("cfred-hpdv2")
+    frame = export.view_frame(
+        table,
+        suite_cache.ranked("cfred-hpdv2"),
+        rows=rows_of(suite_cache, "cfred-hpdv2", 3),
+        columns=[table.columns[0].key],
+    )
+    assert "rank" not in frame.columns and len(frame) == 3
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "json", "markdown", "latex", "bibtex"])
+def test_an_empty_view_is_still_a_file(suite_cache: SuiteCache, form: str) -> None:
+    made = export.view(
+        suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core"), rows=[], columns=["IQA"], form=form
+    )
+    assert made.content and made.name.startswith("likeness-unisim-core.")
+
+
+def test_what_is_not_there_is_said(suite_cache: SuiteCache) -> None:
+    table, ranked = suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core")
+    with pytest.raises(UnknownKey, match="nobody"):
+        export.view(table, ranked, rows=["nobody~published"], columns=[], form="csv")
+    with pytest.raises(BadInput, match="'nothing'"):
+        export.view(table, ranked, rows=[], columns=["nothing"], form="csv")
+    with pytest.raises(BadInput, match="'docx'"):
+        export.view(table, ranked, rows=[], columns=[], form="docx")
+    with pytest.raises(BadInput, match="'xlsx'"):
+        export.everything(suite_cache.db, form="xlsx")
+
+
+@pytest.fixture
+def nasty(suite_cache: SuiteCache) -> dict[str, bytes]:
+    """Every form of a view whose titles are made to do harm."""
+    table = suite_cache.table("unisim-core")
+    rows = rows_of(suite_cache, "unisim-core", len(NASTY))
+    models = table.models.copy()
+    for row, text in zip(rows, NASTY, strict=True):
+        models.loc[row.rpartition("~")[0], "title"] = text
+    harmful = replace(table, models=models)
+    return {
+        form: export.view(harmful, suite_cache.ranked("unisim-core"), rows=rows, columns=["IQA"], form=form).content
+        for form in ("csv", "parquet", "json", "markdown", "latex")
+    }
+
+
+def test_no_cell_of_a_csv_is_a_formula(nasty: dict[str, bytes]) -> None:
+    titles = pd.read_csv(io.BytesIO(nasty["csv"]))["title"]
+    assert not titles.str.startswith(("=", "+", "-", "@", "\t", "\r")).any()
+    assert titles[4] == NASTY[4]
+
+
+def test_data_formats_keep_the_text_as_it_is(nasty: dict[str, bytes], tmp_path: Path) -> None:
+    assert [row["title"] for row in json.loads(nasty["json"])] == list(NASTY)
+    (tmp_path / "view.parquet").write_bytes(nasty["parquet"])
+    with duckdb.connect() as connection:
+        found = connection.execute("SELECT title FROM read_parquet(?)", [str(tmp_path / "view.parquet")]).fetchall()
+    assert [title for (title,) in found] == list(NASTY)
+
+
+def test_a_markdown_table_keeps_its_shape(nasty: dict[str, bytes]) -> None:
+    lines = [line for line in nasty["markdown"].decode().split("\n") if line.startswith("|")]
+    assert len(lines) == len(NASTY) + 2
+    assert {line.replace("\\|", "").count("|") for line in lines} == {lines[1].count("|")}
+    assert "<img" not in nasty["markdown"].decode()
+
+
+def test_latex_signs_are_text(nasty: dict[str, bytes]) -> None:
+    text = nasty["latex"].decode()
+    assert r"50\% \& \#1\_\{x\}\$ \textasciitilde{}\textasciicircum{}\textbackslash{}" in text
+    body = text[text.index(r"\begin{tabular}") :]
+    columns = body[len(r"\begin{tabular}{") :].partition("}")[0]
+    for line in body.splitlines():
+        if line.endswith(r"\\"):
+            assert line.replace(r"\&", "").count("&") == len(columns) - 1, line
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "json"])
+def test_everything_is_one_row_a_score(suite_cache: SuiteCache, form: str) -> None:
+    made = export.everything(suite_cache.db, form=form)
+    assert made.name == f"likeness-scores.{form}" and len(made.content) > 10000
+
+
+def test_marks_stand_beside_every_figure(suite_cache: SuiteCache) -> None:
+    table, ranked = suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core")
+    rows, columns = [row.id for row in table.rows], [column.key for column in table.columns]
+    frame = export.view_frame(table, ranked, rows=rows, columns=[*columns, "IQA"])
+    seen = 0
+    for place, row in enumerate(rows):
+        for name, bit in (("trained_on_tasks", TRAINED), ("suspect_columns", SUSPECT), ("disputed_columns", DISPUTED)):
+            expected = {key for key, mark in zip(columns, table.marks[place], strict=True) if mark & bit}
+            found = set(filter(None, frame[name][place].split(";"))) - {"IQA"}
+            assert found == expected, (row, name)
+            seen += len(expected)
+    assert seen > 10
+    trained = table.marks[:, [column.group == "IQA" for column in table.columns]] & TRAINED
+    assert [("IQA" in cell.split(";")) for cell in frame["trained_on_tasks"]] == trained.any(axis=1).tolist()
+
+
+@pytest.mark.parametrize(("form", "sign"), [("markdown", "†"), ("latex", r"\textdagger{}")])
+def test_what_people_read_has_titles_digits_and_signs(suite_cache: SuiteCache, form: str, sign: str) -> None:
+    table, ranked = suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core")
+    place, at = next((r, c) for r, c in np.argwhere(table.marks == TRAINED))
+    column = table.columns[at]
+    made = export.view(table, ranked, rows=[table.rows[place].id], columns=[column.key], form=form).content.decode()
+    assert f"{table.values[place, at] * column.scale:.{column.digits}f}{sign}" in made
+    assert column.title in made and "unisim/" not in made
+    assert "%" in made and "Origin" in made
+
+
+def test_a_caption_names_the_benchmark_once(suite_cache: SuiteCache) -> None:
+    made = export.view(suite_cache.table("mieb"), suite_cache.ranked("mieb"), rows=[], columns=[], form="markdown")
+    assert made.content.decode().startswith("MIEB. All 130 tasks")
+    lite = export.view(suite_cache.table("cfred-coco"), None, rows=[], columns=[], form="markdown").content.decode()
+    assert lite.startswith("cFreD: COCO. ")
+
+
+def test_drawn_items_are_marked_in_every_form(suite_cache: SuiteCache) -> None:
+    """Tables for programs have a column, tables for people words."""
+    table, rows = suite_cache.table("mini"), rows_of(suite_cache, "mini", 2)
+    columns = [table.columns[0].key]
+    found = {
+        form: export.view(table, None, rows=rows, columns=columns, form=form).content.decode()
+        for form in ("csv", "json", "markdown", "latex")
+    }
+    assert all("ynthetic" in text for text in found.values())
+    assert found["csv"].splitlines()[0].split(",")[6] == "synthetic" and ",mini,True," in found["csv"].splitlines()[1]
+    every = export.everything(suite_cache.db, form="csv").content.decode().splitlines()
+    assert every[0].endswith(",synthetic") and {line.rpartition(",")[2] for line in every[1:]} == {"True", "False"}

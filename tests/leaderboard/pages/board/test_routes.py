@@ -1,0 +1,207 @@
+"""What the browser fetches beside Gradio: bytes compressed once, plain errors, files."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from compute.catalog.catalog import shipped
+from compute.types import BadInput
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.pages.board.routes import LARGEST_BODY, choice
+from leaderboard.web import static
+from leaderboard.web.middleware import WithoutPage
+from tests.leaderboard.served import client as client_of
+
+SUITES = tuple(suite.key for suite in shipped().suites)
+
+
+@pytest.fixture(scope="module")
+def client(suite_cache: SuiteCache) -> TestClient:
+    return client_of(suite_cache, raises=False)
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_a_table_comes_whole_and_consistent(client: TestClient, suite: str) -> None:
+    answer = client.get(f"/data/board/{suite}")
+    assert answer.status_code == 200 and answer.headers["content-type"] == "application/json"
+    table = answer.json()
+    rows, columns = len(table["rows"]), len(table["columns"])
+    assert rows > 3 and columns > 2
+    assert all(len(line) == columns for line in table["cells"]) and len(table["cells"]) == rows
+    assert all(cell is None or isinstance(cell, int) for line in table["cells"] for cell in line)
+    for name in ("rank", "low", "high", "tie", "mean", "mean_low", "mean_high", "borda", "coverage", "why"):
+        assert len(table["ranking"][name]) == rows, name
+    ranking = table["ranking"]
+    for place, low, high in zip(ranking["rank"], ranking["low"], ranking["high"], strict=True):
+        assert low is None or low <= place <= high
+    assert len({row["id"] for row in table["rows"]}) == rows
+    assert len({column["key"] for column in table["columns"]}) == columns
+    for key in (*table["marks"], *table["missing"]):
+        r, c = map(int, key.split(","))
+        assert 0 <= r < rows and 0 <= c < columns
+    assert all(table["cells"][int(key.split(",")[0])][int(key.split(",")[1])] is None for key in table["missing"])
+    assert set(table["missing"].values()) <= set(range(len(table["reasons"])))
+    assert {one["key"] for one in table["suites"]} >= set(SUITES)
+
+
+def test_the_bytes_are_compressed_once_and_known_again(client: TestClient) -> None:
+    packed = client.get("/data/board/mieb", headers={"accept-encoding": "br"})
+    plain = client.get("/data/board/mieb", headers={"accept-encoding": "identity"})
+    assert packed.headers["content-encoding"] == "br" and "content-encoding" not in plain.headers
+    assert packed.headers["vary"] == "accept-encoding"
+    assert int(packed.headers["content-length"]) < len(plain.content) / 2
+    again = client.get("/data/board/mieb", headers={"if-none-match": packed.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_weights_and_coverage_change_the_ranking(client: TestClient) -> None:
+    usual = client.get("/data/rank/unisim-core").json()
+    weighed = client.get("/data/rank/unisim-core?w=IQA:5,Img-2AFC:0").json()
+    assert weighed["rank"] != usual["rank"] and set(weighed["rank"]) <= {
+        None,
+        *range(1, len(usual["rank"]) + 1),
+    }
+    assert client.get("/data/rank/unisim-core?w=IQA:1").json() == usual
+    assert client.get("/data/rank/unisim-core?w=").json() == usual
+    open_to_all = client.get("/data/rank/mieb?coverage=0").json()
+    assert sum(rank is not None for rank in open_to_all["rank"]) >= sum(
+        rank is not None for rank in client.get("/data/rank/mieb?coverage=1").json()["rank"]
+    )
+    chosen = client.get("/data/rank/unisim-core?tasks=unisim/nights").json()
+    assert chosen["families"] and chosen["rank"] != usual["rank"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/data/board/nowhere",
+        "/data/rank/nowhere",
+        "/data/cell/nowhere?row=x&column=y",
+        "/data/rank/unisim-core?w=IQA:much",
+        "/data/rank/unisim-core?w=IQA:-1",
+        "/data/rank/unisim-core?w=IQA:1e9",
+        "/data/rank/unisim-core?w=IQA:nan",
+        "/data/rank/unisim-core?w=Nope:2",
+        "/data/rank/unisim-core?coverage=2",
+        "/data/rank/unisim-core?coverage=nan",
+        "/data/rank/unisim-core?coverage=all",
+        "/data/rank/unisim-core?tasks=nowhere",
+        "/data/rank/unisim-core?w=Img-2AFC",
+        "/data/cell/unisim-core?row=nobody~published&column=IQA",
+        "/data/cell/unisim-core?row=&column=",
+        "/data/cell/unisim-core?row=dreamsim-ensemble~published&column=<script>",
+        "/export/everything?format=pickle",
+        "/export/everything?format=../../etc/passwd",
+        "/data/board/%3Cscript%3E",
+    ],
+)
+def test_nonsense_is_one_plain_line(client: TestClient, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 400, answer.text
+    said = answer.json()
+    assert list(said) == ["error"] and "\n" not in said["error"] and "Traceback" not in said["error"]
+
+
+def test_no_weight_at_all_ranks_nobody_or_is_refused(client: TestClient) -> None:
+    answer = client.get("/data/rank/unisim-core?w=IQA:0,Img-2AFC:0,IT-2AFC:0,Text-2AFC:0")
+    assert answer.status_code in (200, 400)
+    if answer.status_code == 200:
+        assert set(answer.json()["rank"]) == {None} and all(answer.json()["why"])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b"null",
+        b"\xff",
+        b'{"format": "csv"}',
+        b'{"format": "csv", "rows": 7, "columns": []}',
+        b'{"format": "pickle", "rows": [], "columns": []}',
+        b'{"format": "csv", "rows": ["nobody~published"], "columns": []}',
+        b'{"format": "csv", "rows": [], "columns": ["nothing"]}',
+        b'{"format": "csv", "rows": [], "columns": [], "query": "w=IQA:x"}',
+        b"[" * 100_000,
+        b"x" * (LARGEST_BODY + 1),
+    ],
+    ids=lambda body: f"{body[:30]!r}",
+)
+def test_a_wrong_export_is_one_plain_line(client: TestClient, body: bytes) -> None:
+    answer = client.post("/export/board/unisim-core", content=body)
+    assert answer.status_code == 400, answer.text
+    assert "\n" not in answer.json()["error"]
+
+
+def test_an_export_has_a_name_and_opens(client: TestClient, suite_cache: SuiteCache) -> None:
+    rows = [row.id for row in suite_cache.table("unisim-core").rows][:5][::-1]
+    body = {"format": "csv", "rows": rows, "columns": ["IQA", "unisim/nights"], "query": "w=IQA:2"}
+    answer = client.post("/export/board/unisim-core", content=json.dumps(body))
+    assert answer.headers["content-disposition"] == 'attachment; filename="likeness-unisim-core.csv"'
+    frame = pd.read_csv(io.BytesIO(answer.content))
+    assert [f"{model}~{origin}" for model, origin in zip(frame["model"], frame["origin"], strict=True)] == rows
+
+
+def test_everything_is_the_database_itself(client: TestClient, suite_cache: SuiteCache, tmp_path: Path) -> None:
+    (tmp_path / "copy.duckdb").write_bytes(client.get("/export/everything?format=duckdb").content)
+    with duckdb.connect(str(tmp_path / "copy.duckdb"), read_only=True) as copy:
+        wanted = copy.execute("SELECT count(*) FROM leaderboard_scores").fetchone()[0]
+    assert len(pd.read_csv(io.BytesIO(client.get("/export/everything?format=csv").content))) == wanted
+    assert len(client.get("/export/everything?format=json").json()) == wanted
+
+
+def test_static_files_last_for_ever_and_nothing_else_is_served(client: TestClient) -> None:
+    answer = client.get(f"/static/{static.version()}/pages/board/board.js", headers={"accept-encoding": "br"})
+    assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/javascript")
+    assert "immutable" in answer.headers["cache-control"] and answer.headers["content-encoding"] == "br"
+    for name in (
+        "table.py",
+        "../routes.py",
+        "%2e%2e%2froutes.py",
+        "..%2f..%2fapp.py",
+        "nothing.js",
+        "__init__.py",
+    ):
+        assert client.get(f"/static/x/pages/board/{name}").status_code == 404, name
+
+
+def test_the_choice_of_an_address_is_the_same_whatever_its_order() -> None:
+    assert choice("w=B:2,A:0.5&coverage=0.5&tasks=x,y") == choice("tasks=y,x&coverage=.5&w=A:.5,B:2,C:1")
+    assert choice("") == ((), None, None)
+    with pytest.raises(BadInput):
+        choice("w=A:x")
+
+
+def test_a_defect_is_said_without_its_traceback(suite_cache: SuiteCache, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(suite: str) -> bytes:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr(suite_cache, "board", broken)
+    answer = client_of(suite_cache).get("/data/board/mieb")
+    assert answer.status_code == 500 and "secret" not in answer.text and "Traceback" not in answer.text
+
+
+def test_gradio_is_not_asked_for_a_page_by_name() -> None:
+    """`/?page=nowhere` would be an internal error of Gradio's."""
+
+    def echo(request: Request) -> PlainTextResponse:
+        return PlainTextResponse(request.url.query)
+
+    app = Starlette(routes=[Route("/", echo), Route("/config", echo)], middleware=[Middleware(WithoutPage)])
+    client = TestClient(app)
+    assert client.get("/?suite=mieb&page=nowhere&q=").text == "suite=mieb&q="
+    assert client.get("/?q=a%26b").text == "q=a%26b"
+    assert client.get("/config?page=board").text == "page=board"

@@ -1,0 +1,363 @@
+"""What visitors send: within bounds, into memory only, and always answered with JSON in a sentence. What they fetch."""
+
+from __future__ import annotations
+
+import logging
+import os
+import struct
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from PIL import Image
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from compute.live import examples, inputs
+from leaderboard.live.uploads import Uploads
+from leaderboard.pages.compare import routes as routes_live
+from leaderboard.pages.compare.routes import Bodies, Examples, routes_of
+from leaderboard.web.errors import guarded
+from leaderboard.web.visitors import Rate
+from tests.compute.content.test_decoding import picture, png_header, saved
+from tests.leaderboard.live.test_uploads import Clock
+
+ONE = {"x-likeness-session": "a" * 32}
+SEED, BROKEN = 7, 200
+SIZES = [(1, 1), (65_535, 65_535), (65_535, 600), (16_383, 16_383), (0, 0), (2**31 - 1, 2**31 - 1)]
+
+
+@pytest.fixture
+def uploads() -> Uploads:
+    return Uploads(
+        read_image=lambda data, name: inputs.image(data, name=name),
+        sweep=None,
+        read_text=lambda words, name: inputs.text(words, name=name),
+        read_example=examples.load,
+        thumbnail=inputs.thumbnail,
+    )
+
+
+def client_of(uploads: Uploads, *, rate: Rate | None = None) -> TestClient:
+    guard = partial(guarded, db=SimpleNamespace(snapshot=nullcontext))
+    return TestClient(
+        Starlette(
+            routes=routes_of(
+                uploads,
+                guard=guard,
+                rate=rate,
+                plan=lambda **asked: asked,
+                examples=Examples(listing=examples.listing, picture=examples.picture),
+            )
+        ),
+        raise_server_exceptions=False,
+    )
+
+
+@pytest.fixture
+def client(uploads: Uploads) -> TestClient:
+    return client_of(uploads)
+
+
+def sentence(answer: Any) -> str:
+    """The error of an answer: one line, and neither a traceback nor a path of the server."""
+    assert answer.headers["content-type"] == "application/json" and list(answer.json()) == ["error"]
+    error = answer.json()["error"]
+    assert error and "\n" not in error and "Traceback" not in error and str(Path.home()) not in error
+    return error
+
+
+def test_an_image_goes_into_the_session(client: TestClient, uploads: Uploads) -> None:
+    answer = client.post("/live/input", content=saved(picture(), "PNG"), headers=ONE)
+    found = answer.json()
+    assert answer.status_code == 200 and answer.headers["cache-control"] == "no-store"
+    assert (found["width"], found["height"], found["note"]) == (24, 16, "")
+    assert found["thumbnail"].startswith("data:image/webp;base64,")
+    assert uploads.image("a" * 32, found["key"]).content.size == (24, 16)
+
+
+def test_what_was_done_to_it_is_told(client: TestClient) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    for image, words in (
+        (saved(picture(), "JPEG", exif=exif), "turned upright"),
+        (saved(Image.new("L", (3000, 2000)), "PNG"), "reduced from 3000 x 2000"),
+        (saved(picture(), "GIF", save_all=True, append_images=[picture(seed=1)]), "first frame"),
+    ):
+        assert words in client.post("/live/input", content=image, headers=ONE).json()["note"]
+
+
+def test_a_file_goes_into_the_session(client: TestClient, uploads: Uploads) -> None:
+    answer = client.post("/live/file", content=b"a,b\n1,2\n", headers=ONE)
+    assert answer.headers["cache-control"] == "no-store"
+    assert uploads.file("a" * 32, answer.json()["key"]) == b"a,b\n1,2\n"
+
+
+def test_a_session_is_forgotten_by_a_beacon(client: TestClient, uploads: Uploads) -> None:
+    client.post("/live/input", content=saved(picture(), "PNG"), headers=ONE)
+    assert client.post("/live/forget", content="b" * 32).status_code == 204 and len(uploads) == 1
+    answer = client.post("/live/forget", content="a" * 32)
+    assert (answer.status_code, answer.content, len(uploads)) == (204, b"", 0)
+    assert client.post("/live/forget", content=b"\xff\x00").status_code == 204
+    assert client.post("/live/forget", content="a" * 65).status_code == 413
+
+
+@pytest.mark.parametrize("session", [None, "", "short", "A" * 32, "../../../../etc/passwd", "a" * 65])
+def test_without_a_session_nothing_is_read(client: TestClient, uploads: Uploads, session: str | None) -> None:
+    headers = {} if session is None else {"x-likeness-session": session}
+    for path in ("input", "file"):
+        answer = client.post(f"/live/{path}", content=saved(picture(), "PNG"), headers=headers)
+        assert answer.status_code == 400 and "Reload it" in sentence(answer)
+    assert len(uploads) == 0
+
+
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "an empty file"),
+        (b"Dear diary", "not an image in a format that is read"),
+        (saved(picture(width=200, height=200), "JPEG")[:900], "damaged"),
+        (png_header(8000, 5125), "8000 x 5125 pixels, more than 40 megapixels"),
+        (saved(Image.fromarray(np.ones((2, 2), np.float32)), "TIFF"), "no stated range"),
+    ],
+    ids=["empty", "text", "truncated", "41 megapixels", "float"],
+)
+def test_what_is_no_image_is_a_sentence(client: TestClient, uploads: Uploads, content: bytes, words: str) -> None:
+    answer = client.post("/live/input", content=content, headers=ONE)
+    assert answer.status_code == 400 and words in sentence(answer) and "again" in sentence(answer)
+    assert uploads.nbytes == 0
+
+
+def test_a_file_of_nine_megabytes_is_refused_whether_or_not_it_says_so(client: TestClient, uploads: Uploads) -> None:
+    sent = []
+
+    def streamed() -> Iterator[bytes]:
+        for _ in range(9):
+            sent.append(1)
+            yield bytes(1_000_000)
+
+    for content in (bytes(9_000_000), streamed()):
+        answer = client.post("/live/input", content=content, headers=ONE)
+        assert answer.status_code == 413 and "more than 8 MB" in sentence(answer)
+        assert answer.headers["cache-control"] == "no-store"
+    answer = client.post("/live/input", content=b"x", headers=ONE | {"content-length": "9" * 400})
+    assert answer.status_code == 413
+    assert client.post("/live/file", content=bytes(9_000_000), headers=ONE).status_code == 200
+    assert client.post("/live/file", content=bytes(50_000_001), headers=ONE).status_code == 413
+
+
+def test_the_bound_of_the_route_is_that_of_the_reader() -> None:
+    assert routes_live.LARGEST_IMAGE == inputs.LARGEST_FILE
+
+
+def test_all_bodies_together_are_bounded_and_given_back(uploads: Uploads, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Bodies] = []
+    monkeypatch.setattr(routes_live, "Bodies", lambda rate: made.append(Bodies(rate, in_flight=3000)) or made[0])
+    client = client_of(uploads)
+    answer = client.post("/live/input", content=bytes(3001), headers=ONE)
+    assert answer.status_code == 429 and "Try again" in sentence(answer) and answer.headers["retry-after"] == "5"
+    for content in (saved(picture(), "PNG"), b"x" * 2000, bytes(9_000_000)) * 3:
+        client.post("/live/input", content=content, headers=ONE)
+    assert made[0].in_flight.held == 0
+    assert client.post("/live/input", content=saved(picture(), "PNG"), headers=ONE).status_code == 200
+
+
+def test_who_sends_too_often_is_told_when_to_come_back(uploads: Uploads) -> None:
+    clock = Clock()
+    client = client_of(uploads, rate=Rate(a_minute=30, burst=2, clock=clock))
+    image = saved(picture(), "PNG")
+    codes = [client.post("/live/input", content=image, headers=ONE).status_code for _ in range(3)]
+    assert codes == [200, 200, 429]
+    answer = client.post("/live/file", content=b"a", headers=ONE)
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "2") and "in 2 seconds" in sentence(answer)
+    assert client.get("/live/examples").status_code == 200
+    assert client.post("/live/forget", content="a" * 32).status_code == 204
+    clock.now = 2.0
+    assert client.post("/live/input", content=image, headers=ONE).status_code == 200
+
+
+def test_an_upload_that_waits_holds_up_no_page(uploads: Uploads) -> None:
+    """Uploads have threads of their own: with all of them busy, examples still come at once."""
+    go_on, busy = threading.Event(), threading.Semaphore(0)
+
+    def slow(data: bytes, name: str) -> Any:
+        busy.release()
+        assert go_on.wait(30)
+        return inputs.image(data, name=name)
+
+    uploads._read_image = slow
+    with client_of(uploads) as client, ThreadPoolExecutor(12) as visitors:
+        sent = [
+            visitors.submit(client.post, "/live/input", content=saved(picture(seed=seed), "PNG"), headers=ONE)
+            for seed in range(12)
+        ]
+        assert all(busy.acquire(timeout=30) for _ in range(routes_live.WORKERS))
+        assert client.get("/live/examples").status_code == 200
+        assert not any(one.done() for one in sent)
+        go_on.set()
+        assert [one.result().status_code for one in sent] == [200] * 12
+
+
+def test_something_unexpected_is_a_sentence_too(
+    client: TestClient, uploads: Uploads, caplog: pytest.LogCaptureFixture
+) -> None:
+    uploads._read_image = lambda data, name: 1 / 0
+    with caplog.at_level(logging.CRITICAL, logger="leaderboard.web.errors"):
+        answer = client.post("/live/input", content=b"x", headers=ONE)
+    assert answer.status_code == 500 and "Something failed" in sentence(answer)
+
+
+def test_examples_and_their_pictures(client: TestClient) -> None:
+    listed = client.get("/live/examples").json()
+    assert sorted(listed) == ["comparisons", "inputs"] and len(listed["inputs"]) >= 15
+    for one in listed["inputs"]:
+        if one["modality"] == "image":
+            answer = client.get(f"/{one['thumbnail']}")
+            assert answer.headers["content-type"] == "image/webp" and answer.content[8:12] == b"WEBP"
+        else:
+            assert client.get(f"/live/example/{one['key']}.webp").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "dog",
+        "../cat",
+        "..%2fcat",
+        "%2e%2e%2fcat",
+        "..%252fcat",
+        "..\\cat",
+        "..%5ccat",
+        "cat%00",
+        "cat%00.webp",
+        "/etc/passwd",
+        quote("/etc/passwd", safe=""),
+        "cat.webp/..",
+        "é",
+        ".",
+    ],
+    ids=ascii,
+)
+def test_no_key_leads_out_of_the_examples(client: TestClient, key: str) -> None:
+    answer = client.get(f"/live/example/{key}.webp")
+    assert answer.status_code == 404 and b"root:" not in answer.content
+
+
+def test_other_methods_are_not_there(client: TestClient) -> None:
+    for path in ("input", "file", "forget"):
+        assert client.get(f"/live/{path}").status_code == 405
+    assert client.post("/live/examples").status_code == 405
+
+
+def malformed(seed: int, count: int) -> Iterator[tuple[str, bytes]]:
+    """Files of every format that is read, each broken in one of many ways, and what was done to it."""
+    draw, image = np.random.default_rng(seed), picture(width=60, height=40)
+    exif = Image.Exif()
+    exif[0x0112], exif[0x010E] = 6, "described"
+    more = {"save_all": True, "append_images": [picture(width=60, height=40, seed=1)]}
+    sound = [
+        (kind, saved(image, kind, **options))
+        for kind, options in (
+            ("JPEG", {"exif": exif}),
+            ("JPEG", {"progressive": True}),
+            ("PNG", {"exif": exif}),
+            ("PNG", more),
+            ("WEBP", {}),
+            ("WEBP", more),
+            ("GIF", {}),
+            ("GIF", more),
+            ("BMP", {}),
+            ("TIFF", {"compression": "tiff_lzw"}),
+            ("TIFF", more),
+            ("TIFF", {"compression": "jpeg"}),
+            ("PPM", {}),
+            ("JPEG2000", {}),
+            ("AVIF", {}),
+            ("MPO", more),
+        )
+    ]
+
+    def flipped(data: bytes) -> bytes:
+        broken = bytearray(data)
+        for place in draw.integers(0, len(data), int(draw.integers(1, 12))):
+            broken[place] ^= 1 << int(draw.integers(0, 8))
+        return bytes(broken)
+
+    def head_flipped(data: bytes) -> bytes:
+        return flipped(data[:80]) + data[80:]
+
+    def cut(data: bytes) -> bytes:
+        return data[: int(draw.integers(0, len(data)))]
+
+    def spliced(data: bytes) -> bytes:
+        _, other = sound[int(draw.integers(len(sound)))]
+        at = int(draw.integers(2, 64))
+        return other[:at] + data[at:]
+
+    def resized(data: bytes) -> bytes:
+        """The stated width and height replaced wherever their bytes stand together or apart, in either order."""
+        width, height = SIZES[int(draw.integers(len(SIZES)))]
+        for form in (">I", "<I", ">H", "<H"):
+            most = 256 ** struct.calcsize(form) - 1
+            data = data.replace(struct.pack(form, 60), struct.pack(form, min(width, most)), 1)
+            data = data.replace(struct.pack(form, 40), struct.pack(form, min(height, most)), 1)
+        return data.replace(b"60 40", f"{width} {height}".encode(), 1)
+
+    def doubled(data: bytes) -> bytes:
+        start, end = sorted(draw.integers(0, len(data), 2).tolist())
+        return data[:end] + data[start:end] * int(draw.integers(1, 30)) + data[end:]
+
+    def filled(data: bytes) -> bytes:
+        start = int(draw.integers(0, len(data)))
+        return data[:start] + bytes([int(draw.choice([0, 255]))]) * int(draw.integers(1, 40)) + data[start + 4 :]
+
+    ways = (flipped, head_flipped, cut, spliced, resized, doubled, filled)
+    for number in range(count):
+        kind, data = sound[number % len(sound)]
+        way = ways[int(draw.integers(len(ways)))]
+        yield f"{number}: {kind}, {way.__name__}", way(data)
+
+
+def on_disk() -> set[Path]:
+    return {path for folder in (Path(tempfile.gettempdir()), Path.cwd()) for path in folder.iterdir()}
+
+
+def test_two_hundred_malformed_files(
+    client: TestClient,
+    uploads: Uploads,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each is an image or a sentence; none fails, none takes long, none leaves anything in a folder."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # this test's own, so that nobody else writes there
+    before, answers = on_disk(), {}
+    with warnings.catch_warnings(), caplog.at_level(logging.WARNING):
+        warnings.simplefilter("ignore")  # Pillow's, of what it repairs
+        for what, data in malformed(SEED, BROKEN):
+            began = time.perf_counter()
+            answer = client.post("/live/input", content=data, headers=ONE)
+            answers[what] = answer.status_code
+            assert answer.status_code in (200, 400, 413), (what, answer.text)
+            if answer.status_code != 200:
+                assert len(sentence(answer)) < 400, what
+            assert time.perf_counter() - began < 8, what
+    assert len(answers) == BROKEN and {200, 400} == set(answers.values())
+    assert sum(code == 400 for code in answers.values()) > BROKEN // 3
+    assert not [record for record in caplog.records if record.exc_info or record.name.startswith("leaderboard")]
+    assert "Traceback" not in "".join(capfd.readouterr())
+    assert on_disk() == before and os.listdir(tmp_path) == []
+    assert uploads.nbytes <= 160_000_000

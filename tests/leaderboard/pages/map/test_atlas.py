@@ -1,0 +1,149 @@
+"""Which map is shown, the command that makes another, and what is read of its answer."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from compute.analysis.maps.suites import COLUMNS, Recipe
+from compute.types import BadInput
+from leaderboard.data import queries
+from leaderboard.data.database import Database
+from leaderboard.pages.map import atlas as maps
+from leaderboard.pages.map.atlas import Atlas, MapFailed, command, read, recipe
+from leaderboard.web.parameters import parse
+
+USUAL = {"of": "tasks", "suites": ["mieb"], "origin": "published", "neighbours": 10, "distance": 0.1, "seed": 0}
+
+
+@pytest.fixture(scope="module")
+def atlas(database: Path) -> Atlas:
+    return Atlas(Database(database))
+
+
+def content(*, seed: int = 5) -> bytes:
+    settings = f'{{"seed": {seed}}}'
+    rows = [("tasks:mieb", "mieb/a", 1.0, 2.0, 0, settings), ("tasks:mieb", "mieb/b", 2.0, 3.0, -1, settings)]
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    return frame.to_csv(index=False).encode()
+
+
+def test_defaults_of_the_page_are_a_shipped_map(atlas: Atlas) -> None:
+    values, note = parse(maps.parameters(queries.suites(atlas.db)), {})
+    values.pop("colour")
+    made = atlas.find(recipe(**values))
+    assert note == "" and made is not None
+    assert {"key", "x", "y", "cluster"} <= set(made.points.columns)
+    assert made.settings["seed"] == 0 and 0.5 < made.settings["trustworthiness"] <= 1
+    known = set(queries.suite_tasks(atlas.db, suite="mieb")["key"])
+    assert set(made.points["key"]) <= known and len(made.points) > 100
+
+
+@pytest.mark.parametrize("suites", [["unisim-ood", "unisim-core"], ["pairbench"], ["mieb"]])
+@pytest.mark.parametrize("noun", ["tasks", "models"])
+def test_every_benchmark_ships_both_maps(atlas: Atlas, suites: list[str], noun: str) -> None:
+    assert atlas.find(recipe(**{**USUAL, "of": noun, "suites": suites})) is not None
+
+
+@pytest.mark.parametrize(
+    "other", [{"seed": 1}, {"distance": 0.5}, {"origin": "all"}, {"neighbours": 30}, {"suites": ["mieb-en"]}]
+)
+def test_another_choice_has_to_be_made(atlas: Atlas, other: dict) -> None:
+    assert atlas.find(recipe(**{**USUAL, **other})) is None
+
+
+def test_no_suite_is_no_choice() -> None:
+    with pytest.raises(BadInput, match="No suite"):
+        recipe(**{**USUAL, "suites": []})
+
+
+def test_what_was_made_is_kept_by_all_its_settings(database: Path) -> None:
+    atlas = Atlas(Database(database))
+    wanted = Recipe(seed=5)
+    atlas.keep(wanted, read(content()))
+    assert list(atlas.find(wanted).points["key"]) == ["mieb/a", "mieb/b"]
+    assert atlas.find(Recipe(seed=6)) is None
+    for seed in range(100, 100 + maps.KEPT):
+        atlas.keep(Recipe(seed=seed), read(content(seed=seed)))
+    assert atlas.find(wanted) is None
+
+
+def test_what_is_no_map_is_refused() -> None:
+    for wrong in (b"", b"kind,key\n", b"not a table", content().replace(b"cluster", b"luster")):
+        with pytest.raises(MapFailed):
+            read(wrong)
+
+
+def test_the_command_names_every_setting(tmp_path: Path) -> None:
+    words = command(
+        Recipe(noun="models", suites=("mieb", "pairbench"), origin="all", seed=3, n_neighbors=7, min_dist=0.2),
+        tmp_path / "db",
+    )
+    assert words[:4] == (sys.executable, "-m", "compute", "project")
+    given = dict(zip(words[4::2], words[5::2], strict=True))
+    assert given == {
+        "--suites": "mieb,pairbench",
+        "--noun": "models",
+        "--origin": "all",
+        "--seed": "3",
+        "--neighbors": "7",
+        "--min-dist": "0.2",
+        "--to": "-",
+        "--database": str(tmp_path / "db"),
+    }
+
+
+def follow(atlas: Atlas, *, visitor: str = "v", then=lambda stage: None) -> list[str]:
+    async def run() -> list[str]:
+        stages = []
+        async for stage in atlas.make(Recipe(seed=5), visitor=visitor):
+            stages.append(stage)
+            then(stage)
+        return stages
+
+    return asyncio.run(run())
+
+
+def program(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(maps, "command", lambda wanted, database: (sys.executable, "-c", text))
+
+
+def test_a_job_reports_its_stages_and_keeps_its_map(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    atlas = Atlas(Database(database))
+    program(
+        monkeypatch,
+        "import sys; print('loading UMAP', file=sys.stderr); print('a warning', file=sys.stderr); "
+        f"sys.stdout.write({content().decode()!r})",
+    )
+    assert follow(atlas) == ["loading UMAP"]
+    assert atlas.find(Recipe(seed=5)) is not None
+
+
+def test_a_job_that_fails_says_why(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    atlas = Atlas(Database(database))
+    program(monkeypatch, "import sys; print('Error: Only 2 models can be placed', file=sys.stderr); sys.exit(1)")
+    with pytest.raises(MapFailed, match="^Only 2 models can be placed$"):
+        follow(atlas)
+    program(monkeypatch, "raise ValueError('secret path')")
+    with pytest.raises(MapFailed, match="could not be made"):
+        follow(atlas)
+
+
+def test_a_job_can_be_stopped(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    atlas = Atlas(Database(database))
+    program(monkeypatch, "import sys, time; print('loading UMAP', file=sys.stderr, flush=True); time.sleep(60)")
+    with pytest.raises(MapFailed, match="Stopped"):
+        follow(atlas, then=lambda stage: atlas.stop("v"))
+    assert atlas.find(Recipe(seed=5)) is None
+
+
+def test_a_job_that_takes_too_long_is_ended(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    atlas = Atlas(Database(database))
+    monkeypatch.setattr(maps, "LONGEST", 0.3)
+    program(monkeypatch, "import time; time.sleep(60)")
+    with pytest.raises(MapFailed, match="stopped"):
+        follow(atlas)

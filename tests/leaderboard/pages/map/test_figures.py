@@ -1,0 +1,60 @@
+"""Points by words and by numbers: every point once, a mark for every value, groups for those without a mouse."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from leaderboard.pages.map.figures import MOST, NONE, measured, points
+
+META = {"keys": [], "groups": []}
+
+
+def places(figure) -> list[int]:
+    return sorted(place for trace in figure.data for place in trace.customdata)
+
+
+def test_every_point_is_drawn_once_and_no_two_values_look_alike() -> None:
+    values = [f"value {place % 12}" for place in range(40)] + ["Not known"] * 3
+    xy = np.arange(43.0)
+    figure = points(x=xy, y=xy, names=values, values=values, unknown="Not known", meta=META)
+    assert places(figure) == list(range(43))
+    looks = [(trace.marker.color, trace.marker.symbol) for trace in figure.data]
+    assert len(set(looks)) == len(looks) == 13
+    assert figure.data[-1].name == "Not known" and figure.data[-1].marker.color == NONE
+
+
+def test_rare_values_share_a_mark_when_there_are_too_many() -> None:
+    values = [f"organisation {place:02}" for place in range(30)]
+    xy = np.arange(30.0)
+    figure = points(x=xy, y=xy, names=values, values=values, unknown="Not known", meta=META)
+    assert len(figure.data) == MOST + 1
+    assert figure.data[-1].name == "Not known, or 13 rarer"
+    assert places(figure) == list(range(30))
+
+
+def test_numbered_clusters_keep_their_order() -> None:
+    values = ["Cluster 10: mixed", "Cluster 2: mostly A", "Cluster 10: mixed", "Cluster 1: mostly B"]
+    figure = points(x=np.arange(4.0), y=np.arange(4.0), names=values, values=values, unknown="In no cluster", meta=META)
+    assert [trace.name for trace in figure.data] == ["Cluster 1: mostly B", "Cluster 2: mostly A", "Cluster 10: mixed"]
+
+
+def test_an_unknown_number_is_grey_not_zero() -> None:
+    figure = measured(
+        x=np.arange(3.0),
+        y=np.arange(3.0),
+        names=list("abc"),
+        values=np.array([100.0, np.nan, 1000.0]),
+        title="Parameters (millions)",
+        log=True,
+        meta=META,
+    )
+    known, unknown = figure.data
+    assert known.marker.color.tolist() == [2.0, 3.0] and known.marker.colorbar.ticktext == ("100", "1000")
+    assert unknown.name == "Not known" and list(unknown.customdata) == [1]
+
+
+def test_places_arrive_as_a_list_the_browser_can_search() -> None:
+    figure = points(x=np.arange(2.0), y=np.arange(2.0), names=["a", "b"], values=["v", "v"], unknown="-", meta=META)
+    assert json.loads(figure.to_json())["data"][0]["customdata"] == [0, 1]

@@ -1,0 +1,54 @@
+"""The map of a task's images on its page."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from compute.types import Task
+from leaderboard.data import item_queries, page_queries
+from leaderboard.pages.task import image_map, image_map_figure
+from tests.leaderboard import stand_ins
+
+
+def about(suite_cache, task: str) -> pd.Series:
+    return page_queries.task(suite_cache.db, key=task).iloc[0]
+
+
+def test_a_map_has_every_image_with_its_label_and_picture(stand_in_suite_cache) -> None:
+    db = stand_in_suite_cache.db
+    maps = item_queries.item_maps(db, task="mieb/cifar10")
+    assert list(maps["model"]) == ["example/eye"] and image_map.chosen(maps, model="nobody") == "example/eye"
+    figure = image_map.figure(db, task="mieb/cifar10", model="example/eye")
+    meta = figure.layout.meta
+    test = stand_ins.data(stand_ins.catalog().task("mieb/cifar10")).test
+    assert sorted(meta["images"]) == sorted(key.decode() for key in test.items.keys.tolist())
+    assert [trace.name for trace in figure.data] == sorted(stand_ins.COLOURS) == meta["names"]
+    places = [row for trace in figure.data for row in trace.customdata]
+    assert sorted(places) == list(range(stand_ins.ROWS))
+    of_image = dict(zip((key.decode() for key in test.items.keys.tolist()), test.labels, strict=True))
+    for trace in figure.data:
+        assert {test.classes[of_image[meta["images"][row]]] for row in trace.customdata} == {trace.name}
+    assert "Trustworthiness <b>0.900</b>" in image_map.words(maps, model="example/eye")
+
+
+def test_of_many_labels_the_rarer_share_a_mark() -> None:
+    labels = [f"label {at:02d}" for at in range(40) for _ in range(2 if at < 5 else 1)]
+    points = pd.DataFrame({"image": "", "label": labels, "x": np.arange(len(labels)) / 7, "y": 0.0})
+    figure = image_map_figure.images(points, meta={})
+    assert len(figure.data) == image_map_figure.MOST + 1 and figure.data[-1].name == "19 more labels"
+    assert {f"label {at:02d}" for at in range(5)} <= {trace.name for trace in figure.data}
+    assert sum(len(trace.x) for trace in figure.data) == len(labels)
+    assert len({(trace.marker.color, trace.marker.symbol) for trace in figure.data}) == image_map_figure.MOST + 1
+
+
+def test_without_a_map_the_command_that_makes_one_is_said(stand_in_suite_cache) -> None:
+    none = pd.DataFrame({"model": [], "title": [], "settings": []})
+    said = image_map.heading(stand_in_suite_cache.db, about(stand_in_suite_cache, "mieb/stl10"), none)
+    assert "python -m compute project --task mieb/stl10 --model " in said
+    assert image_map.heading(stand_in_suite_cache.db, about(stand_in_suite_cache, "pairbench/coco-cj"), none) == ""
+
+
+def test_task_of_the_fixture_is_a_probe() -> None:
+    task: Task = stand_ins.catalog().task("mieb/cifar10")
+    assert task.procedure == "probe"

@@ -1,0 +1,120 @@
+"""What an item shows, from details in the form that each procedure keeps (compute/procedures)."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaderboard.pages.task.item_parts import aligned, answered, choices, drawn
+
+A, B, C, D = ("a" * 32, "b" * 32, "c" * 32, "d" * 32)
+ALL = frozenset({A, B, C, D})
+
+
+def brief(parts: list[dict]) -> list[tuple]:
+    return [(part["role"], part["label"], part["image"][:1] or part["text"], part["right"]) for part in parts]
+
+
+@pytest.mark.parametrize(
+    ("detail", "category", "reference", "options"),
+    [
+        ({"images": [A, B, C], "texts": [], "scores": [0.1, 0.2]}, "Img-2AFC", (A, ""), 2),
+        ({"images": [A, B], "texts": [], "scores": [0.1, 0.2]}, "IQA", None, 2),
+        ({"images": [A, B], "texts": ["prompt"], "scores": [0.1, 0.2]}, "IT-2AFC", ("", "prompt"), 2),
+        ({"images": [A], "texts": ["one", "two"], "scores": [0.1, 0.2]}, "Text-2AFC", (A, ""), 2),
+        ({"images": [A, B, C], "texts": [], "reply": "A"}, "Img-2AFC", (A, ""), 2),
+        ({"images": [A, B], "texts": [], "reply": "A"}, "Img-2AFC", None, 2),
+        ({"images": [A, B, C], "texts": [], "reply": "A"}, "IQA", None, 3),
+        ({"images": [A, B, C, D], "texts": [], "scores": [1, 2, 3, 4]}, "Quality", None, 4),
+    ],
+    ids=(
+        "images",
+        "quality",
+        "images for a text",
+        "texts for an image",
+        "asked in words",
+        "two in words",
+        "three of a quality in words",
+        "four",
+    ),
+)
+def test_reference_and_alternatives_are_told_apart(detail, category, reference, options) -> None:
+    found, others = choices(detail, category=category)
+    assert found == reference and len(others) == options
+
+
+def test_a_choice_marks_the_right_alternative() -> None:
+    parts = drawn("choice", {"images": [A, B, C], "scores": [0.3, 0.2]}, expected="B", category="", there=ALL)
+    assert brief(parts) == [
+        ("Reference", "", "a", None),
+        ("Alternative", "A", "b", False),
+        ("Alternative", "B", "c", True),
+    ]
+
+
+def test_a_picture_that_was_not_kept_is_said_to_be_missing() -> None:
+    first, second = drawn("odd_one_out", {"images": [A, B]}, expected="A", category="", there={A})
+    assert (first["image"], first["missing"], second["image"], second["missing"]) == (A, False, "", True)
+
+
+@pytest.mark.parametrize(
+    ("images", "captions", "right"),
+    [
+        ([A], ["yes", "no"], [None, True, False]),
+        ([A, B], ["yes"], [True, False, None]),
+        ([A, B], ["one", "two"], [None, None, None, None]),
+    ],
+    ids=("one image", "one caption", "two and two"),
+)
+def test_of_several_beside_one_the_first_is_right(images, captions, right) -> None:
+    parts = drawn("matching", {"images": images, "texts": captions}, expected="", category="", there=ALL)
+    assert [part["right"] for part in parts] == right
+
+
+def test_a_query_comes_before_its_candidates_and_hits_before_nothing() -> None:
+    detail = {
+        "images": ["", A, B],
+        "texts": ["what", "", ""],
+        "hits": ["x", "y"],
+        "scores": [0.5, None],
+        "relevant": [False, True],
+    }
+    parts = drawn("multiple_choice", detail, expected="y", category="", there=ALL)
+    assert brief(parts) == [("Query", "", "what", None), ("Candidate", "1", "a", False), ("Candidate", "2", "b", True)]
+    assert brief(drawn("retrieval", detail, expected="y", category="", there=ALL)) == [("Query", "", "what", None)]
+    hits = answered("retrieval", detail, answer="x", category="", there=ALL)["hits"]
+    assert [(hit["role"], hit["name"], hit["score"], hit["right"]) for hit in hits] == [
+        ("Hit", "x", "0.500", False),
+        ("Hit", "y", "—", True),
+    ]
+
+
+def test_scores_stand_beside_what_they_are_of() -> None:
+    said = answered("choice", {"scores": [0.25, -1.5]}, answer="A", category="", there=ALL)
+    assert said == {"scores": [("A", "0.250"), ("B", "−1.500")], "picked": ["A"]}
+    tied = answered("odd_one_out", {"scores": [1, 1, 0]}, answer="A/B", category="", there=ALL)
+    assert tied["picked"] == ["A", "B"]
+    classes = answered(
+        "zero_shot", {"hits": ["cat", "dog"], "scores": [0.3, 0.2]}, answer="cat", category="", there=ALL
+    )
+    assert classes["scores"] == [("cat", "0.300"), ("dog", "0.200")]
+    grid = answered(
+        "matching",
+        {"images": [A, B], "texts": ["s", "t"], "scores": [1, 2, 3, 4]},
+        answer="caption 1, 1",
+        category="",
+        there=ALL,
+    )
+    assert grid["scores"][2] == ("image 2 with caption 1", "3.000") and grid["picked"] == []
+
+
+def test_a_reply_is_kept_as_it_was_written() -> None:
+    written = " <b>No.</b> "
+    said = answered("choice", {"images": [A, B], "reply": written}, answer=written, category="", there=ALL)
+    assert said["reply"] == written and said["picked"] == [] and said["scores"] == []
+
+
+def test_an_item_without_details_shows_nothing() -> None:
+    for procedure in ("choice", "odd_one_out", "matching", "retrieval", "multiple_choice", "zero_shot", "sts", "probe"):
+        parts = drawn(procedure, {}, expected="A", category="", there=ALL)
+        assert all(not part["image"] and not part["text"] and not part["missing"] for part in parts)
+    assert aligned([], []) == []

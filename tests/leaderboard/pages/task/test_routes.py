@@ -1,0 +1,76 @@
+"""The addresses of single items, small pictures and run details."""
+
+from __future__ import annotations
+
+import io
+import json
+from urllib.parse import quote
+
+import pytest
+from PIL import Image
+from starlette.testclient import TestClient
+
+from leaderboard.data import item_queries
+from leaderboard.pages.task.items import Asked
+from leaderboard.pages.task.routes import asked
+from tests.leaderboard.served import client as client_of
+
+
+@pytest.fixture(scope="module")
+def client(stand_in_suite_cache) -> TestClient:
+    return client_of(stand_in_suite_cache)
+
+
+def test_a_small_picture_is_an_image_that_never_changes(client: TestClient) -> None:
+    page = client.get("/data/items?task=unisim/nights").json()
+    key = page["items"][0]["parts"][0]["image"]
+    answer = client.get(f"/thumbnails/unisim/nights/{key}.webp")
+    assert answer.status_code == 200 and answer.headers["content-type"] == "image/webp"
+    assert "immutable" in answer.headers["cache-control"]
+    with Image.open(io.BytesIO(answer.content)) as picture:
+        assert max(picture.size) <= 64
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "unisim/nights/" + "0" * 32,
+        "unisim/nights/../../app",
+        "no/task/" + "a" * 32,
+        "unisim/nights/" + "A" * 32,
+        "unisim/nights/%27%20OR%201=1",
+    ],
+)
+def test_a_picture_that_is_not_there_is_not_found_and_not_kept(client: TestClient, path: str) -> None:
+    answer = client.get(f"/thumbnails/{path}.webp")
+    assert answer.status_code == 404 and "immutable" not in answer.headers.get("cache-control", "")
+
+
+def test_items_of_an_unknown_task_are_one_plain_line(client: TestClient) -> None:
+    answer = client.get("/data/items?task=nights")
+    assert answer.status_code == 400 and "unisim/nights" in answer.json()["error"]
+
+
+def test_a_run_is_told_by_its_id(client: TestClient, stand_in_suite_cache) -> None:
+    key = item_queries.computed_runs(stand_in_suite_cache.db, task="unisim/nights")["id"].iloc[0]
+    found = client.get(f"/data/run?id={quote(key)}").json()
+    assert found["id"] == key and json.loads(found["settings"])["items"] == 260
+    assert client.get("/data/run?id=x").status_code == 400
+
+
+def test_a_cell_of_the_board_leads_to_its_run(client: TestClient) -> None:
+    query = "row=example/eye~computed&column=unisim/nights"
+    found = client.get(f"/data/cell/unisim-core?{query}").json()
+    (source,) = found["sources"]
+    assert source["run"].startswith("computed/example/eye/unisim/nights/") and found["items"] is True
+    judge = client.get(f"/data/cell/unisim-core?{query.replace('eye', 'judge')}").json()["sources"][0]
+    assert judge["coverage"].endswith("% of the items")
+    printed = client.get("/data/cell/unisim-core?row=dreamsim-ensemble~published&column=unisim/nights").json()
+    assert not any(source["run"] or source["items"] for source in printed["sources"]) and not printed["items"]
+
+
+def test_nonsense_becomes_the_default() -> None:
+    assert asked({"task": "t", "part": "1e9", "every": "x", "items": ",,"}) == Asked(task="t")
+    assert asked({"task": "t", "part": "7", "items": "a,b", "every": "yes"}) == Asked(
+        task="t", part=7, models=("a", "b"), every=True
+    )

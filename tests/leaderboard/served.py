@@ -1,0 +1,18 @@
+"""The app's own routes in a test client, without Gradio's pages around them."""
+
+from __future__ import annotations
+
+import gradio as gr
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.live.panel import Panel
+from leaderboard.page import Site
+from leaderboard.server import routes
+
+
+def client(suite_cache: SuiteCache, *, raises: bool = True) -> TestClient:
+    """Every route that the pages hand to the server; with `raises`, an error that no boundary caught fails the test."""
+    site = Site(db=suite_cache.db, suite_cache=suite_cache, blocks=gr.Blocks(), assets="", panel=Panel(suite_cache))
+    return TestClient(Starlette(routes=routes(site)), raise_server_exceptions=raises)

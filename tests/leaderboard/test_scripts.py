@@ -1,0 +1,169 @@
+"""The scripts of the pages: they parse, write no markup, import what exists, keep to their classes, compute rightly.
+
+Everything that needs node runs in one process of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+PACKAGE = HERE.parents[1] / "leaderboard"
+MODULES = sorted(PACKAGE.rglob("*.js"))
+PURE = sorted(HERE.rglob("*.test.mjs"))
+NODE = shutil.which("node")
+TABLE, TRAY = PACKAGE / "js" / "board.css", PACKAGE / "pages" / "compare" / "tray.css"
+# A page that is left keeps nothing but this: the tally of what was guessed, and nothing of the inputs.
+MAY_REMEMBER = "answers.js"
+each_module = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+
+
+def version() -> tuple[int, int]:
+    """The version of node, (0, 0) where there is none."""
+    if NODE is None:
+        return 0, 0
+    printed = subprocess.run([NODE, "--version"], capture_output=True, text=True, timeout=30, check=False)
+    major, minor = re.findall(r"\d+", printed.stdout)[:2]
+    return int(major), int(minor)
+
+
+# Browsers take the .js files as modules; node does so without a package.json since 20.19 and 22.7.
+AGE = version()
+READS_MODULES = (20, 19) <= AGE < (21, 0) or AGE >= (22, 7)
+needs_node = pytest.mark.skipif(not READS_MODULES, reason="node 20.19, 22.7 or later is not installed")
+
+
+def node(code: str, paths: list[Path]) -> subprocess.CompletedProcess[str]:
+    """Runs a module in one node process; `paths` are its variable `paths`."""
+    listed = json.dumps([str(path) for path in paths])
+    return subprocess.run(
+        [str(NODE), "--experimental-vm-modules", "--no-warnings", "--input-type=module"],
+        input=f"const paths = {listed};\n{code}",
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_the_scripts_are_found() -> None:
+    names = {str(path.relative_to(PACKAGE)) for path in MODULES}
+    assert {"js/grid.js", "pages/board/state.js", "pages/compare/tray.js"} <= names
+    assert len(PURE) >= 9
+
+
+@needs_node
+def test_all_modules_parse() -> None:
+    ended = node(
+        """
+import { readFileSync } from 'node:fs';
+import { SourceTextModule } from 'node:vm';
+for (const path of paths) new SourceTextModule(readFileSync(path, 'utf8'), { identifier: path });
+""",
+        MODULES,
+    )
+    assert ended.returncode == 0, ended.stderr
+
+
+@needs_node
+def test_pure_modules_compute_rightly() -> None:
+    ended = node("for (const path of paths) await import(path);", PURE)
+    assert ended.returncode == 0, ended.stdout[-6000:] + ended.stderr[-2000:]
+    assert len(re.findall(r"^# tests (\d+)|^ℹ tests (\d+)", ended.stdout, re.M)) == 1
+
+
+@each_module
+def test_module_keeps_to_the_rules(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert not re.search(r"(inner|outer|Adjacent)HTML|document\.write|\beval\(|new Function", text)
+    assert not re.search(r"https?://", text), "a page makes no request beyond its own host"
+    if path.parent.name == "compare":
+        stored = text.replace("localStorage", "") if path.name == MAY_REMEMBER else text
+        assert not re.search(r"localStorage|sessionStorage|indexedDB|document\.cookie", stored), (
+            "uploads are not stored"
+        )
+
+
+@each_module
+def test_imports_are_served_files_whose_names_exist(path: Path) -> None:
+    for names, target in re.findall(r"^import \{([^}]+)\} from '([^']+)'", path.read_text(encoding="utf-8"), re.M):
+        imported = (path.parent / target).resolve()
+        assert imported.parent in (path.parent, PACKAGE / "js"), f"{target}: a page's own, or shared in js/"
+        source = imported.read_text(encoding="utf-8")
+        for name in filter(None, (part.strip() for part in names.split(","))):
+            assert re.search(rf"^export (async )?(function|const|class) {name}\b", source, re.M), (target, name)
+
+
+def test_scripts_import_each_other_in_no_circle() -> None:
+    edges = {
+        path: {
+            (path.parent / target).resolve()
+            for target in re.findall(r"(?:from |import\()'([^']+\.js)'", path.read_text(encoding="utf-8"))
+        }
+        for path in MODULES
+    }
+    done: set[Path] = set()
+
+    def follow(path: Path, trail: tuple[Path, ...]) -> None:
+        assert path not in trail, " -> ".join(one.name for one in (*trail[trail.index(path) :], path))
+        if path not in done:
+            for below in sorted(edges[path]):
+                follow(below, (*trail, path))
+            done.add(path)
+
+    for path in MODULES:
+        follow(path, ())
+
+
+def classes(sheet: str) -> set[str]:
+    """The class names in the selectors of a style sheet that are ours."""
+    rules = re.sub(r"/\*.*?\*/", "", sheet, flags=re.S)
+    selectors = " ".join(re.findall(r"([^{}]+)\{", rules))
+    return set(re.findall(r"\.((?:lk|pg)-[\w-]+)", selectors))
+
+
+def test_pages_and_table_share_no_class_names() -> None:
+    # Gradio rewrites the page's sheet so that its rules would win over the table's.
+    own = classes(TABLE.read_text(encoding="utf-8"))
+    generated = re.findall(r"\.(lk-[\w-]*)(\$\{)?", (PACKAGE / "js" / "colour.js").read_text(encoding="utf-8"))
+    steps = {f"{name}{step}" for name, open_end in generated if open_end for step in range(21)}
+    own |= steps | {name for name, open_end in generated if not open_end}
+    pages = classes((PACKAGE / "html" / "look.css").read_text(encoding="utf-8"))
+    assert len(steps) == 21
+    assert {"lk-name", "lk-strip", "lk-shade-20"} <= own
+    assert {"pg-heading", "pg-table"} <= pages
+    assert not own & pages
+    assert {name[:3] for name in pages} == {"pg-"}
+    assert {name[:3] for name in own} == {"lk-"}
+
+
+def test_pages_use_only_their_own_classes() -> None:
+    taken = classes(TABLE.read_text(encoding="utf-8"))
+    taken -= {"lk-plain", "lk-claims"}  # what the pages give the table to mount in
+    for path in (*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.html")):
+        used = set(re.findall(r"(?<![\w-])(?:lk|pg)-[\w-]+", path.read_text(encoding="utf-8")))
+        assert not used & taken, path.name
+
+
+@pytest.mark.parametrize(("sheet", "mounts"), [(TABLE, ("likeness-board", "lk-plain")), (TRAY, ("likeness-tray",))])
+def test_every_rule_of_a_component_is_its_own(sheet: Path, mounts: tuple[str, ...]) -> None:
+    rules = re.sub(r"/\*.*?\*/", "", sheet.read_text(encoding="utf-8"), flags=re.S)
+    for selector in re.findall(r"(?:^|[{}])\s*([^@{}]+)\{", rules):
+        assert any(mount in selector for mount in mounts), selector
+
+
+def test_every_class_of_the_tray_is_drawn_and_styled() -> None:
+    sheet = TRAY.read_text(encoding="utf-8")
+    assert not classes(sheet), "classes of the pages (pg-) and the table (lk-) are theirs"
+    styled = set(re.findall(r"\.(tr-[\w-]+)", sheet))
+    code = "".join(path.read_text(encoding="utf-8") for path in sorted(TRAY.parent.glob("*.js")))
+    drawn = set(re.findall(r"(?<![\w-])tr-[a-z]+", code)) - {"tr-mode"}
+    ids = {"tr-reason", "tr-private"}
+    assert styled - drawn == set()
+    assert drawn - styled - ids == set()

@@ -1,0 +1,439 @@
+"""Gradio's routes for files are closed, its other ones open, and no spelling of a path gives content from outside."""
+
+from __future__ import annotations
+
+import http.client
+import io
+import json
+import threading
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from urllib.parse import quote, urlsplit
+
+import gradio as gr
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from leaderboard.web import middleware as address
+from leaderboard.web.bodies import InFlight
+from leaderboard.web.middleware import WithoutUploads
+
+ROOT = Path(__file__).resolve().parents[3]
+SECRET = "what-no-visitor-may-read"
+A_FILE = {"path": "https://example.org/a.png", "meta": {"_type": "gradio.FileData"}}
+CLOSED = [
+    "upload",
+    "upload/",
+    "upload?upload_id=x",
+    "upload_progress?upload_id=x",
+    "file=x",
+    "file/x",
+    "proxy=https://x",
+    "stream/x",
+    "stream/x/1/2/playlist.m3u8",
+    "process_recording",
+    "deep_link?session_hash=x",
+    "vibe-code/",
+    "run-history/buckets",
+]
+
+
+@dataclass(frozen=True)
+class Served:
+    """A launched app, Gradio's temporary folder, and a file beside it."""
+
+    url: str
+    temporary: Path
+    secret: Path
+
+    def files(self) -> list[Path]:
+        return [path for path in self.temporary.rglob("*") if path.is_file()]
+
+    def raw(self, path: str) -> tuple[int, bytes]:
+        """GET of exactly this path, as no browser would write it."""
+        where = urlsplit(self.url)
+        connection = http.client.HTTPConnection(where.hostname, where.port, timeout=20)
+        try:
+            connection.putrequest("GET", path, skip_accept_encoding=True)
+            connection.endheaders()
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+
+def served(blocks: gr.Blocks, launch: dict, folder: Path) -> Iterator[Served]:
+    secret = folder / "secret.txt"
+    secret.write_text(SECRET)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GRADIO_TEMP_DIR", str(folder / "temporary"))
+        _, url, _ = blocks.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", **launch)
+        try:
+            yield Served(url, folder / "temporary", secret)
+        finally:
+            blocks.close(verbose=False)
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["closed", "as Gradio has it"])
+def small(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, bool]]:
+    """A small app of Gradio's own with a text, a server function and a route; with the middleware and without."""
+
+    def told(words: str) -> list[str]:
+        return [words, "told"]
+
+    with gr.Blocks(analytics_enabled=False) as blocks:
+        given, shown = gr.Textbox(), gr.Textbox()
+        given.submit(lambda words: words[::-1], given, shown, api_name="turn")
+        gr.HTML("<p>x</p>", server_functions=[told], elem_id="told")
+    middleware = [Middleware(WithoutUploads)] if request.param else []
+    for one in served(blocks, {"app_kwargs": {"middleware": middleware}}, tmp_path_factory.mktemp("small")):
+        yield one, request.param
+
+
+def test_nothing_can_be_uploaded_and_it_could(small: tuple[Served, bool]) -> None:
+    app, closed = small
+    answer = httpx.post(f"{app.url}gradio_api/upload", files={"files": ("a.txt", b"hello")})
+    assert answer.status_code == (404 if closed else 200)
+    assert [path.name for path in app.files()] == ([] if closed else ["a.txt"])
+    if not closed:  # what the middleware keeps away
+        assert httpx.get(f"{app.url}gradio_api/file={answer.json()[0]}").text == "hello"
+
+
+def test_events_that_name_a_file_are_refused(small: tuple[Served, bool]) -> None:
+    app, closed = small
+    for path, body in (
+        ("api/turn", {"data": [A_FILE]}),
+        ("call/turn", {"data": [{"a": [A_FILE]}]}),
+        ("queue/join", {"data": [A_FILE], "fn_index": 0, "session_hash": "s"}),
+    ):
+        for content in (
+            json.dumps(body).encode(),
+            json.dumps(body).replace("F", "\\u0046").encode(),
+            json.dumps(body).encode("utf-16"),
+        ):
+            if not closed:
+                break  # it would ask example.org
+            answer = httpx.post(
+                f"{app.url}gradio_api/{path}", content=content, headers={"content-type": "application/json"}
+            )
+            assert (answer.status_code, list(answer.json())) == (400, ["error"])
+    assert app.files() == [] or not closed
+
+
+def test_what_the_pages_need_is_open(small: tuple[Served, bool]) -> None:
+    app, _ = small
+    for path in (
+        "",
+        "config",
+        "theme.css",
+        "gradio_api/theme.css",
+        "gradio_api/info",
+        "gradio_api/app_id",
+        "gradio_api/startup-events",
+        "favicon.ico",
+        "manifest.json",
+    ):
+        assert httpx.get(f"{app.url}{path}").status_code == 200, path
+    answer = httpx.post(f"{app.url}gradio_api/api/turn", json={"data": ["abc"]})
+    assert answer.json()["data"] == ["cba"]
+    asked = {"component_id": _component(app), "session_hash": "s", "fn_name": "told", "data": "a"}
+    assert httpx.post(f"{app.url}gradio_api/component_server", json=asked).json() == ["a", "told"]
+    event = httpx.post(f"{app.url}gradio_api/call/turn", json={"data": ["abc"]}).json()["event_id"]
+    with httpx.stream("GET", f"{app.url}gradio_api/call/turn/{event}", timeout=20) as stream:
+        assert '["cba"]' in "".join(stream.iter_text())
+
+
+def _component(app: Served) -> int:
+    listed = httpx.get(f"{app.url}config").json()["components"]
+    return next(one["id"] for one in listed if one["props"].get("elem_id") == "told")
+
+
+# ---- the middleware alone
+
+
+@pytest.fixture
+def client() -> TestClient:
+    """Answers with what arrived, under any path."""
+    return client_of()
+
+
+def client_of(in_flight: InFlight | None = None) -> TestClient:
+    async def echo(request: Request) -> Response:
+        return Response(
+            await request.body(), headers={"x-path": quote(request.url.path), "x-thread": str(threading.get_ident())}
+        )
+
+    app = Starlette(
+        routes=[Route("/{path:path}", echo, methods=["GET", "POST", "PUT", "PATCH"])],
+        middleware=[Middleware(WithoutUploads, in_flight=in_flight)],
+    )
+    return TestClient(app, raise_server_exceptions=False)
+
+
+@pytest.mark.parametrize("before", ["", "/likeness", "/a/b"])
+@pytest.mark.parametrize("path", CLOSED)
+def test_closed_under_any_root_path_for_any_method(client: TestClient, before: str, path: str) -> None:
+    for method in ("GET", "POST", "HEAD"):
+        answer = client.request(method, f"{before}/gradio_api/{path}")
+        assert answer.status_code == 404 and answer.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/gradio_api%2Fupload",
+        "/gradio_api//upload",
+        "/%67radio_api/%75pload",
+        "/gradio_api/%66ile=/etc/passwd",
+        "/gradio_api/file%3D/etc/passwd",
+    ],
+)
+def test_closed_in_other_spellings_that_a_router_would_take(client: TestClient, path: str) -> None:
+    assert client.get(path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/board",
+        "/live/input",
+        "/gradio_api/queue/data",
+        "/gradio_api/theme.css",
+        "/gradio_api/heartbeat/abc",
+        "/gradio_api/custom_component/x",
+        "/assets/upload.js",
+        "/data/board/unisim-core",
+        "/upload",
+        "/model?key=file=x",
+    ],
+)
+def test_the_rest_is_handed_on(client: TestClient, path: str) -> None:
+    assert client.get(path).status_code == 200
+    answer = client.post(path, content=b"\x00\xff", headers={"content-type": "multipart/form-data"})
+    assert answer.content == b"\x00\xff"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[1, 2]",
+        b'{"data": ["gradio.FileData"]}',
+        b"\xff\xfe",
+        b"NaN",
+        b'{"meta": "gradio.FileData"}',
+        b'{"meta": {"_type": "other"}, "path": "x"}',
+        b"[" * 40_000 + b"\\u",
+    ],
+    ids=lambda body: ascii(body[:20]),
+)
+def test_events_arrive_as_they_were_sent(client: TestClient, body: bytes) -> None:
+    assert client.post("/gradio_api/queue/join", content=body).content == body
+
+
+def test_an_event_is_bounded_and_is_no_form(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(address, "LARGEST_EVENT", 1000)
+    assert client.post("/gradio_api/queue/join", content=b"1" * 1000).status_code == 200
+    assert client.post("/gradio_api/queue/join", content=b"1" * 1001).status_code == 413
+    assert client.post("/gradio_api/run/x", content=iter([b"1" * 600] * 2)).status_code == 413
+    monkeypatch.undo()
+    two = {"data": ["data:image/png;base64," + "A" * (8_000_000 * 4 // 3)] * 2}
+    assert client.post("/gradio_api/call/score_pair", json=two).status_code == 200
+    assert client.post("/gradio_api/mcp/", json={"params": {"arguments": {"first": A_FILE}}}).status_code == 400
+    answer = client.post("/gradio_api/component_server", files={"f": ("a.txt", b"x")})
+    assert answer.status_code == 400 and "live/input" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("path", ["queue/join", "api/turn", "call/turn", "component_server", "mcp/"])
+def test_an_event_of_nothing_but_brackets_is_not_parsed(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.setattr(address, "_names_a_file", lambda _: pytest.fail("it was parsed"))
+    for one in (b"[],", b"{},", b'"\\u0046",', b"1,"):
+        answer = client.post(f"/gradio_api/{path}", content=b"[" + one * (23_700_000 // len(one)) + b"1]")
+        assert answer.status_code == 413 and "50000" in answer.json()["error"]
+
+
+def test_only_an_event_that_may_name_a_file_is_parsed_and_not_in_the_event_loop(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = []
+
+    def loads(body: bytes) -> object:
+        threads.append(threading.get_ident())
+        return json.loads(body)
+
+    monkeypatch.setattr(address, "json", SimpleNamespace(detect_encoding=json.detect_encoding, loads=loads))
+    texts = json.dumps({"data": ["a, b [c] " * 2000 + "\n\u00e9"] * 2}, ensure_ascii=False).encode()
+    with client:  # one event loop for all requests
+        answer = client.post("/gradio_api/queue/join", content=texts)
+        assert answer.content == texts and threads == []
+        for body in (json.dumps(["gradio.FileData"]).encode(), b'["\\u0041"]', '["é"]'.encode("utf-16")):
+            answer = client.post("/gradio_api/queue/join", content=body)
+            assert answer.content == body and threads and threads.pop() != int(answer.headers["x-thread"])
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/gradio_api/cancel",
+        "/gradio_api/reset",
+        "/login",
+        "/gradio_api/undo-vibe-edit",
+        "/gradio_api/queue/data",
+        "/",
+        "/live/input/gradio_api/cancel",
+        "/live/plan",
+        "/export/everything",
+        "/likeness/gradio_api/cancel",
+    ],
+)
+def test_what_is_sent_anywhere_else_is_small(client: TestClient, path: str) -> None:
+    for method in ("POST", "PUT", "PATCH"):
+        assert client.request(method, path, content=b"1" * 64_000).content == b"1" * 64_000
+        for content in (b"1" * 64_001, iter([b"1" * 40_000] * 2)):
+            answer = client.request(method, path, content=content)
+            assert (answer.status_code, list(answer.json())) == (413, ["error"]) and "64 kB" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("path", ["/live/input", "/likeness/live/file", "/export/board/unisim-core"])
+def test_what_bounds_itself_is_left_to_it(client: TestClient, path: str) -> None:
+    assert len(client.post(path, content=bytes(300_000)).content) == 300_000
+
+
+def test_events_together_and_their_time_are_bounded() -> None:
+    in_flight = InFlight(100_000, free=address.LARGEST_OTHER)
+    client = client_of(in_flight)
+    assert client.post("/gradio_api/queue/join", content=b"1" * 164_000).status_code == 200
+    answer = client.post("/gradio_api/queue/join", content=b"1" * 164_001)
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "5") and "Try again" in answer.json()["error"]
+    assert in_flight.held == 0
+    answer = client_of(InFlight(seconds=0)).post("/gradio_api/queue/join", content=b"{}")
+    assert answer.status_code == 400 and "too long" in answer.json()["error"]
+
+
+# ---- the app itself
+
+
+@pytest.fixture(scope="module")
+def app(database: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The whole app on the shipped figures."""
+    from leaderboard import server
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(server, "_warm", lambda *_: None)  # what is made ahead is not what is tested
+        blocks, launch = server.build(database)
+        yield from served(blocks, launch, tmp_path_factory.mktemp("app"))
+
+
+def spellings(path: Path) -> list[str]:
+    """One absolute path in ways that a server might fall for."""
+    plain, up = str(path), "../" * 12 + str(path)[1:]
+    return [
+        plain,
+        plain[1:],
+        up,
+        "/" + up,
+        quote(plain, safe=""),
+        quote(quote(plain, safe=""), safe=""),
+        quote(up, safe=""),
+        up.replace("/", "%2f"),
+        up.replace("..", "%2e%2e"),
+        up.replace("../", "..%252f"),
+        up.replace("../", "....//"),
+        up.replace("/", "\\"),
+        up.replace("/", "%5c"),
+        up.replace("../", "..;/"),
+        plain + "%00",
+        plain + "%00.webp",
+        up + "%00.webp",
+        "%00" + plain,
+        "file://" + plain,
+        "file:%2f%2f" + plain,
+        "./" + up,
+        "//" + plain,
+        "cat/" + up,
+        "cat.webp/" + up,
+        "~root/.." + plain,
+        "%c0%ae%c0%ae/" * 12 + plain[1:],
+        "%uff0e%uff0e/" * 12 + plain[1:],
+        "http://127.0.0.1" + plain,
+    ]
+
+
+BEFORE = [
+    "/gradio_api/file=",
+    "/gradio_api/file/",
+    "/file=",
+    "/file/",
+    "/live/example/",
+    "/static/x/board/",
+    "/static/",
+    "/static/x/tray/",
+    "/assets/",
+    "/svelte/",
+    "/gradio_api/proxy=",
+    "/",
+    "/export/board/",
+    "/gradio_api/custom_component/html/client/component/",
+    "/thumbnails/unisim/nights/",
+    "/data/board/",
+    "/gradio_api/stream/x/1/2/",
+]
+
+
+@pytest.mark.parametrize("before", BEFORE)
+def test_no_path_leads_outside(app: Served, before: str) -> None:
+    targets = {app.secret: SECRET.encode(), Path("/etc/passwd"): b"root:", ROOT / "app.py": b"def main"}
+    for target, inside in targets.items():
+        for spelling in spellings(target):
+            for after in ("", ".webp"):
+                status, content = app.raw(before + spelling + after)
+                assert inside not in content and status != 500, (status, before + spelling + after)
+
+
+def test_the_app_has_gradio_s_file_routes_closed(app: Served) -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as packed:
+        packed.writestr("a.txt", "hello")
+    for path in ("gradio_api/upload", "gradio_api/upload?upload_id=abc"):
+        assert httpx.post(f"{app.url}{path}", files={"files": ("a.zip", out.getvalue())}).status_code == 404
+    assert httpx.get(f"{app.url}gradio_api/file={app.secret}").status_code == 404
+    assert app.files() == []
+
+
+def test_the_app_serves_examples_and_keeps_uploads_in_memory(app: Served) -> None:
+    listed = httpx.get(f"{app.url}live/examples").json()
+    picture = httpx.get(f"{app.url}{listed['inputs'][0]['thumbnail']}")
+    assert picture.headers["content-type"] == "image/webp"
+    answer = httpx.post(f"{app.url}live/input", content=picture.content, headers={"x-likeness-session": "a" * 32})
+    assert answer.status_code == 200 and answer.json()["width"] > 100
+    assert app.files() == []
+
+
+def test_the_app_takes_no_large_body(app: Served) -> None:
+    for path in ("gradio_api/cancel", "gradio_api/reset", "login", "gradio_api/undo-vibe-edit"):
+        assert httpx.post(f"{app.url}{path}", content=iter([bytes(50_000)] * 2)).status_code == 413
+    sent = {"session_hash": "s", "fn_index": 0, "event_id": "e"}
+    for path in ("cancel", "reset"):
+        assert httpx.post(f"{app.url}gradio_api/{path}", json=sent).json() == {"success": True}
+
+
+def test_pages_open_and_events_pass(app: Served) -> None:
+    from leaderboard.pages import VIEWS
+
+    for view in VIEWS:
+        assert httpx.get(f"{app.url}{view.key}", timeout=60).status_code == 200
+    assert httpx.get(f"{app.url}gradio_api/startup-events").status_code == 200
+    assert app.files() == []

@@ -1,0 +1,83 @@
+"""Parameters of an address: read without trust, written without defaults."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaderboard.web.parameters import LONGEST, Choice, Choices, Number, parse, query
+
+SUITE = Choice(key="suite", default="a", choices=("a", "b/c", "d e"))
+TASKS = Choices(key="tasks", default=("x",), choices=("x", "y/1", "z"), most=2)
+SHARE = Number(key="share", default=0.5, low=0, high=1)
+COUNT = Number(key="count", default=3, low=1, high=9, whole=True)
+ALL = (SUITE, TASKS, SHARE, COUNT)
+DEFAULTS = {"suite": "a", "tasks": ["x"], "share": 0.5, "count": 3}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        DEFAULTS,
+        {**DEFAULTS, "suite": "b/c"},
+        {**DEFAULTS, "suite": "d e", "tasks": ["z", "y/1"]},
+        {**DEFAULTS, "tasks": []},
+        {**DEFAULTS, "share": 0.125, "count": 9},
+        {**DEFAULTS, "share": 0.0},
+    ],
+    ids=str,
+)
+def test_what_is_written_is_read_again(values: dict) -> None:
+    from urllib.parse import parse_qsl
+
+    text = query(ALL, values)
+    assert parse(ALL, dict(parse_qsl(text, keep_blank_values=True))) == (values, "")
+
+
+def test_defaults_are_not_written_and_slashes_stay_readable() -> None:
+    assert query(ALL, DEFAULTS) == ""
+    assert query(ALL, {**DEFAULTS, "suite": "b/c", "tasks": ["y/1", "z"]}) == "suite=b/c&tasks=y/1,z"
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("suite", "nowhere"),
+        ("suite", "<script>alert(1)</script>"),
+        ("suite", ""),
+        ("suite", "A"),
+        ("suite", "a\x00"),
+        ("suite", "b/c" * LONGEST),
+        ("tasks", "x,nowhere"),
+        ("tasks", "x,y/1,z"),
+        ("share", "1.0001"),
+        ("share", "-0.1"),
+        ("share", "nan"),
+        ("share", "inf"),
+        ("share", "1e999"),
+        ("share", "half"),
+        ("share", ""),
+        ("count", "0"),
+        ("count", "10"),
+        ("count", "__import__('os')"),
+        ("tasks", "x," * LONGEST),
+    ],
+)
+def test_nonsense_gives_the_default_and_a_sentence_without_it(key: str, text: str) -> None:
+    values, note = parse(ALL, {key: text})
+    assert values == DEFAULTS
+    assert key in note and note.endswith(".") and "default" in note
+    assert "<" not in note and "nowhere" not in note
+
+
+def test_unknown_parameters_are_let_be() -> None:
+    assert parse(ALL, {"utm_source": "x", "__theme": "dark"}) == (DEFAULTS, "")
+
+
+def test_each_choice_once_and_in_the_order_given() -> None:
+    assert parse((TASKS,), {"tasks": "z,x,z"}) == ({"tasks": ["z", "x"]}, "")
+
+
+def test_a_default_list_is_not_shared() -> None:
+    first, _ = parse((TASKS,), {})
+    first["tasks"].append("z")
+    assert parse((TASKS,), {})[0] == {"tasks": ["x"]}
