@@ -103,7 +103,7 @@ class Bodies:
     def taken(
         self, work: Callable[[Request, bytes], Response], *, most: int, guard: Guard, session: bool = True
     ) -> Callable:
-        """A route's handler that reads at most so many bytes; `session`: whether it needs one and counts as an upload."""
+        """A route's handler that reads so many bytes at most; `session`: it needs one and counts as an upload."""
 
         async def answer(request: Request) -> Response:
             if session and not SESSION.fullmatch(request.headers.get("x-likeness-session", "")):
