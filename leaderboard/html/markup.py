@@ -1,4 +1,7 @@
-"""Small pieces of HTML with every datum escaped. What these functions return may be put into a page as it stands."""
+"""Small pieces of HTML as strings, every datum escaped: what pages without a template still use. It shrinks.
+
+To pass one of these strings to a template, wrap it: `Markup(piece)`. In a template use `html/macros.html` instead.
+"""
 
 from __future__ import annotations
 
@@ -38,14 +41,24 @@ def link(address: str, label: object) -> str:
     return f"<a href='{html.escape(address, quote=True)}'>{text(label)}</a>"
 
 
+def model_url(key: str) -> str:
+    """The address of a model's page, relative to the app's root."""
+    return f"model?model={quote(key, safe='/:~')}"
+
+
+def task_url(key: str) -> str:
+    """The address of a task's page, relative to the app's root."""
+    return f"task?task={quote(key, safe='/:~')}"
+
+
 def to_model(key: str, label: object) -> str:
     """A link to a model's page."""
-    return link(f"model?model={quote(key, safe='/:~')}", label)
+    return link(model_url(key), label)
 
 
 def to_task(key: str, label: object) -> str:
     """A link to a task's page."""
-    return link(f"task?task={quote(key, safe='/:~')}", label)
+    return link(task_url(key), label)
 
 
 def number(value: float, *, digits: int, scale: float = 1.0, sign: bool = False) -> str:

@@ -1,0 +1,88 @@
+"""The one Jinja2 environment: a page gathers values in Python, and its template writes the markup.
+
+A template lies beside its page (`pages/overview/page.html`) and is rendered with `render("pages/overview/page.html",
+models=...)`. Every value is escaped unless it is `Markup` already; a name that was not passed is an error, not an
+empty string. Templates import the shared pieces by `{% import "html/macros.html" as ui %}`; Python calls a single
+macro by `macro("message")("...")`. Both return `Markup`, so pieces nest without being escaped twice. Beware: in
+Python `Markup + "<p>"` escapes the right side; join pieces in a template, or in an f-string.
+
+Filters:
+    value|number(digits=1, scale=100, sign=True)   a number with a real minus sign, or a dash
+    value|or_dash, value|or_dash("")               text, or what stands for a missing value
+    count|thousands                                1,234
+    key|model_url, key|task_url                    the address of a model's or task's page
+    marks|signs                                    † ? ‡ after a number, each with its explanation
+    title|plain_title, text|described(benchmark)   a title without its "(synthetic)"; a description that says it
+    title|hint                                     the words behind a short name
+    data|webp                                      bytes of a picture as the address of an <img>
+Functions: interval(low, high, digits=1, scale=100). Tests: `is blank` (None, NaN, ""), `is synthetic` (a benchmark).
+Extension: `{% do rows.append(...) %}`.
+
+The markup goes into the *value* of a `gr.HTML`, or through `page.static_html`: never straight into an
+`html_template`, which Gradio executes as a JavaScript template literal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from leaderboard.html import abbreviations, markup, synthetic
+from leaderboard.html.marks import SIGNS
+
+FOLDER = Path(__file__).parents[1]  # leaderboard/
+
+
+def _signs(marks: int) -> Markup:
+    """The signs of a figure's marks; each explains itself."""
+    return Markup("").join(
+        Markup(' <abbr title="{}">{}</abbr>').format(words, sign) for bit, sign, words in SIGNS if marks & bit
+    )
+
+
+def _or_dash(value: object, missing: str = markup.NOTHING) -> object:
+    return missing if markup.blank(value) else value
+
+
+ENVIRONMENT = Environment(
+    loader=FileSystemLoader(FOLDER),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    auto_reload=False,
+    extensions=["jinja2.ext.do"],
+)
+ENVIRONMENT.filters |= {
+    "number": markup.number,
+    "or_dash": _or_dash,
+    "thousands": "{:,}".format,
+    "model_url": markup.model_url,
+    "task_url": markup.task_url,
+    "signs": _signs,
+    "plain_title": synthetic.plain,
+    "described": synthetic.described,
+    "hint": abbreviations.hint,
+    "webp": markup.webp,
+}
+ENVIRONMENT.tests |= {"blank": markup.blank, "synthetic": synthetic.is_synthetic}
+ENVIRONMENT.globals |= {"interval": markup.span, "SYNTHETIC": synthetic.SENTENCE}
+
+
+def render(path: str, /, **values: object) -> Markup:
+    """A template's markup. `path` is relative to the package; raises jinja2.UndefinedError for a name not passed."""
+    return Markup(ENVIRONMENT.get_template(path).render(values))
+
+
+def macro(name: str) -> Callable[..., Markup]:
+    """One of the shared macros, to be called from Python."""
+    return getattr(_macros(), name)
+
+
+@cache
+def _macros() -> object:
+    return ENVIRONMENT.get_template("html/macros.html").module

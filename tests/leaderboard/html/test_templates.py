@@ -1,0 +1,118 @@
+"""Templates: every value is escaped once, a missing name is an error, and pieces nest."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import orjson
+import pandas as pd
+import pytest
+from jinja2 import UndefinedError
+from markupsafe import Markup
+
+from leaderboard.data.suite_table import DISPUTED, TRAINED
+from leaderboard.html import markup
+from leaderboard.html.templates import ENVIRONMENT, macro, render
+from leaderboard.page import static_html
+
+HOSTILE = "<script>alert(1)</script>'\"`${x}{{x}}{% raw %}"
+
+
+def write(source: str, **values: object) -> str:
+    return str(ENVIRONMENT.from_string('{% import "html/macros.html" as ui %}' + source).render(values))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{ x }}",
+        "{{ x|or_dash }}",
+        "{{ ui.link('task', x) }}",
+        "{{ ui.link(x, 'label') }}",
+        "{{ ui.to_model(x, x) }}",
+        "{{ ui.to_task(x, x) }}",
+        "{{ ui.message(x) }}",
+        "{{ ui.titled(x, 'mini') }}",
+        "{{ ui.facts([(x, x)], more=x) }}",
+        "{% call ui.section(x, more=x) %}{{ x }}{% endcall %}",
+        "{% call ui.facts() %}{% call ui.fact(x) %}{{ x }}{% endcall %}{% endcall %}",
+        "{{ ui.table([x], [[x, x]], over=[(x, 1)]) }}",
+        "{{ ui.table([x], [], empty=x) }}",
+        "{% call(row) ui.table([x], [x]) %}<td>{{ row }}</td>{% endcall %}",
+        "{{ ui.remarks(notes, first=x) }}",
+        "{{ ui.runs(runs, label='title') }}",
+        "{{ ui.lazy_table(x, x) }}",
+        "{{ ui.single_items(x) }}",
+    ],
+)
+def test_hostile_names_are_escaped_everywhere(source: str) -> None:
+    notes = pd.DataFrame({"note": [HOSTILE], "model": [HOSTILE], "title": [HOSTILE]})
+    run = dict.fromkeys(("id", "title", "variant", "device", "dtype", "started"), HOSTILE)
+    runs = pd.DataFrame([{**run, "main": True, "coverage": 0.5, "seconds": 1, "value": 1, "digits": 1, "scale": 1}])
+    page = write(source, x=HOSTILE, notes=notes, runs=runs)
+    assert "<script" not in page and "'\"" not in page and "'\"" not in page
+    assert "alert" in page
+
+
+def test_template_signs_in_data_are_defused_in_static_markup() -> None:
+    component = static_html(macro("message")(HOSTILE))
+    for sign in ("`", "${", "{{", "\\", "<script"):
+        assert sign not in component.html_template
+    assert "&amp;#" not in component.html_template.replace("&amp;#39;", "")
+
+
+def test_a_name_that_was_not_passed_is_an_error() -> None:
+    with pytest.raises(UndefinedError, match="model"):
+        write("{{ model }}")
+
+
+def test_pieces_nest_and_travel_as_plain_json() -> None:
+    piece = macro("link")("task", "a & b")
+    assert isinstance(piece, Markup)
+    assert write("{{ piece }}", piece=piece) == '<a href="task">a &amp; b</a>'
+    assert json.loads(json.dumps(piece)) == orjson.loads(orjson.dumps(piece)) == str(piece)
+    assert isinstance(render("html/macros.html"), Markup)
+
+
+def test_numbers_and_intervals() -> None:
+    assert write("{{ x|number(digits=1, scale=100) }}", x=0.8514) == "85.1"
+    assert write("{{ x|number(digits=2, sign=True) }}", x=-0.5) == "−0.50"
+    assert write("{{ interval(0.1, x, digits=1) }}", x=math.nan) == "—"
+    assert write("{{ x|thousands }}", x=12345) == "12,345"
+    assert write("{{ x|or_dash }}{{ x|or_dash('') }}{{ 0|or_dash }}", x=None) == "—0"
+
+
+def test_marks_and_synthetic_items_are_explained() -> None:
+    assert write("{{ x|signs }}", x=TRAINED) == ' <abbr title="trained on this data set">†</abbr>'
+    assert write("{{ x|signs }}", x=TRAINED | DISPUTED).count("<abbr") == 2
+    assert write("{{ 0|signs }}{{ ui.badge('mieb') }}{{ ui.note('mieb') }}") == ""
+    assert write("{{ ui.titled('Mini (synthetic)', 'mini') }}") == 'Mini <span class="pg-synthetic">synthetic</span>'
+    assert "from a fixed seed" in write("{{ ui.note('mini') }}")
+
+
+def test_table_marks_row_heads_and_numeric_columns() -> None:
+    page = write("{{ ui.table(['A', 'B'], [['x', '1']], numeric=(1,), over=[('', 1), ('G', 1)]) }}")
+    assert '<th scope="row">x</th><td class="pg-num">1</td>' in page
+    assert '<th scope="colgroup" colspan="1" class="pg-over">G</th>' in page
+    assert write("{{ ui.table(['A'], [], empty='None here.') }}") == '<p class="pg-quiet">None here.</p>'
+
+
+def test_remarks_stand_once_with_their_models() -> None:
+    notes = pd.DataFrame(
+        {"note": ["Sampled.", "Sampled.", "General."], "model": ["a/x", "a/y", "*"], "title": ["X", "Y", ""]}
+    )
+    page = write("{{ ui.remarks(notes) }}", notes=notes)
+    assert page.count("<li>") == 2 and page.count("Sampled.") == 1
+    assert '(<a href="model?model=a/x">X</a>, <a href="model?model=a/y">Y</a>)' in page
+    assert "General.</li>" in page
+    assert write("{{ ui.remarks(notes) }}", notes=notes.head(0)) == '<p class="pg-quiet">None.</p>'
+
+
+def test_a_run_says_what_it_was_made_with() -> None:
+    run = {"id": "r", "title": "X", "variant": "", "main": False, "coverage": 0.5, "device": "cpu", "dtype": "float32"}
+    run |= {"seconds": math.nan, "started": "2026-01-02T03", "value": 0.5, "digits": 1, "scale": 100.0}
+    page = write("{{ ui.runs(runs, label='title') }}", runs=pd.DataFrame([run, {**run, "value": math.nan}]))
+    assert "<b>50.0</b>" in page and "<b>—</b>" in page
+    assert "not the one on the board · 50.0% of items · cpu, float32 · 2026-01-02<" in page
+    assert markup.runs(pd.DataFrame([run]), of="title").count("·") == 3
