@@ -93,7 +93,9 @@ button.addEventListener('click', async () => {
 
 def static_html(markup: str, *, js: str | None = None) -> gr.HTML:
     """Markup that never changes. Data in it must be escaped already; template signs are defused here."""
-    safe = str(markup).replace("\\", "&#92;").replace("`", "&#96;").replace("${", "&#36;{").replace("{{", "&#123;&#123;")
+    safe = (
+        str(markup).replace("\\", "&#92;").replace("`", "&#96;").replace("${", "&#36;{").replace("{{", "&#123;&#123;")
+    )
     return gr.HTML(value="", html_template=safe, js_on_load=js, apply_default_css=False)
 
 
