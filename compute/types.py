@@ -13,6 +13,7 @@ ORIGINS = ("published", "imported", "computed")  # the first that a model has is
 VERDICTS = ("reproduces", "rounding", "conflict", "cannot be recomputed")
 # Their n_items counts frames of videos, and frames of one video are near copies: no number of independent items.
 OF_FRAMES = ("mieb/ucf101", "mieb/ucf101zeroshot")
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # the alternatives of a question, on pages and in judges' answers
 AGGREGATES = ("category-mean", "task-mean", "human")
 
 

@@ -17,6 +17,7 @@ from compute.calibration import Kept
 from compute.calibration.pairs import FEWEST, PROCEDURES, Sample, count, material
 from compute.content.items import Column
 from compute.engine import run_folders
+from compute.features import encoding
 from compute.models import ADAPTERS
 from compute.procedures import choice
 from compute.procedures.shared.similarity import symmetric
@@ -131,7 +132,7 @@ def make(
         for outcome in _model(row, drawn, bench=bench, results=results, again=again):
             outcomes.append(outcome)
             say(line(outcome))
-        engine.free()
+        encoding.release()
     return outcomes
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
-import sys
 import time
 import traceback
 from collections import Counter
@@ -25,6 +23,7 @@ from compute.engine import scoring, thumbnails
 from compute.engine.bench import Bench
 from compute.engine.plan import Job, Plan
 from compute.engine.run_folders import Kept
+from compute.features import encoding
 from compute.procedures.evidence import Evidence
 from compute.tasks.data import Data
 from compute.types import BadItem, CannotDo, LikenessError, Model, NotHere, Run, Score, Task
@@ -113,7 +112,7 @@ def execute(
         missing = [job for job in plan.of(row) if job.there is None]
         if missing:
             _model(row, missing, items, end, results=results, skip_bad=skip_bad, pictures=pictures, say=say)
-            free()
+            encoding.release()
     return [outcomes[id(job)] for job in plan.jobs]
 
 
@@ -348,14 +347,6 @@ def _line(outcome: Outcome, *, again: bool = False) -> str:
     known = outcome.kept.run.settings.get("catalogue_items")
     other = f"; {outcome.kept.run.settings['items']:,} items here, {known:,} in the catalogue" if known else ""
     return f"{name}: {job.task.metrics[0]} {score.value:.4f}{part} ({outcome.kept.run.seconds:.1f} s){other}"
-
-
-def free() -> None:
-    """Gives a model's memory back before the next one is loaded; errors that hold it go in circles."""
-    gc.collect()
-    torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_available():
-        torch.cuda.empty_cache()
 
 
 @cache

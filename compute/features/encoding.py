@@ -6,6 +6,7 @@ Batches are fixed before the first is run, so a pass that is interrupted and tak
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 import threading
@@ -132,7 +133,8 @@ def out_of_memory(error: BaseException) -> bool:
 
 
 def release() -> None:
-    """Gives the device's cached memory back, where there is one."""
+    """Frees a dropped model's memory, and the accelerator's cache where there is one; cycles of errors may hold it."""
+    gc.collect()
     torch = sys.modules.get("torch")
     if torch and torch.cuda.is_available():
         torch.cuda.empty_cache()

@@ -15,7 +15,6 @@ from compute.types import Model
 if TYPE_CHECKING:
     from compute.live.answers import Answer, Asked
 
-LETTERS = "ABCDEFGHI"
 References = Mapping[tuple[str, str], Reference]  # by model and pairing
 
 

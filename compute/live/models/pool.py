@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from compute.engine.estimate import size as in_words
+from compute.features import encoding
 from compute.live.models import memory
 from compute.types import Model, NotHere
 
@@ -118,12 +118,4 @@ class Pool:
             del self._held[key]
             dropped = True
         if dropped:
-            gc.collect()
-            release()
-
-
-def release() -> None:
-    """Gives cached memory of the accelerator back."""
-    from compute.features.encoding import release as give_back
-
-    give_back()
+            encoding.release()

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from compute.content.items import Column
 from compute.content.messages import Picture, Question
 from compute.tasks.data import Choices, OddOneOut
-from compute.types import CannotDo
+from compute.types import LETTERS, CannotDo
 
-LETTERS = "ABCDEFGH"
+MOST_OPTIONS = 8  # that a question can offer
 NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
 
 # As printed, line breaks for \n; the stray quotation mark at the end of the last is left out. `<image>` stands for the
@@ -96,8 +96,8 @@ def template(kind: str, *, options: int) -> str:
     """
     if options == _PRINTED.get(kind, 2):
         return TABLE_7[kind]
-    if not 2 <= options <= len(LETTERS):
-        raise CannotDo(f"A question has 2 to {len(LETTERS)} options; {options} cannot be asked. Use fewer.")
+    if not 2 <= options <= MOST_OPTIONS:
+        raise CannotDo(f"A question has 2 to {MOST_OPTIONS} options; {options} cannot be asked. Use fewer.")
     first, noun = (2 if kind == "image" else 1), ("Caption" if kind == "text" else "Image")
     shown = options + first - 1
     words = {

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from compute.procedures.evidence import Evidence, Subject
 from compute.procedures.shared import parsing, prompts
-from compute.procedures.shared.scoring import LETTERS, verdicts
+from compute.procedures.shared.scoring import verdicts
 from compute.tasks.data import Choices, OddOneOut
-from compute.types import BadInput
+from compute.types import LETTERS, BadInput
 
 
 def ask(

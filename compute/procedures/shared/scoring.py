@@ -10,8 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from compute.procedures.evidence import Evidence
-
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+from compute.types import LETTERS
 
 
 def credit(scores: NDArray[np.floating], right: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from leaderboard.data import queries
 from leaderboard.data.database import Database
 from leaderboard.data.payload import family_values
 from leaderboard.data.ranked import Ranked
+from leaderboard.data.spreadsheet import safe_cell
 from leaderboard.data.suite_table import DISPUTED, SUSPECT, TRAINED, Table
 from leaderboard.html import synthetic
 from leaderboard.html.marks import SIGNS, signs
@@ -31,7 +32,6 @@ MEDIA = {
 }
 ENDINGS = {"markdown": "md", "latex": "tex", "bibtex": "bib"}
 PERCENT = "%"
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a spreadsheet runs a cell that starts so
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,7 +207,7 @@ def _encode(frame: pd.DataFrame, form: str, *, caption: str) -> bytes:
 def _csv(frame: pd.DataFrame) -> bytes:
     safe = frame.copy()
     for name in safe.columns:
-        safe[name] = [f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in safe[name]]
+        safe[name] = [safe_cell(cell) if isinstance(cell, str) else cell for cell in safe[name]]
     return safe.to_csv(index=False, lineterminator="\n").encode()
 
 

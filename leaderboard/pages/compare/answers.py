@@ -6,9 +6,10 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from compute.types import LETTERS
 from leaderboard.data.records import lacking
 from leaderboard.html.markup import link, text, to_model
-from leaderboard.live.calibrated import LETTERS, Judged, agreement, bands, pairing, readings
+from leaderboard.live.calibrated import Judged, agreement, bands, pairing, readings
 
 if TYPE_CHECKING:
     from compute.live.answers import Asked

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from compute.types import Model
+from leaderboard.data.spreadsheet import safe_cell
 from leaderboard.live.calibrated import References, judged
-from leaderboard.pages.board.export import FORMULA
 
 if TYPE_CHECKING:
     from compute.live.answers import Answer, Asked
@@ -63,12 +63,12 @@ def table(models: Sequence[Model], lines: Iterable[Line]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     columns = [f"{model.key} {part}" for model in models for part in ("score", "percentile", "reading")]
-    writer.writerow(map(_safe, ("number", "name", "first", "second", *columns, "source", "problem")))
+    writer.writerow(map(safe_cell, ("number", "name", "first", "second", *columns, "source", "problem")))
     for line in lines:
         row = line.row
-        given = [_safe(_short(text, SHOWN)) for text in (row.name, row.first, row.second)]
+        given = [safe_cell(_short(text, SHOWN)) for text in (row.name, row.first, row.second)]
         numbers = [part for one in line.cells for part in (_number(one.score), _number(one.percentile), one.reading)]
-        writer.writerow([row.number, *given, *numbers, source(line.cells), _safe(line.problem)])
+        writer.writerow([row.number, *given, *numbers, source(line.cells), safe_cell(line.problem)])
     return out.getvalue()
 
 
@@ -112,8 +112,3 @@ def _number(value: float | None) -> str:
 
 def _short(words: str, most: int) -> str:
     return words if len(words) <= most else f"{words[: most - 1]}…"
-
-
-def _safe(words: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    return f"'{words}" if words.startswith(FORMULA) else words

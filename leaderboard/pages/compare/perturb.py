@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import gradio as gr
 
 from compute.analysis.calibrated import MATCHING, UNRELATED, Reference, place
-from compute.types import BadInput, LikenessError, Model
+from compute.types import LETTERS, BadInput, LikenessError, Model
 from leaderboard import page
 from leaderboard.html.markup import message, text, webp
 from leaderboard.html.markup import section as titled
-from leaderboard.live.calibrated import LETTERS
 from leaderboard.live.live import QUEUE
 from leaderboard.pages.compare import figures
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+from compute.types import LETTERS
+
 QUALITIES = ("IQA", "PAA")  # categories of choices without a reference
 
 Part = dict[str, Any]  # role, label, image (content key or empty), text, right (or None), missing
