@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from compute.arrays import Bools, Floats
 
 
-def anchor(
-    *, scores: ArrayLike, categories: ArrayLike, means: ArrayLike, counted: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def anchor(*, scores: ArrayLike, categories: ArrayLike, means: ArrayLike, counted: ArrayLike) -> tuple[Floats, Bools]:
     """Scores to rank by where a source prints a category's mean but not every figure in it.
 
     scores float [models, tasks], NaN missing; categories int [tasks]; means float [models, categories] in the unit of

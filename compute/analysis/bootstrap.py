@@ -11,17 +11,16 @@ from collections import Counter
 from hashlib import blake2b
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from compute.analysis.ranking import Block
+from compute.arrays import Floats, Floats32, Ints
 from compute.types import BadInput
 
 GRID = 2.0**-21  # of the scores' range: means closer than this are equal in a draw; above float32's rounding
 
 
-def task_counts(
-    *, categories: NDArray[np.int64], included: NDArray[np.int64], draws: int, seed: int
-) -> NDArray[np.float32]:
+def task_counts(*, categories: Ints, included: Ints, draws: int, seed: int) -> Floats32:
     """How often each draw holds each task: float32 [draws, tasks]; a category's counts sum to its size.
 
     `included` are the tasks that take part; the others are never drawn. The counts depend on the seed, the
@@ -39,7 +38,7 @@ def task_counts(
     return out
 
 
-def row_keys(*parts: NDArray[np.float64], seed: int) -> list[int]:
+def row_keys(*parts: Floats, seed: int) -> list[int]:
     """128 bits from the content of each row of `parts` [rows, tasks], which start its noise in `redraw`."""
     rows = np.ascontiguousarray(np.hstack(parts) + 0.0)
     rows[np.isnan(rows)] = np.nan  # one pattern of bits for every NaN
@@ -48,11 +47,11 @@ def row_keys(*parts: NDArray[np.float64], seed: int) -> list[int]:
 
 
 def _weighted(
-    x: NDArray[np.float32],
-    variance: NDArray[np.float32],
-    counts: NDArray[np.float32],
+    x: Floats32,
+    variance: Floats32,
+    counts: Floats32,
     parts: tuple[Block, ...],
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+) -> tuple[Floats32, Floats32]:
     """Mean of every row in every draw, and the variance its scores' noise gives it: two [rows, draws]."""
     mean = np.empty((len(x), len(counts)), np.float32)
     spread = np.empty_like(mean)
@@ -91,14 +90,14 @@ def _weighted(
 
 def redraw(
     *,
-    scores: NDArray[np.float64],
-    stderr: NDArray[np.float64],
-    categories: NDArray[np.int64],
+    scores: Floats,
+    stderr: Floats,
+    categories: Ints,
     parts: tuple[Block, ...],
     keys: list[int],
     draws: int,
     seed: int,
-) -> NDArray[np.float32]:
+) -> Floats32:
     """Every row's mean in every draw: float32 [rows, draws].
 
     scores [rows, tasks] with NaN missing and a score in every block; stderr [rows, tasks] in the same unit, 0
@@ -129,7 +128,7 @@ def redraw(
     return out
 
 
-def rank_interval(draws: NDArray[np.float32], *, level: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def rank_interval(draws: Floats32, *, level: float) -> tuple[Ints, Ints]:
     """Percentile interval of each row's rank among the rows, higher better: two int [rows].
 
     draws [rows, draws]. In each draw equal rows share the smaller rank. The ends are the k-th smallest and
@@ -159,14 +158,14 @@ def _ends(n: int, level: float) -> tuple[int, int]:
     return first, n - 1 - first
 
 
-def mean_interval(draws: NDArray[np.float32], *, level: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def mean_interval(draws: Floats32, *, level: float) -> tuple[Floats32, Floats32]:
     """Percentile interval of each row of draws [rows, draws]: two [rows]."""
     ordered = np.sort(draws, axis=1)
     first, last = _ends(draws.shape[1], level)
     return ordered[:, first], ordered[:, last]
 
 
-def check_stderr(stderr: ArrayLike | None, *, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def check_stderr(stderr: ArrayLike | None, *, shape: tuple[int, ...]) -> Floats:
     """Standard errors as float64 of `shape`, 0 where unknown; raises BadInput for others."""
     if stderr is None:
         return np.zeros(shape)

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from compute.arrays import Floats
 from compute.types import BadInput, Undefined
 
 PAIRS = ("image-image", "image-text", "text-text")
@@ -36,8 +37,8 @@ class Reference:
 
     model: str
     pairing: str  # one of PAIRS, or the question about single images
-    unrelated: NDArray[np.float64]  # (quantiles,) of unrelated pairs; of single images, of the reference images
-    matching: NDArray[np.float64]  # (quantiles,) of matching pairs; (0,) of single images
+    unrelated: Floats  # (quantiles,) of unrelated pairs; of single images, of the reference images
+    matching: Floats  # (quantiles,) of matching pairs; (0,) of single images
     n_unrelated: int  # pairs, or images
     n_matching: int
     separation: float | None  # as `separation` has it, of the scores themselves; None of single images
@@ -102,7 +103,7 @@ def measured(
     )
 
 
-def rounded(values: ArrayLike) -> NDArray[np.float64]:
+def rounded(values: ArrayLike) -> Floats:
     """To DIGITS significant digits; infinite ones stay."""
     held = np.asarray(values, dtype=float)
     return np.array([float(f"{value:.{DIGITS}g}") for value in held.ravel().tolist()]).reshape(held.shape)
@@ -147,7 +148,7 @@ def place(reference: Reference, score: float) -> Place:
     return Place(percentile=50 * (below + also), above_unrelated=below, above_matching=also, reading=reading)
 
 
-def _share(quantiles: NDArray[np.float64], value: float) -> float:
+def _share(quantiles: Floats, value: float) -> float:
     """The share 0..1 of the distribution below a value, and half of what equals it."""
     left, right = (int(np.searchsorted(quantiles, value, side=side)) for side in ("left", "right"))
     last = len(quantiles) - 1

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from compute.analysis import ranking
+from compute.arrays import Bools, Floats, Floats32, Ints
 from compute.types import BadInput
 
 METHODS = ("kendall", "spearman", "pearson")
@@ -19,22 +20,22 @@ PAIRS_AT_ONCE = 4096  # columns of the sign matrix held at a time, in units of o
 class Correlation:
     """Pairwise correlations of tasks. NaN: too few models, a constant column, or no interval at that n."""
 
-    r: NDArray[np.float64]  # [tasks, tasks], symmetric
-    n: NDArray[np.int64]  # [tasks, tasks], models with both scores
-    low: NDArray[np.float64]  # [tasks, tasks]
-    high: NDArray[np.float64]
+    r: Floats  # [tasks, tasks], symmetric
+    n: Ints  # [tasks, tasks], models with both scores
+    low: Floats  # [tasks, tasks]
+    high: Floats
     method: str
     level: float
 
 
-def _patterns(there: NDArray[np.bool_]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+def _patterns(there: Bools) -> tuple[Floats32, Ints]:
     """Distinct columns of the mask [models, patterns], and which one each task has: few, mostly."""
     packed, index = np.unique(np.packbits(there, axis=0), axis=1, return_inverse=True)
     distinct = np.unpackbits(packed, axis=0, count=len(there))
     return distinct.astype(np.float32), index.reshape(-1)
 
 
-def _pearson(x: NDArray[np.float64], there: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _pearson(x: Floats, there: Bools) -> Floats:
     mask = there.astype(float)
     with np.errstate(invalid="ignore"):
         centred = x - np.where(mask.sum(axis=0) > 0, np.nansum(x, axis=0) / np.maximum(mask.sum(axis=0), 1), 0)
@@ -54,21 +55,21 @@ def _pearson(x: NDArray[np.float64], there: NDArray[np.bool_]) -> NDArray[np.flo
     return r
 
 
-def _pearson_of_two(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+def _pearson_of_two(x: Floats, y: Floats) -> float:
     if len(x) == 0 or x.min() == x.max() or y.min() == y.max():
         return np.nan
     left, right = ((v - v.mean()) / np.ptp(v) for v in (x, y))
     return float(np.clip(left @ right / np.sqrt((left @ left) * (right @ right)), -1, 1))
 
 
-def _ratio(numerator: NDArray[np.floating], square: NDArray[np.floating]) -> NDArray[np.float64]:
+def _ratio(numerator: NDArray[np.floating], square: NDArray[np.floating]) -> Floats:
     square = np.asarray(square, float)
     out = np.full(square.shape, np.nan)
     np.divide(numerator, np.sqrt(np.maximum(square, 0)), out=out, where=square > 0)
     return np.clip(out, -1, 1)
 
 
-def _signs(x: NDArray[np.float64], rows: slice) -> NDArray[np.float32]:
+def _signs(x: Floats, rows: slice) -> Floats32:
     """sign(x_i - x_j) for i in `rows` and every j, 0 where either is missing: [rows, models, tasks]."""
     difference = x[rows, None, :] - x[None, :, :]
     return np.nan_to_num(np.sign(difference), nan=0.0).astype(np.float32)
@@ -78,7 +79,7 @@ def _rows_at_once(models: int) -> int:
     return max(1, PAIRS_AT_ONCE // max(models, 1))
 
 
-def _kendall(x: NDArray[np.float64], there: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _kendall(x: Floats, there: Bools) -> Floats:
     """tau-b: concordant minus discordant pairs, over the root of pairs untied in x times in y."""
     models, tasks = x.shape
     patterns, which = _patterns(there)
@@ -95,7 +96,7 @@ def _kendall(x: NDArray[np.float64], there: NDArray[np.bool_]) -> NDArray[np.flo
     return _ratio(score, per_pair * per_pair.T)
 
 
-def _spearman(x: NDArray[np.float64], there: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _spearman(x: Floats, there: Bools) -> Floats:
     """Pearson on ranks taken again among the models of each pair.
 
     Twice a centred average rank is the sum of sign(x_i - x_j) over the pair's models, so ranks within every
@@ -120,9 +121,7 @@ def _spearman(x: NDArray[np.float64], there: NDArray[np.bool_]) -> NDArray[np.fl
     return _ratio(product, squares * squares.T)
 
 
-def interval(
-    *, r: ArrayLike, n: ArrayLike, method: str, level: float = 0.95
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def interval(*, r: ArrayLike, n: ArrayLike, method: str, level: float = 0.95) -> tuple[Floats, Floats]:
     """Interval of a correlation through Fisher's z: two arrays shaped as `r`, NaN where undefined.
 
     Variance of z: 1 / (n - 3) for pearson (Fisher 1915), (1 + r^2 / 2) / (n - 3) for spearman (Bonett and
@@ -169,7 +168,7 @@ def correlate(*, scores: ArrayLike, method: str = "kendall", minimum: int = 4, l
     return Correlation(r=r, n=n, low=low, high=high, method=method, level=level)
 
 
-def order(*, matrix: ArrayLike) -> NDArray[np.int64]:
+def order(*, matrix: ArrayLike) -> Ints:
     """An order of the tasks that puts like beside like: a permutation int [tasks].
 
     Average linkage on the distance 1 - r, then the leaf order with the smallest sum of neighbouring

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from compute.analysis import ranking
+from compute.arrays import Floats, Ints
 from compute.types import BadInput
 
 FEWEST = 4  # other models with a score, below which a spread says nothing
@@ -17,19 +18,19 @@ FEWEST = 4  # other models with a score, below which a spread says nothing
 class Standing:
     """Where one model stands on every task among the others that have a score there. Arrays [tasks]."""
 
-    z: NDArray[np.float64]  # own score minus the others' mean, in their standard deviations; positive is better
-    percentile: NDArray[np.float64]  # share of the others that are worse, ties count half
-    place: NDArray[np.int64]  # 1 is best, among the others and itself; -1 without a score
-    others: NDArray[np.int64]  # other models with a score
+    z: Floats  # own score minus the others' mean, in their standard deviations; positive is better
+    percentile: Floats  # share of the others that are worse, ties count half
+    place: Ints  # 1 is best, among the others and itself; -1 without a score
+    others: Ints  # other models with a score
 
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbours:
     """How far every other model is from one. Arrays [models]; NaN for itself and for too few shared tasks."""
 
-    distance: NDArray[np.float64]  # root mean square difference of standardised scores
-    correlation: NDArray[np.float64]  # Pearson of the same standardised scores
-    shared: NDArray[np.int64]  # tasks that both have
+    distance: Floats  # root mean square difference of standardised scores
+    correlation: Floats  # Pearson of the same standardised scores
+    shared: Ints  # tasks that both have
 
 
 def standing(*, scores: ArrayLike, row: int, higher: ArrayLike | None = None) -> Standing:
@@ -79,7 +80,7 @@ def neighbours(*, scores: ArrayLike, row: int, higher: ArrayLike | None = None, 
     return Neighbours(distance=distance, correlation=correlation, shared=shared.astype(np.int64))
 
 
-def standardised(*, scores: ArrayLike, higher: ArrayLike | None = None) -> NDArray[np.float64]:
+def standardised(*, scores: ArrayLike, higher: ArrayLike | None = None) -> Floats:
     """Scores [models, tasks] (NaN missing) in standard deviations from each task's mean over the models that have it.
 
     Population standard deviation; positive is better. A task on which all score alike is NaN throughout.
@@ -93,7 +94,7 @@ def standardised(*, scores: ArrayLike, higher: ArrayLike | None = None) -> NDArr
     return np.divide(x - mean, sd, out=np.full(x.shape, np.nan), where=sd > 1e-12)
 
 
-def _oriented(scores: ArrayLike, *, row: int, higher: ArrayLike | None) -> NDArray[np.float64]:
+def _oriented(scores: ArrayLike, *, row: int, higher: ArrayLike | None) -> Floats:
     x = ranking.table(scores)
     if not 0 <= row < len(x):
         raise BadInput(f"The table has {len(x)} models, so there is no row {row}.")

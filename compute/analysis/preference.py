@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from compute.analysis.ties import holm
+from compute.arrays import Floats
 from compute.types import BadInput, Undefined
 
 EXACT = 8  # generators up to which every order is tried: 8! = 40,320
@@ -111,9 +112,7 @@ def permutation_p(*, x: ArrayLike, y: ArrayLike, seed: int = 0) -> float:
     return float(np.mean(np.abs(sums) >= abs(left @ right) * (1 - 1e-9)))
 
 
-def _interval(
-    ranks: NDArray[np.float64], human: NDArray[np.float64], *, draws: int, seed: int, level: float
-) -> tuple[float, float]:
+def _interval(ranks: Floats, human: Floats, *, draws: int, seed: int, level: float) -> tuple[float, float]:
     """Percentile interval of rank accuracy over generators drawn again; draws where people order no pair are left out.
 
     A generator drawn twice makes a pair of equals, which people do not order and which so does not count.
@@ -130,7 +129,7 @@ def _interval(
     return float(low), float(high)
 
 
-def _weakest(x: NDArray[np.float64], y: NDArray[np.float64], *, sign: float) -> float:
+def _weakest(x: Floats, y: Floats, *, sign: float) -> float:
     """r with one generator left out, where it speaks least for the sign of the whole; NaN below four generators."""
     from compute.metrics.agreement import correlation
 

@@ -16,6 +16,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from compute.arrays import Bools, Floats, Ints
 from compute.types import BadInput
 
 CATEGORY_MEAN = "category-mean"
@@ -36,9 +37,9 @@ class Reason(IntEnum):
 class Aggregate:
     """Means of every model, in the unit of the scores."""
 
-    category_means: NDArray[np.float64]  # [models, categories]; NaN: nothing scored, or tasks that do not mix
-    mean: NDArray[np.float64]  # [models]; NaN: unranked
-    coverage: NDArray[np.float64]  # [models], share of the tasks that count which have a score
+    category_means: Floats  # [models, categories]; NaN: nothing scored, or tasks that do not mix
+    mean: Floats  # [models]; NaN: unranked
+    coverage: Floats  # [models], share of the tasks that count which have a score
     reason: NDArray[np.int8]  # [models], a Reason
     higher_is_better: bool
 
@@ -47,21 +48,21 @@ class Aggregate:
 class Borda:
     """Borda points: how many models a model beats, task by task."""
 
-    points: NDArray[np.float64]  # [models, tasks]; NaN: no score there
-    total: NDArray[np.float64]  # [models]; NaN: no score at all
-    rank: NDArray[np.int64]  # [models], 1 is best; UNRANKED where total is NaN
+    points: Floats  # [models, tasks]; NaN: no score there
+    total: Floats  # [models]; NaN: no score at all
+    rank: Ints  # [models], 1 is best; UNRANKED where total is NaN
 
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
     """Tasks averaged together before the blocks are: a category, or the whole table."""
 
-    columns: NDArray[np.int64]
-    task_weights: NDArray[np.float64]  # of those columns, > 0
+    columns: Ints
+    task_weights: Floats  # of those columns, > 0
     share: float  # of this block in the mean; the shares of a table sum to 1
 
 
-def binomial_stderr(*, value: ArrayLike, n: ArrayLike) -> NDArray[np.float64]:
+def binomial_stderr(*, value: ArrayLike, n: ArrayLike) -> Floats:
     """Standard error sqrt(p (1 - p) / n) of a share p of n independent items.
 
     Shapes broadcast; same unit as `value`, a fraction. NaN where `value` or `n` is NaN or n < 1. Note that it
@@ -78,7 +79,7 @@ def binomial_stderr(*, value: ArrayLike, n: ArrayLike) -> NDArray[np.float64]:
     return np.sqrt(p * (1 - p) / safe)
 
 
-def table(scores: ArrayLike) -> NDArray[np.float64]:
+def table(scores: ArrayLike) -> Floats:
     """`scores` as float64 [models, tasks]; raises BadInput for another shape or an infinite score."""
     x = np.asarray(scores, dtype=np.float64)
     if x.ndim != 2:
@@ -128,7 +129,7 @@ def blocks(
     return tuple(Block(columns=columns, task_weights=task_w, share=share / total) for columns, task_w, share in found)
 
 
-def directions(*, higher: ArrayLike | None, tasks: int) -> NDArray[np.bool_]:
+def directions(*, higher: ArrayLike | None, tasks: int) -> Bools:
     """Direction of every task as bool [tasks]; None means that higher is better everywhere."""
     up = np.ones(tasks, bool) if higher is None else np.asarray(higher)
     if up.shape != (tasks,) or up.dtype != bool:
@@ -136,9 +137,7 @@ def directions(*, higher: ArrayLike | None, tasks: int) -> NDArray[np.bool_]:
     return up
 
 
-def shared_direction(
-    *, columns: NDArray[np.int64], higher: ArrayLike | None, scales: ArrayLike | None, tasks: int
-) -> bool:
+def shared_direction(*, columns: Ints, higher: ArrayLike | None, scales: ArrayLike | None, tasks: int) -> bool:
     """Whether higher is better in all of `columns`; raises BadInput where directions or scales differ.
 
     `scales` is any label [tasks] that is equal for tasks whose scores may be averaged (a unit, say).
@@ -162,7 +161,7 @@ def shared_direction(
     return bool(up.all())
 
 
-def rank(values: ArrayLike, *, higher: bool = True) -> NDArray[np.int64]:
+def rank(values: ArrayLike, *, higher: bool = True) -> Ints:
     """Competition ranks [models], best 1, ties share the smaller (1, 2, 2, 4); NaN gives UNRANKED.
 
     Values within 1e-12 of the largest magnitude count as equal, so that the order of a sum decides nothing.
@@ -179,7 +178,7 @@ def rank(values: ArrayLike, *, higher: bool = True) -> NDArray[np.int64]:
     return out
 
 
-def _block_mean(x: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _block_mean(x: Floats, weights: Floats) -> Floats:
     there = ~np.isnan(x)
     total = np.where(there, x * weights, 0.0).sum(axis=1)
     count = np.where(there, weights, 0.0).sum(axis=1)
@@ -236,7 +235,7 @@ def aggregate(
     )
 
 
-def _mixes(columns: NDArray[np.int64], *, higher: ArrayLike | None, scales: ArrayLike | None) -> bool:
+def _mixes(columns: Ints, *, higher: ArrayLike | None, scales: ArrayLike | None) -> bool:
     same_way = higher is None or len(np.unique(np.asarray(higher)[columns])) == 1
     return same_way and (scales is None or len(np.unique(np.asarray(scales)[columns])) == 1)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from compute.analysis import ranking
+from compute.arrays import Bools, Floats, Ints
 from compute.types import ORIGINS, BadInput, Undefined
 
 ALL = "all"  # origins together: one row a model, of the first origin in ORIGINS that has it
@@ -26,20 +26,20 @@ class SuiteScores:
     tasks: tuple[str, ...]
     titles: tuple[str, ...]  # [tasks]
     categories: tuple[str, ...]
-    codes: NDArray[np.int64]  # [tasks], category of each
-    higher: NDArray[np.bool_]  # [tasks]
-    values: NDArray[np.float64]  # [models, tasks]
-    printed: NDArray[np.float64]  # [models, categories], means as the source prints them
-    hours: NDArray[np.float64]  # [tasks], median of the imported runs; NaN unknown
+    codes: Ints  # [tasks], category of each
+    higher: Bools  # [tasks]
+    values: Floats  # [models, tasks]
+    printed: Floats  # [models, categories], means as the source prints them
+    hours: Floats  # [tasks], median of the imported runs; NaN unknown
 
 
 @dataclass(frozen=True, kw_only=True)
 class Whole:
     """A suite made ready for choosing from it: rows are the models that have its mean."""
 
-    rows: NDArray[np.int64]  # places in SuiteScores.models
-    scores: NDArray[np.float64]  # [rows, tasks], no NaN
-    candidates: NDArray[np.int64]  # tasks whose every figure is the source's own
+    rows: Ints  # places in SuiteScores.models
+    scores: Floats  # [rows, tasks], no NaN
+    candidates: Ints  # tasks whose every figure is the source's own
     filled: int  # cells that stand for a printed category mean
 
 
@@ -115,7 +115,7 @@ def whole(scores: SuiteScores) -> Whole:
     return Whole(rows=rows, scores=values[rows], candidates=candidates, filled=int(filled[rows].sum()))
 
 
-def join(parts: Sequence[SuiteScores]) -> tuple[tuple[str, ...], tuple[str, ...], NDArray[np.float64]]:
+def join(parts: Sequence[SuiteScores]) -> tuple[tuple[str, ...], tuple[str, ...], Floats]:
     """Models, tasks and scores [models, tasks] of several suites side by side, every task once.
 
     Lower-is-better columns are turned. Models are the same where their keys are.

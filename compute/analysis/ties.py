@@ -20,12 +20,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import erfc, ndtri
 
 from compute.analysis import bootstrap, ranking
 from compute.analysis.ranking import UNRANKED
 from compute.analysis.uncertainty import Ranking
+from compute.arrays import Bools, Floats, Ints
 from compute.types import BadInput
 
 NO_SPREAD = 1e-6  # of the scores' range; below it a spread is float32's rounding
@@ -35,19 +36,19 @@ NO_SPREAD = 1e-6  # of the scores' range; below it a spread is float32's roundin
 class TieClasses:
     """Classes of models that the draws do not set apart from their leader."""
 
-    index: NDArray[np.int64]  # [models], 0 is the best class; UNRANKED: no class
+    index: Ints  # [models], 0 is the best class; UNRANKED: no class
     letters: tuple[str, ...]  # [models], A, B, ..., Z, AA, ...; empty: no class
-    leaders: NDArray[np.int64]  # [classes], the model each class starts from
-    p_leader: NDArray[np.float64]  # [models], p against the leader of its class; NaN: leader, or no class
+    leaders: Ints  # [classes], the model each class starts from
+    p_leader: Floats  # [models], p against the leader of its class; NaN: leader, or no class
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairedDifferences:
     """a minus b, task by task and overall, in the unit of the scores."""
 
-    difference: NDArray[np.float64]  # [tasks]; NaN: one of the two has no score
-    low: NDArray[np.float64]  # [tasks]; NaN: one of the standard errors is unknown
-    high: NDArray[np.float64]
+    difference: Floats  # [tasks]; NaN: one of the two has no score
+    low: Floats  # [tasks]; NaN: one of the standard errors is unknown
+    high: Floats
     mean: float  # by the rule of aggregation, over shared tasks; NaN: none, or they do not mix
     mean_low: float
     mean_high: float
@@ -57,7 +58,7 @@ class PairedDifferences:
     reason: str  # why there is no mean, else empty
 
 
-def holm(p: ArrayLike, *, alpha: float = 0.05) -> NDArray[np.bool_]:
+def holm(p: ArrayLike, *, alpha: float = 0.05) -> Bools:
     """Which hypotheses Holm's step-down method rejects at family-wise error `alpha`: bool [n].
 
     In order of p, the k-th smallest (from 0) is rejected while it is at most alpha / (n - k). NaN is never
@@ -81,7 +82,7 @@ def letter(index: int) -> str:
     return name
 
 
-def _two_sided(difference: ArrayLike, spread: ArrayLike, *, resampled: bool) -> NDArray[np.float64]:
+def _two_sided(difference: ArrayLike, spread: ArrayLike, *, resampled: bool) -> Floats:
     """Normal p of difference / spread; without spread, 0 only where tasks were drawn and it never moved."""
     gap, sd = np.abs(np.asarray(difference, float)), np.asarray(spread, float)
     certain = np.where(gap > NO_SPREAD, 0.0, 1.0) if resampled else np.ones_like(gap)

@@ -19,27 +19,28 @@ from numpy.typing import ArrayLike, NDArray
 
 from compute.analysis import bootstrap, ranking
 from compute.analysis.ranking import UNRANKED
+from compute.arrays import Floats, Floats32, Ints
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
     """Ranks and means with intervals; UNRANKED and NaN where there is no mean, or nothing could vary."""
 
-    rank: NDArray[np.int64]  # [models], 1 is best, ties 1, 2, 2, 4
-    rank_low: NDArray[np.int64]  # [models], best rank of the interval
-    rank_high: NDArray[np.int64]  # [models], worst rank of the interval
-    mean: NDArray[np.float64]  # [models], unit of the scores
-    mean_low: NDArray[np.float64]
-    mean_high: NDArray[np.float64]
-    category_means: NDArray[np.float64]  # [models, categories]
-    coverage: NDArray[np.float64]  # [models]
+    rank: Ints  # [models], 1 is best, ties 1, 2, 2, 4
+    rank_low: Ints  # [models], best rank of the interval
+    rank_high: Ints  # [models], worst rank of the interval
+    mean: Floats  # [models], unit of the scores
+    mean_low: Floats
+    mean_high: Floats
+    category_means: Floats  # [models, categories]
+    coverage: Floats  # [models]
     reason: NDArray[np.int8]  # [models], a ranking.Reason
     higher_is_better: bool
     resampled: bool  # some category that counts has two tasks or more
     level: float
     seed: int
-    position: NDArray[np.float64]  # [models], the mean on the inner scale of `draws`
-    draws: NDArray[np.float32]  # [models, draws], on 0 to 1 for the scores' range, higher better
+    position: Floats  # [models], the mean on the inner scale of `draws`
+    draws: Floats32  # [models, draws], on 0 to 1 for the scores' range, higher better
 
 
 def rank_with_uncertainty(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import pearsonr
 
+from compute.arrays import Floats
 from compute.types import BadInput, Undefined
 
 
@@ -49,7 +50,7 @@ def rank_accuracy(*, ranks: ArrayLike, human_ranks: ArrayLike) -> float:
     return float(np.mean((1 + people[ordered] * metric[ordered]) / 2))
 
 
-def _paired(first: ArrayLike, second: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _paired(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if first.ndim != 1 or first.shape != second.shape:
         raise BadInput(f"Expected two lists of the same length, got shapes {first.shape} and {second.shape}")

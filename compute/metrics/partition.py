@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from compute.arrays import Floats
 from compute.types import BadInput, Undefined
 
 
@@ -30,7 +31,7 @@ def nmi_stderr(*, labels: ArrayLike, clusters: ArrayLike) -> float:
     return float(influence.std() / np.sqrt(len(influence)))
 
 
-def _surprises(labels: ArrayLike, clusters: ArrayLike) -> tuple[NDArray[np.float64], ...]:
+def _surprises(labels: ArrayLike, clusters: ArrayLike) -> tuple[Floats, ...]:
     """-log share of each item's pair of groups, of its label, of its cluster, all (n,); their means are entropies."""
     labels, clusters = np.asarray(labels), np.asarray(clusters)
     if labels.ndim != 1 or labels.shape != clusters.shape:

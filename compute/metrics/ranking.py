@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from compute.arrays import Floats, Ints
 
 
-def ideal_dcg(*, query: NDArray[np.int64], grade: NDArray[np.floating], queries: int, at: int) -> Floats:
+def ideal_dcg(*, query: Ints, grade: NDArray[np.floating], queries: int, at: int) -> Floats:
     """(queries,) discounted gain of the best possible first `at` places.
 
     `query`, `grade` (pairs,): which query a judged document belongs to and its grade; grades of 0 or less gain nothing.

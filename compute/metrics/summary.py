@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from compute.arrays import Floats
 from compute.metrics.partition import nmi, nmi_stderr
 from compute.types import BadInput, Undefined
 
@@ -44,7 +45,7 @@ def summarise(metric: str, items: pd.DataFrame) -> Figure:
     return function(*(items[column] for column in columns))
 
 
-def _mean(metric: str, values: NDArray[np.float64]) -> Figure:
+def _mean(metric: str, values: Floats) -> Figure:
     values = values[~np.isnan(values)]
     n = len(values)
     if n == 0:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from compute.arrays import Floats
 from compute.content.items import Column, texts
 from compute.procedures.evidence import Evidence, Procedure, Subject
 from compute.procedures.shared import preview, replies
@@ -64,7 +64,7 @@ def _asks(subject: Subject, data: Choices) -> bool:
     return subject.can("choose") and not numbers
 
 
-def _scores(subject: Subject, data: Choices, options: Mapping[str, Any]) -> NDArray[np.float64]:
+def _scores(subject: Subject, data: Choices, options: Mapping[str, Any]) -> Floats:
     """(n, k) scores, higher is better."""
     if data.reference is not None:
         return against(subject, data.reference, data.alternatives)
@@ -79,7 +79,7 @@ def _scores(subject: Subject, data: Choices, options: Mapping[str, Any]) -> NDAr
 
 def judged(
     subject: Subject, images: Column, *, question: str, quality: str = "prompt", wording: str = "paper"
-) -> NDArray[np.float64]:
+) -> Floats:
     """(n,): how much of a quality (one of QUESTIONS but `reference`) each image has, by itself; higher is more.
 
     `quality` and `wording` as the options of `run`. A metric that takes no prompt scores images as it does. Raises
@@ -101,7 +101,7 @@ def judged(
     return -np.logaddexp(0, -LOGIT_SCALE[quality] * (good - bad))
 
 
-def _prompted(subject: Subject, images: Column, prompt: str) -> NDArray[np.float64]:
+def _prompted(subject: Subject, images: Column, prompt: str) -> Floats:
     return against(subject, _repeated(prompt, len(images)), [images])[:, 0]
 
 

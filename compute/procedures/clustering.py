@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from compute.arrays import Floats, Floats32, Ints
 from compute.procedures.evidence import Evidence, Procedure, Subject
 from compute.procedures.shared import preview
 from compute.procedures.shared.similarity import Many, embed
@@ -51,7 +52,7 @@ def run(subject: Subject, data: Clusters, options: Mapping[str, Any]) -> Evidenc
     )
 
 
-def group(vectors: NDArray[np.float32], *, k: int) -> tuple[NDArray[np.int64], NDArray[np.float64], int]:
+def group(vectors: Floats32, *, k: int) -> tuple[Ints, Floats, int]:
     """Clusters (n,) in 0..k-1, distances (n, 2) to own and next centre, and iterations.
 
     scikit-learn's MiniBatchKMeans on one thread: sums over several are added in an order that changes from run to run.

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from compute.arrays import Floats
 from compute.procedures.evidence import Evidence, Procedure, Subject
 from compute.procedures.shared import preview
 from compute.procedures.shared.scoring import credit, margin, verdicts
@@ -31,7 +31,7 @@ def run(subject: Subject, data: Matches, options: Mapping[str, Any]) -> Evidence
         raise BadInput(f"A row has one image, one caption, or as many of each; here are {a} and {c}")
     # [rows, images, captions]
     scores = np.stack([against(subject, image, data.captions) for image in data.images], axis=1)
-    columns: dict[str, NDArray[np.float64]] = {}
+    columns: dict[str, Floats] = {}
     margins = []
     if c > 1:
         columns["text_accuracy"], smallest = _picks(scores)
@@ -64,13 +64,13 @@ def run(subject: Subject, data: Matches, options: Mapping[str, Any]) -> Evidence
     )
 
 
-def _picks(scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _picks(scores: Floats) -> tuple[Floats, Floats]:
     """Worth and smallest margin of a row where pick i of [rows, picks, candidates] is right at candidate i."""
     right = np.broadcast_to(np.eye(*scores.shape[1:], dtype=bool), scores.shape)
     return credit(scores, right).prod(axis=1), margin(scores, right).min(axis=1)
 
 
-def _said(scores: NDArray[np.float64]) -> list[str]:
+def _said(scores: Floats) -> list[str]:
     """In words, the caption nearest to each image (from 1), or the image nearest to the only caption."""
     best = scores.argmax(axis=2) if scores.shape[2] > 1 else scores.argmax(axis=1)
     what = "caption" if scores.shape[2] > 1 else "image"

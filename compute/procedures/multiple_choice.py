@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from compute.arrays import Bools, Floats, Ints
 from compute.procedures.evidence import Evidence, Procedure, Subject
 from compute.procedures.shared import fusion, preview
 from compute.procedures.shared.scoring import verdicts
@@ -54,7 +54,7 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
     )
 
 
-def _right(data: Retrieval, query: NDArray[np.int64], document: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _right(data: Retrieval, query: Ints, document: Ints) -> Bools:
     """Which candidates are relevant to their query."""
     asked, answer, grade = (np.asarray(side) for side in data.relevant)
     good = grade > 0
@@ -64,14 +64,14 @@ def _right(data: Retrieval, query: NDArray[np.int64], document: NDArray[np.int64
 
 def _items(
     data: Retrieval,
-    document: NDArray[np.int64],
-    starts: NDArray[np.int64],
+    document: Ints,
+    starts: Ints,
     *,
-    scores: NDArray[np.float64],
-    best: NDArray[np.bool_],
-    right: NDArray[np.bool_],
-    worth: NDArray[np.float64],
-    margin: NDArray[np.float64],
+    scores: Floats,
+    best: Bools,
+    right: Bools,
+    worth: Floats,
+    margin: Floats,
 ) -> pd.DataFrame:
     names, candidates = data.documents.names, preview.mixed(data.documents, document)
     rows = [slice(a, b) for a, b in zip(starts.tolist(), [*starts.tolist()[1:], len(document)], strict=True)]

@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from compute.arrays import Floats
 from compute.procedures.evidence import Evidence, Procedure, Subject
 from compute.procedures.shared import preview, replies
 from compute.procedures.shared.scoring import evidence
@@ -33,14 +33,14 @@ def run(subject: Subject, data: OddOneOut, options: Mapping[str, Any]) -> Eviden
     return evidence(names=data.names, right=data.odd, scores=oddness(_pairs(subject, data), k), details=details)
 
 
-def oddness(pairs: Mapping[tuple[int, int], NDArray[np.float64]], k: int) -> NDArray[np.float64]:
+def oddness(pairs: Mapping[tuple[int, int], Floats], k: int) -> Floats:
     """(n, k): the mean similarity of the others among themselves, from the similarities (n,) of every pair i < j."""
     return np.stack(
         [np.mean([values for pair, values in pairs.items() if odd not in pair], axis=0) for odd in range(k)], axis=1
     )
 
 
-def _pairs(subject: Subject, data: OddOneOut) -> dict[tuple[int, int], NDArray[np.float64]]:
+def _pairs(subject: Subject, data: OddOneOut) -> dict[tuple[int, int], Floats]:
     """How alike each two members are, (n,) a pair."""
     every = list(combinations(range(len(data.members)), 2))
     if embeds(subject, *data.members):

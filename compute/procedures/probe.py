@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from compute.arrays import Bools, Floats, Floats32, Ints
 from compute.content.items import Column
 from compute.procedures.evidence import Evidence, Procedure, Subject
 from compute.procedures.shared import logistic, preview, sampling
@@ -40,7 +41,7 @@ def drawn(data: Probe) -> Column:
     return data.train.items.take(np.unique(np.concatenate(_draw(data))))
 
 
-def _draw(data: Probe) -> Sequence[NDArray[np.int64]]:
+def _draw(data: Probe) -> Sequence[Ints]:
     rule = sampling.one_label if data.train.labels.ndim == 1 else sampling.many_labels
     return rule(data.train.labels, samples_per_label=data.samples_per_label, draws=data.draws)
 
@@ -88,7 +89,7 @@ def _one_label(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evi
     )
 
 
-def _known(data: Probe) -> NDArray[np.int64]:
+def _known(data: Probe) -> Ints:
     """For each class of the test items its place among those of the training items, -1 for none."""
     if data.test.classes == data.train.classes:
         return np.arange(len(data.test.classes))
@@ -101,7 +102,7 @@ def _known(data: Probe) -> NDArray[np.int64]:
     return np.array([place.get(name, -1) for name in data.test.classes])
 
 
-def _margin(scores: NDArray[np.float32], right: NDArray[np.int64]) -> NDArray[np.float64]:
+def _margin(scores: Floats32, right: Ints) -> Floats:
     """Right class's score less the best other's, (n,) from (n, k); NaN where the right one is not among them."""
     at = np.arange(len(scores))
     others = scores.copy()
@@ -154,14 +155,14 @@ def _many_labels(subject: Subject, data: Probe, options: Mapping[str, Any]) -> E
 
 
 def _regressions(
-    vectors: NDArray[np.float32],
-    labels: NDArray[np.bool_],
-    test: NDArray[np.float32],
+    vectors: Floats32,
+    labels: Bools,
+    test: Floats32,
     *,
     classes: NDArray[np.str_],
     iterations: int,
     fitted: dict[str, Any],
-) -> NDArray[np.float32]:
+) -> Floats32:
     """Log-odds (n, labels): one regression a label, all on the same items."""
     one_sided = np.flatnonzero(labels.all(axis=0) | ~labels.any(axis=0))
     if len(one_sided):
@@ -178,7 +179,7 @@ def _regressions(
     return np.concatenate([scores[..., 1] for _, scores in logistic.decide(found, test)])
 
 
-def ranking_precision(truth: NDArray[np.bool_], scores: NDArray[Any]) -> NDArray[np.float64]:
+def ranking_precision(truth: Bools, scores: NDArray[Any]) -> Floats:
     """LRAP of each item, (n,) from (n, labels): the share of true labels among those scored as high as a true one.
 
     Averaged over the item's true labels; 1 for an item with no label or with all (as scikit-learn defines it).
@@ -196,13 +197,13 @@ def ranking_precision(truth: NDArray[np.bool_], scores: NDArray[Any]) -> NDArray
     return out
 
 
-def _joined(table: NDArray[np.bool_], names: NDArray[np.object_]) -> NDArray[np.object_]:
+def _joined(table: Bools, names: NDArray[np.object_]) -> NDArray[np.object_]:
     """The names of each row's labels, with commas; rows with the same labels are written once."""
     rows, again = np.unique(table, axis=0, return_inverse=True)
     return np.array([", ".join(names[row]) for row in rows], dtype=object)[again.reshape(-1)]
 
 
-def _vectors(subject: Subject, column: Column) -> NDArray[np.float32]:
+def _vectors(subject: Subject, column: Column) -> Floats32:
     found = embed(subject, column)
     if isinstance(found, Many):
         raise CannotDo(f"{subject.row.key} gives many vectors an item: a probe needs one")
@@ -218,7 +219,7 @@ def _device(wanted: str) -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def _settings(metric: str, figures: NDArray[np.float64], data: Probe, *, train_items: int) -> dict[str, Any]:
+def _settings(metric: str, figures: Floats, data: Probe, *, train_items: int) -> dict[str, Any]:
     return {
         "draws": data.draws,
         "samples_per_label": data.samples_per_label,
@@ -234,9 +235,9 @@ def _evidence(
     *,
     expected: NDArray[np.object_],
     answer: NDArray[np.object_],
-    hits: NDArray[np.bool_],
-    value: NDArray[np.float64],
-    figure: dict[str, NDArray[np.float64]],
+    hits: Bools,
+    value: Floats,
+    figure: dict[str, Floats],
     settings: dict[str, Any],
 ) -> Evidence:
     return Evidence(

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from compute.arrays import Floats, Floats32, Ints
 from compute.metrics import ranking
 from compute.procedures.evidence import Evidence, Procedure, Subject
 from compute.procedures.shared import fusion, preview, top_k
@@ -66,7 +67,7 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
     return Evidence(items=_items(data, truth, joined), settings=settings)
 
 
-def precedence(names: tuple[str, ...]) -> NDArray[np.int64]:
+def precedence(names: tuple[str, ...]) -> Ints:
     """(documents,) place of each among equal scores: the greatest name first, by its bytes."""
     order = sorted(range(len(names)), key=names.__getitem__, reverse=True)
     out = np.empty(len(names), dtype=np.int64)
@@ -79,9 +80,9 @@ class Truth:
     """Which documents are relevant to which query: pairs of a grade above 0, sorted by query and document."""
 
     documents: int  # those that the data lack but name as right included: they stand after all others
-    keys: NDArray[np.int64]  # (pairs,) query * documents + document
-    grade: NDArray[np.float64]
-    starts: NDArray[np.int64]  # (queries + 1,) where a query's pairs begin
+    keys: Ints  # (pairs,) query * documents + document
+    grade: Floats
+    starts: Ints  # (queries + 1,) where a query's pairs begin
 
     @classmethod
     def of(cls, data: Retrieval) -> Truth:
@@ -110,11 +111,11 @@ class Truth:
         return cls(documents=documents, keys=keys, grade=grade, starts=starts)
 
     @property
-    def relevant(self) -> NDArray[np.int64]:
+    def relevant(self) -> Ints:
         """(queries,) how many relevant documents each has."""
         return np.diff(self.starts)
 
-    def gains(self, found: NDArray[np.int64], rows: slice) -> NDArray[np.float32]:
+    def gains(self, found: Ints, rows: slice) -> Floats32:
         """The grades of found documents [queries of `rows`, depth]; 0 for others and for -1."""
         part = slice(self.starts[rows.start], self.starts[rows.stop])
         keys, grade = self.keys[part], self.grade[part].astype(np.float32)
@@ -124,7 +125,7 @@ class Truth:
         at = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
         return np.where((keys[at] == sought) & (found >= 0), grade[at], np.float32(0))
 
-    def ideal(self, rows: slice, *, at: int) -> NDArray[np.float64]:
+    def ideal(self, rows: slice, *, at: int) -> Floats:
         """(queries,) the best possible discounted gain of the first `at` places."""
         part = slice(self.starts[rows.start], self.starts[rows.stop])
         return ranking.ideal_dcg(
@@ -135,9 +136,7 @@ class Truth:
         )
 
 
-def figures(
-    gains: NDArray[np.float32], *, truth: Truth, rows: slice, trapezoid: bool
-) -> dict[str, NDArray[np.float64]]:
+def figures(gains: Floats32, *, truth: Truth, rows: slice, trapezoid: bool) -> dict[str, Floats]:
     """Every metric of some queries, under its key."""
     relevant = truth.relevant[rows]
     area = ranking.trapezoid_average_precision if trapezoid else ranking.average_precision
@@ -150,7 +149,7 @@ def figures(
     }
 
 
-def _margins(gains: NDArray[np.float32], scores: NDArray[np.float32]) -> NDArray[np.float64]:
+def _margins(gains: Floats32, scores: Floats32) -> Floats:
     """Score of the first relevant hit less that of the first other; the last kept score stands for one not found."""
     if not gains.shape[1]:
         return np.full(len(gains), np.nan)

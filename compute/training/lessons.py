@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from random import Random
 
 import numpy as np
-from numpy.typing import NDArray
 
+from compute.arrays import Bools, Floats32, Ints
 from compute.tasks.drawing import compose, distortions
 from compute.tasks.drawing.captions import PLACES, Caption, caption, counted, located, quality, quality_facts, related
 from compute.tasks.drawing.lexicon import (
@@ -64,13 +64,13 @@ class Lesson:
 
     images: Pixels  # (n, 64, 64, 3)
     texts: tuple[str, ...]  # (n * TEXTS,)
-    true: NDArray[np.bool_]  # (n, n * TEXTS): whether the text holds for the image
-    asked: NDArray[np.int64]  # (q,) images with a question of their own
+    true: Bools  # (n, n * TEXTS): whether the text holds for the image
+    asked: Ints  # (q,) images with a question of their own
     answers: tuple[str, ...]  # (q * ANSWERS,) texts that differ in one word or number; a question's first one is true
     families: int  # the first 3 * families images are (reference, nearer, farther)
-    named: NDArray[np.float32]  # (n, len(NAMED)) of 0 and 1
-    patches: NDArray[np.int64]  # (n, patches, len(PATCH_HEADS)), row by row; 0 for nothing
-    qualities: NDArray[np.float32]  # (n, len(QUALITIES)), higher is more; NaN where none is known
+    named: Floats32  # (n, len(NAMED)) of 0 and 1
+    patches: Ints  # (n, patches, len(PATCH_HEADS)), row by row; 0 for nothing
+    qualities: Floats32  # (n, len(QUALITIES)), higher is more; NaN where none is known
 
 
 def lesson(*, seed: int, step: int, images: int, part: str = "train") -> Lesson:
@@ -142,7 +142,7 @@ def _damage(one: Shown) -> frozenset[str]:
     return quality_facts(kind=one.kind if one.strength else "", strength=one.strength)
 
 
-def _questions(shown: list[Shown], rng: Random) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+def _questions(shown: list[Shown], rng: Random) -> tuple[Ints, tuple[str, ...]]:
     """Images with things, and four statements each, alike but for the relation, the place or the number."""
     asked, answers = [], []
     for at in rng.sample(range(len(shown)), len(shown)):
@@ -186,7 +186,7 @@ def _ninths(one: Shown) -> frozenset[str]:
     return frozenset(found)
 
 
-def _patches(one: Shown) -> NDArray[np.int64]:
+def _patches(one: Shown) -> Ints:
     """Colour, shape and word of each patch whose middle lies on a thing, or in a word's cell."""
     side = SIDE // PATCH
     grid = np.zeros((side, side, len(PATCH_HEADS)), np.int64)
@@ -225,7 +225,7 @@ def _false(scene: Scene, true: frozenset[str], rng: Random, state: object) -> Ca
     return Caption(text="nothing", facts=frozenset({"nothing"}))
 
 
-def _holds(known: list[frozenset[str]], captions: list[Caption]) -> NDArray[np.bool_]:
+def _holds(known: list[frozenset[str]], captions: list[Caption]) -> Bools:
     """(images, texts): whether an image has all the facts that a text states."""
     number = {fact: place for place, fact in enumerate(sorted(frozenset().union(*(text.facts for text in captions))))}
     stated = np.zeros((len(captions), len(number)), np.float32)
@@ -237,7 +237,7 @@ def _holds(known: list[frozenset[str]], captions: list[Caption]) -> NDArray[np.b
     return there @ stated.T >= stated.sum(axis=1) - 0.5
 
 
-def _qualities(shown: list[Shown], pixels: Pixels) -> NDArray[np.float32]:
+def _qualities(shown: list[Shown], pixels: Pixels) -> Floats32:
     damage = np.array([-one.strength if one.kind in DAMAGES else 0 for one in shown], np.float32)
     unclear = np.array([one.strength > 0 and one.kind in ("noise", "blocks", "fade") for one in shown])
     return np.stack(

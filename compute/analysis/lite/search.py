@@ -6,35 +6,36 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from compute.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
     """A table to choose tasks from, and the means to agree with."""
 
-    x: NDArray[np.float64]  # [models, tasks], NaN missing
-    target: NDArray[np.float64]  # [models], mean over the whole suite
-    codes: NDArray[np.int64]  # [tasks], category
-    weights: NDArray[np.float64]  # [categories]
+    x: Floats  # [models, tasks], NaN missing
+    target: Floats  # [models], mean over the whole suite
+    codes: Ints  # [tasks], category
+    weights: Floats  # [categories]
     by_category: bool  # mean of category means; else mean of tasks
-    cost: NDArray[np.float64]  # [tasks]
+    cost: Floats  # [tasks]
     keep_categories: bool  # one task of every category of the pool before any second one
 
     def run(
         self,
         *,
-        pool: NDArray[np.int64],
+        pool: Ints,
         size: int,
         budget: float,
         per_hour: bool,
         progress: Callable[[int, int], None] | None,
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    ) -> tuple[Ints, Floats]:
         """Add tasks of `pool` greedily: the path [steps], and Spearman and Pearson [steps, 2]."""
         sums = _Sums(search=self)
         open_categories = set(self.codes[pool].tolist()) if self.keep_categories else set()
         path: list[int] = []
-        reached: list[NDArray[np.float64]] = []
+        reached: list[Floats] = []
         left, spent, now = np.sort(pool), 0.0, 0.0
         while len(path) < size:
             there = left[np.isin(self.codes[left], list(open_categories))] if open_categories else left
@@ -74,7 +75,7 @@ class _Sums:
         self.total[:, self.codes[task]] += self.x[:, task]
         self.count[:, self.codes[task]] += self.there[:, task]
 
-    def with_each(self, tasks: NDArray[np.int64]) -> NDArray[np.float64]:
+    def with_each(self, tasks: Ints) -> Floats:
         """Mean of every model with each of `tasks` added: [models, tasks]; over the categories it has."""
         codes, x, there, w = self.codes[tasks], self.x[:, tasks], self.there[:, tasks], self.weights
         if not self.by_category:
@@ -88,7 +89,7 @@ class _Sums:
         return _ratio(top, (has @ w)[:, None] + w[codes] * ((count > 0) * 1.0 - has[:, codes]))
 
 
-def agreement(columns: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:
+def agreement(columns: Floats, target: Floats) -> Floats:
     """Spearman and Pearson of each column [models, candidates] with `target` [models]: [2, candidates].
 
     Over the models that have a value, times their share of all models, so that leaving models without a mean
@@ -109,11 +110,11 @@ def agreement(columns: NDArray[np.float64], target: NDArray[np.float64]) -> NDAr
     return out
 
 
-def _linear(columns: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:
+def _linear(columns: Floats, target: Floats) -> Floats:
     c, t = columns - columns.mean(axis=0), target - target.mean()
     size = np.sqrt((c * c).sum(axis=0) * (t @ t))
     return np.divide(t @ c, size, out=np.zeros(c.shape[1]), where=size > 1e-15)
 
 
-def _ratio(top: NDArray[np.float64], bottom: NDArray[np.float64]) -> NDArray[np.float64]:
+def _ratio(top: Floats, bottom: Floats) -> Floats:
     return np.divide(top, bottom, out=np.full(np.shape(top), np.nan), where=bottom > 1e-12)

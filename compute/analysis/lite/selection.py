@@ -13,11 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from compute.analysis import correlation as correlations
 from compute.analysis import ranking
 from compute.analysis.lite import search as agreement
+from compute.arrays import Floats, Ints
 from compute.types import BadInput, Undefined
 
 THRESHOLDS = (0.5, 0.45)  # MIEB section 6.3
@@ -27,20 +28,20 @@ THRESHOLDS = (0.5, 0.45)  # MIEB section 6.3
 class Redundancy:
     """Tasks kept and dropped, the dropped in the order they went."""
 
-    kept: NDArray[np.int64]
-    dropped: NDArray[np.int64]
-    mean_correlation: NDArray[np.float64]  # [dropped], with the tasks that remained when it went
-    threshold: NDArray[np.float64]  # [dropped], the one it exceeded
+    kept: Ints
+    dropped: Ints
+    mean_correlation: Floats  # [dropped], with the tasks that remained when it went
+    threshold: Floats  # [dropped], the one it exceeded
 
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
     """A chosen subset. `path` tells the order of choice and what each step reached."""
 
-    chosen: NDArray[np.int64]  # sorted
-    path: NDArray[np.int64]  # as chosen
-    agreement: NDArray[np.float64]  # [chosen], Spearman with the whole suite after each step
-    dropped: NDArray[np.int64]  # as redundant
+    chosen: Ints  # sorted
+    path: Ints  # as chosen
+    agreement: Floats  # [chosen], Spearman with the whole suite after each step
+    dropped: Ints  # as redundant
     hours: float  # of the subset; NaN where hours are not given
 
 
@@ -53,8 +54,8 @@ class Fidelity:
     n_models: int
     largest_rank_change: int
     largest_change_model: int  # the first model with that change
-    rank_full: NDArray[np.int64]  # [models], among those ranked by both; UNRANKED for others
-    rank_lite: NDArray[np.int64]
+    rank_full: Ints  # [models], among those ranked by both; UNRANKED for others
+    rank_lite: Ints
     runs_full: int  # scores in the table
     runs_lite: int
     runs_saved: int
@@ -65,7 +66,7 @@ def drop_redundant(
     *,
     correlation: ArrayLike,
     thresholds: tuple[float, ...] = THRESHOLDS,
-    protect: Callable[[NDArray[np.int64], int], bool] | None = None,
+    protect: Callable[[Ints, int], bool] | None = None,
 ) -> Redundancy:
     """Drop, one at a time, the task with the highest mean correlation with the rest, while above a threshold.
 
@@ -143,7 +144,7 @@ def select(
     allowed = np.setdiff1d(np.flatnonzero(w[codes] > 0), np.asarray(exclude, int))
     cost = _hours(hours, tasks=tasks, needed=allowed if hours_budget is not None else allowed[:0])
 
-    def last_of_category(kept: NDArray[np.int64], task: int) -> bool:
+    def last_of_category(kept: Ints, task: int) -> bool:
         return keep_categories and int((codes[allowed[kept]] == codes[allowed[task]]).sum()) == 1
 
     r = correlations.correlate(scores=x[:, allowed], method=method).r
@@ -183,10 +184,10 @@ def select(
 def _within(
     search: agreement.Search,
     *,
-    pool: NDArray[np.int64],
+    pool: Ints,
     budget: float,
     progress: Callable[[int, int], None] | None,
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+) -> tuple[Ints, Floats]:
     cheapest = [search.cost[pool[search.codes[pool] == c]].min() for c in np.unique(search.codes[pool])]
     least = sum(cheapest) if search.keep_categories else min(cheapest)
     if least > budget:
@@ -202,7 +203,7 @@ def _within(
     return winner[1], winner[2]
 
 
-def _hours(hours: ArrayLike | None, *, tasks: int, needed: ArrayLike = ()) -> NDArray[np.float64]:
+def _hours(hours: ArrayLike | None, *, tasks: int, needed: ArrayLike = ()) -> Floats:
     cost = np.full(tasks, np.nan) if hours is None else np.asarray(hours, float)
     if cost.shape != (tasks,) or (cost < 0).any():
         raise BadInput(f"hours must be {tasks} numbers >= 0, one a task, got shape {cost.shape}.")

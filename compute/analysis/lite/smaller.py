@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from compute.analysis import correlation, ranking
 from compute.analysis.lite import selection as lite
 from compute.analysis.suite import SuiteScores, Whole, whole
+from compute.arrays import Floats, Ints
 from compute.types import BadInput
 
 
@@ -48,9 +48,7 @@ def choose(
     )
 
 
-def _ready(
-    scores: SuiteScores, *, hours: float | None, exclude: tuple[str, ...]
-) -> tuple[Whole, NDArray[np.int64], NDArray[np.float64]]:
+def _ready(scores: SuiteScores, *, hours: float | None, exclude: tuple[str, ...]) -> tuple[Whole, Ints, Floats]:
     """The whole suite, the tasks never to choose, and what each task costs."""
     unknown = sorted(set(exclude) - set(scores.tasks))
     if unknown:

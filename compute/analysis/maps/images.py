@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from compute.arrays import Floats, Floats32, Ints
 from compute.types import BadInput, Undefined
 
 FEWEST = 5  # items; a map of fewer has no neighbourhoods
@@ -22,12 +23,12 @@ TRUST_NEIGHBORS = 15
 class ItemMap:
     """Where each item lies, and what it takes to make the map again."""
 
-    xy: NDArray[np.float64]  # [items, 2], no unit
+    xy: Floats  # [items, 2], no unit
     trustworthiness: float  # in [0, 1], over the nearest `trust_neighbors`, by cosine
     settings: Mapping[str, str | int | float]
 
 
-def chosen(count: int, *, most: int, seed: int) -> NDArray[np.int64]:
+def chosen(count: int, *, most: int, seed: int) -> Ints:
     """Which of `count` items are on a map of at most `most`: all of them, or as many drawn by lot, in rising order."""
     if count <= most:
         return np.arange(count)
@@ -78,7 +79,7 @@ def place(*, vectors: ArrayLike, seed: int = 0, n_neighbors: int = 15, min_dist:
     )
 
 
-def _turned(xy: NDArray[np.float64]) -> NDArray[np.float64]:
+def _turned(xy: Floats) -> Floats:
     """The same map [items, 2] about its centre, its longest extent lying across: pages are wider than high."""
     centred = xy - xy.mean(axis=0)
     _, _, axes = np.linalg.svd(centred, full_matrices=False)
@@ -86,7 +87,7 @@ def _turned(xy: NDArray[np.float64]) -> NDArray[np.float64]:
     return turned * np.where(turned[np.abs(turned).argmax(axis=0), [0, 1]] < 0, -1, 1)
 
 
-def _start(unit: NDArray[np.float64]) -> NDArray[np.float32]:
+def _start(unit: Floats) -> Floats32:
     """The first two principal components [items, 2], each axis from 0 to 10; signs are fixed, so no lot is drawn."""
     centred = unit - unit.mean(axis=0)
     left, spread, _ = np.linalg.svd(centred, full_matrices=False)

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from compute.arrays import Floats, Ints
 from compute.types import BadInput
 
 MOST = 16  # rows and columns of a map: what can be told apart on a screen, and 65,536 pairs of patches
@@ -21,11 +22,11 @@ MOST = 16  # rows and columns of a map: what can be told apart on a screen, and 
 class Matches:
     """For each patch of the first image the one of the second that is most like it."""
 
-    cosines: NDArray[np.float64]  # [first], in [-1, 1]
-    places: NDArray[np.int64]  # [first], patches of the second, row by row; the first of equals
+    cosines: Floats  # [first], in [-1, 1]
+    places: Ints  # [first], patches of the second, row by row; the first of equals
 
 
-def similarities(*, first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
+def similarities(*, first: ArrayLike, second: ArrayLike) -> Floats:
     """Cosines [rows * columns, rows2 * columns2] of all patches of two grids [rows, columns, d], row by row.
 
     0 for a token of length 0, which points nowhere. Raises BadInput for grids that are none or of unlike d.
@@ -36,7 +37,7 @@ def similarities(*, first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
     return np.clip(one.reshape(-1, one.shape[2]) @ other.reshape(-1, other.shape[2]).T, -1, 1)
 
 
-def reduced(*, grid: ArrayLike, most: int = MOST) -> NDArray[np.float64]:
+def reduced(*, grid: ArrayLike, most: int = MOST) -> Floats:
     """A grid [rows, columns, d] of at most `most` x `most`: means of the tokens of length 1 that lie under a new patch.
 
     New patches are of one size, so one that lies under two of them counts in both by its parts. Tokens come out with
@@ -59,7 +60,7 @@ def best(*, similarities: ArrayLike) -> Matches:
     return Matches(cosines=values[np.arange(len(values)), places], places=places)
 
 
-def contrast(*, similarities: ArrayLike) -> NDArray[np.float64]:
+def contrast(*, similarities: ArrayLike) -> Floats:
     """Ranks in place of cosines, of the same shape, from 0 (the lowest of all that is given) to 1 (the highest).
 
     Of all pairs of patches of two images, 0.9 reads: more alike than nine pairs in ten of these two images. Equals
@@ -76,14 +77,14 @@ def contrast(*, similarities: ArrayLike) -> NDArray[np.float64]:
     return (below + upto - 1) / (2 * (values.size - 1))
 
 
-def _table(similarities: ArrayLike) -> NDArray[np.float64]:
+def _table(similarities: ArrayLike) -> Floats:
     values = np.asarray(similarities, dtype=np.float64)
     if values.ndim != 2 or not values.size or not np.isfinite(values).all():
         raise BadInput("Matches are looked for in cosines [first, second] that are all finite, of at least one patch")
     return values
 
 
-def _unit(grid: ArrayLike) -> NDArray[np.float64]:
+def _unit(grid: ArrayLike) -> Floats:
     """The grid with tokens of length 1; those of length 0 stay."""
     values = np.asarray(grid, dtype=np.float64)
     if values.ndim != 3 or not values.size or not np.isfinite(values).all():
@@ -92,7 +93,7 @@ def _unit(grid: ArrayLike) -> NDArray[np.float64]:
     return values / np.where(lengths > 0, lengths, 1)
 
 
-def _shares(count: int, most: int) -> NDArray[np.float64]:
+def _shares(count: int, most: int) -> Floats:
     """[new, count]: the share that each of `count` equal parts of a side has in each of min(count, most) new ones."""
     new = min(count, most)
     edges = np.arange(new + 1) * count / new

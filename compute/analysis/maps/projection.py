@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from compute.analysis import ranking
+from compute.arrays import Bools, Floats, Floats32, Ints
 from compute.types import BadInput, Undefined
 
 OUTLIER = -1  # HDBSCAN's label of points in no cluster; also of rows that could not be placed
@@ -25,14 +26,14 @@ FEWEST = 5  # points; a map of fewer has no neighbourhoods
 class Projection:
     """A map and what it takes to make it again."""
 
-    xy: NDArray[np.float64]  # [rows, 2], no unit; NaN: not placed
-    labels: NDArray[np.int64]  # [rows], cluster or OUTLIER
-    placed: NDArray[np.bool_]  # [rows]; False: no defined distance to some of the others
+    xy: Floats  # [rows, 2], no unit; NaN: not placed
+    labels: Ints  # [rows], cluster or OUTLIER
+    placed: Bools  # [rows]; False: no defined distance to some of the others
     trustworthiness: float  # in [0, 1], over the nearest `trust_neighbors`
     settings: Mapping[str, str | int | float]
 
 
-def nan_distances(*, rows: ArrayLike) -> NDArray[np.float64]:
+def nan_distances(*, rows: ArrayLike) -> Floats:
     """Euclidean distances [n, n] between rows [n, columns] over the columns both have, scaled up to all.
 
     The squared distance over the shared columns is multiplied by columns / shared columns. NaN where none is
@@ -49,7 +50,7 @@ def nan_distances(*, rows: ArrayLike) -> NDArray[np.float64]:
     return out
 
 
-def _placeable(distances: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _placeable(distances: Floats) -> Bools:
     """Rows whose distances to one another are all defined: the row with the most gaps goes first."""
     kept = ~np.isnan(np.diagonal(distances))
     while True:
@@ -59,7 +60,7 @@ def _placeable(distances: NDArray[np.float64]) -> NDArray[np.bool_]:
         kept[int(gaps.sum(axis=1).argmax())] = False
 
 
-def _start(distances: NDArray[np.float64]) -> NDArray[np.float32]:
+def _start(distances: Floats) -> Floats32:
     """Classical scaling to [rows, 2], each axis from 0 to 10: a start that needs no random eigenvector."""
     squared = distances**2
     centred = -(squared - squared.mean(axis=0) - squared.mean(axis=1)[:, None] + squared.mean()) / 2
@@ -71,7 +72,7 @@ def _start(distances: NDArray[np.float64]) -> NDArray[np.float32]:
 
 
 def _project(
-    distances: NDArray[np.float64],
+    distances: Floats,
     *,
     seed: int,
     n_neighbors: int,

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from compute.arrays import Floats, Floats32
 from compute.models.adapter import Hardware
 from compute.models.options import chosen
 from compute.types import BadInput, CannotDo, Model
@@ -25,7 +25,7 @@ WINDOW, SIGMA, K1, K2 = 11, 1.5, 0.01, 0.03  # Wang et al. 2004, section III.C
 SCALES = np.array([0.0448, 0.2856, 0.3001, 0.2363, 0.1333])  # Wang et al. 2003, section 3.2; the finest first
 CHUNK = 2_000_000  # pixels of one side worked on at once
 
-Pairs = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+Pairs = Callable[[Floats, Floats], Floats]
 
 
 @dataclass(kw_only=True)
@@ -35,7 +35,7 @@ class PairMetric:
     settings: dict[str, Any]
     score: Pairs  # two stacks (n, h, w, 3) of 0..255 -> (n,)
 
-    def compare(self, first: Sequence[Image.Image] | None, second: Sequence[Image.Image]) -> NDArray[np.float64]:
+    def compare(self, first: Sequence[Image.Image] | None, second: Sequence[Image.Image]) -> Floats:
         """(n,) float64, higher is nearer. Raises CannotDo without a first image."""
         if first is None:
             raise CannotDo(f"{self.settings['metric']} compares two images; it cannot score one alone")
@@ -45,9 +45,7 @@ class PairMetric:
         return scores
 
 
-def stacks(
-    first: Sequence[Image.Image], second: Sequence[Image.Image]
-) -> Iterator[tuple[list[int], NDArray[np.float64], NDArray[np.float64]]]:
+def stacks(first: Sequence[Image.Image], second: Sequence[Image.Image]) -> Iterator[tuple[list[int], Floats, Floats]]:
     """The pairs in stacks of one size: their rows and two arrays (n, h, w, 3), 0..255.
 
     A second image of another size is resized to the first's (bicubic, antialiased).
@@ -68,7 +66,7 @@ def stacks(
             )
 
 
-def _pixels(image: Image.Image) -> NDArray[np.float64]:
+def _pixels(image: Image.Image) -> Floats:
     return np.asarray(image.convert("RGB"), dtype=np.float64)
 
 
@@ -78,14 +76,14 @@ def _resized(image: Image.Image, size: tuple[int, int]) -> Image.Image:
     return image if image.size == size else image.convert("RGB").resize(size, Image.Resampling.BICUBIC)
 
 
-def psnr(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+def psnr(first: Floats, second: Floats) -> Floats:
     """Peak signal to noise ratio over all three channels, in dB; (n,). Identical images: IDENTICAL_DB."""
     error = np.square(first - second).mean(axis=(1, 2, 3))
     with np.errstate(divide="ignore"):
         return np.minimum(10 * np.log10(PEAK**2 / error), IDENTICAL_DB)
 
 
-def ssim(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+def ssim(first: Floats, second: Floats) -> Floats:
     """Structural similarity of the luma, the mean over every place where the whole window fits (Wang et al. 2004).
 
     Raises BadInput where a side is shorter than the window.
@@ -93,7 +91,7 @@ def ssim(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.
     return _similarity(first @ LUMA, second @ LUMA)[0]
 
 
-def ms_ssim(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+def ms_ssim(first: Floats, second: Floats) -> Floats:
     """Multi-scale structural similarity of the luma (Wang et al. 2003, equation 7).
 
     Contrast and structure at every scale, luminance at the coarsest; between scales the mean of 2 x 2 pixels (an odd
@@ -111,7 +109,7 @@ def ms_ssim(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[
     return product
 
 
-def scale_weights(side: int) -> NDArray[np.float64]:
+def scale_weights(side: int) -> Floats:
     """The exponents of the scales that images with this shorter side have room for; they sum to those of all five."""
     fit = 1
     while fit < len(SCALES) and side >> fit >= WINDOW:
@@ -119,15 +117,13 @@ def scale_weights(side: int) -> NDArray[np.float64]:
     return SCALES[:fit] * (SCALES.sum() / SCALES[:fit].sum())
 
 
-def _halved(images: NDArray[np.float64]) -> NDArray[np.float64]:
+def _halved(images: Floats) -> Floats:
     n, height, width = images.shape
     even = images[:, : height // 2 * 2, : width // 2 * 2]
     return even.reshape(n, height // 2, 2, width // 2, 2).mean(axis=(2, 4))
 
 
-def _similarity(
-    first: NDArray[np.float64], second: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _similarity(first: Floats, second: Floats) -> tuple[Floats, Floats]:
     """Mean SSIM and mean contrast-and-structure term of two stacks (n, h, w); each (n,)."""
     if min(first.shape[1:]) < WINDOW:
         raise BadInput(
@@ -143,7 +139,7 @@ def _similarity(
     return whole.mean(axis=(1, 2)), structure.mean(axis=(1, 2))
 
 
-def _weighted(images: NDArray[np.float64]) -> NDArray[np.float64]:
+def _weighted(images: Floats) -> Floats:
     """The Gaussian mean around every pixel where the whole window fits."""
     from scipy.ndimage import correlate1d
 
@@ -159,21 +155,21 @@ class PixelEncoder:
     """An encoder whose vector is computed from the pixels alone."""
 
     settings: dict[str, Any]
-    vector: Callable[[Image.Image], NDArray[np.float32]]
+    vector: Callable[[Image.Image], Floats32]
     multi_vector: bool = False
 
-    def prepare(self, modality: str, item: Image.Image) -> NDArray[np.float32]:
+    def prepare(self, modality: str, item: Image.Image) -> Floats32:
         """The image's vector: all the work is done here. Raises CannotDo for texts and pairs."""
         if modality != "image":
             raise CannotDo(f"{self.settings['metric']} describes images only; it has nothing to say of a {modality}")
         return self.vector(item)
 
-    def embed(self, modality: str, prepared: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    def embed(self, modality: str, prepared: Sequence[Floats32]) -> Floats32:
         """(n, d) float32."""
         return np.stack(prepared)
 
 
-def colour_histogram(image: Image.Image, *, bins: int) -> NDArray[np.float32]:
+def colour_histogram(image: Image.Image, *, bins: int) -> Floats32:
     """Square roots of the shares of pixels in `bins`^3 boxes of RGB: a unit vector of bins^3 values.
 
     The cosine of two is the Bhattacharyya coefficient of their colour distributions.
@@ -183,7 +179,7 @@ def colour_histogram(image: Image.Image, *, bins: int) -> NDArray[np.float32]:
     return np.sqrt(counts / counts.sum()).astype(np.float32)
 
 
-def perceptual_hash(image: Image.Image, *, size: int) -> NDArray[np.float32]:
+def perceptual_hash(image: Image.Image, *, size: int) -> Floats32:
     """Signs (+1, -1) of the size x size lowest cosine coefficients about their median: (size^2,).
 
     The image is reduced to 4 size x 4 size grey levels. The cosine of two hashes of n bits is 1 - 2 hamming / n.

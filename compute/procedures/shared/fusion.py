@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from compute.arrays import Bools, Ints
 from compute.content.items import Column, paired
 from compute.procedures.evidence import Subject
 from compute.procedures.shared import similarity
@@ -47,11 +48,9 @@ def embed(subject: Subject, mixed: Mixed, *, how: str) -> Embeddings:
     return fused
 
 
-def _joint(
-    subject: Subject, mixed: Mixed, image: NDArray[np.int64], text: NDArray[np.int64], both: NDArray[np.bool_]
-) -> Embeddings:
+def _joint(subject: Subject, mixed: Mixed, image: Ints, text: Ints, both: Bools) -> Embeddings:
     """Items with both embedded as pairs, the others by what they have."""
-    parts: list[tuple[NDArray[np.int64], Column]] = [
+    parts: list[tuple[Ints, Column]] = [
         (np.flatnonzero(both), paired(mixed.image.take(image[both]), mixed.text.take(text[both])))
     ]
     for at, column in ((image, mixed.image), (text, mixed.text)):
@@ -74,7 +73,7 @@ def _joint(
     return np.concatenate(found)[order]
 
 
-def _positions(column: Column | None, at: NDArray[np.integer] | None, mixed: Mixed) -> NDArray[np.int64]:
+def _positions(column: Column | None, at: NDArray[np.integer] | None, mixed: Mixed) -> Ints:
     if column is None:
         return np.full(len(mixed), -1, dtype=np.int64)
     if at is None or len(at) != len(mixed):
@@ -86,7 +85,7 @@ def _positions(column: Column | None, at: NDArray[np.integer] | None, mixed: Mix
     return np.asarray(at, dtype=np.int64)
 
 
-def rows(found: Embeddings, at: NDArray[np.int64]) -> Embeddings:
+def rows(found: Embeddings, at: Ints) -> Embeddings:
     """The embeddings at these positions; not copied where that is all of them in order."""
     if len(at) == len(found) and np.array_equal(at, np.arange(len(at))):
         return found

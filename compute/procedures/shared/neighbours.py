@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from compute.arrays import Bools, Floats32, Ints
 from compute.types import Undefined
 
 NEIGHBOURS = 5
 ROWS = 4096
 
 
-def votes(train: NDArray[np.float32], labels: NDArray[np.bool_], test: NDArray[np.float32]) -> NDArray[np.int64]:
+def votes(train: Floats32, labels: Bools, test: Floats32) -> Ints:
     """(n, labels): neighbours that have a label less those that have not; a label is given where this is above 0.
 
     `train` (m, d) with `labels` (m, labels), `test` (n, d); the five nearest by Euclidean distance, as in

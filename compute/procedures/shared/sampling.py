@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from compute.arrays import Bools, Ints
+
 SEED = 42
 
 
-def one_label(
-    labels: NDArray[np.integer], *, samples_per_label: int, draws: int, seed: int = SEED
-) -> NDArray[np.int64]:
+def one_label(labels: NDArray[np.integer], *, samples_per_label: int, draws: int, seed: int = SEED) -> Ints:
     """Positions (draws, m) of the first `samples_per_label` items of each label, in shuffled order.
 
     `labels` (n,) int. Every draw shuffles the list that the one before left behind, with the same generator started
@@ -27,9 +27,7 @@ def one_label(
     return np.stack(found)
 
 
-def many_labels(
-    labels: NDArray[np.bool_], *, samples_per_label: int, draws: int, seed: int = SEED
-) -> list[NDArray[np.int64]]:
+def many_labels(labels: Bools, *, samples_per_label: int, draws: int, seed: int = SEED) -> list[Ints]:
     """Positions of each draw: an item is taken while any of its labels has fewer than `samples_per_label`.
 
     `labels` (n, classes) bool. One generator goes on through all draws; each shuffles the list in its first order.
@@ -48,7 +46,7 @@ def many_labels(
     return found
 
 
-def _place_within(labels: NDArray[np.integer]) -> NDArray[np.int64]:
+def _place_within(labels: NDArray[np.integer]) -> Ints:
     """For each item, how many with its label stand before it."""
     by_label = np.argsort(labels, kind="stable")
     sorted_labels = labels[by_label]

@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from compute.arrays import Bools, Floats
 from compute.procedures.evidence import Evidence
 from compute.types import LETTERS
 
 
-def credit(scores: NDArray[np.floating], right: NDArray[np.bool_]) -> NDArray[np.float64]:
+def credit(scores: NDArray[np.floating], right: Bools) -> Floats:
     """What picking the best of each row is worth: (..., k) scores and which are right -> (...,) in 0..1.
 
     Exactly equal best scores share the pick, as a fair draw among them would on average: no position is favoured. That
@@ -23,14 +24,14 @@ def credit(scores: NDArray[np.floating], right: NDArray[np.bool_]) -> NDArray[np
     return (best & right).sum(axis=-1) / best.sum(axis=-1)
 
 
-def margin(scores: NDArray[np.floating], right: NDArray[np.bool_]) -> NDArray[np.float64]:
+def margin(scores: NDArray[np.floating], right: Bools) -> Floats:
     """Best right score less best wrong one: negative where the pick is wrong, 0 for a tie."""
     good = np.where(right, scores, -np.inf).max(axis=-1)
     bad = np.where(right, -np.inf, scores).max(axis=-1)
     return np.subtract(good, bad, out=np.zeros(good.shape), where=good != bad)
 
 
-def one_hot(right: NDArray[np.integer], k: int) -> NDArray[np.bool_]:
+def one_hot(right: NDArray[np.integer], k: int) -> Bools:
     """(n,) positions as (n, k) truth values."""
     return np.asarray(right)[:, None] == np.arange(k)
 
@@ -47,7 +48,7 @@ def verdicts(worth: NDArray[np.floating]) -> list[bool | None]:
 
 
 def evidence(
-    *, names: Sequence[str], right: NDArray[np.integer], scores: NDArray[np.float64], details: Sequence[dict[str, Any]]
+    *, names: Sequence[str], right: NDArray[np.integer], scores: Floats, details: Sequence[dict[str, Any]]
 ) -> Evidence:
     """One row an item from scores (n, k) and the right positions (n,); `shared` counts picks that are tied."""
     hot = one_hot(right, scores.shape[1])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from compute.arrays import Bools, Floats, Floats32, Ints
 from compute.content.items import Column
 from compute.procedures.evidence import Subject
 from compute.types import BadItem, CannotDo
@@ -27,14 +28,14 @@ QUERY_VECTORS, DOCUMENT_VECTORS = 512, 32768  # vectors a side that MaxSim multi
 class Many:
     """Several vectors an item (late interaction): item i has rows offsets[i]:offsets[i + 1] of `vectors` (N, d)."""
 
-    vectors: NDArray[np.float32]
-    offsets: NDArray[np.int64]
+    vectors: Floats32
+    offsets: Ints
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
 
-Embeddings = NDArray[np.float32] | Many
+Embeddings = Floats32 | Many
 
 
 def embed(subject: Subject, column: Column) -> Embeddings:
@@ -69,7 +70,7 @@ def embeds(subject: Subject, *columns: Column) -> bool:
     return all(subject.can(ability) for column in columns for ability in NEEDS[column.modality])
 
 
-def against(subject: Subject, reference: Column, alternatives: Sequence[Column]) -> NDArray[np.float64]:
+def against(subject: Subject, reference: Column, alternatives: Sequence[Column]) -> Floats:
     """(n, k): how like the reference of its row each of k alternatives is; higher is nearer.
 
     By embeddings where the model has them for both sides, else by its comparison of reference and alternative, in that
@@ -87,7 +88,7 @@ def against(subject: Subject, reference: Column, alternatives: Sequence[Column])
     )
 
 
-def symmetric(subject: Subject, first: Column, second: Column) -> NDArray[np.float64]:
+def symmetric(subject: Subject, first: Column, second: Column) -> Floats:
     """(n,): how alike the two items of each row are, whichever stands first; higher is nearer.
 
     Cosine where the model embeds both; its own comparison, and MaxSim of many vectors, as the mean of both orders. An
@@ -103,7 +104,7 @@ def symmetric(subject: Subject, first: Column, second: Column) -> NDArray[np.flo
     return (against(subject, first, [second])[:, 0] + against(subject, second, [first])[:, 0]) / 2
 
 
-def compared(subject: Subject, first: Column | None, second: Column) -> NDArray[np.float64]:
+def compared(subject: Subject, first: Column | None, second: Column) -> Floats:
     """The model's own scores (n,), higher is nearer; an infinite one is allowed (PSNR of equal images), NaN is not."""
     scores = np.asarray(subject.compare(first, second), dtype=float)
     wrong = np.flatnonzero(np.isnan(scores))
@@ -112,7 +113,7 @@ def compared(subject: Subject, first: Column | None, second: Column) -> NDArray[
     return scores
 
 
-def alike(first: Embeddings, second: Embeddings) -> NDArray[np.float64]:
+def alike(first: Embeddings, second: Embeddings) -> Floats:
     """(n,) item by item: cosine, or the sum over `first`'s vectors of the best product with one of `second`'s (MaxSim).
 
     A vector of length zero has cosine 0 with everything. Vectors of late interaction are taken as the model gives them.
@@ -194,7 +195,7 @@ def _longest(many: Many) -> int:
     return int(np.diff(many.offsets).max(initial=1))
 
 
-def _padded(many: Many, rows: slice) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+def _padded(many: Many, rows: slice) -> tuple[Floats32, Bools]:
     """Vectors of some items as (n, longest, d), and which of them are real (n, longest)."""
     starts, stops = many.offsets[:-1][rows], many.offsets[1:][rows]
     at = starts[:, None] + np.arange(int((stops - starts).max(initial=1)))

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from compute.arrays import Floats32, Ints
+
 if TYPE_CHECKING:
     import torch
 
@@ -31,8 +33,8 @@ class Best:
     """The best `depth` documents of some queries. Where a ranking ends early, document -1 with score -inf."""
 
     queries: slice
-    documents: NDArray[np.int64]  # [queries, depth], best first
-    scores: NDArray[np.float32]
+    documents: Ints  # [queries, depth], best first
+    scores: Floats32
 
 
 def search(
@@ -133,7 +135,7 @@ def _score(packed: torch.Tensor) -> torch.Tensor:
     return torch.where(high < 0, high ^ 0x7FFFFFFF, high).view(torch.float32)
 
 
-def _unpack(packed: NDArray[np.int64], *, rows: slice, order: NDArray[np.int64]) -> Best:
+def _unpack(packed: Ints, *, rows: slice, order: Ints) -> Best:
     there = packed != ABSENT
     high = (packed >> 32).astype(np.int32)
     scores = np.where(high < 0, high ^ np.int32(0x7FFFFFFF), high).view(np.float32)
@@ -145,7 +147,7 @@ def _unpack(packed: NDArray[np.int64], *, rows: slice, order: NDArray[np.int64])
 
 def _by_query(
     pairs: tuple[NDArray[np.integer], NDArray[np.integer]] | None,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Ints, Ints]:
     if pairs is None:
         return np.empty(0, np.int64), np.empty(0, np.int64)
     query, document = (np.asarray(side, dtype=np.int64) for side in pairs)
@@ -153,9 +155,7 @@ def _by_query(
     return query[at], document[at]
 
 
-def _leave_out(
-    scores: torch.Tensor, rows: slice, columns: slice, pairs: tuple[NDArray[np.int64], NDArray[np.int64]]
-) -> None:
+def _leave_out(scores: torch.Tensor, rows: slice, columns: slice, pairs: tuple[Ints, Ints]) -> None:
     """Marks the pairs within this block by -inf, which is no score."""
     import torch
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
+from compute.arrays import Floats32
 from compute.tasks.drawing.lexicon import DAMAGES, TONES
 from compute.tasks.drawing.render import SIDE, Pixels
 from compute.types import BadInput
@@ -58,17 +58,17 @@ def distort(image: Pixels, *, kind: str, strength: int, seed: int = 0) -> Pixels
     return np.clip(np.rint(values), 0, 255).astype(np.uint8)
 
 
-def brightness(images: Pixels) -> NDArray[np.float32]:
+def brightness(images: Pixels) -> Floats32:
     """(n,) mean luma of (n, h, w, 3), in grey levels: what SICE's labels rest on."""
     return (images.astype(np.float32) @ _LUMA).mean(axis=(1, 2))
 
 
-def contrast(images: Pixels) -> NDArray[np.float32]:
+def contrast(images: Pixels) -> Floats32:
     """(n,) standard deviation of luma, in grey levels."""
     return (images.astype(np.float32) @ _LUMA).std(axis=(1, 2))
 
 
-def colourfulness(images: Pixels) -> NDArray[np.float32]:
+def colourfulness(images: Pixels) -> Floats32:
     """(n,) Hasler and Süsstrunk (2003), `Measuring colourfulness in natural images`, the measure M3."""
     red, green, blue = np.moveaxis(images.astype(np.float32), -1, 0)
     across, along = red - green, (red + green) / 2 - blue

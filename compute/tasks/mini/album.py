@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
+from compute.arrays import Ints
 from compute.content.items import Column, images
 from compute.tasks.data import Mixed
 from compute.tasks.drawing.render import Pixels
@@ -54,13 +54,13 @@ def of_images(shown: Sequence[Shown | Scene], *, of: str, prefix: str = "") -> M
     return Mixed(names=names(len(shown), prefix), image=column(shown, of=of), image_at=np.arange(len(shown)))
 
 
-def at_random(task: str, count: int, places: int) -> NDArray[np.int64]:
+def at_random(task: str, count: int, places: int) -> Ints:
     """(count,) which place holds the right answer."""
     rng = lots(task, -1)
     return np.array([rng.randrange(places) for _ in range(count)], dtype=np.int64)
 
 
-def placed(right: Sequence, others: Sequence[Sequence], answer: NDArray[np.int64]) -> list[list]:
+def placed(right: Sequence, others: Sequence[Sequence], answer: Ints) -> list[list]:
     """Alternatives column by column: item i has right[i] at answer[i], others[j][i] in the other places, in order."""
     rows = []
     for number, place in enumerate(answer.tolist()):

@@ -7,8 +7,8 @@ from functools import partial
 from random import Random
 
 import numpy as np
-from numpy.typing import NDArray
 
+from compute.arrays import Floats32, Ints
 from compute.content.items import Column, texts
 from compute.tasks.data import Choices, Data, OddOneOut
 from compute.tasks.drawing import compose, distortions
@@ -141,7 +141,7 @@ def alternatives() -> dict[str, Data]:
     return out
 
 
-def _turned(columns: Sequence[Column], answer: NDArray[np.int64]) -> tuple[Column, ...]:
+def _turned(columns: Sequence[Column], answer: Ints) -> tuple[Column, ...]:
     """Columns with the first one's item moved to the place of the answer: row i is rolled by answer[i]."""
     count = len(columns)
 
@@ -178,9 +178,7 @@ def _better_and_worse(rng: Random, *, one_scene: bool) -> tuple[Shown, Shown]:
     return distorted(first, kind, weak, rng), distorted(other, worse, strong, rng)
 
 
-def _measured(
-    question: str, measure: Callable[[Pixels], NDArray[np.float32]], kinds: tuple[str, ...]
-) -> dict[str, Data]:
+def _measured(question: str, measure: Callable[[Pixels], Floats32], kinds: tuple[str, ...]) -> dict[str, Data]:
     """Pairs of distorted scenes of which one has more of what is measured; nearer pairs than the gap are redrawn."""
     rows = []
     for number in range(FEWER):

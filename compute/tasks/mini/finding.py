@@ -6,8 +6,8 @@ from dataclasses import replace
 from random import Random
 
 import numpy as np
-from numpy.typing import NDArray
 
+from compute.arrays import Bools, Ints
 from compute.content.items import texts
 from compute.tasks.data import Data, Mixed, Retrieval
 from compute.tasks.drawing import compose
@@ -35,7 +35,7 @@ def _told(task: str, count: int, scenes: list[Scene]) -> list[tuple[int, Caption
     return list(found.values())
 
 
-def _true(captions: list[Caption], scenes: list[Scene]) -> NDArray[np.bool_]:
+def _true(captions: list[Caption], scenes: list[Scene]) -> Bools:
     """(captions, scenes): whether the caption holds for the scene."""
     known = [facts(scene) for scene in scenes]
     return np.array([[stated.facts <= one for one in known] for stated in captions])
@@ -75,7 +75,7 @@ def _texts(captions: list[Caption], *, of: str) -> Mixed:
     )
 
 
-def _retrieval(queries: Mixed, documents: Mixed, relevant: NDArray[np.bool_]) -> dict[str, Data]:
+def _retrieval(queries: Mixed, documents: Mixed, relevant: Bools) -> dict[str, Data]:
     query, document = np.nonzero(relevant)
     return {"default": Retrieval(queries=queries, documents=documents, relevant=(query, document, np.ones(len(query))))}
 
@@ -182,7 +182,7 @@ def instances() -> dict[str, Data]:
     asked = of_images(queries, of="mini/instances, query")
     pool = of_images([*views, *strangers], of="mini/instances")
 
-    def pairs(*wanted: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def pairs(*wanted: str) -> tuple[Ints, Ints]:
         chosen = [(query, at) for at, (query, kind) in enumerate(kinds) if kind in wanted]
         return tuple(np.array(side) for side in zip(*chosen, strict=True))
 
