@@ -1,48 +1,23 @@
-"""The bridge from a figure to the page: a constant template, and the module that listens in the browser."""
+"""A script that listens to a Gradio figure: clicks, selections, the pointer."""
 
 from __future__ import annotations
 
 import gradio as gr
 
-TEMPLATE = "<div class='pg-bridge'></div>"
 
+def figure_bridge(assets: str, *, script: str, figure: str, silent: bool = True) -> gr.HTML:
+    """Mounts `script` (an address below `assets`) for the figure with the element id `figure`.
 
-def pairs(assets: str, *, figure: str) -> gr.HTML:
-    """Its `select` event fires when a cell of the figure with the element id `figure` is clicked: value `x,y`."""
+    The script exports `mount(owner, {id, select})`; `select(data)` fires the component's `select` event. `silent` hides
+    the component.
+    """
     return gr.HTML(
         value="",
-        html_template=TEMPLATE,
+        html_template="<div class='pg-bridge'></div>",
         apply_default_css=False,
-        elem_classes="pg-silent",
+        elem_classes="pg-silent" if silent else None,
         js_on_load=f"""
-import(new URL('{assets}js/figure.js', document.baseURI)).then((module) =>
-  module.pairs(element.querySelector('.pg-bridge'), {{ id: '{figure}', open: (pair) => trigger('select', pair) }}));
-""",
-    )
-
-
-def selection(assets: str, *, figure: str) -> gr.HTML:
-    """A line that turns a lasso, a box or a chosen group of the figure into a link to the board."""
-    return gr.HTML(
-        value="",
-        html_template=TEMPLATE,
-        apply_default_css=False,
-        js_on_load=f"""
-import(new URL('{assets}js/figure.js', document.baseURI)).then((module) =>
-  module.selection(element.querySelector('.pg-bridge'), {{ id: '{figure}' }}));
-""",
-    )
-
-
-def pictures(assets: str, *, figure: str) -> gr.HTML:
-    """Shows the images behind the points of the figure: the one pointed at, and those of a chosen label."""
-    return gr.HTML(
-        value="",
-        html_template=TEMPLATE,
-        apply_default_css=False,
-        elem_classes="pg-silent",
-        js_on_load=f"""
-import(new URL('{assets}js/figure.js', document.baseURI)).then((module) =>
-  module.pictures(element.querySelector('.pg-bridge'), {{ id: '{figure}' }}));
+import(new URL('{assets}{script}', document.baseURI)).then((module) => module.mount(
+  element.querySelector('.pg-bridge'), {{ id: '{figure}', select: (data) => trigger('select', data) }}));
 """,
     )

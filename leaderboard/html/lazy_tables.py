@@ -5,15 +5,16 @@ from __future__ import annotations
 import gradio as gr
 
 
-def lazy_tables(assets: str) -> gr.HTML:
-    """Fills every place made by `markup.lazy_table` on the page, also those drawn later."""
+def lazy_tables(assets: str, *scripts: str) -> gr.HTML:
+    """Fills what `markup.lazy_table` made on the page, also later; `scripts` export a `watch()` of their own."""
     return gr.HTML(
         value="",
         html_template="<span class='lk-watch'></span>",
         apply_default_css=False,
-        js_on_load=f"""
-import(new URL('{assets}js/data.js', document.baseURI)).then((module) => module.watch());
-""",
+        js_on_load="\n".join(
+            f"import(new URL('{assets}{script}', document.baseURI)).then((module) => module.watch());"
+            for script in ("js/lazy_tables.js", *scripts)
+        ),
     )
 
 

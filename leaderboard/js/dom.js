@@ -1,4 +1,4 @@
-/** Small DOM helpers. Data only ever enters the page as text or as an attribute, never as markup. */
+/** Elements, style sheets and timers for the scripts of all pages. Data enters a page as text or attributes only, never as markup. */
 
 /** Makes an element; `onclick` style keys become listeners, true/false/null attributes are set or left out. */
 export function el(tag, attributes = {}, ...children) {
@@ -14,83 +14,61 @@ export function el(tag, attributes = {}, ...children) {
   return node;
 }
 
-/** A button of the board; Gradio styles bare buttons, so every one carries a class of ours. */
+/** A button; Gradio styles bare buttons, so every one carries a class of ours. */
 export function button(text, onclick, attributes = {}) {
   const node = el('button', { type: 'button', class: 'lk-button', ...attributes }, text);
   if (onclick) node.addEventListener('click', onclick);
   return node;
 }
 
-let own = null;
+const sheets = new Map();
 
-const sheets = new Set();
-
-/** Adds a style sheet that lies beside this file, once. */
-export function sheet(name) {
-  if (sheets.has(name)) return;
-  sheets.add(name);
-  document.head.append(el('link', { rel: 'stylesheet', href: new URL(`./${name}`, import.meta.url).href }));
-}
-
-/** Adds board.css once and resolves when it applies (or failed to load: the table still works unstyled). */
-export function stylesheet(extra) {
-  if (own) return own;
-  own = new Promise((resolve) => {
-    const link = el('link', { rel: 'stylesheet', href: new URL('./board.css', import.meta.url).href });
-    link.addEventListener('load', resolve, { once: true });
-    link.addEventListener('error', resolve, { once: true });
-    const style = el('style');
-    style.textContent = extra;
-    document.head.append(link, style);
-  });
-  return own;
-}
-
-/**
- * A button which opens a panel below itself. The panel lives in the browser's top layer (popover), so no
- * container clips it, and Esc or a click outside closes it without a listener on the document.
- * `fill(panel)` draws the content each time it opens; closing empties the panel again.
- */
-export function popover(label, fill, { name = label, panelClass = '' } = {}) {
-  const panel = el('div', { class: `lk-panel ${panelClass}`, popover: 'auto', role: 'dialog', 'aria-label': name });
-  const opener = button(label, null, { 'aria-haspopup': 'dialog', 'aria-expanded': 'false' });
-  opener.popoverTargetElement = panel;
-  panel.addEventListener('beforetoggle', (event) => {
-    if (event.newState === 'open') fill(panel);
-  });
-  panel.addEventListener('toggle', (event) => {
-    const open = event.newState === 'open';
-    opener.setAttribute('aria-expanded', String(open));
-    if (!open) {
-      panel.replaceChildren();
-      return;
-    }
-    const box = opener.getBoundingClientRect();
-    const width = document.documentElement.clientWidth;
-    const left = Math.max(8, Math.min(box.left, width - panel.offsetWidth - 8));
-    panel.style.left = `${left + window.scrollX}px`;
-    panel.style.top = `${box.bottom + 6 + window.scrollY}px`;
-    panel.querySelector('input, button, a')?.focus({ preventScroll: true });
-  });
-  return { opener, panel, close: () => panel.matches(':popover-open') && panel.hidePopover() };
-}
-
-let pen = null;
-const widths = new Map();
-
-/** The width of a text in px; `font` as in CSS. */
-export function textWidth(text, font) {
-  const key = `${font}\n${text}`;
-  if (!widths.has(key)) {
-    pen ??= document.createElement('canvas').getContext('2d');
-    pen.font = font;
-    widths.set(key, pen.measureText(text).width);
+/** Adds the style sheet at `address` once; resolves when it applies or failed to load: a page still works unstyled. */
+export function stylesheet(address) {
+  const { href } = address;
+  if (!sheets.has(href)) {
+    sheets.set(href, new Promise((resolve) => {
+      document.head.append(el('link', { rel: 'stylesheet', href, onload: resolve, onerror: resolve }));
+    }));
   }
-  return widths.get(key);
+  return sheets.get(href);
 }
 
-/** Forgets measured widths: they were taken before the page's font had loaded. */
-export const forgetWidths = () => widths.clear();
+/** The style sheet of `Grid`. */
+export const gridStyles = () => stylesheet(new URL('./grid.css', import.meta.url));
+
+/** A message that can be dismissed, with a Retry button where an action can be tried again. Each page gives its own class names. */
+export function createNotice({ notice, close, action: actionClass }) {
+  const text = el('span');
+  const action = el('span');
+  const node = el('div', { class: notice, hidden: true }, el('div', { role: 'status', dir: 'auto' }, text), action,
+    button('×', () => show(''), { class: close, 'aria-label': 'Dismiss' }));
+
+  function show(message, retry = null) {
+    text.textContent = message;
+    node.hidden = !message;
+    action.replaceChildren(...(retry ? [button('Retry', retry, { class: actionClass })] : []));
+  }
+
+  // A message with a Retry stays until the action succeeds or the visitor dismisses it.
+  return { node, say: show, clear: () => action.hasChildNodes() || show('') };
+}
+
+const COPIED_FOR = 1500; // ms
+
+/** Copies a link and says so on the button; false where the browser does not allow it. */
+export async function copyLink(node, href) {
+  try {
+    await navigator.clipboard.writeText(href);
+  } catch {
+    return false;
+  }
+  node.textContent = 'Copied';
+  setTimeout(() => {
+    node.textContent = 'Copy link';
+  }, COPIED_FOR);
+  return true;
+}
 
 /** Calls `run` once, `wait` ms after the last call; `.now()` runs a waiting call at once. */
 export function debounce(run, wait) {

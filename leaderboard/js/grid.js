@@ -4,10 +4,6 @@
  */
 
 import { el } from './dom.js';
-import { paintHead } from './head.js';
-import { onKey } from './keys.js';
-
-export { mountTable } from './table.js';
 
 const ROWS_OVER = 2;
 const COLUMNS_OVER = 1;
@@ -113,7 +109,7 @@ export class Grid {
 
   /** Draws what is in view; `all` redraws cells which are drawn already. */
   paint(all) {
-    const held = this.node.contains(this.focused());
+    const hadFocus = this.node.contains(this.focused());
     const next = this.measure();
     const before = this.range;
     const sideways = next.from !== before.from || next.to !== before.to;
@@ -136,7 +132,7 @@ export class Grid {
       this.live.push(row);
       this.body.append(row.node);
     }
-    if (held) this.refocus();
+    if (hadFocus) this.refocus();
   }
 
   drop(row) {
@@ -161,7 +157,7 @@ export class Grid {
   }
 
   /** Puts a cell at its column; what is already so is left alone, since every write costs the browser a restyle. */
-  place(cell, column) {
+  setPosition(cell, column) {
     const width = `${this.widths[column]}px`;
     const left = column < this.pinned ? `${this.starts[column]}px` : '';
     if (cell.lkWidth !== width) cell.style.width = cell.lkWidth = width;
@@ -183,15 +179,15 @@ export class Grid {
       node.replaceChildren(...cells.slice(0, this.pinned), space, ...cells.slice(this.pinned));
       Object.assign(row, { pinned: this.pinned, count: cells.length });
     }
-    drawn.forEach((column, place) => {
-      const cell = cells[place];
+    drawn.forEach((column, index) => {
+      const cell = cells[index];
       const { draw, numeric, pinned } = this.columns[column];
       cell.className = `lk-cell${numeric ? ' lk-num' : ''}${pinned ? ' lk-pin' : ''}`;
       for (const name of PASSING) if (cell.hasAttribute(name)) cell.removeAttribute(name);
       draw(cell, this.rows[at]);
-      this.place(cell, column);
+      this.setPosition(cell, column);
       const stop = this.isActive(at, column) ? '0' : '-1';
-      const focusable = target(cell);
+      const focusable = focusTarget(cell);
       if (focusable.getAttribute('tabindex') !== stop) focusable.setAttribute('tabindex', stop);
     });
     return row;
@@ -207,24 +203,24 @@ export class Grid {
 
   /** The element which takes the focus for a cell, or null while it is not drawn. */
   element(row, column) {
-    const place = this.drawn().indexOf(column);
-    if (place < 0) return null;
-    if (row < 0) return target(this.head.querySelectorAll('.lk-titles > [role=columnheader]')[place]);
+    const index = this.drawn().indexOf(column);
+    if (index < 0) return null;
+    if (row < 0) return focusTarget(this.head.querySelectorAll('.lk-titles > [role=columnheader]')[index]);
     const drawn = this.live.find(({ at }) => at === row);
-    return drawn ? target(drawn.cells[place]) : null;
+    return drawn ? focusTarget(drawn.cells[index]) : null;
   }
 
   /** Keeps the focus on the active cell when drawing replaced or removed its element. */
   refocus() {
-    const wanted = this.element(this.active.row, this.active.column) ?? this.node;
-    this.node.tabIndex = wanted === this.node ? 0 : -1;
-    if (this.focused() === wanted) return;
-    this.holding = true;
-    wanted.focus({ preventScroll: true });
-    this.holding = false;
+    const element = this.element(this.active.row, this.active.column) ?? this.node;
+    this.node.tabIndex = element === this.node ? 0 : -1;
+    if (this.focused() === element) return;
+    this.refocusing = true;
+    element.focus({ preventScroll: true });
+    this.refocusing = false;
   }
 
-  /** Makes a cell the active one (row -1: the header), scrolls it into view and, if asked, focuses it. */
+  /** Makes a cell the active one (row -1: the header), scrolls it into view and, with `focus`, focuses it. */
   activate(row, column, focus = true) {
     const last = this.element(this.active.row, this.active.column);
     if (last) last.tabIndex = -1;
@@ -261,7 +257,7 @@ export class Grid {
   }
 
   entered(event) {
-    if (this.holding) return;
+    if (this.refocusing) return;
     const at = this.locate(event.target);
     if (at) this.activate(at.row, at.column, false);
     else if (event.target === this.node && !this.node.contains(event.relatedTarget)) this.activate(this.active.row, this.active.column);
@@ -280,7 +276,95 @@ export class Grid {
 }
 
 /** A cell's own control where it has one (header button, checkbox), else the cell. */
-export function target(cell) {
+function focusTarget(cell) {
   const child = cell.firstElementChild;
   return child && (child.tagName === 'BUTTON' || child.getAttribute('role') === 'checkbox') ? child : cell;
+}
+
+/** Draws the header of the columns in view: a row of groups, where columns have any, above a row of titles. */
+function paintHead(grid) {
+  const drawn = grid.drawn();
+  const space = () => el('span', { class: 'lk-gap', style: `width:${grid.gap()}px` });
+  const cells = drawn.map((column) => headCell(grid, column));
+  const rows = [el('div', { class: 'lk-row lk-titles', role: 'row', 'aria-rowindex': grid.headRows() },
+    ...cells.slice(0, grid.pinned), space(), ...cells.slice(grid.pinned))];
+  if (grid.grouped) {
+    const spans = groupCells(grid, drawn);
+    rows.unshift(el('div', { class: 'lk-row lk-groups', role: 'row', 'aria-rowindex': 1 },
+      ...spans.pinned, space(), ...spans.free));
+  }
+  grid.head.replaceChildren(...rows);
+}
+
+function headCell(grid, column) {
+  const { key, title, name = title, hint = '', numeric, pinned, sort, aside = '', below = '' } = grid.columns[column];
+  const classes = `lk-th${numeric ? ' lk-num' : ''}${pinned ? ' lk-pin' : ''}`;
+  const cell = el('div', { role: 'columnheader', class: classes, title: hint, 'data-key': key });
+  if (sort) {
+    const down = grid.sort?.key === key ? grid.sort.down : null;
+    cell.setAttribute('aria-sort', down === null ? 'none' : down ? 'descending' : 'ascending');
+  }
+  const label = name === title ? null : name;
+  if (sort) cell.append(el('button', { class: 'lk-sort', 'aria-label': label, type: 'button' },
+    aside && el('small', {}, aside), el('span', {}, title, below && el('small', { class: 'lk-below' }, below))));
+  else {
+    if (label) cell.setAttribute('aria-label', label);  // a span without a role must not carry it
+    cell.append(el('span', { class: 'lk-sort' }, title));
+  }
+  grid.setPosition(cell, column);
+  focusTarget(cell).tabIndex = grid.isActive(-1, column) ? 0 : -1;
+  return cell;
+}
+
+/** One cell for each run of drawn columns of a group; the pinned ones stay apart, so that they can stick. */
+function groupCells(grid, drawn) {
+  const runs = [];
+  for (const column of drawn) {
+    const { group = '', pinned } = grid.columns[column];
+    const last = runs.at(-1);
+    if (last && last.group === group && last.pinned === Boolean(pinned)) last.columns.push(column);
+    else runs.push({ group, pinned: Boolean(pinned), columns: [column] });
+  }
+  const cells = runs.map(({ group, pinned, columns }) => {
+    const width = columns.reduce((sum, column) => sum + grid.widths[column], 0);
+    const label = el('span', {}, group);
+    const classes = `lk-group${pinned ? ' lk-pin' : ''}${group ? ' lk-named' : ''}`;
+    const cell = el('div', { role: 'columnheader', class: classes, title: group,
+      'aria-colindex': columns[0] + 1, 'aria-colspan': columns.length }, label);
+    cell.style.width = `${width}px`;
+    cell.style.left = pinned ? `${grid.starts[columns[0]]}px` : '';
+    label.style.left = pinned ? '' : `${grid.pinnedWidth + 8}px`;
+    return cell;
+  });
+  return { pinned: cells.filter((_, at) => runs[at].pinned), free: cells.filter((_, at) => !runs[at].pinned) };
+}
+
+/**
+ * The keyboard as in the ARIA grid pattern: one stop in the tab order, arrows inside. Other keys, and keys with Alt or
+ * Meta, pass through.
+ */
+function onKey(grid, event) {
+  if (event.altKey || event.metaKey || !grid.columns.length) return;
+  const { row, column } = grid.active;
+  const last = grid.rows.length - 1;
+  const page = Math.max(1, Math.floor((grid.view.height - grid.head.offsetHeight) / grid.rowHeight) - 1);
+  const moves = {
+    ArrowUp: [row - 1, column],
+    ArrowDown: [row + 1, column],
+    ArrowLeft: [row, column - 1],
+    ArrowRight: [row, column + 1],
+    Home: [event.ctrlKey ? 0 : row, 0],
+    End: [event.ctrlKey ? last : row, grid.columns.length - 1],
+    PageUp: [Math.max(0, row - page), column],
+    PageDown: [Math.min(last, row + page), column],
+  };
+  if (Object.hasOwn(moves, event.key)) {
+    event.preventDefault();
+    grid.activate(...moves[event.key]);
+    // The first column is pinned, so reaching it alone would not bring the start of the table back.
+    if (event.key === 'Home') grid.node.scrollLeft = 0;
+  } else if ((event.key === 'Enter' || event.key === ' ') && row >= 0 && !event.ctrlKey) {
+    event.preventDefault();
+    grid.onOpen?.(grid.rows[row], grid.columns[column]);
+  }
 }

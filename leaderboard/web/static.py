@@ -20,7 +20,7 @@ from leaderboard.data.memo import memoised
 
 ROOT = Path(__file__).parents[1]
 # Folders with scripts and style sheets, by their path below this package, on disk and in an address alike.
-COMPONENTS = {name: ROOT / name for name in ("js", "pages/board", "pages/claims", "pages/compare")}
+COMPONENTS = {path.relative_to(ROOT).as_posix(): path for path in sorted({path.parent for path in ROOT.rglob("*.js")})}
 GRADIO = Path(gradio.__file__).parent / "templates" / "frontend" / "assets"
 TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 FOREVER = "public, max-age=31536000, immutable"  # names and paths hold a hash of the content

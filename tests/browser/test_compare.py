@@ -65,7 +65,7 @@ def test_an_upload_is_compared_and_stays_out_of_the_address(open_compare: Callab
     ask(page)
     assert page.locator(".cp-row").count() == 5
     assert "inputs=" not in page.url
-    assert page.get_by_text("Your own images and texts stay here").is_visible()
+    assert page.get_by_text("Your own images and texts stay on this page").is_visible()
 
 
 def test_a_file_that_is_no_image_is_a_sentence(open_compare: Callable) -> None:
@@ -103,14 +103,14 @@ def test_where_two_images_agree(open_compare: Callable) -> None:
     page.locator(DONE).wait_for(timeout=SLOW)
     page.get_by_role("button", name="Where do they agree?").click()
     page.get_by_role("button", name="Show", exact=True).click()
-    page.locator(".cp-places[data-drawn]").wait_for(timeout=SLOW)
+    page.locator(".cp-patches[data-drawn]").wait_for(timeout=SLOW)
     canvas = page.locator(".cp-side canvas").first
     canvas.focus()
     page.keyboard.press("ArrowRight")
-    said = page.locator(".cp-places + p").inner_text()
+    said = page.locator(".cp-patches + p").inner_text()
     assert said.startswith("First image, row 1, column 2: most like row")
     canvas.hover()
-    page.wait_for_function("said => document.querySelector('.cp-places + p').textContent !== said", arg=said)
+    page.wait_for_function("said => document.querySelector('.cp-patches + p').textContent !== said", arg=said)
 
 
 def test_perturbing_an_image_draws_a_curve_a_model(open_compare: Callable) -> None:

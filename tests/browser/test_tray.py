@@ -135,14 +135,14 @@ def test_a_dead_server_is_said_in_words_and_tried_again(open_tray: Callable) -> 
     page = empty(open_tray(expected="ERR_FAILED"))
     page.route("**/live/input", lambda route: route.abort())
     page.get_by_label("Image files").set_input_files(file())
-    page.get_by_text("The server does not answer").first.wait_for()
+    page.get_by_text("The server did not answer").first.wait_for()
     page.unroute("**/live/input")
     page.get_by_role("button", name="Try again").click()
     page.wait_for_selector(".tr-slot[data-state=ready]")
     page.route("**/live/plan*", lambda route: route.abort())
     example(page, "cat").click()
     page.get_by_role("button", name="Retry").wait_for()
-    assert "The server does not answer" in page.locator(".tr-reason").inner_text()
+    assert "The server did not answer" in page.locator(".tr-reason").inner_text()
     page.unroute("**/live/plan*")
     page.get_by_role("button", name="Retry").click()
     page.wait_for_selector(f"{READY}[data-mode=pair]")
@@ -184,7 +184,7 @@ def test_slots_change_places_by_button_and_by_drag(open_tray: Callable) -> None:
     page.keyboard.press("Enter")
     assert names(page) == ["Reference: Cat", "A: Astronaut crop", "B: Astronaut"]
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Move A to the left", "focus was lost"
-    announced(page, "place 2 of 3")
+    announced(page, "position 2 of 3")
     page.locator(".tr-slot").nth(2).locator(".tr-shown").drag_to(page.locator(".tr-slot").nth(0))
     assert names(page) == ["Reference: Astronaut", "A: Cat", "B: Astronaut crop"]
     data = compare(page)

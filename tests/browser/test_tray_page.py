@@ -114,7 +114,7 @@ def test_everything_is_reached_and_done_by_keys(open_tray: Callable) -> None:
         "Tiny",
         "SSIM",
         "Add OpenCLIP ViT-B/32 LAION-2B (605 MB download)",
-        "45 more: 15 to download, 30 not possible here",
+        "45 more: 15 to download, 30 that cannot run",
         "Compare",
         "Hide the models’ names until I have chosen",
         "Copy link",

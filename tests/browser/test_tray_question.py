@@ -83,7 +83,7 @@ def test_models_to_download_are_found_and_ticked(open_tray: Callable) -> None:
     assert quick.is_hidden()
     assert page.evaluate("document.activeElement.closest('.tr-pick').dataset.key") == SUGGESTED
     more = page.locator(".tr-more")
-    assert more.locator("summary").inner_text() == "45 more: 15 to download, 30 not possible here"
+    assert more.locator("summary").inner_text() == "45 more: 15 to download, 30 that cannot run"
     more.locator("summary").click()
     more.get_by_label("Find a model").fill("lab model-3")
     row = more.locator("li:visible")
@@ -199,7 +199,7 @@ def test_uploads_never_enter_the_address(open_tray: Callable) -> None:
     assert own_query(page) == {"mode": "odd", "models": "tiny"}
     copy = page.get_by_role("button", name="Copy link")
     described = copy.evaluate("(node) => document.getElementById(node.getAttribute('aria-describedby')).innerText")
-    assert described == "Your own images and texts stay here: the link carries only examples."
+    assert described == "Your own images and texts stay on this page: the link contains examples only."
     copy.click()
     page.get_by_role("button", name="Copied").wait_for()
     assert urlsplit(page.evaluate("navigator.clipboard.readText()")).query == "mode=odd&models=tiny"

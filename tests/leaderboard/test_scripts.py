@@ -18,7 +18,8 @@ PACKAGE = HERE.parents[1] / "leaderboard"
 MODULES = sorted(PACKAGE.rglob("*.js"))
 PURE = sorted(HERE.rglob("*.test.mjs"))
 NODE = shutil.which("node")
-TABLE, TRAY = PACKAGE / "js" / "board.css", PACKAGE / "pages" / "compare" / "tray.css"
+TABLES = [PACKAGE / path for path in ("js/grid.css", "pages/board/board.css", "pages/claims/claims.css")]
+TRAY = PACKAGE / "pages" / "compare" / "tray.css"
 # A page that is left keeps nothing but this: the tally of what was guessed, and nothing of the inputs.
 MAY_REMEMBER = "answers.js"
 each_module = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -130,8 +131,9 @@ def classes(sheet: str) -> set[str]:
 
 def test_pages_and_table_share_no_class_names() -> None:
     # Gradio rewrites the page's sheet so that its rules would win over the table's.
-    own = classes(TABLE.read_text(encoding="utf-8"))
-    generated = re.findall(r"\.(lk-[\w-]*)(\$\{)?", (PACKAGE / "js" / "colour.js").read_text(encoding="utf-8"))
+    own = {name for sheet in TABLES for name in classes(sheet.read_text(encoding="utf-8"))}
+    colours = (PACKAGE / "pages" / "board" / "colour.js").read_text(encoding="utf-8")
+    generated = re.findall(r"\.(lk-[\w-]*)(\$\{)?", colours)
     steps = {f"{name}{step}" for name, open_end in generated if open_end for step in range(21)}
     own |= steps | {name for name, open_end in generated if not open_end}
     pages = classes((PACKAGE / "html" / "look.css").read_text(encoding="utf-8"))
@@ -144,14 +146,16 @@ def test_pages_and_table_share_no_class_names() -> None:
 
 
 def test_pages_use_only_their_own_classes() -> None:
-    taken = classes(TABLE.read_text(encoding="utf-8"))
+    taken = {name for sheet in TABLES for name in classes(sheet.read_text(encoding="utf-8"))}
     taken -= {"lk-plain", "lk-claims"}  # what the pages give the table to mount in
     for path in (*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.html")):
         used = set(re.findall(r"(?<![\w-])(?:lk|pg)-[\w-]+", path.read_text(encoding="utf-8")))
         assert not used & taken, path.name
 
 
-@pytest.mark.parametrize(("sheet", "mounts"), [(TABLE, ("likeness-board", "lk-plain")), (TRAY, ("likeness-tray",))])
+@pytest.mark.parametrize(
+    ("sheet", "mounts"), [*((sheet, ("likeness-board", "lk-plain")) for sheet in TABLES), (TRAY, ("likeness-tray",))]
+)
 def test_every_rule_of_a_component_is_its_own(sheet: Path, mounts: tuple[str, ...]) -> None:
     rules = re.sub(r"/\*.*?\*/", "", sheet.read_text(encoding="utf-8"), flags=re.S)
     for selector in re.findall(r"(?:^|[{}])\s*([^@{}]+)\{", rules):

@@ -1,19 +1,20 @@
 /** The board: one table of models and scores. `mount` is all that the page calls. */
 
 import { createDialog } from './cell.js';
-import { css } from '../../js/colour.js';
+import { shadeStyles } from './colour.js';
 import { gridColumns } from './columns.js';
-import { debounce, el, forgetWidths, stylesheet } from '../../js/dom.js';
+import { createNotice, debounce, el, gridStyles, stylesheet } from '../../js/dom.js';
 import { createCopyLink, createExport } from './export.js';
 import { createChips, createFilters, createSearch, withoutFilters } from './filters.js';
 import { Grid } from '../../js/grid.js';
 import { createOrigins } from './origins.js';
-import { createEmpty, createFailure, createLegend, createNotice, createSuites } from './parts.js';
+import { createEmpty, createFailure, createLegend, createSuites } from './parts.js';
 import { Source } from './payload.js';
 import { createPicker } from './picker.js';
 import { filterRows, sortRows } from './rows.js';
 import { createSelection, revealComparison } from './selection.js';
 import { LEAD, MOST_SELECTED, parse, rankQuery, suiteOf, write } from './state.js';
+import { forgetWidths } from './titles.js';
 import { createWeights } from './weights.js';
 
 const NARROW = 560;
@@ -47,7 +48,7 @@ class Board {
     this.rankLater = debounce(() => this.rerank(), RANK_WAIT);
     this.dialog = createDialog(this);
     this.weights = createWeights(this);
-    this.notice = createNotice();
+    this.notice = createNotice({ notice: 'lk-notice', close: 'lk-close', action: 'lk-button' });
     this.suites = createSuites(this);
     this.status = el('span', { class: 'lk-status', role: 'status' });
     const [search, filters, picker, exports, link] = [createSearch, createFilters, createPicker, createExport, createCopyLink].map((make) => make(this));
@@ -64,17 +65,17 @@ class Board {
   }
 
   async start() {
-    const asked = suiteOf(location.search) || this.home;
+    const suite = suiteOf(location.search) || this.home;
     this.main.hidden = true;
     this.failure.loading();
-    this.source.load(asked).catch(() => null);
+    this.source.load(suite).catch(() => null);
     const onPop = () => {
       if (this.root.isConnected) this.open(suiteOf(location.search) || this.home, location.search);
       else removeEventListener('popstate', onPop);
     };
     addEventListener('popstate', onPop);
-    await stylesheet(css());
-    await this.open(asked, location.search);
+    await Promise.all([gridStyles(), stylesheet(new URL('./board.css', import.meta.url)), shadeStyles()]);
+    await this.open(suite, location.search);
     document.fonts?.ready.then(() => {
       forgetWidths();
       if (this.payload) this.refresh(true);
@@ -116,7 +117,7 @@ class Board {
     if (problem) this.say(`The weights of the address could not be applied. ${problem.message}`, () => this.rerank());
     else if (ignored.length && !quiet) this.say(`Ignored from the address, because this table does not know it: ${ignored.join(', ')}`);
     else this.say('');
-    if (state.compare) this.tellCompared(state.select);
+    if (state.compare) this.sendComparison(state.select);
   }
 
   show(payload, state, ranking) {
@@ -134,7 +135,7 @@ class Board {
     this.root.dataset.ready = 'true';
   }
 
-  /** Takes over a change of state, draws it at once, and ranks anew where the change asks for it. */
+  /** Takes over a change of state, draws it at once, and ranks again where it changes the ranks. */
   change(patch) {
     Object.assign(this.state, patch);
     if (RANKING.some((key) => key in patch)) this.rankLater();
@@ -172,7 +173,7 @@ class Board {
     } catch (error) {
       if (signal.aborted || turn !== this.turn) return;
       this.failed = true;
-      this.say(`The ranks were not computed anew. ${error.message}`, () => this.rerank());
+      this.say(`The ranks could not be updated. ${error.message}`, () => this.rerank());
     }
     this.root.removeAttribute('aria-busy');
   }
@@ -205,36 +206,36 @@ class Board {
 
   choose(select) {
     const compare = this.state.compare && select.length >= 2;
-    const told = this.state.compare;
+    const wasCompared = this.state.compare;
     this.change({ select, compare });
-    if (told) this.tellCompared(compare ? select : []);
+    if (wasCompared) this.sendComparison(compare ? select : []);
   }
 
   compare() {
     this.change({ compare: true });
     revealComparison();
-    this.tellCompared(this.state.select);
+    this.sendComparison(this.state.select);
   }
 
-  /** Hands Python the rows to set side by side, with the choice of weights and tasks; no rows close the comparison. */
-  tellCompared(ids) {
+  /** Sends Python the rows to compare with the chosen weights and tasks; no rows close the comparison. */
+  sendComparison(ids) {
     this.trigger('compare', { ids, suite: this.payload.suite.key, query: rankQuery(this.state, this.payload) });
   }
 
-  /** Goes to another suite; search, filters and selection come along where the other suite knows them. */
+  /** Goes to another suite; search, filters and selection carry over where the other suite has them. */
   async go(suite) {
     if (suite === this.payload?.suite.key) return;
     if (this.payload && this.writeLater.waiting()) this.writeLater.now();
-    const kept = new URLSearchParams(this.payload ? this.query() : location.search);
-    for (const key of [...kept.keys()]) {
-      if (!CARRIED.includes(key)) kept.delete(key);
+    const carried = new URLSearchParams(this.payload ? this.query() : location.search);
+    for (const key of [...carried.keys()]) {
+      if (!CARRIED.includes(key)) carried.delete(key);
     }
     const compared = this.state?.compare;
-    await this.open(suite, `?${kept}`, { quiet: true });
+    await this.open(suite, `?${carried}`, { quiet: true });
     if (this.payload?.suite.key !== suite) return;
     this.writeUrl(true);
     this.trigger('suite', { suite });
-    if (compared) this.tellCompared([]);
+    if (compared) this.sendComparison([]);
   }
 
   reset() {

@@ -3,7 +3,7 @@
 import { kindTitle, originTitle } from './rows.js';
 import { marksAt, MARKS, meanDigits, parametersText, rankText, reasonAt } from './columns.js';
 import { button, el } from '../../js/dom.js';
-import { runDetails } from '../../js/runs.js';
+import { runDetails } from '../../js/run_details.js';
 
 const OPEN = new Map([[true, 'Open'], [false, 'Closed'], [null, 'Not stated']]);
 
@@ -118,12 +118,12 @@ export function createDialog(board) {
     const { payload } = board;
     const at = payload.columns.indexOf(column);
     const bits = marksAt(payload, row, at);
-    const said = MARKS.filter(([bit]) => bits & bit).map(([, mark, words]) => el('li', {}, `${mark} ${words}`));
+    const marks = MARKS.filter(([bit]) => bits & bit).map(([, mark, words]) => el('li', {}, `${mark} ${words}`));
     const notes = (data.notes ?? []).map((note) => el('li', {}, String(note)));
     const empty = payload.cells[row][at] === null && !data.sources?.length;
     show(data.title || heading, facts(data.lines ?? []),
       empty ? el('p', {}, `No value: ${reasonAt(payload, row, at)}`) : '',
-      said.length || notes.length ? el('ul', { class: 'lk-notes' }, ...said, ...notes) : '',
+      marks.length || notes.length ? el('ul', { class: 'lk-notes' }, ...marks, ...notes) : '',
       ...(data.sources ?? []).map(source), links(data.items ? payload.links?.items : '', data, 'Its single items'),
       links(data.task ? payload.links?.task : '', data, 'The page of this task'));
   }

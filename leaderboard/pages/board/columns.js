@@ -1,6 +1,6 @@
 /** The columns of the board: what stands in a cell, how wide it is and what a reader hears. */
 
-import { step } from '../../js/colour.js';
+import { step } from './colour.js';
 import { el } from '../../js/dom.js';
 import { cellAt, kindTitle, originsOf, originTitle } from './rows.js';
 import { breakable, titleSize } from './titles.js';
@@ -13,7 +13,7 @@ export const MARKS = [
   [2, '?', 'doubtful: see its note'],
   [4, '‡', 'another source prints another number'],
   [8, '~', 'mean of only some of its tasks'],
-  [16, '*', 'mean as the paper prints it; its tasks are not all there'],
+  [16, '*', 'mean as the paper prints it; some of its tasks are missing'],
 ];
 
 /** A stored integer as the paper prints it. */
@@ -51,8 +51,8 @@ export const meanDigits = (payload) => payload.suite.digits ?? 1;
 
 /** Column numbers of the payload which are shown, in its order. */
 export function shownColumns(payload, state) {
-  const wanted = new Set([...state.families, ...state.columns]);
-  return payload.columns.flatMap((column, at) => (wanted.has(column.key) ? [at] : []));
+  const chosen = new Set([...state.families, ...state.columns]);
+  return payload.columns.flatMap((column, at) => (chosen.has(column.key) ? [at] : []));
 }
 
 /** One sentence on a score column: metric, direction, chance, number of items. */
@@ -265,19 +265,19 @@ function scoreColumn({ payload, ranking, font }, at) {
       const shade = step(value, column);
       if (shade >= 0) cell.classList.add(`lk-shade-${shade}`);
       if (stored === best && column.high > column.low) cell.classList.add('lk-best');
-      const said = [];
+      const remarks = [];
       const bits = marksAt(payload, row, at);
       // A mean of some tasks has a chance of its own.
       if (chance !== null && !(bits & PARTIAL) && (higher ? value <= chance : value >= chance)) {
         cell.classList.add('lk-chance');
-        said.push('at or below chance');
+        remarks.push('at or below chance');
       }
       if (bits) {
         cell.dataset.mark = MARKS.filter(([bit]) => bits & bit).map(([, mark]) => mark).join('');
-        said.push(...MARKS.filter(([bit]) => bits & bit).map(([, , words]) => words));
+        remarks.push(...MARKS.filter(([bit]) => bits & bit).map(([, , words]) => words));
       }
-      if (said.length) {
-        cell.title = `${text}: ${said.join('; ')}`;
+      if (remarks.length) {
+        cell.title = `${text}: ${remarks.join('; ')}`;
         cell.setAttribute('aria-label', cell.title);
       }
     },

@@ -1,7 +1,8 @@
 /** Taking the figures along: files of the view or of everything, a link to the view, the citation. */
 
 import { gridColumns } from './columns.js';
-import { button, el, popover } from '../../js/dom.js';
+import { button, copyLink, el } from '../../js/dom.js';
+import { popover } from './popover.js';
 import { LEAD, rankQuery } from './state.js';
 
 const VIEW = [['csv', 'CSV'], ['parquet', 'Parquet'], ['json', 'JSON'], ['markdown', 'Markdown'], ['latex', 'LaTeX'], ['bibtex', 'BibTeX']];
@@ -61,15 +62,7 @@ export function createExport(board) {
 export function createCopyLink(board) {
   const node = button('Copy link', async () => {
     const href = board.link();
-    try {
-      await navigator.clipboard.writeText(href);
-      node.textContent = 'Copied';
-      setTimeout(() => {
-        node.textContent = 'Copy link';
-      }, 1500);
-    } catch {
-      board.say(`Link to this view: ${href}`);
-    }
+    if (!await copyLink(node, href)) board.say(`Link to this view: ${href}`);
   });
   return { nodes: [node], refresh() {} };
 }

@@ -1,6 +1,7 @@
 /** Search, the filter menu, and a chip for every filter in force. */
 
-import { button, el, popover } from '../../js/dom.js';
+import { button, el } from '../../js/dom.js';
+import { popover } from './popover.js';
 import { defaultOrigin, FACETS, facetCounts, facetValues, years } from './rows.js';
 
 const CLEAR = {

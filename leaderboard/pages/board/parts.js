@@ -1,9 +1,9 @@
-/** The smaller parts around the grid: suites, messages, empty and failed states, legend. */
+/** The smaller parts around the table: suites, empty and failed states, legend. */
 
 import { MARKS } from './columns.js';
 import { button, el } from '../../js/dom.js';
 
-/** The row of suites; pointing at one loads it before it is asked for. */
+/** The row of suites; pointing at one loads it ahead of the click. */
 export function createSuites(board) {
   const list = el('nav', { class: 'lk-suites', 'aria-label': 'Benchmarks' });
   const about = el('p', { class: 'lk-about' });
@@ -38,23 +38,7 @@ export function createSuites(board) {
   };
 }
 
-/** A line above the table which can be dismissed, with a Retry where there is something to retry. */
-export function createNotice() {
-  const text = el('span', {});
-  const action = el('span', {});
-  const node = el('div', { class: 'lk-notice', hidden: true }, el('div', { role: 'status' }, text), action,
-    button('×', () => say(''), { class: 'lk-close', 'aria-label': 'Dismiss' }));
-
-  function say(words, retry = null) {
-    text.textContent = words;
-    node.hidden = !words;
-    action.replaceChildren(...(retry ? [button('Retry', retry)] : []));
-  }
-
-  return { node, say };
-}
-
-/** What stands in place of the table while it loads or when it did not. */
+/** The message instead of the table while it loads, or when it failed to. */
 export function createFailure() {
   const node = el('div', { class: 'lk-state', role: 'status' });
   return {
@@ -74,7 +58,7 @@ export function createFailure() {
   };
 }
 
-/** Said in place of rows when search and filters leave none. */
+/** The message instead of rows when search and filters leave none. */
 export function createEmpty(board) {
   const node = el('div', { class: 'lk-state lk-empty', hidden: true }, el('p', {}, 'No model matches.'), button('Reset', () => board.reset()));
   return {

@@ -1,34 +1,8 @@
-/** What the server knows: payloads kept once decoded, rankings, a cell's sources. */
+/** The server's data for the board: payloads and rankings, each decoded once, and the sources of a cell. */
 
-/** A failed request with a line a reader can act on; `status` 0 means that no answer came. */
-export class LoadError extends Error {
-  constructor(message, status) {
-    super(message);
-    this.status = status;
-  }
-}
+import { getJson } from '../../js/request.js';
 
-const PATIENCE = 30000;
-
-async function getJson(url, signal) {
-  let response;
-  try {
-    const patience = AbortSignal.timeout(PATIENCE);
-    response = await fetch(url, { signal: signal ? AbortSignal.any([signal, patience]) : patience });
-  } catch (error) {
-    if (signal?.aborted) throw error;
-    throw new LoadError('The server did not answer.', 0);
-  }
-  let data = null;
-  try {
-    data = await response.json();
-  } catch (error) {
-    if (signal?.aborted) throw error;
-  }
-  if (!response.ok) throw new LoadError(String(data?.error ?? `The server answered ${response.status}.`), response.status);
-  if (data === null) throw new LoadError('The answer could not be read.', response.status);
-  return data;
-}
+const PATIENCE = 30000; // ms
 
 /** Fills in the parts a payload may leave out. */
 function complete(payload) {
@@ -47,21 +21,25 @@ export class Source {
     return new URL(path, this.root).href;
   }
 
-  /** The payload of a suite; asked for once, kept, and asked for again after a failure. */
+  get(path, signal) {
+    return getJson(this.url(path), { signal, patience: PATIENCE });
+  }
+
+  /** The payload of a suite; requested once and cached, and requested again after a failure. */
   load(suite) {
     if (!this.payloads.has(suite)) {
-      const waiting = getJson(this.url(`data/board/${encodeURIComponent(suite)}`)).then(complete);
-      waiting.catch(() => this.payloads.delete(suite));
-      this.payloads.set(suite, waiting);
+      const request = this.get(`data/board/${encodeURIComponent(suite)}`).then(complete);
+      request.catch(() => this.payloads.delete(suite));
+      this.payloads.set(suite, request);
     }
     return this.payloads.get(suite);
   }
 
-  /** The ranking of a payload's rows under `query` (parameters of data/rank); the last few are kept. */
+  /** The ranking of a payload's rows under `query` (parameters of data/rank); the last 50 are cached. */
   async rank(payload, query, signal) {
     const path = `data/rank/${encodeURIComponent(payload.suite.key)}?${query}&version=${encodeURIComponent(payload.version)}`;
     if (!this.rankings.has(path)) {
-      const ranking = await getJson(this.url(path), signal);
+      const ranking = await this.get(path, signal);
       if (this.rankings.size >= 50) this.rankings.delete(this.rankings.keys().next().value);
       this.rankings.set(path, ranking);
     }
@@ -71,10 +49,10 @@ export class Source {
   /** The sources of one cell. */
   cell(suite, row, column, signal) {
     const query = new URLSearchParams({ row, column });
-    return getJson(this.url(`data/cell/${encodeURIComponent(suite)}?${query}`), signal);
+    return this.get(`data/cell/${encodeURIComponent(suite)}?${query}`, signal);
   }
 
-  /** Loads the other suites while nothing else goes on, one after the other. */
+  /** Loads the other suites one after another while the browser is idle. */
   prefetch(suites) {
     if (navigator.connection?.saveData) return;
     const idle = window.requestIdleCallback ?? ((run) => setTimeout(run, 500));

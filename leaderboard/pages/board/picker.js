@@ -1,7 +1,8 @@
 /** The column picker: families and tasks in their groups. */
 
 import { columnHint, hasBorda } from './columns.js';
-import { button, el, popover } from '../../js/dom.js';
+import { button, el } from '../../js/dom.js';
+import { popover } from './popover.js';
 import { fillGroupList } from './grouplist.js';
 import { defaultFamilies, defaultTasks } from './state.js';
 

@@ -45,8 +45,8 @@ export const FACETS = [
 
 /** The origins that occur in a payload, in the order of their switch. */
 export function originsOf(payload) {
-  const found = new Set(payload.rows.map(({ origin }) => origin));
-  return [...ORIGINS.keys()].filter((origin) => found.has(origin));
+  const present = new Set(payload.rows.map(({ origin }) => origin));
+  return [...ORIGINS.keys()].filter((origin) => present.has(origin));
 }
 
 /** The origins shown when nothing was chosen: the published rows where there are others too; [] shows every row. */
@@ -57,9 +57,9 @@ export function defaultOrigin(payload) {
 
 /** The values of a facet which occur in the payload; sizes in their order, the rest by name. */
 export function facetValues(payload, facet) {
-  const found = new Set(payload.rows.flatMap(facet.of).filter(Boolean));
-  const order = facet.key === 'size' ? SIZES.map(([key]) => key) : facet.key === 'open' ? [...OPEN.keys()] : [...found].sort();
-  return order.filter((value) => found.has(value));
+  const present = new Set(payload.rows.flatMap(facet.of).filter(Boolean));
+  const order = facet.key === 'size' ? SIZES.map(([key]) => key) : facet.key === 'open' ? [...OPEN.keys()] : [...present].sort();
+  return order.filter((value) => present.has(value));
 }
 
 /** The years in which models of the payload were released, ascending. */
@@ -85,20 +85,20 @@ export function filterRows(payload, state, except = '') {
   if (words.length) tests.push((row) => words.every((word) => haystack(row).includes(word)));
   for (const { key, of } of FACETS) {
     if (key === except || !state[key].length) continue;
-    const wanted = new Set(state[key]);
-    tests.push((row) => of(row).some((value) => wanted.has(value)));
+    const chosen = new Set(state[key]);
+    tests.push((row) => of(row).some((value) => chosen.has(value)));
   }
   if (state.released) tests.push((row) => row.released !== '' && row.released.slice(0, 4) >= state.released);
   if (state.trained) tests.push((row) => row.trained === (state.trained === 'only'));
   if (state.models.length) {
-    const wanted = new Set(state.models);
-    tests.push((row) => wanted.has(row.model));
+    const chosen = new Set(state.models);
+    tests.push((row) => chosen.has(row.model));
   }
-  const kept = [];
+  const passing = [];
   payload.rows.forEach((row, at) => {
-    if (tests.every((test) => test(row))) kept.push(at);
+    if (tests.every((test) => test(row))) passing.push(at);
   });
-  return kept;
+  return passing;
 }
 
 /** How many rows each option of a facet would show, the other filters being as they are. */
@@ -112,21 +112,21 @@ export function facetCounts(payload, state, facet) {
 
 const families = new WeakMap();
 
-/** The place of each family column among the families, by column number. */
-function familyPlaces(payload) {
-  let places = families.get(payload);
-  if (!places) {
-    places = new Map();
-    payload.columns.forEach((column, at) => column.kind === 'family' && places.set(at, places.size));
-    families.set(payload, places);
+/** The index of each family column among the families, by column number. */
+function familyIndices(payload) {
+  let indices = families.get(payload);
+  if (!indices) {
+    indices = new Map();
+    payload.columns.forEach((column, at) => column.kind === 'family' && indices.set(at, indices.size));
+    families.set(payload, indices);
   }
-  return places;
+  return indices;
 }
 
 /** The stored integer of a cell (shown value x 10^digits) or null; a ranking over chosen tasks brings its own families. */
 export function cellAt(payload, ranking, row, column) {
   if (ranking.families && payload.columns[column].kind === 'family') {
-    return ranking.families[row][familyPlaces(payload).get(column)] ?? null;
+    return ranking.families[row][familyIndices(payload).get(column)] ?? null;
   }
   return payload.cells[row][column];
 }
@@ -141,7 +141,7 @@ function valuesOf(payload, ranking, key) {
   return (row) => cellAt(payload, ranking, row, column);
 }
 
-/** Row numbers in the order asked for; a missing value comes last in both directions, equal values follow the rank. */
+/** Row numbers in the chosen order; a missing value comes last in both directions, equal values follow the rank. */
 export function sortRows(payload, ranking, rows, { key, down }) {
   const value = valuesOf(payload, ranking, key);
   const sign = down ? -1 : 1;

@@ -3,9 +3,9 @@
 import { button, el } from '../../js/dom.js';
 import { originsOf } from './rows.js';
 
-const PLACE = 'comparison'; // the element Gradio draws the comparison in
-const PATIENCE = 4000; // ms in which its figures arrive and move it
-const STIRRED = ['wheel', 'touchstart', 'keydown', 'pointerdown'];
+const PANEL = 'comparison'; // the element Gradio draws the comparison in
+const PATIENCE = 4000; // ms in which its figures load and move it
+const INTERRUPTS = ['wheel', 'touchstart', 'keydown', 'pointerdown'];
 
 /** Titles in the order of selection, the first marked as the reference; the origin tells two rows of a model apart. */
 export function namesOf(payload, select) {
@@ -17,21 +17,21 @@ export function namesOf(payload, select) {
   });
 }
 
-/** Scrolls to the comparison and focuses its heading as soon as it is filled; whoever scrolls meanwhile is left alone. */
+/** Scrolls to the comparison and focuses its heading as soon as it is filled; not if the visitor scrolls meanwhile. */
 export function revealComparison() {
   const began = performance.now();
-  const before = document.querySelector(`#${PLACE} h2`);
+  const before = document.querySelector(`#${PANEL} h2`);
   let reached = false;
   let frame = 0;
   const move = () => {
     frame = 0;
-    const heading = document.querySelector(`#${PLACE} h2`);
-    // A comparison drawn anew replaces its heading; one that was there already and stays the same is left as it is.
+    const heading = document.querySelector(`#${PANEL} h2`);
+    // A new comparison replaces the heading; if the heading has not changed yet, wait.
     if (!heading || (heading === before && performance.now() - began < 500)) return;
     const calm = matchMedia('(prefers-reduced-motion: reduce)').matches || reached;
     if (!reached) heading.focus({ preventScroll: true });
     reached = true;
-    document.getElementById(PLACE).scrollIntoView({ block: 'start', behavior: calm ? 'auto' : 'smooth' });
+    document.getElementById(PANEL).scrollIntoView({ block: 'start', behavior: calm ? 'auto' : 'smooth' });
   };
   const soon = () => {
     frame ||= requestAnimationFrame(move);
@@ -41,10 +41,10 @@ export function revealComparison() {
   function stop() {
     watcher.disconnect();
     timers.forEach(clearTimeout);
-    STIRRED.forEach((name) => removeEventListener(name, stop));
+    INTERRUPTS.forEach((name) => removeEventListener(name, stop));
   }
   watcher.observe(document.body, { childList: true, subtree: true });
-  STIRRED.forEach((name) => addEventListener(name, stop, { passive: true }));
+  INTERRUPTS.forEach((name) => addEventListener(name, stop, { passive: true }));
 }
 
 /** The bar itself: it floats, and steps aside while the comparison is in view. */
@@ -56,16 +56,16 @@ export function createSelection(board) {
   const node = el('div', { class: 'lk-selection', role: 'region', 'aria-label': 'Selected rows', hidden: true }, names, compare, only,
     button('Clear', () => board.choose([]), { class: 'lk-link' }));
 
-  function place() {
+  function toggle() {
     if (!board.state) return;
-    const box = board.state.compare && document.getElementById(PLACE)?.getBoundingClientRect();
+    const box = board.state.compare && document.getElementById(PANEL)?.getBoundingClientRect();
     const aside = box && box.height > 0 && box.top < innerHeight - 70 && box.bottom > 0;
     node.hidden = !board.state.select.length || Boolean(aside);
   }
 
-  const sizes = new ResizeObserver(place);
+  const sizes = new ResizeObserver(toggle);
   function onScroll() {
-    if (node.isConnected) place();
+    if (node.isConnected) toggle();
     else {
       removeEventListener('scroll', onScroll, true);
       sizes.disconnect();
@@ -83,7 +83,7 @@ export function createSelection(board) {
       names.title = names.textContent;
       compare.disabled = select.length < 2;
       compare.textContent = select.length < 2 ? 'Compare' : `Compare ${select.length}`;
-      place();
+      toggle();
     },
   };
 }

@@ -28,8 +28,8 @@ export function defaultWeights(payload) {
 
 /** A preset's weight of each category, as a Map in the categories' order. */
 export function presetWeights(payload, preset) {
-  const given = new Map(Object.entries(preset?.weights ?? {}));
-  return new Map(payload.categories.map((category) => [category, given.get(category) ?? 1]));
+  const weights = new Map(Object.entries(preset?.weights ?? {}));
+  return new Map(payload.categories.map((category) => [category, weights.get(category) ?? 1]));
 }
 
 /** The key of the preset which has these weights, or ''. */
@@ -60,12 +60,12 @@ export function parse(search, payload) {
   const ignored = [];
   const drop = (key, value) => ignored.push(`${key}=${value.length > 60 ? `${value.slice(0, 60)}…` : value}`);
   const list = (key, known, most = Infinity) => {
-    const kept = [];
+    const values = [];
     for (const value of (query.get(key) ?? '').split(',').filter(Boolean)) {
-      if (!known.has(value) || kept.length >= most) drop(key, value);
-      else if (!kept.includes(value)) kept.push(value);
+      if (!known.has(value) || values.length >= most) drop(key, value);
+      else if (!values.includes(value)) values.push(value);
     }
-    return kept;
+    return values;
   };
   const ordered = (keys) => payload.columns.map(({ key }) => key).filter((key) => keys.includes(key));
   const keysOf = (kind) => new Set(payload.columns.filter((column) => column.kind === kind).map(({ key }) => key));
@@ -138,8 +138,8 @@ function readScalars(query, payload, state, drop) {
 function readWeights(query, payload, state, drop) {
   const preset = query.get('preset') ?? '';
   if (preset) {
-    const found = payload.presets.find((one) => one.key === preset);
-    if (found) state.weights = presetWeights(payload, found);
+    const known = payload.presets.find((one) => one.key === preset);
+    if (known) state.weights = presetWeights(payload, known);
     else drop('preset', preset);
   }
   for (const pair of (query.get('w') ?? '').split(',').filter(Boolean)) {

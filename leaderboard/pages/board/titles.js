@@ -1,6 +1,21 @@
 /** The titles of columns: where they may break, how wide and how many lines they are. */
 
-import { textWidth } from '../../js/dom.js';
+let pen = null;
+const widths = new Map();
+
+/** The width of a text in px; `font` as in CSS. */
+function textWidth(text, font) {
+  const key = `${font}\n${text}`;
+  if (!widths.has(key)) {
+    pen ??= document.createElement('canvas').getContext('2d');
+    pen.font = font;
+    widths.set(key, pen.measureText(text).width);
+  }
+  return widths.get(key);
+}
+
+/** Forgets measured widths: they were taken before the page's font had loaded. */
+export const forgetWidths = () => widths.clear();
 
 /** A title which may break inside long words where a part begins: CIFAR10|Clustering. */
 export function breakable(title) {

@@ -2,7 +2,8 @@
 
 import { columnGroups } from './picker.js';
 import { change } from './columns.js';
-import { button, el, popover } from '../../js/dom.js';
+import { button, el } from '../../js/dom.js';
+import { popover } from './popover.js';
 import { fillGroupList } from './grouplist.js';
 import { defaultWeights, presetOf, presetWeights } from './state.js';
 
@@ -30,21 +31,21 @@ export function createWeights(board) {
     }
   }
 
-  function weigh(category, value) {
+  function setWeight(category, value) {
     const weights = new Map(board.state.weights);
     weights.set(category, value);
-    // With every weight at 0 there is nothing to average: the last one stays.
+    // With every weight at 0 there is nothing to average: the last weight stays.
     if ([...weights.values()].some((weight) => weight > 0)) board.change({ weights });
     else refresh();
   }
 
   function slider(category) {
     const range = el('input', { type: 'range', class: 'lk-range', min: 0, max: MOST, step: 0.25, 'aria-label': `Weight of ${category}`,
-      oninput: () => weigh(category, Number(range.value)) });
+      oninput: () => setWeight(category, Number(range.value)) });
     const number = el('input', { type: 'number', class: 'lk-input lk-number', min: 0, max: 100, step: 0.25, 'aria-label': `Weight of ${category}, number`,
       onchange: () => {
         const value = Number(number.value);
-        if (number.value !== '' && value >= 0 && value <= 100) weigh(category, value);
+        if (number.value !== '' && value >= 0 && value <= 100) setWeight(category, value);
         else refresh();
       } });
     updates.push(() => {

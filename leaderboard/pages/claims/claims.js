@@ -1,8 +1,8 @@
 /** The claims page: counts that filter, a search, a table drawn only where visible, and the chosen claim in full. */
 
-import { css } from '../../js/colour.js';
-import { button, debounce, el, stylesheet } from '../../js/dom.js';
+import { button, debounce, el, gridStyles, stylesheet } from '../../js/dom.js';
 import { Grid } from '../../js/grid.js';
+import { getJson } from '../../js/request.js';
 
 export const VERDICTS = ['conflict', 'rounding', 'cannot be recomputed', 'reproduces'];
 const NAMES = {
@@ -43,7 +43,7 @@ export function parse(search, papers) {
   return { state, ignored };
 }
 
-/** The query string of a state, '' for the default; parameters of others are kept. */
+/** The query string of a state, '' for the default; other parameters stay. */
 export function write(state, search) {
   const query = new URLSearchParams(search);
   const values = { ...state, sort: state.sort ? `${state.sort.down ? '-' : ''}${state.sort.key}` : '' };
@@ -72,11 +72,9 @@ export async function mount(root, source) {
   say('Loading the claims …');
   let data;
   try {
-    const [answer] = await Promise.all([fetch(new URL(source, document.baseURI)), stylesheet(css())]);
-    data = await answer.json();
-    if (!answer.ok) throw new Error(data.error);
-  } catch {
-    say('The claims could not be loaded: the server did not answer.', button('Try again', () => mount(root, source)));
+    [data] = await Promise.all([getJson(new URL(source, document.baseURI)), gridStyles(), stylesheet(new URL('./claims.css', import.meta.url))]);
+  } catch (error) {
+    say(`The claims could not be loaded. ${error.message}`, button('Try again', () => mount(root, source)));
     return;
   }
   show(root, data);
@@ -90,7 +88,7 @@ function show(root, { fields, rows, tables }) {
   const papers = [...new Set(claims.map(({ paper }) => paper))];
   const { state, ignored } = parse(location.search, papers);
   const notice = el('p', { class: 'lk-notice', hidden: !ignored.length },
-    `The address names something this page does not have under ${ignored.join(', ')}; it is left out.`);
+    `The address has unknown values for ${ignored.join(', ')}; they are ignored.`);
   const counts = el('div', { class: 'lk-counts', role: 'group', 'aria-label': 'Filter by paper and verdict' });
   const search = el('input', {
     type: 'search', class: 'lk-input lk-search', placeholder: 'Search claims', 'aria-label': 'Search claims', value: state.q,

@@ -1,8 +1,8 @@
-/** The page's query string <-> what the tray asks. Only examples are ever written. Pure. */
+/** The tray and the address of the page: its query string, and what the tray holds when the page opens. */
 
 import { MOST } from './inputs.js';
-import { MOST_MODELS, short } from './picks.js';
-import { ABOUT, QUESTIONS } from './words.js';
+import { exactly, MOST_MODELS, short } from './models.js';
+import { ABOUT, QUESTIONS, sentence } from './words.js';
 
 const OWN = ['mode', 'inputs', 'models', 'question'];
 
@@ -24,9 +24,9 @@ export function parse(search, examples) {
   const question = one('question', QUESTIONS, 'a question') || QUESTIONS[0];
   let inputs = query.has('inputs') ? query.get('inputs').split(',').filter(Boolean) : null;
   const unknown = (inputs ?? []).filter((key) => !examples.has(key));
-  if (unknown.length) lost.push(`No example ${unknown.slice(0, 5).map(short).join(', ')} is here; the rest of the link is shown.`);
+  if (unknown.length) lost.push(`No example ${unknown.slice(0, 5).map(short).join(', ')} exists; the rest of the link is shown.`);
   inputs = inputs?.filter((key) => examples.has(key)) ?? null;
-  if (inputs?.length > MOST) lost.push(`The link holds more than ${MOST} inputs; the first ${MOST} are shown.`);
+  if (inputs?.length > MOST) lost.push(`The link holds more than ${MOST} inputs; the first ${MOST} are start.`);
   const models = query.get('models') === 'none' ? [] : list('models');
   return { mode, question, inputs: inputs?.slice(0, MOST) ?? null, whole: !unknown.length, models: models?.slice(0, MOST_MODELS) ?? null, lost };
 }
@@ -40,4 +40,51 @@ export function write(search, { mode, question, inputs, models }) {
   if (question !== QUESTIONS[0]) query.push(['question', question]);
   const readable = (text) => encodeURIComponent(text).replace(/%(2C|2F|3A)/g, decodeURIComponent).replace(/%20/g, '+');
   return query.map(([key, value]) => `${readable(key)}=${readable(value)}`).join('&');
+}
+
+/**
+ * Fetches the examples, fills an empty tray, and asks the server what fits. A link that names inputs is answered at
+ * once, unless an example is missing or a model must be downloaded first: no link starts a download. A notice names
+ * everything of the link that does not exist.
+ */
+export async function open(tray) {
+  tray.notice.say('');
+  const failed = await load(tray);
+  const link = parse(location.search, tray.examples);
+  const fresh = tray.untouched; // after a failed first attempt the visitor may have begun on something else
+  if (fresh) fill(tray, link);
+  await tray.ask();
+  const { plan } = tray;
+  const lost = fresh ? [...link.lost] : [];
+  if (fresh && link.models && plan) {
+    const { decisions, lost: missing } = exactly(plan.models, link.models);
+    tray.decisions = decisions;
+    lost.push(...missing);
+  }
+  const answerNow = fresh && link.inputs?.length > 0;
+  if (answerNow && link.mode && plan && tray.mode !== link.mode) lost.push('The mode of the link does not fit its inputs.');
+  if (failed) tray.notice.say(`The examples did not load. ${failed}`, () => open(tray));
+  else if (lost.length) tray.notice.say(lost.map(sentence).join(' '));
+  tray.refresh();
+  tray.root.dataset.ready = plan ? 'true' : 'error';
+  if (answerNow && link.whole && !tray.reason() && !tray.absent()) tray.compare();
+}
+
+/** Fetches the examples; hands back what went wrong, as a sentence. */
+async function load(tray) {
+  try {
+    const { inputs, comparisons } = await tray.server.get('live/examples');
+    tray.examples = new Map(inputs.map((example) => [example.key, example]));
+    tray.comparisons = comparisons.filter((one) => one.inputs.every((key) => tray.examples.has(key)));
+    return '';
+  } catch (error) {
+    return error.message;
+  }
+}
+
+function fill(tray, link) {
+  const ready = tray.comparisons.find(({ mode }) => mode === link.mode) ?? tray.comparisons[0];
+  const start = link.inputs?.length ? link : ready ?? link;
+  Object.assign(tray, { chosenMode: start.mode, mode: start.mode, question: start.question || QUESTIONS[0] });
+  tray.inputs = (start.inputs ?? []).map((key) => tray.exampleInput(key));
 }

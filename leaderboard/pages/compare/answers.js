@@ -1,9 +1,9 @@
 /**
- * Blind mode: answers hidden until the visitor has chosen which is right, and a tally that never leaves here. And what
- * answers earlier inputs, after the tray has changed, is told from what answers these.
+ * Blind mode: names are hidden until the visitor has chosen the right answer; the tally never leaves the browser. Answers
+ * to earlier inputs are marked as soon as the tray changes.
  */
 
-import { el } from '../../js/dom.js';
+import { el, stylesheet } from '../../js/dom.js';
 
 const KEY = 'likeness-tally';
 
@@ -11,7 +11,7 @@ const KEY = 'likeness-tally';
 export function mount(element) {
   if (element.dataset.answers) return;
   element.dataset.answers = 'true';
-  document.head.append(el('link', { rel: 'stylesheet', href: new URL('./answers.css', import.meta.url).href }));
+  stylesheet(new URL('./answers.css', import.meta.url));
   element.addEventListener('click', (event) => {
     const button = event.target.closest('.cp-choose button');
     if (button) reveal(element.querySelector('.cp-result'), button.dataset.right);
@@ -20,19 +20,19 @@ export function mount(element) {
   const look = () => document.body.classList.toggle('cp-blind', Boolean(element.querySelector(".cp-result[data-state='blind']")));
   new MutationObserver(look).observe(element, { childList: true, subtree: true, attributes: true, attributeFilter: ['data-state'] });
   addEventListener('likeness-tray', ({ detail: { changed, empty } }) => {
-    const place = element.closest('#answers') ?? element;
-    place.toggleAttribute('data-stale', changed && !empty);
-    place.toggleAttribute('data-empty', empty);
+    const answers = element.closest('#answers') ?? element;
+    answers.toggleAttribute('data-stale', changed && !empty);
+    answers.toggleAttribute('data-empty', empty);
     document.body.classList.toggle('cp-outdated', changed && !empty);
     document.body.classList.toggle('cp-emptied', empty);
   });
 }
 
-/** What was kept of earlier rounds: model -> { title, right, of }; nothing where the browser keeps nothing. */
-export function kept() {
+/** The tally of earlier rounds: model -> { title, right, of }; empty where the browser stores nothing. */
+export function storedTally() {
   try {
-    const found = JSON.parse(localStorage.getItem(KEY) ?? '{}');
-    return found && typeof found === 'object' && !Array.isArray(found) ? found : {};
+    const tally = JSON.parse(localStorage.getItem(KEY) ?? '{}');
+    return tally && typeof tally === 'object' && !Array.isArray(tally) ? tally : {};
   } catch {
     return {};
   }
@@ -41,10 +41,10 @@ export function kept() {
 /** The tally after one more round: `right` is the visitor's choice, a model without an answer is not counted. */
 export function counted(tally, rows, right) {
   const next = { ...tally };
-  rows.forEach(({ model, title, said }) => {
-    if (!said || !right) return;
+  rows.forEach(({ model, title, answer }) => {
+    if (!answer || !right) return;
     const { right: before = 0, of = 0 } = next[model] ?? {};
-    next[model] = { title, right: before + Number(said === right), of: of + 1 };
+    next[model] = { title, right: before + Number(answer === right), of: of + 1 };
   });
   return next;
 }
@@ -53,15 +53,15 @@ function reveal(result, right) {
   if (!result || result.dataset.state !== 'blind') return;
   const pair = result.dataset.mode === 'pair';
   const rows = [...result.querySelectorAll('.cp-row')].map((row) => ({
-    row, model: row.dataset.model, title: row.dataset.title, said: pair ? row.dataset.reading : row.dataset.pick,
+    row, model: row.dataset.model, title: row.dataset.title, answer: pair ? row.dataset.reading : row.dataset.pick,
   }));
-  const tally = counted(kept(), rows, right);
+  const tally = counted(storedTally(), rows, right);
   try {
     localStorage.setItem(KEY, JSON.stringify(tally));
-  } catch { /* a browser that keeps nothing: the tally is this round's */ }
+  } catch { /* a browser that stores nothing: the tally is this round's */ }
   result.dataset.state = 'open';
   result.querySelector('.cp-choose')?.replaceWith(table(tally, right));
-  if (right) rows.forEach(({ row, said }) => said && row.classList.add(said === right ? 'cp-right' : 'cp-wrong'));
+  if (right) rows.forEach(({ row, answer }) => answer && row.classList.add(answer === right ? 'cp-right' : 'cp-wrong'));
 }
 
 /** The tally as a line a model, the most agreeing first, with a button that forgets it. */

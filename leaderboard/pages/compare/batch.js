@@ -1,13 +1,13 @@
 /** Many pairs at once: a CSV or ZIP goes to the server, which scores some pairs a turn, and their scores come as a CSV. */
 
-import { el } from '../../js/dom.js';
+import { el, stylesheet } from '../../js/dom.js';
 import { enable, enabled, press, say } from './parts.js';
 import { many, sentence, size } from './words.js';
 
 const LARGEST = 50_000_000; // bytes; the server refuses more
-const SLOW = 15_000; // ms without an answer, after which that is said
+const SLOW = 15_000; // ms without an answer, after which the page says so
 const FORMAT = 'A CSV with the columns first and second, and name if you like. A cell is a text, example:KEY for an example, or the name of an image: then put the CSV and the images in one ZIP. At most 200 pairs and 50 MB; all of it stays in memory and goes with this visit.';
-const ABOUT = 'Each model ticked above scores every pair; you get the scores as a CSV, with their place on the model’s own scale.';
+const ABOUT = 'Each model ticked above scores every pair; you get the scores as a CSV, with their percentile on the model’s own scale.';
 
 /**
  * Mounts the part into `root`. `trigger(name, data)` reaches Python; `tray()` is the page's tray, whose session and
@@ -16,7 +16,7 @@ const ABOUT = 'Each model ticked above scores every pair; you get the scores as 
 export function mount(root, { trigger = () => {}, tray = () => document.querySelector('.likeness-tray')?.likenessTray } = {}) {
   if (!root.dataset.mounted) {
     root.dataset.mounted = 'true';
-    document.head.append(el('link', { rel: 'stylesheet', href: new URL('./batch.css', import.meta.url).href }));
+    stylesheet(new URL('./batch.css', import.meta.url));
     root.likenessBatch = new Batch(root, trigger, tray);
   }
   return root.likenessBatch;
@@ -33,7 +33,7 @@ export function sampled(comparisons) {
 /** How far the server is, in words. Pure. */
 export function counted({ done, of, left, problems }) {
   const rest = left === null ? '' : left < 90 ? `about ${Math.max(1, Math.ceil(left))} s left` : `about ${Math.round(left / 60)} min left`;
-  return [`${done} of ${many(of, 'pair')}`, rest, problems && `${problems} lacking a score`].filter(Boolean).join(', ');
+  return [`${done} of ${many(of, 'pair')}`, rest, problems && `${problems} without a score`].filter(Boolean).join(', ');
 }
 
 /** What has come of a table in the end, as sentences. Pure. */
@@ -44,7 +44,7 @@ export function ended({ state, done, of, problems }) {
 
 class Batch {
   constructor(root, trigger, tray) {
-    // `turn` numbers what is asked; answers to what was asked before `since` belong to a table that was left.
+    // `turn` numbers the requests; answers to requests before `since` belong to an abandoned table.
     Object.assign(this, { root, trigger, tray, turn: 0, since: 0, running: false, begun: false, sending: null, timer: 0, urls: [] });
     this.input = el('input', { type: 'file', accept: '.csv,.tsv,.zip,text/csv,application/zip', hidden: true, onchange: () => {
       const [file] = this.input.files;
@@ -57,12 +57,12 @@ class Batch {
     this.cancel = press('Cancel', () => this.stop(), { class: 'bt-button', hidden: true });
     this.bar = el('progress', { hidden: true, 'aria-label': 'Pairs that are scored' });
     this.count = el('span', { class: 'bt-count' });
-    this.said = el('p', { role: 'status' });
+    this.status = el('p', { role: 'status' });
     this.result = el('div', { class: 'bt-result' });
     this.details = el('details', { ontoggle: () => this.details.open && this.offer() },
       el('summary', {}, 'Many pairs at once: a CSV or ZIP'), el('p', { class: 'pg-quiet' }, ABOUT), el('p', { class: 'pg-quiet' }, FORMAT),
       el('div', { class: 'bt-row' }, this.choose, this.input, this.try, this.sample),
-      el('div', { class: 'bt-row' }, this.bar, this.count, this.cancel), this.said, this.result);
+      el('div', { class: 'bt-row' }, this.bar, this.count, this.cancel), this.status, this.result);
     root.replaceChildren(this.details);
     this.set('idle');
   }
@@ -73,10 +73,10 @@ class Batch {
   }
 
   offer() {
-    const there = (this.tray()?.comparisons ?? []).length > 0;
-    if (there && !this.sample.href) this.sample.href = URL.createObjectURL(new Blob([this.written()], { type: 'text/csv' }));
-    this.sample.hidden = !there;
-    this.try.hidden = !there;
+    const hasSample = (this.tray()?.comparisons ?? []).length > 0;
+    if (hasSample && !this.sample.href) this.sample.href = URL.createObjectURL(new Blob([this.written()], { type: 'text/csv' }));
+    this.sample.hidden = !hasSample;
+    this.try.hidden = !hasSample;
   }
 
   /** Sends a file and begins. */
@@ -85,19 +85,19 @@ class Batch {
     const tray = this.tray();
     const problem = refusal(file, tray);
     if (problem) {
-      say(this.said, problem);
+      say(this.status, problem);
       return;
     }
     const models = tray.models();
     this.clear();
     this.set('sending');
-    say(this.said, `Sending ${file.name} …`);
+    say(this.status, `Sending ${file.name} …`);
     const request = new AbortController();
     this.sending = request;
     try {
       const { key } = await tray.server.send(file, request.signal, 'live/file');
       if (request.signal.aborted) return;
-      say(this.said, `Waiting for ${many(models.length, 'model')} …`);
+      say(this.status, `Waiting for ${many(models.length, 'model')} …`);
       this.tell('batch', { file: key, models });
       this.since = this.turn;
     } catch (error) {
@@ -115,7 +115,7 @@ class Batch {
     if (state.state === 'failed') this.end(sentence(state.message));
     else if (state.state === 'running') {
       this.set('running');
-      say(this.said, 'At work; the rest of the page can be used meanwhile.');
+      say(this.status, 'Running; you can use the rest of the page meanwhile.');
       this.bar.value = state.share;
       say(this.count, counted(state));
       this.tell('turn');
@@ -130,7 +130,7 @@ class Batch {
       this.end('Cancelled before it began.');
       return;
     }
-    say(this.said, 'Stopping …');
+    say(this.status, 'Stopping …');
     this.tell('stop');
     this.since = this.turn;
   }
@@ -140,7 +140,7 @@ class Batch {
     this.root.dataset.turn = String(this.turn);
     this.trigger(name, { session: this.tray().server.session, turn: this.turn, ...data });
     clearTimeout(this.timer);
-    if (this.running) this.timer = setTimeout(() => say(this.said, 'Still waiting: other visitors come first, or the server does not answer. Cancel hands back what is finished.'), SLOW);
+    if (this.running) this.timer = setTimeout(() => say(this.status, 'Still waiting: other visitors are ahead of you, or the server does not answer. Cancel returns the finished scores.'), SLOW);
   }
 
   finish(state) {
@@ -155,7 +155,7 @@ class Batch {
 
   end(words) {
     this.set('idle');
-    say(this.said, words);
+    say(this.status, words);
   }
 
   clear() {
@@ -191,7 +191,7 @@ function refusal(file, tray) {
 }
 
 function table([heads, ...rows]) {
-  const cell = (text, place) => el(place ? 'td' : 'th', { scope: place ? null : 'row', dir: 'auto' }, text);
+  const cell = (text, column) => el(column ? 'td' : 'th', { scope: column ? null : 'row', dir: 'auto' }, text);
   return el('div', { class: 'pg-wide', role: 'group', 'aria-label': 'The first rows', tabindex: '0' },
     el('table', { class: 'pg-table' }, el('thead', {}, el('tr', {}, ...heads.map((text) => el('th', { scope: 'col', dir: 'auto' }, text)))),
       el('tbody', {}, ...rows.map((cells) => el('tr', {}, ...cells.map(cell))))));

@@ -31,19 +31,19 @@ export function createCamera({ taken, turned, failed }) {
   async function open() {
     const mine = ++turn;
     words.hidden = true;
-    let found;
+    let opened;
     try {
-      found = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment', width: { ideal: 1280 } } });
+      opened = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment', width: { ideal: 1280 } } });
     } catch (error) {
       if (mine === turn) fail(error);
       return;
     }
     if (mine !== turn) {
-      found.getTracks().forEach((track) => track.stop());
+      opened.getTracks().forEach((track) => track.stop());
       return;
     }
-    stream = found;
-    video.srcObject = found;
+    stream = opened;
+    video.srcObject = opened;
     preview.hidden = false;
     turned(true);
     await video.play().catch(() => null);

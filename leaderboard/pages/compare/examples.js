@@ -1,4 +1,4 @@
-/** Examples to try with, where they come from, and comparisons that are ready to be asked. */
+/** Examples to try with, where they come from, and ready comparisons. */
 
 import { el } from '../../js/dom.js';
 import { exampleKeys } from './inputs.js';
@@ -35,8 +35,8 @@ export function createExamples(tray) {
       draw();
     }
     const keys = exampleKeys(tray.inputs)?.join();
-    tray.comparisons.forEach((one, place) => {
-      ready.children[place].setAttribute('aria-pressed', String(keys === one.inputs.join() && tray.mode === one.mode));
+    tray.comparisons.forEach((one, index) => {
+      ready.children[index].setAttribute('aria-pressed', String(keys === one.inputs.join() && tray.mode === one.mode));
     });
   }
 
@@ -58,12 +58,12 @@ function chip(tray, example) {
 }
 
 function credit({ title, credit: by, licence, source, synthetic }) {
-  const said = [by, licence].filter(Boolean).join(', ');
-  return el('li', {}, el('b', { dir: 'auto' }, title), synthetic && ' (drawn)', said && `: ${said}`, source && '. ', ...origin(source ?? ''));
+  const rights = [by, licence].filter(Boolean).join(', ');
+  return el('li', {}, el('b', { dir: 'auto' }, title), synthetic && ' (drawn)', rights && `: ${rights}`, source && '. ', ...origin(source ?? ''));
 }
 
 /** Where an example comes from: its words, with web addresses as links. */
 function origin(source) {
-  return source.split(/(https?:\/\/\S+)/).map((part, place) => (place % 2 && URL.canParse(part)
+  return source.split(/(https?:\/\/\S+)/).map((part, index) => (index % 2 && URL.canParse(part)
     ? el('a', { href: part, rel: 'noopener noreferrer', target: '_blank' }, part) : part));
 }

@@ -1,5 +1,5 @@
 /**
- * What lies in the tray, as plain values. An input is one of
+ * The inputs in the tray, as plain values. An input is one of
  *   {id, kind: 'image', state: 'sending' | 'ready' | 'failed' | 'gone', key, title, note, error, width, height, thumbnail}
  *   {id, kind: 'example', key, title, thumbnail}                 an image that the server has
  *   {id, kind: 'text', text, example: {key, text} | null}        `example` is where the words came from
@@ -9,7 +9,7 @@
 export const MOST = 9; // a reference with 8 alternatives
 const LETTERS = 'ABCDEFGHI';
 
-/** Whether the input counts: an image that could not be sent does not. */
+/** Whether the input counts: an image that failed to upload does not. */
 export const counts = (input) => input.state !== 'failed' && input.state !== 'gone';
 
 export const modality = (input) => (input.kind === 'text' ? 'text' : 'image');
@@ -19,7 +19,7 @@ export const kinds = (inputs) => inputs.filter(counts).map(modality);
 
 /** The name of each slot: letters, and in a choice the first is the reference. */
 export function labels(inputs, mode) {
-  return inputs.map((_, place) => (mode !== 'choice' ? LETTERS[place] : place === 0 ? 'Reference' : LETTERS[place - 1]));
+  return inputs.map((_, index) => (mode !== 'choice' ? LETTERS[index] : index === 0 ? 'Reference' : LETTERS[index - 1]));
 }
 
 /** The key of the example that an input still is, or '' when it is the visitor's own. */
@@ -41,7 +41,7 @@ export function sent(input) {
   return input.kind === 'text' ? { kind: 'text', text: input.text } : { kind: 'image', key: input.key };
 }
 
-/** What in the tray itself stands in the way of a comparison, as a sentence; '' where nothing does. */
+/** Why the inputs cannot be compared yet, as a sentence; '' where they can. */
 export function obstacle(inputs, mode) {
   const names = labels(inputs, mode);
   const first = (fits) => names[inputs.findIndex(fits)];
@@ -53,9 +53,9 @@ export function obstacle(inputs, mode) {
   return blank ? `${blank} is empty: write a text or remove it` : '';
 }
 
-/** The inputs with one taken to another place. */
-export function moved(inputs, id, place) {
+/** The inputs with one moved to another index. */
+export function moved(inputs, id, index) {
   const one = inputs.find((input) => input.id === id);
   const others = inputs.filter((input) => input !== one);
-  return one ? others.toSpliced(Math.max(0, Math.min(place, others.length)), 0, one) : inputs;
+  return one ? others.toSpliced(Math.max(0, Math.min(index, others.length)), 0, one) : inputs;
 }

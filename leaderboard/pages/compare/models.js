@@ -1,9 +1,48 @@
-/** Which models are asked: the ready ones in a row, the others in a list to search. */
+/** Which models answer: the ready ones by default, and those that the visitor ticked; others in a list to search. */
 
 import { el } from '../../js/dom.js';
 import { arrange, press, say, section } from './parts.js';
-import { found, MOST_MODELS, SUGGESTED } from './picks.js';
 import { KINDS, size } from './words.js';
+
+export const MOST_MODELS = 12;
+export const SUGGESTED = 'laion/clip-vit-b-32-laion2b-s34b-b79k'; // small, and good at images and texts alike
+
+const possible = (model) => model.state !== 'impossible';
+
+/** Keys of the ticked models in the plan's order; `decisions` (key -> ticked) override the defaults. */
+export function selected(models, decisions) {
+  const able = models.filter(possible);
+  const ticked = able.filter(({ key }) => decisions.get(key) === true);
+  const usual = able.filter((model) => model.default && model.state === 'ready' && !decisions.has(model.key));
+  const keys = new Set([...ticked, ...usual].slice(0, MOST_MODELS).map(({ key }) => key));
+  return able.filter(({ key }) => keys.has(key)).map(({ key }) => key);
+}
+
+/** The selection for an address: null where it is the default one. */
+export function written(models, decisions) {
+  const keys = selected(models, decisions);
+  return keys.join() === selected(models, new Map()).join() ? null : keys;
+}
+
+/** Decisions that leave exactly `keys` ticked, with a sentence for each that cannot be ticked. */
+export function exactly(models, keys) {
+  const lost = [];
+  for (const key of keys) {
+    const model = models.find((one) => one.key === key);
+    if (!model) lost.push(`No model ${short(key)} answers this.`);
+    else if (!possible(model)) lost.push(`${model.title} cannot run: ${model.why}`);
+  }
+  return { decisions: new Map(models.map(({ key }) => [key, keys.includes(key)])), lost };
+}
+
+/** A key out of an address, quoted and cut to what a sentence can hold. */
+export const short = (key) => `“${key.length > 60 ? `${key.slice(0, 60)}…` : key}”`;
+
+/** Whether every word of a search stands in the model's title, key or kind. */
+export function matches(model, search) {
+  const text = `${model.title} ${model.key} ${model.kind}`.toLowerCase();
+  return search.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+}
 
 const weight = ({ bytes }) => (bytes ? size(bytes) : 'unknown size');
 
@@ -17,7 +56,7 @@ export function createModels(tray) {
   const more = el('details', { class: 'tr-more', ontoggle: () => refresh() }, summary, search, list, nothing);
   const full = el('p', { class: 'tr-note' }, `${MOST_MODELS} models at once are the most; untick one to ask another.`);
   const node = section('Models', row, full, quick, more);
-  const stays = new Set(); // ticked once: stays in the row, so that a second thought finds it there
+  const stays = new Set(); // ticked before: these stay in the row, so that they can be ticked again
   const shown = new Map(); // in the row
   const listed = new Map(); // in the list
 
@@ -37,7 +76,7 @@ export function createModels(tray) {
     suggest(models.find(({ key }) => key === SUGGESTED), most);
     const others = models.filter(({ state }) => state !== 'ready');
     const downloads = others.filter(({ state }) => state === 'download').length;
-    const parts = [downloads && `${downloads} to download`, others.length > downloads && `${others.length - downloads} not possible here`].filter(Boolean);
+    const parts = [downloads && `${downloads} to download`, others.length > downloads && `${others.length - downloads} that cannot run`].filter(Boolean);
     say(summary, `${others.length} more: ${parts.join(', ')}`);
     more.hidden = others.length === 0;
     if (!more.open) return;
@@ -53,7 +92,7 @@ export function createModels(tray) {
   }
 
   function sift(others = tray.plan.models.filter(({ state }) => state !== 'ready')) {
-    const hits = others.filter((model) => found(model, search.value));
+    const hits = others.filter((model) => matches(model, search.value));
     const keys = new Set(hits.map(({ key }) => key));
     others.forEach(({ key }) => {
       listed.get(key).node.hidden = !keys.has(key);
@@ -64,7 +103,7 @@ export function createModels(tray) {
   return { node, refresh };
 }
 
-/** A tick box for a model; `update` hands back the node to place. */
+/** A tick box for a model; `update` returns its node. */
 function createPick(tray, key) {
   const box = el('input', { type: 'checkbox', onchange: () => tray.decide(key, box.checked) });
   const title = el('span', { dir: 'auto' });

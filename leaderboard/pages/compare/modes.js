@@ -1,4 +1,4 @@
-/** What is asked: the mode as a row of radio buttons, and the question of mode `quality`. */
+/** The question to the models: the mode as a row of radio buttons, and the question of mode `quality`. */
 
 import { el } from '../../js/dom.js';
 import { arrange, say, section, unseen } from './parts.js';
@@ -17,7 +17,7 @@ export function createModes(tray) {
   let questions = '';
 
   function choice(key) {
-    const input = el('input', { type: 'radio', name, value: key, 'aria-describedby': `${name}-${key}`, onchange: () => tray.choose({ asked: key }) });
+    const input = el('input', { type: 'radio', name, value: key, 'aria-describedby': `${name}-${key}`, onchange: () => tray.choose({ chosenMode: key }) });
     const title = el('span', { dir: 'auto' });
     const why = unseen('', { id: `${name}-${key}` });
     const label = el('label', { class: 'tr-segment', 'data-key': key }, input, title);
@@ -34,7 +34,7 @@ export function createModes(tray) {
       say(words, title);
       say(reason, fits ? ABOUT[key] ?? '' : why);
       label.title = fits ? '' : why;
-      // The one in force stays in reach while the server is asked anew.
+      // The current mode stays available while the server answers the next request.
       input.disabled = !fits && key !== mode;
       input.checked = key === mode;
       return part;

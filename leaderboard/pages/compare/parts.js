@@ -1,23 +1,23 @@
-/** Small pieces of the page that several parts draw. */
+/** Small elements that several parts of the page use. */
 
-import { el } from '../../js/dom.js';
+import { button, el } from '../../js/dom.js';
 
-/** A button of the tray; Gradio styles bare buttons, so every one carries a class of ours. */
+/** A button of the tray. */
 export function press(text, onclick, attributes = {}) {
-  return el('button', { type: 'button', class: 'tr-button', onclick, ...attributes }, text);
+  return button(text, onclick, { class: 'tr-button', ...attributes });
 }
 
-/** Words only for those who listen to the page. */
+/** Text for screen readers only. */
 export const unseen = (text, attributes = {}) => el('span', { class: 'tr-unseen', ...attributes }, text);
 
-/** A titled part of the page: its name stands beside what it holds. */
+/** A titled part of the page, its title beside its content. */
 export function section(title, ...nodes) {
   return el('section', { class: 'tr-section', 'aria-label': title }, el('h3', {}, title), el('div', {}, ...nodes));
 }
 
-/** Puts `nodes` into `parent` in this order, touches nothing that is in place, and leaves the focus where it was. */
+/** Puts `nodes` into `parent` in this order, leaves nodes that are already there untouched, and keeps the focus. */
 export function arrange(parent, nodes) {
-  if (parent.children.length === nodes.length && nodes.every((node, place) => node === parent.children[place])) return;
+  if (parent.children.length === nodes.length && nodes.every((node, index) => node === parent.children[index])) return;
   const active = document.activeElement;
   parent.replaceChildren(...nodes);
   if (active !== document.activeElement && parent.contains(active)) active.focus({ preventScroll: true });
@@ -28,27 +28,10 @@ export function say(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** A button that cannot be used now stays in the order of the keys, and says so. */
+/** Enables or disables a button; a disabled one stays in the tab order and says why. */
 export function enable(node, able) {
   if (able) node.removeAttribute('aria-disabled');
   else node.setAttribute('aria-disabled', 'true');
 }
 
 export const enabled = (node) => node.getAttribute('aria-disabled') !== 'true';
-
-/** A line which can be dismissed, with a Retry where there is something to retry. */
-export function createNotice() {
-  const text = el('span');
-  const action = el('span');
-  const node = el('div', { class: 'tr-notice', hidden: true }, el('div', { role: 'status', dir: 'auto' }, text), action,
-    press('×', () => show(''), { class: 'tr-icon', 'aria-label': 'Dismiss' }));
-
-  function show(words, retry = null) {
-    text.textContent = words;
-    node.hidden = !words;
-    action.replaceChildren(...(retry ? [press('Retry', retry)] : []));
-  }
-
-  // What can be tried again stays until it is, or is dismissed.
-  return { node, say: show, clear: () => action.hasChildNodes() || show('') };
-}

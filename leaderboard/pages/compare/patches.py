@@ -67,9 +67,8 @@ def section(site: page.Site, payload: gr.JSON) -> Part:
 
 
 def _mount(assets: str) -> str:
-    return (
-        f"import(new URL('{assets}pages/compare/places.js', document.baseURI)).then((module) => module.mount(element));"
-    )
+    script = f"{assets}pages/compare/patches.js"
+    return f"import(new URL('{script}', document.baseURI)).then((module) => module.mount(element));"
 
 
 def _pairs(asked: Asked) -> list[tuple[str, str]]:
@@ -124,7 +123,7 @@ def _markup(found: PatchMap, first: Input, second: Input, small: Callable[[Input
     notes = " ".join(dict.fromkeys(filter(None, (one.note for one in found.seen))))
     low, high = found.cosines
     return (
-        f"<div class='cp-places' data-ranks='{table}'>{sides}</div>"
+        f"<div class='cp-patches' data-ranks='{table}'>{sides}</div>"
         f"<p class='pg-quiet' role='status'></p><p class='pg-quiet'>Colour is rank among all pairs of places of "
         f"these two images, whose cosines run from {low:.2f} to {high:.2f}. {text(notes, missing='')}</p>"
     )

@@ -1,8 +1,8 @@
-/** What the tray asks the server, and what it says when that fails. */
+/** The tray's requests to the server. */
+
+import { getJson, RequestError } from '../../js/request.js';
 
 export const LARGEST_FILE = 8_000_000; // bytes; the server refuses more
-
-const DEAD = 'The server does not answer. Check the connection and try again.';
 
 /** A random name of this visit; `randomUUID` is missing where a page is served without https. */
 function identity() {
@@ -10,19 +10,19 @@ function identity() {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** One visit's connection. Uploads live on the server, in memory, under `session`, which is kept nowhere else. */
+/** One visit's connection. Uploads stay in the server's memory under `session`, which is stored nowhere else. */
 export class Server {
   constructor(root) {
-    Object.assign(this, { root, session: identity(), holds: false });
+    Object.assign(this, { root, session: identity(), hasUploads: false });
   }
 
   url(path) {
     return new URL(path, this.root).href;
   }
 
-  /** The JSON below `live/`. Throws an Error that is a sentence, with `status` where there was an answer. */
+  /** The JSON at `path`. Throws as `getJson`. */
   get(path, signal) {
-    return this.#ask(path, { signal });
+    return getJson(this.url(path), { signal });
   }
 
   /** Sends one image file (a Blob) and hands back {key, width, height, thumbnail, note}; `to` takes others. Throws as `get`. */
@@ -31,42 +31,26 @@ export class Server {
     try {
       body = await file.arrayBuffer();
     } catch {
-      throw Object.assign(new Error('The file could not be read. Is it a folder?'), { status: 0 });
+      throw new RequestError('The file could not be read. Is it a folder?', 0);
     }
-    this.holds = true;
-    return this.#ask(to, { method: 'POST', body, signal, headers: this.#headers() });
+    this.hasUploads = true;
+    return getJson(this.url(to), { method: 'POST', body, signal, headers: this.#headers() });
   }
 
-  /** Asks the server to forget the uploads; what fails is forgotten by the server itself in time. */
+  /** Asks the server to forget the uploads; if that fails, the server forgets them after a while. */
   forget() {
-    if (!this.holds) return;
-    this.holds = false;
+    if (!this.hasUploads) return;
+    this.hasUploads = false;
     fetch(this.url('live/forget'), { method: 'POST', body: this.session, headers: this.#headers() }).catch(() => null);
   }
 
   /** The same when the page is left, where only a beacon still gets out. */
   leave() {
-    if (this.holds) navigator.sendBeacon(this.url('live/forget'), this.session);
-    this.holds = false;
+    if (this.hasUploads) navigator.sendBeacon(this.url('live/forget'), this.session);
+    this.hasUploads = false;
   }
 
   #headers() {
     return { 'x-likeness-session': this.session };
-  }
-
-  async #ask(path, options) {
-    let response;
-    try {
-      response = await fetch(this.url(path), options);
-    } catch (error) {
-      throw error.name === 'AbortError' ? error : new Error(DEAD);
-    }
-    if (response.ok) {
-      const answer = await response.json().catch(() => null);
-      if (answer) return answer;
-      throw new Error(DEAD);
-    }
-    const { error } = await response.json().catch(() => ({}));
-    throw Object.assign(new Error(error ?? `The server answered ${response.status}. Try again.`), { status: response.status });
   }
 }

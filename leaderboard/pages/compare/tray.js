@@ -1,17 +1,14 @@
 /** The tray: images and texts to compare, the mode, the models. `mount` is all that the page calls. */
 
-import { debounce, el } from '../../js/dom.js';
-import { write } from './address.js';
-import { createAsking } from './asking.js';
-import { createCompare } from './compare.js';
+import { createNotice, debounce, stylesheet } from '../../js/dom.js';
+import { createActions } from './actions.js';
+import { open, write } from './address.js';
+import { listen } from './drop_paste.js';
 import { createExamples } from './examples.js';
 import { counts, exampleKeys, kinds, labels, MOST, moved, obstacle, sent } from './inputs.js';
-import { listen } from './intake.js';
-import { createModels } from './models.js';
+import { createModels, selected, written } from './models.js';
 import { createModes } from './modes.js';
-import { open } from './opening.js';
-import { createNotice, unseen } from './parts.js';
-import { selected, written } from './picks.js';
+import { unseen } from './parts.js';
 import { Server } from './server.js';
 import { createSlots } from './slots.js';
 import { Uploads } from './uploads.js';
@@ -33,28 +30,20 @@ export function mount(root, { trigger = () => {}, root: appRoot = new URL('../..
   return tray;
 }
 
-/** Adds tray.css once and resolves when it applies, or failed to load. */
-function stylesheet() {
-  return new Promise((resolve) => {
-    const link = el('link', { rel: 'stylesheet', href: new URL('./tray.css', import.meta.url).href, onload: resolve, onerror: resolve });
-    document.head.append(link);
-  });
-}
-
 class Tray {
   constructor(root, trigger, server) {
     Object.assign(this, { root, trigger, server, inputs: [], last: 0, examples: new Map(), comparisons: [], plan: null, problem: '' });
-    // `asked` is the mode the visitor (or the address) chose, '' where the inputs decide; `mode` is the one that holds.
-    Object.assign(this, { asked: '', mode: '', question: QUESTIONS[0], decisions: new Map(), blind: false, untouched: true });
-    // `grown`: inputs came in since the server was asked; `waiting`: Compare was pressed meanwhile; `fetching`: weights may have come.
+    // `chosenMode` is the visitor's (or the address's) choice, '' where the inputs decide; `mode` is the current one.
+    Object.assign(this, { chosenMode: '', mode: '', question: QUESTIONS[0], decisions: new Map(), blind: false, untouched: true });
+    // `grown`: inputs were added since the last request; `waiting`: Compare was pressed meanwhile; `fetching`: weights may have arrived.
     Object.assign(this, { grown: false, waiting: false, fetching: false });
     this.writeLater = debounce(() => this.writeUrl(), WAIT);
     this.askLater = debounce(() => this.ask(), WAIT);
     this.uploads = new Uploads(this);
-    this.asking = createAsking(this);
-    this.notice = createNotice();
+    this.compared = null; // what was last sent for comparison, as text
+    this.notice = createNotice({ notice: 'tr-notice', close: 'tr-icon', action: 'tr-button' });
     this.live = unseen('', { role: 'status' });
-    this.parts = [createSlots, createExamples, createModes, createModels, createCompare].map((make) => make(this));
+    this.parts = [createSlots, createExamples, createModes, createModels, createActions].map((make) => make(this));
     [this.slots] = this.parts;
     const [slots, ...others] = this.parts.map(({ node }) => node);
     root.replaceChildren(slots, this.notice.node, ...others, this.live);
@@ -66,43 +55,43 @@ class Tray {
     listen(this);
     this.root.hidden = true;
     const opened = open(this);
-    await stylesheet();
+    await stylesheet(new URL('./tray.css', import.meta.url));
     this.root.hidden = false;
     await opened;
   }
 
   /** An example as an input. */
-  made(key) {
+  exampleInput(key) {
     const example = this.examples.get(key);
     const id = String(++this.last);
     if (example.modality === 'text') return { id, kind: 'text', text: example.text, example: { key, text: example.text } };
     return { ...example, id, kind: 'example' };
   }
 
-  /** Adds inputs, the first in place of the input `over` where that is given; what exceeds the tray is left out. */
+  /** Adds inputs, the first in place of the input `over` where that is given; those beyond the limit are left out. */
   add(inputs, over = null) {
-    const given = inputs.map((input) => ({ ...input, id: String(++this.last) }));
-    const place = over === null ? -1 : this.inputs.findIndex(({ id }) => id === over);
-    let all = [...this.inputs, ...given];
-    if (place >= 0) all = [...this.inputs.toSpliced(place, 1, given[0]), ...given.slice(1)];
+    const added = inputs.map((input) => ({ ...input, id: String(++this.last) }));
+    const index = over === null ? -1 : this.inputs.findIndex(({ id }) => id === over);
+    let all = [...this.inputs, ...added];
+    if (index >= 0) all = [...this.inputs.toSpliced(index, 1, added[0]), ...added.slice(1)];
     const most = all.slice(0, MOST);
     if (all.length > MOST) this.notice.say(`At most ${MOST} inputs can be compared at once: ${all.length - MOST} left out. Remove one first.`);
     else this.notice.clear();
     this.grown = true;
     this.settle(most);
-    return given.filter((input) => most.includes(input));
+    return added.filter((input) => most.includes(input));
   }
 
   addExample(key, over = null) {
-    const [added] = this.add([this.made(key)], over);
+    const [added] = this.add([this.exampleInput(key)], over);
     if (added) this.announce(`${this.label(added.id)}: ${this.examples.get(key).title}`);
   }
 
   /** Fills the tray with a ready comparison. */
   take(comparison) {
-    Object.assign(this, { asked: comparison.mode, mode: comparison.mode, question: comparison.question || QUESTIONS[0] });
+    Object.assign(this, { chosenMode: comparison.mode, mode: comparison.mode, question: comparison.question || QUESTIONS[0] });
     this.notice.clear();
-    this.settle(comparison.inputs.map((key) => this.made(key)), { anew: true });
+    this.settle(comparison.inputs.map((key) => this.exampleInput(key)), { anew: true });
     this.announce(`${comparison.title}: the tray is filled`);
   }
 
@@ -112,9 +101,9 @@ class Tray {
     this.announce(`${name} removed`);
   }
 
-  move(id, place) {
-    this.settle(moved(this.inputs, id, place));
-    this.announce(`Moved to place ${this.inputs.findIndex((input) => input.id === id) + 1} of ${this.inputs.length}`);
+  move(id, index) {
+    this.settle(moved(this.inputs, id, index));
+    this.announce(`Moved to position ${this.inputs.findIndex((input) => input.id === id) + 1} of ${this.inputs.length}`);
   }
 
   /** Changes one input; one that was removed meanwhile stays so. */
@@ -122,21 +111,21 @@ class Tray {
     if (this.inputs.some((input) => input.id === id)) this.settle(this.inputs.map((input) => (input.id === id ? { ...input, ...change } : input)));
   }
 
-  /** Takes over the inputs, and asks `anew` what fits them where their kinds changed. */
+  /** Sets the inputs; asks the server again what fits them where their kinds changed, or `anew` in any case. */
   settle(inputs, { anew = false } = {}) {
     const before = kinds(this.inputs).join();
-    const kept = new Set(inputs.map(({ id }) => id));
-    this.inputs.filter(({ id }) => !kept.has(id)).forEach(({ id }) => this.uploads.stop(id));
+    const remaining = new Set(inputs.map(({ id }) => id));
+    this.inputs.filter(({ id }) => !remaining.has(id)).forEach(({ id }) => this.uploads.stop(id));
     this.inputs = inputs;
     this.touched();
     if (anew || kinds(inputs).join() !== before) this.askSoon();
     else this.refresh();
   }
 
-  /** Takes over a choice of mode or question. */
+  /** Sets the mode or the question. */
   choose(choice) {
     Object.assign(this, choice);
-    if (choice.asked) this.mode = choice.asked;
+    if (choice.chosenMode) this.mode = choice.chosenMode;
     this.touched();
     this.askSoon();
   }
@@ -157,13 +146,13 @@ class Tray {
     this.refresh();
   }
 
-  /** Asks the server which modes and models fit; an answer that was overtaken is dropped. */
+  /** Asks the server which modes and models fit; an outdated answer is dropped. */
   async ask() {
     this.request?.abort();
     const request = new AbortController();
     this.request = request;
     this.refresh();
-    const query = new URLSearchParams({ kinds: kinds(this.inputs).join(), mode: this.asked, question: this.question });
+    const query = new URLSearchParams({ kinds: kinds(this.inputs).join(), mode: this.chosenMode, question: this.question });
     let plan = null;
     let problem = '';
     try {
@@ -176,7 +165,7 @@ class Tray {
     this.problem = problem;
     if (plan) {
       Object.assign(this, { plan, mode: plan.mode });
-      if (this.asked !== plan.mode) this.asked = '';
+      if (this.chosenMode !== plan.mode) this.chosenMode = '';
       if (this.lead()) return;
     }
     this.refresh();
@@ -184,7 +173,7 @@ class Tray {
     if (this.waiting) this.compare();
   }
 
-  /** Where nothing fits what came in but would with another reference, as for a text after two images, makes it that. */
+  /** Where no mode fits the new inputs but one would with another reference, as for a text after two images, moves it to the front. */
   lead() {
     const { plan, inputs, grown } = this;
     this.grown = false;
@@ -193,7 +182,7 @@ class Tray {
     const name = this.label(id);
     this.move(id, 0);
     this.askLater.now();
-    this.announce(`${name} is the reference now, and the others are held against it`);
+    this.announce(`${name} is the reference now; the others are compared with it`);
     return true;
   }
 
@@ -203,7 +192,18 @@ class Tray {
     root.dataset.mode = this.mode;
     root.dataset.count = String(inputs.length);
     root.dataset.busy = String(this.pending() || inputs.some(({ state }) => state === 'sending'));
-    this.asking.tell();
+    this.tellPage();
+  }
+
+  /** What a comparison would ask, as text. */
+  content() {
+    return JSON.stringify([this.inputs.map(sent), this.mode, this.question]);
+  }
+
+  /** Tells the page whether its answers are those to what is in the tray now. */
+  tellPage() {
+    const changed = this.compared !== null && this.compared !== this.content();
+    dispatchEvent(new CustomEvent('likeness-tray', { detail: { changed, empty: this.inputs.length === 0 } }));
   }
 
   pending() {
@@ -218,7 +218,7 @@ class Tray {
     return selected(this.plan?.models ?? [], this.decisions);
   }
 
-  /** Why nothing can be compared now, as words; '' where it can, or where the server is still being asked. */
+  /** Why nothing can be compared now, as a sentence; '' where it can, or while the server has not answered. */
   reason() {
     const inside = obstacle(this.inputs, this.mode);
     if (inside || this.problem) return inside || this.problem;
@@ -226,10 +226,10 @@ class Tray {
     if (!this.plan) return 'Asking the server which models can answer';
     if (this.plan.needs || !this.mode) return this.plan.needs || 'Add one more input';
     if (this.models().length) return '';
-    return this.plan.models.some(({ state }) => state !== 'impossible') ? 'Tick at least one model' : 'No model can answer this here';
+    return this.plan.models.some(({ state }) => state !== 'impossible') ? 'Tick at least one model' : 'No model can answer this';
   }
 
-  /** Whether weights of a ticked model are to be downloaded first. */
+  /** Whether weights of a ticked model must be downloaded first. */
   absent() {
     const models = this.models();
     return this.plan.models.some(({ key, state }) => state === 'download' && models.includes(key));
@@ -245,14 +245,15 @@ class Tray {
     }
     const models = this.models();
     const absent = this.absent();
-    if (absent && this.fetching) { // what was downloaded meanwhile is ready now
+    if (absent && this.fetching) { // the download may be complete by now
       Object.assign(this, { fetching: false, waiting: true });
       this.ask();
       return;
     }
     Object.assign(this, { untouched: false, fetching: absent });
     this.writeLater.now();
-    this.asking.done();
+    this.compared = this.content();
+    this.tellPage();
     this.trigger(absent ? 'download' : 'compare', {
       session: this.server.session, inputs: this.inputs.map(sent), mode: this.mode,
       question: this.mode === 'quality' ? this.question : '', models, blind: this.blind,
@@ -260,7 +261,7 @@ class Tray {
   }
 
   clear() {
-    this.asked = '';
+    this.chosenMode = '';
     this.notice.clear();
     this.settle([]);
     this.server.forget();
@@ -271,7 +272,7 @@ class Tray {
   /** The query string of what is shown: inputs only where all of them are examples. */
   query() {
     return write(location.search, {
-      mode: this.asked, inputs: exampleKeys(this.inputs), models: this.plan ? written(this.plan.models, this.decisions) : null,
+      mode: this.chosenMode, inputs: exampleKeys(this.inputs), models: this.plan ? written(this.plan.models, this.decisions) : null,
       question: this.mode === 'quality' ? this.question : QUESTIONS[0],
     });
   }

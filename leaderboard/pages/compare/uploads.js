@@ -1,9 +1,8 @@
-/** Files on their way to the server: what is refused here, what is sent, what is said when it fails. */
+/** Uploads of image files: which are refused, sending, and messages for failures. */
 
 import { MOST } from './inputs.js';
 import { LARGEST_FILE } from './server.js';
 import { many, size } from './words.js';
-
 
 /** Why a file is not sent at all, as a sentence; '' where it is. Pure. */
 export function refusal({ name, type, size: bytes }) {
@@ -21,7 +20,7 @@ export class Uploads {
     Object.assign(this, { tray, running: new Map() });
   }
 
-  /** Puts files into the tray, the first in place of the input `over`: plain text as texts, all else as images. */
+  /** Puts files into the tray, the first instead of the input `over`: plain text as texts, all else as images. */
   async take(files, over = null) {
     const { tray } = this;
     const made = await Promise.all([...files].slice(0, MOST + 1).map(async (file) => {
@@ -77,6 +76,6 @@ export class Uploads {
     if (request.signal.aborted) return;
     running.delete(id);
     tray.patch(id, { ...change, preview: null });
-    tray.announce(change.error ? `${title}: ${change.error}` : `${tray.label(id)}: ${title} is here${change.note ? `, ${change.note}` : ''}`);
+    tray.announce(change.error ? `${title}: ${change.error}` : `${tray.label(id)}: ${title} is uploaded${change.note ? `, ${change.note}` : ''}`);
   }
 }

@@ -1,6 +1,6 @@
-/** Words of the page that more than one part says, and numbers as a reader takes them. Pure. */
+/** Texts used by several parts of the page, and readable numbers. Pure. */
 
-/** What each mode asks, in a line: the server names the modes, and which of them fit. */
+/** The question of each mode; the server says which modes exist and fit. */
 export const ABOUT = {
   pair: 'How alike each model finds the two.',
   choice: 'Which alternative each model finds nearest to the reference.',
@@ -8,12 +8,12 @@ export const ABOUT = {
   quality: 'How each model judges an image by itself.',
 };
 
-/** What mode `quality` can ask; the first is asked unless another is chosen. */
+/** What mode `quality` can ask; the first is the default. */
 export const QUESTIONS = ['quality', 'brightness', 'colorfulness', 'contrast', 'sharpness'];
 
 export const KINDS = { encoder: 'encoder', metric: 'perceptual metric', mllm: 'vision-language model' };
 
-export const PRIVATE = 'Your own images and texts stay here: the link carries only examples.';
+export const PRIVATE = 'Your own images and texts stay on this page: the link contains examples only.';
 
 /** Bytes with the unit of a download: `605 MB`, `1.8 GB`. */
 export function size(bytes) {

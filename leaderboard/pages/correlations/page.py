@@ -12,7 +12,8 @@ import numpy as np
 from compute.types import ORIGINS
 from leaderboard import page as ui
 from leaderboard.data import queries
-from leaderboard.html import abbreviations, figure_bridge, marks, synthetic
+from leaderboard.html import abbreviations, marks, synthetic
+from leaderboard.html.figure_bridge import figure_bridge
 from leaderboard.html.lazy_tables import lazy_tables
 from leaderboard.html.markup import lazy_table, link, number, section, span, table, text, to_model, to_task
 from leaderboard.page import View
@@ -101,7 +102,7 @@ def draw(site: ui.Site) -> None:
     message = ui.message_box()
     caption = gr.HTML("<p class='pg-quiet'>Computing the correlations …</p>", apply_default_css=False)
     figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
-    bridge = figure_bridge.pairs(site.assets, figure=FIGURE)
+    bridge = figure_bridge(site.assets, script="pages/correlations/pairs.js", figure=FIGURE)
     behind = gr.HTML("", apply_default_css=False)
     lazy_tables(site.assets)
     ui.static_html(

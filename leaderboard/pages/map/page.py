@@ -14,7 +14,8 @@ from compute.analysis.suite import ALL
 from compute.types import ORIGINS, LikenessError
 from leaderboard import page as ui
 from leaderboard.data import queries
-from leaderboard.html import figure_bridge, synthetic
+from leaderboard.html import synthetic
+from leaderboard.html.figure_bridge import figure_bridge
 from leaderboard.html.markup import NOTHING, blank, number, table, text, to_model, to_task
 from leaderboard.page import View
 from leaderboard.pages.map import atlas as maps
@@ -77,7 +78,7 @@ def draw(site: ui.Site) -> None:
         stop = gr.Button("Stop", visible=False, size="sm", min_width=80, scale=0)
         progress = gr.HTML("", apply_default_css=False)
     head = gr.HTML("<p class='pg-quiet'>Loading the map …</p>", apply_default_css=False)
-    figure_bridge.selection(site.assets, figure=FIGURE)
+    figure_bridge(site.assets, script="pages/map/selection.js", figure=FIGURE, silent=False)
     figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
     foot = gr.HTML("", apply_default_css=False)
     controls = [noun, suite, origin, colour, near, distance, seed]

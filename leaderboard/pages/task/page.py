@@ -10,7 +10,8 @@ from leaderboard import page as ui
 from leaderboard.data import item_queries, page_queries, profiles, queries
 from leaderboard.data.memo import memoised
 from leaderboard.data.suite_table import Table
-from leaderboard.html import figure_bridge, synthetic
+from leaderboard.html import synthetic
+from leaderboard.html.figure_bridge import figure_bridge
 from leaderboard.html.lazy_tables import lazy_tables
 from leaderboard.html.marks import said
 from leaderboard.html.markup import link, section, text
@@ -48,10 +49,10 @@ def draw(site: ui.Site) -> None:
         with gr.Row(elem_classes="pg-controls"):
             seen_by = gr.Dropdown([("", "")], value="", label="As this model sees them", visible=False)
         image_map = gr.Plot(show_label=False, container=False, elem_id=MAP)
-        figure_bridge.pictures(site.assets, figure=MAP)
+        figure_bridge(site.assets, script="pages/task/pictures.js", figure=MAP)
         made_with = gr.HTML("", apply_default_css=False)
     foot = gr.HTML("", apply_default_css=False)
-    lazy_tables(site.assets)
+    lazy_tables(site.assets, "pages/task/items.js")
     mapped = [around, seen_by, image_map, made_with]
     related = memoised(lambda suite: correlations(site.suite_cache.table(suite)), most=16, of=site.db)
     ui.bind(

@@ -15,7 +15,7 @@ test('the sample holds the first of each ready comparison beside its others, and
 
 test('how far it is says only what is known', () => {
   assert.equal(counted(at({})), '3 of 200 pairs');
-  assert.equal(counted(at({ left: 0.2, problems: 2 })), '3 of 200 pairs, about 1 s left, 2 lacking a score');
+  assert.equal(counted(at({ left: 0.2, problems: 2 })), '3 of 200 pairs, about 1 s left, 2 without a score');
   assert.equal(counted(at({ left: 89.1 })), '3 of 200 pairs, about 90 s left');
   assert.equal(counted(at({ left: 340, done: 0, of: 1 })), '0 of 1 pair, about 6 min left');
 });

@@ -38,9 +38,9 @@ test('what stands in the way is named by its slot, the worst first', () => {
   assert.match(obstacle([image('1', 'gone')], 'choice'), /^Reference holds no image/);
 });
 
-test('an input moves to a place, and no further than there are places', () => {
+test('an input moves to an index, within bounds', () => {
   const inputs = ['1', '2', '3'].map((id) => image(id));
-  const order = (id, place) => moved(inputs, id, place).map((input) => input.id).join('');
+  const order = (id, index) => moved(inputs, id, index).map((input) => input.id).join('');
   assert.equal(order('3', 0), '312');
   assert.equal(order('1', 2), '231');
   assert.equal(order('1', 99), '231');

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { exactly, found, selected, written } from '../../../../leaderboard/pages/compare/picks.js';
+import { exactly, matches, selected, written } from '../../../../leaderboard/pages/compare/models.js';
 import { refusal } from '../../../../leaderboard/pages/compare/uploads.js';
 import { size } from '../../../../leaderboard/pages/compare/words.js';
 
 const model = (key, state = 'ready', usual = false) => ({ key, title: key.toUpperCase(), kind: 'encoder', state, why: 'too large', default: usual });
 const models = [model('tiny', 'ready', true), model('ssim', 'ready', true), model('clip', 'download', true), model('big', 'download'), model('giant', 'impossible', true)];
-const asked = (...pairs) => selected(models, new Map(pairs));
+const ticked = (...pairs) => selected(models, new Map(pairs));
 
 test('the ready defaults are ticked, and nothing is downloaded unasked', () => {
-  assert.deepEqual(asked(), ['tiny', 'ssim']);
+  assert.deepEqual(ticked(), ['tiny', 'ssim']);
   assert.equal(written(models, new Map()), null);
 });
 
 test('a decision stands above the default, within what is possible', () => {
-  assert.deepEqual(asked(['ssim', false], ['big', true], ['giant', true], ['elsewhere', true]), ['tiny', 'big']);
+  assert.deepEqual(ticked(['ssim', false], ['big', true], ['giant', true], ['elsewhere', true]), ['tiny', 'big']);
   assert.deepEqual(written(models, new Map([['ssim', false]])), ['tiny']);
   assert.equal(written(models, new Map([['ssim', true], ['giant', true]])), null);
   assert.deepEqual(written(models, new Map([['ssim', false], ['tiny', false]])), []);
@@ -32,15 +32,15 @@ test('a link gives exactly its models and says which cannot be', () => {
   const { decisions, lost } = exactly(models, ['big', 'giant', '<b>nobody</b>']);
   assert.deepEqual(selected(models, decisions), ['big']);
   assert.equal(lost.length, 2);
-  assert.match(lost[0], /GIANT is not possible here: too large/);
+  assert.match(lost[0], /GIANT cannot run: too large/);
   assert.match(lost[1], /“<b>nobody<\/b>”/);
 });
 
 test('the search takes every word', () => {
   const clip = { title: 'OpenCLIP ViT-B/32', key: 'laion/clip-vit-b-32', kind: 'encoder' };
-  assert.ok(found(clip, 'b/32 LAION'));
-  assert.ok(found(clip, ''));
-  assert.ok(!found(clip, 'laion dino'));
+  assert.ok(matches(clip, 'b/32 LAION'));
+  assert.ok(matches(clip, ''));
+  assert.ok(!matches(clip, 'laion dino'));
 });
 
 test('files that cannot be images are refused before they are sent', () => {

@@ -1,7 +1,7 @@
-/** Dropping, pasting, the keys, and leaving the page: what the tray hears from outside its own buttons. */
+/** Drag and drop, paste, keyboard shortcuts and leaving the page: what reaches the tray besides its own buttons. */
 
-import { SLOT } from './cell.js';
 import { EXAMPLE } from './examples.js';
+import { SLOT } from './slots.js';
 import { written } from './uploads.js';
 
 const CARRIED = [SLOT, EXAMPLE, 'Files', 'text/plain', 'text/uri-list'];
@@ -12,10 +12,10 @@ const isAddress = (text) => /^\s*(https?|file):\S+\s*$/.test(text);
 
 export function listen(tray) {
   const { root } = tray;
-  // gr.HTML tells no one when it goes: what listens beyond the tray lets go once the tray is gone.
+  // gr.HTML has no unmount event: listeners outside the tray remove themselves once it is gone.
   const beyond = (target, name, act) => {
-    const heard = (event) => (root.isConnected ? act(event) : target.removeEventListener(name, heard));
-    target.addEventListener(name, heard);
+    const listener = (event) => (root.isConnected ? act(event) : target.removeEventListener(name, listener));
+    target.addEventListener(name, listener);
   };
   root.addEventListener('dragover', (event) => over(root, event));
   root.addEventListener('dragleave', (event) => root.contains(event.relatedTarget) || mark(root, null));
@@ -58,8 +58,8 @@ function drop(tray, event) {
   event.preventDefault();
   const slot = target.closest('.tr-slot')?.dataset.id ?? null;
   if (id) {
-    const place = tray.inputs.findIndex((input) => input.id === slot);
-    tray.move(id, place < 0 ? tray.inputs.length : place);
+    const index = tray.inputs.findIndex((input) => input.id === slot);
+    tray.move(id, index < 0 ? tray.inputs.length : index);
   } else if (tray.examples.has(example)) tray.addExample(example, slot);
   else if (data.files.length) tray.uploads.take(data.files, slot);
   else if (text) words(tray, text, slot);
@@ -68,7 +68,7 @@ function drop(tray, event) {
 function paste(tray, event) {
   const { files } = event.clipboardData;
   const text = event.clipboardData.getData('text/plain');
-  // In a text field words go where the caret is; an image has no other place to go than a slot.
+  // Text pasted into a field stays in the field; an image always goes to a slot.
   if (writes(event.target) && (text || !files.length)) return;
   if (!files.length && !text.trim()) return;
   event.preventDefault();
@@ -82,5 +82,5 @@ function words(tray, text, over = null) {
     return;
   }
   const [added] = tray.add([written(text)], over);
-  if (added) tray.announce(`${tray.label(added.id)}: the text is here`);
+  if (added) tray.announce(`${tray.label(added.id)}: text added`);
 }

@@ -1,8 +1,9 @@
-/** The plain table behind a chart, drawn by the same grid. */
+/** Tables that are fetched and drawn once they come into view: every `.lk-data` of a page, from its `data-source`. */
 
-import { css } from './colour.js';
-import { el, stylesheet } from './dom.js';
+import { el, gridStyles } from './dom.js';
 import { Grid } from './grid.js';
+import { getJson } from './request.js';
+import { wire } from './run_details.js';
 
 const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 const CHARACTER = 7;
@@ -22,22 +23,20 @@ function address({ link }, row) {
 /**
  * Draws a sortable table into `root`. `columns`: [{key, title, numeric, digits, link, hint}], `rows`: arrays in that
  * order, `caption`: a line above it. `link` {base, at} makes a cell an anchor to `base` with the row's entry `at` (it
- * may lie beyond the columns) as its key. Returns {update({columns, rows, caption}), grid}.
+ * may lie beyond the columns) as its key.
  */
-export function mountTable(root, { columns, rows, caption = '' }) {
-  let given = { columns, rows, caption };
+function mountTable(root, { columns: all, rows: data, caption = '' }) {
   let sort = null;
-  const title = el('p', { class: 'lk-caption' }, caption);
+  const title = el('p', { class: 'lk-caption', hidden: !caption }, caption);
   const grid = new Grid({ label: caption || 'Table', rowHeight: 28, onSort, onOpen });
 
   function widest({ title: head }, at) {
     let most = head.length + 2;
-    for (const row of given.rows.slice(0, 300)) most = Math.max(most, show(row[at], given.columns[at]).length);
+    for (const row of data.slice(0, 300)) most = Math.max(most, show(row[at], all[at]).length);
     return Math.min(320, Math.max(56, most * CHARACTER + 26));
   }
 
   function draw() {
-    const { columns: all, rows: data } = given;
     const order = data.slice();
     if (sort) {
       const at = all.findIndex(({ key }) => key === sort.key);
@@ -47,8 +46,6 @@ export function mountTable(root, { columns, rows, caption = '' }) {
         return (sort.down ? -1 : 1) * (all[at].numeric ? one - other : collator.compare(one, other));
       });
     }
-    title.textContent = given.caption;
-    title.hidden = !given.caption;
     grid.update({
       sort,
       rows: order,
@@ -68,26 +65,66 @@ export function mountTable(root, { columns, rows, caption = '' }) {
   }
 
   function onSort(key) {
-    const column = given.columns.find((one) => one.key === key);
+    const column = all.find((one) => one.key === key);
     sort = { key, down: sort?.key === key ? !sort.down : Boolean(column.numeric) };
     draw();
   }
 
   function onOpen(row, { key }) {
-    const to = address(given.columns.find((column) => column.key === key), row);
+    const to = address(all.find((column) => column.key === key), row);
     if (to) location.assign(new URL(to, document.baseURI));
   }
 
   root.classList.add('likeness-board', 'lk-plain');
   root.replaceChildren(title, grid.node);
-  stylesheet(css()).then(draw);
+  gridStyles().then(draw);
   draw();
-  return {
-    grid,
-    update(change) {
-      given = { ...given, ...change };
-      if (sort && !given.columns.some(({ key }) => key === sort.key)) sort = null;
-      draw();
-    },
+}
+
+const observed = new WeakSet();
+
+async function fill(root) {
+  const { source, label } = root.dataset;
+  try {
+    const data = await getJson(new URL(source, document.baseURI));
+    if (!root.isConnected) return;
+    if (!data.rows.length) {
+      root.replaceChildren(el('p', { class: 'pg-quiet' }, data.empty ?? 'There is nothing to list here.'));
+    } else {
+      const table = el('div');
+      root.replaceChildren(table);
+      mountTable(table, data);
+    }
+    root.dataset.ready = String(data.rows.length);
+  } catch (error) {
+    const retry = el('button', { type: 'button', class: 'pg-copy', onclick: () => fill(root) }, 'Try again');
+    root.replaceChildren(el('p', { class: 'pg-quiet' }, `${label} could not be loaded. ${error.message} `, retry));
+    root.dataset.ready = 'error';
+  }
+}
+
+/** Fills the tables of a page and wires its run details, also those that Gradio draws later. */
+export function watch(page = document.body) {
+  gridStyles();
+  const inView = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      inView.unobserve(target);
+      fill(target);
+    }
+  }, { rootMargin: '200px' });
+  const scan = () => {
+    page.querySelectorAll('.lk-run').forEach(wire);
+    for (const root of page.querySelectorAll('.lk-data')) {
+      if (observed.has(root)) continue;
+      observed.add(root);
+      inView.observe(root);
+    }
   };
+  // Typing into a list replaces the chosen name instead of adding to it.
+  page.addEventListener('click', ({ target }) => {
+    if (target.matches('.pg-controls input[role=combobox]') && target.selectionStart === target.selectionEnd) target.select();
+  });
+  new MutationObserver(scan).observe(page, { childList: true, subtree: true });
+  scan();
 }

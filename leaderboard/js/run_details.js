@@ -1,6 +1,7 @@
-/** What a computed run was made with: a disclosure that is filled when it is opened. */
+/** The settings of a computed run: a disclosure that is filled when it is opened. */
 
-import { el, sheet } from './dom.js';
+import { el, stylesheet } from './dom.js';
+import { getJson } from './request.js';
 
 const wired = new WeakSet();
 
@@ -15,7 +16,7 @@ export function runDetails(id, label = 'Run details') {
 export function wire(node) {
   if (wired.has(node)) return;
   wired.add(node);
-  sheet('items.css');
+  stylesheet(new URL('./run_details.css', import.meta.url));
   node.addEventListener('toggle', () => {
     if (node.open && node.dataset.ready !== 'true') fill(node);
   });
@@ -28,16 +29,13 @@ async function fill(node) {
   };
   say(el('p', { class: 'pg-quiet', role: 'status' }, 'Loading the run …'));
   try {
-    const answer = await fetch(new URL(`data/run?id=${encodeURIComponent(node.dataset.run)}`, document.baseURI));
-    const data = await answer.json();
-    if (!answer.ok) throw new Error(data.error);
+    const data = await getJson(new URL(`data/run?id=${encodeURIComponent(node.dataset.run)}`, document.baseURI));
     const links = data.links.map(({ text, address }) => el('a', { href: new URL(address, document.baseURI).href }, text));
     say(el('p', { class: 'lk-run-links' }, ...links), ...data.groups.map(group), el('details', { class: 'lk-run-raw' },
       el('summary', {}, 'Settings as they are stored'), el('pre', { tabindex: '0' }, data.settings)));
     node.dataset.ready = 'true';
   } catch (error) {
-    const known = !(error instanceof SyntaxError || error instanceof TypeError);
-    say(el('p', { class: 'pg-quiet', role: 'status' }, known ? error.message : 'The server did not answer.'),
+    say(el('p', { class: 'pg-quiet', role: 'status' }, error.message),
       el('button', { type: 'button', class: 'pg-copy', onclick: () => fill(node) }, 'Try again'));
   }
 }

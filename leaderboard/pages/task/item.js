@@ -1,6 +1,6 @@
-/** One item as it was asked and answered: pictures, texts, the right answer, and what each model said. */
+/** One item with its answers: images, texts, the right answer, and each model's answer. */
 
-import { el } from './dom.js';
+import { el } from '../../js/dom.js';
 
 const SIGNS = new Map([[true, ['✓', 'right']], [false, ['✗', 'wrong']]]);
 
@@ -16,42 +16,42 @@ export function altOf({ role, label, right, name }, item) {
 }
 
 /** A model's verdict in words: right, wrong, unread (a judge's), or tied; '' where nothing is right or wrong. */
-export function verdictOf({ right, reply, answer }, judged) {
-  if (!judged) return '';
+export function verdictOf({ right, reply, answer }, scored) {
+  if (!scored) return '';
   if (right === true || right === false) return SIGNS.get(right)[1];
   if (reply !== undefined) return 'unread';
   return answer.includes('/') ? 'tied' : 'undecided';
 }
 
-/** One item as a list entry; `judged`: items of this task are right or wrong. */
-export function drawItem(item, { task, judged, several, expected: word }) {
+/** One item as a list entry; `scored`: items of this task are right or wrong. */
+export function drawItem(item, { task, scored, several, expected: word }) {
   const picked = new Set(several ? [] : item.verdicts.flatMap((one) => one.picked ?? []));
   return el('li', { class: 'lk-item' },
     el('p', { class: 'lk-item-name' }, el('b', {}, item.item), item.subset && ` · subset ${item.subset}`),
-    ...listed(item.parts, { item, task, picked, scored: !several }),
+    ...listed(item.parts, { item, task, picked, withScores: !several }),
     expected(item, word),
-    ...item.verdicts.map((verdict) => answer(verdict, { item, task, judged, several })));
+    ...item.verdicts.map((verdict) => answer(verdict, { item, task, scored, several })));
 }
 
 /** Parts in reading order: neighbouring pictures side by side, neighbouring texts below each other. */
-function listed(parts, { item, task, picked = new Set(), scored = true, small = false }) {
+function listed(parts, { item, task, picked = new Set(), withScores = true, small = false }) {
   const runs = [];
   for (const part of parts) {
     const pictured = Boolean(part.image || part.missing);
     if (runs.at(-1)?.pictured === pictured) runs.at(-1).parts.push(part);
     else runs.push({ pictured, parts: [part] });
   }
-  const shown = (part) => (scored ? part : { ...part, score: '' });
+  const shown = (part) => (withScores ? part : { ...part, score: '' });
   return runs.map(({ pictured, parts: own }) => (pictured
     ? el('div', { class: `lk-strip-of${small ? ' lk-hits' : ''}` }, ...own.map((part) => figure(shown(part), item, task, picked)))
-    : el('dl', { class: 'lk-texts' }, ...own.flatMap((part) => said(shown(part), picked)))));
+    : el('dl', { class: 'lk-texts' }, ...own.flatMap((part) => textEntry(shown(part), picked)))));
 }
 
 function figure(part, item, task, picked) {
   const { label, role, image, right, score, text } = part;
   const box = image
     ? el('img', { src: pictureOf(task, image), alt: altOf(part, item.item), title: altOf(part, item.item), loading: 'lazy', decoding: 'async' })
-    : el('span', { class: 'lk-nopicture' }, 'no picture kept');
+    : el('span', { class: 'lk-nopicture' }, 'no picture stored');
   const name = label || (role === 'Item' ? '' : role);
   const chosen = picked.has(label) || picked.has(`${role} ${label}`);
   return el('figure', { class: right ? 'lk-right' : null }, box,
@@ -59,7 +59,7 @@ function figure(part, item, task, picked) {
     text && el('span', { class: 'lk-caption-of', title: text }, text));
 }
 
-function said({ role, label, text, right, name, score }, picked) {
+function textEntry({ role, label, text, right, name, score }, picked) {
   const chosen = picked.has(label) || picked.has(`${role} ${label}`);
   return [el('dt', {}, role === 'Alternative' ? label : `${role}${label ? ` ${label}` : ''}`, right && el('b', {}, ' ✓')),
     el('dd', {}, text, (chosen || score || name) && el('small', {}, [name, score, chosen && 'picked'].filter(Boolean).join(' · ')))];
@@ -72,12 +72,12 @@ function expected(item, word) {
   return el('p', { class: 'lk-expected' }, el('span', {}, word), ` ${item.expected}`);
 }
 
-function answer(verdict, { item, task, judged, several }) {
+function answer(verdict, { item, task, scored, several }) {
   const { title, right, margin, scores = [], hits = [], reply } = verdict;
-  const words = verdictOf(verdict, judged);
+  const words = verdictOf(verdict, scored);
   const unread = reply !== undefined && words === 'unread';
   const line = el('p', { class: 'lk-answer' },
-    several ? el('span', { class: 'lk-who' }, title) : !judged && el('span', { class: 'lk-one' }, 'Model'),
+    several ? el('span', { class: 'lk-who' }, title) : !scored && el('span', { class: 'lk-one' }, 'Model'),
     !unread && el('span', { class: 'lk-said' }, hits.length ? `first: ${verdict.answer}` : verdict.answer || 'no answer'),
     words && el('span', { class: `lk-verdict lk-${words}` }, `${SIGNS.get(right)?.[0] ?? '–'} ${words}`),
     margin && el('span', { class: 'lk-margin' }, margin),

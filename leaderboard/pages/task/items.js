@@ -1,8 +1,9 @@
 /** The single items of a task: one computed run, or two beside each other; filtered, in order, a page at a time. */
 
-import { el, sheet } from './dom.js';
+import { el, stylesheet } from '../../js/dom.js';
+import { getJson } from '../../js/request.js';
+import { runDetails } from '../../js/run_details.js';
 import { drawItem } from './item.js';
-import { runDetails } from './runs.js';
 
 const KEYS = ['items', 'show', 'order', 'subset', 'part', 'every'];
 let last = ''; // the task shown before on this page: what was chosen for it does not fit another
@@ -18,7 +19,7 @@ export function parse(search) {
   };
 }
 
-/** A choice as a query string, defaults left out; parameters of others in `search` are kept. */
+/** A choice as a query string, defaults left out; other parameters in `search` stay. */
 export function write(state, search) {
   const query = new URLSearchParams(search);
   const values = { ...state, items: state.items.join(','), part: state.part > 1 ? String(state.part) : '', every: state.every ? 'yes' : '' };
@@ -37,17 +38,22 @@ export function range(part, per, count) {
   return first === 1 && end === count ? `${count}` : `${first} to ${end} of ${count.toLocaleString('en')}`;
 }
 
-/** Fills a place of the page: `<div class="lk-items" data-task="...">`. */
-export function mount(place) {
-  if (place.dataset.mounted) return null;
-  place.dataset.mounted = 'true';
-  return new Items(place).start();
+/** Draws the items into every `<div class="lk-items" data-task="...">` of the page, also those that Gradio draws later. */
+export function watch(page = document.body) {
+  const scan = () => {
+    for (const root of page.querySelectorAll('.lk-items:not([data-mounted])')) {
+      root.dataset.mounted = 'true';
+      new Items(root).start();
+    }
+  };
+  new MutationObserver(scan).observe(page, { childList: true, subtree: true });
+  scan();
 }
 
 class Items {
-  constructor(place) {
-    this.place = place;
-    this.task = place.dataset.task;
+  constructor(root) {
+    this.root = root;
+    this.task = root.dataset.task;
     this.state = parse(location.search);
     if (last && last !== this.task) this.state = { ...parse(''), items: this.state.items };
     this.moved = last !== '' && last !== this.task;
@@ -55,7 +61,7 @@ class Items {
   }
 
   async start() {
-    sheet('items.css');
+    stylesheet(new URL('./items.css', import.meta.url));
     await this.load();
     if (this.moved) this.remember();
   }
@@ -67,7 +73,7 @@ class Items {
   }
 
   remember() {
-    if (!this.place.isConnected) return;
+    if (!this.root.isConnected) return;
     const query = write(this.state, location.search);
     history.replaceState(history.state, '', `${location.pathname}${query ? `?${query}` : ''}${location.hash}`);
   }
@@ -76,41 +82,37 @@ class Items {
     this.request?.abort();
     this.request = new AbortController();
     const { signal } = this.request;
-    this.place.setAttribute('aria-busy', 'true');
+    this.root.setAttribute('aria-busy', 'true');
     const query = new URLSearchParams(write(this.state, ''));
     query.set('task', this.task);
     try {
-      const answer = await fetch(new URL(`data/items?${query}`, document.baseURI), { signal });
-      const data = await answer.json();
-      if (!answer.ok) throw new Error(data.error);
-      this.draw(data);
-      if (focus) this.place.querySelector(`[data-focus="${focus}"]`)?.focus({ preventScroll: true });
+      this.draw(await getJson(new URL(`data/items?${query}`, document.baseURI), { signal }));
+      if (focus) this.root.querySelector(`[data-focus="${focus}"]`)?.focus({ preventScroll: true });
     } catch (error) {
       if (signal.aborted) return;
-      const known = !(error instanceof SyntaxError || error instanceof TypeError);
-      this.place.replaceChildren(el('p', { class: 'pg-quiet', role: 'status' }, `The items could not be loaded. ${known ? error.message : 'The server did not answer.'} `),
+      this.root.replaceChildren(el('p', { class: 'pg-quiet', role: 'status' }, `The items could not be loaded. ${error.message} `),
         el('button', { type: 'button', class: 'pg-copy', onclick: () => this.load() }, 'Try again'));
-      this.place.dataset.ready = 'error';
+      this.root.dataset.ready = 'error';
     }
-    this.place.removeAttribute('aria-busy');
+    this.root.removeAttribute('aria-busy');
   }
 
   draw(data) {
     if (!data.runs.length) {
-      this.place.replaceChildren(el('p', { class: 'pg-quiet' }, data.empty), ...(data.command ? [el('pre', { tabindex: '0', class: 'lk-command' }, data.command)] : []));
-      this.place.dataset.ready = '0';
+      this.root.replaceChildren(el('p', { class: 'pg-quiet' }, data.empty), ...(data.command ? [el('pre', { tabindex: '0', class: 'lk-command' }, data.command)] : []));
+      this.root.dataset.ready = '0';
       return;
     }
-    const judged = data.shows.length > 1;
+    const scored = data.shows.length > 1;
     const several = data.chosen.length > 1;
     const list = data.items.length
-      ? el('ul', { class: 'lk-itemlist' }, ...data.items.map((item) => drawItem(item, { task: this.task, judged, several, expected: data.expected })))
+      ? el('ul', { class: 'lk-itemlist' }, ...data.items.map((item) => drawItem(item, { task: this.task, scored, several, expected: data.expected })))
       : el('p', { class: 'pg-quiet' }, 'No item is in this group.');
-    this.place.replaceChildren(
+    this.root.replaceChildren(
       ...(data.note ? [el('p', { class: 'pg-message', role: 'status' }, data.note)] : []),
-      this.controls(data), ...(data.shows.length > 1 ? [this.groups(data)] : []), el('p', { class: 'pg-quiet lk-explained' }, data.explained, this.kept(data)),
+      this.controls(data), ...(data.shows.length > 1 ? [this.groups(data)] : []), el('p', { class: 'pg-quiet lk-explained' }, data.explained, this.coverage(data)),
       list, this.pager(data), this.details(data));
-    this.place.dataset.ready = String(data.count);
+    this.root.dataset.ready = String(data.count);
   }
 
   controls(data) {
@@ -140,9 +142,9 @@ class Items {
   }
 
   /** How much of the task these items are, and the way to those without pictures. */
-  kept({ pictured, stored, whole, every }) {
+  coverage({ pictured, stored, whole, every }) {
     const parts = [];
-    if (whole && stored < whole) parts.push(`${stored.toLocaleString('en')} of ${whole.toLocaleString('en')} items are kept, drawn by lot, the same for every model.`);
+    if (whole && stored < whole) parts.push(`${stored.toLocaleString('en')} of ${whole.toLocaleString('en')} items are stored, sampled at random, the same for every model.`);
     if (pictured === null) return parts.length ? ` ${parts.join(' ')}` : '';
     parts.push(every ? `Shown are all ${stored.toLocaleString('en')}; ` : `Shown are the ${pictured.toLocaleString('en')} of ${stored.toLocaleString('en')} that have pictures; `);
     const button = el('button', { type: 'button', class: 'lk-inline', 'data-focus': 'every', onclick: () => this.change({ every: !every }, 'every') },
@@ -155,7 +157,7 @@ class Items {
       type: 'button', class: 'pg-copy', disabled: part + by < 1 || part + by > parts, 'data-focus': title,
       onclick: () => {
         this.change({ part: part + by }, title);
-        this.place.scrollIntoView({ block: 'start' });
+        this.root.scrollIntoView({ block: 'start' });
       },
     }, title);
     return el('nav', { class: 'lk-pager', 'aria-label': 'Pages of items' }, parts > 1 && step(-1, 'Previous'),

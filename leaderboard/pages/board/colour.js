@@ -3,6 +3,8 @@
  * score look equally large and stay ordered for every kind of colour vision and in print.
  */
 
+import { el } from '../../js/dom.js';
+
 export const STEPS = 21;
 
 const MODES = {
@@ -77,4 +79,11 @@ export function css() {
     rules.push(`${prefix} .lk-strip{background-image:linear-gradient(90deg,${stops})}`);
   }
   return rules.join('\n');
+}
+
+/** Adds the rules to the page, once. */
+export function shadeStyles() {
+  const style = el('style', { id: 'lk-shades' });
+  style.textContent = css();
+  if (!document.getElementById(style.id)) document.head.append(style);
 }

@@ -1,12 +1,10 @@
-/** The last line: Compare with what is missing, and what is done with the tray as a whole. */
+/** The actions on the tray as a whole: Compare with what is still missing, Copy link, Clear. */
 
-import { el } from '../../js/dom.js';
+import { copyLink, el } from '../../js/dom.js';
 import { enable, press, say } from './parts.js';
 import { many, PRIVATE, sentence } from './words.js';
 
-const SAID = 1500; // ms
-
-export function createCompare(tray) {
+export function createActions(tray) {
   const reason = el('p', { class: 'tr-reason', id: 'tr-reason' });
   const go = press('Compare', () => tray.compare(), { class: 'tr-button tr-primary', 'aria-describedby': 'tr-reason', 'aria-keyshortcuts': 'Control+Enter Meta+Enter', title: 'Ctrl+Enter' });
   const retry = press('Retry', () => tray.ask(), { hidden: true });
@@ -14,21 +12,15 @@ export function createCompare(tray) {
     tray.blind = box.checked;
   } });
   const blind = el('label', { class: 'tr-pick' }, box, el('span', {}, 'Hide the models’ names until I have chosen'));
-  const copy = press('Copy link', copyLink, { 'aria-describedby': 'tr-private' });
+  const link = press('Copy link', copy, { 'aria-describedby': 'tr-private' });
   const clear = press('Clear', () => tray.clear());
   const own = el('p', { class: 'tr-note', id: 'tr-private' }, PRIVATE);
-  const node = el('div', { class: 'tr-foot' }, el('div', { class: 'tr-row' }, go, reason, retry, blind, el('span', { class: 'tr-end' }, copy, clear)), own);
+  const node = el('div', { class: 'tr-foot' }, el('div', { class: 'tr-row' }, go, reason, retry, blind, el('span', { class: 'tr-end' }, link, clear)), own);
 
-  async function copyLink() {
+  async function copy() {
     const href = tray.link();
-    try {
-      await navigator.clipboard.writeText(href);
-      say(copy, 'Copied');
-      setTimeout(() => say(copy, 'Copy link'), SAID);
-      tray.announce('The link is copied.');
-    } catch {
-      tray.notice.say(`Link to this comparison: ${href}`);
-    }
+    if (await copyLink(link, href)) tray.announce('The link is copied.');
+    else tray.notice.say(`Link to this comparison: ${href}`);
   }
 
   function refresh() {

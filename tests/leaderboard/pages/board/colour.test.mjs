@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { contrast, css, hex, luminance, oklch, scale, step, STEPS } from '../../../leaderboard/js/colour.js';
+import { contrast, css, hex, luminance, oklch, scale, step, STEPS } from '../../../../leaderboard/pages/board/colour.js';
 
 test('contrast of known pairs', () => {
   assert.equal(contrast('#000000', '#ffffff'), 21);

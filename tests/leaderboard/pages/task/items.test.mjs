@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { altOf, pictureOf, verdictOf } from '../../../leaderboard/js/item.js';
-import { parse, range, write } from '../../../leaderboard/js/items.js';
+import { altOf, pictureOf, verdictOf } from '../../../../leaderboard/pages/task/item.js';
+import { parse, range, write } from '../../../../leaderboard/pages/task/items.js';
 
 test('a choice comes back from its own query string, and defaults are left out', () => {
   const state = { items: ['a/b', 'c'], show: 'disagree', order: 'close', subset: 'de', part: 3, every: true };

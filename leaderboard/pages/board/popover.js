@@ -1,0 +1,32 @@
+/** A button with a panel that opens below it. */
+
+import { button, el } from '../../js/dom.js';
+
+/**
+ * A button which opens a panel below itself. The panel lives in the browser's top layer (popover), so no
+ * container clips it, and Esc or a click outside closes it without a listener on the document.
+ * `fill(panel)` draws the content each time it opens; closing empties the panel again.
+ */
+export function popover(label, fill, { name = label, panelClass = '' } = {}) {
+  const panel = el('div', { class: `lk-panel ${panelClass}`, popover: 'auto', role: 'dialog', 'aria-label': name });
+  const opener = button(label, null, { 'aria-haspopup': 'dialog', 'aria-expanded': 'false' });
+  opener.popoverTargetElement = panel;
+  panel.addEventListener('beforetoggle', (event) => {
+    if (event.newState === 'open') fill(panel);
+  });
+  panel.addEventListener('toggle', (event) => {
+    const open = event.newState === 'open';
+    opener.setAttribute('aria-expanded', String(open));
+    if (!open) {
+      panel.replaceChildren();
+      return;
+    }
+    const box = opener.getBoundingClientRect();
+    const width = document.documentElement.clientWidth;
+    const left = Math.max(8, Math.min(box.left, width - panel.offsetWidth - 8));
+    panel.style.left = `${left + window.scrollX}px`;
+    panel.style.top = `${box.bottom + 6 + window.scrollY}px`;
+    panel.querySelector('input, button, a')?.focus({ preventScroll: true });
+  });
+  return { opener, panel, close: () => panel.matches(':popover-open') && panel.hidePopover() };
+}
