@@ -66,13 +66,8 @@ RANKS = {room: rank for rank, row in enumerate(ROOMS) for room in row}
 NOT_YET = frozenset(
     {
         "compute.tasks -> compute.catalog",
-        "leaderboard.html -> leaderboard.data",
         "leaderboard.web -> leaderboard.data",
         "leaderboard.pages.compare -> leaderboard.pages.board",
-        "leaderboard.pages.generators -> leaderboard.pages.model",
-        "leaderboard.pages.map -> leaderboard.pages.correlations",
-        "leaderboard.pages.task -> leaderboard.pages.map",
-        "leaderboard.pages.task -> leaderboard.pages.model",
         "circle: compute.catalog.catalog, compute.catalog.published",
         "circle: leaderboard.pages.correlations.axes, leaderboard.pages.correlations.relations",
         "class Agreement",

@@ -20,7 +20,7 @@ from compute.types import ORIGINS, BadInput, LikenessError
 from leaderboard.data import compare_queries, payload, queries, records
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.suite_table import TRAINED, Table
-from leaderboard.html import synthetic
+from leaderboard.html import labels
 from leaderboard.live.live import QUEUE
 
 LARGEST_IMAGE = 8_000_000  # bytes, as compute.live.inputs has it
@@ -157,13 +157,13 @@ def _suites(suite_cache: SuiteCache) -> Rows:
     return [
         {
             "key": row.key,
-            "title": synthetic.plain(row.title),
+            "title": labels.plain_title(row.title),
             "benchmark": row.benchmark_title,
             "tasks": int(row.tasks),
             "ranked_by": RANKED_BY[row.aggregate],
             "description": row.description,
             "paper": row.url or "",
-            "synthetic": synthetic.is_synthetic(row.benchmark),
+            "synthetic": labels.is_synthetic(row.benchmark),
         }
         for row in queries.suites(suite_cache.db).itertuples()
     ]
@@ -232,7 +232,7 @@ def _rows(suite_cache: SuiteCache, table: Table, places: Sequence[int]) -> Rows:
                 "why": numbers["why"][at],
                 "trained_on": list(seen),
                 "source": records.named(sources.get((row.model, row.origin), []), origin=row.origin, most=MOST_SOURCES),
-                "synthetic": synthetic.is_synthetic(table.suite["benchmark"]),
+                "synthetic": labels.is_synthetic(table.suite["benchmark"]),
             }
         )
     return out

@@ -13,8 +13,8 @@ from compute.analysis.intervals import score_interval
 from compute.types import UnknownKey
 from leaderboard.data import page_queries, queries
 from leaderboard.data.profiles import Field, field, origins_of, suites_of
-from leaderboard.html import synthetic
-from leaderboard.html.markup import blank
+from leaderboard.html.formatting import blank
+from leaderboard.html.labels import is_synthetic
 
 if TYPE_CHECKING:
     from leaderboard.data.suite_cache import SuiteCache
@@ -60,7 +60,7 @@ def _origin_columns() -> list[dict[str, Any]]:
 
 def _marks(score: dict[str, Any], key: str, *, seen: set, suspect: set, disputed: set) -> str:
     """What must be known beside a score; `key` is what the sets hold, model or task."""
-    marks = [MARKS["synthetic"]] if synthetic.is_synthetic(score["benchmark"]) else []
+    marks = [MARKS["synthetic"]] if is_synthetic(score["benchmark"]) else []
     marks += [MARKS["trained"]] if score[key] in seen else []
     if score["origin"] == "published":
         marks += [MARKS["suspect"]] if {(score[key], ""), (score[key], score["metric"])} & suspect else []

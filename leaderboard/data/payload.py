@@ -14,7 +14,7 @@ from leaderboard.data import queries
 from leaderboard.data.database import Database
 from leaderboard.data.ranked import Ranked
 from leaderboard.data.suite_table import TRAINED, Column, Table
-from leaderboard.html import abbreviations, synthetic
+from leaderboard.html import labels
 
 
 def board(db: Database, table: Table, ranked: Ranked | None) -> dict[str, Any]:
@@ -43,9 +43,9 @@ def board(db: Database, table: Table, ranked: Ranked | None) -> dict[str, Any]:
         "suites": [
             {
                 "key": row.key,
-                "title": synthetic.plain(row.title),
+                "title": labels.plain_title(row.title),
                 "benchmark_title": row.benchmark_title,
-                "synthetic": synthetic.is_synthetic(row.benchmark),
+                "synthetic": labels.is_synthetic(row.benchmark),
             }
             for row in queries.suites(db).itertuples()
         ],
@@ -87,13 +87,13 @@ def suite_facts(table: Table) -> dict[str, Any]:
         "benchmark": about["benchmark"],
         "benchmark_title": about["benchmark_title"],
         "aggregate": about["aggregate"],
-        "description": synthetic.described(about["description"], about["benchmark"]),
+        "description": labels.described(about["description"], about["benchmark"]),
         "minimum_coverage": float(about["minimum_coverage"]),
         "cite": about["bibtex"],
         "mean_title": means[about["aggregate"]],
         "url": about["url"],
         "digits": table.families[0].digits if table.families else 2,
-        "synthetic": synthetic.is_synthetic(about["benchmark"]),
+        "synthetic": labels.is_synthetic(about["benchmark"]),
         "people": next((column.key for column in table.columns if column.group == "People"), None),
     }
 
@@ -174,7 +174,7 @@ def _column(column: Column, shown: np.ndarray) -> dict[str, Any]:
         "chance": None if column.chance is None else round(column.chance * column.scale, 2),
         "n": column.n,
         "default": column.default,
-        "hint": abbreviations.hint(column.title),
+        "hint": labels.hint(column.title),
         "low": round(low, 6),
         "high": round(high, 6),
     }

@@ -17,8 +17,8 @@ from leaderboard.data import compare_queries, queries
 from leaderboard.data.memo import memoised
 from leaderboard.data.related_evidence import EVIDENCE, Evidence, kind_of_question
 from leaderboard.data.suite_table import PARTIAL, PRINTED, TRAINED, Column, Table
-from leaderboard.html import synthetic
-from leaderboard.html.markup import NOTHING, number, span
+from leaderboard.html.formatting import NOTHING, number, span
+from leaderboard.html.labels import is_synthetic
 
 if TYPE_CHECKING:
     from leaderboard.data.suite_cache import SuiteCache
@@ -164,7 +164,7 @@ def _of_column(
                     else named([mine[column.task] for column in members if column.task in mine], origin=row.origin),
                     note="" if wanted.task else _made(int(how[at]), len(held), len(places)),
                     marks=marks,
-                    synthetic=synthetic.is_synthetic(table.suite["benchmark"]),
+                    synthetic=is_synthetic(table.suite["benchmark"]),
                     address=f"task?task={quote(wanted.task, safe='/:~')}"
                     if wanted.task
                     else f"board?suite={wanted.suite}&select={quote(row.id, safe='/:~')}",

@@ -13,7 +13,7 @@ from compute.types import BadInput
 from leaderboard.data import item_queries
 from leaderboard.data.database import Database
 from leaderboard.data.listings import interval
-from leaderboard.html.markup import blank, number
+from leaderboard.html.formatting import blank, number
 
 MOST_LISTED = 12  # entries of a long list that are written out
 # Words for the keys that settings have; another key is shown as it is, without its underscores.

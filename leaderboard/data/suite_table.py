@@ -10,8 +10,9 @@ import pandas as pd
 from compute.types import UnknownKey
 from leaderboard.data import queries
 from leaderboard.data.database import Database
+from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED
 
-TRAINED, SUSPECT, DISPUTED, PARTIAL, PRINTED = 1, 2, 4, 8, 16  # bits of a cell's marks
+PARTIAL, PRINTED = 8, 16  # bits of a cell's marks, beside those of leaderboard.html.labels
 
 
 @dataclass(frozen=True, kw_only=True)

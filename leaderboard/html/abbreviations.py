@@ -1,55 +1,5 @@
-"""What the short names of tasks and metrics stand for, in words."""
+"""The words behind short names, under the name that some pages still use."""
 
-from __future__ import annotations
+from leaderboard.html.labels import ABBREVIATIONS, explained, hint
 
-import re
-from collections.abc import Iterable
-
-ABBREVIATIONS: dict[str, str] = {
-    "2AFC": "two-alternative forced choice: which of two candidates is better",
-    "Img-2AFC": "image similarity: which of two images is more like a third (two-alternative forced choice)",
-    "IT-2AFC": "image-text alignment: which of two images fits a text, or which of two texts fits an image",
-    "Text-2AFC": "which of two texts describes an image better (two-alternative forced choice)",
-    "IQA": "image quality assessment: which of two images has the better quality",
-    "PAA": "perceptual attributes assessment: brightness, colourfulness, contrast, sharpness",
-    "OOO": "odd one out: which of several images does not belong",
-    "IR": "image retrieval",
-    "STS": "semantic textual similarity",
-    "VLM": "vision language model",
-    "LMM": "large multimodal model",
-    "MLLM": "multimodal large language model",
-    "COCO": "Common Objects in Context, a data set of photographs",
-    "IN100": "100 classes of ImageNet",
-    "WU-II": "What's Up: pairs of two images that differ in spatial position",
-    "WU-IT": "What's Up: pairs of an image and a caption that differ in spatial position",
-    "CJ": "colour jitter",
-    "ET": "elastic transform",
-    "GB": "Gaussian blur",
-    "PS": "perspective shift",
-    "R": "rotation",
-    "SP": "spatial position",
-    "nDCG@k": "normalised discounted cumulative gain of the first k hits",
-    "NMI": "normalised mutual information",
-    "LRAP": "label-ranking average precision",
-    "mAP, MAP@k": "mean average precision (within k hits)",
-    "FID": "Fréchet Inception distance",
-    "CMMD": "maximum mean discrepancy of CLIP features",
-    "Elo": "a rating from pairwise votes",
-    "r, ρ, ρ²": "Pearson's correlation; Spearman's rank correlation; cFreD's square of Pearson's r",
-    "SD": "standard deviation",
-    "CI, 95%": "interval that holds 95% of the draws",
-}
-PART = re.compile(r"[^\s,:;()/+]+")
-
-
-def hint(title: str) -> str:
-    """The words behind a title, or behind the short names in it; empty when it has none. Exact spelling counts."""
-    if title in ABBREVIATIONS:
-        return ABBREVIATIONS[title]
-    return "; ".join(f"{part}: {words}" for part, words in explained([title]))
-
-
-def explained(titles: Iterable[str]) -> list[tuple[str, str]]:
-    """The short names in some titles with their words, each once, in the order of the list above."""
-    seen = {part for title in titles for part in (title, *PART.findall(title))}
-    return [(name, words) for name, words in ABBREVIATIONS.items() if name in seen]
+__all__ = ["ABBREVIATIONS", "explained", "hint"]

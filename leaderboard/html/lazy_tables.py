@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import gradio as gr
 
+from leaderboard.html.components import lazy_tables
 
-def lazy_tables(assets: str, *scripts: str) -> gr.HTML:
-    """Fills what `markup.lazy_table` made on the page, also later; `scripts` export a `watch()` of their own."""
-    return gr.HTML(
-        value="",
-        html_template="<span class='lk-watch'></span>",
-        apply_default_css=False,
-        js_on_load="\n".join(
-            f"import(new URL('{assets}{script}', document.baseURI)).then((module) => module.watch());"
-            for script in ("js/lazy_tables.js", *scripts)
-        ),
-    )
+__all__ = ["claims", "lazy_tables"]
 
 
 def claims(assets: str) -> gr.HTML:

@@ -5,15 +5,14 @@ To pass one of these strings to a template, wrap it: `Markup(piece)`. In a templ
 
 from __future__ import annotations
 
-import base64
 import html
-import math
 from collections.abc import Iterable, Sequence
-from urllib.parse import quote
 
 import pandas as pd
 
-NOTHING = "—"
+from leaderboard.html.formatting import NOTHING, blank, model_url, number, span, task_url, webp
+
+__all__ = ["NOTHING", "blank", "number", "span", "webp"]  # for pages that still take them from here
 
 
 def text(value: object, *, missing: str = NOTHING) -> str:
@@ -21,34 +20,14 @@ def text(value: object, *, missing: str = NOTHING) -> str:
     return html.escape(str(value)) if not blank(value) else html.escape(missing)
 
 
-def blank(value: object) -> bool:
-    """Whether a cell holds nothing."""
-    return value is None or value is pd.NA or value == "" or (isinstance(value, float) and math.isnan(value))
-
-
 def message(sentence: str) -> str:
     """What a page says it could not do, in the place of what was asked for."""
     return f"<p class='pg-message' role='status'>{html.escape(sentence)}</p>"
 
 
-def webp(data: bytes) -> str:
-    """A small picture as the address of an image: it travels within the page, and no file of it is kept."""
-    return f"data:image/webp;base64,{base64.b64encode(data).decode()}"
-
-
 def link(address: str, label: object) -> str:
     """An anchor; the address is ours, relative to the app's root."""
     return f"<a href='{html.escape(address, quote=True)}'>{text(label)}</a>"
-
-
-def model_url(key: str) -> str:
-    """The address of a model's page, relative to the app's root."""
-    return f"model?model={quote(key, safe='/:~')}"
-
-
-def task_url(key: str) -> str:
-    """The address of a task's page, relative to the app's root."""
-    return f"task?task={quote(key, safe='/:~')}"
 
 
 def to_model(key: str, label: object) -> str:
@@ -59,21 +38,6 @@ def to_model(key: str, label: object) -> str:
 def to_task(key: str, label: object) -> str:
     """A link to a task's page."""
     return link(task_url(key), label)
-
-
-def number(value: float, *, digits: int, scale: float = 1.0, sign: bool = False) -> str:
-    """A number in shown units, or a dash; a real minus sign."""
-    if blank(value):
-        return NOTHING
-    shown = f"{value * scale:+.{digits}f}" if sign else f"{value * scale:.{digits}f}"
-    return shown.replace("-", "−")
-
-
-def span(low: float, high: float, *, digits: int, scale: float = 1.0) -> str:
-    """An interval as `low to high`, or a dash."""
-    if blank(low) or blank(high):
-        return NOTHING
-    return f"{number(low, digits=digits, scale=scale)} to {number(high, digits=digits, scale=scale)}"
 
 
 def facts(pairs: Iterable[tuple[str, str]], *, more: str = "") -> str:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
 import plotly.graph_objects as go
 
-# Okabe and Ito's palette without its yellow and black: told apart by colour-blind readers, on white and on dark.
+# Okabe and Ito's palette without its yellow and black: colour-blind readers can distinguish them, on white and on dark.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#8C6BB1", "#7F7F7F")
+GROUPS = PALETTE[:-1]  # of groups of points; grey is for those in none
+UNGROUPED = "#8A94A3"
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")
 CONFIG = {"displaylogo": False, "responsive": True}
 
 
@@ -27,3 +34,59 @@ def plain(figure: go.Figure, *, height: int, x: str = "", y: str = "", legend: b
     figure.update_xaxes(title=x, automargin=True, zeroline=False, showline=True, linewidth=1, ticks="outside")
     figure.update_yaxes(title=y, automargin=True, zeroline=False, gridwidth=1)
     return figure
+
+
+def plain_map(figure: go.Figure, *, height: int, meta: Mapping[str, Any], dragmode: str, legend: bool) -> go.Figure:
+    """The look of a map, whose axes mean nothing: no axes, the legend below. `meta` goes to the page's scripts."""
+    plain(figure, height=height, legend=legend)
+    hidden = {"showgrid": False, "showline": False, "showticklabels": False, "ticks": "", "title": ""}
+    return figure.update_layout(
+        meta=dict(meta),
+        dragmode=dragmode,
+        hovermode="closest",
+        xaxis=hidden,
+        yaxis=hidden,
+        legend={"orientation": "h", "y": -0.02, "yanchor": "top", "x": 0, "itemsizing": "constant"},
+    )
+
+
+def unmarked(text: str) -> str:
+    """Text without the signs that plotly would read as markup."""
+    return text.replace("<", "‹").replace(">", "›")
+
+
+def label_sides(
+    names: Sequence[str], x: np.ndarray, y: np.ndarray, *, width: float = 1000, height: float = 330
+) -> list[str]:
+    """The side of its point where each name hides neither points nor other names; empty where there is none.
+
+    The figure's size in px decides; a narrower one may still overlap.
+    """
+    across, up = (np.ptp(values) or 1.0 for values in (x, y))
+    px, py = (x - x.min()) / across * width * 0.9 + width * 0.05, (y - y.min()) / up * height * 0.9
+    taken = [(a - 5, b - 5, a + 5, b + 5) for a, b in zip(px, py, strict=True)]
+    sides = []
+    for name, a, b in zip(names, px, py, strict=True):
+        long, high = 5.6 * len(name), 11
+        boxes = {
+            "top center": (a - long / 2, b + 5, a + long / 2, b + 5 + high),
+            "middle right": (a + 6, b - high / 2, a + 6 + long, b + high / 2),
+            "middle left": (a - 6 - long, b - high / 2, a - 6, b + high / 2),
+            "bottom center": (a - long / 2, b - 5 - high, a + long / 2, b - 5),
+        }
+        side = next(
+            (
+                side
+                for side, box in boxes.items()
+                if box[0] >= 0 and box[2] <= width and not any(_meet(box, other) for other in taken)
+            ),
+            "",
+        )
+        if side:
+            taken.append(boxes[side])
+        sides.append(side)
+    return sides
+
+
+def _meet(box: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return box[0] < other[2] and box[2] > other[0] and box[1] < other[3] and box[3] > other[1]

@@ -31,8 +31,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from leaderboard.html import abbreviations, markup, synthetic
-from leaderboard.html.marks import SIGNS
+from leaderboard.html import formatting, labels
 
 FOLDER = Path(__file__).parents[1]  # leaderboard/
 
@@ -40,12 +39,8 @@ FOLDER = Path(__file__).parents[1]  # leaderboard/
 def _signs(marks: int) -> Markup:
     """The signs of a figure's marks; each explains itself."""
     return Markup("").join(
-        Markup(' <abbr title="{}">{}</abbr>').format(words, sign) for bit, sign, words in SIGNS if marks & bit
+        Markup(' <abbr title="{}">{}</abbr>').format(words, sign) for bit, sign, words in labels.SIGNS if marks & bit
     )
-
-
-def _or_dash(value: object, missing: str = markup.NOTHING) -> object:
-    return missing if markup.blank(value) else value
 
 
 ENVIRONMENT = Environment(
@@ -58,19 +53,19 @@ ENVIRONMENT = Environment(
     extensions=["jinja2.ext.do"],
 )
 ENVIRONMENT.filters |= {
-    "number": markup.number,
-    "or_dash": _or_dash,
+    "number": formatting.number,
+    "or_dash": formatting.or_dash,
     "thousands": "{:,}".format,
-    "model_url": markup.model_url,
-    "task_url": markup.task_url,
+    "model_url": formatting.model_url,
+    "task_url": formatting.task_url,
     "signs": _signs,
-    "plain_title": synthetic.plain,
-    "described": synthetic.described,
-    "hint": abbreviations.hint,
-    "webp": markup.webp,
+    "plain_title": labels.plain_title,
+    "described": labels.described,
+    "hint": labels.hint,
+    "webp": formatting.webp,
 }
-ENVIRONMENT.tests |= {"blank": markup.blank, "synthetic": synthetic.is_synthetic}
-ENVIRONMENT.globals |= {"interval": markup.span, "SYNTHETIC": synthetic.SENTENCE}
+ENVIRONMENT.tests |= {"blank": formatting.blank, "synthetic": labels.is_synthetic}
+ENVIRONMENT.globals |= {"interval": formatting.span, "SYNTHETIC": labels.SYNTHETIC_NOTE}
 
 
 def render(path: str, /, **values: object) -> Markup:

@@ -17,7 +17,7 @@ from hashlib import blake2b
 from typing import Any
 
 from compute.types import BadInput
-from leaderboard.html.markup import webp
+from leaderboard.html.formatting import webp
 
 SESSION = re.compile(r"[0-9a-f-]{16,64}")
 IMAGES = 24  # a session

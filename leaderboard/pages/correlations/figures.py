@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from leaderboard.html.plot_style import PALETTE, plain
+from leaderboard.html.plot_style import PALETTE, label_sides, plain
 
 SMALL = 40  # axes up to which a cell carries its interval; above, one byte a cell
 NAMED = 60  # axes up to which both sides are labelled
@@ -153,43 +153,6 @@ def scatter(
     figure.update_xaxes(showgrid=True, gridwidth=1)
     figure.update_layout(hovermode="closest")
     return figure
-
-
-def label_sides(
-    names: Sequence[str], x: np.ndarray, y: np.ndarray, *, width: float = 1000, height: float = 330
-) -> list[str]:
-    """Where each point's name stands so that names hide neither points nor names; empty where nowhere does.
-
-    The figure's size in px decides; a narrower one may still overlap.
-    """
-    across, up = (np.ptp(values) or 1.0 for values in (x, y))
-    px, py = (x - x.min()) / across * width * 0.9 + width * 0.05, (y - y.min()) / up * height * 0.9
-    taken = [(a - 5, b - 5, a + 5, b + 5) for a, b in zip(px, py, strict=True)]
-    found = []
-    for name, a, b in zip(names, px, py, strict=True):
-        long, high = 5.6 * len(name), 11
-        boxes = {
-            "top center": (a - long / 2, b + 5, a + long / 2, b + 5 + high),
-            "middle right": (a + 6, b - high / 2, a + 6 + long, b + high / 2),
-            "middle left": (a - 6 - long, b - high / 2, a - 6, b + high / 2),
-            "bottom center": (a - long / 2, b - 5 - high, a + long / 2, b - 5),
-        }
-        side = next(
-            (
-                side
-                for side, box in boxes.items()
-                if box[0] >= 0 and box[2] <= width and not any(_meet(box, other) for other in taken)
-            ),
-            "",
-        )
-        if side:
-            taken.append(boxes[side])
-        found.append(side)
-    return found
-
-
-def _meet(box: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    return box[0] < other[2] and box[2] > other[0] and box[1] < other[3] and box[3] > other[1]
 
 
 def path(*, agreement: np.ndarray, names: Sequence[str]) -> go.Figure:

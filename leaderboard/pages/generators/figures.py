@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from leaderboard.html.plot_style import PALETTE, plain
-from leaderboard.pages.model.figures import unmarked
+from leaderboard.html.plot_style import PALETTE, plain, unmarked
 
 KEPT, MOVED = "#7A8594", PALETTE[1]  # MOVED: two places or more
 SUSPECT = PALETTE[3]

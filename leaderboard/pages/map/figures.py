@@ -9,12 +9,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from leaderboard.html.plot_style import PALETTE, plain
-from leaderboard.pages.correlations.figures import label_sides
+from leaderboard.html.plot_style import GROUPS, SYMBOLS, UNGROUPED, label_sides, plain_map
 
-COLOURS = PALETTE[:-1]
-NONE = "#8A94A3"  # of points in no cluster, or of which the fact is not known
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")
 LABELLED = 30  # points named on the figure itself
 MOST = 17  # values with a mark of their own; rarer ones share one
 
@@ -35,13 +31,13 @@ def points(
             names,
             [place for place, other in enumerate(values) if other == value],
             name=value,
-            marker={"color": COLOURS[at % len(COLOURS)], "symbol": SYMBOLS[at % len(SYMBOLS)]},
+            marker={"color": GROUPS[at % len(GROUPS)], "symbol": SYMBOLS[at % len(SYMBOLS)]},
         )
     rest = [place for place, value in enumerate(values) if value not in order]
     if rest:
         name = unknown if len(ranked) <= MOST else f"{unknown}, or {len(ranked) - MOST} rarer"
-        _add(figure, x, y, names, rest, name=name, marker={"color": NONE, "symbol": "circle-open"})
-    return _finish(figure, meta, legend=True)
+        _add(figure, x, y, names, rest, name=name, marker={"color": UNGROUPED, "symbol": "circle-open"})
+    return plain_map(figure, height=560, meta=meta, dragmode="lasso", legend=True)
 
 
 def measured(
@@ -79,8 +75,8 @@ def measured(
     )
     rest = [place for place, value in enumerate(values) if math.isnan(value)]
     if rest:
-        _add(figure, x, y, names, rest, name="Not known", marker={"color": NONE, "symbol": "circle-open"})
-    return _finish(figure, meta, legend=False)
+        _add(figure, x, y, names, rest, name="Not known", marker={"color": UNGROUPED, "symbol": "circle-open"})
+    return plain_map(figure, height=560, meta=meta, dragmode="lasso", legend=False)
 
 
 def _add(
@@ -115,20 +111,6 @@ def _add(
         unselected={"marker": {"opacity": 0.15}},
         hovertemplate="%{hovertext}<extra>" + name.replace("%", "") + "</extra>",
     )
-
-
-def _finish(figure: go.Figure, meta: Mapping[str, Any], *, legend: bool) -> go.Figure:
-    plain(figure, height=560, legend=legend)
-    hidden = {"showgrid": False, "showline": False, "showticklabels": False, "ticks": "", "title": ""}
-    figure.update_layout(
-        meta=dict(meta),
-        dragmode="lasso",
-        hovermode="closest",
-        xaxis=hidden,
-        yaxis=hidden,
-        legend={"orientation": "h", "y": -0.02, "yanchor": "top", "x": 0, "itemsizing": "constant"},
-    )
-    return figure
 
 
 def natural(value: str) -> tuple[int, str]:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from leaderboard.html.plot_style import PALETTE, plain
+from leaderboard.html.plot_style import PALETTE, plain, unmarked
 
 ROW = 30  # pixels a category
 THIN = 19  # pixels a task
@@ -83,8 +83,3 @@ def _path(points: pd.DataFrame) -> dict[str, np.ndarray]:
     y[1::3] += 0.28
     x[2::3] = y[2::3] = np.nan
     return {"x": x, "y": y}
-
-
-def unmarked(text: str) -> str:
-    """Text without the signs that plotly would read as markup."""
-    return text.replace("<", "‹").replace(">", "›")

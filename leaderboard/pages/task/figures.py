@@ -7,8 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from leaderboard.html.plot_style import PALETTE, plain
-from leaderboard.pages.model.figures import unmarked
+from leaderboard.html.plot_style import PALETTE, plain, unmarked
 
 ORIGINS = {
     "published": ("circle", PALETTE[0]),

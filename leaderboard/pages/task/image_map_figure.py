@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from leaderboard.html.plot_style import plain
-from leaderboard.pages.map.figures import COLOURS, NONE, SYMBOLS
+from leaderboard.html.plot_style import GROUPS, SYMBOLS, UNGROUPED, plain_map
 
 MOST = 21  # labels with a mark of their own: three shapes of every colour
 
@@ -31,7 +30,7 @@ def images(points: pd.DataFrame, *, meta: Mapping[str, Any]) -> go.Figure:
             points,
             rows[(points["label"] == label).to_numpy()],
             name=label,
-            marker={"size": size, "color": COLOURS[at % len(COLOURS)], "symbol": SYMBOLS[at // len(COLOURS)]},
+            marker={"size": size, "color": GROUPS[at % len(GROUPS)], "symbol": SYMBOLS[at // len(GROUPS)]},
         )
     rest = rows[~points["label"].isin(shown).to_numpy()]
     if len(rest):
@@ -40,18 +39,10 @@ def images(points: pd.DataFrame, *, meta: Mapping[str, Any]) -> go.Figure:
             points,
             rest,
             name=f"{len(counts) - len(shown)} more labels",
-            marker={"size": size, "color": NONE, "symbol": "circle-open"},
+            marker={"size": size, "color": UNGROUPED, "symbol": "circle-open"},
         )
-    plain(figure, height=520, legend=True)
-    hidden = {"showgrid": False, "showline": False, "showticklabels": False, "ticks": "", "title": ""}
-    return figure.update_layout(
-        meta=dict(meta),
-        dragmode="zoom",
-        hovermode="closest",
-        xaxis=hidden,
-        yaxis=hidden | {"scaleanchor": "x", "scaleratio": 1},
-        legend={"orientation": "h", "y": -0.02, "yanchor": "top", "x": 0, "itemsizing": "constant"},
-    )
+    plain_map(figure, height=520, meta=meta, dragmode="zoom", legend=True)
+    return figure.update_yaxes(scaleanchor="x", scaleratio=1)
 
 
 def _add(figure: go.Figure, points: pd.DataFrame, rows: np.ndarray, *, name: str, marker: dict[str, Any]) -> None:

@@ -11,8 +11,8 @@ import pytest
 from jinja2 import UndefinedError
 from markupsafe import Markup
 
-from leaderboard.data.suite_table import DISPUTED, TRAINED
 from leaderboard.html import markup
+from leaderboard.html.labels import DISPUTED, TRAINED
 from leaderboard.html.templates import ENVIRONMENT, macro, render
 from leaderboard.page import static_html
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from leaderboard.pages.correlations.figures import GAP, heatmap, label_sides, scatter
+from leaderboard.pages.correlations.figures import GAP, heatmap, scatter
 
 
 def draw(size: int, *, blanks: int = 0) -> object:
@@ -59,14 +59,6 @@ def test_the_middle_of_the_scale_is_the_page() -> None:
     scale = dict(draw(10).data[0].colorscale)
     assert scale[0.5].replace(" ", "").endswith(",0)")
     assert "213" in scale[0.0] and "114" in scale[1.0]
-
-
-def test_names_hide_neither_points_nor_names() -> None:
-    assert label_sides(["one", "two"], np.array([0.0, 1.0]), np.array([0.0, 1.0])) == ["top center", "top center"]
-    crowd = label_sides(["a long name indeed"] * 12, np.full(12, 0.5) + np.arange(12) * 1e-6, np.linspace(0, 1e-6, 12))
-    assert crowd[0] and len([side for side in crowd if side]) <= 12
-    same = label_sides(["long name"] * 6, np.array([0, 0, 0, 0, 0, 1.0]), np.array([0, 0, 0, 0, 0, 1.0]))
-    assert "" in same
 
 
 def test_scatter_gives_every_kind_a_colour_and_a_shape() -> None:

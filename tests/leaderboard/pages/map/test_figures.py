@@ -6,7 +6,8 @@ import json
 
 import numpy as np
 
-from leaderboard.pages.map.figures import MOST, NONE, measured, points
+from leaderboard.html.plot_style import UNGROUPED
+from leaderboard.pages.map.figures import MOST, measured, points
 
 META = {"keys": [], "groups": []}
 
@@ -22,7 +23,7 @@ def test_every_point_is_drawn_once_and_no_two_values_look_alike() -> None:
     assert places(figure) == list(range(43))
     looks = [(trace.marker.color, trace.marker.symbol) for trace in figure.data]
     assert len(set(looks)) == len(looks) == 13
-    assert figure.data[-1].name == "Not known" and figure.data[-1].marker.color == NONE
+    assert figure.data[-1].name == "Not known" and figure.data[-1].marker.color == UNGROUPED
 
 
 def test_rare_values_share_a_mark_when_there_are_too_many() -> None:

@@ -1,0 +1,46 @@
+"""Gradio components that a script of ours fills in the browser: a constant template, and what runs once it stands."""
+
+from __future__ import annotations
+
+import gradio as gr
+
+
+def scripted(assets: str, *, script: str, run: str, css_class: str, silent: bool = False) -> gr.HTML:
+    """An empty `<div class=css_class>` and the JavaScript `run` over it, where `module` is the imported ES module.
+
+    `assets` is the address of the scripts' folders, `script` a path below it. In `run`, `place` is the div and
+    `trigger` fires the component's events. `silent` hides the component while it is empty.
+    """
+    return gr.HTML(
+        value="",
+        html_template=f"<div class='{css_class}'></div>",
+        apply_default_css=False,
+        elem_classes="pg-silent" if silent else None,
+        js_on_load=f"""
+const place = element.querySelector('[class="{css_class}"]');
+import(new URL('{assets}{script}', document.baseURI)).then((module) => {{ {run} }});
+""",
+    )
+
+
+def figure_bridge(assets: str, *, script: str, figure: str, silent: bool = True) -> gr.HTML:
+    """Mounts `script` (an address below `assets`) for the figure with the element id `figure`.
+
+    The script exports `mount(owner, {id, select})`; `select(data)` fires the component's `select` event. `silent` hides
+    the component.
+    """
+    run = f"module.mount(place, {{ id: '{figure}', select: (data) => trigger('select', data) }});"
+    return scripted(assets, script=script, run=run, css_class="pg-bridge", silent=silent)
+
+
+def lazy_tables(assets: str, *scripts: str) -> gr.HTML:
+    """Fills what the macro `lazy_table` made on the page, also later; `scripts` export a `watch()` of their own."""
+    return gr.HTML(
+        value="",
+        html_template="<span class='lk-watch'></span>",
+        apply_default_css=False,
+        js_on_load="\n".join(
+            f"import(new URL('{assets}{script}', document.baseURI)).then((module) => module.watch());"
+            for script in ("js/lazy_tables.js", *scripts)
+        ),
+    )

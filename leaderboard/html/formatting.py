@@ -1,0 +1,51 @@
+"""How values are written as plain text: numbers, intervals, missing values, addresses."""
+
+from __future__ import annotations
+
+import base64
+import math
+from urllib.parse import quote
+
+import pandas as pd
+
+NOTHING = "—"
+
+
+def blank(value: object) -> bool:
+    """Whether a cell is empty: None, NA, NaN or an empty string."""
+    return value is None or value is pd.NA or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
+def or_dash(value: object, missing: str = NOTHING) -> object:
+    """The value, or `missing` for an empty cell."""
+    return missing if blank(value) else value
+
+
+def number(value: float, *, digits: int, scale: float = 1.0, sign: bool = False) -> str:
+    """A number in shown units with a real minus sign, or a dash."""
+    if blank(value):
+        return NOTHING
+    shown = f"{value * scale:+.{digits}f}" if sign else f"{value * scale:.{digits}f}"
+    return shown.replace("-", "−")
+
+
+def span(low: float, high: float, *, digits: int, scale: float = 1.0) -> str:
+    """An interval as `low to high`, or a dash."""
+    if blank(low) or blank(high):
+        return NOTHING
+    return f"{number(low, digits=digits, scale=scale)} to {number(high, digits=digits, scale=scale)}"
+
+
+def model_url(key: str) -> str:
+    """The address of a model's page, relative to the app's root."""
+    return f"model?model={quote(key, safe='/:~')}"
+
+
+def task_url(key: str) -> str:
+    """The address of a task's page, relative to the app's root."""
+    return f"task?task={quote(key, safe='/:~')}"
+
+
+def webp(data: bytes) -> str:
+    """A small WebP picture as the address of an <img>, so that no file of it is needed."""
+    return f"data:image/webp;base64,{base64.b64encode(data).decode()}"

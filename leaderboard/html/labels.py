@@ -1,0 +1,107 @@
+"""What stands beside a title or a number: signs, the mark of synthetic items, the words behind short names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import pandas as pd
+
+TRAINED, SUSPECT, DISPUTED = 1, 2, 4  # bits of a figure's marks
+SIGNS = (
+    (TRAINED, "†", "trained on this data set"),
+    (SUSPECT, "?", "suspect figure"),
+    (DISPUTED, "‡", "another table prints another number"),
+)
+SYNTHETIC_BENCHMARK = "mini"
+SYNTHETIC_MARK = re.compile(r"\s*\(synthetic\)", re.IGNORECASE)
+SYNTHETIC_NOTE = (
+    "Synthetic: a program draws every item from a fixed seed. These scores show that the pipeline works, and "
+    "tell models apart on such drawings only."
+)
+
+ABBREVIATIONS: dict[str, str] = {
+    "2AFC": "two-alternative forced choice: which of two candidates is better",
+    "Img-2AFC": "image similarity: which of two images is more like a third (two-alternative forced choice)",
+    "IT-2AFC": "image-text alignment: which of two images fits a text, or which of two texts fits an image",
+    "Text-2AFC": "which of two texts describes an image better (two-alternative forced choice)",
+    "IQA": "image quality assessment: which of two images has the better quality",
+    "PAA": "perceptual attributes assessment: brightness, colourfulness, contrast, sharpness",
+    "OOO": "odd one out: which of several images does not belong",
+    "IR": "image retrieval",
+    "STS": "semantic textual similarity",
+    "VLM": "vision language model",
+    "LMM": "large multimodal model",
+    "MLLM": "multimodal large language model",
+    "COCO": "Common Objects in Context, a data set of photographs",
+    "IN100": "100 classes of ImageNet",
+    "WU-II": "What's Up: pairs of two images that differ in spatial position",
+    "WU-IT": "What's Up: pairs of an image and a caption that differ in spatial position",
+    "CJ": "colour jitter",
+    "ET": "elastic transform",
+    "GB": "Gaussian blur",
+    "PS": "perspective shift",
+    "R": "rotation",
+    "SP": "spatial position",
+    "nDCG@k": "normalised discounted cumulative gain of the first k hits",
+    "NMI": "normalised mutual information",
+    "LRAP": "label-ranking average precision",
+    "mAP, MAP@k": "mean average precision (within k hits)",
+    "FID": "Fréchet Inception distance",
+    "CMMD": "maximum mean discrepancy of CLIP features",
+    "Elo": "a rating from pairwise votes",
+    "r, ρ, ρ²": "Pearson's correlation; Spearman's rank correlation; cFreD's square of Pearson's r",
+    "SD": "standard deviation",
+    "CI, 95%": "interval that holds 95% of the draws",
+}
+PART = re.compile(r"[^\s,:;()/+]+")
+
+
+def hint(title: str) -> str:
+    """The words behind a title, or behind the short names in it; empty when it has none. Exact spelling counts."""
+    if title in ABBREVIATIONS:
+        return ABBREVIATIONS[title]
+    return "; ".join(f"{part}: {words}" for part, words in explained([title]))
+
+
+def explained(titles: Iterable[str]) -> list[tuple[str, str]]:
+    """The short names in some titles with their words, each once, in the order of the list above."""
+    seen = {part for title in titles for part in (title, *PART.findall(title))}
+    return [(name, words) for name, words in ABBREVIATIONS.items() if name in seen]
+
+
+def signs(marks: int) -> str:
+    """The signs of a figure's marks, such as `†?`; empty for none."""
+    return "".join(sign for bit, sign, _ in SIGNS if marks & bit)
+
+
+def explained_signs(marks: int) -> str:
+    """The signs with their words, such as `† trained on this data set`; empty for none."""
+    return ", ".join(f"{sign} {words}" for bit, sign, words in SIGNS if marks & bit)
+
+
+def is_synthetic(benchmark: object) -> bool:
+    """Whether a program draws a benchmark's items, so that its scores say nothing about photographs."""
+    return benchmark == SYNTHETIC_BENCHMARK
+
+
+def plain_title(title: str) -> str:
+    """A title without "(synthetic)", where the badge stands beside it."""
+    return SYNTHETIC_MARK.sub("", title)
+
+
+def described(description: str, benchmark: object) -> str:
+    """A description that says so where items are synthetic: its own words where it does, else the note after it."""
+    if not is_synthetic(benchmark) or "synthetic" in description.lower():
+        return description
+    return f"{description} {SYNTHETIC_NOTE}".strip()
+
+
+def choice_title(title: str, benchmark: object) -> str:
+    """A suite's or task's title for a list to choose from, marked where synthetic."""
+    return f"{title} (synthetic)" if is_synthetic(benchmark) and "synthetic" not in title.lower() else title
+
+
+def suite_choices(suites: pd.DataFrame) -> list[tuple[str, str]]:
+    """Suites to choose from: titles, marked where synthetic, and keys."""
+    return [(choice_title(row.title, row.benchmark), row.key) for row in suites.itertuples()]
