@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import json
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,18 +11,17 @@ from typing import Any
 import gradio as gr
 from starlette.routing import Route
 
-from compute.types import LikenessError
 from leaderboard.data import queries
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.hub_data import Data
 from leaderboard.html import markup
 from leaderboard.live.panel import Panel
+from leaderboard.web.errors import FAILED as FAILED  # until all event handlers use `caught`
+from leaderboard.web.errors import Handler, explain, guarded
 from leaderboard.web.parameters import Parameter, parse, renewed
 
 SITE = "Likeness"
-FAILED = "Something failed on the server. Reload the page; if it stays so, the log says what happened."
-log = logging.getLogger(__name__)
 Listed = Callable[[], list[tuple[str, str]]]  # titles and keys to choose from
 
 
@@ -37,6 +35,10 @@ class Site:
     assets: str  # address of the scripts' folders, relative to the app's root
     panel: Panel  # what visitors try live
     data: Data | None = None  # the data set of the hub that the database comes from
+
+    def guard(self, answer: Handler) -> Handler:
+        """A route's handler whose errors are sentences, and whose answer comes from one file of the database."""
+        return guarded(answer, snapshot=self.db.snapshot)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,11 +173,8 @@ def bind(
         drawn = None
         try:
             drawn = list(part.draw(**values))
-        except LikenessError as error:
-            note = f"{note} {error}".strip()
-        except Exception:
-            log.exception("A page failed for %s", values)
-            note = FAILED
+        except Exception as error:
+            note = f"{note} {explain(error, action=f'Drawing a page for {values}')}".strip()
         if drawn is None:
             drawn = list(blank(**values)) if opening and blank else [gr.skip()] * len(part.outputs)
         return [gr.update(value=markup.message(note) if note else "", visible=bool(note)), *drawn]

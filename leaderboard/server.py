@@ -24,8 +24,7 @@ from leaderboard.live.panel import Panel
 from leaderboard.page import SITE, Site
 from leaderboard.pages import VIEWS
 from leaderboard.web import static
-from leaderboard.web.errors import guarded
-from leaderboard.web.middleware import Ahead, WithoutPage, WithoutUploads
+from leaderboard.web.middleware import DropPageQuery, PreloadFigures, RequestFilter
 
 LOOK = Path(__file__).parent / "html" / "look.css"
 SYSTEM_FONT = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica", "Arial", "sans-serif"]
@@ -63,10 +62,11 @@ def build(path: Path = store.DATABASE, *, data: Data | None = None) -> tuple[gr.
         with blocks.route(view.title, f"/{view.key}"):
             gr.Navbar(main_page_name=first.title)
             view.draw(site)
-    middleware = [Middleware(WithoutPage), Middleware(WithoutUploads)]
+    served = routes(site)
+    middleware = [Middleware(DropPageQuery), Middleware(RequestFilter, routes=served)]
     if link := static.figures_link():
         drawn = frozenset(view.key for view in VIEWS if view.figures)
-        middleware.append(Middleware(Ahead, pages=drawn, link=link))
+        middleware.append(Middleware(PreloadFigures, pages=drawn, link=link))
     if data:
         data.keep(db, then=partial(_make, suite_cache))
     blocks.queue(max_size=WAITING)
@@ -77,7 +77,7 @@ def build(path: Path = store.DATABASE, *, data: Data | None = None) -> tuple[gr.
         "footer_links": ["gradio"],
         "ssr_mode": False,
         "run_history": False,  # Gradio would keep what visitors ask in their browser
-        "app_kwargs": {"routes": routes(site), "middleware": middleware},
+        "app_kwargs": {"routes": served, "middleware": middleware},
     }
     mcp.Tools(blocks).into(launch)
     return blocks, launch
@@ -85,10 +85,9 @@ def build(path: Path = store.DATABASE, *, data: Data | None = None) -> tuple[gr.
 
 def routes(site: Site) -> list[Route]:
     """What the browser fetches outside Gradio's events: static files, and what each page hands over."""
-    guard = partial(guarded, db=site.db)
     return [
         *static.routes(),
-        *listing_routes.routes(site.suite_cache, guard=guard),
+        *listing_routes.routes(site.suite_cache, guard=site.guard),
         *(route for view in VIEWS for route in view.routes(site)),
     ]
 

@@ -66,7 +66,6 @@ RANKS = {room: rank for rank, row in enumerate(ROOMS) for room in row}
 NOT_YET = frozenset(
     {
         "compute.tasks -> compute.catalog",
-        "leaderboard.web -> leaderboard.data",
         "leaderboard.pages.compare -> leaderboard.pages.board",
         "circle: compute.catalog.catalog, compute.catalog.published",
         "circle: leaderboard.pages.correlations.axes, leaderboard.pages.correlations.relations",

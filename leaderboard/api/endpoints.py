@@ -6,7 +6,6 @@ Their docstrings are what a client is shown, and their annotations are read by G
 import base64
 import difflib
 import functools
-import logging
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -16,22 +15,21 @@ from typing import Any, Protocol
 import gradio as gr
 import numpy as np
 
-from compute.types import ORIGINS, BadInput, LikenessError
+from compute.types import ORIGINS, BadInput
 from leaderboard.data import compare_queries, payload, queries, records
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.suite_table import TRAINED, Table
 from leaderboard.html import labels
 from leaderboard.live.live import QUEUE
+from leaderboard.web.errors import explain
 
 LARGEST_IMAGE = 8_000_000  # bytes, as compute.live.inputs has it
 MOST_ROWS = 1000
 MOST_SOURCES = 20  # that a row names
-FAILED = "Something failed on the server. Try again; if it stays so, the host's log says what happened"
 RANKED_BY = {"category-mean": "mean of the category means", "task-mean": "mean of its tasks", "human": "people"}
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 FILE_NAME = re.compile(r"\S+\.(png|jpe?g|webp|gif|avif|bmp|tiff?)", re.IGNORECASE)
 IMAGE = re.compile(r"data:image/[\w.+-]+(?:;[\w.+-]+=[\w.+-]+)*;base64,", re.IGNORECASE)
-log = logging.getLogger(__name__)
 Rows = list[dict[str, Any]]
 Given = tuple[str, str | bytes]  # ("text", words), ("image", the bytes of a file) or ("example", its key)
 
@@ -134,11 +132,8 @@ def _told(suite_cache: SuiteCache, endpoint: Callable[..., Rows]) -> Callable[..
         try:
             with suite_cache.db.snapshot():
                 return [_plain(row) for row in endpoint(*given)]
-        except LikenessError as error:
-            raise Refused(str(error)) from error
         except Exception as error:
-            log.exception("%s failed", endpoint.__name__)
-            raise Refused(FAILED) from error
+            raise Refused(explain(error, action=endpoint.__name__)) from error
 
     return told
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import importlib
 import importlib.util
-import logging
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -22,6 +21,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send
 
+from leaderboard.web.errors import explain
 from leaderboard.web.visitors import address
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 PACKAGE = "mcp"
 PATH = "/gradio_api/mcp"  # where clients of Gradio's servers look
 ABSENT = "This server lacks the package for MCP. Its host installs it: pip install 'mcp>=1.21,<2'"
-FAILED = "The tools could not be started; the host's log says why"
-log = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -94,9 +92,8 @@ class Tools:
                 await asyncio.Event().wait()
         except ImportError:
             self._problem = ABSENT
-        except Exception:
-            log.exception("The tools could not be started")
-            self._problem = FAILED
+        except Exception as error:
+            self._problem = explain(error, action="Starting the tools for MCP")
         finally:  # whatever happened, no request waits for ever
             self._settled.set()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import brotli
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -14,18 +13,20 @@ from compute.types import BadInput
 from leaderboard.data import listings, payload
 from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.web.errors import Handler
+from leaderboard.web.responses import compress, download, respond
 
-Guard = Callable[[Callable[[Request], Response]], Callable[[Request], Response]]
 
-
-def routes(suite_cache: SuiteCache, *, guard: Guard) -> list[Route]:
+def routes(suite_cache: SuiteCache, *, guard: Callable[[Handler], Handler]) -> list[Route]:
     """The routes; `guard` turns an error into one plain line. Answers are compressed once and kept."""
-    packed = memoised(
-        lambda make, *key: brotli.compress(payload.encode(make(*key)), quality=5), most=256, of=suite_cache.db
-    )
+    packed = memoised(lambda make, *key: compress(payload.encode(make(*key))), most=256, of=suite_cache.db)
+
+    def answer(request: Request, make: Callable[..., dict[str, Any]], *key: str) -> Response:
+        content = packed(make, *key)
+        return respond(request, content, etag=f'"{suite_cache.db.version}-{len(content):x}"', compressed=True)
 
     def claims(request: Request) -> Response:
-        return _answer(request, packed(all_claims), version=suite_cache.db.version)
+        return answer(request, all_claims)
 
     def all_claims() -> dict[str, Any]:
         return listings.claims(suite_cache)
@@ -37,14 +38,10 @@ def routes(suite_cache: SuiteCache, *, guard: Guard) -> list[Route]:
         return listings.task_scores(suite_cache, task=key)
 
     def model(request: Request) -> Response:
-        return _answer(
-            request, packed(of_model, request.query_params.get("model", "")[:200]), version=suite_cache.db.version
-        )
+        return answer(request, of_model, request.query_params.get("model", "")[:200])
 
     def task(request: Request) -> Response:
-        return _answer(
-            request, packed(of_task, request.query_params.get("task", "")[:200]), version=suite_cache.db.version
-        )
+        return answer(request, of_task, request.query_params.get("task", "")[:200])
 
     return [
         Route("/data/claims", guard(claims)),
@@ -64,18 +61,4 @@ def published(request: Request) -> Response:
     known = list(read_csv(PUBLISHED / "tables.csv")["key"])
     if key not in known:
         raise BadInput(f"There is no published table {key!r}. Choose one from the claims page")
-    return Response(
-        (PUBLISHED / f"{key}.csv").read_bytes(),
-        media_type="text/csv; charset=utf-8",
-        headers={"content-disposition": f'attachment; filename="{key}.csv"'},
-    )
-
-
-def _answer(request: Request, content: bytes, *, version: str) -> Response:
-    etag = f'"{version}-{len(content):x}"'
-    headers = {"etag": etag, "cache-control": "no-cache", "vary": "accept-encoding"}
-    if request.headers.get("if-none-match") == etag:
-        return Response(status_code=304, headers=headers)
-    if "br" in request.headers.get("accept-encoding", ""):
-        return Response(content, media_type="application/json", headers=headers | {"content-encoding": "br"})
-    return Response(brotli.decompress(content), media_type="application/json", headers=headers)
+    return download((PUBLISHED / f"{key}.csv").read_bytes(), name=f"{key}.csv", media="text/csv; charset=utf-8")

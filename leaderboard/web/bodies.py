@@ -1,4 +1,4 @@
-"""What visitors send, received within bounds: of each body, of all bodies together, and of the time one takes."""
+"""Request bodies, read within bounds: of each body, of all bodies together, and of the time one takes."""
 
 from __future__ import annotations
 
@@ -7,44 +7,57 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from starlette.requests import ClientDisconnect, Request
+from starlette.routing import Route
 
-IN_FLIGHT = 200_000_000  # bytes of all bodies that are being received or read
+IN_FLIGHT = 200_000_000  # bytes of all bodies that are being received or processed
 READING = 180.0  # seconds a body may take
 
 
-class Unread(Exception):
-    """A body that is not read to its end."""
+class UnreadBody(Exception):
+    """A body that was not read to its end; `status` is the answer's, `retry_after` in seconds."""
+
+    status = 400
+    retry_after: int | None = None
 
 
-class TooLarge(Unread):
-    """It has more bytes than its address takes."""
+class TooLarge(UnreadBody):
+    """It has more bytes than its route accepts."""
+
+    status = 413
 
 
-class Busy(Unread):
-    """All bodies together have more than is held at once."""
+class Busy(UnreadBody):
+    """All bodies together have more bytes than the server accepts at once."""
+
+    status = 429
+    retry_after = 5
 
 
-class TooSlow(Unread):
+class TooSlow(UnreadBody):
     """It took too long to arrive."""
 
 
-class Gone(Unread):
-    """Its visitor left."""
+class Disconnected(UnreadBody):
+    """The visitor left before it arrived."""
+
+
+class BoundedRoute(Route):
+    """A route that bounds what it is sent itself, so the middleware does not."""
 
 
 class InFlight:
-    """Counts the bytes of bodies while they are received and read; `held` is changed in the event loop only.
+    """Counts the bytes of bodies while they are received and processed; `bytes` changes in the event loop only.
 
-    The first `free` bytes of each are not counted, so that large bodies, however slow, keep no small ones out.
+    The first `free` bytes of each body are not counted, so large, slow bodies never keep small ones out.
     """
 
     def __init__(self, most: int = IN_FLIGHT, *, seconds: float = READING, free: int = 0) -> None:
-        self.held = 0
+        self.bytes = 0
         self._most, self._seconds, self._free = most, seconds, free
 
     @asynccontextmanager
     async def body(self, request: Request, *, most: int) -> AsyncIterator[bytearray]:
-        """The request's body of at most so many bytes, counted until the block ends. Raises Unread."""
+        """The request's body of at most so many bytes, counted until the block ends. Raises UnreadBody."""
         body = bytearray()
         try:
             try:
@@ -52,10 +65,10 @@ class InFlight:
             except TimeoutError as error:
                 raise TooSlow from error
             except ClientDisconnect as error:
-                raise Gone from error
+                raise Disconnected from error
             yield body
         finally:
-            self.held -= self._counted(len(body))
+            self.bytes -= self._counted(len(body))
 
     async def _receive(self, request: Request, body: bytearray, most: int) -> None:
         stated = request.headers.get("content-length", "")
@@ -65,10 +78,10 @@ class InFlight:
             if len(body) + len(part) > most:
                 raise TooLarge
             more = self._counted(len(body) + len(part)) - self._counted(len(body))
-            if self.held + more > self._most:
+            if self.bytes + more > self._most:
                 raise Busy
             body += part
-            self.held += more
+            self.bytes += more
 
     def _counted(self, size: int) -> int:
         return max(0, size - self._free)

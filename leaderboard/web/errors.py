@@ -1,32 +1,95 @@
-"""One boundary for errors: whatever goes wrong becomes one plain sentence."""
+"""The one boundary for errors: whatever goes wrong, a visitor or a program reads one plain sentence.
+
+Routes are wrapped in `guarded`, event handlers in `caught`; code that has more to do with the sentence calls `explain`.
+"""
 
 from __future__ import annotations
 
+import inspect
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager, aclosing
+from functools import wraps
+from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from compute.types import LikenessError
-from leaderboard.data.database import Database
+from leaderboard.web.responses import refusal
 
+FAILED = "Something failed on the server. Try again; if it keeps failing, the server's log says why"
+Handler = Callable[[Request], Response]
 log = logging.getLogger(__name__)
 
 
-def guarded(answer: Callable[[Request], Response], *, db: Database) -> Callable[[Request], Response]:
-    """One plain line instead of a traceback, whatever goes wrong; all of an answer is of one file."""
+def explain(error: Exception, *, action: str) -> str:
+    """The sentence for an error: a LikenessError's own; for any other FAILED, with the traceback in the log.
 
-    def told(request: Request) -> Response:
+    `action` names in the log what failed.
+    """
+    if isinstance(error, LikenessError):
+        return str(error)
+    log.error("%s failed", action, exc_info=error)
+    return FAILED
+
+
+def caught(show: Callable[[str], Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorates an event handler: where it fails, it returns `show(sentence)`, or yields it last if it is a generator.
+
+    Gradio reads the handler's parameters as before.
+
+        @caught(lambda sentence: [message(sentence), gr.skip()])
+        def compare(event: gr.EventData, request: gr.Request) -> Iterator[list]: ...
+    """
+
+    def decorate(handler: Callable[..., Any]) -> Callable[..., Any]:
+        def failed(error: Exception) -> Any:
+            return show(explain(error, action=handler.__qualname__))
+
+        @wraps(handler)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return handler(*args, **kwargs)
+            except Exception as error:
+                return failed(error)
+
+        @wraps(handler)
+        def generate(*args: Any, **kwargs: Any) -> Iterator[Any]:
+            try:
+                yield from handler(*args, **kwargs)
+            except Exception as error:
+                yield failed(error)
+
+        @wraps(handler)
+        async def generate_async(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+            try:
+                async with aclosing(handler(*args, **kwargs)) as values:
+                    async for value in values:
+                        yield value
+            except Exception as error:
+                yield failed(error)
+
+        if inspect.isasyncgenfunction(handler):
+            return generate_async
+        return generate if inspect.isgeneratorfunction(handler) else call
+
+    return decorate
+
+
+def guarded(answer: Handler, *, snapshot: Callable[[], AbstractContextManager[Any]]) -> Handler:
+    """A route's handler whose errors are sentences: status 400 for a LikenessError, 500 for any other.
+
+    The whole answer is made within `snapshot`, so it comes from one file of the database. Pages use `Site.guard`.
+    """
+
+    @wraps(answer)
+    def respond(request: Request) -> Response:
         try:
-            with db.snapshot():
+            with snapshot():
                 return answer(request)
-        except LikenessError as error:
-            return JSONResponse({"error": str(error)}, status_code=400)
-        except Exception:
-            log.exception("Request to %s failed", request.url.path)
-            return JSONResponse(
-                {"error": "Something failed on the server. Reload the page, or try again later"}, status_code=500
-            )
+        except Exception as error:
+            status = 400 if isinstance(error, LikenessError) else 500
+            return refusal(explain(error, action=f"Request to {request.url.path}"), status, cache="")
 
-    return told
+    return respond

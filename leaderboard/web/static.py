@@ -1,6 +1,6 @@
-"""Static files, each compressed once and kept: those of our components, and Gradio's own scripts and sheets.
+"""Static files, each compressed once: those of our components, and Gradio's own scripts and style sheets.
 
-Gradio compresses its files anew for every visitor, which fifty cold visitors at once feel.
+Gradio compresses its files again for every visitor, which fifty new visitors at once would notice.
 """
 
 from __future__ import annotations
@@ -8,22 +8,22 @@ from __future__ import annotations
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
+from threading import Condition
 
-import brotli
 import gradio
+from cachetools import LRUCache, cached
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from leaderboard.data.memo import memoised
+from leaderboard.web.responses import FOREVER, compress, respond, takes_brotli
 
 ROOT = Path(__file__).parents[1]
 # Folders with scripts and style sheets, by their path below this package, on disk and in an address alike.
 COMPONENTS = {path.relative_to(ROOT).as_posix(): path for path in sorted({path.parent for path in ROOT.rglob("*.js")})}
 GRADIO = Path(gradio.__file__).parent / "templates" / "frontend" / "assets"
 TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
-FOREVER = "public, max-age=31536000, immutable"  # names and paths hold a hash of the content
 QUALITY = 6  # of brotli: the largest file, plotly's, takes a third of a second once
 
 
@@ -60,20 +60,19 @@ async def _file(request: Request, *, folder: Path, suffix: str = "") -> Response
     path = folder / f"{Path(request.path_params['name']).name}{suffix}"
     if path.suffix not in TYPES or not path.is_file():
         return Response("Not found", status_code=404)
-    packed = "br" in request.headers.get("accept-encoding", "")
-    headers = {"cache-control": FOREVER, "vary": "accept-encoding"} | ({"content-encoding": "br"} if packed else {})
-    key = (path, path.stat().st_mtime_ns, packed)
-    if key not in _ready:  # a thread costs more than the answer, so only the first asker needs one
+    compressed = takes_brotli(request)
+    key = (path, path.stat().st_mtime_ns, compressed)
+    if key not in _ready:  # a thread costs more than the answer, so only the first request uses one
         _ready[key] = await run_in_threadpool(_content, *key)
-    return Response(_ready[key], media_type=TYPES[path.suffix], headers=headers)
-
-
-def _packed(path: Path) -> bytes:
-    return brotli.compress(path.read_bytes(), quality=QUALITY)
+    return respond(request, _ready[key], media=TYPES[path.suffix], cache=FOREVER, compressed=compressed)
 
 
 _ready: dict[tuple[Path, int, bool], bytes] = {}
-_content = memoised(lambda path, stamp, packed: _packed(path) if packed else path.read_bytes(), most=512)
+
+
+@cached(LRUCache(512), condition=Condition())  # one thread compresses a file, others wait for it
+def _content(path: Path, stamp: int, compressed: bool) -> bytes:
+    return compress(path.read_bytes(), quality=QUALITY) if compressed else path.read_bytes()
 
 
 def figures_link() -> str:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import partial
 from urllib.parse import parse_qs
 
-import brotli
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,19 +17,20 @@ from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.page import Site
 from leaderboard.pages.board import cell as places
 from leaderboard.pages.board import export
-from leaderboard.web.errors import guarded
+from leaderboard.web.bodies import BoundedRoute
+from leaderboard.web.responses import download, respond
 
 LARGEST_BODY = 1_000_000  # bytes of a posted export request
 
 
 def routes(site: Site) -> list[Route]:
     """Suites, rankings, cells and files of the table."""
-    suite_cache, guard = site.suite_cache, partial(guarded, db=site.db)
+    suite_cache, guard = site.suite_cache, site.guard
     return [
         Route("/data/board/{suite}", guard(lambda request: _board(suite_cache, request))),
         Route("/data/rank/{suite}", guard(lambda request: _rank(suite_cache, request))),
         Route("/data/cell/{suite}", guard(lambda request: _cell(suite_cache, request))),
-        Route("/export/board/{suite}", _export_view(suite_cache, guard=guard), methods=["POST"]),
+        BoundedRoute("/export/board/{suite}", _export_view(suite_cache, guard=guard), methods=["POST"]),
         Route("/export/everything", guard(lambda request: _export_all(suite_cache, request))),
     ]
 
@@ -62,35 +61,22 @@ def choice(query: str) -> tuple[tuple[tuple[str, float], ...], frozenset[str] | 
 
 def _board(suite_cache: SuiteCache, request: Request) -> Response:
     suite = request.path_params["suite"]
-    suite_cache.table(suite)
-    etag = f'"{suite_cache.version}-{suite}"'
-    if request.headers.get("if-none-match") == etag:
-        return Response(status_code=304, headers={"etag": etag})
-    content = suite_cache.board(suite)
-    headers = {"etag": etag, "cache-control": "no-cache", "vary": "accept-encoding"}
-    if "br" in request.headers.get("accept-encoding", ""):
-        headers["content-encoding"] = "br"
-    else:
-        content = brotli.decompress(content)
-    return Response(content, media_type="application/json", headers=headers)
+    return respond(request, suite_cache.board(suite), etag=f'"{suite_cache.version}-{suite}"', compressed=True)
 
 
 def _rank(suite_cache: SuiteCache, request: Request) -> Response:
     """Ranks by row, so only for the rows that were sent: a page with those of another file is told to reload."""
     if request.query_params.get("version", suite_cache.db.version) != suite_cache.db.version:
         raise BadInput("The figures have been renewed since this page was opened. Reload it to see them")
-    content = suite_cache.ranking(request.path_params["suite"], *choice(request.url.query))
-    return Response(content, media_type="application/json", headers={"cache-control": "no-cache"})
+    return respond(request, suite_cache.ranking(request.path_params["suite"], *choice(request.url.query)))
 
 
 def _cell(suite_cache: SuiteCache, request: Request) -> Response:
     suite = request.path_params["suite"]
     table, ranked = suite_cache.table(suite), suite_cache.ranked(suite, *choice(request.url.query))
     row, column = request.query_params.get("row", ""), request.query_params.get("column", "")
-    return Response(
-        payload.encode(places.cell(suite_cache.db, table, ranked, row_id=row, key=column)),
-        media_type="application/json",
-    )
+    content = payload.encode(places.cell(suite_cache.db, table, ranked, row_id=row, key=column))
+    return respond(request, content, cache="")
 
 
 def _export_view(suite_cache: SuiteCache, *, guard: Callable) -> Callable:
@@ -131,6 +117,4 @@ def _export_all(suite_cache: SuiteCache, request: Request) -> Response:
 
 
 def _download(file: export.File) -> Response:
-    return Response(
-        file.content, media_type=file.media, headers={"content-disposition": f'attachment; filename="{file.name}"'}
-    )
+    return download(file.content, name=file.name, media=file.media)

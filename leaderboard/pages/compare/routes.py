@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from starlette.requests import Request
@@ -18,17 +17,21 @@ from compute.types import BadInput
 from leaderboard.live.panel import uploads_rate
 from leaderboard.live.uploads import NO_SESSION, SESSION, Uploads
 from leaderboard.page import Site
-from leaderboard.web.bodies import IN_FLIGHT, Busy, Gone, InFlight, TooLarge, TooSlow
-from leaderboard.web.errors import guarded
+from leaderboard.web.bodies import IN_FLIGHT, BoundedRoute, Busy, Disconnected, InFlight, TooLarge, TooSlow, UnreadBody
+from leaderboard.web.errors import Handler
+from leaderboard.web.responses import CHECK, NO_STORE, refusal
 from leaderboard.web.visitors import Rate, visitor
 
-Guard = Callable[[Callable[[Request], Response]], Callable[[Request], Response]]
+Guard = Callable[[Handler], Handler]
 LARGEST_IMAGE = 8_000_000  # bytes of a file
 LARGEST_TABLE = 50_000_000  # bytes of a CSV or ZIP
 LARGEST_ID = 64
 WORKERS = 4  # threads of their own: uploads that wait for each other take none of the pages'
-NO_STORE = {"cache-control": "no-store"}
-BUSY = "Many visitors are sending files at this moment. Try again in a few seconds"
+UNREAD = {
+    Busy: "Many visitors are sending files at this moment. Try again in a few seconds",
+    TooSlow: "The file took too long to arrive. Try a smaller one",
+    Disconnected: "The file did not arrive",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +47,7 @@ def routes(site: Site) -> list[Route]:
     live = site.panel.live
     return routes_of(
         live.uploads,
-        guard=partial(guarded, db=site.db),
+        guard=site.guard,
         rate=uploads_rate(),
         plan=live.plan,
         examples=Examples(listing=live.examples, picture=live.example_picture),
@@ -68,25 +71,27 @@ def routes_of(
         return Response(status_code=204)
 
     def listing(request: Request) -> Response:
-        return JSONResponse(examples.listing(), headers={"cache-control": "no-cache"})
+        return JSONResponse(examples.listing(), headers={"cache-control": CHECK})
 
     def planned(request: Request) -> Response:
         asked = request.query_params
         kinds = [kind for kind in asked.get("kinds", "")[:400].split(",") if kind]
         found = plan(kinds=kinds, mode=asked.get("mode", "")[:40])
-        return JSONResponse(found, headers=NO_STORE)
+        return JSONResponse(found, headers={"cache-control": NO_STORE})
 
     def picture(request: Request) -> Response:
         try:
             content = examples.picture(request.path_params["key"])
         except BadInput as error:
-            return JSONResponse({"error": str(error)}, status_code=404, headers={"cache-control": "no-cache"})
+            return refusal(str(error), 404, cache=CHECK)
         return Response(content, media_type="image/webp", headers={"cache-control": "public, max-age=3600"})
 
     return [
-        Route("/live/input", bodies.taken(image, most=LARGEST_IMAGE, guard=guard), methods=["POST"]),
-        Route("/live/file", bodies.taken(table, most=LARGEST_TABLE, guard=guard), methods=["POST"]),
-        Route("/live/forget", bodies.taken(forget, most=LARGEST_ID, guard=guard, session=False), methods=["POST"]),
+        BoundedRoute("/live/input", bodies.taken(image, most=LARGEST_IMAGE, guard=guard), methods=["POST"]),
+        BoundedRoute("/live/file", bodies.taken(table, most=LARGEST_TABLE, guard=guard), methods=["POST"]),
+        BoundedRoute(
+            "/live/forget", bodies.taken(forget, most=LARGEST_ID, guard=guard, session=False), methods=["POST"]
+        ),
         Route("/live/plan", guard(planned)),
         Route("/live/examples", guard(listing)),
         Route("/live/example/{key}.webp", guard(picture)),
@@ -107,38 +112,28 @@ class Bodies:
 
         async def answer(request: Request) -> Response:
             if session and not SESSION.fullmatch(request.headers.get("x-likeness-session", "")):
-                return refused(NO_SESSION, 400)
+                return refusal(NO_SESSION, 400)
             if session and self._rate is not None and (wait := self._rate.allow(visitor(request))):
                 seconds = math.ceil(wait)
-                return refused(f"That is a lot of files at once. Try again in {seconds} seconds", 429, again=seconds)
+                sentence = f"That is a lot of files at once. Try again in {seconds} seconds"
+                return refusal(sentence, 429, retry_after=seconds)
             try:
                 async with self.in_flight.body(request, most=most) as body:
                     done = guard(lambda request: work(request, bytes(body)))
                     found = await asyncio.get_running_loop().run_in_executor(self._threads, done, request)
-            except TooLarge:
-                return _too_large(most)
-            except Busy:
-                return refused(BUSY, 429, again=5)
-            except TooSlow:
-                return refused("The file took too long to arrive. Try a smaller one", 400)
-            except Gone:
-                return refused("The file did not arrive", 400)
-            found.headers.setdefault("cache-control", "no-store")
+            except UnreadBody as error:
+                sentence = _too_large(most) if isinstance(error, TooLarge) else UNREAD[type(error)]
+                return refusal(sentence, error.status, retry_after=error.retry_after)
+            found.headers.setdefault("cache-control", NO_STORE)
             return found
 
         return answer
 
 
-def refused(sentence: str, status: int, *, again: int | None = None) -> JSONResponse:
-    """A sentence for the visitor; `again`: seconds until another try makes sense."""
-    headers = NO_STORE | ({} if again is None else {"retry-after": str(again)})
-    return JSONResponse({"error": sentence}, status_code=status, headers=headers)
-
-
-def _too_large(most: int) -> Response:
+def _too_large(most: int) -> str:
     if most == LARGEST_ID:
-        return refused(NO_SESSION, 413)
-    return refused(f"The file has more than {most // 1_000_000} MB. Save it smaller and add it again", 413)
+        return NO_SESSION
+    return f"The file has more than {most // 1_000_000} MB. Save it smaller and add it again"
 
 
 def _session(request: Request) -> str:

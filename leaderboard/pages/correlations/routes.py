@@ -5,10 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import math
-from functools import partial
 from typing import Any
 
-import brotli
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -18,15 +16,15 @@ from leaderboard.data.memo import memoised
 from leaderboard.page import Site
 from leaderboard.pages.correlations.relations import PRESETS, Asked, Relation, Relations, asked_for, blank, cells
 from leaderboard.pages.correlations.relations import parameters as known
-from leaderboard.web.errors import guarded
 from leaderboard.web.parameters import Parameter, parse
+from leaderboard.web.responses import compress, download, respond
 
 HEADS = ("first", "second", "correlation", "low", "high", "models", "note")
 
 
 def routes(site: Site) -> list[Route]:
     """The routes; both take the page's own query string."""
-    suite_cache, guard = site.suite_cache, partial(guarded, db=site.db)
+    suite_cache, guard = site.suite_cache, site.guard
     relations = Relations(suite_cache)
     parameters = memoised(
         lambda: known(suites=queries.suites(suite_cache.db)["key"], models=queries.models(suite_cache.db)["key"]),
@@ -38,19 +36,13 @@ def routes(site: Site) -> list[Route]:
 
     def table(request: Request) -> Response:
         content = payload.encode(listing(relations.of(asked(request))))
-        headers = {"cache-control": "no-cache", "vary": "accept-encoding"}
-        if "br" in request.headers.get("accept-encoding", ""):
-            content, headers["content-encoding"] = brotli.compress(content, quality=4), "br"
-        return Response(content, media_type="application/json", headers=headers)
+        return respond(request, compress(content, quality=4), compressed=True)
 
-    def download(request: Request) -> Response:
-        return Response(
-            sheet(relations.of(asked(request))),
-            media_type="text/csv; charset=utf-8",
-            headers={"content-disposition": 'attachment; filename="correlations.csv"'},
-        )
+    def export(request: Request) -> Response:
+        content = sheet(relations.of(asked(request)))
+        return download(content, name="correlations.csv", media="text/csv; charset=utf-8")
 
-    return [Route("/data/relations", guard(table)), Route("/export/relations", guard(download))]
+    return [Route("/data/relations", guard(table)), Route("/export/relations", guard(export))]
 
 
 def choice(parameters: tuple[Parameter, ...], query: dict[str, str]) -> Asked:

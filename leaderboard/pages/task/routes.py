@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,8 +12,7 @@ from leaderboard.data import item_queries, payload, run_details
 from leaderboard.data.memo import memoised
 from leaderboard.page import Site
 from leaderboard.pages.task.items import Asked, Items, listing
-from leaderboard.web import static
-from leaderboard.web.errors import guarded
+from leaderboard.web.responses import CHECK, FOREVER, respond
 
 IMAGE = re.compile(r"[0-9a-f]{32}")
 MOST_PICTURES = 4096  # kept in memory, about 6 MB
@@ -22,7 +20,7 @@ MOST_PICTURES = 4096  # kept in memory, about 6 MB
 
 def routes(site: Site) -> list[Route]:
     """The routes; a small picture never changes, since its name is a digest of the image."""
-    suite_cache, guard = site.suite_cache, partial(guarded, db=site.db)
+    suite_cache, guard = site.suite_cache, site.guard
     found = Items(suite_cache.db)
     picture = memoised(
         lambda task, image: item_queries.thumbnail(suite_cache.db, task=task, image=image),
@@ -31,19 +29,18 @@ def routes(site: Site) -> list[Route]:
     )
 
     def items(request: Request) -> Response:
-        content = payload.encode(listing(found, asked(dict(request.query_params))))
-        return Response(content, media_type="application/json", headers={"cache-control": "no-cache"})
+        return respond(request, payload.encode(listing(found, asked(dict(request.query_params)))))
 
     def run(request: Request) -> Response:
-        content = payload.encode(run_details.details(suite_cache.db, key=request.query_params.get("id", "")[:400]))
-        return Response(content, media_type="application/json", headers={"cache-control": "no-cache"})
+        key = request.query_params.get("id", "")[:400]
+        return respond(request, payload.encode(run_details.details(suite_cache.db, key=key)))
 
     def thumbnail(request: Request) -> Response:
         task, image = request.path_params["task"][:200], request.path_params["image"]
         content = picture(task, image) if IMAGE.fullmatch(image) else None
         if content is None:
-            return Response("Not found", status_code=404, headers={"cache-control": "no-cache"})
-        return Response(content, media_type="image/webp", headers={"cache-control": static.FOREVER})
+            return Response("Not found", status_code=404, headers={"cache-control": CHECK})
+        return respond(request, content, media="image/webp", cache=FOREVER)
 
     return [
         Route("/data/items", guard(items)),

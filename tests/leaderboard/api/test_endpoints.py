@@ -21,6 +21,7 @@ from gradio_client.exceptions import AppError
 from compute.types import BadInput
 from leaderboard.api import endpoints
 from leaderboard.data import payload, related_evidence
+from leaderboard.web import errors
 from leaderboard.web.visitors import visitor
 
 PNG = base64.b64encode(b"\x89PNG not a picture, and nobody here reads it").decode()
@@ -326,8 +327,8 @@ def test_failures_are_sentences_too(client, live, tool) -> None:
     assert refusal(client, "a", "b", "tinny", api_name="/score_pair") == (
         "No model 'tinny'. Did you mean 'tiny'? list_models names them all"
     )
-    assert refusal(client, "explode", "b", api_name="/score_pair") == endpoints.FAILED
-    assert tool("score_pair", first="explode", second="b") == (True, endpoints.FAILED)
+    assert refusal(client, "explode", "b", api_name="/score_pair") == errors.FAILED
+    assert tool("score_pair", first="explode", second="b") == (True, errors.FAILED)
     live.refuses = True
     try:
         assert refusal(client, "a", "b", api_name="/score_pair") == "You have asked often in a short time"

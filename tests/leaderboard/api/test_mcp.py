@@ -19,6 +19,7 @@ import gradio as gr
 import pytest
 
 from leaderboard.api import mcp
+from leaderboard.web import errors
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -111,8 +112,8 @@ def test_whatever_fails_at_the_start_is_told_and_nobody_waits(
             return [await asyncio.wait_for(_answer(tried), 10) for _ in range(2)]
 
     monkeypatch.setattr(mcp, "_server", server)
-    with caplog.at_level(logging.CRITICAL, logger=mcp.log.name):
-        assert asyncio.run(ask()) == [(503, {"error": mcp.FAILED})] * 2
+    with caplog.at_level(logging.CRITICAL, logger=errors.log.name):
+        assert asyncio.run(ask()) == [(503, {"error": errors.FAILED})] * 2
 
 
 async def _answer(tried: mcp.Tools) -> tuple[int, Any]:

@@ -205,7 +205,7 @@ def test_one_answer_is_of_one_file(two: tuple[Path, Path]) -> None:
         db.swap(two[1])
         return JSONResponse(before == sorted(models(db)))
 
-    assert guarded(answer, db=db)(None).body == b"true" and NEW in models(db)
+    assert guarded(answer, snapshot=db.snapshot)(None).body == b"true" and NEW in models(db)
 
 
 def page(db: Database) -> tuple:

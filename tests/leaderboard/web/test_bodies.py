@@ -9,7 +9,7 @@ import pytest
 from starlette.requests import Request
 from starlette.types import Message
 
-from leaderboard.web.bodies import Busy, Gone, InFlight, TooLarge, TooSlow, Unread
+from leaderboard.web.bodies import Busy, Disconnected, InFlight, TooLarge, TooSlow, UnreadBody
 
 
 def request(parts: Iterable[bytes], *, stated: str = "", ends: str = "http.request") -> Request:
@@ -40,10 +40,10 @@ def test_a_body_is_counted_until_it_is_done_with() -> None:
     flight, held = InFlight(), []
 
     async def look() -> None:
-        held.append(flight.held)
+        held.append(flight.bytes)
 
     assert read(flight, request([b"ab", b"c"]), then=look) == b"abc"
-    assert (held, flight.held) == ([3], 0)
+    assert (held, flight.bytes) == ([3], 0)
 
 
 @pytest.mark.parametrize(
@@ -54,25 +54,25 @@ def test_a_body_is_counted_until_it_is_done_with() -> None:
         (request([], stated="9" * 400), TooLarge),
         (request([b"1" * 60, b"1" * 31]), Busy),
         (request([b"1"], ends="never"), TooSlow),
-        (request([b"1"], ends="http.disconnect"), Gone),
+        (request([b"1"], ends="http.disconnect"), Disconnected),
     ],
     ids=["long", "stated-long", "stated-absurd", "too-many", "slow", "gone"],
 )
-def test_what_is_not_read_to_its_end_leaves_nothing_counted(one: Request, error: type[Unread]) -> None:
+def test_what_is_not_read_to_its_end_leaves_nothing_counted(one: Request, error: type[UnreadBody]) -> None:
     flight = InFlight(90, seconds=0.05)
     with pytest.raises(error):
         read(flight, one)
-    assert flight.held == 0
+    assert flight.bytes == 0
     with pytest.raises(ZeroDivisionError):
         read(flight, request([b"1" * 90]), then=lambda: 1 / 0)
-    assert flight.held == 0
+    assert flight.bytes == 0
 
 
 def test_small_ones_pass_beside_large_ones() -> None:
     flight = InFlight(90, free=10)
 
     async def small() -> None:
-        assert flight.held == 90
+        assert flight.bytes == 90
         async with flight.body(request([b"1" * 10]), most=100) as body:
             assert len(body) == 10
         with pytest.raises(Busy):
@@ -80,4 +80,4 @@ def test_small_ones_pass_beside_large_ones() -> None:
                 pass
 
     read(flight, request([b"1" * 50, b"1" * 50]), then=small)
-    assert flight.held == 0
+    assert flight.bytes == 0

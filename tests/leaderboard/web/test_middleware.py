@@ -23,9 +23,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.web import middleware as address
-from leaderboard.web.bodies import InFlight
-from leaderboard.web.middleware import WithoutUploads
+from leaderboard.web.bodies import BoundedRoute, InFlight
+from leaderboard.web.middleware import RequestFilter
+from tests.leaderboard.served import client as served_client
 
 ROOT = Path(__file__).resolve().parents[3]
 SECRET = "what-no-visitor-may-read"
@@ -94,7 +96,7 @@ def small(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         given, shown = gr.Textbox(), gr.Textbox()
         given.submit(lambda words: words[::-1], given, shown, api_name="turn")
         gr.HTML("<p>x</p>", server_functions=[told], elem_id="told")
-    middleware = [Middleware(WithoutUploads)] if request.param else []
+    middleware = [Middleware(RequestFilter)] if request.param else []
     for one in served(blocks, {"app_kwargs": {"middleware": middleware}}, tmp_path_factory.mktemp("small")):
         yield one, request.param
 
@@ -166,17 +168,18 @@ def client() -> TestClient:
     return client_of()
 
 
-def client_of(in_flight: InFlight | None = None) -> TestClient:
+def client_of(in_flight: InFlight | None = None, *, root_path: str = "") -> TestClient:
     async def echo(request: Request) -> Response:
         return Response(
             await request.body(), headers={"x-path": quote(request.url.path), "x-thread": str(threading.get_ident())}
         )
 
-    app = Starlette(
-        routes=[Route("/{path:path}", echo, methods=["GET", "POST", "PUT", "PATCH"])],
-        middleware=[Middleware(WithoutUploads, in_flight=in_flight)],
-    )
-    return TestClient(app, raise_server_exceptions=False)
+    routes = [
+        *(BoundedRoute(path, echo, methods=["POST"]) for path in ("/live/input", "/export/board/{suite}")),
+        Route("/{path:path}", echo, methods=["GET", "POST", "PUT", "PATCH"]),
+    ]
+    app = Starlette(routes=routes, middleware=[Middleware(RequestFilter, routes=routes, in_flight=in_flight)])
+    return TestClient(app, raise_server_exceptions=False, root_path=root_path)
 
 
 @pytest.mark.parametrize("before", ["", "/likeness", "/a/b"])
@@ -307,9 +310,16 @@ def test_what_is_sent_anywhere_else_is_small(client: TestClient, path: str) -> N
             assert (answer.status_code, list(answer.json())) == (413, ["error"]) and "64 kB" in answer.json()["error"]
 
 
-@pytest.mark.parametrize("path", ["/live/input", "/likeness/live/file", "/export/board/unisim-core"])
-def test_what_bounds_itself_is_left_to_it(client: TestClient, path: str) -> None:
-    assert len(client.post(path, content=bytes(300_000)).content) == 300_000
+@pytest.mark.parametrize("root_path", ["", "/likeness"])
+@pytest.mark.parametrize("path", ["/live/input", "/export/board/unisim-core"])
+def test_a_route_that_bounds_its_own_body_gets_it_whole(root_path: str, path: str) -> None:
+    client = client_of(root_path=root_path)
+    assert len(client.post(f"{root_path}{path}", content=bytes(300_000)).content) == 300_000
+
+
+def test_the_routes_of_the_app_that_bound_their_own_bodies(suite_cache: SuiteCache) -> None:
+    bounded = {route.path for route in served_client(suite_cache).app.routes if isinstance(route, BoundedRoute)}
+    assert bounded == {"/live/input", "/live/file", "/live/forget", "/export/board/{suite}"}
 
 
 def test_events_together_and_their_time_are_bounded() -> None:
@@ -318,7 +328,7 @@ def test_events_together_and_their_time_are_bounded() -> None:
     assert client.post("/gradio_api/queue/join", content=b"1" * 164_000).status_code == 200
     answer = client.post("/gradio_api/queue/join", content=b"1" * 164_001)
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "5") and "Try again" in answer.json()["error"]
-    assert in_flight.held == 0
+    assert in_flight.bytes == 0
     answer = client_of(InFlight(seconds=0)).post("/gradio_api/queue/join", content=b"{}")
     assert answer.status_code == 400 and "too long" in answer.json()["error"]
 

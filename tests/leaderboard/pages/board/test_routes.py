@@ -21,7 +21,7 @@ from compute.types import BadInput
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.board.routes import LARGEST_BODY, choice
 from leaderboard.web import static
-from leaderboard.web.middleware import WithoutPage
+from leaderboard.web.middleware import DropPageQuery
 from tests.leaderboard.served import client as client_of
 
 SUITES = tuple(suite.key for suite in shipped().suites)
@@ -200,7 +200,7 @@ def test_gradio_is_not_asked_for_a_page_by_name() -> None:
     def echo(request: Request) -> PlainTextResponse:
         return PlainTextResponse(request.url.query)
 
-    app = Starlette(routes=[Route("/", echo), Route("/config", echo)], middleware=[Middleware(WithoutPage)])
+    app = Starlette(routes=[Route("/", echo), Route("/config", echo)], middleware=[Middleware(DropPageQuery)])
     client = TestClient(app)
     assert client.get("/?suite=mieb&page=nowhere&q=").text == "suite=mieb&q="
     assert client.get("/?q=a%26b").text == "q=a%26b"

@@ -14,7 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
@@ -50,7 +49,7 @@ def uploads() -> Uploads:
 
 
 def client_of(uploads: Uploads, *, rate: Rate | None = None) -> TestClient:
-    guard = partial(guarded, db=SimpleNamespace(snapshot=nullcontext))
+    guard = partial(guarded, snapshot=nullcontext)
     return TestClient(
         Starlette(
             routes=routes_of(
@@ -170,7 +169,7 @@ def test_all_bodies_together_are_bounded_and_given_back(uploads: Uploads, monkey
     assert answer.status_code == 429 and "Try again" in sentence(answer) and answer.headers["retry-after"] == "5"
     for content in (saved(picture(), "PNG"), b"x" * 2000, bytes(9_000_000)) * 3:
         client.post("/live/input", content=content, headers=ONE)
-    assert made[0].in_flight.held == 0
+    assert made[0].in_flight.bytes == 0
     assert client.post("/live/input", content=saved(picture(), "PNG"), headers=ONE).status_code == 200
 
 

@@ -1,0 +1,61 @@
+"""Answers in bytes: JSON and files, compressed or not, and how long a browser may reuse them."""
+
+from __future__ import annotations
+
+import brotli
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+JSON = "application/json"
+CHECK = "no-cache"  # a browser may store it, and checks with the server before each use
+NO_STORE = "no-store"
+FOREVER = "public, max-age=31536000, immutable"  # for addresses that hold a hash of the content
+
+
+def takes_brotli(request: Request) -> bool:
+    """Whether the sender of the request reads Brotli."""
+    return "br" in request.headers.get("accept-encoding", "")
+
+
+def compress(content: bytes, *, quality: int = 5) -> bytes:
+    """The content in Brotli; `quality` from 0 (fast) to 11 (small)."""
+    return brotli.compress(content, quality=quality)
+
+
+def respond(
+    request: Request,
+    content: bytes,
+    *,
+    media: str = JSON,
+    cache: str = CHECK,
+    etag: str = "",
+    compressed: bool | None = None,
+) -> Response:
+    """The content, or 304 where the browser has it already under this `etag`.
+
+    `compressed`: True, the content is Brotli, and is decompressed for those who do not read it; False, it is plain here
+    but compressed for others; None, it is plain for everyone.
+    """
+    headers = {name: value for name, value in (("etag", etag), ("cache-control", cache)) if value}
+    if compressed is not None:
+        headers["vary"] = "accept-encoding"
+    if etag and request.headers.get("if-none-match") == etag:
+        return Response(status_code=304, headers=headers)
+    if compressed and takes_brotli(request):
+        headers["content-encoding"] = "br"
+    elif compressed:
+        content = brotli.decompress(content)
+    return Response(content, media_type=media, headers=headers)
+
+
+def download(content: bytes, *, name: str, media: str) -> Response:
+    """The content as a file that the browser saves under this name."""
+    return Response(content, media_type=media, headers={"content-disposition": f'attachment; filename="{name}"'})
+
+
+def refusal(sentence: str, status: int, *, cache: str = NO_STORE, retry_after: int | None = None) -> JSONResponse:
+    """An error as `{"error": sentence}`; `retry_after`: seconds until another try makes sense."""
+    headers = {"cache-control": cache} if cache else {}
+    if retry_after is not None:
+        headers["retry-after"] = str(retry_after)
+    return JSONResponse({"error": sentence}, status_code=status, headers=headers)

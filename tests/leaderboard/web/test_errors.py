@@ -1,0 +1,69 @@
+"""The boundary for errors: a sentence of ours as it is; any other failure is one sentence, its cause in the log."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import Response
+
+from compute.types import BadInput
+from leaderboard.web.errors import FAILED, caught, explain, guarded
+
+REQUEST = Request({"type": "http", "method": "GET", "path": "/x", "headers": [], "query_string": b""})
+CASES = [(BadInput("No such suite. Choose another"), "No such suite. Choose another"), (KeyError("secret"), FAILED)]
+
+
+@pytest.mark.parametrize(("error", "sentence"), CASES)
+def test_a_sentence_for_every_error(error: Exception, sentence: str, caplog: pytest.LogCaptureFixture) -> None:
+    assert explain(error, action="The comparison") == sentence
+    logged = "" if isinstance(error, BadInput) else "The comparison failed"
+    assert [record.getMessage() for record in caplog.records] == [logged][: bool(logged)]
+    assert all(record.exc_info[1] is error for record in caplog.records)
+
+
+@pytest.mark.parametrize(("error", "sentence"), CASES)
+def test_a_handler_shows_the_sentence(error: Exception, sentence: str) -> None:
+    @caught(lambda said: [said, None])
+    def handler(value: int, *, fail: bool) -> list[Any]:
+        if fail:
+            raise error
+        return ["", value]
+
+    assert handler(3, fail=False) == ["", 3] and handler(3, fail=True) == [sentence, None]
+    assert list(inspect.signature(handler).parameters) == ["value", "fail"]
+
+
+@pytest.mark.parametrize(("error", "sentence"), CASES)
+def test_a_generator_yields_the_sentence_last(error: Exception, sentence: str) -> None:
+    @caught(str)
+    def stream() -> Iterator[str]:
+        yield "first"
+        raise error
+
+    @caught(str)
+    async def stream_async() -> AsyncIterator[str]:
+        yield "first"
+        raise error
+
+    async def collect() -> list[str]:
+        return [value async for value in stream_async()]
+
+    assert inspect.isgeneratorfunction(stream) and inspect.isasyncgenfunction(stream_async)
+    assert list(stream()) == asyncio.run(collect()) == ["first", sentence]
+
+
+@pytest.mark.parametrize(("error", "sentence"), CASES)
+def test_a_route_answers_with_the_sentence(error: Exception, sentence: str) -> None:
+    def answer(_: Request) -> Response:
+        raise error
+
+    found = guarded(answer, snapshot=nullcontext)(REQUEST)
+    assert found.status_code == (400 if isinstance(error, BadInput) else 500)
+    assert json.loads(found.body) == {"error": sentence} and "cache-control" not in found.headers
