@@ -1,11 +1,209 @@
-"""cFreD: what its tables and its text say, recomputed from its own tables."""
+"""cFreD: every correlation, rank accuracy and rank of Tables 1 to 3, and the sentences, from the listed scores."""
 
 from __future__ import annotations
 
-from compute.claims import cfred_tables, cfred_text
+from functools import cache, partial
+
+import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
+
+from compute.claims.tables import column_checks, figures, printed
+from compute.claims.verdict import CANNOT, Check, Checks, claims_of, decimals, listing
+from compute.metrics.agreement import correlation, rank_accuracy, squared_correlation
 from compute.types import Claim
+
+RHO, ACCURACY = "ρ²", "Rank Acc."
+# Column, title and whether more is better: statistical metrics first, then those trained on human preference.
+STATISTICAL = (
+    ("FID", "FID", False),
+    ("FD_DINOv2", "FD-DINOv2", False),
+    ("CLIP", "CLIPScore", True),
+    ("CMMD", "CMMD", False),
+    ("cFreD", "cFreD", False),
+)
+TRAINED = (
+    ("Aesthetic", "Aesthetic", True),
+    ("ImReward", "ImageReward", True),
+    ("HPS v2", "HPSv2", True),
+    ("MPS", "MPS", True),
+)
+SETS = {1: ("HPDv2", "Human rate"), 2: ("Parti-Prompts", "Human rate"), 3: ("COCO", "Human ELO")}
+EQUAL = 1e-9  # values no further apart share a rank
 
 
 def claims() -> list[Claim]:
     """Every claim of the paper with its verdict."""
-    return [*cfred_tables.claims(), *cfred_text.claims()]
+    return claims_of("cFreD", (*(partial(table_checks, table) for table in SETS), hpdv2, parti, coco, all_sets))
+
+
+@cache
+def listed(table: int) -> pd.DataFrame:
+    """The scores and ranks of the generators in Table 1, 2 or 3."""
+    return figures(f"cfred-table-{table}").drop(index=[RHO, ACCURACY], errors="ignore")
+
+
+@cache
+def metrics(table: int) -> pd.DataFrame:
+    """What the listed values give for every metric: `r`, `rho` with its `slack`, `accuracy` in percent, `right_way`.
+
+    `right_way` is whether better scores go with people's preference.
+    """
+    frame, human_column = listed(table), SETS[table][1]
+    text, human = printed(f"cfred-table-{table}").loc[frame.index], frame[human_column].to_numpy()
+    rows = {}
+    for column, title, higher_is_better in (*STATISTICAL, *TRAINED):
+        scores = frame[column].to_numpy()
+        r = correlation(scores=scores, human=human)
+        halves = (
+            text[name].map(lambda cell: 0.5 * 10 ** -decimals(cell)).to_numpy() for name in (column, human_column)
+        )
+        scores_half, human_half = halves
+        rows[column] = {
+            "title": title,
+            "r": r,
+            "rho": squared_correlation(scores=scores, human=human),
+            "slack": rounding_slack(scores=scores, human=human, scores_half=scores_half, human_half=human_half),
+            "accuracy": 100 * rank_accuracy(ranks=frame[f"{column} rank"], human_ranks=frame["Human rank"]),
+            "right_way": (r > 0) == higher_is_better,
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def rounding_slack(*, scores: np.ndarray, human: np.ndarray, scores_half: np.ndarray, human_half: np.ndarray) -> float:
+    """Largest shift of ρ² that rounding can cause, each input moved half a unit along its gradient."""
+    inputs, halves = np.concatenate([scores, human]), np.concatenate([scores_half, human_half])
+
+    def rho(values: np.ndarray) -> float:
+        return squared_correlation(scores=values[: len(scores)], human=values[len(scores) :])
+
+    rises = [rho(inputs + step) > rho(inputs) for step in np.diag(halves)]
+    steps = np.where(rises, halves, -halves)
+    return max(abs(rho(inputs + step) - rho(inputs)) for step in (steps, -steps))
+
+
+def table_checks(table: int) -> Checks:
+    """Every ρ², rank accuracy and column of ranks of a table; Table 2 prints no rank accuracies."""
+    text, frame, found = printed(f"cfred-table-{table}"), listed(table), metrics(table)
+    accuracies: Check | list[Check] = Check(listed_values(found["accuracy"], table), CANNOT)
+    if ACCURACY in text.index:
+        accuracies = column_checks(text.loc[ACCURACY, found.index], found["accuracy"], words=dict(found))
+    return {
+        f"cfred-table-{table}-rho": column_checks(
+            text.loc[RHO, found.index],
+            found["rho"],
+            slack=found["slack"],
+            words={**found, "way": found["right_way"].map({True: "as it should", False: "the wrong way"})},
+        ),
+        f"cfred-table-{table}-accuracy": accuracies,
+        f"cfred-table-{table}-ranks": [
+            _ranks(title, frame[ranks], frame[scores], higher=higher)
+            for title, ranks, scores, higher in (
+                ("Human preference", "Human rank", SETS[table][1], True),
+                *((title, f"{column} rank", column, higher) for column, title, higher in STATISTICAL),
+            )
+        ],
+        # Preference-trained metrics are ranked image by image, by figures that are not printed.
+        f"cfred-table-{table}-image-ranks": [
+            Check(
+                holds=CANNOT,
+                words={
+                    "metric": title,
+                    "ranks": _listing(frame[f"{column} rank"]),
+                    "order": "the same"
+                    if follows(frame[f"{column} rank"], frame[column], higher=higher)
+                    else "another",
+                },
+            )
+            for column, title, higher in TRAINED
+        ],
+    }
+
+
+def _ranks(title: str, ranks: pd.Series, scores: pd.Series, *, higher: bool) -> Check:
+    expected = rankdata(-scores if higher else scores, method="min")
+    verdict: bool | str = bool((expected == ranks).all())
+    if not verdict and follows(ranks, scores, higher=higher):
+        verdict = "rounding"
+    return Check(_listing(expected), verdict, words={"metric": title, "ranks": _listing(ranks)})
+
+
+def follows(ranks: pd.Series, scores: pd.Series, *, higher: bool) -> bool:
+    """Whether every pair of unequal scores is ranked in their order."""
+    better = np.subtract.outer(scores.to_numpy(), scores.to_numpy()) * (1 if higher else -1)
+    return bool((np.subtract.outer(ranks.to_numpy(), ranks.to_numpy())[better > 0] < 0).all())
+
+
+def _listing(ranks: pd.Series | np.ndarray) -> str:
+    return ", ".join(f"{rank:.0f}" for rank in ranks)
+
+
+def listed_values(values: pd.Series, table: int) -> str:
+    """Figures by the metrics' titles, in words."""
+    return listing(values.rename(metrics(table)["title"]), digits=2)
+
+
+def rank_of(column: str, values: pd.Series) -> int:
+    """The rank of a metric by its figure, the highest first."""
+    return 1 + int((values > values[column] + EQUAL).sum())
+
+
+def best_statistical(table: int) -> Check:
+    """Whether cFreD has the highest ρ² of the statistical metrics."""
+    rho = metrics(table)["rho"][: len(STATISTICAL)]
+    return Check(listed_values(rho, table), rank_of("cFreD", rho) == 1)
+
+
+def hpdv2() -> Checks:
+    """Sections 4.1 to 4.3 on Table 1."""
+    found = metrics(1)
+    cfred, hps, clip = found.loc["cFreD"], found.loc["HPS v2"], found.at["CLIP", "accuracy"]
+    level = found["title"][found["accuracy"] >= cfred.accuracy - EQUAL]
+    rank = rank_of("cFreD", found["rho"])
+    return {
+        "cfred-hpdv2-rho": Check(f"{cfred.rho:.4f}, place {rank}", rank == 1, words={"r": cfred.r}),
+        "cfred-hpdv2-hpsv2-rho": Check(
+            value=hps.rho, slack=hps.slack, words={"r": hps.r, "table": printed("cfred-table-1").at[RHO, "HPS v2"]}
+        ),
+        "cfred-hpdv2-accuracy": Check(
+            f"{cfred.accuracy:.1f}", rank_of("cFreD", found["accuracy"]) == 1, words={"level": " and ".join(level)}
+        ),
+        "cfred-hpdv2-hpsv2-accuracy": Check(f"{hps.accuracy:.1f}", rank_of("HPS v2", found["accuracy"]) == 2),
+        "cfred-hpdv2-coco": Check(printed("cfred-table-1").at["COCO", "Human rank"]),
+        "cfred-hpdv2-blend": Check(f"CLIPScore alone {clip:.2f}", clip > 30),
+    }
+
+
+def parti() -> Checks:
+    """Section 4.2 on Table 2."""
+    trained = metrics(2)["r"][len(STATISTICAL) :].sort_values(ascending=False)  # more is better for all of them
+    return {
+        "cfred-parti-rho": best_statistical(2),
+        "cfred-parti-trained": Check(
+            ", ".join(f"{metrics(2).at[column, 'title']} {r:+.2f}" for column, r in trained.items()),
+            list(trained.index[:3]) == ["HPS v2", "ImReward", "MPS"],
+        ),
+    }
+
+
+def coco() -> Checks:
+    """Section 4.2 on Table 3."""
+    text, columns = figures("cfred-table-3"), list(metrics(3).index)
+    ranks = [rank_of("cFreD", text.loc[row, columns]) for row in (RHO, ACCURACY)]
+    rest = metrics(3)["accuracy"][: len(STATISTICAL)].drop("cFreD")
+    return {
+        "cfred-coco-rho": best_statistical(3),
+        "cfred-coco-third": Check(f"{ranks[0]} by ρ², {ranks[1]} by rank accuracy", ranks == [3, 3]),
+        "cfred-coco-others": Check(listed_values(rest, 3), rest.max() < 50),
+    }
+
+
+def all_sets() -> Checks:
+    """The abstract and section 4.1 on all three tables."""
+    statistical = sum(bool(best_statistical(table).holds) for table in SETS)
+    ahead = [name for table, (name, _) in SETS.items() if rank_of("cFreD", metrics(table)["rho"]) == 1]
+    return {
+        "cfred-above-statistical": Check(f"{statistical} of 3"),
+        "cfred-above-trained": Check(f"{len(ahead)} of 3", words={"sets": " and ".join(ahead)}),
+        "cfred-sources": Check(", ".join(str(len(listed(table))) for table in SETS)),
+    }

@@ -1,173 +1,373 @@
-"""MIEB: what its tables print and its text says, recomputed from its own cells."""
+"""MIEB: the averages of Tables 2 to 5 and 22 and the sentences, recomputed from the cells of Tables 9 to 20."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Mapping
 
 import pandas as pd
 from scipy import stats
 
 from compute.catalog.published import number
-from compute.claims import mieb_averages, mieb_text
-from compute.claims.mieb_figures import LITE, STS_ENGLISH, across_languages, figures, half, mean_of, printed, value
-from compute.claims.mieb_statement import CELL, COARSE_CELL, averaged, untested
-from compute.claims.verdict import shown
+from compute.claims import tables
+from compute.claims.tables import column_checks, names_in, score_columns
+from compute.claims.verdict import CANNOT, Check, Checks, claims_of
 from compute.types import Claim
 
-NOT_NDCG = (
-    "Table 11 prints nDCG@10; in the public result files the printed averages are those of Recall@5, and the"
-    " variances fit the languages with their mean counted in."
-)
-ABOUT_LITE = (
-    "The paper prints no means of 38 models on MIEB-lite, and the retrieval cells they need are damaged: this"
-    " is the figure of fewer models or of fewer categories."
-)
-CUT_OFF = "Table 11 reaches us cut off: most of XM3600 and all of WIT are missing."
-TABLE_3 = {
-    "E5-V": "royokong/e5-v",
-    "SigLIP": "google/siglip-base-patch16-256-multilingual",
-    "VISTA (m3)": "BAAI/bge-visualized-m3",
-    "VLM2Vec": "TIGER-Lab/VLM2Vec-Full",
-    "Open-CLIP": "laion/CLIP-ViT-bigG-14-laion2B-39B-b160k",
-    "EVA02-CLIP": "EVA02-CLIP-bigE-14-plus",
+CELL = 0.005  # half a printed unit of cells with two digits: the most that their mean can be off
+COARSE_CELL = 0.05  # the same for cells with one digit
+CLOSED = "voyage-multimodal-3"  # the one model that is served, not published
+E5_V = "royokong/e5-v"
+# Tables 2 and 22, column -> the tables whose cells it averages
+TABLE_2 = {
+    "Rtrv.": (21,),
+    "Clus.": (9,),
+    "ZS.": (18, 19),
+    "LP.": (16, 17),
+    "Cmp.": (20,),
+    "VC.": (10,),
+    "Doc.": (15,),
+    "vSTS (en)": (12,),
 }
+TABLE_22 = {
+    "Clus. (5)": (9,),
+    "Compo. (7)": (20,),
+    "Vis. STS (en) (7)": (12,),
+    "Doc. (10)": (15,),
+    "Clz. Coarse (8)": (16,),
+    "Clz. Fine (13)": (17,),
+    "ZS. Coarse (11)": (18,),
+    "ZS. Fine (12)": (19,),
+    "Vision Centric (6)": (10,),
+}
+LANGUAGES_22, RETRIEVAL_22 = "Vis. STS (cross&multi) (2 (19))", "Multiling. Retrieval (3 (55))"
+TABLE_1 = (45, 10, 22, 5, 23, 7, 6, 9)  # tasks of each category
+SUBTASKS = (11, 8, 36)  # Table 6, languages of WIT, XFlickr30kCo and XM3600
+WHOLE = (9, 10, 12, 13, 14, 15, 16, 17, 19, 20, 22)  # score tables of which every row can be read
+# Models whose averages the text quotes, by the ends of their keys in claims.csv
+QUOTED_STS = {
+    "eva02": "EVA02-CLIP-bigE-14-plus",
+    "dinov2": "facebook/dinov2-small",
+    "moco": "nyu-visionx/moco-v3-vit-l",
+}
+QUOTED_DOCUMENTS = {
+    "e5-v": E5_V,
+    "clip-l": "laion/CLIP-ViT-L-14-laion2B-s32B-b82K",
+    "clip-h": "laion/CLIP-ViT-H-14-laion2B-s32B-b79K",
+    "datacomp": "laion/CLIP-ViT-L-14-DataComp.XL-s13B-b90K",
+}
+HALVES = {"full": "MIEB Full", "lite": "MIEB-lite"}
+# Whether MLLM-based models are better or worse than the others in a column of Table 2 (sections 5 and 5.2)
+MLLM = {
+    "LP.": "worse",
+    "ZS.": "worse",
+    "Clus.": "worse",
+    "vSTS (en)": "better",
+    "Rtrv. (m)": "better",
+    "vSTS (x&m)": "better",
+}
+Part = tuple[int, list[str]]  # a table's number and the columns taken from it
 
 
 def claims() -> list[Claim]:
-    """Every claim of the paper that its figures touch: tables first, then the sentences."""
-    return [*mieb_averages.claims(), *table_3(), *table_4(), *table_5(), *lite(), *mieb_text.claims()]
+    """Every claim of the paper that its figures touch, with its verdict."""
+    tables_and_text = (
+        table_22,
+        table_2,
+        table_3,
+        table_4,
+        table_5,
+        lite,
+        counts,
+        order,
+        leaders,
+        kinds,
+        extremes,
+        quoted,
+    )
+    return claims_of("MIEB", tables_and_text)
 
 
-def table_3() -> list[Claim]:
-    """Averages and variances over languages against Table 11; the two final columns against the other six."""
-    frame, values, languages = printed(3), figures(3), figures(11)
-    cells = languages[[name for name in languages.columns if name.startswith("XF ")]]
-    means = cells.mean(axis=1, skipna=False)
-    spread = cells.var(axis=1, ddof=0, skipna=False) / 100  # of fractions, times 100, as the table's unit is
-    found = []
-    for model, row in frame.iterrows():
-        source = TABLE_3[model]
-        found += [
-            averaged(
-                f"{model}: average over the languages of xFlickr&CO",
-                "Table 3",
-                row["xFlickr&CO avg."],
-                value(means, source),
-                "mean of the 8 languages of Table 11",
-                slack=CELL,
-                note=NOT_NDCG,
-            ),
-            averaged(
-                f"{model}: variance over the languages of xFlickr&CO",
-                "Table 3",
-                row["xFlickr&CO var."],
-                value(spread, source),
-                "variance of the 8 languages of Table 11 as fractions, times 100",
-                slack=CELL,
-                note=NOT_NDCG,
-            ),
-        ]
-        for kind in ("avg.", "var."):
-            three = [f"{name} {kind}" for name in ("xFlickr&CO", "XM3600", "WIT")]
-            found.append(
-                averaged(
-                    f"{model}: avg. {kind}",
-                    "Table 3",
-                    row[f"avg. {kind}"],
-                    float(values.loc[model, three].mean()),
-                    "mean of the three data sets as printed",
-                    slack=COARSE_CELL,
-                )
-            )
-    found += [
-        untested(
-            f"{name}: averages and variances of {len(frame)} models",
-            "Table 3",
-            f"{2 * len(frame)} figures",
-            "mean and variance over the languages of Table 11",
-            note=CUT_OFF,
+def printed(table: int) -> pd.DataFrame:
+    """A table of MIEB as text, indexed by the printed model name."""
+    return tables.printed(f"mieb-table-{table}")
+
+
+def figures(table: int) -> pd.DataFrame:
+    """A table's numeric columns as floats in printed units, indexed by model; NaN where unreadable."""
+    return tables.figures(f"mieb-table-{table}")
+
+
+def half(group: str) -> pd.DataFrame:
+    """One half of Table 2 as text, indexed by model: `MIEB Full` or `MIEB-lite`."""
+    frame = printed(2)
+    return frame[frame["group"].str.startswith(group)]
+
+
+def numeric_half(group: str) -> pd.DataFrame:
+    """The columns of one half of Table 2 that hold figures, in printed units."""
+    return figures(2)[printed(2)["group"].str.startswith(group)]
+
+
+def long_names() -> dict[str, str]:
+    """The models of Tables 2 and 3 as Tables 9 to 22 spell them."""
+    return names_in("mieb-table-22")
+
+
+def cells(*numbers: int, lite: bool = False) -> tuple[Part, ...]:
+    """The score columns of these tables; `lite` takes only the tasks of MIEB-lite (ticked in Tables 6 to 8)."""
+    return tuple(
+        (
+            number,
+            [
+                column
+                for column, task in score_columns()[f"mieb-table-{number}"].items()
+                if not lite or "mieb-lite" in task.suites
+            ],
         )
-        for name in ("XM3600", "WIT")
-    ]
-    return found
+        for number in numbers
+    )
 
 
-def table_4() -> list[Claim]:
+def mean_of(parts: tuple[Part, ...]) -> pd.Series:
+    """Mean over the named cells for every model; NaN for a model that lacks a cell in any of the tables."""
+    wide = pd.concat([figures(table)[names].add_prefix(f"{table} ") for table, names in parts], axis=1)
+    return wide.mean(axis=1, skipna=False)
+
+
+def across_languages() -> pd.Series:
+    """Visual STS outside English: the mean of the two task means of Tables 13 and 14, for every model."""
+    return (mean_of(cells(13)) + mean_of(cells(14))) / 2
+
+
+def category_checks(text: pd.DataFrame, rules: Mapping[str, tuple[Part, ...]], *, slack: float) -> list[Check]:
+    """Each printed category average and the mean of its cells."""
+    checks = []
+    for column, parts in rules.items():
+        words = {
+            "count": sum(len(names) for _, names in parts),
+            "tables": f"Table{'s' if len(parts) > 1 else ''} {' and '.join(str(table) for table, _ in parts)}",
+        }
+        checks += column_checks(text[column], mean_of(parts), slack=slack, names=long_names(), words=words)
+    return checks
+
+
+def mean_checks(text: pd.DataFrame, means: Mapping[str, list[str]], *, slack: float) -> list[Check]:
+    """Each printed mean and the mean of the printed columns of its own table."""
+    checks = []
+    for column, names in means.items():
+        recomputed = text[names].map(number).mean(axis=1, skipna=False)
+        checks += column_checks(text[column], recomputed, slack=slack, words={"count": len(names)})
+    return checks
+
+
+def table_22() -> Checks:
+    """Averages from cells, means from averages, and the task counts of its headings."""
+    text = printed(22)
+    rules = {column: cells(*numbers) for column, numbers in TABLE_22.items()}
+    rules["Clz. Coarse (8)"] = ((16, [name for name in rules["Clz. Coarse (8)"][0][1] if name != "VOC2007"]),)
+    categories = [name for name in text.columns if not name.startswith("Mean")]
+    means = {"Mean (Eng.) (125)": categories[:10], "Mean (Multiling.) (130)": categories}
+    tasks = [int(re.findall(r"\((\d+)", name)[0]) for name in categories]  # `(3 (55))`: 3 tasks, 55 subsets
+    return {
+        "mieb-table-22-average": category_checks(text, rules, slack=CELL),
+        "mieb-table-22-languages": column_checks(text[LANGUAGES_22], across_languages(), slack=CELL),
+        "mieb-table-22-mean": mean_checks(text, means, slack=CELL),
+        "mieb-table-22-english-tasks": Check(value=sum(tasks[:10])),
+        "mieb-table-22-tasks": Check(value=sum(tasks)),
+    }
+
+
+def table_2() -> Checks:
+    """Both halves, which round two-digit averages of two-digit cells: both roundings make the slack."""
+    checks = {}
+    for key, group in HALVES.items():
+        text = half(group)
+        rules = {
+            column: cells(*numbers, lite=key == "lite") for column, numbers in TABLE_2.items() if column != "Rtrv."
+        }
+        columns = list(text.columns[2:12])
+        checks |= {
+            f"mieb-{key}-average": category_checks(text, rules, slack=2 * CELL),
+            f"mieb-{key}-languages": column_checks(
+                text["vSTS (x&m)"], across_languages(), slack=2 * CELL, names=long_names()
+            ),
+            f"mieb-{key}-mean": mean_checks(text, {"Mean (en)": columns[:8], "Mean (m)": columns}, slack=COARSE_CELL),
+        }
+    retrieval = half("MIEB Full")["Rtrv. (m)"]
+    return checks | {
+        "mieb-full-multilingual-retrieval": column_checks(
+            retrieval, figures(22)[RETRIEVAL_22], slack=2 * CELL, names=long_names()
+        )
+    }
+
+
+def table_3() -> Checks:
+    """Averages and variances over languages against Table 11; the two final columns against the other six."""
+    text, values = printed(3), figures(3)
+    languages = figures(11).filter(regex="^XF ")
+    spread = languages.var(axis=1, ddof=0, skipna=False) / 100  # of fractions, times 100, as the table's unit is
+    means = languages.mean(axis=1, skipna=False)
+    return {
+        "mieb-table-3-average": column_checks(text["xFlickr&CO avg."], means, slack=CELL, names=long_names()),
+        "mieb-table-3-variance": column_checks(text["xFlickr&CO var."], spread, slack=CELL, names=long_names()),
+        "mieb-table-3-overall": [
+            check
+            for kind in ("avg.", "var.")
+            for check in column_checks(
+                text[f"avg. {kind}"],
+                values[[f"{name} {kind}" for name in ("xFlickr&CO", "XM3600", "WIT")]].mean(axis=1),
+                slack=COARSE_CELL,
+            )
+        ],
+    }
+
+
+def table_4() -> Checks:
     """E5-V's Visual STS row against Table 12, and both averages."""
     frame = printed(4).set_index("group")
-    source = figures(12).loc["royokong/e5-v"]
-    found = [
-        averaged(
-            f"E5-V, Visual STS: {name}",
-            "Table 4",
-            frame.at["v-STS (ours)", name],
-            float(source[name]),
-            "the same cell in Table 12",
-            slack=CELL,
-        )
-        for name in STS_ENGLISH
-    ]
-    found += [
-        averaged(
-            f"E5-V, {label}: avg.",
-            "Table 4",
-            row["avg."],
-            float(row[list(STS_ENGLISH)].map(number).mean()),
-            "mean of the 7 columns",
-            slack=COARSE_CELL,
-        )
-        for label, row in frame.iterrows()
-    ]
-    return found
+    ((_, tasks),) = cells(12)
+    return {
+        "mieb-table-4-cell": column_checks(frame.loc["v-STS (ours)", tasks], figures(12).loc[E5_V], slack=CELL),
+        "mieb-table-4-average": column_checks(frame["avg."], frame[tasks].map(number).mean(axis=1), slack=COARSE_CELL),
+    }
 
 
-def table_5() -> list[Claim]:
+def table_5() -> Checks:
     """The saving by MIEB-lite; slack is what the rounding of the hours to one digit can do."""
-    found = []
-    for model, row in printed(5).iterrows():
-        whole, small = number(row["MIEB"]), number(row["MIEB-lite"])
-        slack = 100 * ((small + COARSE_CELL) / (whole - COARSE_CELL) - small / whole)
-        found.append(
-            averaged(
-                f"{model}: saving by MIEB-lite",
-                "Table 5",
-                row["Reduction %"],
-                100 * (1 - small / whole),
-                "1 - hours on MIEB-lite / hours on MIEB, in percent",
-                slack=slack,
-            )
-        )
-    return found
+    small, full = figures(5)["MIEB-lite"], figures(5)["MIEB"]
+    share, most = small / full, (small + COARSE_CELL) / (full - COARSE_CELL)
+    saving, slack = 100 * (1 - share), 100 * (most - share)
+    return {"mieb-table-5-saving": column_checks(printed(5)["Reduction %"], saving, slack=slack)}
 
 
-def lite() -> list[Claim]:
+def lite() -> Checks:
     """How closely means on MIEB-lite follow means on MIEB (section 6.3), as far as printed cells reach."""
-    full, small = (half(group)["Mean (m)"].map(number) for group in ("MIEB Full", "MIEB-lite"))
-    shared = full.index.intersection(small.index)
-    columns = [mean_of(parts) for column, parts in LITE.items() if column not in ("Rtrv.", "ZS.")]
-    columns.append(across_languages())
-    readable = pd.concat(columns, axis=1, join="inner").mean(axis=1, skipna=False)
-    overall = figures(22)["Mean (Multiling.) (130)"]
-    known = [model for model in overall.index if value(readable, model) is not None]
-    samples = (
-        (f"Mean (m) of the {len(shared)} models in both halves of Table 2", full[shared], small[shared]),
-        (
-            f"overall mean of Table 22 against the mean of {len(columns)} of the 10 MIEB-lite categories"
-            f" from Tables 9 to 20, {len(known)} models",
-            overall[known],
-            readable[known],
+    full, small = (numeric_half(group)["Mean (m)"] for group in ("MIEB Full", "MIEB-lite"))
+    columns = [mean_of(cells(*numbers, lite=True)) for name, numbers in TABLE_2.items() if name not in ("Rtrv.", "ZS.")]
+    readable = pd.concat([*columns, across_languages()], axis=1, join="inner").mean(axis=1, skipna=False).dropna()
+    samples = {
+        "halves": pd.concat([full, small], axis=1, join="inner"),
+        "cells": pd.concat([figures(22)["Mean (Multiling.) (130)"], readable], axis=1, join="inner"),
+    }
+    return {
+        f"mieb-{name}-{key}": Check(
+            f"{function(*sample.to_numpy().T).statistic:.3f}",
+            CANNOT,
+            words={"models": len(sample), "categories": len(columns) + 1},
+        )
+        for name, function in (("spearman", stats.spearmanr), ("pearson", stats.pearsonr))
+        for key, sample in samples.items()
+    }
+
+
+def best(column: pd.Series, *, without: str = "") -> str:
+    """The model with the highest figure; one model may be left out."""
+    return str(column.drop(without, errors="ignore").idxmax())
+
+
+def counts() -> Checks:
+    """How many tasks, models, languages and pairs there are."""
+    ((_, pairs),), ((_, languages),) = cells(13), cells(14)
+    return {
+        "mieb-tasks": Check(value=sum(TABLE_1)),
+        "mieb-models": Check(value=len(set().union(*(printed(table).index for table in WHOLE)))),
+        "mieb-first-models": Check(value=len(printed(22))),
+        "mieb-pairs": Check(value=len(pairs)),
+        "mieb-multilingual-languages": Check(value=len(languages)),
+        "mieb-languages": Check(value=len({*"-".join(pairs).split("-"), *languages})),
+        "mieb-subtasks-54": Check(value=sum(SUBTASKS)),
+        "mieb-subtasks-55": Check(value=sum(SUBTASKS)),
+    }
+
+
+def order() -> Checks:
+    """Whether the overall tables are sorted as they say, and where the two disagree."""
+    full, overall = numeric_half("MIEB Full"), figures(22)
+    means = {
+        "full": full["Mean (m)"],
+        "lite": numeric_half("MIEB-lite")["Mean (m)"],
+        "22": overall["Mean (Multiling.) (130)"],
+    }
+    wrong = {key: int((column.diff() > 0).sum()) for key, column in means.items()}
+    return {
+        **{
+            f"mieb-order-{key}": Check(f"{count} neighbouring pairs the wrong way round" if count else "in order")
+            for key, count in wrong.items()
+        },
+        "mieb-best-english": Check(
+            best(overall["Mean (Eng.) (125)"]), words={"best": long_names()[best(full["Mean (en)"])]}
         ),
+        "mieb-rank-e5-v": Check(
+            value=int(means["22"].rank(ascending=False)[E5_V]),
+            words={"rank": int(means["full"].rank(ascending=False)["E5-V"])},
+        ),
+    }
+
+
+def leaders() -> Checks:
+    """Which model is best where."""
+    overall = figures(22)
+    categories = [name for name in overall.columns if not name.startswith("Mean")]
+    winners = {best(overall[name]) for name in categories}
+    documents, sts, languages, retrieval, composition = (
+        Check(best(overall[column], without=CLOSED))
+        for column in ("Doc. (10)", "Vis. STS (en) (7)", LANGUAGES_22, RETRIEVAL_22, "Compo. (7)")
     )
-    return [
-        untested(
-            f"{name} correlation of the means of 38 models on MIEB and on MIEB-lite",
-            "Section 6.3",
-            text,
-            formula,
-            note=ABOUT_LITE,
-            recomputed=shown(float(function(first, second).statistic), like=text, extra=0),
+    return {
+        "mieb-no-winner": Check(f"{len(winners)} models lead {len(categories)} columns", len(winners) > 1),
+        "mieb-e5-v-documents": documents,
+        "mieb-e5-v-sts": sts,
+        "mieb-e5-v-sts-languages": languages,
+        "mieb-e5-v-retrieval": retrieval,
+        "mieb-e5-v-compositionality": composition,
+        "mieb-e5-v-english": Check(best(figures(12)["mean"])),
+        "mieb-e5-v-cross-lingual": Check(best(figures(13)["mean"])),
+        "mieb-e5-v-multilingual": Check(best(figures(14)["mean"])),
+        "mieb-best-retrieval": Check(", ".join(overall["Retr. (41)"].nlargest(2).index)),
+        "mieb-second-retrieval": Check(overall[RETRIEVAL_22].nlargest(2).index[1]),
+        "mieb-best-documents": Check(best(figures(15)["Avg."])),
+    }
+
+
+def kinds() -> Checks:
+    """MLLM-based models against the others, over the 20 models of Table 2."""
+    checks: Checks = {}
+    for key, group in HALVES.items():
+        lead = best(numeric_half(group)["Mean (m)"])
+        checks[f"mieb-{key}-type"] = Check(half(group).at[lead, "Model Type"], words={"lead": lead})
+    means = numeric_half("MIEB Full").groupby(half("MIEB Full")["Model Type"]).mean()
+    checks["mieb-mllm"] = [
+        Check(
+            f"{mllm:.1f} against {encoder:.1f}",
+            (mllm > encoder) == (word == "better"),
+            words={"column": column, "word": word},
         )
-        for name, text, function in (
-            ("Spearman", "0.992", stats.spearmanr),
-            ("Pearson", "0.986", stats.pearsonr),
-        )
-        for formula, first, second in samples
+        for column, word in MLLM.items()
+        for mllm, encoder in [means.loc[["MLLM", "Enc."], column]]
     ]
+    return checks
+
+
+def extremes() -> Checks:
+    """The easiest and the hardest categories and tasks."""
+    upper, wide = numeric_half("MIEB Full").mean().iloc[:10], figures(22).mean()
+    easiest = str(upper.idxmax())
+    hard, hard_wide = (", ".join(sorted(column.nsmallest(2).index)) for column in (upper.iloc[:8], wide.iloc[:10]))
+    blip = figures(10)["Avg."].nlargest(5).index.str.contains("blip", case=False)
+    return {
+        "mieb-easiest": Check(f"{easiest} {upper[easiest]:.1f}, LP. {upper['LP.']:.1f}", easiest == "LP."),
+        "mieb-hardest-table-2": Check(hard),
+        "mieb-hardest-table-22": Check(hard_wide),
+        "mieb-hardest-composition": Check(str(figures(20).drop(columns="Avg.").mean().idxmin())),
+        "mieb-blip": Check(value=blip.sum()),
+    }
+
+
+def quoted() -> Checks:
+    """Averages quoted in sections 5.6 and 5.7 against their cells."""
+    return {
+        f"mieb-quoted-{key}": Check(value=mean_of(cells(table))[model], slack=CELL)
+        for table, models in ((12, QUOTED_STS), (15, QUOTED_DOCUMENTS))
+        for key, model in models.items()
+    }

@@ -1,72 +1,401 @@
-"""UniSim-Bench: what its tables, Figure 3 and its text say, recomputed from its own tables."""
+"""UniSim-Bench: its tables, the maps of Figure 3, and its sentences, recomputed from Tables 2, 3, 4, 6 and 8."""
 
 from __future__ import annotations
 
-from compute.claims import unisim_analyses, unisim_figure3, unisim_tables, unisim_text
-from compute.claims.unisim_tables import SAMPLES, statement
-from compute.claims.verdict import judge
+import itertools
+import math
+from collections.abc import Iterable
+from functools import cache
+from typing import TypeVar
+
+import numpy as np
+import pandas as pd
+from scipy.stats import kendalltau
+
+from compute.catalog.published import DASH
+from compute.claims.tables import column_checks, figures, names_in, printed
+from compute.claims.verdict import Check, Checks, claims_of, listing
 from compute.types import Claim
 
+CORE = {
+    "Img-2AFC average": ("NIGHTS", "BAPPS", "PIEAPP (2AFC)"),
+    "IT-2AFC average": ("IMAGEREWARD", "HPDV2", "AGIQA-3K (alignment)", "MAGICBRUSH", "HQ-EDIT (IT)"),
+    "Text-2AFC average": ("CD-COCO", "POLARIS", "HQ-EDIT (text)"),
+    "IQA average": ("KADID-10K", "KONIQ-10K", "PIEAPP (IQA)", "AGIQA-3K (quality)", "PIPAL"),
+}
+OOD = {
+    "PAA average": (
+        "SICE (brightness)",
+        "KONIQ-10K (brightness)",
+        "KONIQ-10K (colorfulness)",
+        "KONIQ-10K (contrast)",
+        "KONIQ-10K (sharpness)",
+    ),
+    "OOO average": ("IMAGENET-OOO", "CIFAR-100-OOO"),
+    "IR average": ("ROXFORD", "RPARIS"),
+}
+UNSEEN = ("IMAGEREWARD", "AGIQA-3K (alignment)")
+# A table's average -> the columns it averages.
+AVERAGES = {
+    2: {**CORE, "Avg": tuple(CORE)},
+    3: {"Avg": ("PAA", "OOO", "IR")},
+    4: {"unseen average": UNSEEN, "IT-2AFC average": CORE["IT-2AFC average"]},
+    6: {**CORE, "Avg": tuple(CORE)},
+    8: {**OOD, "Avg": tuple(OOD)},
+}
+CORE_CELLS = tuple(itertools.chain(*CORE.values()))
+OOD_CELLS = (*OOD["PAA average"], *OOD["OOO average"])  # LMMs are not evaluated on retrieval
+# Test samples of Table 1, its 5K and 2K read as 5000 and 2000: the intervals of Table 6 bear that out.
+SAMPLES = dict.fromkeys((*CORE_CELLS, *OOD_CELLS), 5000) | {
+    "NIGHTS": 1824,
+    "PIEAPP (2AFC)": 3314,
+    "IMAGEREWARD": 412,
+    "MAGICBRUSH": 693,
+    "HQ-EDIT (IT)": 2000,
+    "CD-COCO": 780,
+    "HQ-EDIT (text)": 2000,
+    "PIPAL": 3025,
+    "SICE (brightness)": 2151,
+    "ROXFORD": 70,
+    "RPARIS": 70,
+}
 # Training samples in thousands: Table 5, and the four counts of appendix B.2.
 TRAINING = (15.9, 50.5, 645.1, 11.5, 100, 245.9, 100, 9.1, 50.5, 73.7)
 LMM_TRAINING = (120, 300, 300, 120)
+# Core data sets that UniSim is not trained on (section 3.3).
+LEFT_OUT = ("BAPPS", "IMAGEREWARD", "AGIQA-3K (alignment)", "CD-COCO", "KONIQ-10K", "AGIQA-3K (quality)")
+HALF_DIGIT = 0.05  # all cells but a few intervals are printed to one decimal
+# What each model was fine-tuned from (section 4.1).
+OUR_BASE = {
+    "UniSim ViT-B/32": "CLIP ViT-B/32",
+    "UniSim ViT-L/14": "CLIP ViT-L/14",
+    "UniSim LL-N-0.5B": "LLaVA-NeXT-0.5B",
+}
+BASE = {
+    "DS ViT-B/32": "CLIP ViT-B/32",
+    "IR BLIP": "BLIP ViT-L/14",
+    "HPSv2 ViT-H/14": "CLIP ViT-H/14",
+    "PAC-S ViT-L/14": "CLIP ViT-L/14",
+    "LIQE ViT-B/32": "CLIP ViT-B/32",
+}
+INTERNVL = ("InternVL2.5-8B", "InternVL2.5-26B", "InternVL2.5-38B")
+CLIPS = ("CLIP ViT-B/32", "CLIP ViT-L/14", "CLIP ViT-H/14")
+LMMS = ("LLaVA-NeXT-0.5B", "LLaVA-NeXT-7B", "Mantis Idefics-8B", "Qwen2-VL-7B", *INTERNVL)
+APPENDIX_ONLY = ["SigLIP SoViT/14", "Mantis Idefics-8B"]
+GENERAL, SPECIAL, OURS = "General-purpose models", "Specialized models", "Our models"
+WEAK = 0.3  # a Kendall tau no larger than this in size is called weak; the paper sets no bound
+CLOSE = 2  # points; the paper sets no bound either
+TASKS = {name: name.removesuffix(" average") for name in CORE}
+Numbers = TypeVar("Numbers", float, pd.Series)
+Pair = tuple[str, float, float]  # label, a model's figure, the figure it is compared with
 
 
 def claims() -> list[Claim]:
-    """Every claim of the paper with its verdict: tables, sizes, Figure 3, sections 1 to 4.4, appendix C."""
-    return [
-        *unisim_tables.claims(),
-        *counts(),
-        *unisim_figure3.claims(),
-        *unisim_text.claims(),
-        *unisim_analyses.claims(),
-    ]
+    """Every claim of the paper with its verdict."""
+    tables = (averages, intervals, repeated, counts, figure_3)
+    return claims_of("UniSim-Bench", (*tables, core_sentences, ood_sentences, scale, training_data, versions))
 
 
-def counts() -> list[Claim]:
+def core_table() -> pd.DataFrame:
+    """Table 2 as numbers, one row a model, with the printed group."""
+    return figures("unisim-table-2").assign(group=printed("unisim-table-2")["group"])
+
+
+def ood_table() -> pd.DataFrame:
+    """Table 3 as numbers under the model names of Table 2; its mean is `OOD Avg`."""
+    return figures("unisim-table-3").rename(index=names_in("unisim-table-2"), columns={"Avg": "OOD Avg"})
+
+
+@cache
+def both_tables() -> pd.DataFrame:
+    """Tables 2 and 3 side by side, one row a model of Table 2."""
+    return core_table().join(ood_table())
+
+
+def averages() -> Checks:
+    """Each printed average of a table, and the mean of its cells, which their own rounding moves by 0.05 at most."""
+    checks: Checks = {}
+    for table, rule in AVERAGES.items():
+        text, values = printed(f"unisim-table-{table}"), figures(f"unisim-table-{table}")
+        if table == 4:  # three rows a model
+            labels = text.index + " (" + text["IT-2AFC train set"] + ")"
+            text, values = text.set_axis(labels), values.set_axis(labels)
+        checks[f"unisim-table-{table}-average"] = [
+            check
+            for column, members in rule.items()
+            for check in column_checks(
+                text[column][values[column].notna()],
+                values[list(members)].mean(axis=1, skipna=False),
+                slack=HALF_DIGIT,
+                words={"parts": f"{len(members)} {'task averages' if column == 'Avg' else 'cells'}"},
+            )
+        ]
+    return checks
+
+
+def half_width(percent: Numbers, *, n: int) -> Numbers:
+    """Half-width of the normal 95% interval of a proportion, in percentage points (caption of Table 6)."""
+    share = percent / 100
+    return 196 * (share * (1 - share) / n) ** 0.5
+
+
+def intervals() -> Checks:
+    """Each printed interval of Table 6; the rounding of its cell makes the slack."""
+    text, checks = printed("unisim-table-6"), []
+    for column in CORE_CELLS:
+        values, n = figures("unisim-table-6")[column].dropna(), SAMPLES[column]
+        cells, width = text.loc[values.index, f"{column} ±"].rename(column), half_width(values, n=n)
+        shifts = [(half_width(values + step, n=n) - width).abs() for step in (-HALF_DIGIT, HALF_DIGIT)]
+        words = {"share": values / 100, "n": n}
+        checks += column_checks(cells[cells != DASH], width, slack=np.maximum(*shifts), words=words)
+    return {"unisim-interval": checks}
+
+
+def repeated() -> Checks:
+    """Numbers that the paper prints in two tables: how many agree, and each that does not."""
+    core = [*CORE_CELLS, *CORE, "Avg"]
+    ood = {"PAA": "PAA average", "OOO": "OOO average", "IR": "IR average", "Avg": "Avg"}
+    names = names_in("unisim-table-2")
+    checks: Checks = {}
+    for first, second, columns in ((2, 6, dict(zip(core, core, strict=True))), (3, 8, ood)):
+        short, long = printed(f"unisim-table-{first}"), printed(f"unisim-table-{second}").rename(index=names)
+        same, differing = 0, []
+        for model, row in short.iterrows():
+            other = long.loc[names[model]]
+            for column, theirs in columns.items():
+                words = {"model": model, "column": column, "first": row[column], "second": other[theirs]}
+                if row[column] == other[theirs] == DASH:
+                    continue
+                if float(row[column]) == float(other[theirs]):
+                    same += 1
+                else:
+                    support = _supported(row, other, column=theirs, tables=(first, second))
+                    differing.append(Check(support, False, words=words))
+        total = same + len(differing)
+        checks[f"unisim-table-{second}-repeats"] = Check(f"{same} of {total} numbers agree", same == total)
+        checks[f"unisim-tables-{first}-and-{second}"] = differing
+    return checks
+
+
+def _supported(row: pd.Series, other: pd.Series, *, column: str, tables: tuple[int, int]) -> str:
+    """Which of two numbers the averages of the second table fit, in words."""
+    rule = AVERAGES[tables[1]]
+    average = next(name for name, members in rule.items() if column in (name, *members))
+    a, b = (pd.to_numeric(cells.reindex(rule[average])).mean() for cells in (row, other))
+    if column == average:
+        return f"{b:.2f} from the cells of Table {tables[1]}"
+    return f"{average} {a:.2f} with Table {tables[0]}, {b:.2f} with Table {tables[1]}; printed {other[average]}"
+
+
+def counts() -> Checks:
     """Sizes that the text and Tables 1 and 5 state."""
     total, training, mixed = sum(SAMPLES.values()) / 1000, sum(TRAINING) / 1000, sum(LMM_TRAINING)
-    return [
-        statement(
-            "25 data sets",
-            where="Section 3.2",
-            printed="25",
-            recomputed=str(len(SAMPLES)),
-            verdict=len(SAMPLES) == 25,
-            formula="rows of Table 1, the four KonIQ-10K attributes counted singly",
+    return {
+        "unisim-data-sets": Check(value=len(SAMPLES)),
+        "unisim-test-samples": Check(f"{total:.1f}K", value=total),
+        "unisim-training-samples": Check(f"{training:.2f}M", value=training),
+        "unisim-clip-samples": Check("1.6M", value=4 * 0.4),
+        "unisim-lmm-samples": Check(f"{mixed}K", value=mixed, slack=0.5 * len(LMM_TRAINING)),
+    }
+
+
+def taus(frame: pd.DataFrame, pairs: Iterable[tuple[str, str]]) -> dict[str, float]:
+    """Kendall tau-b of each pair of columns over the models that have both."""
+    return {
+        f"{TASKS.get(a, a)}-{TASKS.get(b, b)}": float(kendalltau(*frame[[a, b]].dropna().T.values).statistic)
+        for a, b in pairs
+    }
+
+
+def figure_3() -> Checks:
+    """What section 3.2 reads from the maps of Figure 3, which print no numbers, one group of models at a time."""
+    frame = both_tables()
+    general, special = (frame[frame["group"] == group] for group in (GENERAL, SPECIAL))
+    inner, outer = list(itertools.combinations(CORE, 2)), list(itertools.product(CORE, ("PAA", "OOO", "IR")))
+    core_general, core_special = taus(general, inner), taus(special, inner)
+    a, b = (values["IT-2AFC-Text-2AFC"] for values in (core_general, core_special))
+    fewer = taus(general.drop(index=APPENDIX_ONLY), inner)["Img-2AFC-Text-2AFC"]
+
+    def uncorrelated(models: pd.DataFrame) -> Check:
+        values = taus(models, outer)
+        strong = [name for name, tau in values.items() if abs(tau) > WEAK]
+        return Check(listing(values, digits=2), not strong, words={"strong": ", ".join(strong) or "none"})
+
+    return {
+        "unisim-figure-3-core-general": Check(
+            listing(core_general, digits=2), all(tau > 0 for tau in core_general.values()), words={"fewer": fewer}
         ),
-        statement(
-            "Test samples in total",
-            where="Table 1",
-            printed="88K",
-            recomputed=f"{total:.1f}K",
-            verdict=judge("88", total),
-            formula="sum of the rows of Table 1",
-            note="5K and 2K are read as 5000 and 2000.",
+        "unisim-figure-3-core-special": Check(
+            listing(core_special, digits=2), all(tau <= WEAK for tau in core_special.values())
         ),
-        statement(
-            "Training samples in total",
-            where="Table 5",
-            printed="1.3M",
-            recomputed=f"{training:.2f}M",
-            verdict=judge("1.3", training),
-            formula="sum of the rows of Table 5",
-        ),
-        statement(
-            "Samples that UniSim-CLIP is trained on",
-            where="Appendix B.2",
-            printed="1.6M",
-            recomputed="1.6M",
-            verdict=judge("1.6", 4 * 0.4),
-            formula="4 tasks of 400K samples",
-        ),
-        statement(
-            "Perceptual samples that LLaVA-NeXT is trained on",
-            where="Section 3.3",
-            printed="842K",
-            recomputed=f"{mixed}K",
-            verdict=judge("842", mixed, slack=0.5 * len(LMM_TRAINING)),
-            formula="sum of the four counts of appendix B.2",
-            note="The four are printed to whole thousands.",
-        ),
+        "unisim-figure-3-text": Check(f"general-purpose {a:.2f}, specialised {b:.2f}", b <= WEAK < a),
+        "unisim-figure-3-ood-general": uncorrelated(general),
+        "unisim-figure-3-ood-special": uncorrelated(special),
+    }
+
+
+def against_base(models: Iterable[str], *columns: str) -> list[Pair]:
+    """Each model's figure and that of the model it was fine-tuned from, where Tables 2 and 3 print both."""
+    frame, base = both_tables(), BASE | OUR_BASE
+    pairs = [(model, frame.at[model, column], frame.at[base[model], column]) for column in columns for model in models]
+    return [pair for pair in pairs if not math.isnan(pair[1] + pair[2])]
+
+
+def higher(pairs: Iterable[Pair]) -> int:
+    """How many figures are higher than those they are compared with."""
+    return sum(a > b for _, a, b in pairs)
+
+
+def listed_pairs(pairs: Iterable[Pair]) -> str:
+    """The pairs in words."""
+    return ", ".join(f"{name} {a:.1f} against {b:.1f}" for name, a, b in pairs)
+
+
+def all_higher(pairs: list[Pair]) -> Check:
+    """Whether every figure is higher than the one it is compared with."""
+    return Check(listed_pairs(pairs), higher(pairs) == len(pairs))
+
+
+def always_higher(pairs: list[Pair], unit: str) -> Check:
+    """The same, by count."""
+    return Check(f"higher in {higher(pairs)} of {len(pairs)} {unit}", higher(pairs) == len(pairs))
+
+
+def none_higher(pairs: list[Pair]) -> Check:
+    """Whether no figure is higher than the one it is compared with."""
+    return Check(listed_pairs(pairs), higher(pairs) == 0)
+
+
+def close_or_higher(pairs: list[Pair]) -> Check:
+    """Whether no figure is lower by `CLOSE` points or more."""
+    return Check(listed_pairs(pairs), all(a > b - CLOSE for _, a, b in pairs))
+
+
+def core_sentences() -> Checks:
+    """Section 4.2 on Table 2, and the sentences of the abstract and section 1 that rest on it."""
+    core = core_table()
+    dreamsim = against_base(["DS ViT-B/32"], "BAPPS", "PIEAPP (2AFC)")
+    liqe = against_base(["LIQE ViT-B/32"], "PIEAPP (IQA)", "AGIQA-3K (quality)", "PIPAL")
+    ours, special = core[core["group"] == OURS], core[core["group"] == SPECIAL]
+    rank = core[list(CORE)].rank(ascending=False, method="min").loc[ours.index].min()
+    rest = core["Avg"].drop(ours.index).max()
+    images = core["Img-2AFC average"].sort_values(ascending=False)
+    best = [
+        (task, ours[f"{task} average"].max(), special[f"{task} average"].max()) for task in ("IT-2AFC", "Text-2AFC")
     ]
+    return {
+        "unisim-own-task": all_higher([*dreamsim, *liqe]),
+        "unisim-hq-edit": none_higher(against_base(["HPSv2 ViT-H/14", "IR BLIP"], "HQ-EDIT (IT)")),
+        "unisim-left-out": always_higher(against_base(OUR_BASE, *LEFT_OUT), "cells"),
+        "unisim-all-tasks": always_higher(against_base(OUR_BASE, *CORE), "averages"),
+        "unisim-img-2afc": Check(listing(images.head(3)), all(model.startswith("DS ") for model in images.index[:2])),
+        "unisim-dreamsim-text": none_higher(against_base(["DS ViT-B/32"], "IT-2AFC average", "Text-2AFC average")),
+        "unisim-hpsv2-text": none_higher(against_base(["HPSv2 ViT-H/14"], "Text-2AFC average")),
+        "unisim-transfer": none_higher(against_base(["HPSv2 ViT-H/14", "IR BLIP"], "Text-2AFC average")),
+        "unisim-first-or-second": Check(
+            listing(rank.rename(TASKS), digits=0),
+            (rank <= 2).sum() >= len(rank) - 1,
+        ),
+        "unisim-best-average": Check(
+            f"UniSim {ours['Avg'].min():.1f} to {ours['Avg'].max():.1f}, others to {rest:.1f}",
+            ours["Avg"].min() > rest,
+        ),
+        "unisim-some-cases": Check(listed_pairs(best), higher(best) > 0),
+    }
+
+
+def ood_sentences() -> Checks:
+    """Section 4.3 on Table 3, and its caption."""
+    frame = both_tables()
+    mean = frame.groupby("group")["OOD Avg"].mean()
+    own = against_base(BASE | OUR_BASE, "OOD Avg")
+    far = against_base(BASE | OUR_BASE, "OOO", "IR")
+    clip, lmm = (frame.loc[list(models), ["PAA", "OOO"]].mean() for models in (CLIPS, LMMS))
+    *encoders, chat = against_base(OUR_BASE, "OOO")
+    return {
+        "unisim-ood-average": Check(
+            listing(mean),
+            mean.idxmax() == GENERAL,
+            words={
+                "higher": higher(own),
+                "models": len(own),
+                "those": listed_pairs(pair for pair in own if higher([pair])),
+            },
+        ),
+        "unisim-ooo-ir": Check(f"lower in {len(far) - higher(far)} of {len(far)} cells", higher(far) < len(far) / 2),
+        "unisim-paa-special": close_or_higher(against_base(BASE, "PAA")),
+        "unisim-paa-ours": all_higher(against_base(OUR_BASE, "PAA")),
+        "unisim-lmm-clip": Check(
+            listed_pairs((task, lmm[task], clip[task]) for task in clip.index), (lmm < clip).all()
+        ),
+        "unisim-ooo-lmm": none_higher([chat]),
+        "unisim-ooo-clip": close_or_higher(encoders),
+    }
+
+
+def scale() -> Checks:
+    """Section 4.4 on the InternVL2.5 models of Tables 2 and 3."""
+    frame = both_tables().loc[list(INTERNVL)]
+    small, middle, large = (frame.loc[model] for model in INTERNVL)
+    means = frame[list(CORE)].mean(axis=1)
+    rises = int((middle[list(CORE)] > small[list(CORE)]).sum())
+    sizes = frame.rename(index=lambda model: model.removeprefix("InternVL2.5-"))
+    text = {column: listing(sizes[column]) for column in ("Avg", "PAA", "OOO")}
+    return {
+        "unisim-internvl-size": Check("8B"),
+        "unisim-internvl-small": Check(f"{means.iloc[0]:.2f}", value=means.iloc[0], slack=HALF_DIGIT),
+        "unisim-internvl-middle": Check(f"{means.iloc[1]:.2f}", value=means.iloc[1], slack=HALF_DIGIT),
+        "unisim-internvl-rise": Check(f"{rises} of {len(CORE)} task averages rise", rises == len(CORE)),
+        "unisim-internvl-large": Check(text["Avg"], large["Avg"] <= middle["Avg"]),
+        "unisim-internvl-ood": Check(
+            f"PAA {text['PAA']}; OOO {text['OOO']}", all(middle[task] > small[task] for task in ("PAA", "OOO"))
+        ),
+        "unisim-internvl-paa": Check(text["PAA"], large["PAA"] < small["PAA"]),
+    }
+
+
+def training_data() -> Checks:
+    """Section 4.4 on Table 4: one, two or three image-text data sets."""
+    sets = printed("unisim-table-4")["IT-2AFC train set"]
+    values = figures("unisim-table-4").set_index(sets, append=True)
+    gains = {name: values.xs(name, level=1) - values.xs("HQ-EDIT", level=1) for name in ("+ HPDV2", "+ MAGICBRUSH")}
+    unseen = pd.concat(gains)[list(UNSEEN)].to_numpy().ravel()
+    text = pd.concat(gains)["Text-2AFC average"]
+    name, model = text.idxmin()
+    default = printed("unisim-table-4")[sets == "+ MAGICBRUSH"].drop(columns=["IT-2AFC train set", "unseen average"])
+    same = int((default == printed("unisim-table-2").loc[default.index, default.columns]).to_numpy().sum())
+    return {
+        "unisim-sets-unseen": Check(
+            f"higher in {(unseen > 0).sum()} of {len(unseen)} cells, {unseen.min():+.1f} at least", (unseen > 0).all()
+        ),
+        "unisim-sets-text": Check(
+            f"higher in {(text > 0).sum()} of {len(text)} cells; "
+            f"{model} with {name.removeprefix('+ ')}: {text.min():+.1f}",
+            (text > 0).all(),
+        ),
+        "unisim-sets-default": Check(f"{same} of {default.size} cells agree", same == default.size),
+    }
+
+
+def versions() -> Checks:
+    """Appendix C on the v1 models of Tables 6 and 8, trained on perceptual data only."""
+    core, ood = figures("unisim-table-6"), figures("unisim-table-8").rename(index=names_in("unisim-table-2"))
+
+    def lower(frame: pd.DataFrame, size: str, cells: tuple[str, ...]) -> list[str]:
+        model, base = f"UniSim v1 LL-N-{size}", f"LLaVA-NeXT-{size}"
+        return [name for name in cells if frame.at[model, name] < frame.at[base, name]]
+
+    large, far, small = lower(core, "7B", LEFT_OUT), lower(ood, "7B", OOD_CELLS), lower(core, "0.5B", LEFT_OUT)
+    means = [
+        (task, *ood.loc[["UniSim LL-N-0.5B", "UniSim v1 LL-N-0.5B"], f"{task} average"]) for task in ("PAA", "OOO")
+    ]
+    total = len(LEFT_OUT)
+    return {
+        "unisim-v1-left-out": Check(f"lower in {len(large)} of {total}: {', '.join(large)}", len(large) == total),
+        "unisim-v1-unseen": Check(f"lower in {len(far)} of {len(OOD_CELLS)}", len(far) > len(OOD_CELLS) / 2),
+        "unisim-v1-sizes": Check(
+            f"above its base in {total - len(small)} of {total} left-out sets, the 7B in {total - len(large)}",
+            len(small) < len(large),
+        ),
+        "unisim-v1-default": all_higher(means),
+    }

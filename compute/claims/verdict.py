@@ -1,71 +1,136 @@
-"""How a printed figure is held against the recomputed one."""
+"""Claims as data: the texts of assets/published/claims.csv, what code recomputes for them, and the verdicts.
+
+Columns of claims.csv: `key` names what code recomputes; `paper`, `where`, `claim`, `printed`, `formula` and `note` are
+shown as they stand; `verdict` is set only where the paper prints nothing to compute with, and such a row needs no code.
+A row with {placeholders} is a family of claims, one a table cell, and code fills them. A row `key/text` adds its note
+to the claim of the family `key` that reads `text`, or to all of its claims whose verdict is `text`.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from functools import cache
+from numbers import Integral
 
+import pandas as pd
+
+from compute.catalog.published import PUBLISHED, read_csv
 from compute.types import BadInput, Claim
+
+CANNOT = "cannot be recomputed"
+TEXTS = ("claim", "where", "printed", "formula", "note")
+
+
+@dataclass(frozen=True)
+class Check:
+    """What code gives for one claim: a text and whether the claim holds, or a value to compare with the printed one."""
+
+    text: str = ""  # empty shows the value, with two digits more than printed
+    holds: bool | str | None = (
+        None  # a verdict in words stays as it is; None compares the value, or the text, with the print
+    )
+    value: float | None = None  # in printed units; a count is shown as it is; None or NaN cannot be recomputed
+    slack: float = 0.0  # largest error that the rounding of the inputs can cause, in printed units
+    words: Mapping[str, object] = field(default_factory=dict)  # fill the placeholders of the row
+
+
+Checks = dict[str, Check | list[Check]]  # by the keys of claims.csv
+
+
+def claims_of(paper: str, sections: Iterable[Callable[[], Checks]]) -> list[Claim]:
+    """Every claim of a paper, in the order of claims.csv, from the checks of its sections.
+
+    Raises BadInput naming the rows that no code recomputes, and the checks and notes without a row or a claim.
+    """
+    rows = {key: row for key, row in texts().items() if row["paper"] == paper}
+    notes = {key for key in rows if "/" in key}
+    checks: Checks = {key: Check(holds=row["verdict"]) for key, row in rows.items() if row["verdict"]}
+    for section in sections:
+        found = section()
+        if twice := checks.keys() & found.keys():
+            raise BadInput(
+                f"claims.csv states the verdict of {sorted(twice)}, or two sections of the code recompute it"
+            )
+        checks |= found
+    if wrong := checks.keys() ^ (rows.keys() - notes):
+        raise BadInput(f"claims.csv and compute/claims differ in {sorted(wrong)}: each key needs a row and a check")
+    claims, used = [], set()
+    for key in (key for key in rows if key in checks):
+        for check in checks[key] if isinstance(checks[key], list) else [checks[key]]:
+            text = {name: rows[key][name].format_map(check.words) for name in TEXTS}
+            recomputed, verdict = _compared(text["printed"], check)
+            added = [name for name in (f"{key}/{text['claim']}", f"{key}/{verdict}") if name in notes]
+            used.update(added)
+            text["note"] = " ".join(filter(None, [text["note"], *(rows[name]["note"] for name in added)]))
+            claims.append(Claim(paper=paper, recomputed=recomputed, verdict=verdict, **text))
+    if unused := notes - used:
+        raise BadInput(f"claims.csv has notes on claims that do not exist: {sorted(unused)}. Correct or remove them")
+    return claims
+
+
+@cache
+def texts() -> dict[str, dict[str, str]]:
+    """The rows of claims.csv by key. Raises BadInput for a key that stands twice."""
+    frame = read_csv(PUBLISHED / "claims.csv", columns=("key", "paper", "verdict", *TEXTS)).set_index("key")
+    if not frame.index.is_unique:
+        raise BadInput(f"claims.csv has the key {frame.index[frame.index.duplicated()][0]!r} twice: keys are unique")
+    return frame.to_dict("index")
+
+
+def _compared(printed: str, check: Check) -> tuple[str, str]:
+    """The recomputed text and the verdict."""
+    text, value, holds = check.text, check.value, check.holds
+    if isinstance(holds, str):
+        return text, holds
+    if holds is None and text and value is None:
+        holds = text == printed
+    if holds is not None:
+        return text, "reproduces" if holds else "conflict"
+    verdict = judge(printed, value, slack=check.slack) if printed else CANNOT
+    return text or (str(value) if isinstance(value, Integral) else shown(value, like=printed or "0.0")), verdict
+
+
+def listing(values: Mapping[str, float] | pd.Series, *, digits: int = 1) -> str:
+    """Figures by name in words."""
+    return ", ".join(f"{name} {value:.{digits}f}" for name, value in values.items())
+
+
+def _number(printed: str) -> Decimal:
+    try:
+        number = Decimal(printed.strip().rstrip("%KM").strip())
+    except InvalidOperation as error:
+        raise BadInput(f"{printed!r} is not a printed number: give digits, with or without %, K or M") from error
+    if not number.is_finite():
+        raise BadInput(f"{printed!r} is not a finite number")
+    return number
 
 
 def decimals(printed: str) -> int:
     """Digits after the point of a printed number, `72.6%` -> 1. Raises BadInput for anything else."""
-    text = printed.strip().removesuffix("%").strip()
-    try:
-        exponent = Decimal(text).as_tuple().exponent
-    except InvalidOperation as error:
-        raise BadInput(f"{printed!r} is not a printed number: give digits, with or without a percent sign") from error
-    if not isinstance(exponent, int):
-        raise BadInput(f"{printed!r} is not a finite number")
-    return max(0, -exponent)
+    return max(0, -_number(printed).as_tuple().exponent)
 
 
 def judge(printed: str, recomputed: float | None, *, slack: float = 0.0) -> str:
-    """The verdict on one figure.
+    """The verdict on one number.
 
     `recomputed` is in printed units; `slack` is the largest error that the rounding of the inputs can cause, in
     printed units. A value that rounds to the printed digits, half up or half to even, reproduces; one within half a
     printed unit plus slack is rounding; anything further is a conflict; None cannot be recomputed.
     """
     if recomputed is None or not math.isfinite(recomputed):
-        return "cannot be recomputed"
-    places = decimals(printed)
-    value = float(Decimal(printed.strip().removesuffix("%").strip()))
-    half = 0.5 * 10**-places
-    gap = abs(recomputed - value)
+        return CANNOT
+    half = 0.5 * 10 ** -decimals(printed)
+    gap = abs(recomputed - float(_number(printed)))
     if gap <= half + 1e-9:
         return "reproduces"
     return "rounding" if gap <= half + slack + 1e-9 else "conflict"
 
 
-def shown(value: float | None, *, like: str, extra: int = 2) -> str:
-    """A recomputed value with `extra` more digits than the printed one, or an empty text."""
+def shown(value: float | None, *, like: str) -> str:
+    """A recomputed value with two more digits than the printed one, or an empty text."""
     if value is None or not math.isfinite(value):
         return ""
-    return f"{value:.{decimals(like) + extra}f}"
-
-
-def stated(
-    paper: str,
-    claim: str,
-    where: str,
-    printed: str,
-    recomputed: str,
-    verdict: bool | str,
-    *,
-    formula: str,
-    note: str = "",
-) -> Claim:
-    """A sentence of a paper as a claim: True reproduces, False is a conflict; a verdict in words stays as it is."""
-    if not isinstance(verdict, str):
-        verdict = "reproduces" if verdict else "conflict"
-    return Claim(
-        paper=paper,
-        claim=claim,
-        where=where,
-        printed=printed,
-        recomputed=recomputed,
-        verdict=verdict,
-        note=note,
-        formula=formula,
-    )
+    return f"{value:.{decimals(like) + 2}f}"

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from compute.catalog.published import DASH, numbers, read_table
-from compute.claims.mieb_figures import half, long_name
+from compute.claims.mieb import half, long_names
 
 ROWS = {2: 40, 3: 6, 4: 2, 5: 2, 9: 46, 10: 40, 12: 46, 13: 46, 14: 44, 15: 38, 16: 46, 22: 38}
 CELLS = {9: 5, 10: 6, 12: 7, 13: 10, 14: 9, 15: 10, 16: 9}
@@ -119,7 +119,7 @@ def test_means_of_table_2(group: str):
 def test_table_2_rounds_table_22(short: str, long: str):
     frame = half("MIEB Full")
     values = numbers(frame, columns=[short])[short]
-    source = table(22)[long][[long_name(model) for model in frame.index]]
+    source = table(22)[long][[long_names()[model] for model in frame.index]]
     assert (abs(values.to_numpy() - source.to_numpy()) <= 0.05 + 1e-6).all()
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from compute.claims.cfred import claims
-from compute.claims.cfred_tables import columns, rounding_slack
+from compute.claims.cfred import STATISTICAL, claims, listed, metrics, rounding_slack
 from compute.metrics.agreement import squared_correlation
 from compute.types import VERDICTS, Claim
 
@@ -35,44 +34,44 @@ def test_every_summary_cell_has_a_claim_and_every_correlation_its_sign():
 
 def test_parti_by_hand():
     # Ranks 3, 2, 1, 4 against 1, 2, 3, 4: three of six pairs are turned round.
-    assert columns(2)["Aesthetic"].accuracy == pytest.approx(50)
+    assert metrics(2).at["Aesthetic", "accuracy"] == pytest.approx(50)
     # Ranks 4, 2, 1, 3: only the second and the third stay before the fourth, two of six pairs.
-    assert columns(2)["MPS"].accuracy == pytest.approx(100 / 3)
-    assert columns(2)["cFreD"].accuracy == 100
+    assert metrics(2).at["MPS", "accuracy"] == pytest.approx(100 / 3)
+    assert metrics(2).at["cFreD", "accuracy"] == 100
 
 
 def test_wrong_way_correlations_are_named():
-    wrong = {(table, name) for table in (1, 2, 3) for name, column in columns(table).items() if not column.right_way}
+    wrong = {(table, name) for table in (1, 2, 3) for name, row in metrics(table).iterrows() if not row["right_way"]}
     assert wrong == {(1, "CLIP"), (2, "MPS"), (3, "FID"), (3, "FD_DINOv2"), (3, "CLIP"), (3, "CMMD")}
     assert "wrong way" in named("ρ² of MPS with human preference on Parti-Prompts").note
 
 
 def test_the_misprint_of_mps_explains_its_correlation():
-    column, elo = columns(3)["MPS"], [1083, 1073, 1069, 997, 944, 890, 752, 740, 664]
-    assert column.scores[4] == 2.35
-    mended = np.where(column.scores == 2.35, 12.35, column.scores)
+    scores, elo = listed(3)["MPS"].to_numpy(), [1083, 1073, 1069, 997, 944, 890, 752, 740, 664]
+    assert scores[4] == 2.35
+    mended = np.where(scores == 2.35, 12.35, scores)
     assert squared_correlation(scores=mended, human=elo) == pytest.approx(0.48, abs=0.005)
-    assert column.rho == pytest.approx(0.02, abs=0.005)
+    assert metrics(3).at["MPS", "rho"] == pytest.approx(0.02, abs=0.005)
 
 
 def test_no_cmmd_that_fits_its_rank_explains_the_printed_correlation():
-    column, elo = columns(3)["CMMD"], [1083, 1073, 1069, 997, 944, 890, 752, 740, 664]
-    assert column.scores[0] == 6.08
+    scores, elo = listed(3)["CMMD"].to_numpy(), [1083, 1073, 1069, 997, 944, 890, 752, 740, 664]
+    assert scores[0] == 6.08
     for value in np.arange(48.52, 66.11, 0.01):
-        mended = np.where(column.scores == 6.08, value, column.scores)
+        mended = np.where(scores == 6.08, value, scores)
         assert squared_correlation(scores=mended, human=elo) > 0.225
 
 
 def test_rounding_slack_bounds_small_steps():
-    column = columns(2)["ImReward"]
+    scores, found = listed(2)["ImReward"].to_numpy(), metrics(2).loc["ImReward"]
     rate = np.array([69.84, 46.10, 42.68, 29.21])
     rng = np.random.default_rng(1)
     for _ in range(200):
         moved = squared_correlation(
-            scores=column.scores + rng.uniform(-0.005, 0.005, 4), human=rate + rng.uniform(-0.005, 0.005, 4)
+            scores=scores + rng.uniform(-0.005, 0.005, 4), human=rate + rng.uniform(-0.005, 0.005, 4)
         )
-        assert abs(moved - column.rho) <= column.slack * 1.01
-    still = rounding_slack(scores=column.scores, human=rate, scores_half=np.zeros(4), human_half=np.zeros(4))
+        assert abs(moved - found["rho"]) <= found["slack"] * 1.01
+    still = rounding_slack(scores=scores, human=rate, scores_half=np.zeros(4), human_half=np.zeros(4))
     assert still == 0
 
 
@@ -102,5 +101,5 @@ def test_worked_claims(claim: str, recomputed: str, verdict: str):
 
 
 def test_statistical_metrics_but_cfred_turn_coco_round():
-    accuracies = {name: column.accuracy for name, column in columns(3).items() if not column.judge.trained}
-    assert {name for name, value in accuracies.items() if value > 50} == {"cFreD"}
+    accuracies = metrics(3)["accuracy"][: len(STATISTICAL)]
+    assert list(accuracies.index[accuracies > 50]) == ["cFreD"]

@@ -7,8 +7,10 @@ from collections import Counter
 import pandas as pd
 import pytest
 
-from compute.claims import mieb, mieb_averages, mieb_figures, mieb_text
-from compute.claims.mieb_figures import across_languages, half, long_name, mean_of, value
+from compute.claims import mieb
+from compute.claims.mieb import TABLE_2, across_languages, cells, half, long_names, mean_of
+from compute.claims.tables import column_checks
+from compute.claims.verdict import judge
 from compute.types import VERDICTS, BadInput, Claim
 
 
@@ -91,10 +93,16 @@ def test_correlations_with_lite_state_their_sample(found: list[Claim]):
 
 
 def test_rules_cover_the_counts_of_the_headings():
-    full = {column: sum(len(names) for _, names in parts) for column, parts in mieb_figures.FULL.items()}
+    def counts(*, lite: bool) -> dict[str, int]:
+        return {
+            column: len(sum((names for _, names in cells(*tables, lite=lite)), []))
+            for column, tables in TABLE_2.items()
+        }
+
+    full = counts(lite=False)
+    del full["Rtrv."]  # Table 21 splits its tasks otherwise
     assert full == {"Clus.": 5, "ZS.": 23, "LP.": 22, "Cmp.": 7, "VC.": 6, "Doc.": 10, "vSTS (en)": 7}
-    lite = {column: sum(len(names) for _, names in parts) for column, parts in mieb_figures.LITE.items()}
-    assert lite == {
+    assert counts(lite=True) == {
         "Rtrv.": 11,
         "Clus.": 2,
         "ZS.": 7,
@@ -108,32 +116,38 @@ def test_rules_cover_the_counts_of_the_headings():
 
 def test_a_lost_cell_leaves_no_average(monkeypatch: pytest.MonkeyPatch):
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, float("nan")]}, index=["whole", "torn"])
-    monkeypatch.setattr(mieb_figures, "figures", lambda table: frame)
-    means = mean_of(((9, ("a", "b")),))
-    assert value(means, "whole") == 2.0
-    assert value(means, "torn") is None
-    assert value(means, "absent") is None
+    monkeypatch.setattr(mieb, "figures", lambda table: frame)
+    means = mean_of(((9, ["a", "b"]),))
+    text = pd.Series("2.0", index=["whole", "torn", "absent"])
+    verdicts = [judge("2.0", check.value) for check in column_checks(text, means)]
+    assert means["whole"] == 2.0
+    assert verdicts == ["reproduces", "cannot be recomputed", "cannot be recomputed"]
 
 
 def test_a_changed_cell_is_a_conflict():
-    texts = half("MIEB Full")[["Doc."]].copy()
-    sources = {"Doc.": (mean_of(mieb_figures.FULL["Doc."]), "")}
-    texts.at["E5-V", "Doc."] = "62.9"
-    verdicts = {c.claim: c.verdict for c in mieb_averages.columns_of(texts, sources, "Table 2", slack=0.01)}
-    assert verdicts["E5-V: Doc."] == "conflict"
-    assert verdicts["Voyage-multimodal-3: Doc."] == "reproduces"
+    text = half("MIEB Full")["Doc."].copy()
+    text["E5-V"] = "62.9"
+    checks = column_checks(text, mean_of(cells(*TABLE_2["Doc."])), slack=0.01, names=long_names())
+    verdicts = {check.words["name"]: judge(check.words["printed"], check.value, slack=check.slack) for check in checks}
+    assert verdicts["E5-V"] == "conflict"
+    assert verdicts["Voyage-multimodal-3"] == "reproduces"
 
 
 def test_across_languages_is_the_mean_of_two_means():
-    assert value(across_languages(), "voyage-multimodal-3") == pytest.approx((67.785 + 73.0489) / 2, abs=1e-3)
+    assert across_languages()["voyage-multimodal-3"] == pytest.approx((67.785 + 73.0489) / 2, abs=1e-3)
+
+
+def test_every_short_name_of_table_2_has_a_long_one():
+    assert long_names()["siglip-base-patch16-256(m)"] == "google/siglip-base-patch16-256-multilingual"
+    assert {long_names()[name] for name in half("MIEB Full").index} <= set(mieb.printed(22).index)
 
 
 def test_unknown_short_name_names_the_remedy():
-    with pytest.raises(BadInput, match="SHORT in mieb_figures"):
-        long_name("clip-of-nobody")
+    with pytest.raises(BadInput, match="clip-of-nobody.*aliases.csv"):
+        column_checks(pd.Series("1.0", index=["clip-of-nobody"]), pd.Series([1.0]), names=long_names())
 
 
 def test_best_leaves_one_model_out():
     column = pd.Series({"first": 3.0, "second": 2.0, "third": 1.0})
-    assert mieb_text.best(column) == "first"
-    assert mieb_text.best(column, without="first") == "second"
+    assert mieb.best(column) == "first"
+    assert mieb.best(column, without="first") == "second"

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from compute.claims import unisim
-from compute.claims.unisim_figure3 import core_table, taus
-from compute.claims.unisim_tables import SAMPLES, half_width
+from compute.claims.unisim import SAMPLES, core_table, half_width, taus
 from compute.types import VERDICTS, Claim
 
 CLAIMS = unisim.claims()

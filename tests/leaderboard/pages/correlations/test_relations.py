@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from compute.claims import unisim_figure3
+from compute.claims import unisim
 from compute.types import BadInput
 from leaderboard.data import queries
 from leaderboard.data.database import Database
@@ -39,18 +39,18 @@ def parameters(suite_cache: SuiteCache):
 
 
 @pytest.mark.parametrize(
-    ("preset", "group", "models"), [("unisim-3a", unisim_figure3.GENERAL, 12), ("unisim-3b", unisim_figure3.SPECIAL, 8)]
+    ("preset", "group", "models"), [("unisim-3a", unisim.GENERAL, 12), ("unisim-3b", unisim.SPECIAL, 8)]
 )
 def test_figure_3_is_what_the_claims_recompute(made, parameters, preset: str, group: str, models: int) -> None:
     found = made.of(choice(parameters, {"preset": preset}))
-    frame = unisim_figure3.core_table().join(unisim_figure3.ood_table())
-    names = [*unisim_figure3.CORE, "PAA", "OOO", "IR"]
-    expected = unisim_figure3.taus(frame[frame["group"] == group], itertools.combinations(names, 2))
+    frame = unisim.core_table().join(unisim.ood_table())
+    names = [*unisim.CORE, "PAA", "OOO", "IR"]
+    expected = unisim.taus(frame[frame["group"] == group], itertools.combinations(names, 2))
     labels = [axis.label for axis in found.scores.axes]
     assert len(found.scores.models) == models
     assert len(expected) == 21
     for (first, second), tau in zip(itertools.combinations(names, 2), expected.values(), strict=True):
-        a, b = (labels.index(unisim_figure3.TASKS.get(name, name)) for name in (first, second))
+        a, b = (labels.index(unisim.TASKS.get(name, name)) for name in (first, second))
         assert found.matrix.r[a, b] == pytest.approx(tau, abs=1e-12), (first, second)
 
 

@@ -1,0 +1,125 @@
+"""Claims as data: how many verdicts there are, that rows and code meet, and how a number is judged."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from compute.claims import verdict
+from compute.claims.verdict import Check, claims_of, decimals, judge, texts
+from compute.database.build import all_claims, sources
+from compute.types import VERDICTS, BadInput
+
+# Verdicts in the order of VERDICTS: reproduces, rounding, conflict, cannot be recomputed.
+COUNTS = {
+    "UniSim-Bench": (680, 13, 38, 5),
+    "PairBench": (27, 7, 10, 56),
+    "MIEB": (860, 43, 29, 43),
+    "cFreD": (56, 4, 17, 17),
+}
+ROW = {
+    "paper": "P",
+    "where": "Table 1",
+    "claim": "{name}",
+    "printed": "{printed}",
+    "formula": "",
+    "note": "",
+    "verdict": "",
+}
+
+
+def test_verdicts_of_every_paper() -> None:
+    listed = all_claims()
+    counts = Counter((claim.paper, claim.verdict) for claim in listed)
+    assert len(listed) == sum(map(sum, COUNTS.values())) == 1905
+    assert {paper: tuple(counts[paper, name] for name in VERDICTS) for paper in COUNTS} == COUNTS
+    assert set(texts()) and {row["paper"] for row in texts().values()} == set(COUNTS)
+
+
+def test_no_placeholder_is_left_and_no_text_is_empty() -> None:
+    for claim in all_claims():
+        assert claim.claim and claim.where
+        assert not set("{}") & set(claim.claim + claim.where + claim.printed + claim.note + claim.formula)
+        assert "nan" not in claim.recomputed.split()
+
+
+def made(rows: dict[str, dict[str, str]], checks: dict[str, Check | list[Check]], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(verdict, "texts", lambda: {key: ROW | row for key, row in rows.items()})
+    return claims_of("P", (lambda: checks,))
+
+
+def test_a_family_and_its_notes(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {
+        "family": {"note": "All."},
+        "family/b": {"note": "Only b."},
+        "family/conflict": {"note": "Conflicts."},
+        "stated": {"claim": "s", "printed": "half", "verdict": "cannot be recomputed"},
+        "text": {"claim": "t", "printed": "4 of 4"},
+    }
+    checks = {
+        "family": [
+            Check(value=1.04, words={"name": "a", "printed": "1.0"}),
+            Check(value=2, words={"name": "b", "printed": "1"}),
+        ],
+        "text": Check("4 of 4"),
+    }
+    listed = [(row.claim, row.recomputed, row.verdict, row.note) for row in made(rows, checks, monkeypatch)]
+    assert listed == [
+        ("a", "1.040", "reproduces", "All."),
+        ("b", "2", "conflict", listed[1][3]),
+        ("s", "", "cannot be recomputed", ""),
+        ("t", "4 of 4", "reproduces", ""),
+    ]
+    assert listed[1][3] == "All. Only b. Conflicts."
+
+
+@pytest.mark.parametrize(
+    ("rows", "checks", "message"),
+    [
+        ({"a": {}}, {}, r"differ in \['a'\]"),
+        ({}, {"a": Check("x")}, r"differ in \['a'\]"),
+        ({"a": {"verdict": "conflict"}}, {"a": Check("x")}, r"verdict of \['a'\]"),
+        ({"a": {"claim": "c", "printed": "x"}, "a/d": {}}, {"a": Check("x")}, r"do not exist: \['a/d'\]"),
+    ],
+    ids=["row without code", "code without row", "both", "note on nothing"],
+)
+def test_rows_and_code_meet(rows, checks, message, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(BadInput, match=message):
+        made(rows, checks, monkeypatch)
+
+
+def test_a_key_stands_once(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = "a,P,Table 1,c,1,,,\n"
+    (tmp_path / "claims.csv").write_text("key,paper,where,claim,printed,verdict,formula,note\n" + line + line)
+    monkeypatch.setattr(verdict, "PUBLISHED", tmp_path)
+    with pytest.raises(BadInput, match="'a' twice"):
+        texts.__wrapped__()
+
+
+@pytest.mark.parametrize(
+    ("printed", "recomputed", "slack", "expected"),
+    [
+        ("72.6", 72.65, 0.0, "reproduces"),  # half up or half to even
+        ("72.6", 72.66, 0.0, "conflict"),
+        ("72.6", 72.66, 0.05, "rounding"),
+        ("82.4%", 82.44, 0.0, "reproduces"),
+        ("88K", 86.3, 0.0, "conflict"),
+        ("1.3M", 1.302, 0.0, "reproduces"),
+        ("1", None, 0.0, "cannot be recomputed"),
+        ("1", float("nan"), 0.0, "cannot be recomputed"),
+    ],
+)
+def test_judge(printed: str, recomputed: float | None, slack: float, expected: str) -> None:
+    assert judge(printed, recomputed, slack=slack) == expected
+
+
+def test_decimals_of_what_is_no_number() -> None:
+    assert decimals("72.60%") == 2 and decimals("88K") == 0
+    for text in ("nearly 50%", "", "nan"):
+        with pytest.raises(BadInput, match="number"):
+            decimals(text)
+
+
+def test_a_changed_text_makes_the_database_stale() -> None:
+    assert verdict.PUBLISHED / "claims.csv" in sources()
