@@ -11,7 +11,7 @@ from typing import Any
 import gradio as gr
 from starlette.routing import Route
 
-from leaderboard.data import queries
+from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.hub_data import Data
@@ -71,7 +71,7 @@ def heading(site: Site, *, title: str, sentence: str, cite: str = "", copy: bool
 
 def citations(site: Site) -> str:
     """BibTeX of the papers."""
-    return "\n\n".join(filter(None, queries.benchmarks(site.db)["bibtex"]))
+    return "\n\n".join(filter(None, suite_queries.benchmarks(site.db)["bibtex"]))
 
 
 # For a gr.HTML whose first heading names what the page is about: the tab is named after it.

@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from compute.database import store
 from leaderboard.api import endpoints, mcp
-from leaderboard.data import listing_routes, queries
+from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.hub_data import Data
@@ -85,11 +85,7 @@ def build(path: Path = store.DATABASE, *, data: Data | None = None) -> tuple[gr.
 
 def routes(site: Site) -> list[Route]:
     """What the browser fetches outside Gradio's events: static files, and what each page hands over."""
-    return [
-        *static.routes(),
-        *listing_routes.routes(site.suite_cache, guard=site.guard),
-        *(route for view in VIEWS for route in view.routes(site)),
-    ]
+    return [*static.routes(), *(route for view in VIEWS for route in view.routes(site))]
 
 
 def _warm(suite_cache: SuiteCache) -> None:
@@ -99,7 +95,7 @@ def _warm(suite_cache: SuiteCache) -> None:
 
 
 def _make(suite_cache: SuiteCache) -> None:
-    ahead = [partial(suite_cache.board, suite) for suite in queries.suites(suite_cache.db)["key"]]
+    ahead = [partial(suite_cache.board, suite) for suite in suite_queries.suites(suite_cache.db)["key"]]
     for make in (*ahead, static.warm):
         try:
             make()

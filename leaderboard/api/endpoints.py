@@ -15,10 +15,10 @@ from typing import Any, Protocol
 import gradio as gr
 import numpy as np
 
-from compute.types import ORIGINS, BadInput
-from leaderboard.data import compare_queries, payload, queries, records
+from compute.types import BadInput
+from leaderboard.data import payload, records, suite_queries, task_queries
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.suite_table import TRAINED, Table
+from leaderboard.data.suite_table import TRAINED, SuiteTable, origins_in_order
 from leaderboard.html import labels
 from leaderboard.live.live import QUEUE
 from leaderboard.web.errors import explain
@@ -160,16 +160,16 @@ def _suites(suite_cache: SuiteCache) -> Rows:
             "paper": row.url or "",
             "synthetic": labels.is_synthetic(row.benchmark),
         }
-        for row in queries.suites(suite_cache.db).itertuples()
+        for row in suite_queries.suites(suite_cache.db).itertuples()
     ]
 
 
 def _leaderboard(suite_cache: SuiteCache, suite: str, limit: int, origin: str) -> Rows:
-    _known("suite", suite, list(queries.suites(suite_cache.db)["key"]), lister="list_suites")
+    _known("suite", suite, list(suite_queries.suites(suite_cache.db)["key"]), lister="list_suites")
     if not isinstance(limit, int) or not 1 <= limit <= MOST_ROWS:
         raise BadInput(f"limit is {limit!r}; it is a number of rows from 1 to {MOST_ROWS}")
     table = suite_cache.table(suite)
-    there = [one for one in ORIGINS if one in {row.origin for row in table.rows}]
+    there = origins_in_order(row.origin for row in table.rows)
     if origin and origin not in there:
         raise BadInput(f"{suite} has no rows of origin {origin!r}; it has: {', '.join(there)}")
     shown = [origin] if origin else ["published"] if "published" in there else there
@@ -189,16 +189,16 @@ def _order(row: dict[str, Any]) -> tuple:
     )
 
 
-def _rows(suite_cache: SuiteCache, table: Table, places: Sequence[int]) -> Rows:
+def _rows(suite_cache: SuiteCache, table: SuiteTable, places: Sequence[int]) -> Rows:
     ranked = suite_cache.ranked(table.suite["key"])
     numbers = payload.ranking(table, ranked)
-    columns = table.families or tuple(column for column in table.columns if column.default)
+    columns = table.category_columns or tuple(column for column in table.columns if column.default)
     values = (
-        payload.family_values(table, ranked)
-        if table.families
+        payload.category_means(table, ranked)
+        if table.category_columns
         else table.values[:, [table.columns.index(column) for column in columns]]
     )
-    found = compare_queries.sources(suite_cache.db, tasks=sorted({column.task for column in table.columns}))
+    found = task_queries.sources(suite_cache.db, tasks=sorted({column.task for column in table.columns}))
     sources = {row: list(frame["source"]) for row, frame in found.groupby(["model", "origin"])}
     trained = (table.marks & TRAINED) > 0
     out = []

@@ -10,28 +10,28 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.ranking import rank
-from leaderboard.data import queries
+from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.ranked import Ranked
-from leaderboard.data.suite_table import TRAINED, Column, Table
+from leaderboard.data.suite_table import TRAINED, SuiteColumn, SuiteTable
 from leaderboard.html import labels
 
 
-def board(db: Database, table: Table, ranked: Ranked | None) -> dict[str, Any]:
+def board(db: Database, table: SuiteTable, ranked: Ranked | None) -> dict[str, Any]:
     """Everything the table component needs to draw, sort and filter one suite. Numbers are in shown units."""
-    columns = (*table.families, *table.columns)
-    families = family_values(table, ranked)
-    shown = np.concatenate([families, table.values], axis=1) * [column.scale for column in columns]
-    offset = len(table.families)
+    columns = (*table.category_columns, *table.columns)
+    means = category_means(table, ranked)
+    shown = np.concatenate([means, table.values], axis=1) * [column.scale for column in columns]
+    offset = len(table.category_columns)
     marks = {f"{r},{c + offset}": int(table.marks[r, c]) for r, c in zip(*np.nonzero(table.marks), strict=True)}
     missing = {
         f"{r},{c + offset}": int(table.missing[r, c])
         for r, c in zip(*np.nonzero(np.isnan(table.values) * table.missing), strict=True)
     }
-    for place, family in enumerate(table.families):
-        members = [index for index, column in enumerate(table.columns) if column.group == family.key]
+    for index, category in enumerate(table.category_columns):
+        members = [c for c, column in enumerate(table.columns) if column.group == category.key]
         for r in np.flatnonzero((table.marks[:, members] & TRAINED).any(axis=1)):
-            marks[f"{r},{place}"] = TRAINED
+            marks[f"{r},{index}"] = TRAINED
     if ranked is not None:
         marks |= {
             f"{r},{c}": int(ranked.marks[r, c]) | marks.get(f"{r},{c}", 0)
@@ -47,7 +47,7 @@ def board(db: Database, table: Table, ranked: Ranked | None) -> dict[str, Any]:
                 "benchmark_title": row.benchmark_title,
                 "synthetic": labels.is_synthetic(row.benchmark),
             }
-            for row in queries.suites(db).itertuples()
+            for row in suite_queries.suites(db).itertuples()
         ],
         "presets": [
             {"key": name, "title": name[:1].upper() + name[1:], "weights": weights}
@@ -72,7 +72,7 @@ def board(db: Database, table: Table, ranked: Ranked | None) -> dict[str, Any]:
     }
 
 
-def suite_facts(table: Table) -> dict[str, Any]:
+def suite_facts(table: SuiteTable) -> dict[str, Any]:
     """What a suite is, how its mean is made, and how to cite it."""
     about = table.suite
     ranked = sum(column.ranked for column in table.columns)
@@ -92,24 +92,24 @@ def suite_facts(table: Table) -> dict[str, Any]:
         "cite": about["bibtex"],
         "mean_title": means[about["aggregate"]],
         "url": about["url"],
-        "digits": table.families[0].digits if table.families else 2,
+        "digits": table.category_columns[0].digits if table.category_columns else 2,
         "synthetic": labels.is_synthetic(about["benchmark"]),
         "people": next((column.key for column in table.columns if column.group == "People"), None),
     }
 
 
-def family_values(table: Table, ranked: Ranked | None) -> np.ndarray:
+def category_means(table: SuiteTable, ranked: Ranked | None) -> np.ndarray:
     """Category means [rows, categories] in stored units."""
     if ranked is None:
-        return np.full((len(table.rows), len(table.families)), np.nan)
-    return ranked.families
+        return np.full((len(table.rows), len(table.category_columns)), np.nan)
+    return ranked.category_means
 
 
-def ranking(table: Table, ranked: Ranked | None, *, families: bool = False) -> dict[str, Any]:
-    """The ranking as lists, one entry a row, in shown units; `families` adds the category means as cells."""
+def ranking(table: SuiteTable, ranked: Ranked | None, *, with_categories: bool = False) -> dict[str, Any]:
+    """The ranking as lists, one entry a row, in shown units; `with_categories` adds the category means as cells."""
     if ranked is None:
         return human_ranking(table)
-    scale = table.families[0].scale
+    scale = table.category_columns[0].scale
     out: dict[str, Any] = {
         "rank": _places(ranked.rank),
         "low": _places(ranked.rank_low),
@@ -122,16 +122,16 @@ def ranking(table: Table, ranked: Ranked | None, *, families: bool = False) -> d
         "coverage": _numbers(ranked.coverage, digits=4),
         "why": list(ranked.why),
     }
-    if families:
-        shown = family_values(table, ranked) * [column.scale for column in table.families]
+    if with_categories:
+        shown = category_means(table, ranked) * [column.scale for column in table.category_columns]
         out["families"] = [
-            [_cell(value, column.digits) for value, column in zip(line, table.families, strict=True)]
+            [_cell(value, column.digits) for value, column in zip(line, table.category_columns, strict=True)]
             for line in shown.tolist()
         ]
     return out
 
 
-def human_ranking(table: Table) -> dict[str, Any]:
+def human_ranking(table: SuiteTable) -> dict[str, Any]:
     """The order people gave; the papers print no number of votes, so no interval can be drawn."""
     people = next((place for place, column in enumerate(table.columns) if column.group == "People"), None)
     scores = table.values[:, people] if people is not None else np.full(len(table.rows), np.nan)
@@ -159,7 +159,7 @@ def encode(data: dict[str, Any]) -> bytes:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
-def _column(column: Column, shown: np.ndarray) -> dict[str, Any]:
+def _column(column: SuiteColumn, shown: np.ndarray) -> dict[str, Any]:
     there = shown[~np.isnan(shown)]
     low, high = (float(there.min()), float(there.max())) if len(there) else (0.0, 0.0)
     return {
@@ -180,7 +180,7 @@ def _column(column: Column, shown: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _row(table: Table, place: int) -> dict[str, Any]:
+def _row(table: SuiteTable, place: int) -> dict[str, Any]:
     row = table.rows[place]
     facts = table.models.loc[row.model]
     size, is_open = facts["parameters_m"], facts["open_weights"]

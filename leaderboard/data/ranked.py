@@ -11,7 +11,7 @@ from compute.analysis.anchored import anchor
 from compute.analysis.ties import tie_classes
 from compute.analysis.uncertainty import Ranking, rank_with_uncertainty
 from compute.types import BadInput
-from leaderboard.data.suite_table import PARTIAL, PRINTED, Table
+from leaderboard.data.suite_table import PARTIAL, PRINTED, SuiteTable
 
 SEED = 20250415  # of every bootstrap shown, so that a reload shows the same intervals
 SHARED = ("rank", "rank_low", "rank_high", "mean", "mean_low", "mean_high")  # taken over from compute.analysis
@@ -37,12 +37,12 @@ class Ranked:
     scores: (
         np.ndarray
     )  # [rows, task columns], what the means are made of: printed means stand in where figures are lost
-    families: np.ndarray  # [rows, categories], the means that count
+    category_means: np.ndarray  # [rows, categories], the means that count
     marks: np.ndarray  # int [rows, categories]: PARTIAL, a mean that lacks some tasks; PRINTED, the paper's own
 
 
 def rank(
-    table: Table,
+    table: SuiteTable,
     *,
     weights: dict[str, float] | None = None,
     tasks: frozenset[str] | None = None,
@@ -102,7 +102,7 @@ def rank(
         marks=marks,
         scores=scores,
         coverage=(~np.isnan(table.values[:, used])).mean(axis=1),
-        families=means.category_means[:, : len(table.categories)],
+        category_means=means.category_means[:, : len(table.categories)],
     )
 
 

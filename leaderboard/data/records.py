@@ -11,12 +11,12 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from compute.analysis.intervals import score_interval
 from compute.types import ORIGINS
-from leaderboard.data import compare_queries, queries
+from leaderboard.data import suite_queries, task_queries
 from leaderboard.data.memo import memoised
 from leaderboard.data.related_evidence import EVIDENCE, Evidence, kind_of_question
-from leaderboard.data.suite_table import PARTIAL, PRINTED, TRAINED, Column, Table
+from leaderboard.data.scores import interval
+from leaderboard.data.suite_table import PARTIAL, PRINTED, TRAINED, SuiteColumn, SuiteTable, displayed_origin
 from leaderboard.html.formatting import NOTHING, number, span
 from leaderboard.html.labels import is_synthetic
 
@@ -101,14 +101,14 @@ def _gather(suite_cache: SuiteCache, key: str) -> dict[str, tuple[Record, ...]]:
     if not wanted:
         return {}
     tasks = {column.task for one in wanted for column in _columns(suite_cache.table(one.suite), one)}
-    sources = compare_queries.sources(suite_cache.db, tasks=sorted(tasks)).groupby(["model", "origin"])
+    sources = task_queries.sources(suite_cache.db, tasks=sorted(tasks)).groupby(["model", "origin"])
     by_row = {row: dict(zip(frame["task"], frame["source"], strict=True)) for row, frame in sources}
-    limits = queries.metrics(suite_cache.db)
+    limits = suite_queries.metrics(suite_cache.db)
     found: dict[str, dict[int, Record]] = {}
     for place, one in enumerate(wanted):
         for model, record in _of_column(suite_cache, one, by_row, limits):
             known = found.setdefault(model, {}).get(place)
-            if known is None or ORIGINS.index(record.origin) < ORIGINS.index(known.origin):
+            if known is None or displayed_origin([record.origin, known.origin]) != known.origin:
                 found[model][place] = record
     return {
         model: tuple(sorted(mine.values(), key=lambda record: ORIGINS.index(record.origin)))
@@ -174,7 +174,7 @@ def _of_column(
     return found
 
 
-def _columns(table: Table, wanted: Evidence) -> list[Column]:
+def _columns(table: SuiteTable, wanted: Evidence) -> list[SuiteColumn]:
     """The task columns behind it; empty in a database that has no such figures."""
     if wanted.category:
         return [column for column in table.columns if column.ranked and column.group == wanted.category]
@@ -182,30 +182,23 @@ def _columns(table: Table, wanted: Evidence) -> list[Column]:
 
 
 def _values(
-    suite_cache: SuiteCache, table: Table, wanted: Evidence, members: list[Column]
-) -> tuple[Column, np.ndarray, np.ndarray]:
+    suite_cache: SuiteCache, table: SuiteTable, wanted: Evidence, members: list[SuiteColumn]
+) -> tuple[SuiteColumn, np.ndarray, np.ndarray]:
     """The column that says how to show it, its values [rows] in stored units as on the board, and marks of each."""
     if wanted.task:
         values = table.values[:, table.columns.index(members[0])]
         return members[0], values, np.zeros(len(values), int)
     place, ranked = table.categories.index(wanted.category), suite_cache.ranked(wanted.suite)
-    return table.families[place], ranked.families[:, place], ranked.marks[:, place]
+    return table.category_columns[place], ranked.category_means[:, place], ranked.marks[:, place]
 
 
-def _interval(value: float, stderr: np.ndarray, head: Column, limits: pd.Series) -> tuple[float | None, float | None]:
+def _interval(
+    value: float, stderr: np.ndarray, head: SuiteColumn, limits: pd.Series
+) -> tuple[float | None, float | None]:
     """The 95% interval in shown units, None where a task's error is not known; of a mean, its tasks are independent."""
-    if np.isnan(stderr).any():
-        return None, None
-    lower, upper = (None if pd.isna(limits[name]) else float(limits[name]) for name in ("lower", "upper"))
-    share_of = head.n if head.kind == "task" and limits["proportion"] else None
-    low, high = score_interval(
-        value=float(value),
-        stderr=float(np.sqrt((stderr**2).sum())) / len(stderr),
-        lower=lower,
-        upper=upper,
-        share_of=share_of,
-    )
-    return low * head.scale, high * head.scale
+    error, n = float(np.sqrt((stderr**2).sum())) / len(stderr), head.n if head.kind == "task" else None
+    low, high = interval(value=value, stderr=error, n=n, limits=limits)
+    return (None, None) if low is None or high is None else (low * head.scale, high * head.scale)
 
 
 def _made(how: int, held: int, members: int) -> str:
@@ -214,7 +207,7 @@ def _made(how: int, held: int, members: int) -> str:
     return f"mean of {held} of {members} tasks" if how & PARTIAL else f"mean of {members} tasks" if members > 1 else ""
 
 
-def _printed_in(table: Table, model: str, category: str) -> str:
+def _printed_in(table: SuiteTable, model: str, category: str) -> str:
     rows = table.averages[(table.averages["model"] == model) & (table.averages["category"] == category)]
     return named(list(rows["source"]), origin="published")
 

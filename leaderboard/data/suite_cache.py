@@ -40,4 +40,4 @@ class SuiteCache:
         return brotli.compress(payload.encode(data), quality=5)
 
     def _ranking(self, suite: str, *choice: object) -> bytes:
-        return payload.encode(payload.ranking(self.table(suite), self.ranked(suite, *choice), families=True))
+        return payload.encode(payload.ranking(self.table(suite), self.ranked(suite, *choice), with_categories=True))

@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from compute.types import UnknownKey
-from leaderboard.data import queries
+from compute.analysis.suite import ALL
+from compute.types import ORIGINS, UnknownKey
+from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.database import Database
 from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED
 
 PARTIAL, PRINTED = 8, 16  # bits of a cell's marks, beside those of leaderboard.html.labels
 
 
+def origins_in_order(origins: Iterable[str]) -> list[str]:
+    """Each origin once; where only one can be shown, it is the first: published before imported before computed."""
+    return sorted(set(origins), key=ORIGINS.index)
+
+
+def displayed_origin(origins: Iterable[str]) -> str:
+    """The origin that is shown where only one can be; `published` when there is none."""
+    return next(iter(origins_in_order(origins)), ORIGINS[0])
+
+
 @dataclass(frozen=True, kw_only=True)
-class Column:
+class SuiteColumn:
     """One task and metric, or the mean of a category. `scale` turns stored values into shown ones."""
 
     key: str
     title: str
     group: str
-    kind: str  # task | family
-    task: str  # empty for a family
+    kind: str  # task | family (a category, as payloads call it)
+    task: str  # empty for a category
     metric: str
     metric_title: str
     higher: bool
@@ -36,7 +49,7 @@ class Column:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class SuiteRow:
     """A model as one origin measured it."""
 
     model: str
@@ -49,14 +62,14 @@ class Row:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
+class SuiteTable:
     """One suite, whole. Arrays are [rows, task columns] in stored units, NaN where there is no score."""
 
     suite: pd.Series
     models: pd.DataFrame
-    rows: tuple[Row, ...]
-    columns: tuple[Column, ...]  # task columns, in catalogue order
-    families: tuple[Column, ...]  # category means
+    rows: tuple[SuiteRow, ...]
+    columns: tuple[SuiteColumn, ...]  # task columns, in catalogue order
+    category_columns: tuple[SuiteColumn, ...]  # category means
     categories: tuple[str, ...]
     codes: np.ndarray  # [task columns], category of each
     values: np.ndarray
@@ -69,41 +82,72 @@ class Table:
     presets: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def row(self, row_id: str) -> int:
-        """The place of a row. Raises UnknownKey."""
+        """The index of a row. Raises UnknownKey."""
         ids = [row.id for row in self.rows]
         if row_id not in ids:
             raise UnknownKey("model", row_id.rpartition("~")[0] or row_id, [row.model for row in self.rows])
         return ids.index(row_id)
 
+    def rows_of(self, origin: str) -> list[int]:
+        """Indices of the rows of one origin; of ALL, one row a model, from its displayed origin."""
+        rows = [index for index, row in enumerate(self.rows) if origin in (ALL, row.origin)]
+        return self._one_a_model(rows, key=self._origin_index)
 
-def load(db: Database, *, suite: str) -> Table:
+    def fullest_rows(self, *, column: int | None = None) -> np.ndarray:
+        """Indices of one row a model, its fullest (as in `rows_of` of equals); with `column`, of those with a score."""
+        rows = range(len(self.rows)) if column is None else np.flatnonzero(~np.isnan(self.values[:, column])).tolist()
+        return np.array(self._one_a_model(rows, key=self._fullest_first(slice(None))), int)
+
+    def fullest_row(self, rows: Iterable[int], *, columns: np.ndarray) -> int:
+        """Of `rows` the one with most scores in `columns`; of equals as in `rows_of`."""
+        return min(rows, key=self._fullest_first(columns))
+
+    def headline(self, task: str) -> int | None:
+        """The index of a task's first column, None where it has none."""
+        return next((index for index, column in enumerate(self.columns) if column.task == task), None)
+
+    def _one_a_model(self, rows: Iterable[int], *, key: Callable[[int], Any]) -> list[int]:
+        first: dict[str, int] = {}
+        for index in sorted(rows, key=key):
+            first.setdefault(self.rows[index].model, index)
+        return sorted(first.values())
+
+    def _fullest_first(self, columns: np.ndarray | slice) -> Callable[[int], tuple[int, int]]:
+        scores = (~np.isnan(self.values[:, columns])).sum(axis=1)
+        return lambda row: (-int(scores[row]), self._origin_index(row))
+
+    def _origin_index(self, row: int) -> int:
+        return ORIGINS.index(self.rows[row].origin)
+
+
+def load(db: Database, *, suite: str) -> SuiteTable:
     """The table of one suite. Raises UnknownKey for a suite that is not there."""
-    known = queries.suites(db).set_index("key", drop=False)
+    known = suite_queries.suites(db).set_index("key", drop=False)
     if suite not in known.index:
         raise UnknownKey("suite", suite, known.index)
     about = known.loc[suite]
-    tasks = queries.suite_tasks(db, suite=suite)
-    metrics = queries.metrics(db)
-    long = queries.task_values(db, suite=suite)
-    models = queries.models(db)
+    tasks = suite_queries.suite_tasks(db, suite=suite)
+    metrics = suite_queries.metrics(db)
+    long = suite_queries.task_values(db, suite=suite)
+    models = model_queries.models(db)
     if about["aggregate"] == "human":
         long = long[long.model.map(models.kind) == "generator"]
     columns = _columns(tasks, metrics, long, human=about["aggregate"] == "human")
     rows = tuple(
-        Row(model=model, origin=origin) for model, origin in sorted(set(zip(long.model, long.origin, strict=True)))
+        SuiteRow(model=model, origin=origin) for model, origin in sorted(set(zip(long.model, long.origin, strict=True)))
     )
     values, stderr = _pivot(long, rows, columns, "value"), _pivot(long, rows, columns, "stderr")
     categories = tuple(dict.fromkeys(column.group for column in columns if column.ranked))
     places = {name: place for place, name in enumerate(categories)}
     codes = np.array([places.get(column.group, len(categories)) for column in columns])
     reasons, missing = _reasons(db, suite, rows, columns)
-    averages = queries.averages(db, suite=suite)
+    averages = suite_queries.averages(db, suite=suite)
     printed = np.full((len(rows), len(categories)), np.nan)
     known_averages = {(mean.model, mean.category): mean.value for mean in averages.itertuples()}
     for r, row in enumerate(rows):
         if row.origin == "published":
             printed[r] = [known_averages.get((row.model, category), np.nan) for category in categories]
-    return Table(
+    return SuiteTable(
         suite=about,
         models=models,
         rows=rows,
@@ -115,14 +159,14 @@ def load(db: Database, *, suite: str) -> Table:
         marks=_marks(db, suite, rows, columns, values),
         reasons=reasons,
         missing=missing,
-        families=_families(columns, categories) if about["aggregate"] != "human" else (),
+        category_columns=_category_columns(columns, categories) if about["aggregate"] != "human" else (),
         presets=presets(about, categories),
         printed=printed,
         averages=averages,
     )
 
 
-def _columns(tasks: pd.DataFrame, metrics: pd.DataFrame, long: pd.DataFrame, *, human: bool) -> tuple[Column, ...]:
+def _columns(tasks: pd.DataFrame, metrics: pd.DataFrame, long: pd.DataFrame, *, human: bool) -> tuple[SuiteColumn, ...]:
     """A ranked task gives one column, its headline; the others one a metric that has scores."""
     seen = set(zip(long.task, long.metric, strict=True))
     columns = []
@@ -133,7 +177,7 @@ def _columns(tasks: pd.DataFrame, metrics: pd.DataFrame, long: pd.DataFrame, *, 
             metric = metrics.loc[key]
             chance, n = task["chance"], task["n_items"]
             columns.append(
-                Column(
+                SuiteColumn(
                     key=f"{task['key']}:{key}" if several else task["key"],
                     title=metric["title"] if several else task["title"],
                     group=_group(task, key, human),
@@ -163,8 +207,8 @@ def _group(task: dict, metric: str, human: bool) -> str:
     return "Trained on preferences" if metric in ("aesthetic", "imagereward", "hpsv2", "mps") else "Statistical"
 
 
-def _families(columns: tuple[Column, ...], categories: tuple[str, ...]) -> tuple[Column, ...]:
-    families = []
+def _category_columns(columns: tuple[SuiteColumn, ...], categories: tuple[str, ...]) -> tuple[SuiteColumn, ...]:
+    means = []
     for category in categories:
         tasks = [column for column in columns if column.group == category]
         kinds = {column.metric_title for column in tasks}
@@ -172,8 +216,8 @@ def _families(columns: tuple[Column, ...], categories: tuple[str, ...]) -> tuple
         # Guessing on every task gives the mean of their chances, as long as it is known for all.
         chances = [column.chance for column in tasks]
         chance = None if None in chances else float(np.mean(chances))
-        families.append(
-            Column(
+        means.append(
+            SuiteColumn(
                 key=category,
                 title=category,
                 group="Categories",
@@ -190,10 +234,10 @@ def _families(columns: tuple[Column, ...], categories: tuple[str, ...]) -> tuple
                 chance=chance,
             )
         )
-    return tuple(families)
+    return tuple(means)
 
 
-def _pivot(long: pd.DataFrame, rows: tuple[Row, ...], columns: tuple[Column, ...], value: str) -> np.ndarray:
+def _pivot(long: pd.DataFrame, rows: tuple[SuiteRow, ...], columns: tuple[SuiteColumn, ...], value: str) -> np.ndarray:
     row_of = {(row.model, row.origin): place for place, row in enumerate(rows)}
     column_of = {(column.task, column.metric): place for place, column in enumerate(columns)}
     out = np.full((len(rows), len(columns)), np.nan)
@@ -207,11 +251,11 @@ def _pivot(long: pd.DataFrame, rows: tuple[Row, ...], columns: tuple[Column, ...
 
 
 def _marks(
-    db: Database, suite: str, rows: tuple[Row, ...], columns: tuple[Column, ...], values: np.ndarray
+    db: Database, suite: str, rows: tuple[SuiteRow, ...], columns: tuple[SuiteColumn, ...], values: np.ndarray
 ) -> np.ndarray:
-    trained = set(queries.trained_on(db, suite=suite).itertuples(index=False, name=None))
-    disputed = set(queries.disagreements(db, suite=suite).itertuples(index=False, name=None))
-    remarks = queries.notes(db, suite=suite)
+    trained = set(suite_queries.trained_on(db, suite=suite).itertuples(index=False, name=None))
+    disputed = set(suite_queries.disagreements(db, suite=suite).itertuples(index=False, name=None))
+    remarks = suite_queries.notes(db, suite=suite)
     suspect = set(zip(remarks.model, remarks.task, remarks.metric, strict=True))
     marks = np.zeros(values.shape, int)
     for r, row in enumerate(rows):
@@ -227,11 +271,11 @@ def _marks(
 
 
 def _reasons(
-    db: Database, suite: str, rows: tuple[Row, ...], columns: tuple[Column, ...]
+    db: Database, suite: str, rows: tuple[SuiteRow, ...], columns: tuple[SuiteColumn, ...]
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Why cells are empty: what the paper's table leaves blank, else that the source has no such run."""
     reasons = ["No figure in this source"]
-    gaps = {(gap.model, gap.task): gap.reason for gap in queries.gaps(db, suite=suite).itertuples()}
+    gaps = {(gap.model, gap.task): gap.reason for gap in suite_queries.gaps(db, suite=suite).itertuples()}
     missing = np.zeros((len(rows), len(columns)), int)
     for r, row in enumerate(rows):
         if row.origin != "published":

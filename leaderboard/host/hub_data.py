@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from compute.types import BadInput, DatabaseError, LikenessError, NotHere
-from leaderboard.data import queries
+from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 
 FILE = "likeness.duckdb"  # what compute/publishing.py uploads
@@ -92,8 +92,11 @@ def check(path: Path, *, etag: str = "") -> None:
                 raise DatabaseError("it did not arrive whole, since its SHA-256 is not the one that the hub states")
     db = Database(path)
     try:
-        there = set(queries.benchmarks(db)["key"])
-        counts = {"suites": len(queries.suites(db)), **queries.counts(db).iloc[0][["models", "tasks", "scores"]]}
+        there = set(suite_queries.benchmarks(db)["key"])
+        counts = {
+            "suites": len(suite_queries.suites(db)),
+            **suite_queries.counts(db).iloc[0][["models", "tasks", "scores"]],
+        }
     except Exception as error:  # of DuckDB: a table that is not there, a block that cannot be read
         raise DatabaseError(f"it cannot be read ({type(error).__name__})") from error
     finally:

@@ -9,7 +9,7 @@ from typing import Any
 
 from compute.analysis.calibrated import Reference
 from compute.types import BadInput
-from leaderboard.data import compare_queries
+from leaderboard.data import model_queries
 from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.live import calibrated as judged
@@ -114,5 +114,5 @@ def rate() -> Rate | None:
 
 def references(suite_cache: SuiteCache) -> Mapping[tuple[str, str], Reference]:
     """Every model's own distributions, by model and pairing."""
-    rows = compare_queries.calibrations(suite_cache.db).to_dict("records")
+    rows = model_queries.calibrations(suite_cache.db).to_dict("records")
     return {(row["model"], row["pairing"]): Reference(**row) for row in rows}

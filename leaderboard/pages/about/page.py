@@ -9,7 +9,7 @@ from typing import Any
 import gradio as gr
 
 from leaderboard import page as ui
-from leaderboard.data import page_queries, queries
+from leaderboard.data import suite_queries
 from leaderboard.data.memo import memoised
 from leaderboard.data.ranked import SEED
 from leaderboard.html.abbreviations import ABBREVIATIONS
@@ -175,7 +175,7 @@ def standing(site: ui.Site) -> str:
 
 def _sources(site: ui.Site) -> str:
     rows = []
-    for row in page_queries.benchmarks(site.db).itertuples():
+    for row in suite_queries.benchmark_sizes(site.db).itertuples():
         rows.append(
             [
                 text(row.title),
@@ -185,8 +185,8 @@ def _sources(site: ui.Site) -> str:
                 f"{row.scores:,}",
             ]
         )
-    origins = ", ".join(f"{row.scores:,} {row.origin}" for row in queries.origins(site.db).itertuples())
-    claims = page_queries.verdicts(site.db).groupby("verdict")["claims"].sum()
+    origins = ", ".join(f"{row.scores:,} {row.origin}" for row in suite_queries.origins(site.db).itertuples())
+    claims = suite_queries.verdicts(site.db).groupby("verdict")["claims"].sum()
     checked, conflicts = int(claims.sum()), int(claims.get("conflict", 0))
     words = (
         "<p>The figures were taken from machine-read (OCR) texts of the papers, one CSV a printed table, "
@@ -210,7 +210,7 @@ def _sources(site: ui.Site) -> str:
 
 def _metrics(site: ui.Site) -> str:
     rows = []
-    for metric in queries.metrics(site.db).itertuples():
+    for metric in suite_queries.metrics(site.db).itertuples():
         if metric.key.endswith("_rank"):
             continue
         low = NOTHING if metric.lower != metric.lower else number(metric.lower, digits=0, scale=metric.scale)
@@ -252,7 +252,7 @@ def _licence(site: ui.Site) -> str:
 
 
 def _versions(site: ui.Site) -> str:
-    counts = queries.counts(site.db).iloc[0]
+    counts = suite_queries.counts(site.db).iloc[0]
     built = datetime.fromtimestamp(site.db.path.stat().st_mtime, tz=UTC).strftime("%Y-%m-%d %H:%M UTC")
     packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     return section(

@@ -8,29 +8,33 @@ from typing import Any
 
 import pandas as pd
 
-from compute.analysis.intervals import score_interval
-from leaderboard.data import queries
+from compute.types import BadInput
+from leaderboard.data import suite_queries, task_queries
 from leaderboard.data.database import Database
 from leaderboard.data.ranked import Ranked
-from leaderboard.data.suite_table import TRAINED, Column, Table
+from leaderboard.data.scores import interval
+from leaderboard.data.suite_table import TRAINED, SuiteColumn, SuiteTable
 from leaderboard.html import synthetic
 
 
-def cell(db: Database, table: Table, ranked: Ranked | None, *, row_id: str, key: str) -> dict[str, Any]:
+def cell(db: Database, table: SuiteTable, ranked: Ranked | None, *, row_id: str, key: str) -> dict[str, Any]:
     """The sources behind one cell, ready to show. Raises UnknownKey for a row or column that is not there."""
     place = table.row(row_id)
     row = table.rows[place]
     title = table.models.loc[row.model]["title"]
-    family = next((column for column in table.families if column.key == key), None)
+    family = next((column for column in table.category_columns if column.key == key), None)
     if family is not None:
         return _family(table, ranked, place, family, title)
     index = next((index for index, column in enumerate(table.columns) if column.key == key), None)
     if index is None:
-        raise queries.missing_column(table.suite["key"], key)
+        raise BadInput(f"{table.suite['key']} has no column {key!r}. Reload the page: its columns may have changed")
     column = table.columns[index]
-    limits, scores = queries.metrics(db).loc[column.metric], queries.cell(db, model=row.model, task=column.task)
+    limits, scores = (
+        suite_queries.metrics(db).loc[column.metric],
+        task_queries.cell(db, model=row.model, task=column.task),
+    )
     sources = [_source(score, column, limits=limits) for score in scores.itertuples() if score.metric == column.metric]
-    notes = queries.cell_notes(db, model=row.model, task=column.task, metric=column.metric)
+    notes = task_queries.cell_notes(db, model=row.model, task=column.task, metric=column.metric)
     if table.marks[place, index] & TRAINED:
         notes.insert(0, "The model was trained on this data set, so the score says little about new data.")
     value = table.values[place, index]
@@ -55,11 +59,11 @@ def cell(db: Database, table: Table, ranked: Ranked | None, *, row_id: str, key:
     }
 
 
-def _family(table: Table, ranked: Ranked | None, place: int, family: Column, title: str) -> dict[str, Any]:
+def _family(table: SuiteTable, ranked: Ranked | None, place: int, family: SuiteColumn, title: str) -> dict[str, Any]:
     row = table.rows[place]
     members = [index for index, column in enumerate(table.columns) if column.group == family.key]
     have = [index for index in members if not math.isnan(table.values[place, index])]
-    mean = math.nan if ranked is None else ranked.families[place, table.families.index(family)]
+    mean = math.nan if ranked is None else ranked.category_means[place, table.category_columns.index(family)]
     lines = [
         {"label": "Shown", "text": "no mean" if math.isnan(mean) else _number(mean, family)},
         {"label": "Tasks", "text": f"{len(have)} of {len(members)} have a readable score"},
@@ -120,16 +124,8 @@ def _family(table: Table, ranked: Ranked | None, place: int, family: Column, tit
     }
 
 
-def _source(score: Any, column: Column, *, limits: pd.Series) -> dict[str, Any]:
-    interval = ""
-    if not pd.isna(score.stderr):
-        lower, upper = (
-            math.inf * sign if pd.isna(limits[name]) else float(limits[name])
-            for name, sign in (("lower", -1), ("upper", 1))
-        )
-        share_of = int(score.n) if limits["proportion"] and not pd.isna(score.n) else None
-        low, high = score_interval(value=score.value, stderr=score.stderr, lower=lower, upper=upper, share_of=share_of)
-        interval = f"{_number(low, column)} to {_number(high, column)}"
+def _source(score: Any, column: SuiteColumn, *, limits: pd.Series) -> dict[str, Any]:
+    low, high = interval(value=score.value, stderr=score.stderr, n=score.n, limits=limits)
     return {
         "source": score.source,
         "printed": score.printed or "",
@@ -137,7 +133,7 @@ def _source(score: Any, column: Column, *, limits: pd.Series) -> dict[str, Any]:
         "subset": "" if score.subset == "default" else score.subset,
         "metric": column.metric_title,
         "n": None if pd.isna(score.n) else int(score.n),
-        "interval": interval,
+        "interval": "" if low is None or high is None else f"{_number(low, column)} to {_number(high, column)}",
         "origin": score.origin,
         "run": score.run if score.origin == "computed" else "",
         "items": bool(score.items),
@@ -156,5 +152,5 @@ def _coverage(score: Any) -> str:
     return "" if share is None or share >= 1 else f"{share:.1%} of the items"
 
 
-def _number(value: float, column: Column, *, more: int = 0) -> str:
+def _number(value: float, column: SuiteColumn, *, more: int = 0) -> str:
     return f"{value * column.scale:.{column.digits + more}f}{'%' if column.scale == 100 else ''}"

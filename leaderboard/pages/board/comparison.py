@@ -10,7 +10,7 @@ import pandas as pd
 from compute.analysis.ties import paired_differences
 from compute.types import BadInput
 from leaderboard.data.ranked import SEED, Ranked
-from leaderboard.data.suite_table import Table
+from leaderboard.data.suite_table import SuiteTable
 
 MOST = 6
 
@@ -26,7 +26,7 @@ class Comparison:
 
 
 def compare(
-    table: Table,
+    table: SuiteTable,
     ranked: Ranked | None,
     *,
     rows: list[str],
@@ -58,7 +58,7 @@ def compare(
                 higher=np.array([column.higher for column in table.columns]),
                 scales=np.array([str(column.scale) for column in table.columns]),
             )
-            unit = table.families[0].scale
+            unit = table.category_columns[0].scale
             shared = ~np.isnan(table.values[place] - table.values[first]) & (counted > 0)
             overall.append(
                 {
@@ -97,9 +97,9 @@ def compare(
             )
     families = (
         [
-            {"name": name, "category": family.title, "value": ranked.families[place, index] * family.scale}
+            {"name": name, "category": family.title, "value": ranked.category_means[place, index] * family.scale}
             for name, place in zip(names, places, strict=True)
-            for index, family in enumerate(table.families)
+            for index, family in enumerate(table.category_columns)
         ]
         if ranked is not None
         else []
@@ -112,7 +112,7 @@ def compare(
     )
 
 
-def _names(table: Table, places: list[int]) -> tuple[str, ...]:
+def _names(table: SuiteTable, places: list[int]) -> tuple[str, ...]:
     """Titles, with the origin where two rows share one."""
     titles = [str(table.models.loc[table.rows[place].model]["title"]) for place in places]
     return tuple(

@@ -12,12 +12,12 @@ import pandas as pd
 
 from compute.database import store
 from compute.types import BadInput
-from leaderboard.data import queries
+from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
-from leaderboard.data.payload import family_values
+from leaderboard.data.payload import category_means
 from leaderboard.data.ranked import Ranked
 from leaderboard.data.spreadsheet import safe_cell
-from leaderboard.data.suite_table import DISPUTED, SUSPECT, TRAINED, Table
+from leaderboard.data.suite_table import DISPUTED, SUSPECT, TRAINED, SuiteTable
 from leaderboard.html import synthetic
 from leaderboard.html.marks import SIGNS, signs
 
@@ -43,7 +43,7 @@ class File:
     content: bytes
 
 
-def view(table: Table, ranked: Ranked | None, *, rows: list[str], columns: list[str], form: str) -> File:
+def view(table: SuiteTable, ranked: Ranked | None, *, rows: list[str], columns: list[str], form: str) -> File:
     """The chosen rows and columns in their order. Raises UnknownKey or BadInput for what the suite does not have."""
     if form == "bibtex":
         return _file(f"likeness-{table.suite['key']}", form, str(table.suite["bibtex"]).encode())
@@ -63,12 +63,12 @@ def everything(db: Database, *, form: str) -> File:
         return File(name="likeness.duckdb", media=MEDIA[form], content=db.path.read_bytes())
     if form not in ("csv", "parquet", "json"):
         raise BadInput(f"Everything comes as csv, parquet, json or duckdb, not {form!r}")
-    frame = queries.everything(db)
+    frame = suite_queries.everything(db)
     frame["synthetic"] = frame["benchmark"].map(synthetic.is_synthetic).astype(bool)
     return _file("likeness-scores", form, _encode(frame, form, caption="Every score"))
 
 
-def view_frame(table: Table, ranked: Ranked | None, *, rows: list[str], columns: list[str]) -> pd.DataFrame:
+def view_frame(table: SuiteTable, ranked: Ranked | None, *, rows: list[str], columns: list[str]) -> pd.DataFrame:
     """The view as a frame: model, origin, rank with its interval, mean, the columns in shown units, then their marks.
 
     `synthetic` says whether a program drew the items. `trained_on_tasks`, `suspect_columns` and `disputed_columns`
@@ -76,7 +76,7 @@ def view_frame(table: Table, ranked: Ranked | None, *, rows: list[str], columns:
     another table prints another number.
     """
     places = [table.row(row) for row in rows]
-    every = {column.key: column for column in (*table.families, *table.columns)}
+    every = {column.key: column for column in (*table.category_columns, *table.columns)}
     unknown = [key for key in columns if key not in every]
     if unknown:
         raise BadInput(f"{table.suite['key']} has no column {unknown[0]!r}. Reload the page and export again")
@@ -93,7 +93,7 @@ def view_frame(table: Table, ranked: Ranked | None, *, rows: list[str], columns:
         }
     )
     if ranked is not None:
-        scale = table.families[0].scale
+        scale = table.category_columns[0].scale
         for name, values in (("rank", ranked.rank), ("rank_low", ranked.rank_low), ("rank_high", ranked.rank_high)):
             frame[name] = pd.array(
                 [int(values[place]) if values[place] > 0 else None for place in places], dtype="Int64"
@@ -102,7 +102,7 @@ def view_frame(table: Table, ranked: Ranked | None, *, rows: list[str], columns:
         for name, values in (("mean", ranked.mean), ("mean_low", ranked.mean_low), ("mean_high", ranked.mean_high)):
             frame[name] = [round(float(values[place]) * scale, 4) for place in places]
         frame["coverage"] = [round(float(ranked.coverage[place]), 4) for place in places]
-    families = family_values(table, ranked)
+    families = category_means(table, ranked)
     for key in columns:
         column = every[key]
         family = column.kind == "family"
@@ -118,9 +118,9 @@ def view_frame(table: Table, ranked: Ranked | None, *, rows: list[str], columns:
     return frame
 
 
-def cell_marks(table: Table, *, rows: list[str], columns: list[str]) -> list[list[int]]:
+def cell_marks(table: SuiteTable, *, rows: list[str], columns: list[str]) -> list[list[int]]:
     """The marks of every exported cell [rows][columns]; a category's is TRAINED where one of its tasks' is."""
-    families = {column.key: np.flatnonzero(table.codes == code) for code, column in enumerate(table.families)}
+    families = {column.key: np.flatnonzero(table.codes == code) for code, column in enumerate(table.category_columns)}
     tasks = {column.key: place for place, column in enumerate(table.columns)}
     found = []
     for place in (table.row(row) for row in rows):
@@ -134,7 +134,7 @@ def cell_marks(table: Table, *, rows: list[str], columns: list[str]) -> list[lis
     return found
 
 
-def _caption(table: Table) -> str:
+def _caption(table: SuiteTable) -> str:
     about = table.suite
     title, whose = str(about["title"]), str(about["benchmark_title"])
     named = title if whose in title else f"{whose}: {title}"
@@ -143,9 +143,9 @@ def _caption(table: Table) -> str:
     return f"{named}. {said} {legend[0].upper()}{legend[1:]}; — no figure."
 
 
-def _to_read(frame: pd.DataFrame, table: Table, *, rows: list[str], columns: list[str]) -> pd.DataFrame:
+def _to_read(frame: pd.DataFrame, table: SuiteTable, *, rows: list[str], columns: list[str]) -> pd.DataFrame:
     """The view for people: titles with units as headings, numbers at the digits the board shows, signs after them."""
-    every = {column.key: column for column in (*table.families, *table.columns)}
+    every = {column.key: column for column in (*table.category_columns, *table.columns)}
     out = pd.DataFrame(
         {
             "Model": frame["title"],
@@ -154,7 +154,7 @@ def _to_read(frame: pd.DataFrame, table: Table, *, rows: list[str], columns: lis
         }
     )
     if "rank" in frame:
-        first = table.families[0]
+        first = table.category_columns[0]
         unit = f" ({PERCENT})" if first.scale == 100 else ""
         out["Rank"] = frame["rank"]
         out["Rank, 95% interval"] = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from leaderboard import page as ui
 from leaderboard.html.lazy_tables import claims
 from leaderboard.page import View
+from leaderboard.pages.claims.routes import routes
 
 SENTENCE = (
     "Every figure and statement of the four papers that their own tables can check, printed beside "
@@ -34,4 +35,4 @@ def draw(site: ui.Site) -> None:
     )
 
 
-CLAIMS = View(key="claims", title="Claims", draw=draw)
+CLAIMS = View(key="claims", title="Claims", draw=draw, routes=routes)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from compute.types import ORIGINS, BadInput
-from leaderboard.data.suite_table import TRAINED, Column, Table
+from leaderboard.data.suite_table import TRAINED, SuiteColumn, SuiteTable
 
 if TYPE_CHECKING:
     from leaderboard.data.suite_cache import SuiteCache
@@ -87,7 +87,7 @@ def gather(suite_cache: SuiteCache, asked: Asked) -> Scores:
 
 def _block(suite_cache: SuiteCache, suite: str, asked: Asked) -> Scores:
     table = suite_cache.table(suite)
-    rows = _rows(table, asked.origin)
+    rows = table.rows_of(asked.origin)
     axes, values, marks = {"tasks": _tasks, "categories": _categories, "suites": _suite}[asked.level](
         suite_cache, table, asked
     )
@@ -101,36 +101,25 @@ def _block(suite_cache: SuiteCache, suite: str, asked: Asked) -> Scores:
     )
 
 
-def _rows(table: Table, origin: str) -> list[int]:
-    if origin != ALL:
-        return [place for place, row in enumerate(table.rows) if row.origin == origin]
-    best: dict[str, int] = {}
-    for place, row in enumerate(table.rows):
-        held = best.get(row.model)
-        if held is None or ORIGINS.index(row.origin) < ORIGINS.index(table.rows[held].origin):
-            best[row.model] = place
-    return sorted(best.values())
-
-
-def _tasks(suite_cache: SuiteCache, table: Table, asked: Asked) -> Columns:
+def _tasks(suite_cache: SuiteCache, table: SuiteTable, asked: Asked) -> Columns:
     shown = [place for place, column in enumerate(table.columns) if not column.metric.endswith("_rank")]
     axes = tuple(_axis(table.columns[place], table, key=table.columns[place].key) for place in shown)
     return axes, table.values[:, shown], table.marks[:, shown]
 
 
-def _categories(suite_cache: SuiteCache, table: Table, asked: Asked) -> Columns:
+def _categories(suite_cache: SuiteCache, table: SuiteTable, asked: Asked) -> Columns:
     ranked = suite_cache.ranked(table.suite["key"])
     if ranked is None:
         return _nothing(table)
-    axes = tuple(_axis(column, table, key=f"{table.suite['key']}:{column.key}") for column in table.families)
-    marks = np.stack([_trained(table, table.codes == code) for code in range(len(table.families))], axis=1)
-    return axes, table.printed if asked.means == "printed" else ranked.families, marks
+    axes = tuple(_axis(column, table, key=f"{table.suite['key']}:{column.key}") for column in table.category_columns)
+    marks = np.stack([_trained(table, table.codes == code) for code in range(len(table.category_columns))], axis=1)
+    return axes, table.printed if asked.means == "printed" else ranked.category_means, marks
 
 
-def _suite(suite_cache: SuiteCache, table: Table, asked: Asked) -> Columns:
+def _suite(suite_cache: SuiteCache, table: SuiteTable, asked: Asked) -> Columns:
     ranked, about = suite_cache.ranked(table.suite["key"]), table.suite
     if ranked is not None:
-        first, values = table.families[0], ranked.mean
+        first, values = table.category_columns[0], ranked.mean
         marks = _trained(table, np.array([column.ranked for column in table.columns]))
     else:
         place = next((place for place, column in enumerate(table.columns) if column.group == "People"), None)
@@ -156,15 +145,15 @@ def _suite(suite_cache: SuiteCache, table: Table, asked: Asked) -> Columns:
     )
 
 
-def _nothing(table: Table) -> Columns:
+def _nothing(table: SuiteTable) -> Columns:
     return (), np.empty((len(table.rows), 0)), np.zeros((len(table.rows), 0), int)
 
 
-def _trained(table: Table, columns: np.ndarray) -> np.ndarray:
+def _trained(table: SuiteTable, columns: np.ndarray) -> np.ndarray:
     return ((table.marks[:, columns] & TRAINED) > 0).any(axis=1) * TRAINED
 
 
-def _axis(column: Column, table: Table, *, key: str) -> Axis:
+def _axis(column: SuiteColumn, table: SuiteTable, *, key: str) -> Axis:
     return Axis(
         key=key,
         label=column.title,

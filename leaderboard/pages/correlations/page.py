@@ -11,7 +11,7 @@ import numpy as np
 
 from compute.types import ORIGINS
 from leaderboard import page as ui
-from leaderboard.data import queries
+from leaderboard.data import model_queries, suite_queries
 from leaderboard.html import abbreviations, marks, synthetic
 from leaderboard.html.figure_bridge import figure_bridge
 from leaderboard.html.lazy_tables import lazy_tables
@@ -57,8 +57,8 @@ STARTS = (
 def draw(site: ui.Site) -> None:
     """The matrix and its controls, the opened pair below, then the smaller suite."""
     lists = {
-        "suites": lambda: synthetic.listed(queries.suites(site.db)),
-        "models": lambda: [(row.title, row.key) for row in queries.models(site.db).itertuples() if row.runs],
+        "suites": lambda: synthetic.listed(suite_queries.suites(site.db)),
+        "models": lambda: [(row.title, row.key) for row in model_queries.models(site.db).itertuples() if row.runs],
     }
     suites, models = (lists[name]() for name in ("suites", "models"))
     parameters = relations.parameters(suites=[key for _, key in suites], models=[key for _, key in models])
@@ -365,11 +365,11 @@ def _lite(site: ui.Site) -> None:
     """The section that chooses a smaller suite."""
 
     def choosable() -> list[tuple[str, str]]:
-        suites = queries.suites(site.db)
+        suites = suite_queries.suites(site.db)
         suites = suites[suites["aggregate"] != "human"]
         return list(zip(suites["title"], suites["key"], strict=True))
 
-    parameters = lite.parameters(queries.suites(site.db))
+    parameters = lite.parameters(suite_queries.suites(site.db))
     builder = lite.Builder(site.db)
     ui.static_html(section("A smaller suite", f"<p class='pg-prose'>{RULE}</p>"))
     with gr.Row(elem_classes="pg-controls"):
@@ -387,7 +387,7 @@ def _lite(site: ui.Site) -> None:
 
     def page(*, lite: str, lite_origin: str, by: str, size: int, hours: float, high: float, low: float) -> tuple:
         wish = Wish(suite=lite, origin=lite_origin, by=by, size=size, hours=hours, high=high, low=low)
-        body = report_of(builder, wish, models=queries.models(site.db))
+        body = report_of(builder, wish, models=model_queries.models(site.db))
         result = builder.choose(wish)
         names = [result.scores.titles[place] for place in result.selection.path]
         return body, figures.path(agreement=result.selection.agreement, names=names)

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from leaderboard.data import payload, queries
+from leaderboard.data import model_queries, payload, suite_queries
 from leaderboard.data.memo import memoised
 from leaderboard.page import Site
 from leaderboard.pages.correlations.relations import PRESETS, Asked, Relation, Relations, asked_for, blank, cells
@@ -27,7 +27,9 @@ def routes(site: Site) -> list[Route]:
     suite_cache, guard = site.suite_cache, site.guard
     relations = Relations(suite_cache)
     parameters = memoised(
-        lambda: known(suites=queries.suites(suite_cache.db)["key"], models=queries.models(suite_cache.db)["key"]),
+        lambda: known(
+            suites=suite_queries.suites(suite_cache.db)["key"], models=model_queries.models(suite_cache.db)["key"]
+        ),
         of=suite_cache.db,
     )
 

@@ -14,7 +14,7 @@ from compute.analysis.lite.smaller import Agreement, HeldOut, Smaller
 from compute.analysis.suite import arrange
 from compute.database import store
 from compute.types import ORIGINS, LikenessError
-from leaderboard.data import page_queries
+from leaderboard.data import suite_queries
 from leaderboard.data.memo import memoised
 from leaderboard.html.markup import NOTHING, link, number, table, text, to_model, to_task
 from leaderboard.web.parameters import Choice, Number, Parameter
@@ -192,7 +192,7 @@ def _notes(builder: Builder, result: Smaller, own: Agreement | None) -> str:
     if len(result.selection.dropped):
         notes.append(f"{len(result.selection.dropped)} tasks went first as redundant.")
     if own is not None:
-        said = page_queries.lite_claims(builder.db)
+        said = suite_queries.lite_claims(builder.db)
         printed = "; ".join(f"{text(row.claim)} {text(row.printed)}" for row in said.itertuples())
         notes.append(
             f"MIEB-lite's line is over the models that have both means here"

@@ -8,10 +8,10 @@ import numpy as np
 
 from compute.analysis.preference import AGAINST, FOLLOWS, TOO_FEW, UNPROVEN, Agreement, agree, verdicts
 from compute.types import BadInput
-from leaderboard.data import page_queries
+from leaderboard.data import task_queries
 from leaderboard.data.database import Database
 from leaderboard.data.ranked import SEED
-from leaderboard.data.suite_table import Column, Table
+from leaderboard.data.suite_table import SuiteColumn, SuiteTable
 
 PEOPLE, TRAINED = "People", "Trained on preferences"
 # The metric's column beside the model under which its printed ρ² and rank accuracy are filed.
@@ -32,7 +32,7 @@ JUDGES = {
 class Judge:
     """One metric on one set, with one of `compute.analysis.preference`'s verdicts."""
 
-    column: Column
+    column: SuiteColumn
     trained: bool  # on people's preferences
     trained_here: bool  # on this very data set
     agreement: Agreement
@@ -61,8 +61,8 @@ class Judge:
 class Jury:
     """All metrics on one set of generators, with what people said."""
 
-    table: Table
-    people: Column
+    table: SuiteTable
+    people: SuiteColumn
     human: np.ndarray  # [generators], stored units
     human_ranks: np.ndarray
     judges: tuple[Judge, ...]
@@ -75,14 +75,14 @@ class Jury:
         raise BadInput(f"{self.table.suite['title']} has no metric {metric!r}. Choose another one")
 
 
-def jury(db: Database, table: Table) -> Jury:
+def jury(db: Database, table: SuiteTable) -> Jury:
     """Recomputes every agreement of a set from its listed scores and ranks."""
     where = {column.metric: place for place, column in enumerate(table.columns)}
     people = next(column for column in table.columns if column.group == PEOPLE)
     human = table.values[:, where[people.metric]]
     human_ranks = table.values[:, where["human_rank"]]
     task = people.task
-    listed = page_queries.printed_agreement(db, task=task)
+    listed = task_queries.printed_agreement(db, task=task)
     printed = {(row.model, row.metric): row.printed for row in listed.itertuples()}
     found = []
     for metric in JUDGES:
@@ -105,7 +105,7 @@ def jury(db: Database, table: Table) -> Jury:
                 ),
             )
         )
-    seen = set(page_queries.trained_on_task(db, task=task)["model"])
+    seen = set(task_queries.trained_models(db, task=task)["model"])
     said = verdicts([agreement for *_, agreement in found])
     return Jury(
         table=table,

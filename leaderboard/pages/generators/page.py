@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from leaderboard import page as ui
-from leaderboard.data import page_queries, queries
+from leaderboard.data import suite_queries, task_queries
 from leaderboard.data.memo import memoised
 from leaderboard.data.suite_table import SUSPECT
 from leaderboard.html.marks import marked
@@ -56,9 +56,9 @@ def draw(site: ui.Site) -> None:
         site,
         title="Generators",
         sentence=SENTENCE,
-        cite=queries.benchmark(site.db, key="cfred").iloc[0]["bibtex"],
+        cite=suite_queries.benchmark(site.db, key="cfred").iloc[0]["bibtex"],
     )
-    metrics = queries.metrics(site.db)
+    metrics = suite_queries.metrics(site.db)
     parameters = (
         Choice(key="set", default="hpdv2", choices=tuple(SETS)),
         Choice(key="metric", default="cfred", choices=tuple(JUDGES)),
@@ -285,7 +285,7 @@ def _overview(held) -> str:
 def _notes(site: ui.Site, shown: Jury) -> str:
     return section(
         "Remarks",
-        remarks(page_queries.task_notes(site.db, task=shown.people.task)),
+        remarks(task_queries.task_notes(site.db, task=shown.people.task)),
         more=f"On this set's figures; the set itself: {to_task(shown.people.task, 'its task page')}.",
     )
 

@@ -18,7 +18,7 @@ import pandas as pd
 from compute.analysis.maps.suites import COLUMNS, Recipe
 from compute.analysis.suite import ALL
 from compute.types import ORIGINS, BadInput, LikenessError
-from leaderboard.data import page_queries
+from leaderboard.data import suite_queries
 from leaderboard.web.parameters import Choice, Choices, Number, Parameter
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Atlas:
         if key in self._made:
             self._made.move_to_end(key)
             return self._made[key]
-        found = page_queries.projection(self.db, kind=wanted.kind)
+        found = suite_queries.projection(self.db, kind=wanted.kind)
         if found.empty:
             return None
         settings = json.loads(found["settings"].iloc[0])

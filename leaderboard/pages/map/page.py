@@ -13,7 +13,7 @@ import pandas as pd
 from compute.analysis.suite import ALL
 from compute.types import ORIGINS, LikenessError
 from leaderboard import page as ui
-from leaderboard.data import queries
+from leaderboard.data import model_queries, suite_queries
 from leaderboard.html import synthetic
 from leaderboard.html.figure_bridge import figure_bridge
 from leaderboard.html.markup import NOTHING, blank, number, table, text, to_model, to_task
@@ -53,10 +53,10 @@ def draw(site: ui.Site) -> None:
     """Controls, what is shown, the figure with its selection, the settings, and the table."""
 
     def ranked() -> list[tuple[str, str]]:
-        suites = queries.suites(site.db)
+        suites = suite_queries.suites(site.db)
         return synthetic.listed(suites[suites["aggregate"] != "human"])
 
-    parameters = maps.parameters(queries.suites(site.db))
+    parameters = maps.parameters(suite_queries.suites(site.db))
     atlas = Atlas(site.db)
     ui.heading(site, title="Map", sentence=SENTENCE, cite=ui.citations(site))
     with gr.Row(elem_classes="pg-controls"):
@@ -187,9 +187,9 @@ def known(site: ui.Site, made: Made, *, noun: str, suites: tuple[str, ...], orig
     """The map's points with all that they can be coloured by; facts in words, size and mean as numbers."""
     points = made.points.set_index("key", drop=False)
     if noun == "tasks":
-        tasks = pd.concat([queries.suite_tasks(site.db, suite=suite) for suite in suites]).drop_duplicates("key")
+        tasks = pd.concat([suite_queries.suite_tasks(site.db, suite=suite) for suite in suites]).drop_duplicates("key")
         facts = tasks.set_index("key")
-        metrics = queries.metrics(site.db)["title"]
+        metrics = suite_queries.metrics(site.db)["title"]
         points = points.assign(
             name=facts["title"],
             category=facts["category"],
@@ -197,10 +197,10 @@ def known(site: ui.Site, made: Made, *, noun: str, suites: tuple[str, ...], orig
             procedure=facts["procedure"].str.replace("_", " "),
             metric=facts["metrics"].map(lambda keys: metrics.get(keys[0], "") if len(keys) else ""),
         )
-        titles = queries.suites(site.db).drop_duplicates("benchmark").set_index("benchmark")["benchmark_title"]
+        titles = suite_queries.suites(site.db).drop_duplicates("benchmark").set_index("benchmark")["benchmark_title"]
         points["benchmark"] = points["benchmark"].map(titles)
     else:
-        facts = queries.models(site.db)
+        facts = model_queries.models(site.db)
         points = points.assign(
             name=facts["title"],
             size=facts["parameters_m"].astype(float),
@@ -215,12 +215,9 @@ def known(site: ui.Site, made: Made, *, noun: str, suites: tuple[str, ...], orig
 def means(site: ui.Site, suite: str, origin: str) -> pd.Series:
     """Each model's mean on a suite in shown units, of the origin that the map shows."""
     sheet, ranked = site.suite_cache.table(suite), site.suite_cache.ranked(suite)
-    found: dict[str, tuple[int, float]] = {}
-    for row, mean in zip(sheet.rows, ranked.mean, strict=True):
-        place = ORIGINS.index(row.origin)
-        if origin in (ALL, row.origin) and (row.model not in found or place < found[row.model][0]):
-            found[row.model] = place, float(mean) * sheet.families[0].scale
-    return pd.Series({model: mean for model, (_, mean) in found.items()}, dtype=float)
+    scale = sheet.category_columns[0].scale
+    means = {sheet.rows[row].model: float(ranked.mean[row]) * scale for row in sheet.rows_of(origin)}
+    return pd.Series(means, dtype=float)
 
 
 def names_of(clusters: pd.Series, facts: pd.Series) -> list[str]:

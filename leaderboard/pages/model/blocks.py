@@ -8,9 +8,9 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from leaderboard.data import item_queries, page_queries, profiles
+from leaderboard.data import item_queries, model_queries, suite_queries
 from leaderboard.data.ranked import Ranked
-from leaderboard.data.suite_table import Table
+from leaderboard.data.suite_table import SuiteTable
 from leaderboard.html import markup, synthetic
 from leaderboard.html.marks import marked
 from leaderboard.html.markup import (
@@ -27,6 +27,7 @@ from leaderboard.html.markup import (
     to_model,
     to_task,
 )
+from leaderboard.pages.model import field as fields
 
 if TYPE_CHECKING:
     from leaderboard.data.suite_cache import SuiteCache
@@ -46,7 +47,7 @@ MOST_RUNS = 40  # of one benchmark that are listed without scrolling
 
 def known(suite_cache: SuiteCache, about: pd.Series) -> str:
     """What the model is, as a list of facts; a guessed alias is marked."""
-    sets = page_queries.datasets(suite_cache.db)
+    sets = suite_queries.datasets(suite_cache.db)
     trained = [text(sets.loc[key, "title"] if key in sets.index else key) for key in about["trained_on"]]
     size = (
         NOTHING
@@ -59,7 +60,7 @@ def known(suite_cache: SuiteCache, about: pd.Series) -> str:
     )
     openness = {True: "open weights", False: "closed: reached through a service only"}
     is_open = None if blank(about["open_weights"]) else bool(about["open_weights"])
-    spelled = page_queries.aliases(suite_cache.db, model=about["key"])
+    spelled = model_queries.aliases(suite_cache.db, model=about["key"])
     names = "<br>".join(
         f"{text(row.printed)} <span class='pg-quiet'>in {text(row.benchmark_title)}</span>"
         + (
@@ -132,7 +133,7 @@ def ranks(suite_cache: SuiteCache, model: str, suites: list[str]) -> str:
     return f"<div>{table(heads, rows, numeric=(2, 3, 5, 6), empty='It is in no suite.')}{legend if rows else ''}</div>"
 
 
-def _rank_cells(sheet: Table, ranked: Ranked | None, at: int) -> list[str]:
+def _rank_cells(sheet: SuiteTable, ranked: Ranked | None, at: int) -> list[str]:
     if ranked is None:
         people = next((c for c, column in enumerate(sheet.columns) if column.group == "People"), None)
         values = sheet.values[:, people] if people is not None else np.full(len(sheet.rows), np.nan)
@@ -149,7 +150,7 @@ def _rank_cells(sheet: Table, ranked: Ranked | None, at: int) -> list[str]:
         ]
     if ranked.rank[at] <= 0:
         return [NOTHING] * 5
-    digits, scale = sheet.families[0].digits, sheet.families[0].scale
+    digits, scale = sheet.category_columns[0].digits, sheet.category_columns[0].scale
     same = [row.origin == sheet.rows[at].origin for row in sheet.rows]
     of = int(((ranked.rank > 0) & np.array(same)).sum())
     interval = NOTHING if ranked.rank_low[at] <= 0 else f"{ranked.rank_low[at]} to {ranked.rank_high[at]}"
@@ -162,7 +163,7 @@ def _rank_cells(sheet: Table, ranked: Ranked | None, at: int) -> list[str]:
     ]
 
 
-def strip_title(shown: profiles.Field) -> str:
+def strip_title(shown: fields.Field) -> str:
     """The heading of the figure, with what its marks are."""
     about = shown.table.suite
     return (
@@ -176,7 +177,7 @@ def strip_title(shown: profiles.Field) -> str:
     )
 
 
-def apart(shown: profiles.Field) -> str:
+def apart(shown: fields.Field) -> str:
     """Where it differs most from the field, and which rows are nearest."""
     sheet, z = shown.table, shown.standing.z
     order = [at for at in np.argsort(-np.nan_to_num(z, nan=0.0)) if not np.isnan(z[at])]
@@ -186,11 +187,11 @@ def apart(shown: profiles.Field) -> str:
         rows = []
         for at in places:
             place = shown.columns[at]
-            column, marks = sheet.columns[place], sheet.marks[shown.place, place]
+            column, marks = sheet.columns[place], sheet.marks[shown.row, place]
             rows.append(
                 [
                     to_task(column.task, column.title),
-                    number(sheet.values[shown.place, place], digits=column.digits, scale=column.scale) + marked(marks),
+                    number(sheet.values[shown.row, place], digits=column.digits, scale=column.scale) + marked(marks),
                     f"{number(z[at], digits=2, sign=True)}",
                     f"{shown.standing.place[at]} of {shown.standing.others[at] + 1}",
                 ]
@@ -223,14 +224,14 @@ def apart(shown: profiles.Field) -> str:
     )
 
 
-def _nearest(shown: profiles.Field) -> str:
-    sheet, near = shown.table, profiles.nearest(shown)
+def _nearest(shown: fields.Field) -> str:
+    sheet, near = shown.table, fields.nearest(shown)
     rows = []
     for at in np.argsort(near.distance)[:NEAR]:
         if np.isnan(near.distance[at]):
             continue
         row = sheet.rows[shown.rows[at]]
-        pair = quote(f"{sheet.rows[shown.place].id},{row.id}", safe="/:~,")
+        pair = quote(f"{sheet.rows[shown.row].id},{row.id}", safe="/:~,")
         rows.append(
             [
                 to_model(row.model, sheet.models.loc[row.model, "title"]),
@@ -255,7 +256,7 @@ def _nearest(shown: profiles.Field) -> str:
 
 def rest(suite_cache: SuiteCache, about: pd.Series) -> str:
     """All scores as a table to be loaded, remarks on them, and how to cite their papers."""
-    notes = page_queries.model_notes(suite_cache.db, model=about["key"])
+    notes = model_queries.model_notes(suite_cache.db, model=about["key"])
     lines = []
     for note in notes.itertuples():
         titles = list(note.tasks)
@@ -265,7 +266,7 @@ def rest(suite_cache: SuiteCache, about: pd.Series) -> str:
     remarks = (
         f"<ul class='pg-list'>{''.join(lines)}</ul>" if lines else "<p class='pg-quiet'>No remark on its figures.</p>"
     )
-    papers = page_queries.benchmarks_of(suite_cache.db, model=about["key"])
+    papers = model_queries.benchmarks_of(suite_cache.db, model=about["key"])
     cites = "".join(
         f"<details class='pg-cite'><summary>How to cite {text(row.title)}</summary><pre "
         f"tabindex='0'>{text(row.bibtex)}"

@@ -8,7 +8,7 @@ import pandas as pd
 
 from compute.analysis.field import standardised
 from leaderboard import page as ui
-from leaderboard.data import page_queries, profiles, queries
+from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.suite_table import TRAINED
 from leaderboard.html import synthetic
 from leaderboard.html.lazy_tables import lazy_tables
@@ -16,7 +16,9 @@ from leaderboard.html.marks import said, signs
 from leaderboard.html.markup import text
 from leaderboard.page import View
 from leaderboard.pages.model import blocks as model_blocks
+from leaderboard.pages.model import field as fields
 from leaderboard.pages.model import figures
+from leaderboard.pages.model.routes import routes
 from leaderboard.web.parameters import Choice
 
 SENTENCE = (
@@ -30,8 +32,8 @@ def draw(site: ui.Site) -> None:
     """Controls, the figure, and two blocks of text around it."""
     ui.heading(site, title="Models", sentence=SENTENCE)
     lists = {
-        "model": lambda: [(_label(row), row.key) for row in page_queries.listed_models(site.db).itertuples()],
-        "suite": lambda: [("Its fullest suite", ""), *synthetic.listed(queries.suites(site.db))],
+        "model": lambda: [(_label(row), row.key) for row in model_queries.listed_models(site.db).itertuples()],
+        "suite": lambda: [("Its fullest suite", ""), *synthetic.listed(suite_queries.suites(site.db))],
     }
     models, suites = (lists[name]() for name in ("model", "suite"))
     parameters = (
@@ -77,9 +79,9 @@ def draw(site: ui.Site) -> None:
 
 def page(site: ui.Site, *, model: str, suite: str, by: str) -> tuple:
     """The three outputs for one model: facts and ranks, the strip figure (hidden without a suite), and the rest."""
-    every = queries.suites(site.db)
-    known = profiles.suites_of(site.suite_cache, model=model, suites=list(every["key"]))
-    about = queries.model(site.db, key=model).iloc[0]
+    every = suite_queries.suites(site.db)
+    known = fields.suites_of(site.suite_cache, model=model, suites=list(every["key"]))
+    about = model_queries.model(site.db, key=model).iloc[0]
     blocks = f"{model_blocks.known(site.suite_cache, about)}{model_blocks.ranks(site.suite_cache, model, known)}"
     head = f"<h2 class='pg-name'>{text(about['title'])}</h2><div class='pg-two'>{blocks}</div>"
     foot = model_blocks.rest(site.suite_cache, about)
@@ -96,20 +98,20 @@ def page(site: ui.Site, *, model: str, suite: str, by: str) -> tuple:
         title = text(every.set_index("key").loc[suite, "title"])
         note = f"<p class='pg-quiet'>It has no score in {title}; shown is another suite.</p>"
     chosen = suite if suite in known else _fullest(site, model, known)
-    shown = profiles.field(site.suite_cache, suite=chosen, model=model)
+    shown = fields.field(site.suite_cache, suite=chosen, model=model)
     figure = gr.update(value=strip(shown, ranked=site.suite_cache.ranked(chosen), by=by), visible=True)
     return head + note + model_blocks.strip_title(shown), figure, model_blocks.apart(shown) + foot
 
 
-def strip(shown: profiles.Field, *, ranked, by: str):
+def strip(shown: fields.Field, *, ranked, by: str):
     """The strip figure of categories or tasks; a suite without categories shows what it measures, in field units."""
-    sheet, own = shown.table, shown.place
+    sheet, own = shown.table, shown.row
     mixed = len({sheet.columns[column].scale for column in shown.columns}) > 1 or not sheet.categories
     lines: list[dict] = []
     names = [sheet.models.loc[sheet.rows[row].model, "title"] for row in shown.rows]
     if by == "category" and sheet.categories and len(sheet.categories) > 1 and ranked is not None:
-        for at, column in enumerate(sheet.families):
-            values = ranked.families[shown.rows, at] * column.scale
+        for at, column in enumerate(sheet.category_columns):
+            values = ranked.category_means[shown.rows, at] * column.scale
             members = sheet.codes == at
             marks = np.bitwise_or.reduce(sheet.marks[np.ix_(shown.rows, members)] & TRAINED, axis=1)
             lines += _line(
@@ -169,7 +171,7 @@ def _line(
 
 def _leader(site: ui.Site, listed: list[tuple[str, str]]) -> str:
     """The model with the highest printed means in the suite that leads: no ranking is made at start for a default."""
-    found = page_queries.highest_printed(site.db, suite=LEADS)["model"]
+    found = suite_queries.highest_printed(site.db, suite=LEADS)["model"]
     return str(found.iloc[0] if len(found) else listed[0][1])
 
 
@@ -187,4 +189,4 @@ def _fullest(site: ui.Site, model: str, known: list[str]) -> str:
     return max(known, key=have)
 
 
-MODEL = View(key="model", title="Models", draw=draw, figures=True)
+MODEL = View(key="model", title="Models", draw=draw, figures=True, routes=routes)

@@ -7,12 +7,11 @@ import html
 import gradio as gr
 import numpy as np
 
-from compute.types import ORIGINS
 from leaderboard import page as ui
-from leaderboard.data import queries
+from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.memo import memoised
 from leaderboard.data.ranked import Ranked
-from leaderboard.data.suite_table import TRAINED, Table
+from leaderboard.data.suite_table import TRAINED, SuiteTable, displayed_origin
 from leaderboard.html import synthetic
 from leaderboard.page import View
 
@@ -62,7 +61,7 @@ def draw(site: ui.Site) -> None:
 
 def starts(site: ui.Site) -> str:
     """Where to start, with how much there is."""
-    counts = queries.counts(site.db).iloc[0]
+    counts = suite_queries.counts(site.db).iloc[0]
     numbers = {"models": counts.models, "claims": f"{counts.claims:,}", "conflicts": counts.conflicts}
     return (
         "<nav class='pg-starts' aria-label='Where to start'>"
@@ -78,14 +77,14 @@ def starts(site: ui.Site) -> str:
 def benchmarks(site: ui.Site) -> str:
     """One section a benchmark: what it asks, how much there is, and its first rows."""
     sections = []
-    known = set(queries.suites(site.db)["key"])
+    known = set(suite_queries.suites(site.db)["key"])
     for suite in SHOWN:
         if suite not in known or not site.suite_cache.table(suite).rows:
             continue
         table, ranked = site.suite_cache.table(suite), site.suite_cache.ranked(suite)
         about = table.suite
         size, title = _size(table, ranked), _text(synthetic.plain(about["title"]))
-        bench = queries.benchmark(site.db, key=about["benchmark"]).iloc[0]
+        bench = suite_queries.benchmark(site.db, key=about["benchmark"]).iloc[0]
         sections.append(
             f"<section><h2>{synthetic.titled(about['benchmark_title'], about['benchmark'])}</h2>"
             f"<p>{_text(synthetic.described(bench['description'], about['benchmark']))}</p>"
@@ -96,7 +95,7 @@ def benchmarks(site: ui.Site) -> str:
     return "<div class='pg-benchmarks'>" + "".join(sections) + "</div>"
 
 
-def _size(table: Table, ranked: Ranked | None) -> str:
+def _size(table: SuiteTable, ranked: Ranked | None) -> str:
     """How much of the suite the rows below come from."""
     if ranked is None:
         return f"{len(table.rows)} generators, {sum(column.default for column in table.columns)} measures"
@@ -110,15 +109,14 @@ def _size(table: Table, ranked: Ranked | None) -> str:
     )
 
 
-def _origin(table: Table, ranked: Ranked) -> str:
+def _origin(table: SuiteTable, ranked: Ranked) -> str:
     """Ranks hold within one origin: the paper's own where it ranks anything, else the first that does, or has rows."""
     found = [row.origin for place, row in enumerate(table.rows) if ranked.rank[place] > 0]
-    found = found or [row.origin for row in table.rows]
-    return next((origin for origin in ORIGINS if origin in found), ORIGINS[0])
+    return displayed_origin(found or [row.origin for row in table.rows])
 
 
-def _leaders(table: Table, ranked: Ranked) -> str:
-    scale = table.families[0].scale
+def _leaders(table: SuiteTable, ranked: Ranked) -> str:
+    scale = table.category_columns[0].scale
     shown = _origin(table, ranked)
     places = [place for place, row in enumerate(table.rows) if ranked.rank[place] > 0 and row.origin == shown]
     order = sorted(places, key=lambda place: (ranked.rank[place], -ranked.mean[place]))[:LEADERS]
@@ -153,7 +151,7 @@ def _leaders(table: Table, ranked: Ranked) -> str:
     )
 
 
-def _people(table: Table) -> str:
+def _people(table: SuiteTable) -> str:
     """Generators in people's order, with what the benchmark's own metric says."""
     people = next(place for place, column in enumerate(table.columns) if column.group == "People")
     metric = next(place for place, column in enumerate(table.columns) if column.metric == "cfred")
@@ -181,9 +179,9 @@ def news(site: ui.Site) -> str:
         f"<li><time datetime='{_text(model.released)}'>{_text(model.released)}</time> "
         f"<a href='model?model={_text(model.key)}'>{_text(model.title)}</a> <span class='pg-quiet'>"
         f"{_text(model.organisation)}</span></li>"
-        for model in queries.newest(site.db, most=6).itertuples()
+        for model in model_queries.newest(site.db, most=6).itertuples()
     )
-    origins = ", ".join(f"{row.scores:,} {row.origin}" for row in queries.origins(site.db).itertuples())
+    origins = ", ".join(f"{row.scores:,} {row.origin}" for row in suite_queries.origins(site.db).itertuples())
     return (
         f"<section class='pg-news'><h2>What is new</h2><p class='pg-quiet'>Scores: {origins}. Models with scores, by "
         f"date of release where it is known:</p><ul>{lines}</ul></section>"

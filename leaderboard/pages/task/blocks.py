@@ -9,8 +9,8 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from leaderboard.data import item_queries, page_queries, profiles
-from leaderboard.data.suite_table import Column, Table
+from leaderboard.data import item_queries, task_queries
+from leaderboard.data.suite_table import SuiteColumn, SuiteTable
 from leaderboard.html import abbreviations, markup, synthetic
 from leaderboard.html.marks import SIGNS, marked
 from leaderboard.html.markup import (
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 LIKE = 8  # correlated tasks shown
 
 
-def reading(sheet: Table, place: int, *, ceiling: float) -> str:
+def reading(sheet: SuiteTable, place: int, *, ceiling: float) -> str:
     """What the spread of scores says about the task, in words."""
     from compute.analysis.saturation import saturation
 
-    column, rows = sheet.columns[place], profiles.one_row_a_model(sheet, column=place)
+    column, rows = sheet.columns[place], sheet.fullest_rows(column=place)
     ceiling = None if pd.isna(ceiling) else float(ceiling)
     found = saturation(
         scores=sheet.values[rows, place],
@@ -117,7 +117,7 @@ def verdict(found: Saturation) -> str:
     return "Without a ceiling or a known noise, the spread alone says how far the models lie apart."
 
 
-def related(sheet: Table, place: int, found: tuple[np.ndarray, Correlation], suite: str) -> str:
+def related(sheet: SuiteTable, place: int, found: tuple[np.ndarray, Correlation], suite: str) -> str:
     """The tasks that rank models most and least alike, with a link to the scatter of each pair."""
     places, result = found
     own = int(np.flatnonzero(places == place)[0])
@@ -155,7 +155,7 @@ def related(sheet: Table, place: int, found: tuple[np.ndarray, Correlation], sui
     )
 
 
-def best(points: pd.DataFrame, column: Column) -> str:
+def best(points: pd.DataFrame, column: SuiteColumn) -> str:
     """The first ten rows with their intervals."""
     rows = []
     for at, row in enumerate(points.head(10).itertuples(), start=1):
@@ -277,7 +277,7 @@ def foot(db: Database, about: pd.Series) -> str:
     )
     own = about["notes"] if isinstance(about["notes"], str) and not _settings(about["notes"]) else ""
     own = "" if synthetic.is_synthetic(about["benchmark"]) else own  # said among the facts
-    listed = remarks(page_queries.task_notes(db, task=about["key"]), first=own)
+    listed = remarks(task_queries.task_notes(db, task=about["key"]), first=own)
     cited = (
         f" Data: {text(about['dataset_citation'])}."
         if isinstance(about["dataset_citation"], str) and about["dataset_citation"]

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from compute.types import UnknownKey
-from leaderboard.data import item_queries, page_queries
+from leaderboard.data import item_queries, suite_queries, task_queries
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
 from leaderboard.html import synthetic
@@ -83,9 +83,9 @@ class Items:
 def listing(items: Items, asked: Asked) -> dict[str, Any]:
     """One page of items, ready to draw. Raises UnknownKey for a task that is not there."""
     db = items.db
-    about = page_queries.task(db, key=asked.task)
+    about = task_queries.task(db, key=asked.task)
     if about.empty:
-        raise UnknownKey("task", asked.task, page_queries.listed_tasks(db)["key"])
+        raise UnknownKey("task", asked.task, task_queries.listed_tasks(db)["key"])
     about = about.iloc[0]
     runs = item_queries.computed_runs(db, task=asked.task)
     runs = runs[runs["main"] & (runs["items"] > 0)]
@@ -154,7 +154,7 @@ def how_to(db: Database, about: pd.Series) -> dict[str, str]:
     """What is said where no run of a task has items: why, and the command that would make one."""
     if str(about["procedure"]) in WITHOUT:
         return {"empty": "Its items cannot be loaded here yet, so there are published figures only.", "command": ""}
-    suites = page_queries.suites_of_task(db, task=about["key"])
+    suites = suite_queries.suites_of_task(db, task=about["key"])
     if suites.empty:
         return {"empty": "It is in no suite, so it cannot be run.", "command": ""}
     words = (

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 
 from leaderboard import page as ui
-from leaderboard.data import item_queries, page_queries, profiles, queries
+from leaderboard.data import item_queries, suite_queries, task_queries
 from leaderboard.data.memo import memoised
-from leaderboard.data.suite_table import Table
+from leaderboard.data.scores import interval
+from leaderboard.data.suite_table import SuiteTable
 from leaderboard.html import synthetic
 from leaderboard.html.figure_bridge import figure_bridge
 from leaderboard.html.lazy_tables import lazy_tables
@@ -26,7 +27,6 @@ SENTENCE = (
 )
 MAP = "item-map"
 DEFAULT = "mieb/stl10"
-HALF = 1.96  # standard errors in half a 95% interval
 FEWEST = 8  # models a correlation is shown for
 
 
@@ -70,7 +70,7 @@ def tasks(site: ui.Site) -> list[tuple[str, str]]:
     """Titles and keys of the tasks to choose from."""
     return [
         (f"{row.title}  ·  {synthetic.named(row.benchmark, row.key.partition('/')[0])}, {row.category}", row.key)
-        for row in page_queries.listed_tasks(site.db).itertuples()
+        for row in task_queries.listed_tasks(site.db).itertuples()
     ]
 
 
@@ -98,9 +98,9 @@ def images(site: ui.Site, *, task: str, model: str) -> tuple:
 
 def page(site: ui.Site, *, task: str, related) -> tuple:
     """Four outputs for one task: facts and reading, the figure (hidden without a suite), its items, and the rest."""
-    about = page_queries.task(site.db, key=task).iloc[0]
-    suites = page_queries.suites_of_task(site.db, task=task)
-    metrics = queries.metrics(site.db)
+    about = task_queries.task(site.db, key=task).iloc[0]
+    suites = suite_queries.suites_of_task(site.db, task=task)
+    metrics = suite_queries.metrics(site.db)
     facts = blocks.known(about, suites, metrics)
     mark, drawn = synthetic.badge(about["benchmark"]), synthetic.note(about["benchmark"])
     head = f"<h2 class='pg-name'>{text(about['title'])}{mark}</h2>{drawn}<div class='pg-two'>{facts}"
@@ -116,7 +116,7 @@ def page(site: ui.Site, *, task: str, related) -> tuple:
         )
     suite = str(suites["key"].iloc[0])
     sheet = site.suite_cache.table(suite)
-    place = profiles.column_of(sheet, task=task)
+    place = sheet.headline(task)
     if place is None or np.isnan(sheet.values[:, place]).all():
         return (
             f"{head}</div><p class='pg-quiet'>No model has a readable score on it.</p>",
@@ -126,7 +126,7 @@ def page(site: ui.Site, *, task: str, related) -> tuple:
         )
     column = sheet.columns[place]
     limits = metrics.loc[column.metric]
-    points = ranked_points(sheet, place, lower=limits["lower"], upper=limits["upper"])
+    points = ranked_points(sheet, place, limits=limits)
     shown = points.drop(columns=["model", "marks"]).assign(note=points["marks"].map(said))
     figure = figures.scores(
         shown,
@@ -151,10 +151,10 @@ def page(site: ui.Site, *, task: str, related) -> tuple:
     )
 
 
-def ranked_points(sheet: Table, place: int, *, lower: float = 0, upper: float = 1) -> pd.DataFrame:
+def ranked_points(sheet: SuiteTable, place: int, *, limits: pd.Series) -> pd.DataFrame:
     """Every row with a score, best first: model, title, origin, marks, value, low, high in shown units.
 
-    `lower` and `upper` bound the metric, NaN where it has no bound.
+    limits: the metric's facts, as `leaderboard.data.scores.interval` takes them.
     """
     column = sheet.columns[place]
     rows = []
@@ -162,7 +162,7 @@ def ranked_points(sheet: Table, place: int, *, lower: float = 0, upper: float = 
         value, error = sheet.values[at, place], sheet.stderr[at, place]
         if np.isnan(value):
             continue
-        low, high = value - HALF * error, value + HALF * error
+        low, high = interval(value=value, stderr=error, n=None, limits=limits)
         rows.append(
             {
                 "model": row.model,
@@ -170,21 +170,21 @@ def ranked_points(sheet: Table, place: int, *, lower: float = 0, upper: float = 
                 "origin": row.origin,
                 "marks": int(sheet.marks[at, place]),
                 "value": value * column.scale,
-                "low": np.fmax(low, lower) * column.scale if error == error else np.nan,
-                "high": np.fmin(high, upper) * column.scale if error == error else np.nan,
+                "low": np.nan if low is None else low * column.scale,
+                "high": np.nan if high is None else high * column.scale,
             }
         )
     frame = pd.DataFrame(rows)
     return frame.sort_values("value", ascending=not column.higher, kind="stable").reset_index(drop=True)
 
 
-def correlations(sheet: Table) -> tuple[np.ndarray, object]:
+def correlations(sheet: SuiteTable) -> tuple[np.ndarray, object]:
     """Spearman correlations of all ranked tasks of a suite, one row a model: the columns' places, and the result."""
     from compute.analysis.correlation import correlate
 
     places = np.array([at for at, column in enumerate(sheet.columns) if column.ranked], int)
     sign = np.array([1.0 if sheet.columns[at].higher else -1.0 for at in places])
-    rows = profiles.one_row_a_model(sheet)
+    rows = sheet.fullest_rows()
     return places, correlate(scores=sheet.values[np.ix_(rows, places)] * sign, method="spearman", minimum=FEWEST)
 
 

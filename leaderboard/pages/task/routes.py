@@ -8,10 +8,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from leaderboard.data import item_queries, payload, run_details
+from leaderboard.data import item_queries, payload
+from leaderboard.data.compressed import compressed
 from leaderboard.data.memo import memoised
 from leaderboard.page import Site
+from leaderboard.pages.task import run_details
 from leaderboard.pages.task.items import Asked, Items, listing
+from leaderboard.pages.task.listing import task_scores
 from leaderboard.web.responses import CHECK, FOREVER, respond
 
 IMAGE = re.compile(r"[0-9a-f]{32}")
@@ -42,7 +45,9 @@ def routes(site: Site) -> list[Route]:
             return Response("Not found", status_code=404, headers={"cache-control": CHECK})
         return respond(request, content, media="image/webp", cache=FOREVER)
 
+    scores = compressed(site.db, lambda task: task_scores(site.db, task=task), key="task")
     return [
+        Route("/data/task", guard(scores)),
         Route("/data/items", guard(items)),
         Route("/data/run", guard(run)),
         Route("/thumbnails/{task:path}/{image}.webp", guard(thumbnail)),

@@ -17,7 +17,7 @@ from compute.calibration import PAIRINGS, pairs
 from compute.database import build, store
 from compute.models import ADAPTERS
 from compute.types import BadInput
-from leaderboard.data import compare_queries
+from leaderboard.data import model_queries
 from leaderboard.data.database import Database
 
 CLIP, OTHER = "openai/clip-vit-base-patch32", "ssim"
@@ -118,7 +118,7 @@ def test_the_database_holds_them_and_a_page_can_place_scores(tmp_path: Path, shi
     report = build.build(tmp_path / "own.duckdb", results=tmp_path / "results")
     assert len(report.problems) == 1 and "ssim/image-image.json is damaged" in report.problems[0]
     db = Database(report.path)
-    frame = compare_queries.calibrations(db)
+    frame = model_queries.calibrations(db)
     [settings] = db.ask("SELECT settings FROM calibrations WHERE pairing = 'quality'")["settings"]
     db.close()
     assert json.loads(settings) == {"seed": 3, "model": MODELS[CLIP]}
@@ -148,7 +148,7 @@ def test_one_of_another_model_is_left_out(tmp_path: Path, shipped: Path, changes
     assert problem.startswith(f"calibrations/openai__clip-vit-base-patch32/image-image.json is of another {CLIP} than ")
     assert said in problem
     db = Database(report.path)
-    frame = compare_queries.calibrations(db)
+    frame = model_queries.calibrations(db)
     db.close()
     assert [(row.pairing, row.unrelated[0]) for row in frame.itertuples()] == [("image-image", 0), ("quality", 0)]
 

@@ -19,7 +19,7 @@ SUITES = tuple(suite.key for suite in shipped().suites)
 def test_cells_are_the_table_to_the_shown_digit(suite_cache: SuiteCache, suite: str) -> None:
     table = suite_cache.table(suite)
     data = payload.board(suite_cache.db, table, suite_cache.ranked(suite))
-    offset = len(table.families)
+    offset = len(table.category_columns)
     for place, column in enumerate(table.columns):
         shown = data["columns"][offset + place]
         assert shown["key"] == column.key
@@ -53,10 +53,10 @@ def test_the_largest_table_is_small_on_the_wire(suite_cache: SuiteCache) -> None
     assert len(suite_cache.board("mieb")) < 60_000
 
 
-def test_families_come_with_a_ranking_over_chosen_tasks(suite_cache: SuiteCache) -> None:
+def test_category_means_come_with_a_ranking_over_chosen_tasks(suite_cache: SuiteCache) -> None:
     table = suite_cache.table("unisim-core")
-    data = payload.ranking(table, suite_cache.ranked("unisim-core"), families=True)
-    assert np.shape(data["families"]) == (len(table.rows), len(table.families))
+    data = payload.ranking(table, suite_cache.ranked("unisim-core"), with_categories=True)
+    assert np.shape(data["families"]) == (len(table.rows), len(table.category_columns))
 
 
 def test_people_rank_the_generators(suite_cache: SuiteCache) -> None:
@@ -84,4 +84,4 @@ def test_a_suite_without_scores_is_an_empty_table(suite_cache: SuiteCache) -> No
     )
     data = payload.board(suite_cache.db, none, ranked.rank(none))
     assert data["rows"] == data["cells"] == data["ranking"]["rank"] == []
-    assert len(data["columns"]) == len(table.families) + len(table.columns)
+    assert len(data["columns"]) == len(table.category_columns) + len(table.columns)

@@ -44,7 +44,9 @@ def test_a_missing_figure_is_never_filled_in(suite_cache: SuiteCache) -> None:
     """A row that lacks a task has no rank under full coverage, and a lower mark does not invent the figure."""
     table = suite_cache.table("unisim-core")
     ranked = rank(table, coverage=1.0)
-    lacking = np.isnan(table.values).any(axis=1) & ~((ranked.families.shape[1] > 0) & (table.printed > 0).any(axis=1))
+    lacking = np.isnan(table.values).any(axis=1) & ~(
+        (ranked.category_means.shape[1] > 0) & (table.printed > 0).any(axis=1)
+    )
     assert (ranked.rank[lacking] < 1).all()
     lenient = rank(table, coverage=0.1)
     assert (lenient.rank > 0).sum() >= (ranked.rank > 0).sum()
@@ -67,7 +69,7 @@ def test_one_category_alone_is_its_own_mean(suite_cache: SuiteCache) -> None:
     ranked = rank(table, weights={name: float(name == "IQA") for name in table.categories})
     placed = ranked.rank > 0
     place = table.categories.index("IQA")
-    np.testing.assert_allclose(ranked.mean[placed], ranked.families[placed, place])
+    np.testing.assert_allclose(ranked.mean[placed], ranked.category_means[placed, place])
 
 
 def test_weights_scale_away(suite_cache: SuiteCache) -> None:

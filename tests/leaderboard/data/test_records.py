@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from compute.types import BadInput
-from leaderboard.data import compare_queries, payload
+from leaderboard.data import payload, task_queries
 from leaderboard.data.records import MOST, NONE, Record, lacking, named, records
 from leaderboard.data.related_evidence import EVIDENCE, IT_2AFC, PAA, TEXT_2AFC, kind_of_question
 from leaderboard.data.suite_table import TRAINED
@@ -24,7 +24,7 @@ def test_every_line_of_the_table_is_a_column_with_figures(suite_cache, key, one)
     assert bool(one.category) != bool(one.task)
     if one.category:
         assert one.category in table.categories
-        values = suite_cache.ranked(one.suite).families[:, table.categories.index(one.category)]
+        values = suite_cache.ranked(one.suite).category_means[:, table.categories.index(one.category)]
     else:
         places = [
             at
@@ -166,8 +166,8 @@ def test_computed_figures_on_drawings_come_last_and_say_so(stand_in_suite_cache)
 
 def test_twelve_models_take_one_question_and_little_time(suite_cache, monkeypatch) -> None:
     asked = []
-    real = compare_queries.sources
-    monkeypatch.setattr(compare_queries, "sources", lambda db, *, tasks: asked.append(tasks) or real(db, tasks=tasks))
+    real = task_queries.sources
+    monkeypatch.setattr(task_queries, "sources", lambda db, *, tasks: asked.append(tasks) or real(db, tasks=tasks))
     models = [row.model for row in suite_cache.table("unisim-core").rows[:12]]
     records(suite_cache, models=models, mode="odd", kinds=["image"] * 4)
     taken = []

@@ -21,7 +21,7 @@ from compute.catalog.catalog import shipped
 from compute.database import store
 from compute.types import BadInput, DatabaseError
 from leaderboard import page as ui
-from leaderboard.data import page_queries, queries
+from leaderboard.data import model_queries
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
@@ -77,7 +77,7 @@ def data(tmp_path: Path) -> Iterator[Data]:
 
 
 def models(db: Database) -> set[str]:
-    return set(page_queries.listed_models(db)["key"])
+    return set(model_queries.listed_models(db)["key"])
 
 
 def open_files() -> list[str]:
@@ -326,7 +326,7 @@ def test_a_new_file_that_fails_its_checks_is_refused_once(
         changed(database, tmp_path / "right.duckdb", "UPDATE models SET title = 'X' WHERE key = 'cfred'"), commit="c"
     )
     assert data.look() and data.problem == ""
-    assert queries.model(db, key="cfred")["title"].iloc[0] == "X"
+    assert model_queries.model(db, key="cfred")["title"].iloc[0] == "X"
 
 
 def test_a_database_without_a_benchmark_is_refused(tmp_path: Path) -> None:

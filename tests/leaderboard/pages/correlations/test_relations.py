@@ -11,7 +11,7 @@ from scipy import stats
 
 from compute.claims import unisim
 from compute.types import BadInput
-from leaderboard.data import queries
+from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.suite_table import TRAINED
@@ -34,7 +34,7 @@ def made(suite_cache: SuiteCache) -> Relations:
 @pytest.fixture(scope="module")
 def parameters(suite_cache: SuiteCache):
     return relations.parameters(
-        suites=queries.suites(suite_cache.db)["key"], models=queries.models(suite_cache.db)["key"]
+        suites=suite_queries.suites(suite_cache.db)["key"], models=model_queries.models(suite_cache.db)["key"]
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from compute.types import BadInput
-from leaderboard.data import queries
+from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.correlations import smaller_suite as lite
@@ -23,7 +23,7 @@ def builder(database: Path) -> Builder:
 
 
 def wish(builder: Builder, **query: str) -> Wish:
-    found, note = parse(lite.parameters(queries.suites(builder.db)), query)
+    found, note = parse(lite.parameters(suite_queries.suites(builder.db)), query)
     assert note == ""
     return Wish(
         suite=found["lite"],
@@ -35,7 +35,7 @@ def wish(builder: Builder, **query: str) -> Wish:
 def test_the_default_is_section_6_3(builder: Builder) -> None:
     asked = wish(builder)
     assert (asked.suite, asked.size, asked.high, asked.low) == ("mieb", 51, 0.5, 0.45)
-    body = page(builder, asked, models=queries.models(builder.db))
+    body = page(builder, asked, models=model_queries.models(builder.db))
     assert "Chosen here: 51 tasks" in body and "MIEB-lite's own 51 tasks" in body.replace("&#x27;", "'")
     link = re.search(r"board\?suite=mieb&amp;tasks=([^'\"]+)", body).group(1)
     assert len(set(link.split(","))) == 51
@@ -64,19 +64,19 @@ def test_own_line_is_the_correlation_of_the_two_boards_means(builder: Builder, d
 
 
 def test_other_suites_have_no_line_of_their_own(builder: Builder) -> None:
-    body = page(builder, wish(builder, lite="unisim-core", size="6"), models=queries.models(builder.db))
+    body = page(builder, wish(builder, lite="unisim-core", size="6"), models=model_queries.models(builder.db))
     assert "Chosen here: 6 tasks" in body and "own" not in body.split("</table>")[0]
 
 
 def test_what_cannot_be_met_says_so(builder: Builder) -> None:
     with pytest.raises(BadInput, match="known running time"):
-        page(builder, wish(builder, by="hours"), models=queries.models(builder.db))
+        page(builder, wish(builder, by="hours"), models=model_queries.models(builder.db))
     with pytest.raises(BadInput, match="Cannot choose 2 tasks"):
-        page(builder, wish(builder, size="2"), models=queries.models(builder.db))
+        page(builder, wish(builder, size="2"), models=model_queries.models(builder.db))
 
 
 def test_the_headline_says_how_far_the_figure_flatters(builder: Builder) -> None:
-    lead = page(builder, wish(builder), models=queries.models(builder.db)).partition("</p>")[0]
+    lead = page(builder, wish(builder), models=model_queries.models(builder.db)).partition("</p>")[0]
     result, tried = builder.choose(wish(builder)), builder.held_out(wish(builder))
     assert "optimistic" in lead and f"<b>{tried.median:.3f}</b>" in lead
     assert f"Only {len(result.whole.candidates)} of the {len(result.scores.tasks)} tasks" in lead

@@ -11,7 +11,7 @@ import pytest
 
 from compute.analysis.maps.suites import COLUMNS, Recipe
 from compute.types import BadInput
-from leaderboard.data import queries
+from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.pages.map import atlas as maps
 from leaderboard.pages.map.atlas import Atlas, MapFailed, command, read, recipe
@@ -33,13 +33,13 @@ def content(*, seed: int = 5) -> bytes:
 
 
 def test_defaults_of_the_page_are_a_shipped_map(atlas: Atlas) -> None:
-    values, note = parse(maps.parameters(queries.suites(atlas.db)), {})
+    values, note = parse(maps.parameters(suite_queries.suites(atlas.db)), {})
     values.pop("colour")
     made = atlas.find(recipe(**values))
     assert note == "" and made is not None
     assert {"key", "x", "y", "cluster"} <= set(made.points.columns)
     assert made.settings["seed"] == 0 and 0.5 < made.settings["trustworthiness"] <= 1
-    known = set(queries.suite_tasks(atlas.db, suite="mieb")["key"])
+    known = set(suite_queries.suite_tasks(atlas.db, suite="mieb")["key"])
     assert set(made.points["key"]) <= known and len(made.points) > 100
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 
 from compute.types import Task
-from leaderboard.data import item_queries, page_queries
+from leaderboard.data import item_queries, task_queries
 from leaderboard.pages.task import image_map, image_map_figure
 from tests.leaderboard import stand_ins
 
 
 def about(suite_cache, task: str) -> pd.Series:
-    return page_queries.task(suite_cache.db, key=task).iloc[0]
+    return task_queries.task(suite_cache.db, key=task).iloc[0]
 
 
 def test_a_map_has_every_image_with_its_label_and_picture(stand_in_suite_cache) -> None:

@@ -6,24 +6,24 @@ import numpy as np
 import pytest
 
 from compute.types import BadInput
-from leaderboard.data import profiles
+from leaderboard.pages.model import field as fields
 
 
 def test_the_field_is_of_one_origin(imported_suite_cache):
     model = "google/siglip-so400m-patch14-224"
     table = imported_suite_cache.table("unisim-core")
-    assert sorted(profiles.origins_of(table, model=model)) == ["imported", "published"]
-    shown = profiles.field(imported_suite_cache, suite="unisim-core", model=model)
+    assert sorted(fields.origins_of(table, model=model)) == ["imported", "published"]
+    shown = fields.field(imported_suite_cache, suite="unisim-core", model=model)
     assert shown.origin == "published"
     assert {table.rows[row].origin for row in shown.rows} == {"published"}
-    other = profiles.field(imported_suite_cache, suite="unisim-core", model=model, origin="imported")
+    other = fields.field(imported_suite_cache, suite="unisim-core", model=model, origin="imported")
     assert len(other.rows) == 1
     assert np.isnan(other.standing.z).all()
 
 
 def test_one_row_a_model_takes_the_fullest(imported_suite_cache):
     table = imported_suite_cache.table("unisim-core")
-    rows = profiles.one_row_a_model(table)
+    rows = table.fullest_rows()
     models = [table.rows[row].model for row in rows]
     assert len(models) == len(set(models)) == len({row.model for row in table.rows})
     assert all(table.rows[row].origin == "published" for row in rows)
@@ -36,20 +36,20 @@ def test_one_row_a_model_takes_the_fullest(imported_suite_cache):
             for at, row in enumerate(table.rows)
         )
     )
-    assert sum(table.rows[row].model == model for row in profiles.one_row_a_model(table, column=column)) == 1
+    assert sum(table.rows[row].model == model for row in table.fullest_rows(column=column)) == 1
 
 
 def test_nearest_asks_for_half_of_the_tasks(suite_cache):
-    shown = profiles.field(suite_cache, suite="unisim-core", model="unisim-vit-l-14")
-    near = profiles.nearest(shown)
-    own = int((~np.isnan(shown.table.values[shown.place, shown.columns])).sum())
+    shown = fields.field(suite_cache, suite="unisim-core", model="unisim-vit-l-14")
+    near = fields.nearest(shown)
+    own = int((~np.isnan(shown.table.values[shown.row, shown.columns])).sum())
     assert (near.shared[~np.isnan(near.distance)] >= max(5, own / 2)).all()
     closest = shown.table.rows[shown.rows[int(np.nanargmin(near.distance))]].model
     assert closest.startswith("unisim-")
 
 
 def test_ranks_of_metrics_are_no_scores(suite_cache):
-    shown = profiles.field(suite_cache, suite="cfred-coco", model="black-forest-labs/flux.1-dev")
+    shown = fields.field(suite_cache, suite="cfred-coco", model="black-forest-labs/flux.1-dev")
     metrics = [shown.table.columns[place].metric for place in shown.columns]
     assert "cfred" in metrics and "elo" in metrics
     assert not any(metric.endswith("_rank") for metric in metrics)
@@ -57,5 +57,5 @@ def test_ranks_of_metrics_are_no_scores(suite_cache):
 
 def test_a_model_outside_the_suite(suite_cache):
     with pytest.raises(BadInput, match="has no score in"):
-        profiles.field(suite_cache, suite="pairbench", model="unisim-vit-l-14")
-    assert profiles.suites_of(suite_cache, model="cfred", suites=["cfred-coco", "mieb"]) == []
+        fields.field(suite_cache, suite="pairbench", model="unisim-vit-l-14")
+    assert fields.suites_of(suite_cache, model="cfred", suites=["cfred-coco", "mieb"]) == []

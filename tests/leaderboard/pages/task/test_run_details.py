@@ -8,7 +8,7 @@ import pytest
 
 from compute.types import BadInput
 from leaderboard.data import item_queries
-from leaderboard.data.run_details import _text, details
+from leaderboard.pages.task.run_details import _text, details
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pandas as pd
 from compute.types import BadInput
 from leaderboard.data import item_queries
 from leaderboard.data.database import Database
-from leaderboard.data.listings import interval
+from leaderboard.data.scores import shown_interval
 from leaderboard.html.formatting import blank, number
 
 MOST_LISTED = 12  # entries of a long list that are written out
@@ -63,7 +63,7 @@ def details(db: Database, *, key: str) -> dict[str, Any]:
 def _scores(scores: pd.DataFrame) -> list[Line]:
     out = []
     for score in scores.to_dict("records"):
-        low, high = interval(score)
+        low, high = shown_interval(score)
         digits, more = int(score["digits"]), []
         if low is not None and high is not None:
             more.append(f"95% interval {number(low, digits=digits)} to {number(high, digits=digits)}")

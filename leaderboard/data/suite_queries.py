@@ -1,17 +1,11 @@
-"""Every SELECT. Each takes a connection and returns a long frame; values are in stored units."""
+"""The SELECTs on suites, benchmarks, metrics, data sets and claims: long frames in stored units."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from compute.database.store import TASK_VALUES
-from compute.types import BadInput
 from leaderboard.data.database import Database
-
-
-def task_values(db: Database, *, suite: str) -> pd.DataFrame:
-    """One row a (model, origin, task, metric) of the suite, with value, stderr, n, printed, source."""
-    return db.ask(TASK_VALUES, [suite])
 
 
 def suites(db: Database) -> pd.DataFrame:
@@ -31,20 +25,26 @@ def suite_tasks(db: Database, *, suite: str) -> pd.DataFrame:
     )
 
 
-def metrics(db: Database) -> pd.DataFrame:
-    """Every metric, indexed by key."""
-    return db.ask("SELECT * FROM metrics").set_index("key", drop=False)
+def suites_of_task(db: Database, *, task: str) -> pd.DataFrame:
+    """The suites a task belongs to, in order."""
+    return db.ask(
+        """SELECT suites.* FROM suites JOIN suite_tasks ON suite_tasks.suite = suites.key
+                     WHERE suite_tasks.task = ? ORDER BY position""",
+        [task],
+    )
 
 
-def models(db: Database) -> pd.DataFrame:
-    """Every model with the number of its runs, indexed by key."""
-    return db.ask("""SELECT models.*, (SELECT count(*) FROM runs WHERE model = models.key) AS runs
-                     FROM models ORDER BY key""").set_index("key", drop=False)
+def suites_of_sources(db: Database) -> pd.DataFrame:
+    """The first suite that shows a source's figures: source, suite."""
+    return db.ask("""SELECT runs.source, arg_min(suites.key, suites.position) AS suite
+                     FROM runs JOIN suite_tasks ON suite_tasks.task = runs.task
+                     JOIN suites ON suites.key = suite_tasks.suite
+                     WHERE runs.origin = 'published' GROUP BY runs.source""")
 
 
-def model(db: Database, *, key: str) -> pd.DataFrame:
-    """One model as a frame of at most one row."""
-    return db.ask("SELECT * FROM models WHERE key = ?", [key])
+def task_values(db: Database, *, suite: str) -> pd.DataFrame:
+    """One row a (model, origin, task, metric) of the suite, with value, stderr, n, printed, source."""
+    return db.ask(TASK_VALUES, [suite])
 
 
 def gaps(db: Database, *, suite: str) -> pd.DataFrame:
@@ -59,6 +59,15 @@ def gaps(db: Database, *, suite: str) -> pd.DataFrame:
 def averages(db: Database, *, suite: str) -> pd.DataFrame:
     """Category means as the papers print them: category, model, value, tasks, source, printed."""
     return db.ask("SELECT category, model, value, tasks, source, printed FROM averages WHERE suite = ?", [suite])
+
+
+def highest_printed(db: Database, *, suite: str) -> pd.DataFrame:
+    """The model whose printed category means of a suite are most and highest, as a frame of at most one row: model."""
+    return db.ask(
+        """SELECT model FROM averages WHERE suite = ? GROUP BY model
+                     ORDER BY count(*) DESC, avg(value) DESC, model LIMIT 1""",
+        [suite],
+    )
 
 
 def trained_on(db: Database, *, suite: str) -> pd.DataFrame:
@@ -88,50 +97,9 @@ def disagreements(db: Database, *, suite: str) -> pd.DataFrame:
     )
 
 
-def cell(db: Database, *, model: str, task: str) -> pd.DataFrame:
-    """Every score of one model on one task, whatever its source, the shown one first."""
-    return db.ask(
-        """
-        SELECT scores.subset, scores.metric, scores.value, scores.stderr, scores.n, scores.printed, runs.origin,
-               runs.source, runs.main, runs.settings, runs.seconds, runs.error, runs.id AS run,
-               EXISTS (SELECT 1 FROM items WHERE items.run = runs.id) AS items
-        FROM scores JOIN runs ON runs.id = scores.run
-        WHERE runs.model = ? AND runs.task = ?
-        ORDER BY runs.main DESC, runs.origin, scores.metric, scores.subset""",
-        [model, task],
-    )
-
-
-def cell_notes(db: Database, *, model: str, task: str, metric: str) -> list[str]:
-    """Remarks that concern one figure: those on it alone first, then those on the model's table, then the task's."""
-    frame = db.ask(
-        """SELECT note FROM notes WHERE model IN ('*', ?) AND task = ? AND metric IN ('', ?) GROUP BY note
-                      ORDER BY bool_or(specific) DESC, bool_and(model = '*'), note""",
-        [model, task, metric],
-    )
-    return list(frame["note"])
-
-
-def claims(db: Database) -> pd.DataFrame:
-    """Every claim, conflicts first within a paper's order."""
-    return db.ask("""SELECT * FROM claims ORDER BY paper, "where", claim""")
-
-
-def everything(db: Database) -> pd.DataFrame:
-    """The whole contract view: one row a score."""
-    return db.ask("SELECT * FROM leaderboard_scores ORDER BY benchmark, task, model, origin, subset, metric")
-
-
-def missing_column(suite: str, key: str) -> BadInput:
-    """The error for a column that a suite does not have."""
-    return BadInput(f"{suite} has no column {key!r}. Reload the page: its columns may have changed")
-
-
-def counts(db: Database) -> pd.DataFrame:
-    """One row: models with scores, tasks, scores, claims, and conflicts among them."""
-    return db.ask("""SELECT (SELECT count(DISTINCT model) FROM runs) AS models, (SELECT count(*) FROM tasks) AS tasks,
-                            (SELECT count(*) FROM scores) AS scores, (SELECT count(*) FROM claims) AS claims,
-                            (SELECT count(*) FROM claims WHERE verdict = 'conflict') AS conflicts""")
+def metrics(db: Database) -> pd.DataFrame:
+    """Every metric, indexed by key."""
+    return db.ask("SELECT * FROM metrics").set_index("key", drop=False)
 
 
 def benchmarks(db: Database) -> pd.DataFrame:
@@ -144,16 +112,54 @@ def benchmark(db: Database, *, key: str) -> pd.DataFrame:
     return db.ask("SELECT * FROM benchmarks WHERE key = ?", [key])
 
 
+def benchmark_sizes(db: Database) -> pd.DataFrame:
+    """The four benchmarks with how many models, tasks and scores each has."""
+    return db.ask("""
+        SELECT benchmarks.*, count(DISTINCT runs.model) AS models, count(DISTINCT tasks.key) AS tasks,
+               count(scores.value) AS scores
+        FROM benchmarks LEFT JOIN tasks ON tasks.benchmark = benchmarks.key LEFT JOIN runs ON runs.task = tasks.key
+        LEFT JOIN scores ON scores.run = runs.id GROUP BY ALL ORDER BY benchmarks.key""")
+
+
+def datasets(db: Database) -> pd.DataFrame:
+    """Every data set, indexed by key."""
+    return db.ask("SELECT * FROM datasets").set_index("key", drop=False)
+
+
+def claims(db: Database) -> pd.DataFrame:
+    """Every claim, conflicts first within a paper's order."""
+    return db.ask("""SELECT * FROM claims ORDER BY paper, "where", claim""")
+
+
+def verdicts(db: Database) -> pd.DataFrame:
+    """How many claims of each paper have which verdict: paper, verdict, claims."""
+    return db.ask("SELECT paper, verdict, count(*) AS claims FROM claims GROUP BY ALL ORDER BY ALL")
+
+
+def lite_claims(db: Database) -> pd.DataFrame:
+    """What MIEB says of how well its lite suite keeps the order: claim, printed."""
+    return db.ask("""SELECT DISTINCT claim, printed FROM claims WHERE paper = 'MIEB' AND "where" = 'Section 6.3'
+                     AND claim LIKE '%correlation of the means%' ORDER BY claim DESC""")
+
+
+def projection(db: Database, *, kind: str) -> pd.DataFrame:
+    """One shipped map: key, x, y, cluster, settings; empty when there is none of that kind."""
+    return db.ask("SELECT key, x, y, cluster, settings FROM projections WHERE kind = ? ORDER BY key", [kind])
+
+
+def everything(db: Database) -> pd.DataFrame:
+    """The whole contract view: one row a score."""
+    return db.ask("SELECT * FROM leaderboard_scores ORDER BY benchmark, task, model, origin, subset, metric")
+
+
+def counts(db: Database) -> pd.DataFrame:
+    """One row: models with scores, tasks, scores, claims, and conflicts among them."""
+    return db.ask("""SELECT (SELECT count(DISTINCT model) FROM runs) AS models, (SELECT count(*) FROM tasks) AS tasks,
+                            (SELECT count(*) FROM scores) AS scores, (SELECT count(*) FROM claims) AS claims,
+                            (SELECT count(*) FROM claims WHERE verdict = 'conflict') AS conflicts""")
+
+
 def origins(db: Database) -> pd.DataFrame:
     """How many scores each origin gave: origin, scores."""
     return db.ask("""SELECT origin, count(*) AS scores FROM scores JOIN runs ON runs.id = scores.run
                      GROUP BY origin ORDER BY scores DESC""")
-
-
-def newest(db: Database, *, most: int) -> pd.DataFrame:
-    """The models with scores that were released last, where the date is known."""
-    return db.ask(
-        """SELECT * FROM models WHERE released <> '' AND key IN (SELECT model FROM runs)
-                     ORDER BY released DESC, key LIMIT ?""",
-        [most],
-    )

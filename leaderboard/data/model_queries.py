@@ -1,0 +1,93 @@
+"""The SELECTs on models: long frames in stored units."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from leaderboard.data.database import Database
+
+
+def models(db: Database) -> pd.DataFrame:
+    """Every model with the number of its runs, indexed by key."""
+    return db.ask("""SELECT models.*, (SELECT count(*) FROM runs WHERE model = models.key) AS runs
+                     FROM models ORDER BY key""").set_index("key", drop=False)
+
+
+def model(db: Database, *, key: str) -> pd.DataFrame:
+    """One model as a frame of at most one row."""
+    return db.ask("SELECT * FROM models WHERE key = ?", [key])
+
+
+def listed_models(db: Database) -> pd.DataFrame:
+    """Models that have a run, for a list to choose from: key, title, kind."""
+    return db.ask("""SELECT key, title, kind FROM models WHERE key IN (SELECT model FROM runs)
+                     ORDER BY lower(title), key""")
+
+
+def newest(db: Database, *, most: int) -> pd.DataFrame:
+    """The models with scores that were released last, where the date is known."""
+    return db.ask(
+        """SELECT * FROM models WHERE released <> '' AND key IN (SELECT model FROM runs)
+                     ORDER BY released DESC, key LIMIT ?""",
+        [most],
+    )
+
+
+def model_scores(db: Database, *, model: str) -> pd.DataFrame:
+    """Every score of one model, with its task and metric: one row a score."""
+    return db.ask(
+        """
+        SELECT tasks.benchmark, tasks.category, tasks.key AS task, tasks.title, tasks.dataset, tasks.chance,
+               tasks.metrics[1] AS headline, scores.subset, scores.metric, metrics.title AS metric_title, metrics.scale,
+               metrics.digits, metrics.lower, metrics.upper, metrics.proportion, scores.value, scores.printed,
+               scores.n, scores.stderr, runs.origin, runs.source, runs.main
+        FROM scores JOIN runs ON runs.id = scores.run JOIN tasks ON tasks.key = runs.task
+        JOIN metrics ON metrics.key = scores.metric
+        WHERE runs.model = ? ORDER BY tasks.position, runs.main DESC, runs.origin, scores.metric, scores.subset""",
+        [model],
+    )
+
+
+def aliases(db: Database, *, model: str) -> pd.DataFrame:
+    """How the papers spell a model: benchmark_title, printed, certainty, note."""
+    return db.ask(
+        """SELECT benchmarks.title AS benchmark_title, printed, certainty, note
+                     FROM aliases JOIN benchmarks ON benchmarks.key = aliases.benchmark
+                     WHERE model = ? ORDER BY benchmarks.key, printed""",
+        [model],
+    )
+
+
+def model_notes(db: Database, *, model: str) -> pd.DataFrame:
+    """Remarks on one model, once each: note, specific (on single figures), tasks (titles; none: on the model)."""
+    return db.ask(
+        """
+        SELECT notes.note, bool_or(notes.specific) AS specific,
+               coalesce(list(DISTINCT tasks.title ORDER BY tasks.title) FILTER (tasks.title IS NOT NULL), []) AS tasks
+        FROM notes LEFT JOIN tasks ON tasks.key = notes.task
+        WHERE notes.model = ? AND (notes.task = '*' OR EXISTS (
+            SELECT 1 FROM runs WHERE runs.model = ? AND runs.task = notes.task))
+        GROUP BY notes.note ORDER BY specific DESC, notes.note""",
+        [model, model],
+    )
+
+
+def benchmarks_of(db: Database, *, model: str) -> pd.DataFrame:
+    """The benchmarks in which a model has a run: title, bibtex."""
+    return db.ask(
+        """SELECT DISTINCT benchmarks.key, benchmarks.title, benchmarks.bibtex
+                     FROM runs JOIN tasks ON tasks.key = runs.task JOIN benchmarks ON benchmarks.key = tasks.benchmark
+                     WHERE runs.model = ? ORDER BY benchmarks.key""",
+        [model],
+    )
+
+
+def trained_tasks(db: Database, *, model: str) -> pd.DataFrame:
+    """The tasks whose data sets a model saw in training: task."""
+    return db.ask("SELECT task FROM trained_tasks WHERE model = ?", [model])
+
+
+def calibrations(db: Database) -> pd.DataFrame:
+    """Every model's own distributions of scores, one row a model and pairing: a row has the fields of a `Reference`."""
+    return db.ask("""SELECT model, pairing, unrelated, matching, n_unrelated, n_matching, separation, source, synthetic
+                     FROM calibrations ORDER BY model, pairing""")

@@ -1,0 +1,82 @@
+"""Every score of one model as a table for the browser."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from compute.types import UnknownKey
+from leaderboard.data import model_queries, scores, suite_queries, task_queries
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.pages.model.field import Field, field, origins_of, suites_of
+
+Rank = tuple[int, int, int | None]  # rank, number of models, percent of the others that are worse
+UNRANKED = (None, None, None)
+
+
+def model_scores(suite_cache: SuiteCache, *, model: str) -> dict[str, Any]:
+    """Every score of one model, whatever its source. Raises UnknownKey."""
+    db = suite_cache.db
+    frame = model_queries.model_scores(db, model=model)
+    if frame.empty:
+        raise UnknownKey("model", model, model_queries.listed_models(db)["key"])
+    about = {
+        "by": "task",
+        "trained": set(model_queries.trained_tasks(db, model=model)["task"]),
+        "suspect": scores.suspect(task_queries.suspects(db, model=model), "task"),
+        "disputed": scores.disputed(frame, "task"),
+    }
+    ranks = _ranks(suite_cache, model)
+    rows = []
+    for score in frame.to_dict("records"):
+        whole = score["subset"] in ("default", "average") and score["main"]
+        rank = ranks.get((score["task"], score["metric"], score["origin"]), UNRANKED) if whole else UNRANKED
+        chance = score["chance"] if score["metric"] == score["headline"] else None
+        rows.append(
+            [
+                score["title"],
+                score["category"],
+                scores.subset(score),
+                score["metric_title"],
+                *scores.value_cells(score),
+                *rank,
+                scores.shown(chance, score),
+                *scores.origin_cells(score, **about),
+                score["task"],
+            ]
+        )
+    columns = [
+        {"key": "task", "title": "Task", "link": {"base": "task?task=", "at": 16}},
+        scores.words("category", "Category"),
+        scores.SUBSET,
+        scores.words("metric", "Metric"),
+        *scores.VALUE_COLUMNS,
+        scores.numbers("place", "Rank", 0, hint="Among the models with a score of the same origin"),
+        scores.numbers("of", "of", 0),
+        scores.numbers("share", "Beats %", 0, hint="Share of the other models that score worse"),
+        scores.numbers("chance", "Chance", 1, hint="Score by guessing"),
+        *scores.ORIGIN_COLUMNS,
+    ]
+    return scores.listing(columns, rows)
+
+
+def _ranks(suite_cache: SuiteCache, model: str) -> dict[tuple[str, str, str], Rank]:
+    """The model's ranks by (task, metric, origin), each from the first suite that has it."""
+    suites = list(suite_queries.suites(suite_cache.db)["key"])
+    ranks: dict[tuple[str, str, str], Rank] = {}
+    for suite in suites_of(suite_cache, model=model, suites=suites):
+        for origin in origins_of(suite_cache.table(suite), model=model):
+            ranks = ranks_of(field(suite_cache, suite=suite, model=model, origin=origin)) | ranks
+    return ranks
+
+
+def ranks_of(field: Field) -> dict[tuple[str, str, str], Rank]:
+    """The same for one suite and one origin."""
+    ranks = {}
+    for at, index in enumerate(field.columns):
+        rank = int(field.standing.place[at])
+        if rank > 0:
+            column, share = field.table.columns[index], float(field.standing.percentile[at])
+            percent = None if math.isnan(share) else round(100 * share)
+            ranks[column.task, column.metric, field.origin] = rank, int(field.standing.others[at]) + 1, percent
+    return ranks

@@ -1,0 +1,35 @@
+"""The table of all scores on one task: best first, with their marks and links."""
+
+from __future__ import annotations
+
+import pytest
+
+from compute.types import UnknownKey
+from leaderboard.pages.task.listing import task_scores
+from tests.leaderboard.served import rows_of
+
+
+def test_a_tasks_scores_come_best_first(suite_cache):
+    rows = rows_of(task_scores(suite_cache.db, task="unisim/nights"))
+    shown = [row["value"] for row in rows if "not the one" not in row["source"]]
+    assert shown == sorted(shown, reverse=True)
+    assert rows[0]["link"] == "dreamsim-ensemble" or rows[0]["value"] == max(shown)
+
+
+def test_suspect_figures_are_marked_alone(suite_cache):
+    rows = rows_of(task_scores(suite_cache.db, task="cfred/coco"))
+    suspect = {(row["link"], row["metric"]) for row in rows if "? suspect" in row["marks"]}
+    assert ("stabilityai/stable-diffusion-3-medium", "MPS") in suspect
+    assert ("stabilityai/stable-diffusion-3-medium", "FID") not in suspect
+
+
+def test_an_unknown_task(suite_cache):
+    with pytest.raises(UnknownKey, match="Did you mean 'unisim/nights'"):
+        task_scores(suite_cache.db, task="unisim/night")
+
+
+def test_every_link_lies_where_the_column_says(suite_cache):
+    data = task_scores(suite_cache.db, task="unisim/bapps")
+    at = data["columns"][0]["link"]["at"]
+    assert at == len(data["columns"])
+    assert all(len(row) == at + 1 for row in data["rows"])
