@@ -13,7 +13,7 @@ import gradio as gr
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from compute.database import store
+from compute.paths import DATABASE
 from leaderboard.api import endpoints, mcp
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
@@ -44,7 +44,7 @@ def theme() -> gr.themes.Base:
     )
 
 
-def build(path: Path = store.DATABASE, *, data: Data | None = None) -> tuple[gr.Blocks, dict[str, Any]]:
+def build(path: Path = DATABASE, *, data: Data | None = None) -> tuple[gr.Blocks, dict[str, Any]]:
     """The app and what `launch` needs to serve it; `data` renews its database while it runs.
 
     Raises DatabaseError when the database cannot be opened.

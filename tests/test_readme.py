@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from compute import models
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from compute.types import Model
 
 ROOT = Path(__file__).resolve().parents[1]

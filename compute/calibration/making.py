@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compute import calibration, engine
+from compute import calibration
 from compute.analysis import calibrated
 from compute.analysis.calibrated import PAIRS, Reference
 from compute.calibration import Kept
 from compute.calibration.pairs import FEWEST, PROCEDURES, Sample, count, material
 from compute.content.items import Column
 from compute.engine import run_folders
+from compute.engine.run import code
 from compute.features import encoding
 from compute.models import ADAPTERS
 from compute.procedures import choice
@@ -25,7 +26,7 @@ from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model, Tas
 
 if TYPE_CHECKING:
     from compute.engine.bench import Bench
-    from compute.features import LoadedSubject
+    from compute.features.subject import LoadedSubject
 
 VERSION = 1  # raise it when the same items and seed give other scores
 QUALITY = {name: values[0] for name, values in choice.PROCEDURE.options.items()}  # how single images are asked about
@@ -169,9 +170,7 @@ def _model(row: Model, drawn: Drawn, *, bench: Bench, results: Path, again: bool
             continue
         try:
             reference = _reference(subject, drawn, pairing)
-            kept = calibration.write(
-                results, reference=reference, settings={**settings[pairing], "code": engine.code()}
-            )
+            kept = calibration.write(results, reference=reference, settings={**settings[pairing], "code": code()})
             yield Outcome(model=row.key, pairing=pairing, state="made", kept=kept)
         except (CannotDo, Undefined) as error:
             yield Outcome(model=row.key, pairing=pairing, state="left out", reason=str(error))

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from compute.catalog.published import read_csv
-from compute.database.store import ROOT
 from compute.metrics import METRICS
+from compute.paths import CATALOG
+from compute.tables import read_csv
 from compute.types import ABILITIES, AGGREGATES, KINDS, BadInput, Benchmark, Metric, Model, Suite, Task, UnknownKey
 
-CATALOG = ROOT / "assets" / "catalog"
 GROUPS = ("", "general-purpose", "specialised", "multi-task")
 # MIEB's task types that stand apart in its means; every other task keeps the category its table row names.
 MIEB_CATEGORIES = {

@@ -2,63 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from compute.analysis.ranking import binomial_stderr
+from compute.catalog.catalog import Catalog
+from compute.paths import PUBLISHED
+from compute.tables import DASH, number, read_csv, read_table
 from compute.types import BadInput, Run, Score
-
-if TYPE_CHECKING:
-    from compute.catalog.catalog import Catalog
-
-PUBLISHED = Path(__file__).resolve().parents[2] / "assets" / "published"
-DASH = "-"  # the paper prints no value; an empty cell could not be read from our text
-
-
-def read_csv(path: Path, *, columns: tuple[str, ...] = ()) -> pd.DataFrame:
-    """A CSV as text, nothing turned into NaN. Raises BadInput naming the file and what is wrong with it."""
-    try:
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
-    except FileNotFoundError as error:
-        raise BadInput(f"{path.name} is missing from {path.parent.name}: restore it from the repository") from error
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError, OSError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise BadInput(f"{path.name} cannot be read as a CSV table ({reason}): mend it and build again") from error
-    missing = [column for column in columns if column not in frame.columns]
-    if missing:
-        raise BadInput(f"{path.name} lacks the column {missing[0]!r}; it has: {', '.join(frame.columns)}")
-    return frame.astype(object)
-
-
-@cache
-def _table(key: str, folder: Path) -> pd.DataFrame:
-    return read_csv(folder / f"{key}.csv", columns=("model",))
-
-
-def read_table(key: str, *, folder: Path = PUBLISHED) -> pd.DataFrame:
-    """One published table, every cell the printed text; `-` no value printed, empty not recoverable."""
-    return _table(key, folder).copy()
-
-
-def number(text: str) -> float:
-    """A printed cell as a number, `80.87%` -> 80.87, NaN for `-` and empty. Raises BadInput for other text."""
-    text = text.strip()
-    if text in ("", DASH):
-        return float("nan")
-    if not re.fullmatch(r"[+−-]?\d+(\.\d+)?%?", text):
-        raise BadInput(f"{text!r} is not a printed number")
-    return float(text.removesuffix("%").replace("−", "-"))
-
-
-def numbers(frame: pd.DataFrame, *, columns: list[str]) -> pd.DataFrame:
-    """The named columns of a printed table as floats, in printed units, same index."""
-    return frame[columns].map(number).astype(float)
 
 
 @dataclass(frozen=True, kw_only=True)

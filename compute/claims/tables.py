@@ -7,9 +7,10 @@ from functools import cache
 
 import pandas as pd
 
-from compute.catalog.catalog import shipped
-from compute.catalog.published import PUBLISHED, numbers, read_csv, read_table
+from compute.catalog import shipped
 from compute.claims.verdict import Check
+from compute.paths import PUBLISHED
+from compute.tables import numbers, read_csv, read_table
 from compute.types import BadInput, Task
 
 WORDS = ("group", "Model Type", "IT-2AFC train set")  # columns that hold no numbers

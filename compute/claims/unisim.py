@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau
 
-from compute.catalog.published import DASH
 from compute.claims.tables import column_checks, figures, names_in, printed
 from compute.claims.verdict import Check, Checks, claims_of, listing
+from compute.tables import DASH
 from compute.types import Claim
 
 CORE = {

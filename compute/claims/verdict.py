@@ -17,7 +17,8 @@ from numbers import Integral
 
 import pandas as pd
 
-from compute.catalog.published import PUBLISHED, read_csv
+from compute.paths import PUBLISHED
+from compute.tables import read_csv
 from compute.types import BadInput, Claim
 
 CANNOT = "cannot be recomputed"

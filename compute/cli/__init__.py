@@ -1,1 +1,1 @@
-"""Commands too long for the command line's first file, one file each."""
+"""The command line: one file a command; what several share stands in workspace.py."""

@@ -1,4 +1,4 @@
-"""python -m compute fetch --models ...: weights into the hub's cache, nothing loaded."""
+"""python -m compute fetch: downloads weights into the hub's cache; nothing is loaded."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from compute.cli.workspace import Models, names
 from compute.progress import Progress
 from compute.types import Model, NotHere
 
@@ -13,19 +14,18 @@ MB = 1_000_000  # bytes
 
 
 def fetch(
-    models: Annotated[str, typer.Option(help="Whose weights, comma-separated: python -m compute list models.")],
-    room: Annotated[int, typer.Option(help="Bytes of memory the loaded model may take; 0: any number.")] = 0,
-    lines: Annotated[bool, typer.Option("--lines", help="Say how many bytes are here, of how many.")] = False,
+    models: Models,
+    room: Annotated[int, typer.Option(help="Bytes of memory the loaded model may use; 0: unlimited.")] = 0,
+    lines: Annotated[bool, typer.Option("--lines", help="Print the bytes downloaded, and their total.")] = False,
 ):
-    """Downloads the weights of models into the hub's cache, at the pinned revision; what is there stays.
+    """Downloads the weights of models into the hub's cache, at the pinned revision; existing files stay.
 
-    A download that broke off goes on where it ended. What takes more than the memory or the disk is refused.
+    An interrupted download resumes. A model too large for the memory or the disk is refused.
     """
     from compute import models as adapters
-    from compute.catalog.catalog import shipped
+    from compute.catalog import shipped
 
-    catalog = shipped()
-    for row in [catalog.model(key) for key in filter(None, models.split(","))]:
+    for row in [shipped().model(key) for key in names(models)]:
         if not adapters.here(row):
             _bring(row, room=room, lines=lines)
         folder = adapters.fetch(row)

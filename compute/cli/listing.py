@@ -1,17 +1,30 @@
-"""The catalogue as lines of text for the command line."""
+"""python -m compute list: the catalogue, one line a row."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
-from compute.catalog.catalog import Catalog
+import typer
+
 from compute.types import BadInput
+
+if TYPE_CHECKING:
+    from compute.catalog import Catalog
 
 NOUNS = ("models", "tasks", "suites", "metrics", "datasets", "options")
 
 
+def show(noun: Annotated[str, typer.Argument(help="models, tasks, suites, metrics, datasets or options")]):
+    """Prints the catalogue, one line a row."""
+    from compute.catalog import shipped
+
+    for line in lines(shipped(), noun=noun):
+        typer.echo(line)
+
+
 def lines(catalog: Catalog, *, noun: str) -> Iterator[str]:
-    """One aligned line a row: key, title, then what tells rows of this noun apart. Raises BadInput."""
+    """One aligned line a row: key, title, then what distinguishes rows of this noun. Raises BadInput."""
     if noun not in NOUNS:
         raise BadInput(f"There is no list of {noun!r}. Choose from: {', '.join(NOUNS)}")
     if noun == "options":
@@ -42,17 +55,17 @@ def _size(millions: float | None) -> str:
 
 
 def _options(catalog: Catalog) -> Iterator[str]:
-    """Every option of a run: its values, the default first, and what it is an option of."""
+    """Every option of a run: its values, the default first, and the procedures or tasks that have it."""
     from compute import tasks
     from compute.procedures import PROCEDURES
 
-    found: dict[tuple[str, tuple], list[str]] = {}
+    owners: dict[tuple[str, tuple], list[str]] = {}
     for procedure in PROCEDURES:
         for name, values in procedure.options.items():
-            found.setdefault((name, tuple(values)), []).append(procedure.key)
+            owners.setdefault((name, tuple(values)), []).append(procedure.key)
     for task in catalog.tasks:
         for name, values in (tasks.options_of(task) if tasks.computable(task) else {}).items():
-            found.setdefault((name, tuple(values)), []).append(task.key)
-    width = max(len(name) for name, _ in found)
-    for (name, values), owners in found.items():
-        yield f"{name:<{width}}  {', '.join(map(str, values))}  ({', '.join(owners)})"
+            owners.setdefault((name, tuple(values)), []).append(task.key)
+    width = max(len(name) for name, _ in owners)
+    for (name, values), keys in owners.items():
+        yield f"{name:<{width}}  {', '.join(map(str, values))}  ({', '.join(keys)})"

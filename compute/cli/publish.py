@@ -8,30 +8,31 @@ from typing import Annotated
 
 import typer
 
+from compute import paths
+from compute.cli.workspace import build
 from compute.types import BadInput
 
 
 def publish(
-    repo: Annotated[str, typer.Option(help="Data set to upload to, USER/NAME; made if it is not there.")] = "",
+    repo: Annotated[str, typer.Option(help="Data set to upload to, USER/NAME; created if it does not exist.")] = "",
     to: Annotated[Path | None, typer.Option(help="Instead: an empty folder to write the files to.")] = None,
     private: Annotated[bool, typer.Option("--private", help="Make a new data set private.")] = False,
     database: Annotated[
-        Path | None, typer.Option(help="Default: assets/likeness.duckdb, built first where it is out of date.")
+        Path | None, typer.Option(help="Default: assets/likeness.duckdb, built first if it is out of date.")
     ] = None,
 ):
-    """Uploads the database, its main tables as Parquet, and a card that tells what they are."""
-    from compute.database import publish as publishing
-    from compute.database import store
-    from compute.database.build import build, is_stale
+    """Uploads the database, its main tables as Parquet, and a card that describes them."""
+    from compute.database import publish
+    from compute.database.build import is_stale
 
     if bool(repo) == bool(to):
         raise BadInput("Say where: --repo USER/NAME to upload, or --to FOLDER to write the files only")
-    path = database or store.DATABASE
+    path = database or paths.DATABASE
     if database is None and is_stale(path):
-        build(path)
+        build()
     with tempfile.TemporaryDirectory() as draft:
         folder = to or Path(draft)
-        rows = publishing.write(folder, database=path)
+        rows = publish.write(folder, database=path)
         for file, count in rows.items():
             typer.echo(f"{file}.parquet: {count:,} rows")
-        typer.echo(f"Written to {folder}" if to else publishing.upload(folder, repo=repo, private=private))
+        typer.echo(f"Written to {folder}" if to else publish.upload(folder, repo=repo, private=private))

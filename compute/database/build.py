@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,10 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from compute import calibration
-from compute.catalog import published
-from compute.catalog.catalog import Catalog, shipped
-from compute.catalog.published import PUBLISHED, read_csv
+from compute import calibration, paths
+from compute.catalog import Catalog, published, shipped
 from compute.database import store
 from compute.database.store import frame
 from compute.engine import image_maps, thumbnails, variants
@@ -25,11 +22,8 @@ from compute.importing import collection as collections
 from compute.models import ADAPTERS, NOTES
 from compute.models import wanted as read_of
 from compute.models.files import weights
+from compute.tables import read_csv
 from compute.types import BadInput, Model
-
-RESULTS = Path(os.environ.get("LIKENESS_RESULTS") or store.ROOT / "results").absolute()
-COMPUTED = store.ROOT / "assets" / "computed"
-PROJECTIONS = store.ROOT / "assets" / "computed" / "projections.csv"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,9 +41,9 @@ class Report:
     seconds: float
 
 
-def sources(*, results: Path = RESULTS) -> list[Path]:
+def sources(*, results: Path = paths.RESULTS) -> list[Path]:
     """Every file the database is made from; it is stale when one of them is newer."""
-    folders = (PUBLISHED, store.ROOT / "assets" / "catalog", COMPUTED, store.ROOT / "compute")
+    folders = (paths.PUBLISHED, paths.CATALOG, paths.COMPUTED, paths.ROOT / "compute")
     shipped_files = [
         path for folder in folders for path in folder.rglob("*") if path.suffix in (".csv", ".json", ".py")
     ]
@@ -58,11 +52,11 @@ def sources(*, results: Path = RESULTS) -> list[Path]:
         *(results / "imported").glob("*/collection.json"),
         *(folder / runs.MARK for folder in runs.every(results)),
         *calibration.files(results).values(),
-        *image_maps.files(results, COMPUTED).values(),
+        *image_maps.files(results, paths.COMPUTED).values(),
     ]
 
 
-def is_stale(path: Path = store.DATABASE, *, results: Path = RESULTS) -> bool:
+def is_stale(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> bool:
     """Whether the database is missing, of another version, or older than a file it is made from."""
     if not path.is_file():
         return True
@@ -70,7 +64,7 @@ def is_stale(path: Path = store.DATABASE, *, results: Path = RESULTS) -> bool:
     return any(source.stat().st_mtime > made for source in sources(results=results))
 
 
-def build(path: Path = store.DATABASE, *, results: Path = RESULTS) -> Report:
+def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Report:
     """Writes the whole database in one go. Raises LikenessError and leaves the old file as it was."""
     started = time.perf_counter()
     catalog = shipped()
@@ -81,13 +75,16 @@ def build(path: Path = store.DATABASE, *, results: Path = RESULTS) -> Report:
     frames["notes"] = notes(catalog)
     frames["claims"] = frame(all_claims())
     add_imports(frames, folder=results / "imported")
-    if PROJECTIONS.is_file():
-        frames["projections"] = pd.read_csv(PROJECTIONS)
-    kept, problems = computed((results, COMPUTED), catalog=catalog)
+    if paths.PROJECTIONS.is_file():
+        frames["projections"] = pd.read_csv(paths.PROJECTIONS)
+    kept, problems = computed((results, paths.COMPUTED), catalog=catalog)
     add_computed(frames, kept, catalog=catalog)
     rows = {row.key: row for row in catalog.models}
     calibrations, wrong = calibration.every(
-        results, COMPUTED, models=rows, differs=lambda kept: other_model(rows[kept.reference.model], kept.settings)
+        results,
+        paths.COMPUTED,
+        models=rows,
+        differs=lambda kept: other_model(rows[kept.reference.model], kept.settings),
     )
     frames["calibrations"] = calibration.frame(calibrations)
     problems += wrong
@@ -98,11 +95,11 @@ def build(path: Path = store.DATABASE, *, results: Path = RESULTS) -> Report:
         items=[(one.run.id, one.folder / runs.ITEMS) for one in kept],
         thumbnails=[
             found
-            for root in (results, COMPUTED)
+            for root in (results, paths.COMPUTED)
             for found in thumbnails.files(root)
             if found[0] in {one.run.task for one in kept}
         ],
-        item_maps=image_maps.files(results, COMPUTED).items(),
+        item_maps=image_maps.files(results, paths.COMPUTED).items(),
     )
     problems += [
         f"{'/'.join(file.parts[-4:])} cannot be read: its pictures or items are left out"
@@ -134,11 +131,9 @@ def notes(catalog: Catalog) -> pd.DataFrame:
 
     A remark on a model in general keeps the task `*`. Raises BadInput for a table, model or task that is not there.
     """
-    listed = read_csv(
-        store.ROOT / "assets" / "catalog" / "notes.csv", columns=("source", "model", "task", "metric", "note")
-    )
-    tables = read_csv(PUBLISHED / "tables.csv").set_index("key")["source"].to_dict()
-    columns = read_csv(PUBLISHED / "columns.csv")
+    listed = read_csv(paths.CATALOG / "notes.csv", columns=("source", "model", "task", "metric", "note"))
+    tables = read_csv(paths.PUBLISHED / "tables.csv").set_index("key")["source"].to_dict()
+    columns = read_csv(paths.PUBLISHED / "columns.csv")
     rows = []
     for row in listed.to_dict("records"):
         if row["source"] not in ("*", *tables):
@@ -248,7 +243,7 @@ def other_model(row: Model, settings: Mapping[str, Any]) -> str:
         "weights": Path(row.weights).name if Path(row.weights).is_absolute() else row.weights,
         "options": {name: value for name, value in row.options.items() if name not in NOTES},
     }
-    if row.weights and not Path(row.weights).is_absolute() and (store.ROOT / row.weights).is_dir() and family:
+    if row.weights and not Path(row.weights).is_absolute() and (paths.ROOT / row.weights).is_dir() and family:
         now["revision"] = weights.revision(row, wanted=read_of(row))
     elif weights.COMMIT.fullmatch(row.revision):
         now["revision"] = row.revision
@@ -262,7 +257,7 @@ def other_model(row: Model, settings: Mapping[str, Any]) -> str:
 def _source(folder: Path) -> str:
     """A run's folder as a reader finds it: from the repository's root, or from above the results."""
     whole = folder.resolve()
-    return str(whole.relative_to(store.ROOT) if whole.is_relative_to(store.ROOT) else Path(*whole.parts[-4:]))
+    return str(whole.relative_to(paths.ROOT) if whole.is_relative_to(paths.ROOT) else Path(*whole.parts[-4:]))
 
 
 def _joined(first: pd.DataFrame, second: pd.DataFrame, *, keys: list[str]) -> pd.DataFrame:

@@ -15,10 +15,9 @@ import duckdb
 import pandas as pd
 
 from compute.database.schema import LEADERBOARD_SCORES, SCHEMA_VERSION, TABLES, TRAINED_TASKS
+from compute.paths import DATABASE
 from compute.types import DatabaseError, UnknownKey
 
-ROOT = Path(__file__).resolve().parents[2]
-DATABASE = Path(os.environ.get("LIKENESS_DATABASE") or ROOT / "assets" / "likeness.duckdb")
 JSON_COLUMNS = ("settings", "options", "detail")
 
 # A task's value in one run: its only subset, else the printed average, else the mean of all its subsets when every

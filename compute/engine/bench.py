@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from compute.types import Model, NotHere, Task
 
 if TYPE_CHECKING:
-    from compute.features import LoadedSubject
+    from compute.features.subject import LoadedSubject
     from compute.models.adapter import Hardware
     from compute.procedures.evidence import Procedure
     from compute.progress import Progress
@@ -48,8 +48,8 @@ def assemble(
     `retry_bad`: items that are remembered as not usable are tried again.
     """
     from compute import models, tasks
-    from compute.features import LoadedSubject
     from compute.features.store import FeatureStore
+    from compute.features.subject import LoadedSubject
     from compute.procedures import PROCEDURES
 
     def fetch(row: Model) -> None:

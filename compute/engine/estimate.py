@@ -10,11 +10,11 @@ import numpy as np
 
 from compute import tasks
 from compute.content.items import Column
-from compute.database.store import ROOT
 from compute.engine.bench import Bench
 from compute.engine.plan import Job, Plan, counted
-from compute.features import ABILITY
+from compute.features.subject import ABILITY
 from compute.models import ADAPTERS
+from compute.paths import ROOT
 from compute.types import LikenessError, Model, Task
 
 # Data that is here is counted exactly, by reading it; above this many bytes that takes minutes, and the catalogue's

@@ -17,7 +17,7 @@ from compute.tasks import computable
 from compute.types import BadInput, LikenessError, Model, Suite, Task
 
 if TYPE_CHECKING:
-    from compute.catalog.catalog import Catalog
+    from compute.catalog import Catalog
     from compute.procedures.evidence import Procedure
 
 # Packages that decide a procedure's numbers, beside those that the model's adapter names.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from compute.analysis.intervals import Z95, score_interval
-from compute.catalog.catalog import Catalog
-from compute.engine import Outcome
+from compute.catalog import Catalog
 from compute.engine import run_folders as runs
 from compute.engine import variants as ways
 from compute.engine.plan import Plan
+from compute.engine.run import Outcome
 from compute.engine.run_folders import Kept
 from compute.types import Metric
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from compute.types import BadInput
 
 if TYPE_CHECKING:
-    from compute.catalog.catalog import Catalog
+    from compute.catalog import Catalog
 
 REPOSITORY = "mteb/results"  # a dataset on the Hub
 
@@ -24,7 +24,7 @@ def fetch_mteb_results(cache: Path, *, revision: str = "main", catalog: Catalog 
     from huggingface_hub import HfApi, snapshot_download
 
     if catalog is None:
-        from compute.catalog.catalog import shipped
+        from compute.catalog import shipped
 
         catalog = shipped()
     names = sorted(task.title for task in catalog.tasks if task.benchmark == "mieb")

@@ -15,7 +15,7 @@ from compute.importing.splits import read_split
 from compute.types import BadInput, Metric, Model, Run, Score, Task
 
 if TYPE_CHECKING:
-    from compute.catalog.catalog import Catalog
+    from compute.catalog import Catalog
 
 META = "model_meta.json"
 MEND = "Download the file again, or delete it"
@@ -29,7 +29,7 @@ def read_mteb_results(path: Path, *, catalog: Catalog | None = None) -> Imported
     other revisions' runs of tasks it lacks. Raises BadInput when the folder holds no results at all.
     """
     if catalog is None:
-        from compute.catalog.catalog import shipped
+        from compute.catalog import shipped
 
         catalog = shipped()
     reader = _Reader(root=_results_folder(path), catalog=catalog)

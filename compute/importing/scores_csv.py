@@ -14,7 +14,7 @@ from compute.importing.figures import Imported, check_size, fingerprint, finite,
 from compute.types import KINDS, BadInput, Metric, Model, Run, Score, Task
 
 if TYPE_CHECKING:
-    from compute.catalog.catalog import Catalog
+    from compute.catalog import Catalog
 
 REQUIRED = ("benchmark", "model", "task", "metric", "value")
 OPTIONAL = ("subset", "n", "stderr", "source", "printed")

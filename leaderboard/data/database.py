@@ -13,6 +13,7 @@ import duckdb
 import pandas as pd
 
 from compute.database import store
+from compute.paths import DATABASE
 
 
 class OpenDatabase:
@@ -45,7 +46,7 @@ class Database:
     Whoever asks more than once for one answer does it within `snapshot`, and so reads one file from end to end.
     """
 
-    def __init__(self, path: Path = store.DATABASE) -> None:
+    def __init__(self, path: Path = DATABASE) -> None:
         self._now = OpenDatabase(path)
         self._lock = threading.Lock()
         self._held: ContextVar[OpenDatabase | None] = ContextVar("held", default=None)

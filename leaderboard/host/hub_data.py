@@ -84,7 +84,7 @@ def cache() -> Path:
 
 def check(path: Path, *, etag: str = "") -> None:
     """Raises DatabaseError unless the file is a whole database of this version with the benchmarks and scores."""
-    from compute.catalog.catalog import shipped
+    from compute.catalog import shipped
 
     if SHA256.fullmatch(etag):
         with path.open("rb") as stream:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from compute.database import store
+from compute.paths import DATABASE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ def read(arguments: Sequence[str] | None = None) -> Options:
     parser.add_argument(
         "--database",
         type=Path,
-        default=store.DATABASE,
+        default=DATABASE,
         help="file to read and, where need be, to build (LIKENESS_DATABASE, else assets/likeness.duckdb)",
     )
     parser.add_argument(

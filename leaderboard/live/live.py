@@ -309,7 +309,7 @@ def _lacks(row: Model) -> bool:
 
 @cache
 def _roster() -> Roster:
-    from compute.catalog.catalog import shipped
+    from compute.catalog import shipped
     from compute.live.models.roster import Roster
     from compute.live.models.states import Network
 

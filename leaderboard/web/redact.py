@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import PurePath
 
-from compute.database.store import ROOT
+from compute.paths import ROOT
 
 TAIL = r"(?:/[^\s'\",;:()]*)?"
 ELSEWHERE = r"(?<![\w.:/<~-])/(?:[^\s'\",;:()/]+/)+[^\s'\",;:()]*"  # no address: that has its host before the path

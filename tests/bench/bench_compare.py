@@ -22,7 +22,7 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from tests.bench.measure import ARGUMENTS, ROOT, Report, free_port, memory, running
 
 VIT = "laion/clip-vit-b-32-laion2b-s34b-b79k"

@@ -24,8 +24,9 @@ from PIL import Image
 
 from compute.content.decoding import decode
 from compute.content.items import Column, content_key
-from compute.features import BATCH, LoadedSubject, encoding
+from compute.features import encoding
 from compute.features.store import FeatureStore
+from compute.features.subject import BATCH, LoadedSubject
 from compute.models.adapter import Hardware
 from compute.models.encoders.towers import ImageTower, Towers
 from compute.types import Model

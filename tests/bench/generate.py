@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from compute.database import build, store
 from compute.types import Model, Run, Score
 

@@ -46,7 +46,7 @@ def app_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     The import has a new model with a hostile title, and one known model measured again.
     """
-    from compute.catalog.catalog import shipped
+    from compute.catalog import shipped
     from compute.importing import collection, read_scores_csv
     from tests.leaderboard import stand_ins
 

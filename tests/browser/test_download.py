@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from tests.compute.models import checkpoints, model_hub
 from tests.compute.models.chat_server import running
 from tests.compute.models.model_hub import Hub

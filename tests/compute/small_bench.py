@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from compute import engine
-from compute.catalog.catalog import Catalog
+from compute.catalog import Catalog
 from compute.content import items
-from compute.engine import Outcome, plan, run_folders
+from compute.engine import plan, run, run_folders
 from compute.engine.bench import Bench, once
-from compute.features import LoadedSubject
+from compute.engine.run import Outcome
 from compute.features.store import FeatureStore
+from compute.features.subject import LoadedSubject
 from compute.metrics import METRICS
 from compute.models.adapter import Hardware
 from compute.procedures import choice, odd_one_out
@@ -228,7 +228,7 @@ def executed(world: World, *models: str, only: tuple[str, ...] = (), skip_bad: b
         skip_bad=skip_bad,
         again=given.pop("again", False),
     )
-    return engine.execute(planned, bench=bench, results=world.folder / "results", skip_bad=skip_bad, **given)
+    return run.execute(planned, bench=bench, results=world.folder / "results", skip_bad=skip_bad, **given)
 
 
 def figures(outcomes: list[Outcome]) -> dict[str, float]:

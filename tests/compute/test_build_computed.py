@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from compute import paths
 from compute.database import build, store
 from compute.engine import run_folders, thumbnails
 from compute.types import Run, Score
@@ -58,7 +59,7 @@ def keep(
 @pytest.fixture
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Builds from the test's own folder and asks the database."""
-    monkeypatch.setattr(build, "COMPUTED", tmp_path / "assets" / "computed")
+    monkeypatch.setattr(paths, "COMPUTED", tmp_path / "assets" / "computed")
 
     def ask(sql: str) -> tuple[build.Report, list[tuple]]:
         report = build.build(tmp_path / "own.duckdb", results=tmp_path / "results")
@@ -168,7 +169,7 @@ def test_a_new_run_makes_the_database_stale(tmp_path: Path) -> None:
 
 def test_many_runs_are_built_quickly(made, tmp_path: Path) -> None:
     """A model on all of MIEB, 200 items a task: the shipped mini suite is a tenth of it."""
-    from compute.catalog.catalog import shipped
+    from compute.catalog import shipped
 
     whole = keep(tmp_path / "one", count=200)
     for task in shipped().tasks:

@@ -11,6 +11,7 @@ from compute.__main__ import app
 from compute.calibration import making, pairs
 from compute.database import store
 from compute.types import BadInput, LikenessError, NotHere, UnknownKey
+from tests.compute.commands import assert_refused
 from tests.compute.small_bench import World
 from tests.compute.test_run_command import world as world  # the catalogue and folders of a command's test
 
@@ -86,11 +87,12 @@ def test_what_is_wrong_is_said_before_anything_runs(
     calibrate: Command, world: World, words: list[str], error: type[LikenessError], said: str
 ) -> None:
     result = calibrate(*words)
-    assert isinstance(result.exception, error) and said in str(result.exception)
+    assert_refused(result, error, said)
     assert (world.encoded, world.loaded) == (0, 0)
 
 
 def test_missing_data_is_an_error(calibrate: Command, world: World) -> None:
     world.changed["unisim/near"] = NotHere("near.tar is not here: hf download made/near")
     result = calibrate("--models", "small/eye")
-    assert isinstance(result.exception, NotHere) and world.loaded == 0
+    assert_refused(result, NotHere, "hf download made/near")
+    assert world.loaded == 0

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from compute.__main__ import app
 from compute.analysis.maps.suites import COLUMNS
 from compute.types import BadInput, UnknownKey
+from tests.compute.commands import assert_refused
 
 run = CliRunner()
 
@@ -34,7 +35,7 @@ def test_lite_lists_the_chosen_tasks(database: Path) -> None:
 )
 def test_lite_refuses_what_it_cannot_do(database: Path, words: list[str], error: type) -> None:
     result = run.invoke(app, ["lite", *words, "--database", str(database)])
-    assert isinstance(result.exception, error)
+    assert_refused(result, error)
 
 
 def test_project_writes_one_map(database: Path, tmp_path: Path) -> None:
@@ -63,7 +64,7 @@ def test_project_writes_one_map(database: Path, tmp_path: Path) -> None:
 
 
 def test_the_shipped_maps_are_the_ones_the_command_makes(database: Path, tmp_path: Path) -> None:
-    from compute.database.build import PROJECTIONS
+    from compute.paths import PROJECTIONS
 
     shipped = pd.read_csv(PROJECTIONS)
     assert list(dict.fromkeys(shipped["kind"])) == [

@@ -11,12 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 from compute.__main__ import app
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from compute.database import store
-from compute.database.build import COMPUTED
 from compute.engine import run_folders as runs
 from compute.engine import variants
 from compute.engine.run_folders import Kept
+from compute.paths import COMPUTED
 from compute.types import Score
 
 SLICE = ("mini/image-choice", "mini/things", "mini/sentences", "mini/swaps")

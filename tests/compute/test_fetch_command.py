@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from compute.cli import fetch
 from compute.types import NotHere
 from tests.compute.models import model_hub

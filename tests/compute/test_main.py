@@ -15,8 +15,8 @@ import pytest
 from typer.testing import CliRunner
 
 from compute.__main__ import app
-from compute.catalog.catalog import shipped
-from compute.database.store import ROOT
+from compute.catalog import shipped
+from compute.paths import ROOT
 
 HEADING = "benchmark,model,task,metric,value"
 NEW = "benchmark,model,task,metric,value,model_title,model_kind,n"

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from compute import catalog, paths
 from compute.__main__ import app
-from compute.catalog import catalog
 from compute.database import build, store
 from compute.engine import bench
 from compute.types import BadInput, LikenessError, NotHere, UnknownKey
+from tests.compute.commands import assert_refused
 from tests.compute.small_bench import CATALOG, World
 
 Command = Callable[..., Result]
@@ -34,9 +35,9 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     made = World(folder=tmp_path)
     monkeypatch.setattr(catalog, "shipped", lambda: whole)
     monkeypatch.setattr(build, "shipped", lambda: whole)
-    monkeypatch.setattr(build, "RESULTS", tmp_path / "results")
-    monkeypatch.setattr(build, "COMPUTED", tmp_path / "computed")  # what is shipped is not counted
-    monkeypatch.setattr(store, "DATABASE", tmp_path / "likeness.duckdb")
+    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(paths, "COMPUTED", tmp_path / "computed")  # what is shipped is not counted
+    monkeypatch.setattr(paths, "DATABASE", tmp_path / "likeness.duckdb")
     monkeypatch.setattr(bench, "assemble", lambda *, skip_bad, **given: made.bench(skip_bad=skip_bad))
     return made
 
@@ -134,7 +135,7 @@ def test_what_is_wrong_is_said_before_anything_runs(
     run: Command, world: World, words: list[str], error: type[LikenessError], said: str
 ) -> None:
     result = run(*words)
-    assert isinstance(result.exception, error) and said in str(result.exception)
+    assert_refused(result, error, said)
     assert (world.encoded, world.loaded) == (0, 0)
 
 
@@ -147,5 +148,5 @@ def test_models_that_can_do_nothing_are_no_success(run: Command, world: World) -
 def test_a_folder_that_cannot_be_written_is_named_before_any_work(run: Command, world: World) -> None:
     (world.folder / "file").write_text("no folder")
     result = run("--models", "small/eye", "--results", str(world.folder / "file" / "runs"))
-    assert isinstance(result.exception, BadInput) and "name another folder with --results" in str(result.exception)
+    assert_refused(result, BadInput, "name another folder with --results")
     assert world.encoded == 0 and "accuracy" not in result.output

@@ -21,7 +21,7 @@ def suite_cache(database: Path) -> SuiteCache:
 @pytest.fixture(scope="session")
 def imported_suite_cache(tmp_path_factory: pytest.TempPathFactory) -> SuiteCache:
     """The same with one model measured again on every task of unisim-core but the last, from a file."""
-    from compute.catalog.catalog import shipped
+    from compute.catalog import shipped
     from compute.database.build import build
     from compute.importing import collection, read_scores_csv
 

@@ -12,16 +12,15 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from compute import engine
 from compute.analysis.maps import images as item_map
-from compute.catalog.catalog import Catalog, shipped
+from compute.catalog import Catalog, shipped
 from compute.content import items
 from compute.content.messages import Question, Reply
 from compute.database import build
-from compute.engine import image_maps, plan
+from compute.engine import image_maps, plan, run
 from compute.engine.bench import Bench
-from compute.features import LoadedSubject
 from compute.features.store import FeatureStore
+from compute.features.subject import LoadedSubject
 from compute.models.adapter import Hardware
 from compute.procedures import PROCEDURES
 from compute.tasks.data import (
@@ -96,7 +95,7 @@ def make(results: Path, *, tasks: Sequence[str] = TASKS, models: Sequence[Model]
         planned = plan.make(
             known, suite=suite, models=[model.key for model in models], tasks=[key], bench=made, results=results
         )
-        for outcome in engine.execute(planned, bench=made, results=results):
+        for outcome in run.execute(planned, bench=made, results=results):
             assert outcome.state in ("made", "left out", "there"), outcome.reason
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from compute.catalog.published import DASH, numbers, read_table
 from compute.claims.mieb import half, long_names
+from compute.tables import DASH, numbers, read_table
 
 ROWS = {2: 40, 3: 6, 4: 2, 5: 2, 9: 46, 10: 40, 12: 46, 13: 46, 14: 44, 15: 38, 16: 46, 22: 38}
 CELLS = {9: 5, 10: 6, 12: 7, 13: 10, 14: 9, 15: 10, 16: 9}

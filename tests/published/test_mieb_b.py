@@ -7,9 +7,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from compute.catalog.catalog import shipped
-from compute.catalog.published import PUBLISHED, number, numbers, read_csv, read_table
+from compute.catalog import shipped
 from compute.importing import read_mteb_results
+from compute.paths import PUBLISHED
+from compute.tables import number, numbers, read_csv, read_table
 
 RESULTS = Path(__file__).resolve().parents[3] / "shared" / "data" / "mteb-results"
 ROWS = {

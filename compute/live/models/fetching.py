@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from compute.database.store import ROOT
+from compute.paths import ROOT
 from compute.types import Model, NotHere
 
 LOOK = 0.3  # seconds between two looks at what has come

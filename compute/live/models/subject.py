@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from compute.content.items import Column
 from compute.content.messages import Question, Reply
-from compute.features import ABILITY, encoding
+from compute.features import encoding
+from compute.features.subject import ABILITY
 from compute.live.inputs import Input
 from compute.types import BadInput, CannotDo, Model
 

@@ -10,9 +10,9 @@ from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
 
+from compute.paths import ROOT
 from compute.types import BadInput, Model, NotHere
 
-ROOT = Path(__file__).resolve().parents[3]
 COMMIT = re.compile(r"[0-9a-f]{40}")
 SMALL = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken")  # configurations and tokenizers, of the top folder
 

@@ -17,11 +17,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
+from compute import paths
 from compute.content.messages import Question, Reply
 from compute.types import BadInput, Model
 
 VARIABLE = "LIKENESS_ANSWERS"
-ROOT = Path(__file__).resolve().parents[3] / "results" / "answers"
+ROOT = paths.ROOT / "results" / "answers"
 
 Ask = Callable[[Sequence[Question]], Iterable[tuple[int, Reply]]]  # yields the place of a question, and its reply
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from compute.catalog.published import read_csv
 from compute.content.items import content_key
-from compute.database.store import ROOT
+from compute.paths import ROOT
+from compute.tables import read_csv
 from compute.tasks import parquet
 from compute.tasks.source import CARD, Source
 from compute.types import BadInput, NotHere, Task

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from random import Random
 
-from compute.catalog.published import read_csv
-from compute.database.store import ROOT
+from compute.paths import ROOT
+from compute.tables import read_csv
 from compute.tasks.unisim.files import Files
 from compute.tasks.unisim.samples import Sample
 from compute.types import BadInput

@@ -37,8 +37,9 @@ def tables_of(paper: str, where: str, *, sources: Sources) -> list[dict[str, str
 
 
 def _sources(db: Database) -> Sources:
-    from compute.catalog import published
+    from compute.paths import PUBLISHED
+    from compute.tables import read_csv
 
-    tables = published.read_csv(published.PUBLISHED / "tables.csv", columns=("key", "source"))
+    tables = read_csv(PUBLISHED / "tables.csv", columns=("key", "source"))
     suites = suite_queries.suites_of_sources(db).set_index("source")["suite"].to_dict()
     return {row.source: row._asdict() | {"suite": suites.get(row.source, "")} for row in tables.itertuples(index=False)}

@@ -23,7 +23,8 @@ def routes(site: Site) -> list[Route]:
 
 def published(request: Request) -> Response:
     """One table of a paper as printed, or the list of corrections. Raises BadInput for a table that is not listed."""
-    from compute.catalog.published import PUBLISHED, read_csv
+    from compute.paths import PUBLISHED
+    from compute.tables import read_csv
 
     name = request.path_params["name"]
     if name == "CORRECTIONS.md":

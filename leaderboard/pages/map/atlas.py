@@ -17,6 +17,7 @@ import pandas as pd
 
 from compute.analysis.maps.suites import COLUMNS, Recipe
 from compute.analysis.suite import ALL
+from compute.paths import ROOT
 from compute.types import ORIGINS, BadInput, LikenessError
 from leaderboard.data import suite_queries
 from leaderboard.web.parameters import Choice, Choices, Number, Parameter
@@ -24,7 +25,6 @@ from leaderboard.web.parameters import Choice, Choices, Number, Parameter
 if TYPE_CHECKING:
     from leaderboard.data.database import Database
 
-ROOT = Path(__file__).resolve().parents[3]
 COLOURS = {
     "tasks": ("cluster", "category", "benchmark", "metric", "procedure"),
     "models": ("cluster", "kind", "family", "organisation", "group", "size", "mean"),

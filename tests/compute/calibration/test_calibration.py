@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compute import calibration
+from compute import calibration, paths
 from compute.analysis import calibrated
 from compute.analysis.calibrated import Reference
 from compute.calibration import PAIRINGS, pairs
-from compute.database import build, store
+from compute.database import build
 from compute.models import ADAPTERS
 from compute.types import BadInput
 from leaderboard.data import model_queries
@@ -55,7 +55,7 @@ def keep(
 @pytest.fixture
 def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An own folder in the place of what is shipped."""
-    monkeypatch.setattr(build, "COMPUTED", tmp_path / "assets" / "computed")
+    monkeypatch.setattr(paths, "COMPUTED", tmp_path / "assets" / "computed")
     return tmp_path / "assets" / "computed"
 
 
@@ -156,7 +156,7 @@ def test_one_of_another_model_is_left_out(tmp_path: Path, shipped: Path, changes
 def test_a_branch_may_have_moved_and_an_own_folder_may_not() -> None:
     clip = replace(ROWS[CLIP], revision="main")
     assert build.other_model(clip, {"model": MODELS[CLIP]}) == ""
-    tiny = next(one for one in calibration.every(build.COMPUTED, models=ROWS)[0] if one.reference.model == "tiny")
+    tiny = next(one for one in calibration.every(paths.COMPUTED, models=ROWS)[0] if one.reference.model == "tiny")
     assert build.other_model(ROWS["tiny"], tiny.settings) == ""
     other = {"model": tiny.settings["model"] | {"revision": "files-0"}}
     assert build.other_model(ROWS["tiny"], other).startswith("revision was 'files-0' and is 'files-")
@@ -176,7 +176,7 @@ def test_a_new_calibration_makes_the_database_stale(tmp_path: Path, shipped: Pat
 
 def test_what_is_shipped_can_be_read_and_is_marked() -> None:
     kept, problems = calibration.every(
-        build.COMPUTED, models=ROWS, differs=lambda one: build.other_model(ROWS[one.reference.model], one.settings)
+        paths.COMPUTED, models=ROWS, differs=lambda one: build.other_model(ROWS[one.reference.model], one.settings)
     )
     assert problems == [] and {one.reference.model for one in kept} == {
         "tiny",
@@ -201,9 +201,7 @@ def test_what_is_shipped_is_what_the_command_makes(tmp_path: Path) -> None:
     from compute.models import hardware
     from compute.tasks.source import Source
 
-    shipped = calibration.read(
-        calibration.path(store.ROOT / "assets" / "computed", model="psnr", pairing="image-image")
-    )
+    shipped = calibration.read(calibration.path(paths.COMPUTED, model="psnr", pairing="image-image"))
     catalog = build.shipped()
     bench = assemble(features=tmp_path / "features", source=Source(offline=True), hardware=hardware(), skip_bad=True)
     drawn = making.draw(

@@ -207,7 +207,7 @@ def test_a_derangement_avoids_what_belongs_together() -> None:
 def test_the_default_tasks_give_every_pairing() -> None:
     """Of the suite itself: the tasks are there, and each gives pairs or single images."""
     from compute.calibration import PAIRINGS
-    from compute.catalog.catalog import shipped
+    from compute.catalog import shipped
     from compute.tasks import mini
 
     held = {key: mini.load(shipped().task(key)) for key in pairs.TASKS}

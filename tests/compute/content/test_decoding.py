@@ -170,7 +170,7 @@ def test_thirty_megapixels_in_bounded_memory() -> None:
     code = """
 import io, resource, sys
 from PIL import Image
-from compute.decoding import decode
+from compute.content.decoding import decode
 held = io.BytesIO()
 Image.linear_gradient("L").resize((60, 50)).save(held, "PNG")
 decode(held.getvalue())

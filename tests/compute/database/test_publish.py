@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from compute.__main__ import app
 from compute.database import publish, store
 from compute.types import BadInput, DatabaseError, LikenessError
+from tests.compute.commands import assert_refused
 
 
 class Hub:
@@ -91,6 +92,6 @@ def test_the_command_writes_to_a_folder_or_uploads_and_not_both(database: Path, 
     assert made.exit_code == 0 and "scores.parquet: " in made.output and (folder / "README.md").is_file()
     for words in ([], ["--repo", "a/b", "--to", str(folder)]):
         wrong = CliRunner().invoke(app, ["publish", *words])
-        assert isinstance(wrong.exception, BadInput) and "--repo USER/NAME" in str(wrong.exception)
+        assert_refused(wrong, BadInput, "--repo USER/NAME")
     gone = CliRunner().invoke(app, ["publish", "--to", str(tmp_path / "b"), "--database", str(tmp_path / "no.duckdb")])
-    assert isinstance(gone.exception, DatabaseError)
+    assert_refused(gone, DatabaseError, "no.duckdb")

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from compute.database import store
+from compute.paths import ROOT
 from compute.types import DatabaseError, Run, Score
 
 # What other programs may rely on; the schema may hold more.
@@ -204,7 +205,7 @@ def test_a_reader_keeps_its_database_while_another_replaces_it(tmp_path: Path) -
     )
     reader = subprocess.Popen(
         [sys.executable, "-c", code, str(path)],
-        cwd=store.ROOT,
+        cwd=ROOT,
         text=True,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compute.engine import Outcome
+from compute.engine.run import Outcome
 from tests.compute.small_bench import World, executed
 
 

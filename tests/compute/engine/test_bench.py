@@ -12,8 +12,8 @@ import datasets
 import pytest
 from typer.testing import CliRunner
 
+from compute import catalog, paths
 from compute.__main__ import app
-from compute.catalog import catalog
 from compute.database import build, store
 from compute.engine import bench, run_folders
 from compute.models.adapter import Hardware
@@ -39,8 +39,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     whole = replace(catalog.shipped(), models=(*catalog.shipped().models, row))
     monkeypatch.setattr(catalog, "shipped", lambda: whole)
     monkeypatch.setattr(build, "shipped", lambda: whole)
-    monkeypatch.setattr(build, "RESULTS", tmp_path / "results")
-    monkeypatch.setattr(store, "DATABASE", tmp_path / "likeness.duckdb")
+    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(paths, "DATABASE", tmp_path / "likeness.duckdb")
     classes = datasets.Features(image=datasets.Image(), label=datasets.ClassLabel(names=["a", "b"]))
     rows = datasets.Dataset.from_dict(
         {"image": [hub_files.image(40 * at) for at in range(6)], "label": [at % 2 for at in range(6)]}, features=classes

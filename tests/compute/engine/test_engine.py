@@ -9,10 +9,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from compute import engine, tasks
+from compute import tasks
 from compute.content import items
 from compute.database import store
-from compute.engine import Outcome, run_folders, thumbnails
+from compute.engine import run, run_folders, thumbnails
+from compute.engine.run import Outcome
 from compute.types import NotHere
 from tests.compute.small_bench import TASKS, World, data, square
 
@@ -187,7 +188,7 @@ def test_thumbnails_are_of_the_items_that_a_page_opens(world: World, execute: Ex
 
 
 def test_the_code_is_told_by_its_sources() -> None:
-    assert engine.code() == engine.code() and len(engine.code()) == 16
+    assert run.code() == run.code() and len(run.code()) == 16
 
 
 def test_a_run_with_left_out_items_serves_only_those_who_allow_it(world: World, execute: Execute) -> None:
@@ -214,12 +215,12 @@ def test_fewer_items_than_the_catalogue_counts_are_said(world: World, execute: E
 def test_items_are_let_go_when_no_run_is_left_for_them(world: World, execute: Execute) -> None:
     held: list[int] = []
 
-    class Items(engine._Items):
+    class Items(run._Items):
         def done(self, job) -> None:
             super().done(job)
             held.append(len(self.held))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "_Items", Items)
+        patch.setattr(run, "_Items", Items)
         execute("small/eye")
     assert held[-1] == 0 and max(held) == len(TASKS)

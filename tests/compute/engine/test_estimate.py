@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compute import engine, tasks
-from compute.engine import estimate, plan
+from compute import tasks
+from compute.engine import estimate, plan, run
 from compute.engine.bench import Bench
 from compute.tasks.source import Need
 from compute.types import Model, NotHere
@@ -50,7 +50,7 @@ def test_what_is_encoded_is_not_encoded_again(world: World) -> None:
     planned = plan.make(
         CATALOG, suite="small", models=["small/dim"], tasks=["unisim/near"], bench=bench, results=world.folder / "r"
     )
-    engine.execute(planned, bench=bench, results=world.folder / "r")
+    run.execute(planned, bench=bench, results=world.folder / "r")
     before = world.encoded
     _, [work], said = estimated(world)
     assert work.runs == 6 and work.items == 156 - before and world.encoded == before

@@ -16,8 +16,9 @@ import pytest
 
 from compute import tasks
 from compute.database import store
-from compute.database.store import ROOT
-from compute.engine import Outcome, run_folders, thumbnails
+from compute.engine import run_folders, thumbnails
+from compute.engine.run import Outcome
+from compute.paths import ROOT
 from compute.types import LikenessError
 from tests.compute.small_bench import TASKS, World, data, executed, figures
 
@@ -73,8 +74,7 @@ def test_an_interrupt_ends_all_and_the_rest_is_made_later(world: World, execute:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from compute import runs, store
-from compute.runs import thumbnails
+from compute.database import store
 from small_bench import World, executed
 
 what, at = sys.argv[2], int(sys.argv[3])

@@ -10,14 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from typer.testing import CliRunner
 
+from compute.__main__ import app
 from compute.analysis.maps import images as item_map
-from compute.cli import image_map
 from compute.content import items
 from compute.database import store
 from compute.engine import image_maps
 from compute.tasks.data import Clusters, Data, Labelled, Matches, Mixed, Retrieval, Sentences, ZeroShot
 from compute.types import BadInput, CannotDo
+from tests.compute.commands import assert_refused
 from tests.compute.small_bench import CATALOG, MODELS, TASKS, World, data, square
 
 EYE, GAUGE = MODELS[0], next(one for one in MODELS if one.key == "small/gauge")
@@ -118,18 +120,8 @@ def test_what_cannot_be_laid_out_is_said(world: World) -> None:
     world.changed[TASKS[0].key] = Clusters(test=held)
     with pytest.raises(CannotDo, match="shows no images"):
         image_maps.make(TASKS[0], EYE, bench=world.bench(), results=world.folder)
-    with pytest.raises(BadInput, match="needs a task and a model"):
-        image_map.make(
-            task="unisim/near",
-            model="",
-            images=5,
-            seed=0,
-            neighbors=None,
-            min_dist=0.1,
-            data=None,
-            offline=True,
-            results=None,
-        )
+    result = CliRunner().invoke(app, ["project", "--task", "unisim/near", "--offline"])
+    assert_refused(result, BadInput, "needs a task and a model")
 
 
 def test_the_database_takes_maps_and_their_pictures_and_leaves_damaged_ones_out(world: World) -> None:

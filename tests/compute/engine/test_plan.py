@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from compute import engine
-from compute.engine import plan
+from compute.engine import plan, run
 from compute.engine.plan import Plan
 from compute.types import BadInput, NotHere, UnknownKey
 from tests.compute.small_bench import CATALOG, World
@@ -138,7 +137,7 @@ def test_packages_that_decide_a_procedure_are_in_the_fingerprint(make: Make, mon
 
 def test_a_run_that_is_there_is_not_missing(make: Make, world: World) -> None:
     planned = make(tasks=("unisim/near",))
-    engine.execute(planned, bench=world.bench(), results=world.folder / "results")
+    run.execute(planned, bench=world.bench(), results=world.folder / "results")
     again = make()
     assert [job.name for job in again.jobs if job.there] == ["unisim/near", "unisim/near"]
     assert len(again.missing) == len(again.jobs) - 2

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compute import engine
-from compute.engine import plan, results_table
+from compute.engine import plan, results_table, run
 from compute.engine.run_folders import Kept
 from compute.types import Run, Score
 from tests.compute.small_bench import CATALOG, World
@@ -45,7 +44,7 @@ def test_a_row_a_task_a_column_a_model(tmp_path: Path) -> None:
         bench=bench,
         results=tmp_path / "r",
     )
-    outcomes = engine.execute(planned, bench=bench, results=tmp_path / "r")
+    outcomes = run.execute(planned, bench=bench, results=tmp_path / "r")
     lines = results_table.lines(planned, outcomes, catalog=CATALOG)
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     assert rows[0] == ["task", "metric", "n", "chance", "small/eye", "small/vision", "small/gauge", "small/dim"]
@@ -69,6 +68,6 @@ def test_many_models_take_several_tables(tmp_path: Path, monkeypatch: pytest.Mon
     planned = plan.make(
         CATALOG, suite="small", models=["small/eye"], tasks=["unisim/near"], bench=bench, results=tmp_path / "r"
     )
-    outcomes = engine.execute(planned, bench=bench, results=tmp_path / "r")
+    outcomes = run.execute(planned, bench=bench, results=tmp_path / "r")
     heads = [line for line in results_table.lines(planned, outcomes, catalog=CATALOG) if line.startswith("| task")]
     assert ["small/eye" in heads[0], "small/dim" in heads[1]] == [True, True] and len(heads) == 2

@@ -13,8 +13,8 @@ from PIL import Image
 from compute.content import items
 from compute.content.items import Column
 from compute.content.messages import Question, Reply
-from compute.features import LoadedSubject
 from compute.features.store import FeatureStore
+from compute.features.subject import LoadedSubject
 from compute.models.adapter import Hardware
 from compute.types import Model
 

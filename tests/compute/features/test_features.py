@@ -15,8 +15,8 @@ import pytest
 from compute.content import items
 from compute.content.items import Column
 from compute.content.messages import Question, Reply
-from compute.features import LoadedSubject
 from compute.features.store import FeatureStore
+from compute.features.subject import LoadedSubject
 from compute.progress import Progress
 from compute.types import CannotDo, LikenessError
 from tests.compute.features.standin import COMPARER, CPU, ENCODER, Standin, file, files, seen, subject

@@ -23,8 +23,9 @@ from PIL import Image
 
 from compute.content import items
 from compute.content.items import Column
-from compute.features import LoadedSubject, passes, shards
+from compute.features import passes, shards
 from compute.features.store import FeatureStore, Shelf
+from compute.features.subject import LoadedSubject
 from compute.models.adapter import Hardware
 from compute.types import Model
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from compute.catalog.catalog import Catalog, shipped
+from compute.catalog import Catalog, shipped
 from compute.importing import fetch_mteb_results, figures, read_mteb_results
 from compute.importing.mteb import version_key
 from compute.types import BadInput, Model

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compute.catalog.catalog import Catalog
+from compute.catalog import Catalog
 from compute.importing import Imported, read_scores_csv
 from compute.types import BadInput, LikenessError
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from compute import models
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from compute.live import answers, examples, inputs
 from compute.live.answers import Asked
 from compute.live.models.subject import LiveSubject

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from compute.live import modes
 from compute.types import BadInput
 

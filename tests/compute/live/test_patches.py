@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from compute import models
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from compute.live import examples, patches
 from compute.live.models.subject import LiveSubject
 from compute.models.adapter import Hardware

@@ -32,7 +32,7 @@ def test_every_adapter_names_a_function_that_is_there(key: str) -> None:
 
 
 def test_rows_of_the_catalogue_name_known_adapters() -> None:
-    from compute.catalog.catalog import shipped
+    from compute.catalog import shipped
 
     assert {model.adapter for model in shipped().models} - {""} <= set(ADAPTERS)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from compute import tasks
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from compute.content.items import content_key
 from compute.tasks.data import Clusters, Data, Matches, Probe, Retrieval, Sentences, ZeroShot
 from compute.tasks.source import Source

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from compute.content.items import Column, content_key
 from compute.tasks import mini
 from compute.tasks.data import Choices, Clusters, Matches, OddOneOut, Probe, Retrieval, Sentences, ZeroShot

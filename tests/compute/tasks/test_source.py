@@ -10,7 +10,7 @@ from typing import Any
 import huggingface_hub
 import pytest
 
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from compute.tasks import identity, mieb
 from compute.tasks.mieb import rows
 from compute.tasks.source import Source

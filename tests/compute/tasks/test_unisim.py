@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from compute import tasks
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from compute.content.items import content_key
 from compute.tasks.data import Choices, OddOneOut, Retrieval
 from compute.tasks.source import Source

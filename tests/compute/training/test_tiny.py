@@ -16,10 +16,11 @@ from transformers import AutoTokenizer, CLIPModel, CLIPProcessor
 from typer.testing import CliRunner
 
 from compute.__main__ import app
-from compute.database.store import ROOT
+from compute.paths import ROOT
 from compute.tasks import mini
 from compute.training import lessons, losses, tiny, tokens
 from compute.types import BadInput
+from tests.compute.commands import assert_refused
 
 TINY = ROOT / "assets" / "tiny"
 SHORT = tiny.Plan(steps=4, images=16, warm_up=2, dtype="float32")
@@ -123,7 +124,7 @@ def test_the_command_writes_a_model_and_says_what_it_took(tmp_path: Path, monkey
     assert "2 steps in " in made.output and "contrast " in made.output
     assert CLIPModel.from_pretrained(tmp_path / "new").config.projection_dim == tiny.DIMENSION
     wrong = CliRunner().invoke(app, ["train", "huge"])
-    assert isinstance(wrong.exception, BadInput) and "choose from tiny" in str(wrong.exception)
+    assert_refused(wrong, BadInput, "choose from tiny")
 
 
 def test_what_is_shipped_is_small_and_loads() -> None:

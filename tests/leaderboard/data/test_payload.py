@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from leaderboard.data import payload, ranked
 from leaderboard.data.suite_cache import SuiteCache
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from compute.types import UnknownKey
 from leaderboard.data import suite_table as tables
 from leaderboard.data.suite_cache import SuiteCache

@@ -17,7 +17,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from compute.database import store
 from compute.types import BadInput, DatabaseError
 from leaderboard import page as ui

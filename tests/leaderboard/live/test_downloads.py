@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from compute.live.models.fetching import DownloadProgress
 from compute.live.models.states import DOWNLOAD, READY, State
 from compute.types import Model, NotHere

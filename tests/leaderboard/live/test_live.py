@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from compute.database.store import ROOT
 from compute.live.models import roster
 from compute.live.models.states import READY, State
+from compute.paths import ROOT
 from compute.types import BadInput, LikenessError, NotHere
 from leaderboard.live import live as module
 from leaderboard.live.live import Live

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants
 
-from compute.database.store import ROOT
+from compute.paths import ROOT
 from leaderboard.web.redact import redact_paths
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from compute.live.models import fetching
 from compute.live.models.fetching import DownloadProgress, Fetcher
 from compute.types import NotHere

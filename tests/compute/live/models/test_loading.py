@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from compute.live.models.loading import load
 from compute.types import LikenessError, NotHere
 from tests.compute.models import checkpoints

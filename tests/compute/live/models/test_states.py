@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from compute import models
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from compute.live.models import memory, states
 from compute.live.models.states import DOWNLOAD, IMPOSSIBLE, READY, Network
 

@@ -275,7 +275,7 @@ def test_half_precision_gives_nearly_the_same_and_the_vectors_stay(tmp_path: Pat
 
 
 def test_which_rows_may_have_patches_is_known_without_loading() -> None:
-    from compute.catalog.catalog import shipped
+    from compute.catalog import shipped
 
     def can(**said: Any) -> bool:
         return has_patches(Model(key="m", title="m", **said))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from compute import models
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from compute.models.files import hub_files, weights
 from compute.models.files.hub_files import File
 from compute.models.files.weights import Wanted

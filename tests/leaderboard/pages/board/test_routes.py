@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from compute.types import BadInput
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.board.routes import LARGEST_BODY, choice

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from compute.catalog.catalog import shipped
+from compute.catalog import shipped
 from compute.tasks import computable
 from compute.types import UnknownKey
 from leaderboard.pages.task.items import (

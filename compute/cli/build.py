@@ -1,0 +1,19 @@
+"""python -m compute build: makes the database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from compute.cli import workspace
+
+
+def build(path: Annotated[Path | None, typer.Option(help="Where to write; default assets/likeness.duckdb.")] = None):
+    """Makes the database from the published tables, the catalogue, the imports and the run folders."""
+    report = workspace.build(path)
+    typer.echo(
+        f"{report.path.name}: {report.models} models, {report.tasks} tasks, {report.runs} runs, "
+        f"{report.scores} scores, {report.claims} claims in {report.seconds:.1f} s"
+    )

@@ -1,0 +1,57 @@
+"""python -m compute import ...: scores that others measured."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from compute import paths
+from compute.cli import workspace
+
+if TYPE_CHECKING:
+    from compute.importing import Imported
+
+
+def mteb_results(
+    path: Annotated[Path | None, typer.Argument(help="A copy of the results repository; default: download it.")] = None,
+    revision: Annotated[str, typer.Option(help="Which commit or branch to download.")] = "main",
+):
+    """Result files of the public MTEB results repository: results/<org>__<model>/<revision>/<Task>.json."""
+    from compute.catalog import shipped
+    from compute.importing import fetch_mteb_results, read_mteb_results
+
+    folder = path or fetch_mteb_results(paths.RESULTS / "fetched", revision=revision, catalog=shipped())
+    _store(read_mteb_results(folder, catalog=shipped()), name="mteb-results")
+
+
+def scores(path: Annotated[Path, typer.Argument(help="A CSV: benchmark, model, task, metric, value, ...")]):
+    """Any table of scores. A model or task that is not in the catalogue must be declared in the file."""
+    from compute.catalog import shipped
+    from compute.importing import read_scores_csv
+
+    name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")[:60] or "table"
+    _store(read_scores_csv(path, catalog=shipped()), name=f"scores-{name}")
+
+
+def _store(imported: Imported, *, name: str) -> None:
+    """Stores an import, rebuilds the database, and exits with code 1 where files had to be skipped."""
+    from compute.engine.plan import counted
+    from compute.importing import collection
+
+    for problem in imported.problems:
+        typer.echo(f"Skipped: {problem}", err=True)
+    if imported.skipped:
+        outside = counted(len(imported.skipped), "file")
+        typer.echo(f"{outside} for tasks outside the catalogue, such as {imported.skipped[0].path}")
+    collection.save(imported, name=name, folder=paths.RESULTS / "imported")
+    report = workspace.build()
+    typer.echo(
+        f"{name}: {counted(len(imported.scores), 'score')} of "
+        f"{counted(len({run.model for run in imported.runs}), 'model')} imported, "
+        f"{counted(len(imported.problems), 'file')} skipped; {report.path.name} built in {report.seconds:.1f} s"
+    )
+    if imported.problems:
+        raise typer.Exit(1)

@@ -1,0 +1,86 @@
+"""python -m compute project: the maps that the app shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from compute import paths
+from compute.cli.workspace import Data, Database, Offline, Origin, Results, names, rebuild, suite_scores, workbench
+from compute.types import BadInput
+
+
+def project(
+    suites: Annotated[str, typer.Option(help="Suites of one map, comma-separated; empty: every shipped map.")] = "",
+    noun: Annotated[str, typer.Option(help="tasks or models.")] = "tasks",
+    origin: Origin = "published",
+    seed: Annotated[int, typer.Option(help="Of UMAP; the same seed gives the same map.")] = 0,
+    neighbors: Annotated[int | None, typer.Option(help="UMAP's n_neighbors; default 10, for images 15.")] = None,
+    min_dist: Annotated[float, typer.Option(help="UMAP's min_dist.")] = 0.1,
+    to: Annotated[
+        str,
+        typer.Option(help="Where to write the CSV, - for standard output (the default with --suites)."),
+    ] = "",
+    database: Database = None,
+    task: Annotated[str, typer.Option(help="Instead: a map of this task's images, as --model sees them.")] = "",
+    model: Annotated[str, typer.Option(help="Whose embeddings position the images.")] = "",
+    images: Annotated[int, typer.Option(help="At most this many images, sampled at random.", min=5)] = 2000,
+    data: Data = None,
+    offline: Offline = False,
+    results: Results = None,
+):
+    """Makes the maps that the app shows: of tasks and models (UMAP, HDBSCAN), or of one task's images (UMAP)."""
+    from compute.analysis.maps import suites as maps
+    from compute.catalog import shipped
+    from compute.engine import image_maps
+
+    if task or model:
+        if not task or not model:
+            raise BadInput("A map of images needs a task and a model: python -m compute project --task T --model M")
+        catalog = shipped()
+        root, bench = workbench(results=results, data=data, offline=offline)
+        written = image_maps.make(
+            catalog.task(task),
+            catalog.model(model),
+            bench=bench,
+            results=root,
+            images=images,
+            seed=seed,
+            n_neighbors=15 if neighbors is None else neighbors,
+            min_dist=min_dist,
+            progress=_stage,
+        )
+        for line in image_maps.lines(written):
+            typer.echo(line)
+        rebuild(root)
+        return
+    if suites:
+        recipe = maps.Recipe(
+            noun=noun,
+            suites=names(suites),
+            origin=origin,
+            seed=seed,
+            n_neighbors=neighbors or maps.Recipe.n_neighbors,
+            min_dist=min_dist,
+        )
+        scores = suite_scores(database, suites=recipe.suites, origin=origin)
+        frame = maps.project(scores, recipe, progress=_stage)
+    else:
+        frame = maps.shipped(
+            lambda some: suite_scores(database, suites=some, origin="published"), seed=seed, progress=_stage
+        )
+    if (to or ("-" if suites else "")) == "-":
+        typer.echo(frame.to_csv(index=False, lineterminator="\n"), nl=False)
+        return
+    target = Path(to) if to else paths.PROJECTIONS
+    target.parent.mkdir(parents=True, exist_ok=True)
+    frame.to_csv(target, index=False, lineterminator="\n")
+    for line in maps.lines(frame):
+        typer.echo(line)
+    typer.echo(f"{target.name} written; python -m compute build puts it into the database")
+
+
+def _stage(text: str) -> None:
+    typer.echo(text, err=True)

@@ -1,0 +1,142 @@
+"""What commands share: options of one meaning, the folders they work in, and the database they rebuild."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from compute import paths
+from compute.types import BadInput
+
+if TYPE_CHECKING:
+    from compute.analysis.suite import SuiteScores
+    from compute.catalog import Catalog
+    from compute.database.build import Report
+    from compute.engine.bench import Bench
+    from compute.types import Model
+
+Models = Annotated[str, typer.Option(help="Model keys, comma-separated: python -m compute list models.")]
+Data = Annotated[
+    Path | None, typer.Option(help="A folder of data sets as <org>/<name>/, searched before the hub's cache.")
+]
+Offline = Annotated[bool, typer.Option("--offline", help="Download nothing.")]
+Results = Annotated[Path | None, typer.Option(help="Where results are written; default: results.")]
+Database = Annotated[Path | None, typer.Option(help="Default: assets/likeness.duckdb.")]
+Origin = Annotated[str, typer.Option(help="published, imported, computed or all.")]
+
+
+def names(text: str) -> tuple[str, ...]:
+    """The names in a comma-separated option."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def named_models(catalog: Catalog, text: str) -> list[Model]:
+    """The catalogue's rows of a comma-separated option, once each. Raises UnknownKey, BadInput where none is named."""
+    rows = [catalog.model(key) for key in dict.fromkeys(names(text))]
+    if not rows:
+        raise BadInput("No model is named. List them: python -m compute list models")
+    return rows
+
+
+def workbench(
+    *,
+    results: Path | None,
+    data: Path | None,
+    offline: bool,
+    device: str = "",
+    dtype: str = "",
+    batch_size: int | None = None,
+    skip_bad: bool = False,
+    retry_bad: bool = False,
+    read_only: bool = False,
+) -> tuple[Path, Bench]:
+    """The results folder, and what runs are made with there. `read_only`: the folder need not exist.
+
+    Raises BadInput for a data folder that does not exist and for a results folder that cannot be written.
+    """
+    from compute.features.encoding import share_cores
+
+    share_cores()
+    from compute.engine.bench import assemble
+    from compute.models import hardware
+    from compute.progress import Progress
+    from compute.tasks.source import Source
+
+    if data is not None and not data.is_dir():
+        raise BadInput(f"There is no folder {data}: give one that holds data sets as <org>/<name>/, or omit --data")
+    if offline:
+        stay_offline()
+    root = (results or paths.RESULTS).absolute()
+    if not read_only:
+        check_writable(root)
+    shared = paths.RESULTS if root == paths.COMPUTED else root  # encodings and answers never go among what is shipped
+    os.environ.setdefault("LIKENESS_ANSWERS", str(shared / "answers"))
+    bench = assemble(
+        features=shared / "features",
+        hardware=hardware(device=device, dtype=dtype),
+        source=Source.keeping(shared, root=data, offline=offline),
+        batch_size=batch_size,
+        skip_bad=skip_bad,
+        retry_bad=retry_bad,
+        progress=Progress(),
+    )
+    return root, bench
+
+
+def check_writable(folder: Path) -> None:
+    """Raises BadInput for a folder in which no file can be created, before hours of work depend on it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise BadInput(f"{folder} cannot be written ({error.strerror}): name another folder with --results") from error
+
+
+def stay_offline() -> None:
+    """Keeps the hub's libraries from any request, even whether a file has changed."""
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    from huggingface_hub import constants
+
+    constants.HF_HUB_OFFLINE = True  # it may have been imported before
+
+
+def build(path: Path | None = None) -> Report:
+    """Builds the database (default: the app's), and prints a warning for each folder that was skipped."""
+    from compute.database import build
+
+    report = build.build(path or paths.DATABASE, results=paths.RESULTS)
+    for problem in report.problems:
+        typer.echo(f"Warning: {problem}", err=True)
+    return report
+
+
+def rebuild(root: Path) -> None:
+    """Builds the database after a change under `root`, unless it is not made from that folder."""
+    if root in (paths.RESULTS, paths.COMPUTED):
+        report = build()
+        typer.echo(f"{report.path.name} built in {report.seconds:.1f} s: {report.computed} computed runs")
+        return
+    typer.echo(
+        f"Stored under {root}, which is not part of the database. To have the app show it: "
+        f"LIKENESS_RESULTS={root} python -m compute build"
+    )
+
+
+def suite_scores(path: Path | None, *, suites: tuple[str, ...], origin: str) -> list[SuiteScores]:
+    """The suites' scores in the database at `path`. Raises UnknownKey, BadInput, DatabaseError."""
+    from contextlib import closing
+
+    from compute.analysis.suite import arrange
+    from compute.database import store
+
+    with closing(store.connect(path or paths.DATABASE)) as connection:
+
+        def query(sql: str, values: list):
+            return connection.execute(sql, values).df()
+
+        return [arrange(store.suite_frames(query, suite=suite), origin=origin) for suite in suites]

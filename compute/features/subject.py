@@ -1,0 +1,306 @@
+"""A model together with what is stored of it: every distinct image, text and comparison is run once and kept."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from compute.content import decoding
+from compute.content.items import Column, content_key
+from compute.content.messages import Question, Reply
+from compute.features import encoding, passes
+from compute.features.passes import Job, Pass, Wanted
+from compute.features.store import FeatureStore, Shelf
+from compute.models.adapter import Comparer, Encoder, Hardware, Judge
+from compute.progress import Progress
+from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model
+
+ABILITY = {"image": ("embed_image",), "text": ("embed_text",), "pair": ("embed_image", "embed_text")}
+UNIT = {"image": "image", "text": "text", "pair": "pair"}
+# Items put through at once: (encoders, comparers), halved where the memory of the device is spent. Models of more than
+# LARGE_M million parameters take an eighth.
+BATCH = {"cpu": (32, 8), "cuda": (256, 32), "mps": (64, 8)}
+LARGE_M = 1000
+
+
+class LoadedSubject:
+    """The Subject of one row. `prepare` encodes what is missing of several columns; the rest is read from the store.
+
+    The model is loaded only when something is missing. Items that cannot be used raise BadItem or, with `skip_bad`, are
+    left out by `prepare` and listed in `bad` (content key -> why); they are remembered in the store and tried again
+    only with `retry_bad`. `done` lists the passes made.
+    """
+
+    def __init__(
+        self,
+        row: Model,
+        *,
+        store: FeatureStore,
+        hardware: Hardware,
+        batch_size: int | None = None,
+        skip_bad: bool = False,
+        retry_bad: bool = False,
+        threads: int | None = None,
+        progress: Progress | None = None,
+        load: Callable[..., Encoder | Comparer | Judge] | None = None,
+        identity: Callable[..., dict[str, Any]] | None = None,
+    ) -> None:
+        self.row, self.store, self.hardware = row, store, hardware
+        self.bad: dict[bytes, str] = {}
+        self.done: list[Pass] = []
+        self._skip_bad, self._retry_bad = skip_bad, retry_bad
+        self._batch_size, self._effective = batch_size, {}
+        self._threads = encoding.workers(threads)
+        self._progress = progress or Progress()
+        self._load, self._identify = load, identity
+        self._shelves: dict[Path, Shelf] = {}
+
+    # ---- what procedures ask
+
+    def can(self, ability: str) -> bool:
+        return ability in self.row.abilities
+
+    def prepare(self, columns: Sequence[Column]) -> None:
+        """Encodes every distinct missing item of all columns once. For a model that compares or answers, which has
+        nothing to encode, the items are decoded once to find those that cannot be used. Columns of a kind that the
+        model has no ability for are passed over."""
+        for modality in ABILITY:
+            of_kind = [column for column in columns if column.modality == modality and len(column)]
+            if of_kind and self._embeds(modality):
+                self._ensure(self._encode(modality), self._home, modality, of_kind)
+            elif of_kind and (self.can("compare") or self.can("choose")):
+                self._ensure(self._check(modality), self._checked, modality, of_kind)
+
+    def embed(self, column: Column) -> np.ndarray:
+        """(n, d) float32, one row an item, not normalised; a model of many vectors an item raises CannotDo."""
+        shelf = self._embedded(column)
+        if shelf.ragged:
+            raise CannotDo(f"{self.row.key} has many vectors an item; this procedure needs one")
+        return shelf.vectors(column.keys)
+
+    def embed_many(self, column: Column) -> tuple[np.ndarray, np.ndarray]:
+        """All vectors (N, d) float32 and offsets (n + 1,): item i has rows offsets[i]:offsets[i + 1]."""
+        return self._embedded(column).many(column.keys)
+
+    def compare(self, first: Column | None, second: Column) -> np.ndarray:
+        """(n,) float64, higher is nearer; without `first`, higher is better. Each distinct ordered pair is run once."""
+        if not self.can("compare"):
+            raise CannotDo(f"{self.row.key} does not compare")
+        pairs = _pairs(first, second)
+        try:
+            shelf = self._ensure(self._comparison(first, second), self._home, "comparison", [pairs], whole=True)
+        except BadItem as error:
+            row = np.flatnonzero(pairs.keys == error.key)
+            if not len(row):
+                raise
+            # A pair without a score: known outside by its second side.
+            raise BadItem(error.item, error.problem, key=bytes(second.keys[row[0]])) from error
+        return shelf.vectors(pairs.keys)[:, 0] if len(pairs) else np.zeros(0)
+
+    def choose(self, questions: Sequence[Question]) -> list[Reply]:
+        """One reply a question, in order; the adapter keeps its own log of answers."""
+        if not self.can("choose"):
+            raise CannotDo(f"{self.row.key} does not answer questions")
+        return self._model.reply(questions)
+
+    # ---- what a run records
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """Everything that decides the numbers and is known without loading the model."""
+        identify = self._identify
+        if identify is None:
+            from compute.models import identity as identify
+        return {**identify(self.row, hardware=self.hardware), "decoding": _decoding()}
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """`identity`, and what the loaded model says of itself, now or when its encodings were stored."""
+        settled = self.store.settled(self._home)
+        loaded = self._model.settings if "_model" in self.__dict__ else (settled or {}).get("settings", {})
+        return {**self.identity, "loaded": loaded}
+
+    # ---- within
+
+    @cached_property
+    def _home(self) -> Path:
+        return self.store.home(self.row.key, self.identity)
+
+    @cached_property
+    def _checked(self) -> Path:
+        return self.store.home("decoding", _decoding())
+
+    @cached_property
+    def _model(self) -> Any:
+        load = self._load
+        if load is None:
+            from compute.models import load
+        return load(self.row, hardware=self.hardware)
+
+    def _embeds(self, modality: str) -> bool:
+        return all(self.can(ability) for ability in ABILITY[modality])
+
+    def _embedded(self, column: Column) -> Shelf:
+        if not self._embeds(column.modality):
+            raise CannotDo(f"{self.row.key} does not embed {UNIT[column.modality]}s")
+        return self._ensure(self._encode(column.modality), self._home, column.modality, [column], whole=True)
+
+    def _ensure(
+        self, job: Callable[[], Job], home: Path, name: str, columns: Sequence[Column], *, whole: bool = False
+    ) -> Shelf:
+        """The shelf with every usable item of the columns on it; with `whole`, items left out raise BadItem."""
+        shelf = self._shelves.get(home / name)
+        if shelf is None:
+            shelf = self._shelves[home / name] = self.store.shelf(home, name)
+            if self._retry_bad and shelf.bad:
+                with shelf.locked(waiting=self._progress.tell):
+                    shelf.forget_bad()
+        wanted = passes.distinct(columns)
+        if self._missing(shelf, wanted, whole=whole).any():
+            with shelf.locked(waiting=self._progress.tell):
+                missing = self._missing(shelf, wanted, whole=whole)
+                if missing.any():
+                    self._run(job(), home, name, shelf, wanted, missing)
+            self._missing(shelf, wanted, whole=whole)
+        return shelf
+
+    def _run(self, job: Job, home: Path, name: str, shelf: Shelf, wanted: Wanted, missing: np.ndarray) -> None:
+        ours = home == self._home
+        self.store.settle(
+            home, identity=self.identity if ours else _decoding(), settings=self._model.settings if ours else {}
+        )
+        done = passes.run(job, shelf=shelf, wanted=wanted, missing=missing, progress=self._progress)
+        self.done.append(done)
+        self._effective[name] = min(done.effective, self._effective.get(name, done.effective))
+
+    def _missing(self, shelf: Shelf, wanted: Wanted, *, whole: bool) -> np.ndarray:
+        """(n,) bool: neither stored nor known to be bad. Bad ones are listed, or raise BadItem."""
+        missing = ~shelf.has(wanted.keys)
+        if shelf.bad and missing.any():
+            bad = missing & np.isin(wanted.keys, np.array(list(shelf.bad), dtype="S32"))
+            for place in np.flatnonzero(bad).tolist():
+                key = bytes(wanted.keys[place])
+                if whole or not self._skip_bad:
+                    raise BadItem(wanted.name(place), shelf.bad[key][1], key=key)
+                self.bad[key] = shelf.bad[key][1]
+            missing &= ~bad
+        return missing
+
+    # ---- the three kinds of work
+
+    def _encode(self, modality: str) -> Callable[[], Job]:
+        def job() -> Job:
+            model = self._model
+
+            def make(wanted: Wanted, at: int, content: Any) -> Any:
+                return _named(*wanted.place(at), lambda: encoding.ready(modality, content, model.prepare))
+
+            def forward(batch: Sequence[Any]) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+                return encoding.checked(
+                    model.embed(modality, batch), count=len(batch), multi=model.multi_vector, model=self.row.key
+                )
+
+            return self._job(modality, UNIT[modality], make, forward, kind=0, by_length=modality == "text")
+
+        return job
+
+    def _check(self, modality: str) -> Callable[[], Job]:
+        def make(wanted: Wanted, at: int, content: Any) -> None:
+            _named(*wanted.place(at), lambda: encoding.ready(modality, content, lambda kind, item: None))
+
+        def forward(batch: Sequence[Any]) -> tuple[np.ndarray, None, np.ndarray]:
+            return np.zeros((len(batch), 0), dtype=np.float32), None, np.ones(len(batch), dtype=bool)
+
+        return lambda: self._job(f"{modality} check", UNIT[modality], make, forward, kind=0)
+
+    def _comparison(self, first: Column | None, second: Column) -> Callable[[], Job]:
+        sides = [side for side in (first, second) if side is not None]
+
+        def make(wanted: Wanted, at: int, content: tuple[Any, ...]) -> tuple[Any, ...]:
+            row = int(wanted.row[at])
+            return tuple(
+                _named(
+                    side, row, lambda side=side, one=one: encoding.ready(side.modality, one, lambda kind, item: item)
+                )
+                for side, one in zip(sides, content, strict=True)
+            )
+
+        def job() -> Job:
+            model = self._model
+
+            def forward(batch: Sequence[tuple[Any, ...]]) -> tuple[np.ndarray, None, np.ndarray]:
+                given = [item[0] for item in batch] if first is not None else None
+                found = np.asarray(model.compare(given, [item[-1] for item in batch]), dtype=np.float64)
+                if found.shape != (len(batch),):
+                    raise LikenessError(f"{self.row.key}: its adapter gave {found.shape} scores for {len(batch)} pairs")
+                return found[:, None], None, ~np.isnan(found)  # without bound is a score: identical images by PSNR
+
+            return self._job("comparison", "pair", make, forward, kind=1, skip_bad=False, remember_bad=False)
+
+        return job
+
+    def _job(
+        self,
+        name: str,
+        unit: str,
+        make: Callable[..., Any],
+        forward: Callable[..., Any],
+        *,
+        kind: int,
+        skip_bad: bool | None = None,
+        **rest: bool,
+    ) -> Job:
+        default = BATCH.get(self.hardware.device.partition(":")[0], BATCH["cpu"])[kind]
+        if (self.row.parameters_m or 0) > LARGE_M:
+            default = max(1, default // 8)
+        wanted = self._batch_size or default
+        on_cores = self.hardware.device == "cpu" and bool(self.row.weights)  # a metric without them takes one core
+        batch = min(wanted, self._effective.get(name, wanted))
+        return Job(
+            title=f"{self.row.key}, {name}",
+            unit=unit,
+            make=make,
+            forward=forward,
+            batch=batch,
+            threads=self._threads,
+            where=self.hardware.device,
+            turns=on_cores,
+            skip_bad=self._skip_bad if skip_bad is None else skip_bad,
+            **rest,
+        )
+
+
+def _named(column: Column, row: int, make: Callable[[], Any]) -> Any:
+    """What `make` gives; a BadInput of it becomes a BadItem with the item's name and key."""
+    try:
+        return make()
+    except BadInput as error:
+        raise BadItem(column.name(row), str(error), key=bytes(column.keys[row])) from error
+
+
+def _pairs(first: Column | None, second: Column) -> Column:
+    """Each row of `first` with the same row of `second` (or that alone) as one item to compare."""
+    if first is None:
+        keys = [content_key(b"+" + key) for key in second.keys.tolist()]
+        return Column(
+            modality="comparison",
+            keys=np.array(keys, dtype="S32"),
+            read=lambda row: (second.read(row),),
+            name=second.name,
+        )
+    keys = [content_key(a + b"+" + b) for a, b in zip(first.keys.tolist(), second.keys.tolist(), strict=True)]
+    return Column(
+        modality="comparison",
+        keys=np.array(keys, dtype="S32"),
+        read=lambda row: (first.read(row), second.read(row)),
+        name=lambda row: f"{first.name(row)} against {second.name(row)}",
+    )
+
+
+def _decoding() -> Mapping[str, Any]:
+    return {"version": decoding.VERSION, "pillow": importlib.metadata.version("pillow")}
