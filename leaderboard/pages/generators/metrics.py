@@ -1,4 +1,4 @@
-"""The automatic metrics that judge generators, held against people on each of cFreD's three sets."""
+"""The automatic metrics that rank generators, compared with human preference on each of cFreD's three sets."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from leaderboard.data.database import Database
 from leaderboard.data.ranked import SEED
 from leaderboard.data.suite_table import SuiteColumn, SuiteTable
 
-PEOPLE, TRAINED = "People", "Trained on preferences"
-# The metric's column beside the model under which its printed ρ² and rank accuracy are filed.
-JUDGES = {
+PEOPLE, ON_PREFERENCES = "People", "Trained on preferences"  # groups of columns
+# A metric, and the model under which its printed ρ² and rank accuracy are filed.
+METRIC_MODELS = {
     "fid": "fid",
     "fd_dinov2": "fd-dinov2",
     "clipscore": "clipscore",
@@ -29,18 +29,28 @@ JUDGES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judge:
-    """One metric on one set, with one of `compute.analysis.preference`'s verdicts."""
+class GeneratorMetric:
+    """One metric on one set of generators, with one of `compute.analysis.preference`'s verdicts."""
 
     column: SuiteColumn
-    trained: bool  # on people's preferences
-    trained_here: bool  # on this very data set
+    trained_on_set: bool
     agreement: Agreement
     verdict: str
     printed_rho: str
     printed_accuracy: str  # empty where the paper prints none
-    scores: np.ndarray  # [generators]
+    scores: np.ndarray  # [generators], stored units
     ranks: np.ndarray  # [generators], as printed
+    marks: np.ndarray  # [generators], bits of leaderboard.html.labels
+
+    @property
+    def trained(self) -> bool:
+        """Whether it was trained on people's preferences, on whatever data."""
+        return self.column.group == ON_PREFERENCES
+
+    @property
+    def title(self) -> str:
+        """Its title, with a dagger where it was trained on preferences."""
+        return self.column.title + ("\N{NO-BREAK SPACE}†" if self.trained else "")
 
     @property
     def proven(self) -> bool:
@@ -49,81 +59,78 @@ class Judge:
 
     @property
     def reading(self) -> str:
-        """What may be said of it, and no more."""
+        """What the evidence allows to say about it, and no more."""
         if self.verdict in (TOO_FEW, UNPROVEN):
             return f"{'right' if self.agreement.right_way else 'wrong'} way, {self.verdict}"
         if self.verdict == AGAINST:
             return "against people"
-        return "follows people, trained on this set" if self.trained_here else "follows people"
+        return "follows people, trained on this set" if self.trained_on_set else "follows people"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Jury:
-    """All metrics on one set of generators, with what people said."""
+class MetricComparison:
+    """All metrics on one set of generators, beside human preference."""
 
     table: SuiteTable
     people: SuiteColumn
     human: np.ndarray  # [generators], stored units
-    human_ranks: np.ndarray
-    judges: tuple[Judge, ...]
+    human_ranks: np.ndarray  # [generators]
+    human_marks: np.ndarray  # [generators]
+    metrics: tuple[GeneratorMetric, ...]
 
-    def judge(self, metric: str) -> Judge:
-        """One metric. Raises BadInput for one that is not there."""
-        for judge in self.judges:
-            if judge.column.metric == metric:
-                return judge
-        raise BadInput(f"{self.table.suite['title']} has no metric {metric!r}. Choose another one")
+    @property
+    def title(self) -> str:
+        """The set's title without its benchmark."""
+        return self.table.suite["title"].removeprefix("cFreD: ")
+
+    def metric(self, key: str) -> GeneratorMetric:
+        """One metric. Raises BadInput for one that the set does not have."""
+        for metric in self.metrics:
+            if metric.column.metric == key:
+                return metric
+        raise BadInput(f"{self.table.suite['title']} has no metric {key!r}. Choose another one")
 
 
-def jury(db: Database, table: SuiteTable) -> Jury:
+def compare_metrics(db: Database, table: SuiteTable) -> MetricComparison:
     """Recomputes every agreement of a set from its listed scores and ranks."""
-    where = {column.metric: place for place, column in enumerate(table.columns)}
+    columns = {column.metric: index for index, column in enumerate(table.columns)}
     people = next(column for column in table.columns if column.group == PEOPLE)
-    human = table.values[:, where[people.metric]]
-    human_ranks = table.values[:, where["human_rank"]]
-    task = people.task
-    listed = task_queries.printed_agreement(db, task=task)
-    printed = {(row.model, row.metric): row.printed for row in listed.itertuples()}
-    found = []
-    for metric in JUDGES:
-        if metric not in where or f"{metric}_rank" not in where:
-            continue
-        column = table.columns[where[metric]]
-        scores, ranks = table.values[:, where[metric]], table.values[:, where[f"{metric}_rank"]]
-        found.append(
-            (
-                column,
-                scores,
-                ranks,
-                agree(
-                    scores=scores,
-                    human=human,
-                    ranks=ranks,
-                    human_ranks=human_ranks,
-                    higher=column.higher,
-                    seed=SEED,
-                ),
-            )
+    human, human_ranks = table.values[:, columns[people.metric]], table.values[:, columns["human_rank"]]
+    keys = [key for key in METRIC_MODELS if key in columns and f"{key}_rank" in columns]
+    scores = {key: table.values[:, columns[key]] for key in keys}
+    ranks = {key: table.values[:, columns[f"{key}_rank"]] for key in keys}
+    agreements = [
+        agree(
+            scores=scores[key],
+            human=human,
+            ranks=ranks[key],
+            human_ranks=human_ranks,
+            higher=table.columns[columns[key]].higher,
+            seed=SEED,
         )
-    seen = set(task_queries.trained_models(db, task=task)["model"])
-    said = verdicts([agreement for *_, agreement in found])
-    return Jury(
+        for key in keys
+    ]
+    rows = task_queries.printed_agreement(db, task=people.task)
+    printed = {(row.model, row.metric): row.printed for row in rows.itertuples()}
+    trained_on_set = set(task_queries.trained_models(db, task=people.task)["model"])
+    return MetricComparison(
         table=table,
         people=people,
         human=human,
         human_ranks=human_ranks,
-        judges=tuple(
-            Judge(
-                column=column,
-                trained=column.group == TRAINED,
-                trained_here=JUDGES[column.metric] in seen,
+        human_marks=table.marks[:, columns[people.metric]],
+        metrics=tuple(
+            GeneratorMetric(
+                column=table.columns[columns[key]],
+                trained_on_set=METRIC_MODELS[key] in trained_on_set,
                 agreement=agreement,
                 verdict=verdict,
-                scores=scores,
-                ranks=ranks,
-                printed_rho=printed.get((JUDGES[column.metric], "rho_squared"), ""),
-                printed_accuracy=printed.get((JUDGES[column.metric], "rank_accuracy"), ""),
+                scores=scores[key],
+                ranks=ranks[key],
+                marks=table.marks[:, columns[key]],
+                printed_rho=printed.get((METRIC_MODELS[key], "rho_squared"), ""),
+                printed_accuracy=printed.get((METRIC_MODELS[key], "rank_accuracy"), ""),
             )
-            for (column, scores, ranks, agreement), verdict in zip(found, said, strict=True)
+            for key, agreement, verdict in zip(keys, agreements, verdicts(agreements), strict=True)
         ),
     )
