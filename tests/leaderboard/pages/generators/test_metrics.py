@@ -7,56 +7,58 @@ import pytest
 
 from compute.types import BadInput
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.pages.generators.metrics import JUDGES, Jury, jury
+from leaderboard.pages.generators.metrics import METRIC_MODELS, MetricComparison, compare_metrics
 
 
 @pytest.fixture(scope="module")
-def juries(suite_cache: SuiteCache) -> dict[str, Jury]:
-    return {key: jury(suite_cache.db, suite_cache.table(f"cfred-{key}")) for key in ("hpdv2", "parti", "coco")}
+def comparisons(suite_cache: SuiteCache) -> dict[str, MetricComparison]:
+    return {
+        key: compare_metrics(suite_cache.db, suite_cache.table(f"cfred-{key}")) for key in ("hpdv2", "parti", "coco")
+    }
 
 
-def test_every_metric_is_judged_on_every_set(juries):
-    for shown, generators in zip(juries.values(), (10, 4, 9), strict=True):
-        assert [judge.column.metric for judge in shown.judges] == list(JUDGES)
-        assert {judge.agreement.generators for judge in shown.judges} == {generators}
+def test_every_metric_is_compared_on_every_set(comparisons):
+    for comparison, generators in zip(comparisons.values(), (10, 4, 9), strict=True):
+        assert [metric.column.metric for metric in comparison.metrics] == list(METRIC_MODELS)
+        assert {metric.agreement.generators for metric in comparison.metrics} == {generators}
 
 
-def test_printed_values_that_reproduce(juries):
-    found = juries["hpdv2"].judge("cfred")
-    assert (found.printed_rho, found.printed_accuracy) == ("0.97", "91.1")
-    assert round(found.agreement.rho_squared, 2) == 0.97
-    assert round(100 * found.agreement.accuracy, 1) == 91.1
-    assert found.reading == "follows people"
+def test_printed_values_that_reproduce(comparisons):
+    metric = comparisons["hpdv2"].metric("cfred")
+    assert (metric.printed_rho, metric.printed_accuracy) == ("0.97", "91.1")
+    assert round(metric.agreement.rho_squared, 2) == 0.97
+    assert round(100 * metric.agreement.accuracy, 1) == 91.1
+    assert metric.reading == "follows people"
 
 
-def test_the_sign_that_the_square_hides(juries):
-    found = juries["hpdv2"].judge("clipscore")
-    assert found.agreement.rho_squared > 0.6
-    assert not found.agreement.right_way
-    assert found.reading == "against people"
+def test_the_sign_that_the_square_hides(comparisons):
+    metric = comparisons["hpdv2"].metric("clipscore")
+    assert metric.agreement.rho_squared > 0.6
+    assert not metric.agreement.right_way
+    assert metric.reading == "against people"
 
 
-def test_four_generators_prove_nothing(juries):
-    for judge in juries["parti"].judges:
-        assert judge.reading.endswith("too few")
-        assert not judge.proven
-        assert judge.printed_accuracy == ""
-        assert np.isnan(judge.agreement.accuracy_low)
+def test_four_generators_prove_nothing(comparisons):
+    for metric in comparisons["parti"].metrics:
+        assert metric.reading.endswith("too few")
+        assert not metric.proven
+        assert metric.printed_accuracy == ""
+        assert np.isnan(metric.agreement.accuracy_low)
 
 
-def test_what_is_trained_on_preferences_is_marked(juries):
-    trained = {judge.column.metric for judge in juries["hpdv2"].judges if judge.trained}
+def test_what_is_trained_on_preferences_is_marked(comparisons):
+    trained = {metric.column.metric for metric in comparisons["hpdv2"].metrics if metric.trained}
     assert trained == {"aesthetic", "imagereward", "hpsv2", "mps"}
-    assert juries["hpdv2"].judge("hpsv2").reading == "follows people, trained on this set"
-    assert not juries["coco"].judge("hpsv2").trained_here
+    assert comparisons["hpdv2"].metric("hpsv2").reading == "follows people, trained on this set"
+    assert not comparisons["coco"].metric("hpsv2").trained_on_set
 
 
-def test_a_misprint_shows_as_a_gap_between_printed_and_recomputed(juries):
-    found = juries["coco"].judge("mps")
-    assert found.printed_rho == "0.48"
-    assert found.agreement.rho_squared == pytest.approx(0.02, abs=0.005)
+def test_a_misprint_shows_as_a_gap_between_printed_and_recomputed(comparisons):
+    metric = comparisons["coco"].metric("mps")
+    assert metric.printed_rho == "0.48"
+    assert metric.agreement.rho_squared == pytest.approx(0.02, abs=0.005)
 
 
-def test_unknown_metric(juries):
+def test_unknown_metric(comparisons):
     with pytest.raises(BadInput, match="no metric 'kid'"):
-        juries["coco"].judge("kid")
+        comparisons["coco"].metric("kid")

@@ -1,0 +1,85 @@
+"""A task's page can be drawn for every benchmark, and says what the figures say."""
+
+from __future__ import annotations
+
+import pytest
+
+from compute.analysis.saturation import saturation
+from leaderboard.data import suite_queries
+from leaderboard.pages.task import blocks, protocols
+from leaderboard.pages.task import page as task
+
+
+@pytest.fixture(scope="module")
+def related(site):
+    found = {}
+
+    def ask(suite: str):
+        if suite not in found:
+            found[suite] = task.correlations(site.suite_cache.table(suite))
+        return found[suite]
+
+    return ask
+
+
+def test_one_task_of_every_benchmark(site, related):
+    for key in ("unisim/nights", "pairbench/coco-cj", "mieb/stl10", "cfred/parti"):
+        head, figure, items, foot = task.page(site, task=key, related=related)
+        assert f"<code>{key}</code>" in head
+        assert figure["visible"]
+        assert f"data-task='{key}'" in items
+        assert f"data/task?task={key}" in foot
+    assert (
+        "correlations?suites=mieb&amp;level=tasks&amp;pair=mieb/stl10,"
+        in task.page(site, task="mieb/stl10", related=related)[2]
+    )
+
+
+def test_the_points_of_a_task_are_ranked_with_intervals(site):
+    table = site.suite_cache.table("unisim-core")
+    points = task.ranked_points(table, 0, limits=suite_queries.metrics(site.db).loc[table.columns[0].metric])
+    assert points["value"].is_monotonic_decreasing
+    assert (points["low"] < points["value"]).all() and (points["high"] <= 100).all()
+
+
+def test_saturation_is_only_claimed_where_it_shows():
+    crowded = saturation(scores=[0.8] * 9, stderr=[0.02] * 9, chance=0.5, ceiling=1.0)
+    assert blocks.verdict(crowded).startswith("Close to saturated")
+    few = saturation(scores=[0.8] * 4, stderr=[0.02] * 4, chance=0.5, ceiling=1.0)
+    assert not blocks.verdict(few).startswith("Close to saturated")
+    full = saturation(scores=[0.99, 0.5, 0.4, 0.3], stderr=[0.001] * 4, chance=0.1, ceiling=1.0)
+    assert blocks.verdict(full).startswith("Close to its ceiling")
+    wide = saturation(scores=[0.7, 0.5, 0.4, 0.3], stderr=[0.001] * 4, chance=0.1, ceiling=1.0)
+    assert blocks.verdict(wide).startswith("Still tells models apart")
+    unknown = saturation(scores=[0.7, 0.5], ceiling=1.0)
+    assert "without a known noise" in blocks.verdict(unknown)
+
+
+def test_every_procedure_has_words(site):
+    kinds = site.db.ask("SELECT DISTINCT procedure, benchmark FROM tasks")
+    for row in kinds.itertuples():
+        assert (row.procedure, row.benchmark) in protocols.SENTENCES
+
+
+def test_settings_in_words():
+    assert (
+        protocols.settings({"samples_per_label": 8, "n_experiments": 10}) == "8 images a class to learn from; 10 draws"
+    )
+    assert "first hit" in protocols.settings({"skip_first_result": True})
+    assert protocols.settings({"skip_first_result": False, "custom_load_data": True}) == ""
+
+
+def test_a_computed_run_can_be_opened(stand_in_site):
+    made = task.correlations(stand_in_site.suite_cache.table("unisim-core"))
+    *_, foot = task.page(stand_in_site, task="unisim/nights", related=lambda suite: made)
+    for key in ("eye", "dim", "judge"):
+        assert f"data-run='computed/example/{key}/unisim/nights/" in foot.replace('"', "'")
+
+
+def test_the_map_of_a_task_is_shown_where_there_is_one(stand_in_site):
+    shown, choice, figure, words = task.images(stand_in_site, task="mieb/cifar10", model="")
+    assert shown["visible"] and "Example Eye" in words
+    assert choice["choices"] == [("Example Eye", "")] and choice["value"] == ""
+    assert len(figure.data) == 4
+    hidden, *_ = task.images(stand_in_site, task="mieb/stl10", model="example/eye")
+    assert not hidden["visible"]
