@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
@@ -14,20 +16,22 @@ from compute.metrics.agreement import correlation, rank_accuracy, squared_correl
 from compute.types import Claim
 
 RHO, ACCURACY = "ρ²", "Rank Acc."
-# Column, title and whether more is better: statistical metrics first, then those trained on human preference.
-STATISTICAL = (
-    ("FID", "FID", False),
-    ("FD_DINOv2", "FD-DINOv2", False),
-    ("CLIP", "CLIPScore", True),
-    ("CMMD", "CMMD", False),
-    ("cFreD", "cFreD", False),
-)
-TRAINED = (
-    ("Aesthetic", "Aesthetic", True),
-    ("ImReward", "ImageReward", True),
-    ("HPS v2", "HPSv2", True),
-    ("MPS", "MPS", True),
-)
+# Statistical metrics, then those trained on human preference; `higher` is whether more is better.
+METRICS = pd.DataFrame(
+    [
+        ("FID", "FID", False),
+        ("FD_DINOv2", "FD-DINOv2", False),
+        ("CLIP", "CLIPScore", True),
+        ("CMMD", "CMMD", False),
+        ("cFreD", "cFreD", False),
+        ("Aesthetic", "Aesthetic", True),
+        ("ImReward", "ImageReward", True),
+        ("HPS v2", "HPSv2", True),
+        ("MPS", "MPS", True),
+    ],
+    columns=["column", "title", "higher"],
+).set_index("column")
+STATISTICAL, TRAINED = METRICS[:5], METRICS[5:]
 SETS = {1: ("HPDv2", "Human rate"), 2: ("Parti-Prompts", "Human rate"), 3: ("COCO", "Human ELO")}
 EQUAL = 1e-9  # values no further apart share a rank
 
@@ -49,25 +53,18 @@ def metrics(table: int) -> pd.DataFrame:
 
     `right_way` is whether better scores go with people's preference.
     """
-    frame, human_column = listed(table), SETS[table][1]
-    text, human = printed(f"cfred-table-{table}").loc[frame.index], frame[human_column].to_numpy()
-    rows = {}
-    for column, title, higher_is_better in (*STATISTICAL, *TRAINED):
-        scores = frame[column].to_numpy()
-        r = correlation(scores=scores, human=human)
-        halves = (
-            text[name].map(lambda cell: 0.5 * 10 ** -decimals(cell)).to_numpy() for name in (column, human_column)
-        )
-        scores_half, human_half = halves
-        rows[column] = {
-            "title": title,
-            "r": r,
-            "rho": squared_correlation(scores=scores, human=human),
-            "slack": rounding_slack(scores=scores, human=human, scores_half=scores_half, human_half=human_half),
-            "accuracy": 100 * rank_accuracy(ranks=frame[f"{column} rank"], human_ranks=frame["Human rank"]),
-            "right_way": (r > 0) == higher_is_better,
-        }
-    return pd.DataFrame.from_dict(rows, orient="index")
+    frame, column = listed(table), SETS[table][1]
+    human, human_ranks = frame[column], frame["Human rank"]
+    half = printed(f"cfred-table-{table}").loc[frame.index].map(lambda cell: 0.5 * 10 ** -decimals(cell))
+    found = METRICS.assign(
+        r=[correlation(scores=frame[name], human=human) for name in METRICS.index],
+        slack=[
+            rounding_slack(scores=frame[name], human=human, scores_half=half[name], human_half=half[column])
+            for name in METRICS.index
+        ],
+        accuracy=[100 * rank_accuracy(ranks=frame[f"{name} rank"], human_ranks=human_ranks) for name in METRICS.index],
+    )
+    return found.assign(rho=found["r"] ** 2, right_way=(found["r"] > 0) == found["higher"])
 
 
 def rounding_slack(*, scores: np.ndarray, human: np.ndarray, scores_half: np.ndarray, human_half: np.ndarray) -> float:
@@ -77,14 +74,19 @@ def rounding_slack(*, scores: np.ndarray, human: np.ndarray, scores_half: np.nda
     def rho(values: np.ndarray) -> float:
         return squared_correlation(scores=values[: len(scores)], human=values[len(scores) :])
 
-    rises = [rho(inputs + step) > rho(inputs) for step in np.diag(halves)]
+    centre = rho(inputs)
+    rises = [rho(inputs + step) > centre for step in np.diag(halves)]
     steps = np.where(rises, halves, -halves)
-    return max(abs(rho(inputs + step) - rho(inputs)) for step in (steps, -steps))
+    return max(abs(rho(inputs + step) - centre) for step in (steps, -steps))
 
 
 def table_checks(table: int) -> Checks:
     """Every ρ², rank accuracy and column of ranks of a table; Table 2 prints no rank accuracies."""
     text, frame, found = printed(f"cfred-table-{table}"), listed(table), metrics(table)
+    ranks = {
+        name: rank_check(frame[f"{name} rank"], frame[name], title=row["title"], higher=row["higher"])
+        for name, row in METRICS.iterrows()
+    }
     accuracies: Check | list[Check] = Check(listed_values(found["accuracy"], table), CANNOT)
     if ACCURACY in text.index:
         accuracies = column_checks(text.loc[ACCURACY, found.index], found["accuracy"], words=dict(found))
@@ -97,44 +99,26 @@ def table_checks(table: int) -> Checks:
         ),
         f"cfred-table-{table}-accuracy": accuracies,
         f"cfred-table-{table}-ranks": [
-            _ranks(title, frame[ranks], frame[scores], higher=higher)
-            for title, ranks, scores, higher in (
-                ("Human preference", "Human rank", SETS[table][1], True),
-                *((title, f"{column} rank", column, higher) for column, title, higher in STATISTICAL),
-            )
+            rank_check(frame["Human rank"], frame[SETS[table][1]], title="Human preference", higher=True),
+            *(ranks[name] for name in STATISTICAL.index),
         ],
         # Preference-trained metrics are ranked image by image, by figures that are not printed.
-        f"cfred-table-{table}-image-ranks": [
-            Check(
-                holds=CANNOT,
-                words={
-                    "metric": title,
-                    "ranks": _listing(frame[f"{column} rank"]),
-                    "order": "the same"
-                    if follows(frame[f"{column} rank"], frame[column], higher=higher)
-                    else "another",
-                },
-            )
-            for column, title, higher in TRAINED
-        ],
+        f"cfred-table-{table}-image-ranks": [replace(ranks[name], text="", holds=CANNOT) for name in TRAINED.index],
     }
 
 
-def _ranks(title: str, ranks: pd.Series, scores: pd.Series, *, higher: bool) -> Check:
+def rank_check(ranks: pd.Series, scores: pd.Series, *, title: str, higher: bool) -> Check:
+    """Whether the ranks are those of the scores; where only equal scores are ranked apart that is rounding."""
     expected = rankdata(-scores if higher else scores, method="min")
-    verdict: bool | str = bool((expected == ranks).all())
-    if not verdict and follows(ranks, scores, higher=higher):
-        verdict = "rounding"
-    return Check(_listing(expected), verdict, words={"metric": title, "ranks": _listing(ranks)})
+    better, ahead = (np.subtract.outer(values, values) for values in (-expected, ranks.to_numpy()))
+    follows = bool((ahead[better > 0] < 0).all())
+    order = "the same" if follows else "another"
+    verdict = bool((expected == ranks).all()) or (follows and "rounding")
+    return Check(listing_of(expected), verdict, words={"title": title, "ranks": listing_of(ranks), "order": order})
 
 
-def follows(ranks: pd.Series, scores: pd.Series, *, higher: bool) -> bool:
-    """Whether every pair of unequal scores is ranked in their order."""
-    better = np.subtract.outer(scores.to_numpy(), scores.to_numpy()) * (1 if higher else -1)
-    return bool((np.subtract.outer(ranks.to_numpy(), ranks.to_numpy())[better > 0] < 0).all())
-
-
-def _listing(ranks: pd.Series | np.ndarray) -> str:
+def listing_of(ranks: Iterable[float]) -> str:
+    """Ranks in words."""
     return ", ".join(f"{rank:.0f}" for rank in ranks)
 
 

@@ -6,59 +6,19 @@ import itertools
 import math
 from collections.abc import Iterable
 from functools import cache
-from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau
 
-from compute.claims.tables import column_checks, figures, names_in, printed
+from compute.claims.tables import column_checks, figures, names_in, printed, score_columns
 from compute.claims.verdict import Check, Checks, claims_of, listing
 from compute.tables import DASH
 from compute.types import Claim
 
-CORE = {
-    "Img-2AFC average": ("NIGHTS", "BAPPS", "PIEAPP (2AFC)"),
-    "IT-2AFC average": ("IMAGEREWARD", "HPDV2", "AGIQA-3K (alignment)", "MAGICBRUSH", "HQ-EDIT (IT)"),
-    "Text-2AFC average": ("CD-COCO", "POLARIS", "HQ-EDIT (text)"),
-    "IQA average": ("KADID-10K", "KONIQ-10K", "PIEAPP (IQA)", "AGIQA-3K (quality)", "PIPAL"),
-}
-OOD = {
-    "PAA average": (
-        "SICE (brightness)",
-        "KONIQ-10K (brightness)",
-        "KONIQ-10K (colorfulness)",
-        "KONIQ-10K (contrast)",
-        "KONIQ-10K (sharpness)",
-    ),
-    "OOO average": ("IMAGENET-OOO", "CIFAR-100-OOO"),
-    "IR average": ("ROXFORD", "RPARIS"),
-}
+CORE = ("Img-2AFC average", "IT-2AFC average", "Text-2AFC average", "IQA average")
+OOD = ("PAA", "OOO", "IR")
 UNSEEN = ("IMAGEREWARD", "AGIQA-3K (alignment)")
-# A table's average -> the columns it averages.
-AVERAGES = {
-    2: {**CORE, "Avg": tuple(CORE)},
-    3: {"Avg": ("PAA", "OOO", "IR")},
-    4: {"unseen average": UNSEEN, "IT-2AFC average": CORE["IT-2AFC average"]},
-    6: {**CORE, "Avg": tuple(CORE)},
-    8: {**OOD, "Avg": tuple(OOD)},
-}
-CORE_CELLS = tuple(itertools.chain(*CORE.values()))
-OOD_CELLS = (*OOD["PAA average"], *OOD["OOO average"])  # LMMs are not evaluated on retrieval
-# Test samples of Table 1, its 5K and 2K read as 5000 and 2000: the intervals of Table 6 bear that out.
-SAMPLES = dict.fromkeys((*CORE_CELLS, *OOD_CELLS), 5000) | {
-    "NIGHTS": 1824,
-    "PIEAPP (2AFC)": 3314,
-    "IMAGEREWARD": 412,
-    "MAGICBRUSH": 693,
-    "HQ-EDIT (IT)": 2000,
-    "CD-COCO": 780,
-    "HQ-EDIT (text)": 2000,
-    "PIPAL": 3025,
-    "SICE (brightness)": 2151,
-    "ROXFORD": 70,
-    "RPARIS": 70,
-}
 # Training samples in thousands: Table 5, and the four counts of appendix B.2.
 TRAINING = (15.9, 50.5, 645.1, 11.5, 100, 245.9, 100, 9.1, 50.5, 73.7)
 LMM_TRAINING = (120, 300, 300, 120)
@@ -86,7 +46,6 @@ GENERAL, SPECIAL, OURS = "General-purpose models", "Specialized models", "Our mo
 WEAK = 0.3  # a Kendall tau no larger than this in size is called weak; the paper sets no bound
 CLOSE = 2  # points; the paper sets no bound either
 TASKS = {name: name.removesuffix(" average") for name in CORE}
-Numbers = TypeVar("Numbers", float, pd.Series)
 Pair = tuple[str, float, float]  # label, a model's figure, the figure it is compared with
 
 
@@ -107,6 +66,26 @@ def ood_table() -> pd.DataFrame:
 
 
 @cache
+def rules(table: int) -> dict[str, list[str]]:
+    """The columns behind each average of a table; in Tables 2, 6 and 8 those of one category."""
+    if table == 3:
+        return {"Avg": list(OOD)}
+    if table == 4:
+        return {"unseen average": list(UNSEEN), "IT-2AFC average": rules(2)["IT-2AFC average"]}
+    categories: dict[str, list[str]] = {}
+    for column, task in score_columns()[f"unisim-table-{table}"].items():
+        categories.setdefault(f"{task.category} average", []).append(column)
+    return categories | {"Avg": list(categories)}
+
+
+@cache
+def samples() -> dict[str, int]:
+    """Test samples of Table 1, its 5K and 2K read as 5000 and 2000: the intervals of Table 6 bear that out."""
+    tasks = score_columns()["unisim-table-6"] | score_columns()["unisim-table-8"]
+    return {column: task.n_items for column, task in tasks.items()}
+
+
+@cache
 def both_tables() -> pd.DataFrame:
     """Tables 2 and 3 side by side, one row a model of Table 2."""
     return core_table().join(ood_table())
@@ -115,17 +94,17 @@ def both_tables() -> pd.DataFrame:
 def averages() -> Checks:
     """Each printed average of a table, and the mean of its cells, which their own rounding moves by 0.05 at most."""
     checks: Checks = {}
-    for table, rule in AVERAGES.items():
+    for table in (2, 3, 4, 6, 8):
         text, values = printed(f"unisim-table-{table}"), figures(f"unisim-table-{table}")
         if table == 4:  # three rows a model
             labels = text.index + " (" + text["IT-2AFC train set"] + ")"
             text, values = text.set_axis(labels), values.set_axis(labels)
         checks[f"unisim-table-{table}-average"] = [
             check
-            for column, members in rule.items()
+            for column, members in rules(table).items()
             for check in column_checks(
                 text[column][values[column].notna()],
-                values[list(members)].mean(axis=1, skipna=False),
+                values[members].mean(axis=1, skipna=False),
                 slack=HALF_DIGIT,
                 words={"parts": f"{len(members)} {'task averages' if column == 'Avg' else 'cells'}"},
             )
@@ -133,7 +112,7 @@ def averages() -> Checks:
     return checks
 
 
-def half_width(percent: Numbers, *, n: int) -> Numbers:
+def half_width(percent: pd.Series, *, n: int) -> pd.Series:
     """Half-width of the normal 95% interval of a proportion, in percentage points (caption of Table 6)."""
     share = percent / 100
     return 196 * (share * (1 - share) / n) ** 0.5
@@ -142,8 +121,8 @@ def half_width(percent: Numbers, *, n: int) -> Numbers:
 def intervals() -> Checks:
     """Each printed interval of Table 6; the rounding of its cell makes the slack."""
     text, checks = printed("unisim-table-6"), []
-    for column in CORE_CELLS:
-        values, n = figures("unisim-table-6")[column].dropna(), SAMPLES[column]
+    for column in score_columns()["unisim-table-6"]:
+        values, n = figures("unisim-table-6")[column].dropna(), samples()[column]
         cells, width = text.loc[values.index, f"{column} ±"].rename(column), half_width(values, n=n)
         shifts = [(half_width(values + step, n=n) - width).abs() for step in (-HALF_DIGIT, HALF_DIGIT)]
         words = {"share": values / 100, "n": n}
@@ -153,8 +132,8 @@ def intervals() -> Checks:
 
 def repeated() -> Checks:
     """Numbers that the paper prints in two tables: how many agree, and each that does not."""
-    core = [*CORE_CELLS, *CORE, "Avg"]
-    ood = {"PAA": "PAA average", "OOO": "OOO average", "IR": "IR average", "Avg": "Avg"}
+    core = [*score_columns()["unisim-table-2"], *CORE, "Avg"]
+    ood = {"Avg": "Avg"} | {name: f"{name} average" for name in OOD}
     names = names_in("unisim-table-2")
     checks: Checks = {}
     for first, second, columns in ((2, 6, dict(zip(core, core, strict=True))), (3, 8, ood)):
@@ -179,9 +158,8 @@ def repeated() -> Checks:
 
 def _supported(row: pd.Series, other: pd.Series, *, column: str, tables: tuple[int, int]) -> str:
     """Which of two numbers the averages of the second table fit, in words."""
-    rule = AVERAGES[tables[1]]
-    average = next(name for name, members in rule.items() if column in (name, *members))
-    a, b = (pd.to_numeric(cells.reindex(rule[average])).mean() for cells in (row, other))
+    average, members = next(rule for rule in rules(tables[1]).items() if column in (rule[0], *rule[1]))
+    a, b = (pd.to_numeric(cells.reindex(members)).mean() for cells in (row, other))
     if column == average:
         return f"{b:.2f} from the cells of Table {tables[1]}"
     return f"{average} {a:.2f} with Table {tables[0]}, {b:.2f} with Table {tables[1]}; printed {other[average]}"
@@ -189,9 +167,9 @@ def _supported(row: pd.Series, other: pd.Series, *, column: str, tables: tuple[i
 
 def counts() -> Checks:
     """Sizes that the text and Tables 1 and 5 state."""
-    total, training, mixed = sum(SAMPLES.values()) / 1000, sum(TRAINING) / 1000, sum(LMM_TRAINING)
+    total, training, mixed = sum(samples().values()) / 1000, sum(TRAINING) / 1000, sum(LMM_TRAINING)
     return {
-        "unisim-data-sets": Check(value=len(SAMPLES)),
+        "unisim-data-sets": Check(value=len(samples())),
         "unisim-test-samples": Check(f"{total:.1f}K", value=total),
         "unisim-training-samples": Check(f"{training:.2f}M", value=training),
         "unisim-clip-samples": Check("1.6M", value=4 * 0.4),
@@ -211,7 +189,7 @@ def figure_3() -> Checks:
     """What section 3.2 reads from the maps of Figure 3, which print no numbers, one group of models at a time."""
     frame = both_tables()
     general, special = (frame[frame["group"] == group] for group in (GENERAL, SPECIAL))
-    inner, outer = list(itertools.combinations(CORE, 2)), list(itertools.product(CORE, ("PAA", "OOO", "IR")))
+    inner, outer = list(itertools.combinations(CORE, 2)), list(itertools.product(CORE, OOD))
     core_general, core_special = taus(general, inner), taus(special, inner)
     a, b = (values["IT-2AFC-Text-2AFC"] for values in (core_general, core_special))
     fewer = taus(general.drop(index=APPENDIX_ONLY), inner)["Img-2AFC-Text-2AFC"]
@@ -379,20 +357,22 @@ def training_data() -> Checks:
 
 def versions() -> Checks:
     """Appendix C on the v1 models of Tables 6 and 8, trained on perceptual data only."""
-    core, ood = figures("unisim-table-6"), figures("unisim-table-8").rename(index=names_in("unisim-table-2"))
+    core = figures("unisim-table-6")[list(LEFT_OUT)]
+    ood = figures("unisim-table-8").rename(index=names_in("unisim-table-2"))
+    cells = rules(8)["PAA average"] + rules(8)["OOO average"]  # LMMs are not evaluated on retrieval
 
-    def lower(frame: pd.DataFrame, size: str, cells: tuple[str, ...]) -> list[str]:
-        model, base = f"UniSim v1 LL-N-{size}", f"LLaVA-NeXT-{size}"
-        return [name for name in cells if frame.at[model, name] < frame.at[base, name]]
+    def lower(frame: pd.DataFrame, size: str) -> list[str]:
+        gains = frame.loc[f"UniSim v1 LL-N-{size}"] - frame.loc[f"LLaVA-NeXT-{size}"]
+        return list(gains.index[gains < 0])
 
-    large, far, small = lower(core, "7B", LEFT_OUT), lower(ood, "7B", OOD_CELLS), lower(core, "0.5B", LEFT_OUT)
+    large, far, small = lower(core, "7B"), lower(ood[cells], "7B"), lower(core, "0.5B")
     means = [
         (task, *ood.loc[["UniSim LL-N-0.5B", "UniSim v1 LL-N-0.5B"], f"{task} average"]) for task in ("PAA", "OOO")
     ]
     total = len(LEFT_OUT)
     return {
         "unisim-v1-left-out": Check(f"lower in {len(large)} of {total}: {', '.join(large)}", len(large) == total),
-        "unisim-v1-unseen": Check(f"lower in {len(far)} of {len(OOD_CELLS)}", len(far) > len(OOD_CELLS) / 2),
+        "unisim-v1-unseen": Check(f"lower in {len(far)} of {len(cells)}", len(far) > len(cells) / 2),
         "unisim-v1-sizes": Check(
             f"above its base in {total - len(small)} of {total} left-out sets, the 7B in {total - len(large)}",
             len(small) < len(large),

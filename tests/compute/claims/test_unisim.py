@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from compute.claims import unisim
-from compute.claims.unisim import SAMPLES, core_table, half_width, taus
+from compute.claims.unisim import core_table, half_width, samples, taus
 from compute.types import VERDICTS, Claim
 
 CLAIMS = unisim.claims()
@@ -101,7 +101,7 @@ def test_statements_about_unisim() -> None:
 
 
 def test_inputs() -> None:
-    assert len(SAMPLES) == 25 and sum(SAMPLES.values()) == 86_339
+    assert len(samples()) == 25 and sum(samples().values()) == 86_339
     assert half_width(50.0, n=9604) == pytest.approx(1.0)  # 1.96 * 0.5 / 98
     assert half_width(100.0, n=10) == 0.0
     assert core_table().shape == (23, 22)
