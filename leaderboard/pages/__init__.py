@@ -1,4 +1,4 @@
-"""One file a page; VIEWS is their order in the navigation."""
+"""One folder for each page; VIEWS is their order in the navigation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of the generators: places by people beside places by a metric, and the scores against each other."""
+"""Figures of the generators: ranks by people beside ranks by a metric, and the scores against each other."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import plotly.graph_objects as go
 
 from leaderboard.html.plot_style import PALETTE, plain, unmarked
 
-KEPT, MOVED = "#7A8594", PALETTE[1]  # MOVED: two places or more
+NEAR, MOVED = "#7A8594", PALETTE[1]  # MOVED: two ranks or more
 SUSPECT = PALETTE[3]
 
 
-def slope(places: pd.DataFrame, *, metric: str) -> go.Figure:
-    """A line a generator from its place by people to its place by the metric. places: title, human, rank."""
+def slope(ranks: pd.DataFrame, *, metric: str) -> go.Figure:
+    """A line for each generator from its rank by people to its rank by the metric. ranks: title, human, rank."""
     figure = go.Figure()
-    names = {"left": places.sort_values("human"), "right": places.sort_values("rank")}
-    for row in places.itertuples():
+    names = {"left": ranks.sort_values("human"), "right": ranks.sort_values("rank")}
+    for row in ranks.itertuples():
         moved = abs(row.rank - row.human) >= 2
         figure.add_scatter(
             x=[0, 1],
@@ -24,10 +24,10 @@ def slope(places: pd.DataFrame, *, metric: str) -> go.Figure:
             mode="lines+markers",
             hoverinfo="text",
             text=f"{unmarked(row.title)}: {row.human:g} by people, {row.rank:g} by {metric}",
-            line={"color": MOVED if moved else KEPT, "width": 2.5 if moved else 1.5},
-            marker={"size": 7, "color": MOVED if moved else KEPT},
+            line={"color": MOVED if moved else NEAR, "width": 2.5 if moved else 1.5},
+            marker={"size": 7, "color": MOVED if moved else NEAR},
         )
-    plain(figure, height=90 + 30 * max(len(places), 4))
+    plain(figure, height=90 + 30 * max(len(ranks), 4))
     for side, frame in names.items():
         column, anchor, shift = ("human", "right", -10) if side == "left" else ("rank", "left", 10)
         for value, group in frame.groupby(column):
@@ -45,11 +45,11 @@ def slope(places: pd.DataFrame, *, metric: str) -> go.Figure:
     for x, text in ((0, "By people"), (1, f"By {metric}")):
         figure.add_annotation(x=x, y=0.2, text=f"<b>{text}</b>", showarrow=False, font={"size": 12}, yanchor="bottom")
     figure.update_xaxes(range=[-1.6, 2.6], visible=False)
-    return figure.update_yaxes(range=[float(places[["human", "rank"]].to_numpy().max()) + 0.6, -0.4], visible=False)
+    return figure.update_yaxes(range=[float(ranks[["human", "rank"]].to_numpy().max()) + 0.6, -0.4], visible=False)
 
 
 def scatter(points: pd.DataFrame, *, metric: str, human: str, higher: bool) -> go.Figure:
-    """Preference over the metric's score, a point a generator. points: title, score, human, suspect (bool)."""
+    """Preference over the metric's score, one point for each generator. points: title, score, human, suspect (bool)."""
     figure = go.Figure()
     points = points.assign(side=_sides(points))
     for suspect, part in points.groupby("suspect"):
@@ -82,7 +82,7 @@ def scatter(points: pd.DataFrame, *, metric: str, human: str, higher: bool) -> g
 
 
 def _sides(points: pd.DataFrame) -> list[str]:
-    """Where each label stands: the first of four sides that neither a point nor an earlier label covers."""
+    """The side of each label: the first of four that overlaps points and earlier labels least."""
     x, y = (_unit(points[name].to_numpy(float)) for name in ("score", "human"))
     taken = [(px - 0.012, px + 0.012, py - 0.022, py + 0.022) for px, py in zip(x, y, strict=True)]
     sides = []
@@ -116,7 +116,7 @@ def _unit(values: np.ndarray) -> np.ndarray:
     return (values - values.min() + 0.22 * span) / (1.44 * span)
 
 
-def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> float:
-    wide = min(one[1], other[1]) - max(one[0], other[0])
-    high = min(one[3], other[3]) - max(one[2], other[2])
+def _overlap(box: tuple[float, ...], other: tuple[float, ...]) -> float:
+    wide = min(box[1], other[1]) - max(box[0], other[0])
+    high = min(box[3], other[3]) - max(box[2], other[2])
     return max(wide, 0.0) * max(high, 0.0)
