@@ -20,7 +20,7 @@ def main() -> None:
     accelerator.claim()
     memory.limit_malloc_arenas()
     try:
-        data = hub_data.asked()
+        data = hub_data.from_environment()
         fetched = data.start() if data else None
         if fetched is None and is_stale(asked.database):
             print(f"Building {asked.database.name} ...", flush=True)

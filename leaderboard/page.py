@@ -14,7 +14,7 @@ from starlette.routing import Route
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.host.hub_data import Data
+from leaderboard.host.hub_data import HubData
 from leaderboard.html import markup
 from leaderboard.live.panel import Panel
 from leaderboard.web.errors import FAILED as FAILED  # until all event handlers use `caught`
@@ -34,7 +34,7 @@ class Site:
     blocks: gr.Blocks
     assets: str  # address of the scripts' folders, relative to the app's root
     panel: Panel  # what visitors try live
-    data: Data | None = None  # the data set of the hub that the database comes from
+    data: HubData | None = None  # the data set of the hub that the database comes from
 
     def guard(self, answer: Handler) -> Handler:
         """A route's handler whose errors are sentences, and whose answer comes from one file of the database."""

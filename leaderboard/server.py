@@ -18,7 +18,7 @@ from leaderboard.api import endpoints, mcp
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.host.hub_data import Data
+from leaderboard.host.hub_data import HubData
 from leaderboard.live.live import WAITING
 from leaderboard.live.panel import Panel
 from leaderboard.page import SITE, Site
@@ -44,7 +44,7 @@ def theme() -> gr.themes.Base:
     )
 
 
-def build(path: Path = DATABASE, *, data: Data | None = None) -> tuple[gr.Blocks, dict[str, Any]]:
+def build(path: Path = DATABASE, *, data: HubData | None = None) -> tuple[gr.Blocks, dict[str, Any]]:
     """The app and what `launch` needs to serve it; `data` renews its database while it runs.
 
     Raises DatabaseError when the database cannot be opened.
@@ -68,7 +68,7 @@ def build(path: Path = DATABASE, *, data: Data | None = None) -> tuple[gr.Blocks
         drawn = frozenset(view.key for view in VIEWS if view.figures)
         middleware.append(Middleware(PreloadFigures, pages=drawn, link=link))
     if data:
-        data.keep(db, then=partial(_make, suite_cache))
+        data.renew(db, then=partial(_make, suite_cache))
     blocks.queue(max_size=WAITING)
     Thread(target=_warm, args=(suite_cache,), daemon=True).start()
     launch = {

@@ -25,8 +25,8 @@ from leaderboard.data import model_queries
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.host import hub_data as hosting
-from leaderboard.host.hub_data import Data
+from leaderboard.host import hub_data
+from leaderboard.host.hub_data import HubData
 from leaderboard.web.errors import guarded
 from leaderboard.web.parameters import Choice, Choices, renewed
 from tests.leaderboard.hub import FILE, REPO, Hub, point_at, serving
@@ -70,10 +70,15 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Iterator[Data]:
-    data = Data(REPO, folder=tmp_path / "cache" / "someone--likeness")
+def data(tmp_path: Path) -> Iterator[HubData]:
+    data = HubData(REPO, folder=tmp_path / "cache")
     yield data
     data.close()
+
+
+def stored(data: HubData) -> list[Path]:
+    """The files in the cache, whole ones and parts."""
+    return list((data.folder / "datasets--someone--likeness" / "blobs").glob("*"))
 
 
 def models(db: Database) -> set[str]:
@@ -266,29 +271,34 @@ def test_defaults_that_are_gone_give_way() -> None:
 
 
 def test_the_first_copy_is_fetched_and_a_new_commit_is_swapped_in(
-    hub: Hub, data: Data, database: Path, other: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    hub: Hub,
+    data: HubData,
+    database: Path,
+    other: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_secretsecret")
     hub.publish(database.read_bytes(), commit="a")
-    assert data.look() and data.path.read_bytes() == database.read_bytes()
-    assert list(data.folder.iterdir()) == [data.path]
+    assert data.refresh() and data.path.read_bytes() == database.read_bytes()
+    assert stored(data) == [data.path]
     db, told = Database(data.path), []
-    data.keep(db, then=lambda: told.append(db.path))
+    data.renew(db, then=lambda: told.append(db.path))
     hub.publish(other.read_bytes(), commit="b")
-    assert data.look() and NEW in models(db) and told == [db.path] == [data.path]
+    assert data.refresh() and NEW in models(db) and told == [db.path] == [data.path]
     assert data.status.startswith(f"The data set {REPO}, commit bbbbbbb, content ") and data.status.endswith(" UTC.")
     assert hub.tokens == {"hub": {"Bearer hf_secretsecret"}, "store": {""}}  # none leaves the hub, none is told
     assert "secret" not in data.status + caplog.text
 
 
-def test_unchanged_content_is_not_fetched_again(hub: Hub, data: Data, database: Path) -> None:
+def test_unchanged_content_is_not_fetched_again(hub: Hub, data: HubData, database: Path) -> None:
     hub.publish(database.read_bytes(), commit="a")
-    data.look()
+    data.refresh()
     db = Database(data.path)
-    data.keep(db)
+    data.renew(db)
     version = db.version
     hub.publish(database.read_bytes(), commit="b")  # a commit that changed another file
-    assert not data.look()
+    assert not data.refresh()
     assert hub.asked == [f"HEAD /datasets/{REPO}/resolve/main/{FILE}"]
     assert db.version == version and data.commit == "b" * 40 and data.problem == ""
 
@@ -310,22 +320,22 @@ def test_unchanged_content_is_not_fetched_again(hub: Hub, data: Data, database: 
     ],
 )
 def test_a_new_file_that_fails_its_checks_is_refused_once(
-    hub: Hub, data: Data, database: Path, tmp_path: Path, statements: list[str], words: str
+    hub: Hub, data: HubData, database: Path, tmp_path: Path, statements: list[str], words: str
 ) -> None:
     hub.publish(database.read_bytes(), commit="a")
-    data.look()
+    data.refresh()
     db = Database(data.path)
-    data.keep(db)
+    data.renew(db)
     hub.publish(changed(database, tmp_path / "wrong.duckdb", *statements), commit="b")
-    assert not data.look() and hub.fetched == 1
+    assert not data.refresh() and hub.fetched == 1
     assert words in data.problem and "bbbbbbb" in data.status and db.path == data.path
-    assert [path.name for path in data.folder.iterdir()] == [data.path.name]
+    assert stored(data) == [data.path]
     assert len(models(db)) > 100
-    assert not data.look() and hub.fetched == 1 and words in data.problem  # known to be wrong
+    assert not data.refresh() and hub.fetched == 1 and words in data.problem  # known to be wrong
     hub.publish(
         changed(database, tmp_path / "right.duckdb", "UPDATE models SET title = 'X' WHERE key = 'cfred'"), commit="c"
     )
-    assert data.look() and data.problem == ""
+    assert data.refresh() and data.problem == ""
     assert model_queries.model(db, key="cfred")["title"].iloc[0] == "X"
 
 
@@ -336,26 +346,26 @@ def test_a_database_without_a_benchmark_is_refused(tmp_path: Path) -> None:
     benchmarks = catalog_frames(shipped())["benchmarks"]
     store.write(tmp_path / FILE, frames={"benchmarks": benchmarks[benchmarks["key"] != "cfred"]})
     with pytest.raises(DatabaseError, match="it has no benchmark 'cfred'"):
-        hosting.check(tmp_path / FILE)
+        hub_data.check(tmp_path / FILE)
 
 
-def test_a_file_that_is_no_database_or_half_of_one_is_refused(hub: Hub, data: Data, database: Path) -> None:
+def test_a_file_that_is_no_database_or_half_of_one_is_refused(hub: Hub, data: HubData, database: Path) -> None:
     for commit, content in (("a", b"not a database" * 500), ("b", database.read_bytes()[:-300_000])):
         hub.publish(content, commit=commit)
-        assert not data.look() and "is not used" in data.problem and data.path is None
+        assert not data.refresh() and "is not used" in data.problem and data.path is None
     assert "not here yet" in data.status
 
 
 def test_a_transfer_that_breaks_off_is_tried_again(
-    hub: Hub, data: Data, database: Path, monkeypatch: pytest.MonkeyPatch
+    hub: Hub, data: HubData, database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("huggingface_hub.file_download.time.sleep", lambda seconds: None)
     hub.publish(database.read_bytes(), commit="a")
     hub.cut = True
-    assert not data.look() and data.path is None and "The last look at the hub failed" in data.problem
-    assert list(data.folder.iterdir()) == []
+    assert not data.refresh() and data.path is None and "The last look at the hub failed" in data.problem
+    assert stored(data) == []
     hub.cut = False
-    assert data.look() and data.problem == ""
+    assert data.refresh() and data.problem == ""
 
 
 @pytest.mark.parametrize(
@@ -365,94 +375,103 @@ def test_a_transfer_that_breaks_off_is_tried_again(
         ("EntryNotFound", "python -m compute publish --repo someone/likeness"),
     ],
 )
-def test_what_the_hub_does_not_have_is_said(hub: Hub, data: Data, error: str, words: str) -> None:
+def test_what_the_hub_does_not_have_is_said(hub: Hub, data: HubData, error: str, words: str) -> None:
     hub.error = error
-    assert not data.look() and words in data.problem and words in data.status
+    assert not data.refresh() and words in data.problem and words in data.status
 
 
 def test_other_content_than_the_hub_states_is_refused(database: Path, tmp_path: Path) -> None:
-    hosting.check(database)
+    hub_data.check(database)
     with pytest.raises(DatabaseError, match="did not arrive whole"):
-        hosting.check(database, etag="0" * 64)
+        hub_data.check(database, etag="0" * 64)
 
 
-def test_only_the_copy_in_use_and_the_one_before_stay(hub: Hub, data: Data, database: Path, tmp_path: Path) -> None:
+def test_only_the_copy_in_use_and_the_one_before_stay(hub: Hub, data: HubData, database: Path, tmp_path: Path) -> None:
     found = []
-    for number in range(4):
-        hub.publish(changed(database, tmp_path / "next.duckdb", f"UPDATE models SET title = 'T{number}'"), commit="a")
-        assert data.look()
+    for commit in "abcd":
+        content = changed(database, tmp_path / "next.duckdb", f"UPDATE models SET title = 'T{commit}'")
+        hub.publish(content, commit=commit)
+        assert data.refresh()
         found.append(data.path)
-    assert set(data.folder.iterdir()) == set(found[-2:])
+    assert set(stored(data)) == set(found[-2:])
 
 
-def test_a_copy_that_another_program_fetched_is_taken_as_it_is(hub: Hub, data: Data, database: Path) -> None:
+def test_a_copy_that_another_program_fetched_is_taken_as_it_is(hub: Hub, data: HubData, database: Path) -> None:
     hub.publish(database.read_bytes(), commit="a")
-    assert data.look() and hub.fetched == 1
-    beside = Data(REPO, folder=data.folder)
-    assert beside.look() and beside.path == data.path and hub.fetched == 1
+    assert data.refresh() and hub.fetched == 1
+    beside = HubData(REPO, folder=data.folder)
+    assert beside.refresh() and beside.path == data.path and hub.fetched == 1
     data.path.write_bytes(database.read_bytes()[:1000])  # damaged meanwhile: fetched anew
-    again = Data(REPO, folder=data.folder)
-    assert again.look() and again.path.read_bytes() == database.read_bytes() and hub.fetched == 2
+    again = HubData(REPO, folder=data.folder)
+    assert again.refresh() and again.path.read_bytes() == database.read_bytes() and hub.fetched == 2
 
 
 # Starting
 
 
-def test_a_copy_from_before_is_opened_without_the_hub(hub: Hub, data: Data, database: Path, tmp_path: Path) -> None:
+def test_a_copy_from_before_is_opened_without_the_hub(hub: Hub, data: HubData, database: Path, tmp_path: Path) -> None:
     hub.publish(database.read_bytes(), commit="a")
-    data.look()
+    data.refresh()
     hub.asked.clear()
-    later = Data(REPO, folder=data.folder, offline=True)
+    later = HubData(REPO, folder=data.folder, offline=True)
     assert later.start() == data.path and hub.asked == []
     assert "runs offline" in later.status and "fetched" in later.status
 
 
-def test_offline_without_a_copy_falls_back(data: Data, caplog: pytest.LogCaptureFixture) -> None:
+def test_offline_without_a_copy_falls_back(data: HubData, caplog: pytest.LogCaptureFixture) -> None:
     data.offline = True
     assert data.start() is None
     assert "has no copy" in caplog.text and "come with the program" in caplog.text
 
 
-def test_without_the_hub_the_start_goes_on(data: Data, hub: Hub, caplog: pytest.LogCaptureFixture) -> None:
+def test_without_the_hub_the_start_goes_on(data: HubData, hub: Hub, caplog: pytest.LogCaptureFixture) -> None:
     hub.error = "RepoNotFound"
     assert data.start() is None
     assert "is not shown: The hub has no data set" in caplog.text
 
 
-def test_a_damaged_copy_is_passed_over(hub: Hub, data: Data, database: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_copy_is_passed_over(
+    hub: Hub, data: HubData, database: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     hub.publish(database.read_bytes(), commit="a")
-    data.folder.mkdir(parents=True)
-    (data.folder / f"{'1' * 64}.duckdb").write_bytes(database.read_bytes()[:5000])
+    pointer = data.folder / "datasets--someone--likeness" / "snapshots" / "b" / FILE
+    content = pointer.parents[2] / "blobs" / ("1" * 64)
+    for path in (pointer, content):
+        path.parent.mkdir(parents=True)
+    content.write_bytes(database.read_bytes()[:5000])
+    pointer.symlink_to(Path("../../blobs") / content.name)
     assert data.start().read_bytes() == database.read_bytes() and "cannot be used" in caplog.text
 
 
 def test_what_arrives_after_the_start_gave_up_is_swapped_in(
-    hub: Hub, data: Data, database: Path, other: Path, monkeypatch: pytest.MonkeyPatch
+    hub: Hub, data: HubData, database: Path, other: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hub.publish(other.read_bytes(), commit="a")
     hub.wait, swapped = threading.Event(), threading.Event()
-    monkeypatch.setattr(hosting, "PATIENCE", 0.01)
+    monkeypatch.setattr(hub_data, "PATIENCE", 0.01)
     assert data.start() is None
     db = Database(database)
-    data.keep(db, then=swapped.set)
+    data.renew(db, then=swapped.set)
     assert NEW not in models(db)
     hub.wait.set()
     assert swapped.wait(30) and NEW in models(db) and "commit aaaaaaa" in data.status
 
 
-def test_what_arrives_before_the_app_is_built_is_swapped_in(hub: Hub, data: Data, database: Path, other: Path) -> None:
+def test_what_arrives_before_the_app_is_built_is_swapped_in(
+    hub: Hub, data: HubData, database: Path, other: Path
+) -> None:
     hub.publish(other.read_bytes(), commit="a")
     db = Database(database)  # opened in the meantime
-    assert data.look()
-    data.keep(db)
+    assert data.refresh()
+    data.renew(db)
     assert db.path == data.path and NEW in models(db)
 
 
-def test_it_looks_again_by_itself(hub: Hub, data: Data, database: Path, other: Path) -> None:
+def test_it_looks_again_by_itself(hub: Hub, data: HubData, database: Path, other: Path) -> None:
     hub.publish(database.read_bytes(), commit="a")
     data.every, swapped = 0.02, threading.Event()
     db = Database(data.start())
-    data.keep(db, then=swapped.set)
+    data.renew(db, then=swapped.set)
     hub.publish(other.read_bytes(), commit="b")
     assert swapped.wait(30) and NEW in models(db)
 
@@ -470,16 +489,16 @@ def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_the_environment_names_data_set_cache_and_interval(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert hosting.asked() is None
+    assert hub_data.from_environment() is None
     monkeypatch.setenv("LIKENESS_DATA", REPO)
-    found = hosting.asked()
+    found = hub_data.from_environment()
     assert (found.repo, found.every, found.offline) == (REPO, 1800, False)
-    assert found.folder == place / "hf" / "likeness" / "someone--likeness"
+    assert found.folder == place / "hf" / "likeness"
     monkeypatch.setenv("LIKENESS_REFRESH", "0.5")
     monkeypatch.setenv("LIKENESS_CACHE", str(place / "mine"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    found = hosting.asked()
-    assert (found.every, found.folder, found.offline) == (30, place / "mine" / "someone--likeness", True)
+    found = hub_data.from_environment()
+    assert (found.every, found.folder, found.offline) == (30, place / "mine", True)
 
 
 @pytest.mark.parametrize(
@@ -498,7 +517,7 @@ def test_what_cannot_be_meant_is_said(place: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("LIKENESS_DATA", REPO)
     monkeypatch.setenv(name, value)
     with pytest.raises(BadInput, match=name):
-        hosting.asked()
+        hub_data.from_environment()
 
 
 def test_a_cache_that_cannot_be_written_is_replaced_for_the_time_being(
@@ -507,7 +526,7 @@ def test_a_cache_that_cannot_be_written_is_replaced_for_the_time_being(
     """A folder below a file: it cannot be made by anybody, the superuser included."""
     (place / "file").write_text("")
     monkeypatch.setenv("LIKENESS_CACHE", str(place / "file" / "cache"))
-    folder = hosting.cache()
+    folder = hub_data.cache()
     assert folder.is_dir() and "LIKENESS_CACHE" in caplog.text and place not in folder.parents
 
 
@@ -515,4 +534,4 @@ def test_the_file_is_the_one_that_is_published(database: Path, tmp_path: Path) -
     from compute.database import publish as publishing
 
     publishing.write(tmp_path / "out", database=database)
-    assert hosting.FILE == FILE and (tmp_path / "out" / hosting.FILE).is_file()
+    assert hub_data.FILE == FILE and (tmp_path / "out" / hub_data.FILE).is_file()
