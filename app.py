@@ -16,20 +16,20 @@ from leaderboard.host import accelerator, hub_data, options  # noqa: E402
 
 def main() -> None:
     """Serves where the command line, else the environment, says: python app.py --help."""
-    asked = options.read()
+    chosen = options.read()
     accelerator.claim()
     memory.limit_malloc_arenas()
     try:
         data = hub_data.from_environment()
         fetched = data.start() if data else None
-        if fetched is None and is_stale(asked.database):
-            print(f"Building {asked.database.name} ...", flush=True)
-            build(asked.database)
+        if fetched is None and is_stale(chosen.database):
+            print(f"Building {chosen.database.name} ...", flush=True)
+            build(chosen.database)
         with mcp.defer_import():
             from leaderboard import server
 
-        blocks, launch = server.build(fetched or asked.database, data=data)
-        blocks.launch(**launch, **asked.launch)
+        blocks, launch = server.build(fetched or chosen.database, data=data)
+        blocks.launch(**launch, **chosen.launch)
     except (LikenessError, OSError) as error:  # Gradio's own for a port that is taken
         print(f"Error: {str(error).strip().partition(chr(10))[0]}", file=sys.stderr)
         sys.exit(1)

@@ -102,16 +102,16 @@ def static_html(markup: str, *, js: str | None = None) -> gr.HTML:
 
 
 def remember(parameters: tuple[Parameter, ...], *, presets: bool = False) -> str:
-    """JavaScript that writes the controls' values to the address, defaults left out, and passes them on.
+    """JavaScript that writes the controls' values to the address, without defaults, and passes them on.
 
-    With `presets`, the one that the page was opened with gives way to the values themselves.
+    With `presets`, the preset that the page was opened with is replaced by the values themselves.
     """
     facts = [{"key": parameter.key, "default": parameter.write(parameter.default)} for parameter in parameters]
     return f"""(...values) => {{
   const query = new URLSearchParams(location.search);
   {"query.delete('preset');" if presets else ""}
-  {json.dumps(facts)}.forEach(({{key, default: usual}}, place) => {{
-    const value = values[place] ?? '';
+  {json.dumps(facts)}.forEach(({{key, default: usual}}, index) => {{
+    const value = values[index] ?? '';
     const text = Array.isArray(value) ? value.join(',') : String(value);
     if (text === usual) query.delete(key); else query.set(key, text);
   }});
@@ -122,8 +122,8 @@ def remember(parameters: tuple[Parameter, ...], *, presets: bool = False) -> str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
-    """Some of a page's controls that redraw only some of its outputs: `draw` takes all parameters all the same."""
+class PartialRedraw:
+    """Some of a page's controls that redraw only some of its outputs; `draw` still takes all parameters."""
 
     keys: tuple[str, ...]
     outputs: list[gr.components.Component]
@@ -132,14 +132,14 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Bound:
-    """What `bind` made, for events that are not a control's own."""
+    """What `bind` returns, for events other than a control's own."""
 
     listen: Callable[..., None]  # listen(event, part=None): redraws on a Gradio event such as `button.click`
-    parameters: Callable[[], tuple[Parameter, ...]]  # with the keys that the database has now
+    parameters: Callable[[], tuple[Parameter, ...]]  # with the keys in the database now
 
 
 def message_box() -> gr.HTML:
-    """Where a page says what it could not do; a class of the component itself would draw the box twice."""
+    """Where a page shows an error; a class on the component itself would draw the box twice."""
     return gr.HTML("", visible=False, apply_default_css=False)
 
 
@@ -150,7 +150,7 @@ def bind(
     controls: list[gr.components.Component],
     outputs: list[gr.components.Component],
     draw: Callable[..., tuple],
-    parts: tuple[Part, ...] = (),
+    parts: tuple[PartialRedraw, ...] = (),
     presets: Mapping[str, Mapping[str, str]] | None = None,
     message: gr.HTML | None = None,
     blank: Callable[..., tuple] | None = None,
@@ -158,18 +158,18 @@ def bind(
 ) -> Bound:
     """Ties a page's controls to its address and its outputs.
 
-    `draw` takes the parameters by name and returns one value an output; an error a visitor can cause is shown as a
-    sentence above the page, with the outputs as they were. Controls stand in the parameters' order. `?preset=name`
-    stands for a whole query string of `presets`, which single parameters beside it override. `message` is where the
-    sentence stands; without it, here. `blank`, called as `draw`, gives the outputs of a page that opens with an error.
-    `lists` gives, by parameter, the titles and keys of a control that lists what is in the database: a page that was
-    built on another file is opened with those of today. Each answer is of one file.
+    `draw` takes the parameters by name and returns one value per output; an error is shown as a sentence in `message`
+    (made here if not passed), and the outputs stay as they were. Controls come in the order of the parameters.
+    `?preset=name` is short for a whole query string of `presets`; single parameters beside it override it. `blank`,
+    called like `draw`, gives the outputs of a page that opens with an error. `lists` gives, by parameter, the titles
+    and keys of a control that lists what is in the database: a page built on an older file opens with today's. Each
+    answer comes from one file of the database.
     """
     message, built, lists = message or message_box(), site.db.version, lists or {}
     names = [parameter.key for parameter in parameters]
-    whole = Part(keys=(), outputs=outputs, draw=draw)
+    whole = PartialRedraw(keys=(), outputs=outputs, draw=draw)
 
-    def answer(part: Part, values: dict[str, Any], note: str, *, opening: bool = False) -> list[Any]:
+    def answer(part: PartialRedraw, values: dict[str, Any], note: str, *, opening: bool = False) -> list[Any]:
         drawn = None
         try:
             drawn = list(part.draw(**values))
@@ -184,28 +184,29 @@ def bind(
             parameters
             if site.db.version == built
             else tuple(
-                renewed(one, [key for _, key in lists[one.key]()]) if one.key in lists else one for one in parameters
+                renewed(parameter, [key for _, key in lists[parameter.key]()]) if parameter.key in lists else parameter
+                for parameter in parameters
             )
         )
 
     def load(request: gr.Request) -> list[Any]:
         query = dict(request.query_params)
-        named = query.get("preset", "")
+        preset = query.get("preset", "")
         with site.db.snapshot():
-            values, note = parse(current(), {**(presets or {}).get(named, {}), **query})
-            if presets is not None and named and named not in presets:
-                note = f"There is no ready-made view {named[:40]!r}; the default is shown instead. {note}".strip()
-            listed = {} if site.db.version == built else {name: {"choices": make()} for name, make in lists.items()}
+            values, note = parse(current(), {**(presets or {}).get(preset, {}), **query})
+            if presets is not None and preset and preset not in presets:
+                note = f"There is no ready-made view {preset[:40]!r}; the default is shown instead. {note}".strip()
+            choices = {} if site.db.version == built else {name: {"choices": make()} for name, make in lists.items()}
             return [
-                *(gr.update(value=values[name], **listed.get(name, {})) for name in names),
+                *(gr.update(value=values[name], **choices.get(name, {})) for name in names),
                 *answer(whole, values, note, opening=True),
             ]
 
-    def listen(event: Callable[..., Any], *, part: Part = whole) -> None:
-        def change(*given: Any) -> list[Any]:
+    def listen(event: Callable[..., Any], *, part: PartialRedraw = whole) -> None:
+        def change(*inputs: Any) -> list[Any]:
             typed = {
                 parameter.key: parameter.write(value)
-                for parameter, value in zip(parameters, given, strict=True)
+                for parameter, value in zip(parameters, inputs, strict=True)
                 if value is not None
             }
             with site.db.snapshot():

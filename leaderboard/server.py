@@ -89,7 +89,7 @@ def routes(site: Site) -> list[Route]:
 
 
 def _warm(suite_cache: SuiteCache) -> None:
-    """Makes what first visitors ask for while nobody waits; what fails here is told again when it is asked for."""
+    """Makes what the first visitors need, while nobody waits; what fails fails again when it is needed."""
     time.sleep(WARM_AFTER)
     _make(suite_cache)
 

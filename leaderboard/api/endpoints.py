@@ -1,4 +1,4 @@
-"""What programs may ask the app: four named endpoints, for gradio_client and for language models' tools (MCP).
+"""The app's interface for programs: four named endpoints, for gradio_client and as tools of language models (MCP).
 
 Their docstrings are what a client is shown, and their annotations are read by Gradio, so they are not postponed here.
 """
@@ -23,7 +23,7 @@ from leaderboard.html import labels
 from leaderboard.live.live import QUEUE
 from leaderboard.web.errors import explain
 
-LARGEST_IMAGE = 8_000_000  # bytes, as compute.live.inputs has it
+LARGEST_IMAGE = 8_000_000  # bytes, as in compute.live.inputs
 MOST_ROWS = 1000
 MOST_SOURCES = 20  # that a row names
 RANKED_BY = {"category-mean": "mean of the category means", "task-mean": "mean of its tasks", "human": "people"}
@@ -31,21 +31,22 @@ ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 FILE_NAME = re.compile(r"\S+\.(png|jpe?g|webp|gif|avif|bmp|tiff?)", re.IGNORECASE)
 IMAGE = re.compile(r"data:image/[\w.+-]+(?:;[\w.+-]+=[\w.+-]+)*;base64,", re.IGNORECASE)
 Rows = list[dict[str, Any]]
-Given = tuple[str, str | bytes]  # ("text", words), ("image", the bytes of a file) or ("example", its key)
+LiveInput = tuple[str, str | bytes]  # ("text", words), ("image", the bytes of a file) or ("example", its key)
 
 
 class LivePart(Protocol):
-    """What the endpoints need of the part that loads models. What it raises of LikenessError is told as a sentence."""
+# ("text", words), ("image", the bytes of a file) or ("example", its key)
+LiveInput = tuple[str, str | bytes]
 
     def admit(self, request: gr.Request | None) -> None:
-        """Raises where this visitor asks too often."""
+        """Raises where this visitor sends too many requests."""
         ...
 
     def models(self, mode: str) -> Rows:
         """Every model that can answer in a mode, or in any: key, title, kind, abilities, state, reason."""
         ...
 
-    def score(self, inputs: Sequence[Given], models: Sequence[str]) -> Rows:
+    def score(self, inputs: Sequence[LiveInput], models: Sequence[str]) -> Rows:
         """How alike two inputs are to each model; without keys, to those it chooses itself.
 
         A row has `model` and `pairing` (image-image, image-text or text-text); the rest is shown as it is.
@@ -53,14 +54,14 @@ class LivePart(Protocol):
         ...
 
 
-class Refused(gr.Error):
-    """A sentence for the program that asked."""
+class EndpointError(gr.Error):
+    """An error as one sentence for the calling program."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(sentence, print_exception=False)
 
     def __str__(self) -> str:
-        return self.message  # Gradio's own is in quotation marks, and that is what a tool's caller reads
+        return self.message  # Gradio's own adds quotation marks, which a tool's caller would read
 
 
 def add(suite_cache: SuiteCache, live: LivePart) -> None:
@@ -120,30 +121,30 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
         return _score_pair(suite_cache, live, first, second, models)
 
     for endpoint in (list_models, list_suites, leaderboard):
-        gr.api(_told(suite_cache, endpoint), api_name=endpoint.__name__, queue=False)
-    gr.api(_told(suite_cache, score_pair), api_name="score_pair", concurrency_id=QUEUE, concurrency_limit=1)
+        gr.api(_guarded(suite_cache, endpoint), api_name=endpoint.__name__, queue=False)
+    gr.api(_guarded(suite_cache, score_pair), api_name="score_pair", concurrency_id=QUEUE, concurrency_limit=1)
 
 
-def _told(suite_cache: SuiteCache, endpoint: Callable[..., Rows]) -> Callable[..., Rows]:
+def _guarded(suite_cache: SuiteCache, endpoint: Callable[..., Rows]) -> Callable[..., Rows]:
     """The endpoint with every failure as a sentence, and its whole answer from one file of the database."""
 
     @functools.wraps(endpoint)
-    def told(*given: Any) -> Rows:
+    def answer(*args: Any) -> Rows:
         try:
             with suite_cache.db.snapshot():
-                return [_plain(row) for row in endpoint(*given)]
+                return [_plain(row) for row in endpoint(*args)]
         except Exception as error:
-            raise Refused(explain(error, action=endpoint.__name__)) from error
+            raise EndpointError(explain(error, action=endpoint.__name__)) from error
 
-    return told
+    return answer
 
 
 def _plain(value: Any) -> Any:
     """The value as JSON has it: numpy's numbers would arrive as text, and there is no NaN."""
     if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
@@ -169,10 +170,10 @@ def _leaderboard(suite_cache: SuiteCache, suite: str, limit: int, origin: str) -
     if not isinstance(limit, int) or not 1 <= limit <= MOST_ROWS:
         raise BadInput(f"limit is {limit!r}; it is a number of rows from 1 to {MOST_ROWS}")
     table = suite_cache.table(suite)
-    there = origins_in_order(row.origin for row in table.rows)
-    if origin and origin not in there:
-        raise BadInput(f"{suite} has no rows of origin {origin!r}; it has: {', '.join(there)}")
-    shown = [origin] if origin else ["published"] if "published" in there else there
+    origins = origins_in_order(row.origin for row in table.rows)
+    if origin and origin not in origins:
+        raise BadInput(f"{suite} has no rows of origin {origin!r}; it has: {', '.join(origins)}")
+    shown = [origin] if origin else ["published"] if "published" in origins else origins
     rows = _rows(suite_cache, table, [at for at, row in enumerate(table.rows) if row.origin in shown])
     return sorted(rows, key=_order)[:limit]
 
@@ -238,12 +239,12 @@ def _shown(value: float, scale: float, digits: int) -> float | None:
 
 
 def _score_pair(suite_cache: SuiteCache, live: LivePart, first: str, second: str, models: list[str] | str) -> Rows:
-    inputs = [_input(given, name) for given, name in ((first, "first"), (second, "second"))]
+    inputs = [_input(value, name) for value, name in ((first, "first"), (second, "second"))]
     listed = models.split(",") if isinstance(models, str) else models
     keys = list(dict.fromkeys(filter(None, (str(key).strip() for key in listed or ()))))
-    there = [row["key"] for row in live.models("")]
+    known = [row["key"] for row in live.models("")]
     for key in keys:
-        _known("model", key, there, lister="list_models")
+        _known("model", key, known, lister="list_models")
     answers = live.score(inputs, keys)
     pairings = {str(row["pairing"]) for row in answers}
     published = {
@@ -258,9 +259,9 @@ def _score_pair(suite_cache: SuiteCache, live: LivePart, first: str, second: str
     ]
 
 
-def _input(given: str, name: str) -> Given:
+def _input(value: str, name: str) -> LiveInput:
     """What a string stands for. Raises BadInput for an address, the name of a file, and an image that is none."""
-    words = given.strip() if isinstance(given, str) else ""
+    words = value.strip() if isinstance(value, str) else ""
     if not words:
         raise BadInput(f"{name} is empty. Give a text, example:KEY, or an image as data:image/png;base64,...")
     if words.startswith("example:"):

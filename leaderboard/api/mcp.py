@@ -34,7 +34,7 @@ ABSENT = "This server lacks the package for MCP. Its host installs it: pip insta
 
 @contextmanager
 def defer_import() -> Iterator[None]:
-    """What is imported within, Gradio above all, goes on as if the package were not installed; it loads later."""
+    """What is imported within, Gradio above all, goes on as if the package were not installed; it is loaded later."""
     if PACKAGE in sys.modules:
         yield
         return
@@ -63,7 +63,7 @@ class Tools:
     @asynccontextmanager
     async def lifespan(self, _: Any) -> AsyncIterator[None]:
         """Waits beside the server for the first request, and ends with it."""
-        self._wanted, self._settled = asyncio.Event(), asyncio.Event()
+        self._requested, self._settled = asyncio.Event(), asyncio.Event()
         # Gradio's page of endpoints (?view=api) then says how to connect.
         self._blocks.config["mcp_server"] = importlib.util.find_spec(PACKAGE) is not None
         waiting = asyncio.create_task(self._serve())
@@ -75,13 +75,13 @@ class Tools:
                 await waiting
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self._wanted.set()
+        self._requested.set()
         await self._settled.wait()
         app = self._app or JSONResponse({"error": self._problem}, status_code=503)
-        await app(_as_itself(scope) if scope["type"] == "http" else scope, receive, send)
+        await app(_with_address(scope) if scope["type"] == "http" else scope, receive, send)
 
     async def _serve(self) -> None:
-        await self._wanted.wait()
+        await self._requested.wait()
         try:
             server = await run_in_threadpool(_server, self._blocks)
             async with server.manager.run():  # its tasks belong to the one that entered it, so no request may
@@ -94,19 +94,19 @@ class Tools:
             self._problem = ABSENT
         except Exception as error:
             self._problem = explain(error, action="Starting the tools for MCP")
-        finally:  # whatever happened, no request waits for ever
+        finally:  # whatever happened, no request waits forever
             self._settled.set()
 
 
-def _as_itself(scope: Scope) -> Scope:
+def _with_address(scope: Scope) -> Scope:
     """The request with its visitor's address as the one x-forwarded-for.
 
-    A tool that loads models asks this server over HTTP, with the headers that the visitor sent. That request comes from
-    this machine, whose header is believed: a visitor's own would name anyone, and without one all would be the same.
+    A tool that loads models sends a request to this server, with the visitor's headers. That request comes from this
+    machine, whose header is trusted: a visitor's own could name anyone, and without one all visitors would be the same.
     """
-    found = address(Request(scope))
+    client = address(Request(scope))
     headers = [(name, value) for name, value in scope["headers"] if name.lower() != b"x-forwarded-for"]
-    return {**scope, "headers": [*headers, *([(b"x-forwarded-for", str(found).encode())] if found else [])]}
+    return {**scope, "headers": [*headers, *([(b"x-forwarded-for", str(client).encode())] if client else [])]}
 
 
 def _server(blocks: gr.Blocks) -> Any:
@@ -115,14 +115,14 @@ def _server(blocks: gr.Blocks) -> Any:
     import gradio.mcp
     import orjson
 
-    if not hasattr(gradio.mcp.GradioMCPServer, "Server"):  # it was imported while the package was put off
+    if not hasattr(gradio.mcp.GradioMCPServer, "Server"):  # it was imported while the package was deferred
         importlib.reload(gradio.mcp)
 
     class Server(gradio.mcp.GradioMCPServer):
         """Answers are JSON; Gradio's are Python's own notation."""
 
         def postprocess_output_data(self, data: Any, root_url: str) -> list[Any]:
-            return [self.types.TextContent(type="text", text=orjson.dumps(one).decode()) for one in data]
+            return [self.types.TextContent(type="text", text=orjson.dumps(value).decode()) for value in data]
 
     server = Server(blocks)
     server._local_url = blocks.local_url  # else it would trust the host that a request names

@@ -15,17 +15,17 @@ from typing import ParamSpec, TypeVar
 
 from compute.types import LikenessError
 
-Given = ParamSpec("Given")
+Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 SECONDS = 60  # a call may take, unless it says so itself
 
 
 @dataclass(frozen=True, kw_only=True)
-class Refused:
+class RemoteError:
     """An error on its way out of the process that has the GPU: of one raised there its class's name alone arrives."""
 
     kind: type[LikenessError]
-    words: str
+    message: str
 
 
 def claim() -> ModuleType | None:
@@ -45,8 +45,8 @@ def claim() -> ModuleType | None:
 
 
 def on_gpu(
-    function: Callable[Given, Result], *, seconds: int | Callable[Given, int] = SECONDS
-) -> Callable[Given, Result]:
+    function: Callable[Arguments, Result], *, seconds: int | Callable[Arguments, int] = SECONDS
+) -> Callable[Arguments, Result]:
     """`function`, no generator, as it is called where a GPU may be borrowed; `seconds`, of its arguments if callable.
 
     To be called once a function, before the app is launched: a ZeroGPU Space that finds no such function by then does
@@ -58,20 +58,20 @@ def on_gpu(
         return function
 
     @wraps(function)
-    def lent(*given: Given.args, **named: Given.kwargs) -> Result | Refused:
+    def on_lent_gpu(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result | RemoteError:
         try:
-            return function(*given, **named)
+            return function(*args, **kwargs)
         except LikenessError as error:
-            plain = type(error).__init__ is LikenessError.__init__  # can be made of its words alone
-            return Refused(kind=type(error) if plain else LikenessError, words=str(error))
+            plain = type(error).__init__ is LikenessError.__init__  # can be made of its message alone
+            return RemoteError(kind=type(error) if plain else LikenessError, message=str(error))
 
-    borrowed = spaces.GPU(duration=seconds)(lent)
+    borrowed = spaces.GPU(duration=seconds)(on_lent_gpu)
 
     @wraps(function)
-    def call(*given: Given.args, **named: Given.kwargs) -> Result:
-        found = borrowed(*given, **named)
-        if isinstance(found, Refused):
-            raise found.kind(found.words)
-        return found
+    def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        result = borrowed(*args, **kwargs)
+        if isinstance(result, RemoteError):
+            raise result.kind(result.message)
+        return result
 
     return call

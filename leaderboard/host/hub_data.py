@@ -94,7 +94,10 @@ def check(path: Path, *, etag: str = "") -> None:
     db = Database(path)
     try:
         benchmarks = set(suite_queries.benchmarks(db)["key"])
-        counts = {"suites": len(suite_queries.suites(db)), **suite_queries.counts(db).iloc[0][["models", "tasks", "scores"]]}
+        counts = {
+            "suites": len(suite_queries.suites(db)),
+            **suite_queries.counts(db).iloc[0][["models", "tasks", "scores"]],
+        }
     except Exception as error:  # of DuckDB: a missing table, a block that cannot be read
         raise DatabaseError(f"it cannot be read ({type(error).__name__})") from error
     finally:

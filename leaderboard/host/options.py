@@ -15,7 +15,7 @@ from compute.paths import DATABASE
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What was asked for: which database, and where Gradio serves. What is None, Gradio takes from its environment."""
+    """Which database to read, and where Gradio serves it. Gradio takes what is None from its environment."""
 
     database: Path
     launch: dict[str, Any]
@@ -39,7 +39,7 @@ def read(arguments: Sequence[str] | None = None) -> Options:
         "--database",
         type=Path,
         default=DATABASE,
-        help="file to read and, where need be, to build (LIKENESS_DATABASE, else assets/likeness.duckdb)",
+        help="file to read, built if needed (LIKENESS_DATABASE, else assets/likeness.duckdb)",
     )
     parser.add_argument(
         "--root-path", help="path under which a proxy serves the app, such as /likeness (GRADIO_ROOT_PATH, else none)"
@@ -47,20 +47,22 @@ def read(arguments: Sequence[str] | None = None) -> Options:
     parser.add_argument(
         "--offline",
         action="store_true",
-        help="ask nothing of the hub or any other server: what was fetched before is used (HF_HUB_OFFLINE)",
+        help="contact neither the hub nor any other server; use what was fetched before (HF_HUB_OFFLINE)",
     )
-    asked = parser.parse_args(arguments)
-    if asked.offline:  # read by the hub's library and by transformers when they are imported, which is later
+    options = parser.parse_args(arguments)
+    if options.offline:  # read by the hub's library and by transformers when they are imported, which is later
         os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
-    if asked.port and _taken(asked.host or "127.0.0.1", asked.port):  # before anything is built or opened
-        parser.error(f"port {asked.port} is taken by another program: give another one, or none for the first free one")
+    if options.port and _is_taken(options.host or "127.0.0.1", options.port):  # before anything is built or opened
+        parser.error(
+            f"port {options.port} is taken by another program: give another one, or none for the first free one"
+        )
     return Options(
-        database=asked.database,
-        launch={"server_name": asked.host, "server_port": asked.port, "root_path": asked.root_path},
+        database=options.database,
+        launch={"server_name": options.host, "server_port": options.port, "root_path": options.root_path},
     )
 
 
-def _taken(host: str, port: int) -> bool:
+def _is_taken(host: str, port: int) -> bool:
     with socket.socket() as trial:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

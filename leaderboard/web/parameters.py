@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
-LONGEST = 4000  # characters of one value; more is not a choice anybody made
+LONGEST = 4000  # characters of one value; no real choice is longer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class Choice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choices:
+class MultiChoice:
     """A parameter with several values of a set, comma-separated; from `least` to `most` of them."""
 
     key: str
@@ -38,9 +38,9 @@ class Choices:
 
     def read(self, text: str) -> list[str] | None:
         known = set(self.choices)
-        wanted = list(dict.fromkeys(part for part in text.split(",") if part))
-        found = [part for part in wanted if part in known][: self.most]
-        return found if self.least <= len(found) == len(wanted) else None
+        keys = list(dict.fromkeys(key for key in text.split(",") if key))
+        valid = len(keys) <= self.most and known.issuperset(keys)
+        return keys if valid and len(keys) >= self.least else None
 
     def write(self, value: Any) -> str:
         return ",".join(value or ())
@@ -84,13 +84,13 @@ class Text:
         return str(value or "")
 
 
-Parameter = Choice | Choices | Number | Text
+Parameter = Choice | MultiChoice | Number | Text
 
 
-def renewed(parameter: Choice | Choices, keys: Sequence[str]) -> Choice | Choices:
-    """The same parameter over other keys; a default that is not among them gives way to the first, or to what is."""
+def renewed(parameter: Choice | MultiChoice, keys: Sequence[str]) -> Choice | MultiChoice:
+    """The same parameter with other keys; a default not among them becomes the first, or those that are."""
     default = parameter.default
-    if isinstance(parameter, Choices):
+    if isinstance(parameter, MultiChoice):
         default = tuple(key for key in default if key in keys) or tuple(keys[: parameter.least])
     elif default not in keys and keys:
         default = keys[0]
@@ -98,25 +98,24 @@ def renewed(parameter: Choice | Choices, keys: Sequence[str]) -> Choice | Choice
 
 
 def parse(parameters: tuple[Parameter, ...], query: Mapping[str, str]) -> tuple[dict[str, Any], str]:
-    """Values by key, and one plain sentence on what was ignored (empty when nothing was)."""
+    """Values by key, and a sentence on what was ignored (empty if nothing was)."""
     values: dict[str, Any] = {}
     ignored, empty = [], []
     for parameter in parameters:
-        default = list(parameter.default) if isinstance(parameter, Choices) else parameter.default
+        default = list(parameter.default) if isinstance(parameter, MultiChoice) else parameter.default
         text = query.get(parameter.key)
         read = parameter.read(text) if text is not None and len(text) <= LONGEST else None
         if text is not None and read is None:
             (ignored if text else empty).append(parameter.key)
         values[parameter.key] = default if read is None else read
-    said = []
+    sentences = []
     if ignored:
-        said.append(
-            f"The address names something this page does not have under {', '.join(ignored)}; "
-            "the default is shown instead."
+        sentences.append(
+            f"The address names something unknown under {', '.join(ignored)}; the default is shown instead."
         )
     if empty:
-        said.append(f"Nothing is chosen under {', '.join(empty)}; the default is shown instead.")
-    return values, " ".join(said)
+        sentences.append(f"Nothing is chosen under {', '.join(empty)}; the default is shown instead.")
+    return values, " ".join(sentences)
 
 
 def query(parameters: tuple[Parameter, ...], values: Mapping[str, Any]) -> str:

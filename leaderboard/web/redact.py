@@ -21,7 +21,7 @@ def redact_paths(sentence: str) -> str:
     roots = sorted({str(root) for root in named if len(str(root)) > 1}, key=len, reverse=True)  # they may hold spaces
     return re.sub(
         "|".join([rf"{re.escape(root)}(?![\w-]){TAIL}" for root in roots] + [ELSEWHERE]),
-        lambda found: _name(found[0]),
+        lambda match: _name(match[0]),
         sentence,
     )
 

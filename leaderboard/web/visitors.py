@@ -1,4 +1,4 @@
-"""Who asks, and how often one may: a token bucket for each visitor."""
+"""Who sends a request, and how often a visitor may: a token bucket for each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from starlette.requests import Request
 
-MOST_VISITORS = 20_000  # kept; one that was long away begins with a full bucket
+MOST_VISITORS = 20_000  # remembered; one who was away for long starts with a full bucket
 
 
 class Rate:
@@ -40,10 +40,10 @@ class Rate:
 
 def visitor(request: Request, *, proxied: bool | None = None) -> str:
     """The visitor's address, of IPv6 the network that one household has; `proxied` as in `address`."""
-    found = address(request, proxied=proxied)
-    if found is None:
+    client = address(request, proxied=proxied)
+    if client is None:
         return "unknown"
-    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else str(found)
+    return str(ipaddress.ip_network((client, 64), strict=False)) if client.version == 6 else str(client)
 
 
 def address(request: Request, *, proxied: bool | None = None) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
@@ -56,9 +56,9 @@ def address(request: Request, *, proxied: bool | None = None) -> ipaddress.IPv4A
     if proxied is None:
         proxied = os.environ.get("SYSTEM") == "spaces"
     seen = ",".join(request.headers.getlist("x-forwarded-for")).split(",") if proxied else []
-    found = [one for one in map(_address, seen) if one is not None]
-    public = [one for one in found if one.is_global]
-    return (public or found or [_address(request.client.host if request.client else "")])[-1]
+    addresses = [address for address in map(_address, seen) if address is not None]
+    public = [address for address in addresses if address.is_global]
+    return (public or addresses or [_address(request.client.host if request.client else "")])[-1]
 
 
 def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -14,7 +14,7 @@ from compute.analysis.correlation import Correlation
 from compute.types import ORIGINS, BadInput
 from leaderboard.data.memo import memoised
 from leaderboard.pages.correlations.axes import ALL, Axis, Scores, gather
-from leaderboard.web.parameters import Choice, Choices, Number, Parameter, Text
+from leaderboard.web.parameters import Choice, MultiChoice, Number, Parameter, Text
 
 if TYPE_CHECKING:
     from leaderboard.data.suite_cache import SuiteCache
@@ -81,7 +81,7 @@ def parameters(*, suites: Sequence[str], models: Sequence[str]) -> tuple[Paramet
     """The page's query parameters; `suites` and `models` are the keys there are."""
     usual = Asked()
     return (
-        Choices(key="suites", default=usual.suites, choices=tuple(suites), least=1),
+        MultiChoice(key="suites", default=usual.suites, choices=tuple(suites), least=1),
         Choice(key="level", default=usual.level, choices=LEVELS),
         Choice(key="method", default=usual.method, choices=correlations.METHODS),
         Choice(key="group", default=usual.group, choices=GROUPS),
@@ -89,7 +89,7 @@ def parameters(*, suites: Sequence[str], models: Sequence[str]) -> tuple[Paramet
         Choice(key="order", default=usual.order, choices=ORDERS),
         Choice(key="means", default=usual.means, choices=MEANS),
         Number(key="minimum", default=usual.minimum, low=3, high=50, whole=True),
-        Choices(key="models", default=usual.models, choices=tuple(models)),
+        MultiChoice(key="models", default=usual.models, choices=tuple(models)),
         Text(key="pair"),
     )
 

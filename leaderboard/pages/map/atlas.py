@@ -20,7 +20,7 @@ from compute.analysis.suite import ALL
 from compute.paths import ROOT
 from compute.types import ORIGINS, BadInput, LikenessError
 from leaderboard.data import suite_queries
-from leaderboard.web.parameters import Choice, Choices, Number, Parameter
+from leaderboard.web.parameters import Choice, MultiChoice, Number, Parameter
 
 if TYPE_CHECKING:
     from leaderboard.data.database import Database
@@ -52,7 +52,7 @@ def parameters(suites: pd.DataFrame) -> tuple[Parameter, ...]:
     keys = tuple(suites[suites["aggregate"] != "human"]["key"])
     return (
         Choice(key="of", default=usual.noun, choices=("tasks", "models")),
-        Choices(key="suites", default=usual.suites, choices=keys, least=1),
+        MultiChoice(key="suites", default=usual.suites, choices=keys, least=1),
         Choice(key="origin", default=usual.origin, choices=(*ORIGINS, ALL)),
         Choice(key="colour", default="cluster", choices=tuple(dict.fromkeys(sum(COLOURS.values(), ())))),
         Number(key="neighbours", default=usual.n_neighbors, low=2, high=100, whole=True),

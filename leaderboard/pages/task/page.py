@@ -61,7 +61,9 @@ def draw(site: ui.Site) -> None:
         controls=[which, seen_by],
         outputs=[head, figure, rest, *mapped, foot],
         draw=lambda task, map: whole(site, task=task, model=map, related=related),
-        parts=(ui.Part(keys=("map",), outputs=mapped, draw=lambda task, map: images(site, task=task, model=map)),),
+        parts=(
+            ui.PartialRedraw(keys=("map",), outputs=mapped, draw=lambda task, map: images(site, task=task, model=map)),
+        ),
         lists={"task": lambda: tasks(site)},
     )
 

@@ -28,7 +28,7 @@ from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host import hub_data
 from leaderboard.host.hub_data import HubData
 from leaderboard.web.errors import guarded
-from leaderboard.web.parameters import Choice, Choices, renewed
+from leaderboard.web.parameters import Choice, MultiChoice, renewed
 from tests.leaderboard.hub import FILE, REPO, Hub, point_at, serving
 from tests.leaderboard.served import client as client_of
 
@@ -261,7 +261,7 @@ def test_a_page_built_before_a_swap_knows_what_came_and_what_went(two: tuple[Pat
 
 def test_defaults_that_are_gone_give_way() -> None:
     choice = Choice(key="one", default="b", choices=("a", "b"))
-    several = Choices(key="some", default=("a", "b"), choices=("a", "b"), least=1)
+    several = MultiChoice(key="some", default=("a", "b"), choices=("a", "b"), least=1)
     assert renewed(choice, ["b", "c"]).default == "b" and renewed(choice, ["c", "d"]).default == "c"
     assert renewed(several, ["b", "c"]).default == ("b",) and renewed(several, ["c", "d"]).default == ("c",)
     assert renewed(several, ["c"]).choices == ("c",)

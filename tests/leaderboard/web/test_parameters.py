@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.web.parameters import LONGEST, Choice, Choices, Number, parse, query
+from leaderboard.web.parameters import LONGEST, Choice, MultiChoice, Number, parse, query
 
 SUITE = Choice(key="suite", default="a", choices=("a", "b/c", "d e"))
-TASKS = Choices(key="tasks", default=("x",), choices=("x", "y/1", "z"), most=2)
+TASKS = MultiChoice(key="tasks", default=("x",), choices=("x", "y/1", "z"), most=2)
 SHARE = Number(key="share", default=0.5, low=0, high=1)
 COUNT = Number(key="count", default=3, low=1, high=9, whole=True)
 ALL = (SUITE, TASKS, SHARE, COUNT)
