@@ -35,8 +35,7 @@ LiveInput = tuple[str, str | bytes]  # ("text", words), ("image", the bytes of a
 
 
 class LivePart(Protocol):
-# ("text", words), ("image", the bytes of a file) or ("example", its key)
-LiveInput = tuple[str, str | bytes]
+    """What the endpoints need of the part that loads models; a LikenessError of its own is the caller's sentence."""
 
     def admit(self, request: gr.Request | None) -> None:
         """Raises where this visitor sends too many requests."""

@@ -111,7 +111,7 @@ def parse(parameters: tuple[Parameter, ...], query: Mapping[str, str]) -> tuple[
     sentences = []
     if ignored:
         sentences.append(
-            f"The address names something unknown under {', '.join(ignored)}; the default is shown instead."
+            f"This page does not have what the address names under {', '.join(ignored)}; the default is shown instead."
         )
     if empty:
         sentences.append(f"Nothing is chosen under {', '.join(empty)}; the default is shown instead.")

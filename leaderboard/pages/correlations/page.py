@@ -137,7 +137,7 @@ def draw(site: ui.Site) -> None:
         return two(site, made.of(asked), keys=pair)
 
     shown = [first, second, opened, scatter, points]
-    one = ui.Part(keys=("pair",), outputs=shown, draw=given_to(part))
+    one = ui.PartialRedraw(keys=("pair",), outputs=shown, draw=given_to(part))
     controls = [suite, level, method, group, origin, order, means, least, chosen, pair]
     bound = ui.bind(
         site,

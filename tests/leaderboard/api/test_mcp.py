@@ -147,5 +147,5 @@ def test_a_request_is_handed_on_as_its_visitor_s(
         "client": client,
         "headers": [(b"host", b"a"), *((b"x-forwarded-for", one) for one in headers), (b"accept", b"b")],
     }
-    found = mcp._as_itself(scope)["headers"]
+    found = mcp._with_address(scope)["headers"]
     assert found == [(b"host", b"a"), (b"accept", b"b"), *([(b"x-forwarded-for", named)] if named else [])]
