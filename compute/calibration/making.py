@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compute import calibration
 from compute.analysis import calibrated
 from compute.analysis.calibrated import PAIRS, Reference
-from compute.calibration import Kept
-from compute.calibration.pairs import FEWEST, PROCEDURES, Sample, count, material
+from compute.calibration import files
+from compute.calibration.files import StoredCalibration
+from compute.calibration.pairs import FEWEST, PROCEDURES, PairSample, count, material
 from compute.content.items import Column
 from compute.engine import run_folders
-from compute.engine.run import code
+from compute.engine.run import code, failure
 from compute.features import encoding
 from compute.models import ADAPTERS
 from compute.procedures import choice
@@ -33,21 +33,21 @@ QUALITY = {name: values[0] for name, values in choice.PROCEDURE.options.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class CalibrationOutcome:
     """What became of one model and pairing; without a pairing, of the model as a whole."""
 
     model: str
     pairing: str
-    state: str  # made | there | left out | failed
-    kept: Kept | None = None
+    state: str  # one of engine.run.STATES
+    stored: StoredCalibration | None = None
     reason: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drawn:
-    """What models are calibrated with, and what it takes to draw it again."""
+class CalibrationSample:
+    """Sampled pairs and images, and what it takes to sample them again."""
 
-    samples: Mapping[str, Sequence[Sample]]  # by pairing
+    samples: Mapping[str, Sequence[PairSample]]  # by pairing
     tasks: Mapping[str, Mapping[str, Any]]  # the tasks' data and revisions, by key
     synthetic: frozenset[str]  # those of the tasks that a program draws
     most: int
@@ -55,8 +55,8 @@ class Drawn:
 
 
 def draw(
-    tasks: Sequence[Task], *, bench: Bench, most: int, seed: int, say: Callable[[str], None] = lambda line: None
-) -> Drawn:
+    tasks: Sequence[Task], *, bench: Bench, most: int, seed: int, report: Callable[[str], None] = lambda line: None
+) -> CalibrationSample:
     """Loads the tasks' items and draws pairs of them; tasks that give none are said, and pairings with too few.
 
     Raises BadInput where no pairing is left, and what loading the items raises.
@@ -69,18 +69,18 @@ def draw(
     used = {one.task for some in samples.values() for one in some}
     none = [task.key for task in tasks if task.key not in used]
     if none:
-        say(f"Gives no pairs and no single images: {', '.join(none)}")
+        report(f"Gives no pairs and no single images: {', '.join(none)}")
     for pairing, some in list(samples.items()):
         alike, other = count(some)
         if other < FEWEST or (pairing in PAIRS and alike < FEWEST):
-            say(f"{pairing} is left out: {_noun(pairing, alike, other)}, and a calibration needs {FEWEST}")
+            report(f"{pairing} is skipped: {_noun(pairing, alike, other)}, and a calibration needs {FEWEST}")
             del samples[pairing]
     if not samples:
         raise BadInput(
             "These tasks give too few pairs and single images. Tasks whose procedure is one of "
             f"{', '.join(PROCEDURES)} have some: python -m compute list tasks"
         )
-    return Drawn(
+    return CalibrationSample(
         samples=samples,
         most=most,
         seed=seed,
@@ -117,97 +117,94 @@ def scores(subject: Any, columns: Sequence[Column], *, pairing: str) -> NDArray[
 
 def make(
     rows: Sequence[Model],
-    drawn: Drawn,
+    sampled: CalibrationSample,
     *,
     bench: Bench,
     results: Path,
     again: bool = False,
-    say: Callable[[str], None] = lambda line: None,
-) -> list[Outcome]:
+    report: Callable[[str], None] = lambda line: None,
+) -> list[CalibrationOutcome]:
     """Calibrates every model for every pairing that was drawn and that it can score; what is there already stays.
 
     Items that cannot be used are left out. What was encoded is stored, so that a run that was stopped goes on.
     """
     outcomes = []
     for row in rows:
-        for outcome in _model(row, drawn, bench=bench, results=results, again=again):
+        for outcome in _model(row, sampled, bench=bench, results=results, again=again):
             outcomes.append(outcome)
-            say(line(outcome))
+            report(line(outcome))
         encoding.release()
     return outcomes
 
 
-def _model(row: Model, drawn: Drawn, *, bench: Bench, results: Path, again: bool) -> Iterable[Outcome]:
-    wanted = [pairing for pairing in drawn.samples if able(row, pairing)]
-    if not row.adapter or not wanted:
+def _model(
+    row: Model, sampled: CalibrationSample, *, bench: Bench, results: Path, again: bool
+) -> Iterable[CalibrationOutcome]:
+    pairings = [pairing for pairing in sampled.samples if able(row, pairing)]
+    if not row.adapter or not pairings:
         why = "it gives no numbers for these pairings" if row.adapter else "it has no weights that can be loaded"
-        yield Outcome(model=row.key, pairing="", state="left out", reason=why)
+        yield CalibrationOutcome(model=row.key, pairing="", state="skipped", reason=why)
         return
     try:
         bench.fetch(row)
         subject = bench.subject(row)
-        settings = {pairing: _settings(subject, drawn, pairing) for pairing in wanted}
-        there = (
-            {}
-            if again
-            else {pairing: kept for pairing in wanted if (kept := _there(results, row, pairing, settings[pairing]))}
-        )
+        settings = {pairing: _settings(subject, sampled, pairing) for pairing in pairings}
+        earlier = {
+            pairing: stored
+            for pairing in (() if again else pairings)
+            if (stored := _find(results, row, pairing, settings[pairing]))
+        }
         subject.prepare(
             [
                 column
-                for pairing in wanted
-                if pairing not in there
-                for sample in drawn.samples[pairing]
+                for pairing in pairings
+                if pairing not in earlier
+                for sample in sampled.samples[pairing]
                 for column in (*sample.matching, *sample.unrelated)
             ]
         )
     except Exception as error:
-        yield Outcome(model=row.key, pairing="", state="failed", reason=_reason(error))
+        yield CalibrationOutcome(model=row.key, pairing="", state="failed", reason=failure(error))
         return
-    for pairing in wanted:
-        if pairing in there:
-            yield Outcome(model=row.key, pairing=pairing, state="there", kept=there[pairing])
+    for pairing in pairings:
+        if pairing in earlier:
+            yield CalibrationOutcome(model=row.key, pairing=pairing, state="stored", stored=earlier[pairing])
             continue
         try:
-            reference = _reference(subject, drawn, pairing)
-            kept = calibration.write(results, reference=reference, settings={**settings[pairing], "code": code()})
-            yield Outcome(model=row.key, pairing=pairing, state="made", kept=kept)
+            reference = _reference(subject, sampled, pairing)
+            stored = files.write(results, reference=reference, settings={**settings[pairing], "code": code()})
+            yield CalibrationOutcome(model=row.key, pairing=pairing, state="made", stored=stored)
         except (CannotDo, Undefined) as error:
-            yield Outcome(model=row.key, pairing=pairing, state="left out", reason=str(error))
+            yield CalibrationOutcome(model=row.key, pairing=pairing, state="skipped", reason=str(error))
         except Exception as error:
-            yield Outcome(model=row.key, pairing=pairing, state="failed", reason=_reason(error))
+            yield CalibrationOutcome(model=row.key, pairing=pairing, state="failed", reason=failure(error))
 
 
-def _reason(error: Exception) -> str:
-    """Why it failed; a program's own error is told by its kind."""
-    return str(error) if isinstance(error, LikenessError) else f"{type(error).__name__}: {error}".partition("\n")[0]
-
-
-def _settings(subject: LoadedSubject, drawn: Drawn, pairing: str) -> dict[str, Any]:
-    used = {sample.task for sample in drawn.samples[pairing]}
+def _settings(subject: LoadedSubject, sampled: CalibrationSample, pairing: str) -> dict[str, Any]:
+    used = {sample.task for sample in sampled.samples[pairing]}
     return {
         "model": dict(subject.identity),
-        "tasks": {key: drawn.tasks[key] for key in sorted(used)},
-        "pairs": drawn.most,
-        "seed": drawn.seed,
+        "tasks": {key: sampled.tasks[key] for key in sorted(used)},
+        "pairs": sampled.most,
+        "seed": sampled.seed,
         "version": VERSION,
         **({} if pairing in PAIRS else {"options": QUALITY}),
     }
 
 
-def _there(results: Path, row: Model, pairing: str, settings: Mapping[str, Any]) -> Kept | None:
-    """What is stored already of the same settings; a file that is damaged is made again."""
+def _find(results: Path, row: Model, pairing: str, settings: Mapping[str, Any]) -> StoredCalibration | None:
+    """The stored calibration of the same settings; a damaged file is made again."""
     try:
-        kept = calibration.read(calibration.path(results, model=row.key, pairing=pairing))
+        stored = files.read(files.path(results, model=row.key, pairing=pairing))
     except LikenessError:
         return None
-    before = {name: value for name, value in kept.settings.items() if name != "code"}
-    return kept if run_folders.canonical(before) == run_folders.canonical(settings) else None
+    before = {name: value for name, value in stored.settings.items() if name != "code"}
+    return stored if run_folders.canonical(before) == run_folders.canonical(settings) else None
 
 
-def _reference(subject: LoadedSubject, drawn: Drawn, pairing: str) -> Reference:
+def _reference(subject: LoadedSubject, sampled: CalibrationSample, pairing: str) -> Reference:
     """Raises Undefined where too few items could be used."""
-    samples = drawn.samples[pairing]
+    samples = sampled.samples[pairing]
     sides = {
         side: _scored(subject, [getattr(one, side) for one in samples], pairing) for side in ("unrelated", "matching")
     }
@@ -221,7 +218,7 @@ def _reference(subject: LoadedSubject, drawn: Drawn, pairing: str) -> Reference:
         model=subject.row.key,
         pairing=pairing,
         source=", ".join(tasks),
-        synthetic=not drawn.synthetic.isdisjoint(tasks),
+        synthetic=not sampled.synthetic.isdisjoint(tasks),
         **sides,
     )
 
@@ -253,14 +250,14 @@ def _noun(pairing: str, alike: int, other: int) -> str:
     return f"{other:,} reference images"
 
 
-def line(outcome: Outcome) -> str:
-    """What became of one, in words and numbers."""
+def line(outcome: CalibrationOutcome) -> str:
+    """One outcome in words and numbers."""
     name = f"{outcome.model}, {outcome.pairing}" if outcome.pairing else outcome.model
-    if outcome.kept is None:
+    if outcome.stored is None:
         return f"{name}: {outcome.state}: {outcome.reason}"
-    one = outcome.kept.reference
-    said = _noun(one.pairing, one.n_matching, one.n_unrelated)
+    one = outcome.stored.reference
+    pairs = _noun(one.pairing, one.n_matching, one.n_unrelated)
     middle = [f"{side[len(side) // 2]:.4g}" for side in (one.matching, one.unrelated) if len(side)]
-    apart = f", separation {one.separation:.3f}" if one.separation is not None else ""
-    known = " (there already)" if outcome.state == "there" else ""
-    return f"{name}: {said}, median {' against '.join(middle)}{apart}{known}"
+    separation = f", separation {one.separation:.3f}" if one.separation is not None else ""
+    known = " (stored already)" if outcome.state == "stored" else ""
+    return f"{name}: {pairs}, median {' against '.join(middle)}{separation}{known}"

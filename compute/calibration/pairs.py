@@ -16,7 +16,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from compute.calibration import ALONE, PAIRINGS
+from compute.calibration.files import ALONE, PAIRINGS
 from compute.content.items import Column
 from compute.tasks.data import Choices, Data, Matches, Mixed, Retrieval
 
@@ -59,6 +59,7 @@ class Pairs:
 
     @property
     def pairing(self) -> str:
+        """The kind of its two sides, one of analysis.calibrated.PAIRS."""
         return "-".join(sorted((self.first.modality, self.second.modality)))
 
     def take(self, rows: Rows) -> tuple[Column, Column]:
@@ -67,7 +68,7 @@ class Pairs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sample:
+class PairSample:
     """What one subset of a task gives to one pairing: two columns a side; of single images one column, unrelated."""
 
     task: str
@@ -75,12 +76,12 @@ class Sample:
     unrelated: tuple[Column, ...]
 
 
-def material(found: Mapping[str, Mapping[str, Data]], *, most: int, seed: int) -> dict[str, list[Sample]]:
+def material(found: Mapping[str, Mapping[str, Data]], *, most: int, seed: int) -> dict[str, list[PairSample]]:
     """By pairing, at most `most` matching pairs of the tasks' items (task -> subset -> data) and as many unrelated.
 
     Tasks share evenly, and each gives what it has where that is less. The same seed and items give the same draw.
     """
-    out: dict[str, list[Sample]] = {}
+    out: dict[str, list[PairSample]] = {}
     for pairing in PAIRINGS:
         draw = _images if pairing in ALONE else _pairs
         pools = {task: draw(subsets.values(), pairing) for task, subsets in found.items()}
@@ -92,14 +93,14 @@ def material(found: Mapping[str, Mapping[str, Data]], *, most: int, seed: int) -
             for at in np.unique(chosen[:, 0]).tolist():
                 rows, part = chosen[chosen[:, 0] == at, 1], parts[at]
                 out.setdefault(pairing, []).append(
-                    Sample(task=task, matching=(), unrelated=(part.take(rows),))
+                    PairSample(task=task, matching=(), unrelated=(part.take(rows),))
                     if isinstance(part, Column)
                     else _sample(task, part, part.rows[rows], lots)
                 )
     return out
 
 
-def count(samples: Sequence[Sample]) -> tuple[int, int]:
+def count(samples: Sequence[PairSample]) -> tuple[int, int]:
     """How many matching and unrelated pairs; of single images, 0 and how many."""
     return (sum(len(one.matching[0]) for one in samples if one.matching), sum(len(one.unrelated[0]) for one in samples))
 
@@ -242,11 +243,11 @@ def _places(sizes: Sequence[int], keys: NDArray[np.bytes_], *, keep: NDArray[np.
     return np.stack([part, first - starts[part]], axis=1)
 
 
-def _sample(task: str, part: Pairs, rows: Rows, lots: np.random.Generator) -> Sample:
+def _sample(task: str, part: Pairs, rows: Rows, lots: np.random.Generator) -> PairSample:
     partner = deranged(_together(part, rows), lots)
     there = np.flatnonzero(partner >= 0)
     crossed = np.unique(np.stack([rows[there, 0], rows[partner[there], 1]], axis=1), axis=0)
-    return Sample(task=task, matching=part.take(rows), unrelated=part.take(crossed))
+    return PairSample(task=task, matching=part.take(rows), unrelated=part.take(crossed))
 
 
 def _together(part: Pairs, rows: Rows) -> NDArray[np.bool_]:

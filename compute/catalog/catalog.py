@@ -105,15 +105,19 @@ class Catalog:
     aliases: tuple[Alias, ...]
 
     def task(self, key: str) -> Task:
+        """The task of that key. Raises UnknownKey."""
         return _find("task", key, {task.key: task for task in self.tasks})
 
     def model(self, key: str) -> Model:
+        """The model of that key. Raises UnknownKey."""
         return _find("model", key, {model.key: model for model in self.models})
 
     def metric(self, key: str) -> Metric:
+        """The metric of that key. Raises UnknownKey."""
         return _find("metric", key, {metric.key: metric for metric in self.metrics})
 
     def suite(self, key: str) -> Suite:
+        """The suite of that key. Raises UnknownKey."""
         return _find("suite", key, {suite.key: suite for suite in self.suites})
 
 

@@ -117,7 +117,7 @@ def load(catalog: Catalog, *, folder: Path = PUBLISHED) -> Figures:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Cell:
+class _PrintedCell:
     model: str
     task: str
     subset: str
@@ -129,7 +129,7 @@ class _Cell:
 
 def _cells(
     table: dict[str, str], columns: list[dict[str, str]], aliases: dict[tuple[str, str], str], folder: Path
-) -> Iterator[_Cell]:
+) -> Iterator[_PrintedCell]:
     frame = read_table(table["key"], folder=folder)
     for row in frame.to_dict("records"):
         judged = JUDGED_ROWS.get(row["model"])
@@ -154,7 +154,7 @@ def _cells(
             except BadInput as error:
                 raise BadInput(f"{table['key']}.csv, {row['model']}, {column['column']}: {error}") from error
             blank = printed in ("", DASH)
-            yield _Cell(
+            yield _PrintedCell(
                 model=model,
                 task=column["task"],
                 subset=column["subset"] or "default",

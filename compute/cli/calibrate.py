@@ -35,9 +35,9 @@ def calibrate(
     rows = named_models(catalog, models)
     chosen = [catalog.task(key) for key in dict.fromkeys(names(tasks) or TASKS)]
     root, bench = workbench(results=results, data=data, offline=offline, skip_bad=True, retry_bad=again)
-    sample = making.draw(chosen, bench=bench, most=pairs, seed=seed, say=typer.echo)
-    outcomes = making.make(rows, sample, bench=bench, results=root, again=again, say=typer.echo)
+    sample = making.draw(chosen, bench=bench, most=pairs, seed=seed, report=typer.echo)
+    outcomes = making.make(rows, sample, bench=bench, results=root, again=again, report=typer.echo)
     if any(outcome.state == "made" for outcome in outcomes):
         rebuild(root)
-    if any(outcome.state == "failed" for outcome in outcomes) or not any(outcome.kept for outcome in outcomes):
+    if any(outcome.state == "failed" for outcome in outcomes) or not any(outcome.stored for outcome in outcomes):
         raise typer.Exit(1)

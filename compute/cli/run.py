@@ -71,7 +71,9 @@ def run(
         for line in estimate.lines(planned, *estimate.estimate(planned, bench=bench), results=root):
             typer.echo(line)
         return
-    outcomes = execute(planned, bench=bench, results=root, skip_bad=skip_bad_items, pictures=thumbnails, say=typer.echo)
+    outcomes = execute(
+        planned, bench=bench, results=root, skip_bad=skip_bad_items, pictures=thumbnails, report=typer.echo
+    )
     for line in results_table.lines(planned, outcomes, catalog=catalog):
         typer.echo(line)
     rebuild(root)

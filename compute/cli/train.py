@@ -27,7 +27,7 @@ def train(
         raise BadInput(f"{model!r} cannot be trained: choose from {', '.join(MODELS)}")
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    plan = tiny.Plan(seed=seed, steps=steps or tiny.Plan.steps)
+    plan = tiny.TrainingPlan(seed=seed, steps=steps or tiny.TrainingPlan.steps)
     folder = to or MODELS[model]
     figures = tiny.train(folder, plan=plan)
     seconds, processor = figures.pop("seconds"), figures.pop("processor_seconds")

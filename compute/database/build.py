@@ -11,13 +11,13 @@ from typing import Any
 
 import pandas as pd
 
-from compute import calibration, paths
+from compute import paths
+from compute.calibration import files as calibrations
 from compute.catalog import Catalog, published, shipped
 from compute.database import store
 from compute.database.store import frame
-from compute.engine import image_maps, thumbnails, variants
-from compute.engine import run_folders as runs
-from compute.engine.run_folders import Kept
+from compute.engine import image_maps, run_folders, thumbnails, variants
+from compute.engine.run_folders import StoredRun
 from compute.importing import collection as collections
 from compute.models import ADAPTERS, NOTES
 from compute.models import wanted as read_of
@@ -50,8 +50,8 @@ def sources(*, results: Path = paths.RESULTS) -> list[Path]:
     return [
         *shipped_files,
         *(results / "imported").glob("*/collection.json"),
-        *(folder / runs.MARK for folder in runs.every(results)),
-        *calibration.files(results).values(),
+        *(folder / run_folders.MARK for folder in run_folders.every(results)),
+        *calibrations.files(results).values(),
         *image_maps.files(results, paths.COMPUTED).values(),
     ]
 
@@ -77,27 +77,27 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     add_imports(frames, folder=results / "imported")
     if paths.PROJECTIONS.is_file():
         frames["projections"] = pd.read_csv(paths.PROJECTIONS)
-    kept, problems = computed((results, paths.COMPUTED), catalog=catalog)
-    add_computed(frames, kept, catalog=catalog)
+    stored, problems = computed((results, paths.COMPUTED), catalog=catalog)
+    add_computed(frames, stored, catalog=catalog)
     rows = {row.key: row for row in catalog.models}
-    calibrations, wrong = calibration.every(
+    stored_calibrations, wrong = calibrations.every(
         results,
         paths.COMPUTED,
         models=rows,
-        differs=lambda kept: other_model(rows[kept.reference.model], kept.settings),
+        differs=lambda stored: other_model(rows[stored.reference.model], stored.settings),
     )
-    frames["calibrations"] = calibration.frame(calibrations)
+    frames["calibrations"] = calibrations.frame(stored_calibrations)
     problems += wrong
     damaged = store.write(
         path,
         frames=frames,
-        most_items=runs.PAGE_ITEMS,
-        items=[(one.run.id, one.folder / runs.ITEMS) for one in kept],
+        most_items=run_folders.PAGE_ITEMS,
+        items=[(one.run.id, one.folder / run_folders.ITEMS) for one in stored],
         thumbnails=[
             found
             for root in (results, paths.COMPUTED)
             for found in thumbnails.files(root)
-            if found[0] in {one.run.task for one in kept}
+            if found[0] in {one.run.task for one in stored}
         ],
         item_maps=image_maps.files(results, paths.COMPUTED).items(),
     )
@@ -107,7 +107,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     ]
     counts = {name: len(frames[name]) for name in ("models", "tasks", "runs", "scores", "claims")}
     return Report(
-        path=path, seconds=time.perf_counter() - started, computed=len(kept), problems=tuple(problems), **counts
+        path=path, seconds=time.perf_counter() - started, computed=len(stored), problems=tuple(problems), **counts
     )
 
 
@@ -185,22 +185,22 @@ def add_imports(frames: dict[str, pd.DataFrame], *, folder: Path) -> None:
             frames[name] = _joined(frames[name], part, keys=keys[name])
 
 
-def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[Kept], list[str]]:
+def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[StoredRun], list[str]]:
     """The whole runs under the roots, once each, and why others were left out: damaged, or of unknown keys.
 
     A run that stands under two roots is taken from where it is newest.
     """
     known = {noun: {row.key for row in getattr(catalog, noun)} for noun in ("models", "tasks", "metrics")}
-    found: dict[str, Kept] = {}
+    found: dict[str, StoredRun] = {}
     problems = []
     for root in roots:
-        for folder in runs.every(root):
+        for folder in run_folders.every(root):
             try:
-                kept = runs.read(folder)
+                stored = run_folders.read(folder)
                 for noun, key in (
-                    ("models", kept.run.model),
-                    ("tasks", kept.run.task),
-                    *(("metrics", score.metric) for score in kept.scores),
+                    ("models", stored.run.model),
+                    ("tasks", stored.run.task),
+                    *(("metrics", score.metric) for score in stored.scores),
                 ):
                     if key not in known[noun]:
                         raise BadInput(
@@ -210,20 +210,20 @@ def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[Kept], 
             except BadInput as error:
                 problems.append(str(error))
                 continue
-            before = found.get(kept.run.id)
-            if before is None or kept.run.started > before.run.started:
-                found[kept.run.id] = kept
+            before = found.get(stored.run.id)
+            if before is None or stored.run.started > before.run.started:
+                found[stored.run.id] = stored
     return list(found.values()), problems
 
 
-def add_computed(frames: dict[str, pd.DataFrame], kept: list[Kept], *, catalog: Catalog) -> None:
+def add_computed(frames: dict[str, pd.DataFrame], stored: list[StoredRun], *, catalog: Catalog) -> None:
     """Adds computed runs and their scores; of several runs of one model and task one is marked to be shown."""
     category = {task.key: f"{task.benchmark}/{task.category}" for task in catalog.tasks}
-    shown = variants.main_ones(kept, category=category)
-    rows = [replace(one.run, source=_source(one.folder), main=one.run.id in shown) for one in kept]
+    shown = variants.main_runs(stored, category=category)
+    rows = [replace(one.run, source=_source(one.folder), main=one.run.id in shown) for one in stored]
     frames["runs"] = _joined(frames["runs"], frame(rows), keys=["id"])
     frames["scores"] = _joined(
-        frames["scores"], frame([score for one in kept for score in one.scores]), keys=["run", "subset", "metric"]
+        frames["scores"], frame([score for one in stored for score in one.scores]), keys=["run", "subset", "metric"]
     )
 
 

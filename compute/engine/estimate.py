@@ -1,9 +1,9 @@
-"""What a plan would fetch, encode and store, told without network and without running a model."""
+"""What a plan would download, encode and store, without network and without running a model."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +25,7 @@ HALF_ABOVE = 1000  # million parameters: larger checkpoints are kept in half pre
 
 
 @dataclass(frozen=True, kw_only=True)
-class Data:
+class TaskEstimate:
     """What one task's items take. Numbers are None where nothing says before the files are here."""
 
     task: Task
@@ -39,11 +39,12 @@ class Data:
 
     @property
     def exact(self) -> bool:
+        """Whether the items were read, so that the counts are no estimates."""
         return bool(self.columns)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Work:
+class ModelEstimate:
     """What one model's missing runs take."""
 
     model: Model
@@ -61,20 +62,20 @@ class Work:
         return self.items * self.model.embed_dim * FLOAT if makes and self.model.embed_dim else None
 
 
-def estimate(plan: Plan, *, bench: Bench) -> tuple[list[Data], list[Work]]:
+def estimate(plan: Plan, *, bench: Bench) -> tuple[list[TaskEstimate], list[ModelEstimate]]:
     """Each task with a run to make, and each model with one."""
     first = {job.task.key: job for job in reversed(plan.missing)}
     data = {task.key: _data(first[task.key], bench) for task in plan.tasks if task.key in first}
-    work = [_work(row, [job for job in plan.of(row) if job.there is None], data, bench) for row in plan.models]
+    work = [_work(row, [job for job in plan.of(row) if job.stored is None], data, bench) for row in plan.models]
     return list(data.values()), [one for one in work if one.runs]
 
 
-def _data(job: Job, bench: Bench) -> Data:
+def _data(job: Job, bench: Bench) -> TaskEstimate:
     task = job.task
     try:
         need = bench.need(task)
     except LikenessError as error:
-        return Data(
+        return TaskEstimate(
             task=task,
             repo=task.dataset,
             revision=task.revision,
@@ -83,32 +84,23 @@ def _data(job: Job, bench: Bench) -> Data:
             counts={},
             problem=str(error),
         )
-    counts = {"image": need.images, "text": need.texts}
-    columns: tuple[Column, ...] = ()
-    if need.present and (need.bytes or 0) <= EXACT_BELOW:
-        try:
-            parts = bench.load(task, job.task_options).values()
-            columns = tuple(column for part in parts for column in tasks.columns(part))
-            counts = {modality: len(_keys(columns, modality)) for modality in counts}
-        except LikenessError as error:
-            return Data(
-                task=task,
-                repo=need.repo,
-                revision=need.revision,
-                bytes=need.bytes,
-                present=True,
-                counts=counts,
-                problem=str(error),
-            )
-    return Data(
+    estimate = TaskEstimate(
         task=task,
         repo=need.repo,
         revision=need.revision,
         bytes=need.bytes,
         present=need.present,
-        counts=counts,
-        columns=columns,
+        counts={"image": need.images, "text": need.texts},
     )
+    if not need.present or (need.bytes or 0) > EXACT_BELOW:
+        return estimate
+    try:
+        parts = bench.load(task, job.task_options).values()
+        columns = tuple(column for part in parts for column in tasks.columns(part))
+    except LikenessError as error:
+        return replace(estimate, problem=str(error))
+    counts = {modality: len(_keys(columns, modality)) for modality in estimate.counts}
+    return replace(estimate, counts=counts, columns=columns)
 
 
 def _keys(columns: Iterable[Column], modality: str) -> np.ndarray:
@@ -116,7 +108,7 @@ def _keys(columns: Iterable[Column], modality: str) -> np.ndarray:
     return np.unique(np.concatenate(keys)) if keys else np.zeros(0, dtype="S32")
 
 
-def _work(row: Model, jobs: Sequence[Job], data: Mapping[str, Data], bench: Bench) -> Work:
+def _work(row: Model, jobs: Sequence[Job], data: Mapping[str, TaskEstimate], bench: Bench) -> ModelEstimate:
     """A content that several tasks share counts once where it is known, as often as it stands where it is not."""
     shown = [data[key] for key in dict.fromkeys(job.task.key for job in jobs)]
     items, unknown, exact = 0, 0, True
@@ -131,7 +123,9 @@ def _work(row: Model, jobs: Sequence[Job], data: Mapping[str, Data], bench: Benc
             items += sum(count for count in found if count)
             unknown += bool(kinds) and not any(count is not None for count in found)
     size, present = weights(row)
-    return Work(model=row, weights=size, present=present, items=items, exact=exact, unknown=unknown, runs=len(jobs))
+    return ModelEstimate(
+        model=row, weights=size, present=present, items=items, exact=exact, unknown=unknown, runs=len(jobs)
+    )
 
 
 def _stored(row: Model, kind: str, keys: np.ndarray, bench: Bench) -> int:
@@ -167,9 +161,9 @@ def by_parameters(row: Model) -> int | None:
     return round(row.parameters_m * 1e6 * bytes_each) if row.parameters_m else None
 
 
-def lines(plan: Plan, data: Sequence[Data], work: Sequence[Work], *, results: Path) -> list[str]:
+def lines(plan: Plan, data: Sequence[TaskEstimate], work: Sequence[ModelEstimate], *, results: Path) -> list[str]:
     """The dry run's page: data, models, what is there, totals."""
-    said = []
+    text = []
     if data:
         heads = ("task", "data set", "revision", "to fetch", "images", "texts")
         rows = [
@@ -183,13 +177,13 @@ def lines(plan: Plan, data: Sequence[Data], work: Sequence[Work], *, results: Pa
             )
             for one in data
         ]
-        said += ["", *_aligned([heads, *rows])]
-        said += [f"{one.task.key}: {one.problem}" for one in data if one.problem]
+        text += ["", *_aligned([heads, *rows])]
+        text += [f"{one.task.key}: {one.problem}" for one in data if one.problem]
     for one in work:
-        said += ["", *_model_lines(one)]
-    there = [job for job in plan.jobs if job.there is not None]
-    if there:
-        said += ["", "There already:", *(f"  {job.model.key}, {job.name}: {job.fingerprint}" for job in there)]
+        text += ["", *_model_lines(one)]
+    stored = [job for job in plan.jobs if job.stored is not None]
+    if stored:
+        text += ["", "Stored already:", *(f"  {job.model.key}, {job.name}: {job.fingerprint}" for job in stored)]
     fetched: dict[tuple[str, str], int] = {}  # tasks of one data set share its files
     for one in data:
         if one.repo and not one.present:
@@ -197,17 +191,17 @@ def lines(plan: Plan, data: Sequence[Data], work: Sequence[Work], *, results: Pa
     unknown, total = sum(not count for count in fetched.values()), sum(fetched.values())
     vectors = sum(one.vectors or 0 for one in work)
     rows = sum((job.task.n_items or 0) for job in plan.missing)
-    said += [
+    text += [
         "",
         f"In all: {counted(len(fetched), 'data set')} to fetch, {_amount(total, unknown)}; "
         f"{size(sum(one.weights or 0 for one in work if not one.present))} of weights to fetch; "
         f"{sum(one.items for one in work):,} items to encode, {size(vectors)} of vectors; "
         f"{len(plan.missing)} run folders with about {rows:,} items, under {results}",
     ]
-    return said
+    return text
 
 
-def _model_lines(one: Work) -> list[str]:
+def _model_lines(one: ModelEstimate) -> list[str]:
     row = one.model
     if not row.weights:
         own = row.adapter in ADAPTERS and ADAPTERS[row.adapter].weights
@@ -238,7 +232,7 @@ def _model_lines(one: Work) -> list[str]:
     return [f"{row.key}, {counted(one.runs, 'run')}", f"  weights  {held}", f"  items    {does}{more}"]
 
 
-def _fetch(one: Data) -> str:
+def _fetch(one: TaskEstimate) -> str:
     if not one.repo:
         return "nothing"
     if one.present:
@@ -246,7 +240,7 @@ def _fetch(one: Data) -> str:
     return "size unknown" if one.bytes is None else f"about {size(one.bytes)}"
 
 
-def _number(one: Data, modality: str) -> str:
+def _number(one: TaskEstimate, modality: str) -> str:
     count = one.counts.get(modality)
     if count is None:
         return "unknown" if modality in one.task.modalities else "-"

@@ -41,8 +41,8 @@ MOST_IMAGES = 2000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Made:
-    """A map as it was written."""
+class WrittenMap:
+    """A stored map."""
 
     path: Path
     images: int
@@ -53,6 +53,7 @@ class Made:
 
 
 def path(root: Path, *, task: str, model: str) -> Path:
+    """The file of one map."""
     return root / FOLDER / run_folders.slug(task) / f"{run_folders.slug(model)}.parquet"
 
 
@@ -76,11 +77,11 @@ def make(
     n_neighbors: int = 15,
     min_dist: float = 0.1,
     progress: Callable[[str], None] = lambda stage: None,
-) -> Made:
+) -> WrittenMap:
     """Lays out the different images of a task by their embeddings and writes the map under `results`.
 
-    Of more than `images` so many are drawn by lot. Stored embeddings are used, missing ones made. Raises CannotDo where
-    the model embeds no images or the task shows none, and whatever loading items, encoding or the map raises.
+    Of more than `images`, so many are sampled at random. Stored embeddings are used, missing ones made. Raises CannotDo
+    where the model embeds no images or the task shows none, and whatever loading items, encoding or the map raises.
     """
     if "embed_image" not in row.abilities or not row.adapter:
         raise CannotDo(
@@ -126,7 +127,7 @@ def make(
     target = path(results, task=task.key, model=row.key)
     target.parent.mkdir(parents=True, exist_ok=True)
     store.write_parquet(target, frame=frame)
-    return Made(
+    return WrittenMap(
         path=target,
         images=len(column),
         of=len(labels),
@@ -136,12 +137,16 @@ def make(
     )
 
 
-def lines(made: Made) -> list[str]:
+def lines(written: WrittenMap) -> list[str]:
     """What was made, in words."""
-    some = f"{made.images:,} images" if made.images == made.of else f"{made.images:,} of {made.of:,} images, by lot"
+    some = (
+        f"{written.images:,} images"
+        if written.images == written.of
+        else f"{written.images:,} of {written.of:,} images, by lot"
+    )
     return [
-        f"{some}; {made.labels} labels",
-        f"Trustworthiness {made.trustworthiness:.3f}: how far the nearest {made.trust_neighbors} on the map are "
+        f"{some}; {written.labels} labels",
+        f"Trustworthiness {written.trustworthiness:.3f}: how far the nearest {written.trust_neighbors} on the map are "
         "near to the model too; 1 is best",
     ]
 

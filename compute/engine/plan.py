@@ -1,17 +1,17 @@
-"""What a suite and some models ask for: which runs there are to make, which are there, which cannot be."""
+"""A suite and some models as jobs: which runs are missing, which are stored, which cannot be made."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute.engine import run_folders as runs
+from compute.engine import run_folders
 from compute.engine.bench import Bench
-from compute.engine.run_folders import Kept
-from compute.engine.variants import CATEGORIES, WAYS
+from compute.engine.run_folders import StoredRun
+from compute.engine.variants import CATEGORIES, VARIANTS
 from compute.models import ADAPTERS
 from compute.tasks import computable
 from compute.types import BadInput, LikenessError, Model, Suite, Task
@@ -26,27 +26,28 @@ PACKAGES = {"probe": ("torch", "scikit-learn"), "clustering": ("scikit-learn",)}
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One run to make: a model, a task, and how it is asked."""
+    """One run: a model, a task, and their options."""
 
     model: Model
     task: Task
     procedure: Procedure
     options: Mapping[str, Any]  # of the procedure
     task_options: Mapping[str, Any]  # of the items
-    variant: str  # how the options differ from the usual ones, `quality=clip-iqa`; empty: not at all
+    variant: str  # options that are not the default, `quality=clip-iqa`; empty: none
     settings: Mapping[str, Any]  # all that decides the scores and is known beforehand
     fingerprint: str  # of the settings; empty with a problem
-    there: Kept | None = None  # the whole run that is stored already
+    stored: StoredRun | None = None  # the complete run, where there is one
     problem: str = ""  # why the settings are not known: the weights are not here
 
     @property
     def name(self) -> str:
+        """The task, with the variant where there is one."""
         return f"{self.task.key} ({self.variant})" if self.variant else self.task.key
 
 
 @dataclass(frozen=True, kw_only=True)
-class LeftOut:
-    """A run that the model is not made for: no failure."""
+class SkippedRun:
+    """A run that the model is not made for: not a failure."""
 
     model: Model
     task: Task
@@ -55,19 +56,19 @@ class LeftOut:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Everything that was asked for."""
+    """All jobs of a suite and some models."""
 
     suite: Suite
     tasks: tuple[Task, ...]
     models: tuple[Model, ...]  # baselines last
-    baselines: tuple[Model, ...]  # those that were not asked for by name
+    baselines: tuple[Model, ...]  # those that were not named
     jobs: tuple[Job, ...]
-    left_out: tuple[LeftOut, ...] = ()
-    by_hand: Mapping[str, Any] = field(default_factory=dict)
+    skipped: tuple[SkippedRun, ...] = ()
 
     @property
     def missing(self) -> tuple[Job, ...]:
-        return tuple(job for job in self.jobs if job.there is None)
+        """The jobs to run."""
+        return tuple(job for job in self.jobs if job.stored is None)
 
     def of(self, model: Model) -> tuple[Job, ...]:
         """A model's jobs, in the order of the tasks."""
@@ -91,42 +92,41 @@ def make(
     `options` are `name=value` texts; `again` counts no run as stored. Raises UnknownKey for a name that is in no
     catalogue, BadInput for a task of another suite or an option that none of the tasks has.
     """
-    wanted = catalog.suite(suite)
-    chosen = _tasks(catalog, wanted, tasks)
+    row_of_suite = catalog.suite(suite)
+    chosen = _tasks(catalog, row_of_suite, tasks)
     rows = [catalog.model(key) for key in dict.fromkeys(models)]
     if not rows:
         raise BadInput("No model is named. List them: python -m compute list models")
-    extra = tuple(catalog.model(key) for key in wanted.baselines if key not in {row.key for row in rows})
-    by_hand = _by_hand(options, [_allowed(task, bench)[side] for task in chosen for side in (0, 1)])
-    jobs, left = [], []
+    extra = tuple(catalog.model(key) for key in row_of_suite.baselines if key not in {row.key for row in rows})
+    overrides = _overrides(options, [values for task in chosen for values in _allowed(task, bench)])
+    jobs, skipped = [], []
     for row in (*rows, *extra):
         identity, problem = _identity(row, bench) if row.adapter else ({}, "")
         for task in chosen:
             reason = obstacle(row, task, bench.procedures)
             if reason:
-                left.append(LeftOut(model=row, task=task, reason=reason))
+                skipped.append(SkippedRun(model=row, task=task, reason=reason))
                 continue
-            for job in _jobs(row, task, bench, identity, by_hand, problem=problem):
-                found = (
-                    None
-                    if again or problem
-                    else runs.find(results, model=row.key, task=task.key, fingerprint=job.fingerprint)
-                )
-                jobs.append(replace(job, there=found if found and _whole(found, skip_bad=skip_bad) else None))
+            for job in _jobs(row, task, bench, identity, overrides, problem=problem):
+                stored = None
+                if not again and not problem:
+                    stored = run_folders.find(results, model=row.key, task=task.key, fingerprint=job.fingerprint)
+                if stored and _is_complete(stored, skip_bad=skip_bad):
+                    job = replace(job, stored=stored)
+                jobs.append(job)
     return Plan(
-        suite=wanted,
+        suite=row_of_suite,
         tasks=chosen,
         models=(*rows, *extra),
         baselines=extra,
         jobs=tuple(jobs),
-        left_out=tuple(left),
-        by_hand=by_hand,
+        skipped=tuple(skipped),
     )
 
 
-def _whole(kept: Kept, *, skip_bad: bool) -> bool:
-    """Whether a stored run need not be made again: nothing to be asked again, nothing left out that may not be."""
-    return not kept.run.error and (skip_bad or not kept.run.settings.get("left_out"))
+def _is_complete(stored: StoredRun, *, skip_bad: bool) -> bool:
+    """Whether a stored run need not be repeated: no unanswered questions, and no skipped items unless allowed."""
+    return not stored.run.error and (skip_bad or not stored.run.settings.get("left_out"))
 
 
 def _tasks(catalog: Catalog, suite: Suite, named: Sequence[str]) -> tuple[Task, ...]:
@@ -146,19 +146,19 @@ def _allowed(task: Task, bench: Bench) -> tuple[Mapping[str, tuple[Any, ...]], M
     return (procedure.options, bench.task_options(task)) if procedure else ({}, {})
 
 
-def _by_hand(options: Sequence[str], allowed: Iterable[Mapping[str, tuple[Any, ...]]]) -> dict[str, Any]:
-    """`name=value` texts as values that are allowed."""
-    known = {name: values for one in allowed for name, values in one.items()}
+def _overrides(options: Sequence[str], allowed: Iterable[Mapping[str, tuple[Any, ...]]]) -> dict[str, Any]:
+    """`name=value` texts as allowed values."""
+    known = {name: values for option in allowed for name, values in option.items()}
     chosen = {}
-    for text in options:
-        name, equals, given = text.partition("=")
+    for option in options:
+        name, equals, text = option.partition("=")
         if not equals or name not in known:
-            there = "; ".join(f"{one}: {', '.join(map(str, values))}" for one, values in known.items()) or "none"
-            raise BadInput(f"None of these tasks has the option {text!r}. Write name=value; there are {there}")
-        fits = [value for value in known[name] if str(value).lower() == given.lower()]
-        if not fits:
-            raise BadInput(f"Option {name!r} cannot be {given!r}: choose from {', '.join(map(str, known[name]))}")
-        chosen[name] = fits[0]
+            names = "; ".join(f"{name}: {', '.join(map(str, values))}" for name, values in known.items()) or "none"
+            raise BadInput(f"None of these tasks has the option {option!r}. Write name=value; there are {names}")
+        values = {str(value).lower(): value for value in known[name]}
+        if text.lower() not in values:
+            raise BadInput(f"Option {name!r} cannot be {text!r}: choose from {', '.join(map(str, known[name]))}")
+        chosen[name] = values[text.lower()]
     return chosen
 
 
@@ -173,14 +173,14 @@ def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str
         return f"published figures only: {task.procedure or 'its procedure'} cannot be run here yet"
     abilities = set(row.abilities)
     if not any(need <= abilities for need in procedure.needs):
-        wants = " or ".join(sorted(" with ".join(sorted(need)) for need in procedure.needs))
-        return f"{procedure.key} needs {wants}; the model has {', '.join(sorted(abilities)) or 'none of them'}"
-    lacks = sorted(set(task.modalities) - set(row.modalities)) if row.modalities else []
-    if lacks:
-        return f"the task shows {' and '.join(lacks)}, the model takes {' and '.join(row.modalities)} only"
+        required = " or ".join(sorted(" with ".join(sorted(need)) for need in procedure.needs))
+        return f"{procedure.key} needs {required}; the model has {', '.join(sorted(abilities)) or 'none of them'}"
+    missing = sorted(set(task.modalities) - set(row.modalities)) if row.modalities else []
+    if missing:
+        return f"the task shows {' and '.join(missing)}, the model takes {' and '.join(row.modalities)} only"
     alone = "compare" in abilities and not (row.adapter in ADAPTERS and ADAPTERS[row.adapter].pairs_only)
     if is_quality(task) and not alone and not abilities & {"embed_text", "choose"}:
-        return "a quality is asked for without a reference, and the model takes no prompt and scores no image alone"
+        return "the task asks for a quality without a reference; the model takes no prompt and scores no single image"
     return ""
 
 
@@ -190,27 +190,31 @@ def is_quality(task: Task) -> bool:
 
 
 def _jobs(
-    row: Model, task: Task, bench: Bench, identity: Mapping[str, Any], by_hand: Mapping[str, Any], *, problem: str
+    row: Model, task: Task, bench: Bench, identity: Mapping[str, Any], overrides: Mapping[str, Any], *, problem: str
 ) -> list[Job]:
-    """One job, or one for each way of asking that the benchmark compares."""
+    """One job, or one for each variant that the benchmark compares."""
     procedure, (of_procedure, of_task) = bench.procedures[task.procedure], _allowed(task, bench)
-    usual = {name: values[0] for name, values in {**of_task, **of_procedure}.items()}
-    given = {name: value for name, value in by_hand.items() if name in usual and (name not in WAYS or is_quality(task))}
+    defaults = {name: values[0] for name, values in {**of_task, **of_procedure}.items()}
+    own = {
+        name: value
+        for name, value in overrides.items()
+        if name in defaults and (name not in VARIANTS or is_quality(task))
+    }
     prompted = "embed_text" in row.abilities or ("compare" in row.abilities and "text" in row.modalities)
-    choices = [given]
-    for name, ways in WAYS.items():
-        if name in usual and name not in given and is_quality(task) and prompted:
-            choices = [{**one, name: way} for one in choices for way in ways]
+    choices = [own]
+    for name, values in VARIANTS.items():
+        if name in defaults and name not in own and is_quality(task) and prompted:
+            choices = [{**choice, name: value} for choice in choices for value in values]
     jobs = []
     for choice in choices:
-        options = {**usual, **choice}
-        mine, items = ({name: options[name] for name in part} for part in (of_procedure, of_task))
+        options = {**defaults, **choice}
+        of_job, of_items = ({name: options[name] for name in part} for part in (of_procedure, of_task))
         settings = {
             "model": dict(identity),
             "procedure": {
                 "key": procedure.key,
                 "version": procedure.version,
-                "options": mine,
+                "options": of_job,
                 "packages": _versions(PACKAGES.get(procedure.key, ())),
             },
             "data": {
@@ -218,7 +222,7 @@ def _jobs(
                 "revision": task.revision,
                 "split": task.split,
                 "subsets": list(task.subsets),
-                "options": items,
+                "options": of_items,
                 **bench.identity(task),
             },
             "metrics": list(task.metrics),
@@ -226,19 +230,19 @@ def _jobs(
         variant = ", ".join(
             f"{name}={value}"
             for name, value in sorted(options.items())
-            if value != usual[name] or (name in WAYS and name in choice)
+            if value != defaults[name] or (name in VARIANTS and name in choice)
         )
         jobs.append(
             Job(
                 model=row,
                 task=task,
                 procedure=procedure,
-                options=mine,
-                task_options=items,
+                options=of_job,
+                task_options=of_items,
                 variant=variant,
                 settings=settings,
                 problem=problem,
-                fingerprint="" if problem else runs.fingerprint({**settings, "keys": [row.key, task.key]}),
+                fingerprint="" if problem else run_folders.fingerprint({**settings, "keys": [row.key, task.key]}),
             )
         )
     return jobs
@@ -253,38 +257,38 @@ def _identity(row: Model, bench: Bench) -> tuple[Mapping[str, Any], str]:
 
 
 def _versions(packages: Iterable[str]) -> dict[str, str]:
-    found = {}
+    versions = {}
     for name in packages:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "missing"
-    return found
+            versions[name] = "missing"
+    return versions
 
 
 def lines(plan: Plan) -> list[str]:
     """The plan in a few lines."""
     missing = plan.missing
-    said = [
+    text = [
         f"{plan.suite.key}: {counted(len(plan.tasks), 'task')}, {counted(len(plan.models), 'model')}; "
-        f"{counted(len(missing), 'run')} to make, {len(plan.jobs) - len(missing)} there already, "
-        f"{len(plan.left_out)} left out"
+        f"{counted(len(missing), 'run')} to make, {len(plan.jobs) - len(missing)} stored already, "
+        f"{len(plan.skipped)} skipped"
     ]
     if plan.baselines:
         names = ", ".join(row.key for row in plan.baselines)
-        said.append(f"With {names}: what {plan.suite.key} is measured beside")
-    ways = sorted({job.variant for job in plan.jobs if job.variant})
-    if ways:
-        said.append(f"Asked in more than the usual way: {'; '.join(ways)}")
-    return said
+        text.append(f"With {names}: the baselines of {plan.suite.key}")
+    variants = sorted({job.variant for job in plan.jobs if job.variant})
+    if variants:
+        text.append(f"Variants: {'; '.join(variants)}")
+    return text
 
 
 def reasons(plan: Plan) -> list[str]:
-    """What was left out: one line a model and reason."""
+    """What was skipped: one line per model and reason."""
     grouped: dict[tuple[str, str], list[str]] = {}
-    for one in plan.left_out:
-        grouped.setdefault((one.model.key, one.reason), []).append(one.task.key)
-    return [f"Left out: {model} on {_some(tasks)}: {reason}" for (model, reason), tasks in grouped.items()]
+    for run in plan.skipped:
+        grouped.setdefault((run.model.key, run.reason), []).append(run.task.key)
+    return [f"Skipped: {model} on {_some(tasks)}: {reason}" for (model, reason), tasks in grouped.items()]
 
 
 def _some(names: Sequence[str], *, most: int = 4) -> str:

@@ -1,4 +1,4 @@
-"""Runs a plan: model by model, every distinct item encoded once, each run's folder written as soon as it is whole."""
+"""Runs a plan: model by model, every distinct item encoded once, each run written to its folder when complete."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
@@ -18,18 +18,18 @@ import pandas as pd
 
 from compute import tasks
 from compute.content.items import Column
-from compute.engine import run_folders as runs
-from compute.engine import scoring, thumbnails
+from compute.engine import run_folders, scoring, thumbnails
 from compute.engine.bench import Bench
 from compute.engine.plan import Job, Plan
-from compute.engine.run_folders import Kept
+from compute.engine.run_folders import StoredRun
 from compute.features import encoding
 from compute.paths import ROOT
 from compute.procedures.evidence import Evidence
 from compute.tasks.data import Data
 from compute.types import BadItem, CannotDo, LikenessError, Model, NotHere, Run, Score, Task
 
-STATES = ("made", "there", "failed", "left out")
+STATES = ("made", "stored", "failed", "skipped")
+SOURCES = ("models", "tasks", "procedures", "metrics", "features", "engine")  # packages whose code decides scores
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,48 +38,44 @@ class Outcome:
 
     job: Job
     state: str  # one of STATES
-    kept: Kept | None = None
+    stored: StoredRun | None = None
     reason: str = ""  # why it failed or was left out
 
 
 @dataclass(kw_only=True)
-class _Items:
-    """The items of the tasks, loaded once each and shared by all models, and what could not be loaded."""
+class _TaskItems:
+    """The tasks' items, loaded once each and shared by all models, and the errors of those that could not be."""
 
     bench: Bench
-    held: dict[tuple[str, str], Mapping[str, Data] | Exception] = field(default_factory=dict)
+    loaded: dict[tuple[str, str], Mapping[str, Data] | Exception] = field(default_factory=dict)
     seconds: dict[tuple[str, str], float] = field(default_factory=dict)
-    uses: Counter[tuple[str, str]] = field(default_factory=Counter)  # jobs that still want a task's items
+    uses: Counter[tuple[str, str]] = field(default_factory=Counter)  # unfinished jobs that need a task's items
 
     def of(self, job: Job) -> Mapping[str, Data]:
-        """A task's items by subset. Raises what loading them raised, each time it is asked."""
-        key = self._key(job)
-        if key not in self.held:
+        """A task's items by subset. Raises what loading them raised, at every call."""
+        key = _items_key(job)
+        if key not in self.loaded:
             started = time.perf_counter()
             try:
-                self.held[key] = self.bench.load(job.task, job.task_options)
+                self.loaded[key] = self.bench.load(job.task, job.task_options)
             except Exception as error:
-                self.held[key] = error
+                self.loaded[key] = error
             self.seconds[key] = time.perf_counter() - started
-        found = self.held[key]
-        if isinstance(found, Exception):
-            raise found
-        return found
-
-    def took(self, job: Job) -> float:
-        return self.seconds[self._key(job)]
-
-    def want(self, jobs: Iterable[Job]) -> None:
-        self.uses.update(map(self._key, jobs))
+        items = self.loaded[key]
+        if isinstance(items, Exception):
+            raise items
+        return items
 
     def done(self, job: Job) -> None:
-        """Lets go of the items that no job is left for."""
-        self.uses[self._key(job)] -= 1
-        if self.uses[self._key(job)] <= 0:
-            self.held.pop(self._key(job), None)
+        """Drops the items that no unfinished job needs."""
+        key = _items_key(job)
+        self.uses[key] -= 1
+        if self.uses[key] <= 0:
+            self.loaded.pop(key, None)
 
-    def _key(self, job: Job) -> tuple[str, str]:
-        return job.task.key, runs.canonical(job.task_options)
+
+def _items_key(job: Job) -> tuple[str, str]:
+    return job.task.key, run_folders.canonical(job.task_options)
 
 
 def execute(
@@ -89,46 +85,45 @@ def execute(
     results: Path,
     skip_bad: bool = False,
     pictures: int = thumbnails.MOST_ITEMS,
-    say: Callable[[str], None] = lambda line: None,
+    report: Callable[[str], None] = lambda line: None,
 ) -> list[Outcome]:
-    """Makes every missing run of the plan; one outcome a job, in the plan's order.
+    """Makes every missing run of the plan; one outcome per job, in the plan's order.
 
-    A run that fails leaves its reason in its folder and the others go on. `say` gets a line for each run that ends;
-    `pictures` is of how many items a task thumbnails are kept for a page to show.
+    A run that fails leaves its reason in its folder and the others continue. `report` gets a line for each run that
+    ends; `pictures` is for how many items per task thumbnails are stored.
     """
-    items = _Items(bench=bench)
-    items.want(plan.missing)
+    items = _TaskItems(bench=bench, uses=Counter(map(_items_key, plan.missing)))
     outcomes: dict[int, Outcome] = {
-        id(job): Outcome(job=job, state="there", kept=job.there) for job in plan.jobs if job.there is not None
+        id(job): Outcome(job=job, state="stored", stored=job.stored) for job in plan.jobs if job.stored is not None
     }
-    reasons: set[str] = set()  # why runs failed, as far as it was said: each is said at length once
+    reasons: set[str] = set()  # why runs failed; each reason is reported in full once
 
     def end(outcome: Outcome) -> None:
         outcomes[id(outcome.job)] = outcome
         items.done(outcome.job)
-        say(_line(outcome, again=outcome.state == "failed" and outcome.reason in reasons))
+        report(_line(outcome, repeated=outcome.state == "failed" and outcome.reason in reasons))
         reasons.add(outcome.reason)
 
     for row in plan.models:
-        missing = [job for job in plan.of(row) if job.there is None]
+        missing = [job for job in plan.of(row) if job.stored is None]
         if missing:
-            _model(row, missing, items, end, results=results, skip_bad=skip_bad, pictures=pictures, say=say)
+            _run_model(row, missing, items, end, results=results, skip_bad=skip_bad, pictures=pictures, report=report)
             encoding.release()
     return [outcomes[id(job)] for job in plan.jobs]
 
 
-def _model(
+def _run_model(
     row: Model,
     jobs: list[Job],
-    items: _Items,
+    items: _TaskItems,
     end: Callable[[Outcome], None],
     *,
     results: Path,
     skip_bad: bool,
     pictures: int,
-    say: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> None:
-    """All of one model's missing runs; `end` is told of each."""
+    """All of one model's missing runs; `end` gets each one's outcome."""
     ready: list[Job] = []
     for job in jobs:
         try:
@@ -141,40 +136,33 @@ def _model(
     if not ready:
         return
     subject = items.bench.subject(row)
-    encoding = time.perf_counter()
+    encoding_began = time.perf_counter()
     ready, refused = _prepared(subject, ready, items)
-    encoding, shared = time.perf_counter() - encoding, list(subject.done)
+    seconds, shared = time.perf_counter() - encoding_began, list(subject.done)
     for job, error in refused:
         end(_failed(job, error, items.bench, results=results))
     for job in ready:
         try:
-            kept, data, shown = _run(
-                job, subject, items, encoding=encoding / len(ready), shared=shared, results=results, skip_bad=skip_bad
+            stored, data, table = _run(
+                job, subject, items, encoding=seconds / len(ready), shared=shared, results=results, skip_bad=skip_bad
             )
-            end(Outcome(job=job, state="made", kept=kept))
+            end(Outcome(job=job, state="made", stored=stored))
         except CannotDo as error:
-            end(Outcome(job=job, state="left out", reason=str(error)))
+            end(Outcome(job=job, state="skipped", reason=str(error)))
         except Exception as error:
             end(_failed(job, error, items.bench, results=results))
         else:
-            _pictures(job, data, shown, results=results, most=pictures, say=say)
+            try:
+                thumbnails.add(results, task=job.task.key, data=data, items=table, most=pictures)
+            except (LikenessError, OSError) as error:  # a run without them is complete
+                report(f"{job.task.key}: no thumbnails: {error}")
 
 
-def _pictures(
-    job: Job, data: Mapping[str, Data], items: pd.DataFrame, *, results: Path, most: int, say: Callable[[str], None]
-) -> None:
-    """Thumbnails beside a whole run: their want fails nothing."""
-    try:
-        thumbnails.add(results, task=job.task.key, data=data, items=items, most=most)
-    except (LikenessError, OSError) as error:
-        say(f"{job.task.key}: no thumbnails: {error}")
+def _prepared(subject: Any, jobs: list[Job], items: _TaskItems) -> tuple[list[Job], list[tuple[Job, Exception]]]:
+    """Encodes the items of all jobs at once; jobs with an unusable item are returned apart, with the error.
 
-
-def _prepared(subject: Any, jobs: list[Job], items: _Items) -> tuple[list[Job], list[tuple[Job, Exception]]]:
-    """Encodes what the jobs' tasks show, all at once; jobs with an item that cannot be used are taken out, with why.
-
-    Where it is not an item that is wrong (no weights, a full disk), every job is tried on its own afterwards: one whose
-    items are stored already still succeeds.
+    After any other error (no weights, a full disk) every job is tried on its own: one whose items are stored already
+    still succeeds.
     """
     left, refused = list(jobs), []
     while left:
@@ -183,9 +171,9 @@ def _prepared(subject: Any, jobs: list[Job], items: _Items) -> tuple[list[Job], 
             subject.prepare([column for some in columns.values() for column in some])
             break
         except BadItem as error:
-            hit = [job for job in left if _holds(columns[id(job)], error.key)]
+            hit = [job for job in left if error.key and any((one.keys == error.key).any() for one in columns[id(job)])]
             if not hit:
-                break  # an item that no column owns up to: the job that needs it meets it again
+                break  # in no column: the job that needs it meets it again
             refused += [(job, error) for job in hit]
             left = [job for job in left if job not in hit]
         except Exception:
@@ -197,41 +185,30 @@ def _columns(data: Mapping[str, Data]) -> list[Column]:
     return [column for part in data.values() for column in tasks.columns(part)]
 
 
-def _holds(columns: Iterable[Column], key: bytes) -> bool:
-    return bool(key) and any((column.keys == key).any() for column in columns)
-
-
 def _run(
-    job: Job, subject: Any, items: _Items, *, encoding: float, shared: list[Any], results: Path, skip_bad: bool
-) -> tuple[Kept, Mapping[str, Data], pd.DataFrame]:
-    """One run from items to folder; returns the items it rests on too, and what is stored of each.
+    job: Job, subject: Any, items: _TaskItems, *, encoding: float, shared: list[Any], results: Path, skip_bad: bool
+) -> tuple[StoredRun, Mapping[str, Data], pd.DataFrame]:
+    """One run from items to folder; also returns the items it rests on, and the table stored of them.
 
-    `encoding` is its part of the seconds that the passes `shared` by all runs took. Raises whatever stands in its way.
+    `encoding` is its share of the seconds that the passes `shared` by all runs took. Raises whatever prevents the run.
     """
     before = len(subject.done)
-    began, started = time.perf_counter(), datetime.now(UTC).isoformat(timespec="seconds")
+    began, started = time.perf_counter(), _now()
     whole = items.of(job)
     evidence, data = _evidence(job, subject, whole, skip_bad=skip_bad)
-    asked = time.perf_counter() - began
-    frames = {subset: found.items for subset, found in evidence.items()}
+    procedure_seconds = time.perf_counter() - began
+    frames = {subset: part.items for subset, part in evidence.items()}
     figures = scoring.figures(job.task, frames)
     total = sum(tasks.size(part) for part in whole.values())
     coverage = sum(tasks.size(part) for part in data.values()) / total * scoring.answered(frames, job.task.metrics[0])
-    timings = {"items": items.took(job), "encode": encoding, "procedure": asked}
+    timings = {"items": items.seconds[_items_key(job)], "encode": encoding, "procedure": procedure_seconds}
     run = Run(
-        id=f"computed/{job.model.key}/{job.task.key}/{job.fingerprint}",
-        model=job.model.key,
-        task=job.task.key,
-        procedure=job.procedure.key,
-        origin="computed",
-        fingerprint=job.fingerprint,
-        code=code(),
+        **_identity(job, items.bench),
         seed=job.model.options.get("seed"),
-        **_where(job, items.bench),
-        seconds=round(encoding + asked, 3),
+        seconds=round(encoding + procedure_seconds, 3),
         started=started,
         status="complete" if coverage >= 1 else "partial",
-        error=_unasked(evidence),
+        error=_unanswered(evidence),
         settings={
             **job.settings,
             "variant": job.variant,
@@ -240,22 +217,45 @@ def _run(
             "contents": _contents(whole),
             "adapter": subject.settings.get("loaded", {}),
             "found": {subset: part.settings for subset, part in evidence.items() if part.settings},
-            "catalogue_items": _otherwise(job.task, whole),
+            "catalogue_items": _other_count(job.task, whole),
             "timings": {stage: round(seconds, 3) for stage, seconds in timings.items()},
             "encodings": [vars(done) for done in (*shared, *subject.done[before:])],
-            "left_out": _lost(subject, whole),
+            "left_out": _skipped_items(subject, whole),
         },
     )
     scores = [
         Score(run=run.id, subset=subset, metric=metric, value=figure.value, n=figure.n, stderr=figure.stderr)
         for metric, subset, figure in figures
     ]
-    table = runs.table(frames)
-    return runs.write(results, run=run, scores=scores, items=table), data, table
+    table = run_folders.table(frames)
+    return run_folders.write(results, run=run, scores=scores, items=table), data, table
 
 
-def _otherwise(task: Task, whole: Mapping[str, Data]) -> int | None:
-    """How many items the catalogue counts, where that is not what is here: of a whole task or of one subset."""
+def _identity(job: Job, bench: Bench) -> dict[str, Any]:
+    """What its job decides of a run. A metric without weights runs in numpy, a judge behind an endpoint elsewhere."""
+    if job.settings.get("model", {}).get("device", bench.hardware.device):
+        device, dtype = bench.hardware.device, bench.hardware.dtype
+    else:
+        device, dtype = "" if "choose" in job.model.abilities else "cpu", ""
+    return {
+        "id": f"computed/{job.model.key}/{job.task.key}/{job.fingerprint}",
+        "model": job.model.key,
+        "task": job.task.key,
+        "procedure": job.procedure.key,
+        "origin": "computed",
+        "fingerprint": job.fingerprint,
+        "code": code(),
+        "device": device,
+        "dtype": dtype,
+    }
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _other_count(task: Task, whole: Mapping[str, Data]) -> int | None:
+    """How many items the catalogue counts, where neither the whole task nor one subset has as many; else None."""
     sizes = [tasks.size(part) for part in whole.values()]
     return None if task.n_items in (None, sum(sizes), *sizes) else task.n_items
 
@@ -263,9 +263,9 @@ def _otherwise(task: Task, whole: Mapping[str, Data]) -> int | None:
 def _evidence(
     job: Job, subject: Any, whole: Mapping[str, Data], *, skip_bad: bool
 ) -> tuple[dict[str, Evidence], dict[str, Data]]:
-    """The procedure's evidence, a subset at a time, and the items it rests on.
+    """The procedure's evidence by subset, and the items it rests on.
 
-    With `skip_bad` bad items are dropped first; one that shows only when the procedure asks for it is dropped then.
+    With `skip_bad` bad items are dropped first, and those that only the procedure meets when it does.
     """
     subject.prepare(_columns(whole))
     while True:
@@ -279,83 +279,67 @@ def _evidence(
             subject.bad[error.key] = error.problem
 
 
-def _unasked(evidence: Mapping[str, Evidence]) -> str:
-    """What a judge could not be asked, for want of a connection or the like; empty when nothing."""
+def _unanswered(evidence: Mapping[str, Evidence]) -> str:
+    """How many questions never reached the judge, because of the connection or the like; empty when none."""
     errors = sum(part.settings.get("errors", 0) for part in evidence.values())
     return f"{errors} questions could not be asked: the same command asks them again" if errors else ""
 
 
-def _lost(subject: Any, whole: Mapping[str, Data]) -> list[str]:
-    """The items of this task that were left out, by name, and why; a content that several show is named once."""
-    lost = {}
+def _skipped_items(subject: Any, whole: Mapping[str, Data]) -> list[str]:
+    """This task's skipped items by name, and why; a content that several items show is named once."""
+    skipped = {}
     for column in _columns(whole) if subject.bad else ():
         for row in np.flatnonzero(np.isin(column.keys, np.array(list(subject.bad), dtype="S32"))).tolist():
-            lost.setdefault(column.keys[row], f"{column.name(row)}: {subject.bad[bytes(column.keys[row])]}")
-    return sorted(lost.values())
+            skipped.setdefault(column.keys[row], f"{column.name(row)}: {subject.bad[bytes(column.keys[row])]}")
+    return sorted(skipped.values())
 
 
 def _contents(whole: Mapping[str, Data]) -> str:
-    """A digest of the items' contents in their order: two runs with the same one saw the same items."""
+    """A digest of the items' contents in order: two runs with the same one saw the same items."""
     digest = hashlib.blake2b(digest_size=10)
     for subset, part in whole.items():
         digest.update(subset.encode())
-        for column in _columns({subset: part}):
+        for column in tasks.columns(part):
             digest.update(np.ascontiguousarray(column.keys).tobytes())
     return digest.hexdigest()
 
 
 def _failed(job: Job, error: Exception, bench: Bench, *, results: Path) -> Outcome:
-    """Keeps why a run failed in its folder; a program's own error is told by its kind."""
+    """Stores why a run failed in its folder, with the traceback of an error that is none of ours."""
     known = isinstance(error, LikenessError)
-    reason = str(error) if known else f"{type(error).__name__}: {error}".partition("\n")[0]
-    if runs.find(results, model=job.model.key, task=job.task.key, fingerprint=job.fingerprint):
+    reason = failure(error)
+    if run_folders.find(results, model=job.model.key, task=job.task.key, fingerprint=job.fingerprint):
         reason += "; the score made earlier stays"
     if job.fingerprint:
-        run = Run(
-            id=f"computed/{job.model.key}/{job.task.key}/{job.fingerprint}",
-            model=job.model.key,
-            task=job.task.key,
-            procedure=job.procedure.key,
-            origin="computed",
-            settings=dict(job.settings),
-            fingerprint=job.fingerprint,
-            code=code(),
-            **_where(job, bench),
-            started=datetime.now(UTC).isoformat(timespec="seconds"),
-            status="failed",
-            error=reason,
-        )
-        runs.note_failure(results, run=run, trace="" if known else "".join(traceback.format_exception(error)))
+        run = Run(**_identity(job, bench), settings=dict(job.settings), started=_now(), status="failed", error=reason)
+        run_folders.note_failure(results, run=run, trace="" if known else "".join(traceback.format_exception(error)))
     return Outcome(job=job, state="failed", reason=reason)
 
 
-def _where(job: Job, bench: Bench) -> dict[str, str]:
-    """Device and precision. A metric without weights runs in plain numpy, a judge behind an endpoint elsewhere."""
-    if job.settings.get("model", {}).get("device", bench.hardware.device):
-        return {"device": bench.hardware.device, "dtype": bench.hardware.dtype}
-    return {"device": "" if "choose" in job.model.abilities else "cpu", "dtype": ""}
+def failure(error: Exception) -> str:
+    """An error in one line; one that is none of ours with its class."""
+    return str(error) if isinstance(error, LikenessError) else f"{type(error).__name__}: {error}".partition("\n")[0]
 
 
-def _line(outcome: Outcome, *, again: bool = False) -> str:
-    """What became of a run; `again`: its reason was said before, for another run."""
-    job, name = outcome.job, f"{outcome.job.model.key}, {outcome.job.name}"
-    if again:
+def _line(outcome: Outcome, *, repeated: bool = False) -> str:
+    """One run's outcome; `repeated`: its reason was reported before, for another run."""
+    job, stored, name = outcome.job, outcome.stored, f"{outcome.job.model.key}, {outcome.job.name}"
+    if repeated:
         return f"{name}: failed for the same reason"
-    if outcome.kept is None:
+    if stored is None:
         return f"{name}: {outcome.state}: {outcome.reason}"
-    score = runs.headline(outcome.kept)
-    part = f", {outcome.kept.coverage:.1%} of items" if outcome.kept.coverage < 1 else ""
-    known = outcome.kept.run.settings.get("catalogue_items")
-    other = f"; {outcome.kept.run.settings['items']:,} items here, {known:,} in the catalogue" if known else ""
-    return f"{name}: {job.task.metrics[0]} {score.value:.4f}{part} ({outcome.kept.run.seconds:.1f} s){other}"
+    score = run_folders.headline(stored)
+    part = f", {stored.coverage:.1%} of items" if stored.coverage < 1 else ""
+    known = stored.run.settings.get("catalogue_items")
+    other = f"; {stored.run.settings['items']:,} items here, {known:,} in the catalogue" if known else ""
+    return f"{name}: {job.task.metrics[0]} {score.value:.4f}{part} ({stored.run.seconds:.1f} s){other}"
 
 
 @cache
 def code() -> str:
     """A digest of the sources that make scores: this package's files but for those that only read them."""
-    here = ROOT / "compute"
+    root = ROOT / "compute"
     digest = hashlib.blake2b(digest_size=8)
-    parts = ("models", "tasks", "procedures", "metrics", "features", "engine")
-    for path in sorted([*here.glob("*.py"), *(one for part in parts for one in (here / part).rglob("*.py"))]):
-        digest.update(str(path.relative_to(here)).encode() + path.read_bytes())
+    for path in sorted([*root.glob("*.py"), *(path for part in SOURCES for path in (root / part).rglob("*.py"))]):
+        digest.update(str(path.relative_to(root)).encode() + path.read_bytes())
     return digest.hexdigest()

@@ -34,7 +34,7 @@ ABANDONED = 3600  # seconds after which a draft in a run folder is taken to be a
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
+class StoredRun:
     """A whole run read back: the run, its scores, and where it is."""
 
     run: Run
@@ -84,10 +84,11 @@ def slug(key: str) -> str:
 
 
 def folder(root: Path, *, model: str, task: str, fingerprint: str) -> Path:
+    """Where the run of this fingerprint is stored."""
     return root / slug(model) / slug(task) / fingerprint
 
 
-def write(root: Path, *, run: Run, scores: Sequence[Score], items: pd.DataFrame) -> Kept:
+def write(root: Path, *, run: Run, scores: Sequence[Score], items: pd.DataFrame) -> StoredRun:
     """Writes a whole run under `root`, in place of an earlier one of the same fingerprint; `run.json` comes last.
 
     `items` as `table` gives it. A reader never sees half a run, whenever the writer is killed.
@@ -119,7 +120,7 @@ def write(root: Path, *, run: Run, scores: Sequence[Score], items: pd.DataFrame)
         with contextlib.suppress(OSError):
             if time.time() - draft.stat().st_mtime > ABANDONED:
                 draft.unlink()
-    return Kept(run=run, scores=tuple(scores), folder=target)
+    return StoredRun(run=run, scores=tuple(scores), folder=target)
 
 
 def note_failure(root: Path, *, run: Run, trace: str = "") -> None:
@@ -139,16 +140,16 @@ def _replace(path: Path, text: str) -> None:
     os.replace(draft, path)
 
 
-def find(root: Path, *, model: str, task: str, fingerprint: str) -> Kept | None:
+def find(root: Path, *, model: str, task: str, fingerprint: str) -> StoredRun | None:
     """The whole run of this fingerprint, or None: where there is none, and where it is damaged."""
     try:
-        kept = read(folder(root, model=model, task=task, fingerprint=fingerprint))
+        stored = read(folder(root, model=model, task=task, fingerprint=fingerprint))
     except BadInput:
         return None
-    return kept if kept.run.fingerprint == fingerprint else None
+    return stored if stored.run.fingerprint == fingerprint else None
 
 
-def read(folder: Path) -> Kept:
+def read(folder: Path) -> StoredRun:
     """One run folder. Raises BadInput naming the folder and what is wrong with it."""
     try:
         record = json.loads((folder / MARK).read_text(encoding="utf-8"))
@@ -166,7 +167,7 @@ def read(folder: Path) -> Kept:
         raise BadInput(
             f"Run folder {'/'.join(folder.parts[-3:])} is damaged ({reason}): remove it and run again"
         ) from error
-    return Kept(run=run, scores=scores, folder=folder)
+    return StoredRun(run=run, scores=scores, folder=folder)
 
 
 def _check_parquet(path: Path) -> None:
@@ -265,18 +266,18 @@ def page_items(items: Sequence[str], *, most: int = PAGE_ITEMS) -> list[str]:
     return sorted(items, key=lambda item: hashlib.md5(item.encode()).hexdigest())[:most]
 
 
-def headline(kept: Kept) -> Score:
+def headline(stored: StoredRun) -> Score:
     """The run's figure of its first metric: the whole task's, or the mean of its subsets where it has only those.
 
     The mean's error is the mean of the subsets' errors: its upper bound, however much they depend on one another.
     """
-    parts = [score for score in kept.scores if score.metric == kept.scores[0].metric]
+    parts = [score for score in stored.scores if score.metric == stored.scores[0].metric]
     whole = [score for score in parts if score.subset == "default"] or parts
     if len(whole) == 1:
         return whole[0]
     counts, errors = [score.n for score in whole], [score.stderr for score in whole]
     return Score(
-        run=kept.run.id,
+        run=stored.run.id,
         subset="default",
         metric=whole[0].metric,
         value=float(np.mean([score.value for score in whole])),

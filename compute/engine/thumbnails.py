@@ -28,6 +28,7 @@ MOST_ITEMS = 200
 
 
 def path(root: Path, task: str) -> Path:
+    """The file with one task's pictures."""
     return root / FOLDER / f"{run_folders.slug(task)}.parquet"
 
 

@@ -1,58 +1,60 @@
-"""Which run of a model on a task is shown where there are several: newer ones, and other ways of asking."""
+"""Which run of a model on a task is the main one where there are several: newer ones, and variants of the question."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from compute.engine import run_folders as runs
-from compute.engine.run_folders import Kept
+from compute.engine import run_folders
+from compute.engine.run_folders import StoredRun
 
-# Options of a procedure that are asked in several ways, and which. UniSim-Bench reports encoders' quality tasks by the
-# way that is better on average over a task's data sets (section 3.2; the categories are its tasks).
-WAYS = {"quality": ("prompt", "clip-iqa")}
+# Options of a procedure whose values are compared. UniSim-Bench reports encoders' quality tasks by the variant that is
+# better on average over a task's data sets (section 3.2; the categories are its tasks).
+VARIANTS = {"quality": ("prompt", "clip-iqa")}
 CATEGORIES = ("IQA", "PAA")
 
 
-def main_ones(kept: Sequence[Kept], *, category: Mapping[str, str]) -> set[str]:
-    """The ids of the runs that are shown, one a model and task. `category` gives each task's, with its benchmark.
+def main_runs(stored: Sequence[StoredRun], *, category: Mapping[str, str]) -> set[str]:
+    """The ids of the main runs, one per model and task. `category` gives each task's, with its benchmark.
 
-    Of one variant the newest whole run. Of several the usual one. Of two ways the one that is better on average over
-    all tasks of the category, once both have been asked of the same tasks; until then the one that more tasks have.
+    Of one variant the newest complete run. Of several variants the default. Of two compared ones the better on average
+    over all tasks of the category, once both were run on the same tasks; until then the one with more tasks.
     """
-    newest: dict[tuple[str, str, str], Kept] = {}
-    for one in sorted(kept, key=lambda one: (one.run.status == "complete", one.run.started, one.run.fingerprint)):
+    newest: dict[tuple[str, str, str], StoredRun] = {}
+    for one in sorted(stored, key=lambda one: (one.run.status == "complete", one.run.started, one.run.fingerprint)):
         newest[one.run.model, one.run.task, one.variant] = one
     better = _better(newest, category=category)
-    shown: dict[tuple[str, str], tuple[tuple[bool, ...], str]] = {}
+    main: dict[tuple[str, str], tuple[tuple[bool, ...], str]] = {}
     for (model, task, variant), one in newest.items():
-        rank = (variant == "", variant == better.get((model, category[task])), is_way(variant))
-        if (model, task) not in shown or rank > shown[model, task][0]:
-            shown[model, task] = (rank, one.run.id)
-    return {run for _, run in shown.values()}
+        rank = (variant == "", variant == better.get((model, category[task])), is_compared(variant))
+        if (model, task) not in main or rank > main[model, task][0]:
+            main[model, task] = (rank, one.run.id)
+    return {run for _, run in main.values()}
 
 
-def is_way(variant: str) -> bool:
-    """Whether a variant is one of WAYS and nothing else."""
+def is_compared(variant: str) -> bool:
+    """Whether a variant is one of VARIANTS and nothing else."""
     option, _, value = variant.partition("=")
-    return value in WAYS.get(option, ())
+    return value in VARIANTS.get(option, ())
 
 
-def _better(newest: Mapping[tuple[str, str, str], Kept], *, category: Mapping[str, str]) -> dict[tuple[str, str], str]:
-    """The way that is shown for each model and category that was asked in one or more; of equal ones the first."""
-    asked: dict[tuple[str, str], dict[str, dict[str, float]]] = {}
+def _better(
+    newest: Mapping[tuple[str, str, str], StoredRun], *, category: Mapping[str, str]
+) -> dict[tuple[str, str], str]:
+    """The better of the compared variants for each model and category; of equal ones the first in VARIANTS."""
+    values: dict[tuple[str, str], dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for (model, task, variant), one in newest.items():
-        if is_way(variant):
-            ways = asked.setdefault((model, category[task]), {})
-            ways.setdefault(variant, {})[task] = runs.headline(one).value
-    order = [f"{option}={value}" for option, values in WAYS.items() for value in values]
+        if is_compared(variant):
+            values[model, category[task]][variant][task] = run_folders.headline(one).value
+    order = [f"{option}={value}" for option, options in VARIANTS.items() for value in options]
     better = {}
-    for key, found in asked.items():
-        same = len({frozenset(values) for values in found.values()}) == 1
+    for key, by_variant in values.items():
+        same = len({frozenset(tasks) for tasks in by_variant.values()}) == 1
         rank = {
-            variant: round(float(np.mean(list(values.values()))), 12) if same else len(values)
-            for variant, values in found.items()
+            variant: round(float(np.mean(list(tasks.values()))), 12) if same else len(tasks)
+            for variant, tasks in by_variant.items()
         }
-        better[key] = max(sorted(found, key=order.index), key=rank.__getitem__)
+        better[key] = max(sorted(by_variant, key=order.index), key=rank.__getitem__)
     return better

@@ -22,7 +22,7 @@ FLUSH_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class DistinctItems:
     """The distinct items of several columns of one modality, in the order in which they are first met."""
 
     columns: tuple[Column, ...]
@@ -35,6 +35,7 @@ class Wanted:
         return self.columns[self.column[at]], int(self.row[at])
 
     def name(self, at: int) -> str:
+        """An item's name within its data set."""
         column, row = self.place(at)
         return column.name(row)
 
@@ -57,24 +58,24 @@ class Wanted:
         return np.where(self.keys[found] == keys, found, -1)
 
 
-def distinct(columns: Sequence[Column]) -> Wanted:
+def distinct(columns: Sequence[Column]) -> DistinctItems:
     """Every content once."""
     lengths = [len(column) for column in columns]
     keys = np.concatenate([np.zeros(0, dtype="S32"), *(np.asarray(column.keys, dtype="S32") for column in columns)])
     first = np.sort(np.unique(keys, return_index=True)[1])
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     column = np.searchsorted(starts, first, side="right") - 1
-    return Wanted(columns=tuple(columns), keys=keys[first], column=column, row=first - starts[column])
+    return DistinctItems(columns=tuple(columns), keys=keys[first], column=column, row=first - starts[column])
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class Operation:
     """What is done to each item. `make(wanted, position, content)` runs in threads and raises BadItem; `forward` turns
     what it made into vectors, offsets or None, and which items came out usable, (n,) bool."""
 
     title: str  # `openai/clip-vit-base-patch32, image`
     unit: str
-    make: Callable[[Wanted, int, Any], Any]
+    make: Callable[[DistinctItems, int, Any], Any]
     forward: Callable[[Sequence[Any]], tuple[np.ndarray, np.ndarray | None, np.ndarray]]
     batch: int
     threads: int
@@ -99,6 +100,7 @@ class Pass:
     seconds: float
 
     def line(self, unit: str) -> str:
+        """The pass in one line for a log."""
         rate = f"{self.encoded / self.seconds:.3g}/s" if self.seconds else ""
         left_out = f", {self.bad:,} left out" if self.bad else ""
         smaller = f", batch {self.effective} instead of {self.batch}" if self.effective < self.batch else ""
@@ -109,7 +111,7 @@ class Pass:
 
 
 def plan(
-    shelf: Shelf, wanted: Wanted, missing: np.ndarray, *, batch: int, by_length: bool
+    shelf: Shelf, wanted: DistinctItems, missing: np.ndarray, *, batch: int, by_length: bool
 ) -> tuple[np.ndarray, list[int]]:
     """The order of the missing items, as positions in `wanted`, and the sizes of the batches.
 
@@ -133,20 +135,20 @@ def plan(
     return np.concatenate([old, new]).astype(np.int64), [*sizes[sizes > 0].tolist(), *new_sizes]
 
 
-def run(job: Job, *, shelf: Shelf, wanted: Wanted, missing: np.ndarray, progress: Progress) -> Pass:
+def run(operation: Operation, *, shelf: Shelf, wanted: DistinctItems, missing: np.ndarray, progress: Progress) -> Pass:
     """Encodes what is missing (n,) bool of `wanted` and stores it. To be called under the shelf's lock.
 
-    Raises BadItem at the first item that cannot be used, unless the job skips them; whatever ends the pass, what was
-    encoded before is stored.
+    Raises BadItem at the first item that cannot be used, unless the operation skips them. However the pass ends,
+    what was encoded before is stored.
     """
     began = time.perf_counter()
-    order, sizes = plan(shelf, wanted, missing, batch=job.batch, by_length=job.by_length)
+    order, sizes = plan(shelf, wanted, missing, batch=operation.batch, by_length=operation.by_length)
     shelf.write_plan(wanted.keys[order], _cuts(sizes))
     unsaved = _Unsaved(shelf, wanted.keys)
     turns = encoding.CpuGate()
     reading = threading.Lock()  # a column need not bear being read by several threads at once
     count = bad = 0
-    effective = job.batch
+    effective = operation.batch
 
     def make(place: int) -> Any:
         at = int(order[place])
@@ -154,22 +156,22 @@ def run(job: Job, *, shelf: Shelf, wanted: Wanted, missing: np.ndarray, progress
             with reading:
                 content = wanted.read(at)
             turns.wait()
-            return job.make(wanted, at, content)
+            return operation.make(wanted, at, content)
         except BadItem as error:
             return error
 
     def refuse(error: BadItem) -> BadItem:
         nonlocal bad
-        if job.remember_bad:
+        if operation.remember_bad:
             shelf.remember_bad(error.key, error.item, error.problem)
-        if not job.skip_bad:
+        if not operation.skip_bad:
             raise error
         bad += 1
         return error
 
     def forward(batch: Sequence[Any]) -> Any:
-        with turns.running() if job.turns else nullcontext():
-            return job.forward(batch)
+        with turns.running() if operation.turns else nullcontext():
+            return operation.forward(batch)
 
     def recut(left: list[int]) -> None:
         nonlocal effective
@@ -177,14 +179,14 @@ def run(job: Job, *, shelf: Shelf, wanted: Wanted, missing: np.ndarray, progress
         unsaved.flush()  # first: what the new plan no longer holds must be on the disk
         shelf.write_plan(wanted.keys[order[count:]], _cuts(left))
 
-    ahead = max(sizes, default=0) + 4 * job.threads * encoding.PIECE
-    items = encoding.in_order(make, len(order), threads=job.threads, ahead=ahead)
+    ahead = max(sizes, default=0) + 4 * operation.threads * encoding.PIECE
+    items = encoding.in_order(make, len(order), threads=operation.threads, ahead=ahead)
     watched = (refuse(item) if isinstance(item, BadItem) else item for item in items)
     there = int((~missing).sum())
-    with progress.bar(job.title, total=len(missing), done=there, unit=job.unit) as advance, closing(items):
+    with progress.bar(operation.title, total=len(missing), done=there, unit=operation.unit) as advance, closing(items):
         try:
             for size, batch, found in encoding.run(
-                sizes=sizes, items=watched, forward=forward, recut=recut, where=job.where
+                sizes=sizes, items=watched, forward=forward, recut=recut, where=operation.where
             ):
                 if found is not None:
                     good = [not isinstance(item, BadItem) for item in batch]
@@ -203,18 +205,18 @@ def run(job: Job, *, shelf: Shelf, wanted: Wanted, missing: np.ndarray, progress
             unsaved.flush()
     shelf.drop_plan()
     done = Pass(
-        title=job.title,
+        title=operation.title,
         wanted=len(missing),
         stored=there,
         encoded=count - bad,
         bad=bad,
-        batch=job.batch,
+        batch=operation.batch,
         effective=effective,
         seconds=round(time.perf_counter() - began, 3),
     )
     shelf.note_pass(**vars(done))
     shelf.merge()
-    progress.say(done.line(job.unit))
+    progress.say(done.line(operation.unit))
     return done
 
 
@@ -249,6 +251,7 @@ class _Unsaved:
         self._bytes += vectors.nbytes
 
     def flush(self, *, if_due: bool = False) -> None:
+        """Writes what waits; `if_due`: only once it is large or old enough."""
         if if_due and self._bytes < FLUSH_BYTES and time.perf_counter() - self._since < FLUSH_SECONDS:
             return
         held = self._held

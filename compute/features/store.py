@@ -68,6 +68,7 @@ class FeatureStore:
             return None
 
     def shelf(self, home: Path, modality: str) -> Shelf:
+        """Everything stored of one model and modality."""
         return Shelf(home / modality)
 
 
@@ -165,17 +166,21 @@ class Shelf:
         return held["keys"].reshape(-1).view("S32").copy(), held["cuts"].copy()
 
     def write_plan(self, keys: np.ndarray, cuts: np.ndarray) -> None:
+        """Stores the plan of a pass: keys (n,) S32 in order, cuts (batches + 1,) between its batches."""
         arrays = {"cuts": [np.asarray(cuts, dtype=np.int64)], "keys": [_as_bytes(keys)]}
         shards.place(self.folder / "plan.safetensors", lambda path: shards.write(path, arrays))
 
     def drop_plan(self) -> None:
+        """Removes the plan of a finished pass."""
         (self.folder / "plan.safetensors").unlink(missing_ok=True)
 
     def remember_bad(self, key: bytes, item: str, problem: str) -> None:
+        """Stores that an item cannot be used, and why."""
         self.bad[key] = (item, problem)
         self._note("bad.jsonl", {"key": key.decode(), "item": item, "problem": problem})
 
     def forget_bad(self) -> None:
+        """Has items that could not be used tried again."""
         (self.folder / "bad.jsonl").unlink(missing_ok=True)
         self.bad = {}
 

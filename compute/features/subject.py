@@ -14,7 +14,7 @@ from compute.content import decoding
 from compute.content.items import Column, content_key
 from compute.content.messages import Question, Reply
 from compute.features import encoding, passes
-from compute.features.passes import Job, Pass, Wanted
+from compute.features.passes import DistinctItems, Operation, Pass
 from compute.features.store import FeatureStore, Shelf
 from compute.models.adapter import Comparer, Encoder, Hardware, Judge
 from compute.progress import Progress
@@ -63,6 +63,7 @@ class LoadedSubject:
     # ---- what procedures ask
 
     def can(self, ability: str) -> bool:
+        """Whether the model has an ability, one of types.ABILITIES."""
         return ability in self.row.abilities
 
     def prepare(self, columns: Sequence[Column]) -> None:
@@ -151,7 +152,13 @@ class LoadedSubject:
         return self._ensure(self._encode(column.modality), self._home, column.modality, [column], whole=True)
 
     def _ensure(
-        self, job: Callable[[], Job], home: Path, name: str, columns: Sequence[Column], *, whole: bool = False
+        self,
+        operation: Callable[[], Operation],
+        home: Path,
+        name: str,
+        columns: Sequence[Column],
+        *,
+        whole: bool = False,
     ) -> Shelf:
         """The shelf with every usable item of the columns on it; with `whole`, items left out raise BadItem."""
         shelf = self._shelves.get(home / name)
@@ -165,20 +172,22 @@ class LoadedSubject:
             with shelf.locked(waiting=self._progress.tell):
                 missing = self._missing(shelf, wanted, whole=whole)
                 if missing.any():
-                    self._run(job(), home, name, shelf, wanted, missing)
+                    self._run(operation(), home, name, shelf, wanted, missing)
             self._missing(shelf, wanted, whole=whole)
         return shelf
 
-    def _run(self, job: Job, home: Path, name: str, shelf: Shelf, wanted: Wanted, missing: np.ndarray) -> None:
+    def _run(
+        self, operation: Operation, home: Path, name: str, shelf: Shelf, wanted: DistinctItems, missing: np.ndarray
+    ) -> None:
         ours = home == self._home
         self.store.settle(
             home, identity=self.identity if ours else _decoding(), settings=self._model.settings if ours else {}
         )
-        done = passes.run(job, shelf=shelf, wanted=wanted, missing=missing, progress=self._progress)
+        done = passes.run(operation, shelf=shelf, wanted=wanted, missing=missing, progress=self._progress)
         self.done.append(done)
         self._effective[name] = min(done.effective, self._effective.get(name, done.effective))
 
-    def _missing(self, shelf: Shelf, wanted: Wanted, *, whole: bool) -> np.ndarray:
+    def _missing(self, shelf: Shelf, wanted: DistinctItems, *, whole: bool) -> np.ndarray:
         """(n,) bool: neither stored nor known to be bad. Bad ones are listed, or raise BadItem."""
         missing = ~shelf.has(wanted.keys)
         if shelf.bad and missing.any():
@@ -193,11 +202,11 @@ class LoadedSubject:
 
     # ---- the three kinds of work
 
-    def _encode(self, modality: str) -> Callable[[], Job]:
-        def job() -> Job:
+    def _encode(self, modality: str) -> Callable[[], Operation]:
+        def operation() -> Operation:
             model = self._model
 
-            def make(wanted: Wanted, at: int, content: Any) -> Any:
+            def make(wanted: DistinctItems, at: int, content: Any) -> Any:
                 return _named(*wanted.place(at), lambda: encoding.ready(modality, content, model.prepare))
 
             def forward(batch: Sequence[Any]) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
@@ -207,10 +216,10 @@ class LoadedSubject:
 
             return self._job(modality, UNIT[modality], make, forward, kind=0, by_length=modality == "text")
 
-        return job
+        return operation
 
-    def _check(self, modality: str) -> Callable[[], Job]:
-        def make(wanted: Wanted, at: int, content: Any) -> None:
+    def _check(self, modality: str) -> Callable[[], Operation]:
+        def make(wanted: DistinctItems, at: int, content: Any) -> None:
             _named(*wanted.place(at), lambda: encoding.ready(modality, content, lambda kind, item: None))
 
         def forward(batch: Sequence[Any]) -> tuple[np.ndarray, None, np.ndarray]:
@@ -218,10 +227,10 @@ class LoadedSubject:
 
         return lambda: self._job(f"{modality} check", UNIT[modality], make, forward, kind=0)
 
-    def _comparison(self, first: Column | None, second: Column) -> Callable[[], Job]:
+    def _comparison(self, first: Column | None, second: Column) -> Callable[[], Operation]:
         sides = [side for side in (first, second) if side is not None]
 
-        def make(wanted: Wanted, at: int, content: tuple[Any, ...]) -> tuple[Any, ...]:
+        def make(wanted: DistinctItems, at: int, content: tuple[Any, ...]) -> tuple[Any, ...]:
             row = int(wanted.row[at])
             return tuple(
                 _named(
@@ -230,7 +239,7 @@ class LoadedSubject:
                 for side, one in zip(sides, content, strict=True)
             )
 
-        def job() -> Job:
+        def operation() -> Operation:
             model = self._model
 
             def forward(batch: Sequence[tuple[Any, ...]]) -> tuple[np.ndarray, None, np.ndarray]:
@@ -242,7 +251,7 @@ class LoadedSubject:
 
             return self._job("comparison", "pair", make, forward, kind=1, skip_bad=False, remember_bad=False)
 
-        return job
+        return operation
 
     def _job(
         self,
@@ -254,14 +263,14 @@ class LoadedSubject:
         kind: int,
         skip_bad: bool | None = None,
         **rest: bool,
-    ) -> Job:
+    ) -> Operation:
         default = BATCH.get(self.hardware.device.partition(":")[0], BATCH["cpu"])[kind]
         if (self.row.parameters_m or 0) > LARGE_M:
             default = max(1, default // 8)
         wanted = self._batch_size or default
         on_cores = self.hardware.device == "cpu" and bool(self.row.weights)  # a metric without them takes one core
         batch = min(wanted, self._effective.get(name, wanted))
-        return Job(
+        return Operation(
             title=f"{self.row.key}, {name}",
             unit=unit,
             make=make,

@@ -15,7 +15,7 @@ MAX_BYTES = 50 * 1024 * 1024  # a result file is 1 KB to 400 KB; anything near t
 
 
 @dataclass(frozen=True, kw_only=True)
-class Problem:
+class SkippedFile:
     """A file or folder that was left out, why, and what to do about it."""
 
     path: str  # relative to the folder that was read
@@ -38,8 +38,8 @@ class Imported:
     models: tuple[Model, ...] = ()
     tasks: tuple[Task, ...] = ()
     metrics: tuple[Metric, ...] = ()
-    problems: tuple[Problem, ...] = ()
-    skipped: tuple[Problem, ...] = ()
+    problems: tuple[SkippedFile, ...] = ()
+    skipped: tuple[SkippedFile, ...] = ()
 
 
 def finite(value: object) -> float | None:

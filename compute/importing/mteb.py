@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compute.analysis.ranking import binomial_stderr
-from compute.importing.figures import Imported, Problem, fingerprint, finite, is_text, load_json, short
+from compute.importing.figures import Imported, SkippedFile, fingerprint, finite, is_text, load_json, short
 from compute.importing.model_meta import bare_model, model_key, model_row
 from compute.importing.splits import read_split
 from compute.types import BadInput, Metric, Model, Run, Score, Task
@@ -32,7 +32,7 @@ def read_mteb_results(path: Path, *, catalog: Catalog | None = None) -> Imported
         from compute.catalog import shipped
 
         catalog = shipped()
-    reader = _Reader(root=_results_folder(path), catalog=catalog)
+    reader = _RepositoryReader(root=_results_folder(path), catalog=catalog)
     for folder in reader.folders(reader.root):
         if "__" in folder.name:
             reader.read_model(folder)
@@ -71,7 +71,7 @@ class _Revision:
     runs: tuple[Run, ...]
 
 
-class _Reader:
+class _RepositoryReader:
     """Collects while it walks; one instance reads one repository."""
 
     def __init__(self, *, root: Path, catalog: Catalog) -> None:
@@ -82,13 +82,14 @@ class _Reader:
         self.runs: list[Run] = []
         self.scores: list[Score] = []
         self.models: list[Model] = []
-        self.problems: list[Problem] = []
-        self.skipped: list[Problem] = []
+        self.problems: list[SkippedFile] = []
+        self.skipped: list[SkippedFile] = []
         self.read: set[str] = set()
         self.files = 0
 
     def problem(self, path: Path, reason: str, remedy: str = MEND) -> None:
-        self.problems.append(Problem(path=self.name(path), reason=reason, remedy=remedy))
+        """Notes a file or folder that is skipped."""
+        self.problems.append(SkippedFile(path=self.name(path), reason=reason, remedy=remedy))
 
     def name(self, path: Path) -> str:
         """The path below the folder that is read; bytes of a file name that are no text become marks."""
@@ -108,6 +109,7 @@ class _Reader:
         return False
 
     def folders(self, parent: Path) -> Iterator[Path]:
+        """The folders below one, by name."""
         try:
             paths = sorted(parent.iterdir())
         except OSError as error:
@@ -118,6 +120,7 @@ class _Reader:
                 yield path
 
     def read_model(self, folder: Path) -> None:
+        """Reads all revisions of one model."""
         if model_key(folder.name) in self.read:
             self.problem(folder, "is another spelling of a model already read", "Keep one of the two folders")
             return
@@ -159,6 +162,7 @@ class _Reader:
             taken |= {run.task for run in item.runs}
 
     def read_meta(self, path: Path, folder: str) -> Model | None:
+        """The model row of a model_meta.json; None where it is damaged."""
         try:
             return model_row(load_json(path), folder)
         except BadInput as error:
@@ -166,10 +170,11 @@ class _Reader:
             return None
 
     def read_task(self, path: Path, *, model: str, revision: str) -> list[Run]:
+        """The runs of one result file; none where it is damaged or of an unknown task."""
         task = self.tasks.get(path.stem)
         if task is None:
             self.skipped.append(
-                Problem(
+                SkippedFile(
                     path=self.name(path),
                     reason=f"the catalogue has no MIEB task {path.stem!r}",
                     remedy="Add a row to assets/catalog/mieb_tasks.csv to read it",

@@ -33,7 +33,7 @@ def read_scores_csv(path: Path, *, catalog: Catalog) -> Imported:
     which also declares its metric where that is new. Raises BadInput naming the file, the line and what next.
     """
     path = Path(path)
-    reader = _Reader(catalog=catalog, name=path.name)
+    reader = _ScoresReader(catalog=catalog, name=path.name)
     for line, row in _rows(path):
         try:
             reader.read(row)
@@ -96,18 +96,18 @@ def _near(word: str, known: tuple[str, ...] | list[str]) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Kind:
+class _Declaration:
     """How one noun is named in errors and declared in the file."""
 
     noun: str
     declared_by: tuple[str, ...]
 
 
-_MODEL = _Kind(noun="model", declared_by=("model_title", "model_kind"))
-_TASK = _Kind(noun="task", declared_by=("task_title", "task_category", "higher_is_better"))
+_MODEL = _Declaration(noun="model", declared_by=("model_title", "model_kind"))
+_TASK = _Declaration(noun="task", declared_by=("task_title", "task_category", "higher_is_better"))
 
 
-class _Reader:
+class _ScoresReader:
     """Collects while it reads rows; one instance reads one file. Its errors name what is wrong in the row."""
 
     def __init__(self, *, catalog: Catalog, name: str) -> None:
@@ -124,6 +124,7 @@ class _Reader:
         self.scores: dict[tuple[str, str, str], Score] = {}
 
     def read(self, row: dict[str, str]) -> None:
+        """Adds one row. Raises BadInput with the reason alone."""
         for column in REQUIRED:
             if not row[column]:
                 raise BadInput(f"{column} is empty; fill it in")
@@ -148,7 +149,7 @@ class _Reader:
 
     def find(
         self,
-        kind: _Kind,
+        kind: _Declaration,
         key: str,
         row: dict[str, str],
         *,
@@ -179,6 +180,7 @@ class _Reader:
         return new[key]
 
     def declare_model(self, key: str, row: dict[str, str]) -> Model:
+        """A new model."""
         if row["model_kind"] not in KINDS:
             raise BadInput(f"model_kind is {row['model_kind']!r}; use one of {', '.join(KINDS)}")
         return Model(
@@ -216,6 +218,7 @@ class _Reader:
         )
 
     def add(self, row: dict[str, str], *, model: str, task: Task, metric: Metric) -> None:
+        """Adds the score of a row. Raises BadInput."""
         value = _number(row, "value")
         if reason := outside(value, metric):
             raise BadInput(f"value {reason}; proportions are fractions, 0.851 for 85.1%")

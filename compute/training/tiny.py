@@ -35,7 +35,7 @@ CHECKPOINT = "checkpoint.pt"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class TrainingPlan:
     """Everything that decides the outcome, but for the machine's arithmetic."""
 
     seed: int = 0
@@ -48,7 +48,7 @@ class Plan:
     dtype: str = "bfloat16"  # of the matrix products; float32 on processors without it
 
 
-def train(folder: Path, *, plan: Plan = Plan(), every: int = 200) -> dict[str, float]:
+def train(folder: Path, *, plan: TrainingPlan = TrainingPlan(), every: int = 200) -> dict[str, float]:
     """Writes a CLIPModel directory to `folder`; returns the last losses, the seconds and the processor seconds.
 
     The state is kept beside the model every so many steps, and a run that was stopped goes on from there with the same
@@ -77,7 +77,7 @@ def train(folder: Path, *, plan: Plan = Plan(), every: int = 200) -> dict[str, f
         betas=(0.9, 0.98),
         eps=1e-6,
     )
-    state = _State(folder=folder, plan=plan, modules=(model, heads), optimiser=optimiser)
+    state = _TrainingState(folder=folder, plan=plan, modules=(model, heads), optimiser=optimiser)
     begun = state.load()
     encode = _tokenizer(folder)
     clock, processor, average = time.perf_counter(), time.process_time(), {}
@@ -142,14 +142,14 @@ def _give_places(model: CLIPModel) -> None:
         ).flatten(0, 1)
 
 
-def schedule(step: int, plan: Plan) -> float:
+def schedule(step: int, plan: TrainingPlan) -> float:
     """Share of the highest learning rate: a linear rise, then half a cosine down to 0."""
     if step < plan.warm_up:
         return (step + 1) / plan.warm_up
     return 0.5 * (1 + math.cos(math.pi * (step - plan.warm_up) / max(1, plan.steps - plan.warm_up)))
 
 
-def _lessons(plan: Plan, *, start: int, ahead: int = 4) -> Iterator[tuple[int, lessons.Lesson]]:
+def _lessons(plan: TrainingPlan, *, start: int, ahead: int = 4) -> Iterator[tuple[int, lessons.Lesson]]:
     """The steps' batches in order, drawn in a second process a few steps ahead."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         waiting: list[Future[lessons.Lesson]] = []
@@ -170,7 +170,7 @@ def _tokenizer(folder: Path) -> Encode:
 
 
 def _losses(
-    model: CLIPModel, heads: torch.nn.ModuleList, lesson: lessons.Lesson, encode: Encode, plan: Plan
+    model: CLIPModel, heads: torch.nn.ModuleList, lesson: lessons.Lesson, encode: Encode, plan: TrainingPlan
 ) -> dict[str, torch.Tensor]:
     import torch
     from torch.nn.functional import binary_cross_entropy_with_logits, normalize
@@ -223,11 +223,11 @@ def save(model: CLIPModel, folder: Path) -> None:
 
 
 @dataclass(kw_only=True)
-class _State:
+class _TrainingState:
     """What a stopped run needs to go on."""
 
     folder: Path
-    plan: Plan
+    plan: TrainingPlan
     modules: tuple[torch.nn.Module, ...]
     optimiser: torch.optim.Optimizer
     seconds: float = 0.0

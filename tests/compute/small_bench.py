@@ -233,4 +233,6 @@ def executed(world: World, *models: str, only: tuple[str, ...] = (), skip_bad: b
 
 def figures(outcomes: list[Outcome]) -> dict[str, float]:
     """Every run's headline by model and task."""
-    return {f"{one.job.model.key} {one.job.name}": run_folders.headline(one.kept).value for one in outcomes if one.kept}
+    return {
+        f"{one.job.model.key} {one.job.name}": run_folders.headline(one.stored).value for one in outcomes if one.stored
+    }

@@ -28,7 +28,7 @@ def keep(
     count: int = 3,
     metric: str = "accuracy",
     **changes: object,
-) -> run_folders.Kept:
+) -> run_folders.StoredRun:
     """One run folder with `count` items."""
     given = {
         "origin": "computed",

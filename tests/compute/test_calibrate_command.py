@@ -42,8 +42,8 @@ def test_it_says_what_it_made_and_rebuilds(calibrate: Command, world: World) -> 
         for pairing, count in (("image-image", 12), ("quality", 24))
     ]
     again = calibrate("--models", "small/eye")
-    assert again.exit_code == 0 and again.output.count("(there already)") == 2 and "built" not in again.output
-    assert "there already" not in calibrate("--models", "small/eye", "--again").output
+    assert again.exit_code == 0 and again.output.count("(stored already)") == 2 and "built" not in again.output
+    assert "stored already" not in calibrate("--models", "small/eye", "--again").output
 
 
 def test_results_elsewhere_are_kept_and_the_database_is_not_touched(calibrate: Command, world: World) -> None:
@@ -58,7 +58,7 @@ def test_a_model_that_fails_or_can_do_nothing_is_the_exit_code(calibrate: Comman
     result = calibrate("--models", "small/eye")
     assert result.exit_code == 1 and "small/eye: failed: weights are not here" in result.output
     result = calibrate("--models", "small/paper")
-    assert result.exit_code == 1 and "small/paper: left out" in result.output
+    assert result.exit_code == 1 and "small/paper: skipped" in result.output
     assert not (world.folder / "likeness.duckdb").exists()
 
 

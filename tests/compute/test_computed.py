@@ -15,7 +15,7 @@ from compute.catalog import shipped
 from compute.database import store
 from compute.engine import run_folders as runs
 from compute.engine import variants
-from compute.engine.run_folders import Kept
+from compute.engine.run_folders import StoredRun
 from compute.paths import COMPUTED
 from compute.types import Score
 
@@ -23,16 +23,16 @@ SLICE = ("mini/image-choice", "mini/things", "mini/sentences", "mini/swaps")
 
 
 @pytest.fixture(scope="module")
-def shown() -> dict[tuple[str, str], Kept]:
+def shown() -> dict[tuple[str, str], StoredRun]:
     """The shipped run of each model and task that the board shows."""
     kept = [runs.read(folder) for folder in runs.every(COMPUTED)]
-    main = variants.main_ones(
+    main = variants.main_runs(
         kept, category={task.key: f"{task.benchmark}/{task.category}" for task in shipped().tasks}
     )
     return {(one.run.model, one.run.task): one for one in kept if one.run.id in main}
 
 
-def test_they_are_small_and_cover_the_suite(shown: dict[tuple[str, str], Kept]) -> None:
+def test_they_are_small_and_cover_the_suite(shown: dict[tuple[str, str], StoredRun]) -> None:
     tasks = {task.key for task in shipped().tasks if "mini" in task.suites}
     sizes = {path: path.stat().st_size for path in COMPUTED.glob("*/**/*") if path.is_file()}
     calibrations = sum(size for path, size in sizes.items() if path.is_relative_to(COMPUTED / "calibrations"))
@@ -43,7 +43,7 @@ def test_they_are_small_and_cover_the_suite(shown: dict[tuple[str, str], Kept]) 
     assert all(one.run.status == "complete" and one.coverage == 1 for one in shown.values())
 
 
-def test_training_beats_its_own_first_weights_on_every_kind_of_task(shown: dict[tuple[str, str], Kept]) -> None:
+def test_training_beats_its_own_first_weights_on_every_kind_of_task(shown: dict[tuple[str, str], StoredRun]) -> None:
     """By more than two standard errors of the difference of the category's means, tasks taken as independent."""
     gains: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for task in shipped().tasks:
@@ -61,7 +61,7 @@ def _variance(score: Score) -> float:
     return 0.0 if score.stderr is None else score.stderr**2
 
 
-def test_a_slice_made_again_is_the_same(shown: dict[tuple[str, str], Kept], tmp_path: Path) -> None:
+def test_a_slice_made_again_is_the_same(shown: dict[tuple[str, str], StoredRun], tmp_path: Path) -> None:
     """Items exactly; scores and verdicts but for what another processor's rounding turns over."""
     made = CliRunner().invoke(
         app,

@@ -51,7 +51,7 @@ def test_a_run_prints_the_plan_the_scores_and_rebuilds(run: Command, world: Worl
     result = run("--models", "small/eye,small/gauge")
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
-    assert lines[0] == "small: 5 tasks, 3 models; 18 runs to make, 0 there already, 1 left out"
+    assert lines[0] == "small: 5 tasks, 3 models; 18 runs to make, 0 stored already, 1 skipped"
     assert any(line.startswith("With small/dim") for line in lines)
     assert sum(": accuracy " in line for line in lines) == 18
     table = [line for line in lines if line.startswith("| unisim/near ")]
@@ -67,7 +67,7 @@ def test_a_second_run_makes_nothing_and_prints_the_same_table(run: Command, worl
     first = [line for line in run("--models", "small/eye").output.splitlines() if line.startswith("|")]
     encoded = world.encoded
     result = run("--models", "small/eye")
-    assert "0 runs to make, 14 there already" in result.output and world.encoded == encoded
+    assert "0 runs to make, 14 stored already" in result.output and world.encoded == encoded
     assert [line for line in result.output.splitlines() if line.startswith("|")] == first
     assert "14 runs to make" in run("--models", "small/eye", "--again", "--dry-run").output
 

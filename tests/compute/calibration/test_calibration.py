@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compute import calibration, paths
+from compute import paths
 from compute.analysis import calibrated
 from compute.analysis.calibrated import Reference
-from compute.calibration import PAIRINGS, pairs
+from compute.calibration import files, pairs
+from compute.calibration.files import PAIRINGS
 from compute.database import build
 from compute.models import ADAPTERS
 from compute.types import BadInput
@@ -39,17 +40,17 @@ MODELS = {
 
 def keep(
     root: Path, *, model: str = CLIP, pairing: str = "image-image", start: float = 0.0, **changes: object
-) -> calibration.Kept:
+) -> files.StoredCalibration:
     spread = start + np.linspace(0, 1, 50)
     reference = calibrated.measured(
         model=model,
         pairing=pairing,
         unrelated=spread,
         source="t",
-        matching=() if pairing in calibration.ALONE else spread + 1,
+        matching=() if pairing in files.ALONE else spread + 1,
         synthetic=False,
     )
-    return calibration.write(root, reference=reference, settings={"seed": 3, "model": MODELS[model] | changes})
+    return files.write(root, reference=reference, settings={"seed": 3, "model": MODELS[model] | changes})
 
 
 @pytest.fixture
@@ -60,16 +61,16 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
-    kept = keep(tmp_path)
-    assert kept.path == tmp_path / "calibrations" / "openai__clip-vit-base-patch32" / "image-image.json"
-    back = calibration.read(kept.path)
-    assert back.settings == kept.settings and back.reference.unrelated.tolist() == kept.reference.unrelated.tolist()
+    stored = keep(tmp_path)
+    assert stored.path == tmp_path / "calibrations" / "openai__clip-vit-base-patch32" / "image-image.json"
+    back = files.read(stored.path)
+    assert back.settings == stored.settings and back.reference.unrelated.tolist() == stored.reference.unrelated.tolist()
     assert (back.reference.n_matching, back.reference.separation) == (50, pytest.approx(1, abs=1e-3))
-    record = json.loads(kept.path.read_text())
+    record = json.loads(stored.path.read_text())
     assert list(record) == sorted(record) and len(record["matching"]) == 201
     assert all(value == float(f"{value:.6g}") for value in record["matching"])
-    assert [one.name for one in kept.path.parent.iterdir()] == ["image-image.json"]
-    before = kept.path.read_bytes()
+    assert [one.name for one in stored.path.parent.iterdir()] == ["image-image.json"]
+    before = stored.path.read_bytes()
     assert keep(tmp_path).path.read_bytes() == before
 
 
@@ -93,7 +94,7 @@ def test_a_damaged_file_is_named(tmp_path: Path, changes: dict) -> None:
     path = keep(tmp_path).path
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
     with pytest.raises(BadInput, match="clip-vit-base-patch32/image-image.json is damaged .*calibrate again"):
-        calibration.read(path)
+        files.read(path)
 
 
 def test_the_first_root_wins_and_what_is_damaged_is_a_line(tmp_path: Path) -> None:
@@ -104,7 +105,7 @@ def test_the_first_root_wins_and_what_is_damaged_is_a_line(tmp_path: Path) -> No
         keep(second, model=OTHER, pairing=pairing)
     keep(first, model=OTHER).path.write_text("{")
     keep(second, model="nobody/knows")
-    found, problems = calibration.every(first, second, models={CLIP, OTHER})
+    found, problems = files.every(first, second, models={CLIP, OTHER})
     starts = {(one.reference.model, one.reference.pairing): one.reference.unrelated[0] for one in found}
     assert starts == {(CLIP, "image-image"): 1, (CLIP, "quality"): 0, (OTHER, "image-image"): 0, (OTHER, "quality"): 0}
     assert len(problems) == 2 and "ssim/image-image.json is damaged" in problems[0] and "'nobody/knows'" in problems[1]
@@ -156,7 +157,7 @@ def test_one_of_another_model_is_left_out(tmp_path: Path, shipped: Path, changes
 def test_a_branch_may_have_moved_and_an_own_folder_may_not() -> None:
     clip = replace(ROWS[CLIP], revision="main")
     assert build.other_model(clip, {"model": MODELS[CLIP]}) == ""
-    tiny = next(one for one in calibration.every(paths.COMPUTED, models=ROWS)[0] if one.reference.model == "tiny")
+    tiny = next(one for one in files.every(paths.COMPUTED, models=ROWS)[0] if one.reference.model == "tiny")
     assert build.other_model(ROWS["tiny"], tiny.settings) == ""
     other = {"model": tiny.settings["model"] | {"revision": "files-0"}}
     assert build.other_model(ROWS["tiny"], other).startswith("revision was 'files-0' and is 'files-")
@@ -175,10 +176,10 @@ def test_a_new_calibration_makes_the_database_stale(tmp_path: Path, shipped: Pat
 
 
 def test_what_is_shipped_can_be_read_and_is_marked() -> None:
-    kept, problems = calibration.every(
+    stored, problems = files.every(
         paths.COMPUTED, models=ROWS, differs=lambda one: build.other_model(ROWS[one.reference.model], one.settings)
     )
-    assert problems == [] and {one.reference.model for one in kept} == {
+    assert problems == [] and {one.reference.model for one in stored} == {
         "tiny",
         "tiny-random",
         "ssim",
@@ -187,10 +188,10 @@ def test_what_is_shipped_can_be_read_and_is_marked() -> None:
         "colour-histogram",
         "perceptual-hash",
     }
-    assert {one.reference.pairing for one in kept if one.reference.model == "tiny"} == set(PAIRINGS)
-    assert all(one.reference.synthetic and one.reference.source.startswith("mini/") for one in kept)
-    assert sum(one.path.stat().st_size for one in kept) < 200_000
-    apart = {(one.reference.model, one.reference.pairing): one.reference.separation for one in kept}
+    assert {one.reference.pairing for one in stored if one.reference.model == "tiny"} == set(PAIRINGS)
+    assert all(one.reference.synthetic and one.reference.source.startswith("mini/") for one in stored)
+    assert sum(one.path.stat().st_size for one in stored) < 200_000
+    apart = {(one.reference.model, one.reference.pairing): one.reference.separation for one in stored}
     assert apart["tiny", "image-text"] > 0.98 and 0.4 < apart["tiny-random", "image-text"] < 0.6
 
 
@@ -201,7 +202,7 @@ def test_what_is_shipped_is_what_the_command_makes(tmp_path: Path) -> None:
     from compute.models import hardware
     from compute.tasks.source import Source
 
-    shipped = calibration.read(calibration.path(paths.COMPUTED, model="psnr", pairing="image-image"))
+    shipped = files.read(files.path(paths.COMPUTED, model="psnr", pairing="image-image"))
     catalog = build.shipped()
     bench = assemble(features=tmp_path / "features", source=Source(offline=True), hardware=hardware(), skip_bad=True)
     drawn = making.draw(
@@ -211,7 +212,7 @@ def test_what_is_shipped_is_what_the_command_makes(tmp_path: Path) -> None:
         seed=shipped.settings["seed"],
     )
     [made] = making.make([catalog.model("psnr")], drawn, bench=bench, results=tmp_path)
-    again = made.kept.reference
+    again = made.stored.reference
     np.testing.assert_allclose(again.matching, shipped.reference.matching, rtol=1e-4)
     np.testing.assert_allclose(again.unrelated, shipped.reference.unrelated, rtol=1e-4)
     assert again.separation == pytest.approx(shipped.reference.separation, abs=1e-4)

@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compute import calibration
-from compute.calibration import making
-from compute.calibration.making import Outcome
+from compute.calibration import files, making
+from compute.calibration.making import CalibrationOutcome
 from compute.content import items
 from compute.procedures import choice
 from compute.procedures.shared.similarity import symmetric
@@ -28,11 +27,11 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     return World(folder=tmp_path)
 
 
-def made(world: World, *rows: Model, tasks: tuple = (NEAR, SAID, FINE), **given) -> list[Outcome]:
+def made(world: World, *rows: Model, tasks: tuple = (NEAR, SAID, FINE), **given) -> list[CalibrationOutcome]:
     bench = world.bench(skip_bad=True)
-    said = given.pop("say", lambda line: None)
-    drawn = making.draw(tasks, bench=bench, most=given.pop("most", 500), seed=given.pop("seed", 0), say=said)
-    return making.make(rows, drawn, bench=bench, results=world.folder / "results", **given, say=said)
+    said = given.pop("report", lambda line: None)
+    drawn = making.draw(tasks, bench=bench, most=given.pop("most", 500), seed=given.pop("seed", 0), report=said)
+    return making.make(rows, drawn, bench=bench, results=world.folder / "results", **given, report=said)
 
 
 def test_each_model_has_the_pairings_that_it_can_score(world: World) -> None:
@@ -46,11 +45,11 @@ def test_each_model_has_the_pairings_that_it_can_score(world: World) -> None:
         ("small/gauge", "quality"),
     ]
     assert len(outcomes) == 6
-    kept = {(one.model, one.pairing): one.kept for one in outcomes}
-    assert kept["small/eye", "image-image"].path == (
+    stored = {(one.model, one.pairing): one.stored for one in outcomes}
+    assert stored["small/eye", "image-image"].path == (
         world.folder / "results" / "calibrations" / "small__eye" / "image-image.json"
     )
-    settings = kept["small/gauge", "quality"].settings
+    settings = stored["small/gauge", "quality"].settings
     assert settings["tasks"]["unisim/fine"] == {"dataset": "made/fine", "revision": "b" * 40, "split": "", "draw": 1}
     assert settings["options"] == {"quality": "prompt", "wording": "paper"}
     assert (settings["seed"], settings["pairs"]) == (0, 500) and settings["code"]
@@ -64,27 +63,27 @@ def test_the_scores_are_those_of_the_procedures(world: World) -> None:
     alone = np.sort(
         np.concatenate([choice.judged(subject, column, question="quality") for column in fine.alternatives])
     )
-    kept = {one.pairing: one.kept.reference for one in made(world, GAUGE)}
-    assert (kept["image-image"].n_matching, kept["image-image"].n_unrelated) == (12, 12)
-    np.testing.assert_allclose(np.quantile(kept["image-image"].matching, np.linspace(0, 1, 12)), pairs, rtol=0.05)
-    assert kept["image-image"].matching[[0, -1]].tolist() == pairs[[0, -1]].tolist()
-    assert kept["quality"].n_unrelated == 24 and kept["quality"].matching.tolist() == []
-    assert kept["quality"].unrelated[[0, -1]].tolist() == alone[[0, -1]].tolist()
-    assert kept["image-image"].separation > 0.8 and kept["image-image"].source == "unisim/near"
+    stored = {one.pairing: one.stored.reference for one in made(world, GAUGE)}
+    assert (stored["image-image"].n_matching, stored["image-image"].n_unrelated) == (12, 12)
+    np.testing.assert_allclose(np.quantile(stored["image-image"].matching, np.linspace(0, 1, 12)), pairs, rtol=0.05)
+    assert stored["image-image"].matching[[0, -1]].tolist() == pairs[[0, -1]].tolist()
+    assert stored["quality"].n_unrelated == 24 and stored["quality"].matching.tolist() == []
+    assert stored["quality"].unrelated[[0, -1]].tolist() == alone[[0, -1]].tolist()
+    assert stored["image-image"].separation > 0.8 and stored["image-image"].source == "unisim/near"
 
 
 def test_what_is_there_stays_until_settings_change(world: World) -> None:
     first, encoded = made(world, EYE), world.encoded
     again = made(world, EYE)
-    assert [one.state for one in again] == ["there"] * 3 and world.encoded == encoded
-    assert [one.kept.reference.separation for one in again] == [one.kept.reference.separation for one in first]
+    assert [one.state for one in again] == ["stored"] * 3 and world.encoded == encoded
+    assert [one.stored.reference.separation for one in again] == [one.stored.reference.separation for one in first]
     assert [one.state for one in made(world, EYE, again=True)] == ["made"] * 3 and world.encoded == encoded
     assert {one.state for one in made(world, EYE, seed=1)} == {"made"}
     assert {one.state for one in made(world, EYE, seed=1, most=400)} == {"made"}
     assert {one.state for one in made(world, replace(EYE, revision="c" * 40), seed=1, most=400)} == {"made"}
-    calibration.path(world.folder / "results", model="small/eye", pairing="quality").write_text("{")
+    files.path(world.folder / "results", model="small/eye", pairing="quality").write_text("{")
     states = {one.pairing: one.state for one in made(world, replace(EYE, revision="c" * 40), seed=1, most=400)}
-    assert states == {"image-image": "there", "image-text": "there", "quality": "made"}
+    assert states == {"image-image": "stored", "image-text": "stored", "quality": "made"}
 
 
 def test_a_run_that_was_stopped_goes_on(world: World) -> None:
@@ -105,7 +104,7 @@ def test_a_run_that_was_stopped_goes_on(world: World) -> None:
     whole = made(other, EYE)
     assert before > 0 and world.encoded <= other.encoded + 4, "one batch was lost"
     for one, same in zip(outcomes, whole, strict=True):
-        assert one.kept.path.read_bytes() == same.kept.path.read_bytes()
+        assert one.stored.path.read_bytes() == same.stored.path.read_bytes()
 
 
 def test_items_that_cannot_be_used_are_left_out(world: World) -> None:
@@ -115,17 +114,17 @@ def test_items_that_cannot_be_used_are_left_out(world: World) -> None:
     world.changed["unisim/near"] = replace(held, reference=items.images(files, of="reference"))
     for row in (EYE, GAUGE):
         [outcome] = made(world, row, tasks=(NEAR,))
-        assert (outcome.kept.reference.n_matching, outcome.kept.reference.n_unrelated) == (11, 11)
+        assert (outcome.stored.reference.n_matching, outcome.stored.reference.n_unrelated) == (11, 11)
 
 
 def test_a_pairing_with_too_few_is_said_and_left_out(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(making, "FEWEST", 13)
     lines: list[str] = []
-    outcomes = made(world, GAUGE, tasks=(NEAR, FINE, ODD), say=lines.append)
+    outcomes = made(world, GAUGE, tasks=(NEAR, FINE, ODD), report=lines.append)
     assert [one.pairing for one in outcomes] == ["quality"]
     assert lines[:2] == [
         "Gives no pairs and no single images: unisim/odd",
-        "image-image is left out: 12 matching and 12 unrelated pairs, and a calibration needs 13",
+        "image-image is skipped: 12 matching and 12 unrelated pairs, and a calibration needs 13",
     ]
     with pytest.raises(BadInput, match="too few pairs and single images"):
         made(world, GAUGE, tasks=(ODD,))
@@ -134,8 +133,8 @@ def test_a_pairing_with_too_few_is_said_and_left_out(world: World, monkeypatch: 
 def test_a_model_that_fails_costs_only_itself(world: World) -> None:
     world.missing = "weights are not here"
     lines: list[str] = []
-    outcomes = made(world, EYE, PAPER, say=lines.append)
-    assert [(one.model, one.state) for one in outcomes] == [("small/eye", "failed"), ("small/paper", "left out")]
+    outcomes = made(world, EYE, PAPER, report=lines.append)
+    assert [(one.model, one.state) for one in outcomes] == [("small/eye", "failed"), ("small/paper", "skipped")]
     assert lines[0] == "small/eye: failed: weights are not here" and "no weights that can be loaded" in lines[1]
     world.missing = ""
 
@@ -164,7 +163,7 @@ def test_equal_images_are_a_score_like_any_other(world: World) -> None:
         alternatives=(items.images([square((row, 9, 0)) for row in range(12)], of="a"),) * 2,
     )
     [outcome] = made(world, VISION, tasks=(NEAR,))
-    assert 0 <= outcome.kept.reference.separation <= 1
+    assert 0 <= outcome.stored.reference.separation <= 1
 
 
 @pytest.mark.parametrize(
@@ -192,8 +191,8 @@ def test_which_pairings_a_model_can_score(abilities: tuple, modalities: tuple, a
 
 def test_lines_hold_the_numbers(world: World) -> None:
     lines: list[str] = []
-    made(world, GAUGE, say=lines.append)
-    one = calibration.read(calibration.path(world.folder / "results", model="small/gauge", pairing="image-image"))
+    made(world, GAUGE, report=lines.append)
+    one = files.read(files.path(world.folder / "results", model="small/gauge", pairing="image-image"))
     middle = [f"{side[100]:.4g}" for side in (one.reference.matching, one.reference.unrelated)]
     assert lines[0] == (
         f"small/gauge, image-image: 12 matching and 12 unrelated pairs, median {middle[0]} against "

@@ -206,7 +206,7 @@ def test_a_derangement_avoids_what_belongs_together() -> None:
 
 def test_the_default_tasks_give_every_pairing() -> None:
     """Of the suite itself: the tasks are there, and each gives pairs or single images."""
-    from compute.calibration import PAIRINGS
+    from compute.calibration.files import PAIRINGS
     from compute.catalog import shipped
     from compute.tasks import mini
 

@@ -43,7 +43,7 @@ def test_a_second_run_with_one_more_task_encodes_only_what_is_new(world: World, 
     first = execute(only=("unisim/near",))
     before = world.encoded
     both = execute(only=("unisim/near", "unisim/odd"))
-    assert [one.state for one in both] == ["there", "made"] and both[0].kept == first[0].kept
+    assert [one.state for one in both] == ["stored", "made"] and both[0].stored == first[0].stored
     new = {key for column in tasks.columns(data(TASKS[4])) for key in column.keys.tolist()} - {
         key for column in tasks.columns(data(TASKS[0])) for key in column.keys.tolist()
     }
@@ -64,9 +64,9 @@ def test_a_score_is_the_share_that_is_right(execute: Execute) -> None:
         < np.abs(pixel[0][row] - pixel[2 - whole.answer[row]][row]).sum()
         for row in range(12)
     ]
-    [score] = outcome.kept.scores
+    [score] = outcome.stored.scores
     assert (score.value, score.n, score.subset, score.metric) == (np.mean(right), 12, "default", "accuracy")
-    stored = store.read_parquet(outcome.kept.folder / run_folders.ITEMS).set_index("item").loc[list(whole.names)]
+    stored = store.read_parquet(outcome.stored.folder / run_folders.ITEMS).set_index("item").loc[list(whole.names)]
     assert stored["correct"].tolist() == right
 
 
@@ -78,21 +78,21 @@ def _pixel(image: bytes) -> tuple[int, int, int]:
 
 def test_a_run_says_how_it_was_made(world: World, execute: Execute) -> None:
     outcome = execute(only=("unisim/near",))[0]
-    run, settings = outcome.kept.run, outcome.kept.run.settings
+    run, settings = outcome.stored.run, outcome.stored.run.settings
     assert (run.model, run.task, run.procedure, run.origin) == ("small/dim", "unisim/near", "choice", "computed")
     assert (run.device, run.dtype, run.seed, run.status, run.error) == ("cpu", "float32", 3, "complete", "")
     assert run.started.endswith("+00:00") and run.seconds > 0 and len(run.code) == 16
     assert settings["adapter"] == {"pixel": "first"} and settings["coverage"] == 1 and settings["items"] == 12
     assert set(settings["timings"]) == {"items", "encode", "procedure"}
     assert [(one["encoded"], one["stored"]) for one in settings["encodings"]] == [(world.encoded, 0)]
-    assert run.fingerprint == outcome.job.fingerprint == outcome.kept.folder.name
-    assert run_folders.read(outcome.kept.folder) == outcome.kept
+    assert run.fingerprint == outcome.job.fingerprint == outcome.stored.folder.name
+    assert run_folders.read(outcome.stored.folder) == outcome.stored
 
 
 def test_a_bad_image_fails_its_task_and_no_other(world: World, execute: Execute) -> None:
     world.changed["unisim/near"] = with_bad("unisim/near", b"no image")
     said: list[str] = []
-    outcomes = execute(say=said.append)
+    outcomes = execute(report=said.append)
     failed = [one for one in outcomes if one.state == "failed"]
     assert [one.job.name for one in failed] == ["unisim/near"]
     assert "unisim/near, first, image 5" in failed[0].reason and "--skip-bad-items" in failed[0].reason
@@ -110,10 +110,10 @@ def test_a_bad_image_fails_its_task_and_no_other(world: World, execute: Execute)
 def test_bad_items_are_left_out_on_request_and_the_coverage_is_said(world: World, execute: Execute, model: str) -> None:
     world.changed["unisim/near"] = with_bad("unisim/near", square((1, 2, 3))[:40])
     outcome = execute(model, only=("unisim/near",), skip_bad=True)[0]
-    run = outcome.kept.run
-    assert (run.status, outcome.kept.coverage, outcome.kept.scores[0].n) == ("partial", 11 / 12, 11)
+    run = outcome.stored.run
+    assert (run.status, outcome.stored.coverage, outcome.stored.scores[0].n) == ("partial", 11 / 12, 11)
     assert len(run.settings["left_out"]) == 1 and "unisim/near, first, image 5" in run.settings["left_out"][0]
-    assert "item 5" not in set(store.read_parquet(outcome.kept.folder / run_folders.ITEMS)["item"])
+    assert "item 5" not in set(store.read_parquet(outcome.stored.folder / run_folders.ITEMS)["item"])
 
 
 def test_data_that_is_not_here_fails_its_task_and_no_other(world: World, execute: Execute) -> None:
@@ -149,7 +149,7 @@ def test_a_model_that_cannot_after_all_is_left_out(world: World, execute: Execut
 
     procedures = {**bench.procedures, "odd_one_out": replace(bench.procedures["odd_one_out"], run=refuse)}
     outcomes = execute(bench=replace(bench, procedures=procedures))
-    assert [(one.job.name, one.reason) for one in outcomes if one.state == "left out"] == [
+    assert [(one.job.name, one.reason) for one in outcomes if one.state == "skipped"] == [
         ("unisim/odd", "many vectors an item")
     ]
 
@@ -195,32 +195,32 @@ def test_a_run_with_left_out_items_serves_only_those_who_allow_it(world: World, 
     """Leaving out is a policy: without it the run is made again, fails, and the earlier score stays."""
     world.changed["unisim/near"] = with_bad("unisim/near", square((1, 2, 3))[:40])
     assert execute("small/dim", only=("unisim/near",), skip_bad=True)[0].state == "made"
-    assert execute("small/dim", only=("unisim/near",), skip_bad=True)[0].state == "there"
+    assert execute("small/dim", only=("unisim/near",), skip_bad=True)[0].state == "stored"
     failed = execute("small/dim", only=("unisim/near",))[0]
     assert failed.state == "failed" and failed.reason.endswith("the score made earlier stays")
     del world.changed["unisim/near"]
     assert execute("small/gauge", only=("unisim/near",), skip_bad=True)[0].state == "made"
-    assert execute("small/gauge", only=("unisim/near",))[0].state == "there"
+    assert execute("small/gauge", only=("unisim/near",))[0].state == "stored"
 
 
 def test_fewer_items_than_the_catalogue_counts_are_said(world: World, execute: Execute) -> None:
     whole = data(TASKS[0])
-    assert execute("small/gauge", only=("unisim/near",))[0].kept.run.settings["catalogue_items"] is None
+    assert execute("small/gauge", only=("unisim/near",))[0].stored.run.settings["catalogue_items"] is None
     world.changed["unisim/near"] = tasks.without(whole, {bytes(whole.reference.keys[0])})
     said: list[str] = []
-    outcome = execute("small/gauge", only=("unisim/near",), again=True, say=said.append)[0]
-    assert outcome.kept.run.settings["catalogue_items"] == 12 and "11 items here, 12 in the catalogue" in said[0]
+    outcome = execute("small/gauge", only=("unisim/near",), again=True, report=said.append)[0]
+    assert outcome.stored.run.settings["catalogue_items"] == 12 and "11 items here, 12 in the catalogue" in said[0]
 
 
 def test_items_are_let_go_when_no_run_is_left_for_them(world: World, execute: Execute) -> None:
     held: list[int] = []
 
-    class Items(run._Items):
+    class Items(run._TaskItems):
         def done(self, job) -> None:
             super().done(job)
-            held.append(len(self.held))
+            held.append(len(self.loaded))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "_Items", Items)
+        patch.setattr(run, "_TaskItems", Items)
         execute("small/eye")
     assert held[-1] == 0 and max(held) == len(TASKS)

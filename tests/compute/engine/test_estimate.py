@@ -54,7 +54,7 @@ def test_what_is_encoded_is_not_encoded_again(world: World) -> None:
     before = world.encoded
     _, [work], said = estimated(world)
     assert work.runs == 6 and work.items == 156 - before and world.encoded == before
-    assert "There already:\n  small/dim, unisim/near: " in said
+    assert "Stored already:\n  small/dim, unisim/near: " in said
 
 
 def test_what_is_not_here_is_about(world: World) -> None:

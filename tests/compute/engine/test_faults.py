@@ -110,7 +110,7 @@ def test_killed_at_any_moment_the_next_run_gives_the_same(tmp_path: Path) -> Non
         assert child.returncode == -signal.SIGKILL, child.stderr
     world = World(folder=tmp_path / "killed")
     outcomes = executed(world)
-    assert {one.state for one in outcomes} == {"there", "made"}
+    assert {one.state for one in outcomes} == {"stored", "made"}
     assert figures(outcomes) == figures(executed(World(folder=tmp_path / "undisturbed")))
     columns = [column for task in TASKS for column in tasks.columns(data(task))]
     assert world.encoded < len({key for column in columns for key in column.keys.tolist()})
@@ -126,10 +126,10 @@ def test_what_a_judge_could_not_be_asked_is_asked_again(world: World, execute: E
         return replace(found, settings={"errors": 6})
 
     outcome = execute(only=("unisim/odd",), bench=replace(bench, procedures={"odd_one_out": replace(odd, run=half)}))[0]
-    run = outcome.kept.run
-    assert (run.status, outcome.kept.coverage, outcome.kept.scores[0].n) == ("partial", 0.5, 6)
+    run = outcome.stored.run
+    assert (run.status, outcome.stored.coverage, outcome.stored.scores[0].n) == ("partial", 0.5, 6)
     assert "6 questions could not be asked" in run.error
-    assert execute(only=("unisim/odd",))[0].kept.run.status == "complete"
+    assert execute(only=("unisim/odd",))[0].stored.run.status == "complete"
 
 
 def test_pictures_that_cannot_be_kept_fail_no_run(
@@ -140,5 +140,5 @@ def test_pictures_that_cannot_be_kept_fail_no_run(
 
     monkeypatch.setattr(thumbnails, "add", full)
     said: list[str] = []
-    assert {one.state for one in execute(say=said.append)} == {"made"}
+    assert {one.state for one in execute(report=said.append)} == {"made"}
     assert any("no thumbnails" in line for line in said)

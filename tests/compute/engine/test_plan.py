@@ -37,7 +37,7 @@ def test_every_task_of_the_suite_is_planned_with_its_baselines(make: Make) -> No
         "unisim/sharp (quality=clip-iqa)",
         "unisim/odd",
     ]
-    assert "7 there" not in plan.lines(planned)[0] and "14 runs to make" in plan.lines(planned)[0]
+    assert "7 stored" not in plan.lines(planned)[0] and "14 runs to make" in plan.lines(planned)[0]
     assert any("small/dim" in line for line in plan.lines(planned))
     assert make("small/dim").baselines == () and make("small/eye", "small/eye").models == planned.models
 
@@ -77,17 +77,17 @@ def test_an_option_given_by_hand_is_the_only_way_asked(make: Make) -> None:
 
 def test_what_a_model_cannot_do_is_left_out_with_the_reason(make: Make) -> None:
     left = {
-        (one.model.key, one.task.key): one.reason for one in make("small/vision", "small/gauge", "small/paper").left_out
+        (one.model.key, one.task.key): one.reason for one in make("small/vision", "small/gauge", "small/paper").skipped
     }
     assert "shows text" in left["small/vision", "unisim/said"] and "prompt" in left["small/vision", "unisim/fine"]
     assert "shows text" in left["small/gauge", "unisim/said"]
     assert {key for key in left if key[0] == "small/paper"} == {("small/paper", task.key) for task in CATALOG.tasks}
     assert ("small/vision", "unisim/near") not in left and ("small/gauge", "unisim/fine") not in left
     paired = replace(CATALOG.models[3], key="small/ssim", adapter="ssim")  # needs a reference, which a quality lacks
-    refused = make("small/ssim", catalog=replace(CATALOG, models=(*CATALOG.models, paired))).left_out
+    refused = make("small/ssim", catalog=replace(CATALOG, models=(*CATALOG.models, paired))).skipped
     assert any(one.task.key == "unisim/fine" and "scores no image alone" in one.reason for one in refused)
     assert any(
-        line.startswith("Left out: small/vision on unisim/fine, unisim/sharp: ")
+        line.startswith("Skipped: small/vision on unisim/fine, unisim/sharp: ")
         for line in plan.reasons(make("small/vision"))
     )
 
@@ -95,7 +95,7 @@ def test_what_a_model_cannot_do_is_left_out_with_the_reason(make: Make) -> None:
 def test_abilities_that_the_procedure_needs_are_named(make: Make) -> None:
     judge = replace(CATALOG.models[0], key="small/judge", abilities=("score_pair",))
     planned = make("small/judge", catalog=replace(CATALOG, models=(*CATALOG.models, judge)))
-    reason = next(one.reason for one in planned.left_out if one.task.key == "unisim/near")
+    reason = next(one.reason for one in planned.skipped if one.task.key == "unisim/near")
     assert "choice needs" in reason and "embed_image" in reason and "score_pair" in reason
 
 
@@ -139,12 +139,12 @@ def test_a_run_that_is_there_is_not_missing(make: Make, world: World) -> None:
     planned = make(tasks=("unisim/near",))
     run.execute(planned, bench=world.bench(), results=world.folder / "results")
     again = make()
-    assert [job.name for job in again.jobs if job.there] == ["unisim/near", "unisim/near"]
+    assert [job.name for job in again.jobs if job.stored] == ["unisim/near", "unisim/near"]
     assert len(again.missing) == len(again.jobs) - 2
-    assert all(job.there is None for job in make(again=True).jobs)
-    mark = again.jobs[0].there.folder / "run.json"
+    assert all(job.stored is None for job in make(again=True).jobs)
+    mark = again.jobs[0].stored.folder / "run.json"
     mark.write_text(mark.read_text().replace('"error": ""', '"error": "3 questions could not be asked"'))
-    assert make().jobs[0].there is None
+    assert make().jobs[0].stored is None
 
 
 def test_weights_whose_commit_is_not_known_make_a_job_with_a_problem(make: Make, world: World) -> None:
@@ -154,4 +154,4 @@ def test_weights_whose_commit_is_not_known_make_a_job_with_a_problem(make: Make,
             raise NotHere("fetch it")
 
     job = make(bench=replace(world.bench(), subject=lambda row: Unknown())).jobs[0]
-    assert (job.problem, job.fingerprint, job.there) == ("fetch it", "", None)
+    assert (job.problem, job.fingerprint, job.stored) == ("fetch it", "", None)

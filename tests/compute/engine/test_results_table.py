@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from compute.engine import plan, results_table, run
-from compute.engine.run_folders import Kept
+from compute.engine.run_folders import StoredRun
 from compute.types import Run, Score
 from tests.compute.small_bench import CATALOG, World
 
 
-def kept(value: float, *, stderr: float | None, coverage: float = 1.0) -> Kept:
-    return Kept(
+def kept(value: float, *, stderr: float | None, coverage: float = 1.0) -> StoredRun:
+    return StoredRun(
         run=Run(id="r", model="m", task="t", settings={"coverage": coverage}),
         folder=Path("r"),
         scores=(Score(run="r", subset="default", metric="accuracy", value=value, n=100, stderr=stderr),),
@@ -30,7 +30,7 @@ def kept(value: float, *, stderr: float | None, coverage: float = 1.0) -> Kept:
         (kept(0.851, stderr=0.01, coverage=0.98), "85.1 ± 2.0 (98.0% of items)"),
     ],
 )
-def test_a_cell_is_in_the_units_that_papers_print(given: Kept, said: str) -> None:
+def test_a_cell_is_in_the_units_that_papers_print(given: StoredRun, said: str) -> None:
     assert results_table.cell(given, CATALOG.metrics[0]) == said
 
 
@@ -51,10 +51,10 @@ def test_a_row_a_task_a_column_a_model(tmp_path: Path) -> None:
     assert [row[0] for row in rows[2:]] == [task.key for task in CATALOG.tasks]
     assert rows[3][5:7] == ["-", "-"] and rows[6][3] == "33.3"
     assert len({len(line) for line in lines if line.startswith("|")}) == 1
-    ways = [line for line in lines if "asked in 2 ways" in line]
+    ways = [line for line in lines if "2 variants" in line]
     assert [line.partition(",")[0] for line in ways] == ["small/eye", "small/dim"]
     shown = {
-        one.job.variant: one.kept
+        one.job.variant: one.stored
         for one in outcomes
         if one.job.name.startswith("unisim/fine") and one.job.model.key == "small/eye"
     }

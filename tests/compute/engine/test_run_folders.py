@@ -187,10 +187,10 @@ def test_a_page_opens_the_same_items_of_every_model() -> None:
 
 def test_the_headline_is_the_whole_or_the_mean_of_the_parts(tmp_path: Path) -> None:
     parts = [score(0.4, subset="en"), score(0.8, subset="de"), score(0.1, subset="en", metric="nmi")]
-    kept = runs.Kept(run=run(), scores=tuple(parts), folder=tmp_path)
+    kept = runs.StoredRun(run=run(), scores=tuple(parts), folder=tmp_path)
     assert runs.headline(kept).value == pytest.approx(0.6) and runs.headline(kept).n == 8
     assert runs.headline(kept).stderr == pytest.approx(np.mean([one.stderr for one in parts[:2]]))
-    whole = runs.Kept(run=run(), scores=(parts[0], score(0.7)), folder=tmp_path)
+    whole = runs.StoredRun(run=run(), scores=(parts[0], score(0.7)), folder=tmp_path)
     assert runs.headline(whole).value == 0.7
 
 

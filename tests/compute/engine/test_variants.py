@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from compute.engine import variants
-from compute.engine.run_folders import Kept
+from compute.engine.run_folders import StoredRun
 from compute.types import Run, Score
 
 CATEGORY = {"a": "u/IQA", "b": "u/IQA", "c": "u/PAA"}
@@ -13,9 +13,9 @@ CATEGORY = {"a": "u/IQA", "b": "u/IQA", "c": "u/PAA"}
 
 def kept(
     task: str, value: float, variant: str = "", *, started: str = "1", status: str = "complete", model: str = "m"
-) -> Kept:
+) -> StoredRun:
     name = f"{model}-{task}-{variant}-{started}"
-    return Kept(
+    return StoredRun(
         run=Run(
             id=name,
             model=model,
@@ -30,8 +30,8 @@ def kept(
     )
 
 
-def shown(*runs: Kept) -> set[str]:
-    return variants.main_ones(runs, category=CATEGORY)
+def shown(*runs: StoredRun) -> set[str]:
+    return variants.main_runs(runs, category=CATEGORY)
 
 
 def test_the_newest_whole_run_is_shown() -> None:
@@ -75,4 +75,4 @@ def test_each_model_has_its_own_better_way() -> None:
 def test_what_was_asked_by_hand_is_shown_only_where_there_is_nothing_else() -> None:
     assert shown(kept("a", 0.1), kept("a", 0.9, "wording=code", started="2")) == {"m-a--1"}
     assert shown(kept("a", 0.9, "wording=code")) == {"m-a-wording=code-1"}
-    assert not variants.is_way("quality=prompt, wording=code") and variants.is_way("quality=prompt")
+    assert not variants.is_compared("quality=prompt, wording=code") and variants.is_compared("quality=prompt")

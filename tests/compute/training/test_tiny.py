@@ -23,7 +23,7 @@ from compute.types import BadInput
 from tests.compute.commands import assert_refused
 
 TINY = ROOT / "assets" / "tiny"
-SHORT = tiny.Plan(steps=4, images=16, warm_up=2, dtype="float32")
+SHORT = tiny.TrainingPlan(steps=4, images=16, warm_up=2, dtype="float32")
 
 
 @pytest.fixture(autouse=True)
@@ -118,7 +118,9 @@ def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path: Path) -> None:
 
 
 def test_the_command_writes_a_model_and_says_what_it_took(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tiny.Plan, "__init__", partialmethod(tiny.Plan.__init__, images=16, warm_up=1, dtype="float32"))
+    monkeypatch.setattr(
+        tiny.TrainingPlan, "__init__", partialmethod(tiny.TrainingPlan.__init__, images=16, warm_up=1, dtype="float32")
+    )
     made = CliRunner().invoke(app, ["train", "tiny", "--to", str(tmp_path / "new"), "--steps", "2", "--seed", "4"])
     assert made.exit_code == 0, made.output
     assert "2 steps in " in made.output and "contrast " in made.output
