@@ -36,7 +36,7 @@ def test_elsewhere_it_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_lines_go_where_they_are_wanted(capsys: pytest.CaptureFixture[str]) -> None:
     lines: list[str] = []
-    progress = Progress(report=lines.append)
+    progress = Progress(say=lines.append)
     progress.say("10 images")
     progress.tell("waiting")
     assert lines == ["10 images", "waiting"]

@@ -85,7 +85,7 @@ def test_what_a_model_cannot_do_is_left_out_with_the_reason(make: Make) -> None:
     assert ("small/vision", "unisim/near") not in left and ("small/gauge", "unisim/fine") not in left
     paired = replace(CATALOG.models[3], key="small/ssim", adapter="ssim")  # needs a reference, which a quality lacks
     refused = make("small/ssim", catalog=replace(CATALOG, models=(*CATALOG.models, paired))).skipped
-    assert any(one.task.key == "unisim/fine" and "scores no image alone" in one.reason for one in refused)
+    assert any(one.task.key == "unisim/fine" and "scores no single image" in one.reason for one in refused)
     assert any(
         line.startswith("Skipped: small/vision on unisim/fine, unisim/sharp: ")
         for line in plan.reasons(make("small/vision"))

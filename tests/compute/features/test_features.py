@@ -162,7 +162,7 @@ def test_nothing_is_prepared_while_a_model_runs_on_the_same_cores(tmp_path: Path
 
 def test_a_pass_says_what_it_did(tmp_path: Path) -> None:
     lines: list[str] = []
-    asked = subject(tmp_path, Standin(), progress=Progress(report=lines.append))
+    asked = subject(tmp_path, Standin(), progress=Progress(say=lines.append))
     asked.prepare([files(1, 2, 2)])
     assert len(lines) == 1 and lines[0].startswith("made/up, image: 2 images in ")
 
