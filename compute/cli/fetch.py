@@ -26,7 +26,7 @@ def fetch(
     from compute.catalog import shipped
 
     for row in [shipped().model(key) for key in names(models)]:
-        if not adapters.here(row):
+        if not adapters.is_downloaded(row):
             _bring(row, room=room, lines=lines)
         folder = adapters.fetch(row)
         typer.echo(f"{row.key}: {folder or 'no weights to fetch'}")
@@ -39,12 +39,12 @@ def _bring(row: Model, *, room: int, lines: bool) -> None:
     from compute import models as adapters
     from compute.models.files import hub_files, weights
 
-    wanted = adapters.wanted(row)
+    wanted = adapters.required_files(row)
     if wanted is None or constants.is_offline_mode() or weights.own_folder(row) is not None:
         return
-    files = hub_files.listed(row, wanted=wanted)
+    files = hub_files.list_files(row, required=wanted)
     whole, drawn = sum(file.size for file in files), 0
-    check(row, whole=whole, lacking=hub_files.lacking(row, files), room=room)
+    check(row, whole=whole, lacking=hub_files.missing_bytes(row, files), room=room)
     with Progress().bar(row.title, total=whole // MB, unit="MB") as more:
 
         def come(here: int) -> None:
@@ -54,7 +54,7 @@ def _bring(row: Model, *, room: int, lines: bool) -> None:
             more(here // MB - drawn)
             drawn = here // MB
 
-        hub_files.fetch(row, files, come=come)
+        hub_files.fetch(row, files, progress=come)
 
 
 def check(row: Model, *, whole: int, lacking: int, room: int) -> None:

@@ -19,8 +19,7 @@ from compute.database.store import frame
 from compute.engine import image_maps, run_folders, thumbnails, variants
 from compute.engine.run_folders import StoredRun
 from compute.importing import collection as collections
-from compute.models import ADAPTERS, NOTES
-from compute.models import wanted as read_of
+from compute.models import ADAPTERS, NOTES, required_files
 from compute.models.files import weights
 from compute.tables import read_csv
 from compute.types import BadInput, Model
@@ -244,7 +243,7 @@ def other_model(row: Model, settings: Mapping[str, Any]) -> str:
         "options": {name: value for name, value in row.options.items() if name not in NOTES},
     }
     if row.weights and not Path(row.weights).is_absolute() and (paths.ROOT / row.weights).is_dir() and family:
-        now["revision"] = weights.revision(row, wanted=read_of(row))
+        now["revision"] = weights.revision(row, required=required_files(row))
     elif weights.COMMIT.fullmatch(row.revision):
         now["revision"] = row.revision
     return ", ".join(

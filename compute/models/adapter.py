@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -11,7 +11,12 @@ import numpy as np
 from compute.content.messages import Question, Reply
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from PIL import Image
+
+    from compute.models.files.downloads import Published
+    from compute.types import Model
 
     Item = Image.Image | str | tuple[Image.Image, str]
 
@@ -61,19 +66,18 @@ class Hardware:
 
 @dataclass(frozen=True, kw_only=True)
 class Adapter:
-    """One family's way in: `load` of `module`, called as load(row, hardware, folder), with the folder of its files.
+    """How one family of models is loaded, and which files of a checkpoint it reads, as patterns of file names.
 
-    Patterns of file names say what of a checkpoint is fetched and read. `weights`: the first pattern that a checkpoint
-    has is taken, a row's option `file` stands in for them; `needs`: of each group one must be there. With neither, the
-    family has no files and `folder` is None, as for a row that names no weights.
+    `load(row, hardware, folder)` gets the folder of the checkpoint's files. `weights`: the first pattern with a match
+    counts, and a row's option `file` replaces them; `needs`: one file of each group. With neither, the family has no
+    files and `folder` is None, as for a row that names no weights.
     """
 
-    module: str
-    load: str
+    load: Callable[[Model, Hardware, Path | None], Encoder | Comparer | Judge]
     packages: tuple[str, ...] = ()  # they decide numbers, so their versions are recorded
     weights: tuple[str, ...] = ()
     needs: tuple[tuple[str, ...], ...] = ()
     pairs_only: bool = False  # compares with a reference, and cannot score one image alone
-    published: str = ""  # of `module`: published(row) yields what the row needs from addresses, beside its checkpoint
-    patches: bool = False  # gives a vector a patch, so that places of two images can be compared
+    published: Callable[[Model], Iterable[Published]] = lambda row: ()  # files a row needs from URLs, in order
+    patches: bool = False  # gives a vector a patch, so that regions of two images can be compared
     version: int = 1  # raise it when the adapter's numbers change

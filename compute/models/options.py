@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from compute.models.files.weights import Wanted, local_folder
+from compute.models.files.weights import RequiredFiles, local_folder
 from compute.types import BadInput, Model
 
 
@@ -20,7 +20,7 @@ def chosen(row: Model, defaults: Mapping[str, Any]) -> dict[str, Any]:
     return {**defaults, **row.options}
 
 
-def part(row: Model, named: Mapping[str, str] | None, *, option: str, wanted: Wanted) -> Path:
+def checkpoint_of(row: Model, named: Mapping[str, str] | None, *, option: str, required: RequiredFiles) -> Path:
     """The local folder of a second checkpoint, `{"weights": ..., "revision": ...}` in the row's `option`.
 
     Raises NotHere where it is not on this machine and cannot be fetched, BadInput where the row does not name it.
@@ -30,4 +30,4 @@ def part(row: Model, named: Mapping[str, str] | None, *, option: str, wanted: Wa
             f'{row.key}: option {option!r} names a checkpoint as {{"weights": "...", "revision": "..."}}; got {named!r}'
         )
     named_row = replace(row, weights=named["weights"], revision=named.get("revision", ""), options={})
-    return local_folder(named_row, wanted=wanted)
+    return local_folder(named_row, required=required)

@@ -138,7 +138,7 @@ def _lacks(row: Model) -> bool:
     """Whether files of the row are missing: of a download that was stopped, or of those that lie in torch's cache."""
     from compute import models
 
-    return not models.here(row)
+    return not models.is_downloaded(row)
 
 
 def _installed(package: str) -> bool:

@@ -5,16 +5,16 @@ Vectors are what MIEB and UniSim-Bench compare: the towers' pooled and projected
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compute.models.adapter import Hardware
 from compute.models.encoders import framing, patches
-from compute.models.encoders.towers import ImageTower, TextTower, Towers
+from compute.models.encoders.text import text_tower
+from compute.models.encoders.towers import ImageTower, Towers
 from compute.models.files import pretrained
-from compute.models.files.checkpoint import needed
+from compute.models.files.checkpoint import architecture, required_folder
 from compute.models.options import chosen
 from compute.types import BadInput, Model
 
@@ -26,17 +26,17 @@ OPTIONS = {**pretrained.OPTIONS, "text_prefix": "", "image_backend": "", "max_to
 
 def load_clip(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     """CLIP (Radford et al. 2021) and MetaCLIP 2: texts padded to the batch's longest."""
-    return _features(row, hardware, needed(row, folder), kinds=("clip", "metaclip_2"))
+    return _features(row, hardware, required_folder(row, folder), kinds=("clip", "metaclip_2"))
 
 
 def load_siglip(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     """SigLIP (Zhai et al. 2023) and SigLIP 2: texts padded to full length and no padding masked, as in training."""
-    return _features(row, hardware, needed(row, folder), kinds=("siglip", "siglip2"), full_length=True)
+    return _features(row, hardware, required_folder(row, folder), kinds=("siglip", "siglip2"), full_length=True)
 
 
 def load_align(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     """ALIGN (Jia et al. 2021): texts padded to the batch's longest."""
-    return _features(row, hardware, needed(row, folder), kinds=("align",))
+    return _features(row, hardware, required_folder(row, folder), kinds=("align",))
 
 
 def load_blip(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
@@ -46,7 +46,7 @@ def load_blip(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     questions), which otherwise cannot be loaded. A checkpoint without a text encoder embeds images alone.
     """
     options = chosen(row, {**OPTIONS, "projection": True, "normalise": True})
-    folder = needed(row, folder)
+    folder = required_folder(row, folder)
     _check_kind(row, folder, ("blip",))
     spare = ("itm_head.",) if options["projection"] else ("itm_head.", "vision_proj.", "text_proj.", "text_encoder.")
     model, missing = pretrained.model(
@@ -72,12 +72,10 @@ def load_blip(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
         hardware,
         folder,
         options,
+        model,
         see=see,
         read=read if texts else None,
         lay=lay,
-        patch=_patch(model),
-        positions=pretrained.positions(model.config.text_config),
-        normalise=bool(options["normalise"]),
         pooling="first token, projected" if options["projection"] else "first token",
     )
 
@@ -101,13 +99,11 @@ def _features(
         hardware,
         folder,
         options,
+        model,
         see=see,
         read=read,
         full_length=full_length,
         lay=_patches(model, of=row.key),
-        patch=_patch(model),
-        positions=pretrained.positions(model.config.text_config),
-        normalise=bool(options["normalise"]),
         pooling="the model's own, projected",
     )
 
@@ -120,7 +116,7 @@ def _patch(model: torch.nn.Module) -> tuple[int, int] | None:
 
 def _patches(model: torch.nn.Module, *, of: str) -> patches.Patches:
     """Patch tokens by family: CLIP's through the norm and the projection of its class token, SigLIP's through the norm
-    (it pools by attention and projects no more), of ALIGN the map that it takes the mean of."""
+    (it pools by attention and projects no more), ALIGN's the map whose mean it takes."""
     kind = model.config.model_type
     if kind == "siglip2":
         return patches.none(f"{of}: its images have patches of a number and a shape of their own, on no fixed grid")
@@ -141,45 +137,30 @@ def _towers(
     hardware: Hardware,
     folder: Path,
     options: Mapping[str, Any],
+    model: torch.nn.Module,
     *,
     see: Any,
     read: Any,
     lay: patches.Patches,
-    patch: tuple[int, int] | None,
-    positions: int | None,
-    normalise: bool,
     pooling: str,
     full_length: bool = False,
 ) -> Towers:
     """The two towers behind their inputs; `read` None: no text tower."""
-    shown, seen = pretrained.image_input(row, folder=folder, backend=options["image_backend"])
-    settings: dict[str, Any] = {"image": seen, "pooling": pooling, "normalised": normalise}
+    ready, processing = pretrained.image_input(row, folder=folder, backend=options["image_backend"])
+    normalise = bool(options["normalise"])
+    settings: dict[str, Any] = {"image": processing, "pooling": pooling, "normalised": normalise}
     text = None
     if read is not None:
-        limit = min(size for size in (options["max_tokens"], positions, 10**9) if size)
-        words, tokenizer, longest = pretrained.text_input(
-            row, folder=folder, limit=limit, prefix=options["text_prefix"]
+        text, settings["text"] = text_tower(
+            row, folder, options, run=read, config=model.config.text_config, full_length=full_length
         )
-        text = TextTower(
-            ready=words,
-            run=read,
-            pad=tokenizer.pad_token_id or 0,
-            length=longest if full_length else None,
-            left=tokenizer.padding_side == "left",
-        )
-        settings["text"] = {
-            "tokenizer": type(tokenizer).__name__,
-            "max_tokens": longest,
-            "longer": "cut",
-            "prefix": options["text_prefix"],
-            "padding_side": tokenizer.padding_side,
-            "padding": "to max_tokens, not masked" if full_length else "to the longest, masked",
-        }
-    image = ImageTower(ready=shown, run=see, patches=lay, frame=framing.of_processor(seen, patch=patch))
+        settings["text"]["padding_side"] = "left" if text.left else "right"
+    frame = framing.of_processor(processing, patch=_patch(model))
+    image = ImageTower(ready=ready, run=see, patches=lay, frame=frame)
     return Towers(name=row.key, settings=settings, hardware=hardware, image=image, text=text, normalise=normalise)
 
 
 def _check_kind(row: Model, folder: Path, kinds: tuple[str, ...]) -> None:
-    kind = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type", "")
+    kind = architecture(folder)
     if kind not in kinds:
         raise BadInput(f"{row.key}: adapter {row.adapter!r} loads {' or '.join(kinds)}; {folder} holds {kind!r}")

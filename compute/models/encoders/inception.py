@@ -6,18 +6,18 @@ block takes maxima. The image is shown as clean-fid does (Parmar et al. 2022): 2
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from compute.models.adapter import Hardware
+from compute.models.encoders.towers import ImageTower, Towers
 from compute.models.files import downloads
-from compute.models.files.checkpoint import fill, tensors
+from compute.models.files.checkpoint import fill, ready, tensors
 from compute.models.options import chosen
-from compute.types import CannotDo, Model
+from compute.types import Model
 
 if TYPE_CHECKING:
     import torch
@@ -33,30 +33,6 @@ AVERAGED = ("Mixed_5b", "Mixed_5c", "Mixed_5d", "Mixed_6b", "Mixed_6c", "Mixed_6
 MAXIMAL = "Mixed_7c"
 
 
-@dataclass(kw_only=True)
-class InceptionEncoder:
-    """An encoder of images by 2,048 pooled features."""
-
-    settings: dict[str, Any]
-    network: torch.nn.Module
-    hardware: Hardware
-    multi_vector: bool = False
-
-    def prepare(self, modality: str, item: Image.Image) -> np.ndarray:
-        """(3, 299, 299) float32 of about -1..1. Raises CannotDo for texts and pairs."""
-        if modality != "image":
-            raise CannotDo(f"{self.settings['model']} embeds images only")
-        return (resized(item) - 128) / 128
-
-    def embed(self, modality: str, prepared: Sequence[np.ndarray]) -> np.ndarray:
-        """(n, 2048) float32."""
-        import torch
-
-        batch = torch.from_numpy(np.stack(prepared)).to(self.hardware.device, getattr(torch, self.hardware.dtype))
-        with torch.inference_mode():
-            return self.network(batch).float().cpu().numpy()
-
-
 def resized(image: Image.Image) -> np.ndarray:
     """(3, 299, 299) float32 of 0..255: each channel resized as real numbers, so that nothing is rounded in between."""
     from PIL import Image
@@ -65,7 +41,7 @@ def resized(image: Image.Image) -> np.ndarray:
     return np.stack([np.asarray(band, dtype=np.float32) for band in bands]).clip(0, 255)
 
 
-def load(row: Model, hardware: Hardware, folder: Path | None) -> InceptionEncoder:
+def load(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     """FID's Inception-v3: the published file from torch's cache, or of the same name in the row's folder."""
     import torch
     import torchvision
@@ -78,10 +54,14 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> InceptionEncode
     fill(network, tensors(folder / name if folder else downloads.fetched(WEIGHTS, sha256=SHA256)), of="Inception-v3")
     network.fc = torch.nn.Identity()
     pool_as_fid(network)
-    network.to(hardware.device, getattr(torch, hardware.dtype)).eval().requires_grad_(False)
-    return InceptionEncoder(
-        network=network,
+    ready(network, hardware)
+    return Towers(
+        name=row.key,
         hardware=hardware,
+        image=ImageTower(
+            ready=lambda image: {"pixel_values": torch.from_numpy((resized(image) - 128) / 128)},
+            run=lambda inputs: network(inputs["pixel_values"]),
+        ),
         settings={
             "model": row.key,
             "weights": name,
@@ -92,8 +72,8 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> InceptionEncode
     )
 
 
-def files(row: Model) -> Iterator[downloads.Published]:
-    """What the row needs from addresses."""
+def published_files(row: Model) -> Iterator[downloads.Published]:
+    """The file that the row needs from a URL."""
     if not row.weights:
         yield downloads.Published(url=WEIGHTS, sha256=SHA256)
 
@@ -104,18 +84,18 @@ def pool_as_fid(network: torch.nn.Module) -> None:
 
     functional = torch.nn.functional
 
-    def without_padding(branch: torch.nn.Module, given: tuple[torch.Tensor, ...]) -> torch.Tensor:
-        # torchvision divides by all nine places of the window; here by those inside the image.
-        inside = functional.avg_pool2d(torch.ones_like(given[0][:1, :1]), kernel_size=3, stride=1, padding=1)
-        return given[0] / inside
+    def without_padding(branch: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> torch.Tensor:
+        # torchvision divides by all nine positions of the window; FID by those inside the image.
+        inside = functional.avg_pool2d(torch.ones_like(inputs[0][:1, :1]), kernel_size=3, stride=1, padding=1)
+        return inputs[0] / inside
 
     for name in AVERAGED:
         getattr(network, name).branch_pool.register_forward_pre_hook(without_padding)
 
     block, maxima = getattr(network, MAXIMAL), []
 
-    def keep(module: torch.nn.Module, given: tuple[torch.Tensor, ...]) -> None:
-        maxima[:] = [functional.max_pool2d(given[0], kernel_size=3, stride=1, padding=1)]
+    def remember(module: torch.nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
+        maxima[:] = [functional.max_pool2d(inputs[0], kernel_size=3, stride=1, padding=1)]
 
-    block.register_forward_pre_hook(keep)
-    block.branch_pool.register_forward_pre_hook(lambda branch, given: maxima.pop())
+    block.register_forward_pre_hook(remember)
+    block.branch_pool.register_forward_pre_hook(lambda branch, inputs: maxima.pop())

@@ -6,7 +6,6 @@ alone, so a further model of the kind is a row with other options.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from compute.models.adapter import Hardware
-from compute.models.files.checkpoint import needed
-from compute.models.files.weights import COMMIT, CONFIG, WEIGHTS, Wanted
-from compute.models.options import chosen, part
+from compute.models.files.checkpoint import architecture, required_folder
+from compute.models.files.weights import COMMIT, CONFIG, WEIGHTS, RequiredFiles
+from compute.models.options import checkpoint_of, chosen
 from compute.types import BadInput, CannotDo, Model, NotHere
 
 if TYPE_CHECKING:
@@ -98,9 +97,9 @@ class LastTokenEncoder:
         prompt = template.replace("{text}", self._cut(text))
         if image is None:
             return dict(self.processor(text=prompt, return_tensors="pt"))
-        given: dict[str, Any] = {"images_kwargs": dict(self.options["images"])} if self.options["images"] else {}
+        extra: dict[str, Any] = {"images_kwargs": dict(self.options["images"])} if self.options["images"] else {}
         try:
-            return dict(self.processor(text=prompt, images=_rgb(image), return_tensors="pt", **given))
+            return dict(self.processor(text=prompt, images=_rgb(image), return_tensors="pt", **extra))
         except ValueError as error:  # such as a strip of an image, 200 times as long as wide
             raise BadInput(f"The processor of {self.settings['model']} refuses it: {error}") from error
 
@@ -172,12 +171,15 @@ def _load(row: Model, hardware: Hardware, folder: Path | None, *, family: Mappin
     from transformers import AutoProcessor
 
     options = chosen(row, {**DEFAULTS, **family})
-    folder = needed(row, folder)
+    folder = required_folder(row, folder)
     allowed = bool(options["remote_code"])
     base, revision = folder, row.revision
     if options["base"] is not None:
-        wanted = Wanted(weights=WEIGHTS, needs=(CONFIG,), code=allowed)
-        base, revision = part(row, options["base"], option="base", wanted=wanted), options["base"].get("revision", "")
+        required = RequiredFiles(weights=WEIGHTS, needs=(CONFIG,), code=allowed)
+        base, revision = (
+            checkpoint_of(row, options["base"], option="base", required=required),
+            options["base"].get("revision", ""),
+        )
     trusted = _trusted(row, base, allowed=allowed, revision=revision)
     dtype = getattr(torch, hardware.dtype)
     model = _model(base, dtype=dtype, trusted=trusted)
@@ -211,7 +213,7 @@ def _trusted(row: Model, folder: Path, *, allowed: bool, revision: str) -> bool:
     """Whether the checkpoint's own code is to run: never where the library knows the architecture."""
     from transformers import CONFIG_MAPPING
 
-    kind = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type", "")
+    kind = architecture(folder)
     if kind in CONFIG_MAPPING:
         return False
     if not allowed:

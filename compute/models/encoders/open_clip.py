@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compute.models.adapter import Hardware
 from compute.models.encoders import framing, patches
 from compute.models.encoders.towers import ImageTower, TextTower, Towers
-from compute.models.files.checkpoint import needed
+from compute.models.files.checkpoint import one_line, ready, required_folder, seeded
 from compute.models.files.weights import OPEN_CLIP
 from compute.models.options import chosen
 from compute.types import BadInput, Model, NotHere
 
 if TYPE_CHECKING:
-    import torch
+    pass
 
 OPTIONS: dict[str, Any] = {
     "architecture": "",
@@ -36,48 +35,36 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     `tag`, the pretraining whose preprocessing it lists, and `file`, the weights within the folder.
     """
     import open_clip
-    import torch
     from open_clip.transform import PreprocessCfg, image_transform_v2
 
     options = chosen(row, OPTIONS)
-    folder = needed(row, folder)
+    folder = required_folder(row, folder)
     own = (folder / "open_clip_config.json").is_file() and not options["file"]
-    place = f"local-dir:{folder}" if own else options["architecture"]
-    if not place:
+    name = f"local-dir:{folder}" if own else options["architecture"]
+    if not name:
         raise BadInput(f"{row.key}: {folder} has no open_clip_config.json; its row needs option architecture")
-    if not own and open_clip.get_model_config(place) is None:
-        raise BadInput(f"{row.key}: OpenCLIP knows no architecture {place!r}")
-    given = {} if own or options["random"] else {"pretrained": str(_file(row, folder, options["file"]))}
-    tagged = open_clip.get_pretrained_cfg(place, options["tag"]) if options["tag"] and not own else {}
-    shown = {name: tagged[name] for name in ("mean", "std", "interpolation", "resize_mode") if tagged.get(name)}
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(options["seed"])
+    if not own and open_clip.get_model_config(name) is None:
+        raise BadInput(f"{row.key}: OpenCLIP knows no architecture {name!r}")
+    pretrained = {} if own or options["random"] else {"pretrained": str(_file(row, folder, options["file"]))}
+    tagged = open_clip.get_pretrained_cfg(name, options["tag"]) if options["tag"] and not own else {}
+    shown = {key: tagged[key] for key in ("mean", "std", "interpolation", "resize_mode") if tagged.get(key)}
+    with seeded(options["seed"]):
         try:
             model = open_clip.create_model(
-                place,
+                name,
                 load_weights=not options["random"],
                 force_preprocess_cfg=shown,
                 require_pretrained=not options["random"],
                 weights_only=True,
                 pretrained_text=False,
-                **given,
+                **pretrained,
             )
         except (RuntimeError, ValueError, KeyError, AssertionError) as error:
-            problem = " ".join(str(error).split())[:300]
-            raise BadInput(f"{row.key}: {folder} does not fit OpenCLIP: {problem}") from error
-    model.to(hardware.device, getattr(torch, hardware.dtype)).eval().requires_grad_(False)
+            raise BadInput(f"{row.key}: {folder} does not fit OpenCLIP: {one_line(error)}") from error
+    ready(model, hardware)
     described = open_clip.get_model_preprocess_cfg(model)
     transform = image_transform_v2(PreprocessCfg(**described), is_train=False)
-    tokenizer = open_clip.get_tokenizer(place)
-
-    def see(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        return model.encode_image(inputs["pixel_values"])
-
-    def lay(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        return patches.of_open_clip(model.visual, inputs["pixel_values"], of=row.key)
-
-    def read(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        return model.encode_text(ids)
+    tokenizer = open_clip.get_tokenizer(name)
 
     def tokens(text: str) -> list[int]:
         return tokenizer([options["text_prefix"] + text])[0].tolist()
@@ -89,16 +76,17 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
         normalise=bool(options["normalise"]),
         image=ImageTower(
             ready=lambda image: {"pixel_values": transform(image)},
-            run=see,
-            patches=lay,
+            run=lambda inputs: model.encode_image(inputs["pixel_values"]),
+            patches=lambda inputs: patches.of_open_clip(model.visual, inputs["pixel_values"], of=row.key),
             frame=framing.of_open_clip(described, patch=patches.open_clip_patch(model.visual)),
         ),
-        text=TextTower(ready=tokens, run=read, pad=0),  # every text has the full length already
+        # Every text has the full length already.
+        text=TextTower(ready=tokens, run=lambda ids, mask: model.encode_text(ids), pad=0),
         settings={
-            "image": {name: described[name] for name in SHOWN if name in described},
+            "image": {key: described[key] for key in SHOWN if key in described},
             "pooling": "the model's own, projected",
             "normalised": bool(options["normalise"]),
-            "configuration": "own" if own else place,
+            "configuration": "own" if own else name,
             "text": {
                 "tokenizer": type(tokenizer).__name__,
                 "max_tokens": tokenizer.context_length,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compute.models.adapter import Hardware
 from compute.models.encoders.towers import TextTower, Towers
 from compute.models.files import pretrained
-from compute.models.files.checkpoint import needed
+from compute.models.files.checkpoint import required_folder
 from compute.models.options import chosen
 from compute.types import BadInput, Model
 
@@ -23,16 +24,21 @@ OPTIONS = {**pretrained.OPTIONS, "pooling": "mean", "text_prefix": "", "max_toke
 def load_bert(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     """BERT, RoBERTa, XLM-R, ALBERT, ModernBERT. Options: `pooling` mean, cls or pooler; `max_tokens`; `text_prefix`."""
     return _encoder(
-        row, hardware, needed(row, folder), kind="AutoModel", poolings=tuple(POOLINGS), options=chosen(row, OPTIONS)
+        row,
+        hardware,
+        required_folder(row, folder),
+        kind="AutoModel",
+        poolings=tuple(POOLINGS),
+        options=chosen(row, OPTIONS),
     )
 
 
 def load_t5(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
-    """T5 v1.1 and FLAN-T5, their encoder alone; no position ends, so texts are cut at 512 tokens as in training."""
+    """T5 v1.1 and FLAN-T5, their encoder alone; texts are cut at 512 tokens, as in training."""
     return _encoder(
         row,
         hardware,
-        needed(row, folder),
+        required_folder(row, folder),
         kind="T5EncoderModel",
         poolings=("mean",),
         options=chosen(row, {**OPTIONS, "max_tokens": 512}),
@@ -58,24 +64,45 @@ def _encoder(
         states = output.last_hidden_state
         if pooling == "cls":
             return states[torch.arange(len(mask)), mask.argmax(dim=1)]
-        kept = mask.unsqueeze(-1).float()
-        return (states.float() * kept).sum(dim=1) / kept.sum(dim=1)
+        weight = mask.unsqueeze(-1).float()
+        return (states.float() * weight).sum(dim=1) / weight.sum(dim=1)
 
-    limit = min(size for size in (options["max_tokens"], pretrained.positions(model.config), 10**9) if size)
-    ready, tokenizer, longest = pretrained.text_input(row, folder=folder, limit=limit, prefix=options["text_prefix"])
+    tower, settings = text_tower(row, folder, options, run=run, config=model.config)
     return Towers(
         name=row.key,
         hardware=hardware,
-        text=TextTower(ready=ready, run=run, pad=tokenizer.pad_token_id or 0, left=tokenizer.padding_side == "left"),
-        settings={
-            "text": {
-                "tokenizer": type(tokenizer).__name__,
-                "max_tokens": longest,
-                "longer": "cut",
-                "prefix": options["text_prefix"],
-                "padding": "to the longest, masked",
-            },
-            "pooling": POOLINGS[pooling],
-            "normalised": False,
-        },
+        text=tower,
+        settings={"text": settings, "pooling": POOLINGS[pooling], "normalised": False},
     )
+
+
+def text_tower(
+    row: Model,
+    folder: Path,
+    options: Mapping[str, Any],
+    *,
+    run: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    config: Any,
+    full_length: bool = False,
+) -> tuple[TextTower, dict[str, Any]]:
+    """The text tower around `run`, with the checkpoint's own tokenizer, and its settings.
+
+    Options: `text_prefix`, and `max_tokens`, at most the positions of the model's `config`. `full_length`: every
+    text is padded to the maximum, and the padding is not masked. Raises as `pretrained.text_input`.
+    """
+    limit = min(size for size in (options["max_tokens"], pretrained.positions(config), 10**9) if size)
+    ready, tokenizer, longest = pretrained.text_input(row, folder=folder, limit=limit, prefix=options["text_prefix"])
+    tower = TextTower(
+        ready=ready,
+        run=run,
+        pad=tokenizer.pad_token_id or 0,
+        length=longest if full_length else None,
+        left=tokenizer.padding_side == "left",
+    )
+    return tower, {
+        "tokenizer": type(tokenizer).__name__,
+        "max_tokens": longest,
+        "longer": "cut",
+        "prefix": options["text_prefix"],
+        "padding": "to max_tokens, not masked" if full_length else "to the longest, masked",
+    }

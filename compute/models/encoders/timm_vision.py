@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compute.models.adapter import Hardware
 from compute.models.encoders import framing, patches
 from compute.models.encoders.towers import ImageTower, Towers
-from compute.models.files.checkpoint import fill, needed, present
+from compute.models.files.checkpoint import existing, fill, one_line, ready, required_folder, seeded
 from compute.models.files.weights import WEIGHTS
 from compute.models.options import chosen
 from compute.types import BadInput, Model
@@ -43,19 +42,19 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     import timm
 
     options = chosen(row, OPTIONS)
-    folder = needed(row, folder)
-    asked: dict[str, Any] = {} if options["head"] else {"num_classes": 0}
+    folder = required_folder(row, folder)
+    arguments: dict[str, Any] = {} if options["head"] else {"num_classes": 0}
     if options["pooling"]:
-        asked["global_pool"] = options["pooling"]
+        arguments["global_pool"] = options["pooling"]
     shown = {"input_size": (3, options["image_size"], options["image_size"])} if options["image_size"] else {}
     name = f"local-dir:{folder}"
     try:
-        with _seeded(options):
+        with seeded(options["seed"]):
             model = timm.create_model(
-                pretrained=not options["random"], **timm.models.resolve_model_input_args(name, shown, **asked)
+                pretrained=not options["random"], **timm.models.resolve_model_input_args(name, shown, **arguments)
             )
     except (RuntimeError, TypeError, ValueError, AssertionError) as error:
-        raise BadInput(f"{row.key}: {folder} does not fit timm: {' '.join(str(error).split())[:300]}") from error
+        raise BadInput(f"{row.key}: {folder} does not fit timm: {one_line(error)}") from error
     pooling = options["pooling"] or getattr(model, "global_pool", "") or "the model's own"
     return _towers(row, hardware, model, shown=shown, pooling=str(pooling), head=bool(options["head"]))
 
@@ -69,58 +68,42 @@ def load_moco_v3(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     import timm
 
     options = chosen(row, {"preprocessing": "mieb", "architecture": "", "random": False, "seed": 0})
-    folder = needed(row, folder)
+    folder = required_folder(row, folder)
     if options["preprocessing"] not in MOCO_V3:
         raise BadInput(f"{row.key}: preprocessing is one of {', '.join(MOCO_V3)}, not {options['preprocessing']!r}")
     state: dict[str, torch.Tensor] = {}
     if not options["random"]:
         file = next((folder / name for name in WEIGHTS if (folder / name).is_file()), folder / WEIGHTS[0])
-        held = timm.models.load_state_dict(str(present(file)), weights_only=True)
-        state = {name: value for name, value in held.items() if not name.startswith("head.")}
+        stored = timm.models.load_state_dict(str(existing(file)), weights_only=True)
+        state = {name: value for name, value in stored.items() if not name.startswith("head.")}
     width = state["cls_token"].shape[-1] if "cls_token" in state else None
     name = options["architecture"] or MOCO_V3_WIDTHS.get(width, "")
     if not name:
         raise BadInput(f"{row.key}: cannot tell the architecture of width {width}; set option architecture")
-    with _seeded(options):
+    with seeded(options["seed"]):
         model = timm.create_model(name, pretrained=False, num_classes=0)
     if not options["random"]:
         fill(model, state, of=name)
     return _towers(row, hardware, model, shown=MOCO_V3[options["preprocessing"]], pooling="token", head=False)
 
 
-@contextmanager
-def _seeded(options: Mapping[str, Any]) -> Iterator[None]:
-    import torch
-
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(options["seed"])
-        yield
-
-
 def _towers(
     row: Model, hardware: Hardware, model: torch.nn.Module, *, shown: Mapping[str, Any], pooling: str, head: bool
 ) -> Towers:
-    """The model behind the preprocessing of its configuration, with `shown` in place of what that says."""
+    """The model behind the preprocessing of its configuration, with `shown` overriding it."""
     import timm
-    import torch
 
-    model.to(hardware.device, getattr(torch, hardware.dtype)).eval().requires_grad_(False)
+    ready(model, hardware)
     config = timm.data.resolve_model_data_config(model, args=dict(shown))
     transform = timm.data.create_transform(**config, is_training=False)
-
-    def run(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        return model(inputs["pixel_values"])
-
-    def lay(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        return patches.of_timm(model, inputs["pixel_values"], of=row.key)
 
     return Towers(
         name=row.key,
         hardware=hardware,
         image=ImageTower(
             ready=lambda image: {"pixel_values": transform(image)},
-            run=run,
-            patches=lay,
+            run=lambda inputs: model(inputs["pixel_values"]),
+            patches=lambda inputs: patches.of_timm(model, inputs["pixel_values"], of=row.key),
             frame=framing.of_timm(config, patch=patches.timm_patch(model)),
         ),
         settings={

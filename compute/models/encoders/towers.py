@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class ImageTower:
     """`ready` makes an image's tensors, without a batch; `run` turns them, stacked on the device, into (n, d).
 
-    `patches` turns them into (n, rows, columns, d), as compute/models/patches.py says; `frame` is how `ready` resizes
-    and cuts an image, None where that is not known.
+    `patches` turns them into (n, rows, columns, d), as compute/models/encoders/patches.py says; `frame` is how `ready`
+    resizes and crops an image, None where that is not known.
     """
 
     ready: Callable[[Image.Image], Mapping[str, torch.Tensor]]
@@ -68,8 +68,8 @@ class Towers:
         """An image's tensors or a text's tokens. Raises CannotDo for what no tower takes."""
         tower = {"image": self.image, "text": self.text}.get(modality)
         if tower is None:
-            takes = " and ".join(name for name in ("image", "text") if getattr(self, name) is not None)
-            raise CannotDo(f"{self.name} embeds one {takes} at a time; it was given: {modality}")
+            takes = " and ".join(f"{name}s" for name in ("image", "text") if getattr(self, name) is not None)
+            raise CannotDo(f"{self.name} embeds {takes} only, not a {modality}")
         if modality == "text":
             return tower.ready(item)
         # In the model's precision already here, where many threads work, and half as much to move.
@@ -88,13 +88,13 @@ class Towers:
     def patches(self, image: Image.Image) -> np.ndarray:
         """(rows, columns, d) float32, not normalised: a vector a patch, of the part of the image that `seen` tells.
 
-        Last states, through the norm and the projection of the pooled vector (compute/models/patches.py).
+        Last states, through the norm and the projection of the pooled vector (compute/models/encoders/patches.py).
         Raises CannotDo where the model has no grid of patches.
         """
         import torch
 
         if self.image is None or self.image.patches is None:
-            raise CannotDo(f"{self.name} gives no patch tokens. Choose another model for a map of similar places")
+            raise CannotDo(f"{self.name} gives no patch tokens. Choose another model for a map of similar regions")
         with torch.inference_mode():
             inputs = {name: self._batch([value]) for name, value in self.prepare("image", image).items()}
             return np.ascontiguousarray(self.image.patches(inputs)[0].float().cpu().numpy())
@@ -110,7 +110,7 @@ class Towers:
         return value.to(getattr(torch, self.hardware.dtype)) if value.is_floating_point() else value
 
     def _images(self, prepared: Sequence[Mapping[str, torch.Tensor]]) -> torch.Tensor:
-        return self.image.run({name: self._batch([one[name] for one in prepared]) for name in prepared[0]})
+        return self.image.run({name: self._batch([item[name] for item in prepared]) for name in prepared[0]})
 
     def _batch(self, values: list[torch.Tensor]) -> torch.Tensor:
         """The stacked values on the device; by way of pinned memory to CUDA, from which copies are fast."""
@@ -127,9 +127,9 @@ class Towers:
         longest = self.text.length or max(len(tokens) for tokens in prepared)
         ids = torch.full((len(prepared), longest), self.text.pad, dtype=torch.long)
         mask = torch.zeros_like(ids)
-        for place, tokens in enumerate(prepared):
-            held = slice(longest - len(tokens), None) if self.text.left else slice(len(tokens))
-            ids[place, held], mask[place, held] = torch.as_tensor(tokens), 1
+        for row, tokens in enumerate(prepared):
+            columns = slice(longest - len(tokens), None) if self.text.left else slice(len(tokens))
+            ids[row, columns], mask[row, columns] = torch.as_tensor(tokens), 1
         return self.text.run(ids.to(self.hardware.device), mask.to(self.hardware.device))
 
 

@@ -10,7 +10,7 @@ from compute.models.adapter import Hardware
 from compute.models.encoders import framing, patches
 from compute.models.encoders.towers import ImageTower, Towers
 from compute.models.files import pretrained
-from compute.models.files.checkpoint import needed
+from compute.models.files.checkpoint import required_folder
 from compute.models.options import chosen
 from compute.types import BadInput, Model
 
@@ -42,7 +42,7 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     torchvision or pil.
     """
     options = chosen(row, {**pretrained.OPTIONS, "pooling": "", "image_backend": ""})
-    folder = needed(row, folder)
+    folder = required_folder(row, folder)
     if options["pooling"] not in ("", *POOLINGS):
         raise BadInput(f"{row.key}: no pooling {options['pooling']!r}. There are: {', '.join(POOLINGS)}")
     model, missing = pretrained.model(

@@ -1,26 +1,29 @@
-"""Files of tensors: read without running code from them, and put whole into a module."""
+"""Files of a checkpoint: read without running code from them; and modules on their device."""
 
 from __future__ import annotations
 
+import json
 import pickle
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compute.models.adapter import Hardware
 from compute.types import BadInput, Model, NotHere
 
 if TYPE_CHECKING:
     import torch
 
 
-def needed(row: Model, folder: Path | None) -> Path:
+def required_folder(row: Model, folder: Path | None) -> Path:
     """The row's folder of weights. Raises NotHere where the row names none."""
     if folder is None:
         raise NotHere(f"{row.key} names no weights")
     return folder
 
 
-def present(file: Path) -> Path:
+def existing(file: Path) -> Path:
     """`file` itself. Raises NotHere where it is missing."""
     if not file.is_file():
         raise NotHere(f"{file.name} is missing from {file.parent}. Fetch the whole checkpoint again")
@@ -28,11 +31,11 @@ def present(file: Path) -> Path:
 
 
 def tensors(file: Path) -> dict[str, Any]:
-    """What a file made by torch.save holds, on the CPU. Raises NotHere, and BadInput for anything but tensors."""
+    """The content of a file made by torch.save, on the CPU. Raises NotHere, and BadInput for anything but tensors."""
     import torch
 
     try:
-        return torch.load(present(file), map_location="cpu", weights_only=True)
+        return torch.load(existing(file), map_location="cpu", weights_only=True)
     except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
         raise BadInput(f"{file} holds more than tensors, or is not whole; it is not loaded") from error
 
@@ -47,4 +50,31 @@ def fill(module: torch.nn.Module, state: Mapping[str, torch.Tensor], *, of: str)
     try:
         module.load_state_dict(state)
     except RuntimeError as error:
-        raise BadInput(f"The checkpoint does not fit {of}: {' '.join(str(error).split())[:300]}") from error
+        raise BadInput(f"The checkpoint does not fit {of}: {one_line(error)}") from error
+
+
+def architecture(folder: Path) -> str:
+    """The `model_type` that the folder's config.json names; empty for none."""
+    return json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type", "")
+
+
+def ready(module: torch.nn.Module, hardware: Hardware) -> torch.nn.Module:
+    """The module on its device and in its precision, for inference only."""
+    import torch
+
+    return module.to(hardware.device, getattr(torch, hardware.dtype)).eval().requires_grad_(False)
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Within it, torch draws weights from this seed; its own random state stays as it was."""
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
+
+
+def one_line(error: Exception) -> str:
+    """The beginning of an error's message, at most 300 characters."""
+    return " ".join(str(error).split())[:300]

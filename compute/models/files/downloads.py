@@ -24,7 +24,7 @@ class Published:
     archive: bool = False
 
     @property
-    def place(self) -> Path:
+    def path(self) -> Path:
         """Where the file, or the archive's folder, lies once it has come."""
         path = Path(urlsplit(self.url).path)
         return cache() / unquote(path.stem if self.archive else path.name)
@@ -48,7 +48,7 @@ def fetched(url: str, *, sha256: str = "") -> Path:
     import torch
     from huggingface_hub import constants
 
-    target = Published(url=url).place
+    target = Published(url=url).path
     if not target.is_file():
         missing = f"{target.name} is not on this machine. Fetch it: curl -L --create-dirs -o {target} {url}"
         if constants.HF_HUB_OFFLINE:
@@ -68,7 +68,7 @@ def fetched(url: str, *, sha256: str = "") -> Path:
 
 def unpacked(url: str, *, sha256: str = "") -> Path:
     """The folder that the archive at `url` holds, unpacked beside it. Raises as `fetched`."""
-    folder = Published(url=url, archive=True).place
+    folder = Published(url=url, archive=True).path
     if folder.is_dir():
         return folder
     archive = fetched(url, sha256=sha256)

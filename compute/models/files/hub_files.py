@@ -1,6 +1,6 @@
-"""A checkpoint's files of the hub: their sizes beforehand, and a download that goes on where it broke off.
+"""A checkpoint's files on the hub: their sizes beforehand, and a download that resumes where it broke off.
 
-The hub's own client begins a file anew each time; a large one that broke off would never come over a poor connection.
+The hub's own client starts each file anew; a large one that broke off would never arrive over a poor connection.
 """
 
 from __future__ import annotations
@@ -12,78 +12,78 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from compute.models.files.weights import COMMIT, Wanted, cache_home
+from compute.models.files.weights import COMMIT, RequiredFiles, cache_home
 from compute.types import LikenessError, Model, NotHere
 
 PART = 1 << 18  # bytes written at once: what a stop loses at most
 ATTEMPTS = 5  # at a file, one after another that brought nothing
 PAUSE = 1.0  # seconds between them
-ANSWER = 10.0  # seconds that the hub has to say what it holds
-PASSING = (408, 429, 500, 502, 503, 504)  # what may be over at the next attempt
+ANSWER = 10.0  # seconds that the hub has to list its files
+PASSING = (408, 429, 500, 502, 503, 504)  # what may succeed at the next attempt
 
 
 @dataclass(frozen=True, kw_only=True)
 class File:
-    """One file; `sha256` is empty for a small one, which is kept beside the code."""
+    """One file; `sha256` is empty for a small one, which is stored in git."""
 
     name: str
     size: int  # bytes
     sha256: str = ""
 
 
-def listed(row: Model, *, wanted: Wanted) -> tuple[File, ...]:
+def list_files(row: Model, *, required: RequiredFiles) -> tuple[File, ...]:
     """What the hub holds of the row's files at its revision, the smallest first. Raises NotHere, as a sentence."""
     from huggingface_hub import HfApi
 
     try:
         info = HfApi().model_info(row.weights, revision=row.revision or None, files_metadata=True, timeout=ANSWER)
     except Exception as error:  # of the hub's client and of whichever network library it stands on
-        raise _told(row, error) from error
-    there = {entry.rfilename: entry for entry in info.siblings or []}
-    absent = wanted.missing(list(there))
-    if absent:
-        raise NotHere(f"{row.weights} at {info.sha} has no {', no '.join(absent)}")
+        raise _readable(row, error) from error
+    entries = {entry.rfilename: entry for entry in info.siblings or []}
+    missing = required.missing(list(entries))
+    if missing:
+        raise NotHere(f"{row.weights} at {info.sha} has no {', no '.join(missing)}")
     files = [
         File(
             name=name,
             size=(entry.lfs.size if entry.lfs else entry.size) or 0,
             sha256=entry.lfs.sha256 if entry.lfs else "",
         )
-        for name, entry in there.items()
-        if name in wanted.names(there)
+        for name, entry in entries.items()
+        if name in required.names(entries)
     ]
     return tuple(sorted(files, key=lambda file: (file.size, file.name)))
 
 
-def lacking(row: Model, files: tuple[File, ...]) -> int:
-    """Bytes that are still to come."""
-    return sum(file.size - min(file.size, _here(_blob(row, file))) for file in files)
+def missing_bytes(row: Model, files: tuple[File, ...]) -> int:
+    """Bytes still to download."""
+    return sum(file.size - min(file.size, _stored_bytes(_blob(row, file))) for file in files)
 
 
-def fetch(row: Model, files: tuple[File, ...], *, come: Callable[[int], None] = lambda count: None) -> None:
-    """Brings files into the hub's cache one after another; `come` is told now and then how many bytes are here.
+def fetch(row: Model, files: tuple[File, ...], *, progress: Callable[[int], None] = lambda count: None) -> None:
+    """Downloads files into the hub's cache one after another; `progress` gets the number of bytes stored so far.
 
-    Weights are the largest and come last, for by them a checkpoint is held to be here. Raises NotHere, as a sentence;
-    what has come of a large file stays, and the next call goes on from there.
+    Weights are the largest and come last, since a checkpoint counts as downloaded once they are stored. Raises NotHere,
+    as a sentence; the part of a large file that arrived stays, and the next call resumes there.
     """
     from huggingface_hub import hf_hub_download
 
-    here = 0
+    stored = 0
     try:
         for file in files:
-            come(here)
+            progress(stored)
             if file.sha256:
-                _large(row, file, lambda count, before=here: come(before + count))
+                _fetch_large(row, file, lambda count, before=stored: progress(before + count))
             hf_hub_download(row.weights, file.name, revision=row.revision or None)  # a large one is linked only
-            here += file.size
-        come(here)
+            stored += file.size
+        progress(stored)
     except LikenessError:
         raise
     except Exception as error:  # of the hub's client and of whichever network library it stands on
-        raise _told(row, error) from error
+        raise _readable(row, error) from error
 
 
-def _large(row: Model, file: File, come: Callable[[int], None]) -> None:
+def _fetch_large(row: Model, file: File, progress: Callable[[int], None]) -> None:
     """Completes one file's draft, and uses it if its SHA-256 is what the hub states."""
     from huggingface_hub.utils import WeakFileLock
 
@@ -96,7 +96,7 @@ def _large(row: Model, file: File, come: Callable[[int], None]) -> None:
         if blob.exists():
             return
         with draft.open("ab") as out:
-            _all(row, file, out, come)
+            _download(row, file, out, progress)
         with draft.open("rb") as stream:
             if hashlib.file_digest(stream, "sha256").hexdigest() == file.sha256:
                 draft.replace(blob)
@@ -107,15 +107,15 @@ def _large(row: Model, file: File, come: Callable[[int], None]) -> None:
         )
 
 
-def _all(row: Model, file: File, out: BinaryIO, come: Callable[[int], None]) -> None:
+def _download(row: Model, file: File, out: BinaryIO, progress: Callable[[int], None]) -> None:
     from huggingface_hub.errors import HfHubHTTPError
 
     failures = 0
-    come(out.tell())
+    progress(out.tell())
     while (before := out.tell()) < file.size:
         problem = "it ended early"
         try:
-            _go_on(row, file, out, come)
+            _resume(row, file, out, progress)
         except HfHubHTTPError as error:
             if error.response.status_code not in PASSING:
                 raise
@@ -132,17 +132,17 @@ def _all(row: Model, file: File, out: BinaryIO, come: Callable[[int], None]) -> 
                 f"The connection broke off while {file.name} of {row.weights} was coming ({problem}). What "
                 "has come is kept: try again later"
             )
-        come(out.tell())
+        progress(out.tell())
         time.sleep(PAUSE)
 
 
-def _go_on(row: Model, file: File, out: BinaryIO, come: Callable[[int], None]) -> None:
-    """Asks for the rest. The network library takes the hub's token off where it is sent on to another host."""
+def _resume(row: Model, file: File, out: BinaryIO, progress: Callable[[int], None]) -> None:
+    """Requests the rest. The network library takes the hub's token off where it is sent on to another host."""
     from huggingface_hub import constants, get_session, hf_hub_url
     from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
 
-    here = out.tell()
-    headers = {**build_hf_headers(), "Accept-Encoding": "identity", **({"Range": f"bytes={here}-"} if here else {})}
+    start = out.tell()
+    headers = {**build_hf_headers(), "Accept-Encoding": "identity", **({"Range": f"bytes={start}-"} if start else {})}
     url = hf_hub_url(row.weights, file.name, revision=row.revision or None)
     with get_session().stream("GET", url, headers=headers, timeout=constants.HF_HUB_DOWNLOAD_TIMEOUT) as response:
         hf_raise_for_status(response)
@@ -154,7 +154,7 @@ def _go_on(row: Model, file: File, out: BinaryIO, come: Callable[[int], None]) -
             out.flush()
             if out.tell() > file.size:  # more than the hub states: a file that would fill the disk
                 return
-            come(out.tell())
+            progress(out.tell())
 
 
 def _blob(row: Model, file: File) -> Path:
@@ -166,12 +166,12 @@ def _draft(blob: Path) -> Path:
     return blob.with_name(f"{blob.name}.incomplete")
 
 
-def _here(blob: Path) -> int:
+def _stored_bytes(blob: Path) -> int:
     return next((path.stat().st_size for path in (blob, _draft(blob)) if path.exists()), 0)
 
 
-def _told(row: Model, error: Exception) -> NotHere:
-    """What went wrong between here and the hub, as anyone may read it: no address, no folder of this machine."""
+def _readable(row: Model, error: Exception) -> NotHere:
+    """The failure as a sentence that anyone may read: no address, no folder of this machine."""
     from huggingface_hub import errors
 
     if isinstance(error, errors.LocalEntryNotFoundError) and isinstance(error.__cause__, Exception):

@@ -10,13 +10,14 @@ from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any
 
 from compute.models.adapter import Hardware
+from compute.models.files.checkpoint import one_line, seeded
 from compute.types import BadInput, Model, NotHere
 
 if TYPE_CHECKING:
     import torch
     from PIL import Image
 
-# What every row of such a checkpoint may say. `random` with `seed`: the same architecture, its weights drawn afresh.
+# Options of every such row. `random` with `seed`: the same architecture with random weights.
 OPTIONS: dict[str, Any] = {"random": False, "seed": 0, "trust_remote_code": False}
 SHOWN = (
     "do_resize",
@@ -41,7 +42,7 @@ SHOWN = (
 def model(
     row: Model, kind: str, *, folder: Path, hardware: Hardware, options: Mapping[str, Any], spare: Sequence[str] = ()
 ) -> tuple[torch.nn.Module, set[str]]:
-    """The library's class `kind` with the folder's weights, on the device and ready to run; and what it lacks.
+    """The library's class `kind` with the folder's weights, on the device and ready to run; and the weights it lacks.
 
     Weights that the checkpoint lacks would be drawn at random: BadInput, but for names that begin with one of `spare`,
     which the caller does not use; those are returned.
@@ -55,26 +56,25 @@ def model(
     dtype, missing = getattr(torch, hardware.dtype), set()
     if options["random"]:
         config = transformers.AutoConfig.from_pretrained(folder, **read)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(options["seed"])
+        with seeded(options["seed"]):
             made = _built(getattr(transformers, kind), config, trusted=read["trust_remote_code"])
         made = made.to(dtype)
     else:
         try:
-            made, found = getattr(transformers, kind).from_pretrained(
+            made, report = getattr(transformers, kind).from_pretrained(
                 folder, dtype=dtype, output_loading_info=True, weights_only=True, **read
             )
         except OSError as error:
-            raise NotHere(f"{row.key}: {folder} cannot be loaded: {_line(error)}") from error
+            raise NotHere(f"{row.key}: {folder} cannot be loaded: {one_line(error)}") from error
         except UnpicklingError as error:
             raise BadInput(f"{row.key}: {folder} holds more than tensors, or is not whole; it is not loaded") from error
         except (RuntimeError, ValueError, KeyError, ImportError) as error:
-            raise BadInput(f"{row.key}: {folder} does not fit {kind}: {_line(error)}") from error
-        missing = set(found["missing_keys"])
-        used = sorted(name for name in missing if not name.startswith(tuple(spare)))
-        if used:
+            raise BadInput(f"{row.key}: {folder} does not fit {kind}: {one_line(error)}") from error
+        missing = set(report["missing_keys"])
+        lost = sorted(name for name in missing if not name.startswith(tuple(spare)))
+        if lost:
             raise BadInput(
-                f"{row.key}: the checkpoint lacks {len(used)} of {kind}'s weights, {used[0]} first; they "
+                f"{row.key}: the checkpoint lacks {len(lost)} of {kind}'s weights, {lost[0]} first; they "
                 "would be random"
             )
     return made.to(hardware.device).eval().requires_grad_(False), missing
@@ -100,11 +100,11 @@ def image_input(
             folder, local_files_only=True, **({"backend": backend} if backend else {})
         )
     except OSError as error:
-        raise NotHere(f"{row.key}: no image preprocessing in {folder}: {_line(error)}") from error
+        raise NotHere(f"{row.key}: no image preprocessing in {folder}: {one_line(error)}") from error
     except ValueError as error:
-        raise BadInput(f"{row.key}: the image preprocessing in {folder} cannot be read: {_line(error)}") from error
+        raise BadInput(f"{row.key}: the image preprocessing in {folder} cannot be read: {one_line(error)}") from error
     described = json.loads(processor.to_json_string())
-    said = {
+    settings = {
         "processor": type(processor).__name__,
         **{name: described[name] for name in SHOWN if described.get(name) is not None},
     }
@@ -113,7 +113,7 @@ def image_input(
         made = processor(images=image, return_tensors="pt")
         return {name: value[0] for name, value in made.items()}
 
-    return ready, said
+    return ready, settings
 
 
 def text_input(
@@ -128,7 +128,7 @@ def text_input(
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError, TypeError, ImportError) as error:
-        raise NotHere(f"{row.key}: no tokenizer in {folder}: {_line(error)}") from error
+        raise NotHere(f"{row.key}: no tokenizer in {folder}: {one_line(error)}") from error
     longest = min(int(tokenizer.model_max_length), limit or 10**9)
     if longest >= 10**9:
         raise BadInput(f"{row.key}: neither tokenizer nor model says how long a text may be; set option max_tokens")
@@ -147,7 +147,3 @@ def positions(config: Any) -> int | None:
         return None
     offset = getattr(config, "model_type", "") in ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert")
     return known - config.pad_token_id - 1 if offset else known
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]

@@ -27,8 +27,8 @@ ANY = (*ADAPTED, *OPEN_CLIP)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """What of a checkpoint a family reads, as patterns of file names."""
+class RequiredFiles:
+    """The files of a checkpoint that a family reads, as patterns of names."""
 
     weights: tuple[str, ...] = ANY
     needs: tuple[tuple[str, ...], ...] = ()
@@ -39,59 +39,59 @@ class Wanted:
         return (*self.needs, self.weights) if self.weights else self.needs
 
     def missing(self, names: Sequence[str]) -> list[str]:
-        """What is not among `names`, in words; the parts of a split checkpoint are counted."""
-        found = [" or ".join(group[:2]) for group in self.groups if not _first(names, group)]
+        """The groups without a file among `names`, in words; every part of a split checkpoint must be there."""
+        missing = [" or ".join(group[:2]) for group in self.groups if not _first(names, group)]
         for name in _first(names, self.weights):
-            found += [part for part in _parts(name) if part not in names]
-        return found
+            missing += [part for part in _parts(name) if part not in names]
+        return missing
 
     def names(self, names: Iterable[str]) -> list[str]:
-        """The files to fetch and to tell two checkpoints by, sorted: one format of weights, and all small files."""
+        """The files to fetch and to identify a checkpoint by, sorted: one format of weights, and all small files."""
         names = sorted(names)
-        kept = {name for group in self.groups for name in _first(names, group)}
-        kept.update(name for name in names if "/" not in name and any(fnmatch(name, small) for small in SMALL))
+        files = {name for group in self.groups for name in _first(names, group)}
+        files.update(name for name in names if "/" not in name and any(fnmatch(name, small) for small in SMALL))
         if self.code:
-            kept.update(name for name in names if name.endswith(".py"))
-        return sorted(kept)
+            files.update(name for name in names if name.endswith(".py"))
+        return sorted(files)
 
 
-def local_folder(row: Model, *, wanted: Wanted | None = None, root: Path | None = None) -> Path:
+def local_folder(row: Model, *, required: RequiredFiles | None = None, root: Path | None = None) -> Path:
     """The folder with the row's files, fetched into the hub's cache if need be; nothing is written elsewhere.
 
     A branch means the commit that the cache knows it by, so that one machine's runs agree until it is fetched again.
     Raises NotHere naming what is missing and how to fetch it.
     """
-    wanted = wanted or Wanted()
+    required = required or RequiredFiles()
     own = own_folder(row, root=root)
     if own is not None:
-        missing = wanted.missing(_listing(own))
+        missing = required.missing(_listing(own))
         if missing:
             raise NotHere(f"{row.key}: {own} has no {', no '.join(missing)}")
         return own
-    found = _cached(row)
-    if found is not None and not wanted.missing(_listing(found)):
-        return found
-    return _fetched(row, wanted=wanted, cached=found)
+    cached = _cached(row)
+    if cached is not None and not required.missing(_listing(cached)):
+        return cached
+    return _fetched(row, required=required, cached=cached)
 
 
-def present(row: Model, *, wanted: Wanted, root: Path | None = None) -> bool:
+def is_downloaded(row: Model, *, required: RequiredFiles, root: Path | None = None) -> bool:
     """Whether the row's files are all in its own folder or in the hub's cache. Never asks the network."""
     try:
         folder = own_folder(row, root=root) or _cached(row)
     except NotHere:
         return False
-    return folder is not None and not wanted.missing(_listing(folder))
+    return folder is not None and not required.missing(_listing(folder))
 
 
-def revision(row: Model, *, wanted: Wanted | None = None, root: Path | None = None) -> str:
-    """What tells these files from others: the pinned or cached commit, or `files-` and a digest of an own folder's.
+def revision(row: Model, *, required: RequiredFiles | None = None, root: Path | None = None) -> str:
+    """The identity of these files: the pinned or cached commit, or `files-` and a digest of an own folder's.
 
     Never asks the network; for a branch that was not fetched yet, its name. A missing own folder raises NotHere.
     """
     own = own_folder(row, root=root)
     if own is not None:
         digest = hashlib.blake2b(digest_size=16)
-        for name in (wanted or Wanted()).names(_listing(own)):
+        for name in (required or RequiredFiles()).names(_listing(own)):
             stat = (own / name).stat()
             digest.update(f"{name} {_digest(own / name, stat.st_size, stat.st_mtime_ns)}\n".encode())
         return f"files-{digest.hexdigest()}"
@@ -117,9 +117,9 @@ def _first(names: Iterable[str], group: Sequence[str]) -> list[str]:
     """All names of the first pattern of a group that any name matches."""
     names = list(names)
     for pattern in group:
-        found = [name for name in names if fnmatch(name, pattern)]
-        if found:
-            return found
+        matches = [name for name in names if fnmatch(name, pattern)]
+        if matches:
+            return matches
     return []
 
 
@@ -168,27 +168,27 @@ def _cached(row: Model) -> Path | None:
     return folder if commit and folder.is_dir() else None
 
 
-def _fetched(row: Model, *, wanted: Wanted, cached: Path | None) -> Path:
+def _fetched(row: Model, *, required: RequiredFiles, cached: Path | None) -> Path:
     from huggingface_hub import HfApi, constants, snapshot_download
     from huggingface_hub.errors import HFValidationError
 
-    asked = _commit(row) or row.revision or "main"
-    lacking = wanted.missing(_listing(cached) if cached else [])
+    revision = _commit(row) or row.revision or "main"
+    missing = required.missing(_listing(cached) if cached else [])
     problem = (
-        f"{row.key}: {row.weights} at {asked} lacks {', '.join(lacking) or 'its files'} in the hub's cache "
+        f"{row.key}: {row.weights} at {revision} lacks {', '.join(missing) or 'its files'} in the hub's cache "
         f"{constants.HF_HUB_CACHE} (HF_HOME moves it). "
-        f"Fetch it: hf download {row.weights} --revision {asked}"
+        f"Fetch it: hf download {row.weights} --revision {revision}"
     )
     if constants.is_offline_mode():
         raise NotHere(problem)
     try:
         info = HfApi().repo_info(row.weights, revision=row.revision or None)
-        there = [entry.rfilename for entry in info.siblings or []]
-        absent = wanted.missing(there)
-        if absent:
-            raise NotHere(f"{row.key}: {row.weights} at {info.sha} has no {', no '.join(absent)}")
-        # Asked for by branch where there is one, so that the cache remembers which commit it stood for.
-        return Path(snapshot_download(row.weights, revision=row.revision or None, allow_patterns=wanted.names(there)))
+        names = [entry.rfilename for entry in info.siblings or []]
+        missing = required.missing(names)
+        if missing:
+            raise NotHere(f"{row.key}: {row.weights} at {info.sha} has no {', no '.join(missing)}")
+        # By branch where there is one, so that the cache records the commit it stood for.
+        return Path(snapshot_download(row.weights, revision=row.revision or None, allow_patterns=required.names(names)))
     except HFValidationError as error:
         raise BadInput(f"{row.key}: {row.weights!r} is neither a folder nor a hub id") from error
     except NotHere:

@@ -7,7 +7,6 @@ alike; else one question at a time it is, and `settings` say so.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -19,9 +18,10 @@ from compute.content import decoding
 from compute.content.messages import Picture, Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.files import pretrained, weights
+from compute.models.files.checkpoint import architecture, one_line, required_folder
 from compute.models.judges.answer_log import AnswerLog
 from compute.models.options import chosen
-from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model, NotHere
+from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model
 
 if TYPE_CHECKING:
     import torch
@@ -70,36 +70,40 @@ class LocalJudge:
         return self.answers.answered(questions, self._ask, progress=self.progress)
 
     def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[int, Reply]]:
-        places = list(range(len(questions)))
+        positions = list(range(len(questions)))
         if not self._tested and len(questions) > 1:
             sample = _spread(len(questions), max(SAMPLE, 2 * self._batch))
             alone = dict(self._pass(questions, sample, size=1))
             yield from alone.items()
             together = dict(self._pass(questions, sample, size=self._batch))
-            same = sum(alone[place].text == together[place].text for place in sample)
-            self._settle(asked=len(sample), same=same)
-            places = sorted(set(places) - set(sample))
-        yield from self._pass(questions, places, size=self._batch if self._tested else 1)
+            same = sum(alone[position].text == together[position].text for position in sample)
+            self._settle(total=len(sample), same=same)
+            positions = sorted(set(positions) - set(sample))
+        yield from self._pass(questions, positions, size=self._batch if self._tested else 1)
 
-    def _settle(self, *, asked: int, same: int) -> None:
+    def _settle(self, *, total: int, same: int) -> None:
         """Keeps the larger batch where the answers were the same, and records both."""
-        self.settings["batch_self_test"] = {"batch_size": self._batch, "questions": asked, "same_answers": same}
-        self._batch = self._batch if same == asked else 1
+        self.settings["batch_self_test"] = {"batch_size": self._batch, "questions": total, "same_answers": same}
+        self._batch = self._batch if same == total else 1
         self._tested = True
         self.settings["batch_size"] = self._batch
 
-    def _pass(self, questions: Sequence[Question], places: Sequence[int], *, size: int) -> Iterator[tuple[int, Reply]]:
-        """Replies to the questions at `places`; the next batch is made ready while the device works on one."""
-        batches = [places[start : start + size] for start in range(0, len(places), size)]
+    def _pass(
+        self, questions: Sequence[Question], positions: Sequence[int], *, size: int
+    ) -> Iterator[tuple[int, Reply]]:
+        """Replies to the questions at `positions`; the next batch is made ready while the device works on one."""
+        batches = [positions[start : start + size] for start in range(0, len(positions), size)]
 
         def ready(number: int) -> Mapping[str, Any] | None:
-            return self._inputs([questions[place] for place in batches[number]]) if number < len(batches) else None
+            return (
+                self._inputs([questions[position] for position in batches[number]]) if number < len(batches) else None
+            )
 
         with ThreadPoolExecutor(1) as pool:
             following = pool.submit(ready, 0)
             for number, batch in enumerate(batches):
                 inputs, following = following.result(), pool.submit(ready, number + 1)
-                yield from zip(batch, self._answers([questions[place] for place in batch], inputs), strict=True)
+                yield from zip(batch, self._answers([questions[position] for position in batch], inputs), strict=True)
 
     def _inputs(self, questions: Sequence[Question]) -> Any:
         """The processor's tensors of a batch, padded on the left."""
@@ -139,10 +143,10 @@ class LocalJudge:
             ]
         new = out[:, inputs["input_ids"].shape[1] :].cpu()
         texts = self._processor.tokenizer.batch_decode(new, skip_special_tokens=True)
-        given = inputs["attention_mask"].sum(dim=1).tolist()
+        lengths = inputs["attention_mask"].sum(dim=1).tolist()
         return [
             Reply(item=question.item, text=text.strip(), input_tokens=tokens, output_tokens=self._length(row))
-            for question, text, tokens, row in zip(questions, texts, given, new, strict=True)
+            for question, text, tokens, row in zip(questions, texts, lengths, new, strict=True)
         ]
 
     def _length(self, row: torch.Tensor) -> int:
@@ -150,15 +154,15 @@ class LocalJudge:
         ends = self._generation.eos_token_id
         ends = set(ends if isinstance(ends, list) else [ends])
         tokens = row.tolist()
-        return next((place + 1 for place, token in enumerate(tokens) if token in ends), len(tokens))
+        return next((position + 1 for position, token in enumerate(tokens) if token in ends), len(tokens))
 
 
 def _greedy(model: torch.nn.Module, processor: Any, *, max_tokens: int) -> Any:
     """The checkpoint's generation settings without sampling or beams; it keeps its ends and penalties."""
     import copy
 
-    found = copy.deepcopy(model.generation_config)
-    found.update(
+    settings = copy.deepcopy(model.generation_config)
+    settings.update(
         do_sample=False,
         num_beams=1,
         temperature=None,
@@ -167,9 +171,9 @@ def _greedy(model: torch.nn.Module, processor: Any, *, max_tokens: int) -> Any:
         max_length=None,
         max_new_tokens=max_tokens,
     )
-    if found.pad_token_id is None:
-        found.pad_token_id = processor.tokenizer.pad_token_id
-    return found
+    if settings.pad_token_id is None:
+        settings.pad_token_id = processor.tokenizer.pad_token_id
+    return settings
 
 
 def _part(part: str | Picture, question: Question) -> dict[str, Any]:
@@ -185,17 +189,16 @@ def _image(part: Picture, question: Question) -> Image.Image:
         raise BadItem(part.name or question.item, str(error), key=part.key) from error
 
 
-def _spread(total: int, wanted: int) -> list[int]:
-    """`wanted` places among `total`, evenly apart."""
-    count = min(total, wanted)
-    return [place * total // count for place in range(count)]
+def _spread(total: int, most: int) -> list[int]:
+    """At most `most` positions among `total`, evenly spaced."""
+    count = min(total, most)
+    return [number * total // count for number in range(count)]
 
 
 def load(row: Model, hardware: Hardware, folder: Path | None) -> LocalJudge:
     """The row's model on the device. Raises NotHere, BadInput, or CannotDo for one that needs code of its own."""
     options = chosen(row, DEFAULTS)
-    if folder is None:
-        raise NotHere(f"{row.key} names no weights")
+    folder = required_folder(row, folder)
     _must_be_known(row, folder, allowed=bool(options["trust_remote_code"]))
     processor = _processor(row, folder, trusted=bool(options["trust_remote_code"]))
     model, _ = pretrained.model(row, "AutoModelForImageTextToText", folder=folder, hardware=hardware, options=options)
@@ -207,7 +210,7 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> LocalJudge:
         "processor": type(processor).__name__,
         "images": f"decoding {decoding.VERSION}",
     }
-    kept = {
+    log_settings = {
         "adapter": "vlm",
         **settings,
         "weights": row.weights,
@@ -221,7 +224,7 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> LocalJudge:
         model=model,
         processor=processor,
         settings=settings,
-        answers=AnswerLog(row, settings=kept),
+        answers=AnswerLog(row, settings=log_settings),
         batch_size=options["batch_size"],
     )
 
@@ -229,7 +232,7 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> LocalJudge:
 def _must_be_known(row: Model, folder: Path, *, allowed: bool) -> None:
     from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES as KNOWN
 
-    kind = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type", "")
+    kind = architecture(folder)
     if kind not in KNOWN and not allowed:
         raise CannotDo(
             f"{row.key} is of architecture {kind!r}, which transformers does not run by itself. Serve it "
@@ -241,12 +244,11 @@ def _processor(row: Model, folder: Path, *, trusted: bool) -> Any:
     from transformers import AutoProcessor
 
     try:
-        found = AutoProcessor.from_pretrained(folder, local_files_only=True, trust_remote_code=trusted)
+        processor = AutoProcessor.from_pretrained(folder, local_files_only=True, trust_remote_code=trusted)
     except (OSError, ValueError, ImportError) as error:
-        said = " ".join(str(error).split())[:300]
-        raise BadInput(f"{row.key}: no processor can be made from {folder}: {said}") from error
-    tokenizer = getattr(found, "tokenizer", None)
-    if tokenizer is None or not found.chat_template:
+        raise BadInput(f"{row.key}: no processor can be made from {folder}: {one_line(error)}") from error
+    tokenizer = getattr(processor, "tokenizer", None)
+    if tokenizer is None or not processor.chat_template:
         raise CannotDo(
             f"{row.key}: {folder} has no {'chat template' if tokenizer else 'tokenizer'}, so nobody knows "
             "how it is asked. Take a checkpoint with one, or serve it (adapter endpoint)"
@@ -254,7 +256,7 @@ def _processor(row: Model, folder: Path, *, trusted: bool) -> Any:
     tokenizer.padding_side = "left"
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
-    return found
+    return processor
 
 
 def _revision(row: Model, folder: Path) -> str:

@@ -17,10 +17,10 @@ import numpy as np
 
 from compute.models.adapter import Hardware
 from compute.models.files import downloads
-from compute.models.files.checkpoint import fill, present, tensors, under
+from compute.models.files.checkpoint import existing, fill, tensors, under
 from compute.models.files.downloads import Published
-from compute.models.files.weights import OPEN_CLIP, Wanted
-from compute.models.options import chosen, part
+from compute.models.files.weights import OPEN_CLIP, RequiredFiles
+from compute.models.options import checkpoint_of, chosen
 from compute.types import BadInput, CannotDo, Model, NotHere
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ def load_dreamsim(row: Model, hardware: Hardware, folder: Path | None) -> DreamS
     network = torch.nn.Module()
     # Names as in the package, which the trained layers' file refers to.
     network.extractor_list = torch.nn.ModuleList(_holder(branch.kind, folder) for branch in branches)
-    present(folder / trained / "adapter_config.json")
+    existing(folder / trained / "adapter_config.json")
     network = PeftModel.from_pretrained(network, folder / trained).merge_and_unload()
     network.to(hardware.device, getattr(torch, hardware.dtype)).eval().requires_grad_(False)
     return DreamSim(
@@ -271,7 +271,7 @@ def dreamsim_files(row: Model) -> Iterator[Published]:
         return
     archive = _archive(kind)
     yield archive
-    if any(branch.kind.startswith("dino") for branch in DREAMSIM[kind][0]) and not _own_dino(archive.place).is_file():
+    if any(branch.kind.startswith("dino") for branch in DREAMSIM[kind][0]) and not _own_dino(archive.path).is_file():
         yield Published(url=DINO)
 
 
@@ -294,7 +294,7 @@ def _holder(kind: str, folder: Path) -> torch.nn.Module:
         holder.model = vision_transformer.vit_base(patch_size=16)
         fill(holder.model, tensors(own if own.is_file() else downloads.fetched(DINO)), of="DINO ViT-B/16")
         return holder
-    present(folder / f"{kind}_pretrain.pth.tar")
+    existing(folder / f"{kind}_pretrain.pth.tar")
     read = (
         load_open_clip_as_dino.load_open_clip_as_dino
         if kind.startswith("open_clip")
@@ -309,8 +309,8 @@ def _text_tower(row: Model, named: dict[str, str], hardware: Hardware) -> Callab
     import open_clip
     import torch
 
-    wanted = Wanted(weights=OPEN_CLIP, needs=(("open_clip_config.json",),))
-    place = f"local-dir:{part(row, named, option='text', wanted=wanted)}"
+    required = RequiredFiles(weights=OPEN_CLIP, needs=(("open_clip_config.json",),))
+    place = f"local-dir:{checkpoint_of(row, named, option='text', required=required)}"
     model = open_clip.create_model(place).to(hardware.device, getattr(torch, hardware.dtype)).eval()
     words = open_clip.get_tokenizer(place)
     return lambda texts: model.encode_text(words(list(texts)).to(hardware.device))

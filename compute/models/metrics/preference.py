@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from compute.models.adapter import Hardware
+from compute.models.encoders.towers import ImageTower, TextTower, Towers
 from compute.models.files import downloads
-from compute.models.files.checkpoint import fill, needed, present, tensors, under
-from compute.models.files.weights import PROCESSOR, TOKENIZER, Wanted
+from compute.models.files.checkpoint import existing, fill, ready, required_folder, tensors, under
+from compute.models.files.weights import PROCESSOR, TOKENIZER, RequiredFiles
 from compute.models.metrics import blip_reward
-from compute.models.options import chosen, part
+from compute.models.options import checkpoint_of, chosen
 from compute.types import BadInput, CannotDo, Model
 
 if TYPE_CHECKING:
@@ -26,33 +27,6 @@ CLIP_MEAN = (0.48145466, 0.4578275, 0.40821073)
 CLIP_STD = (0.26862954, 0.26130258, 0.27577711)
 
 
-@dataclass(kw_only=True)
-class TwoTowers:
-    """An encoder of images and texts into one space; vectors are not normalised."""
-
-    settings: dict[str, Any]
-    image_input: Callable[[Image.Image], torch.Tensor]  # one image, without the batch
-    text_input: Callable[[str], torch.Tensor]
-    image_tower: Callable[[torch.Tensor], torch.Tensor]
-    text_tower: Callable[[torch.Tensor], torch.Tensor]
-    hardware: Hardware
-    multi_vector: bool = False
-
-    def prepare(self, modality: str, item: Image.Image | str) -> torch.Tensor:
-        """An image's pixels or a text's tokens. Raises CannotDo for pairs."""
-        if modality == "pair":
-            raise CannotDo(f"{self.settings['model']} embeds images and texts, not both at once")
-        return self.image_input(item) if modality == "image" else self.text_input(item)
-
-    def embed(self, modality: str, prepared: Sequence[torch.Tensor]) -> np.ndarray:
-        """(n, d) float32."""
-        import torch
-
-        tower = self.image_tower if modality == "image" else self.text_tower
-        with torch.inference_mode():
-            return tower(_batch(prepared, self.hardware)).float().cpu().numpy()
-
-
 def _batch(prepared: Sequence[torch.Tensor], hardware: Hardware) -> torch.Tensor:
     import torch
 
@@ -60,17 +34,16 @@ def _batch(prepared: Sequence[torch.Tensor], hardware: Hardware) -> torch.Tensor
     return batch.to(hardware.device, getattr(torch, hardware.dtype) if batch.is_floating_point() else None)
 
 
-def load_hpsv2(row: Model, hardware: Hardware, folder: Path | None) -> TwoTowers:
+def load_hpsv2(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     """HPSv2 (Wu et al. 2023): an OpenCLIP model whose image is shown whole, its longer side fitted, on black.
 
     Options: `file` of the version, `architecture` (an OpenCLIP name; a folder's own open_clip_config.json comes
     first), `antialias` of the resizing, which libraries of the model's time did without.
     """
     import open_clip
-    import torch
 
     options = chosen(row, {"file": "HPS_v2_compressed.pt", "architecture": "ViT-H-14", "antialias": True})
-    folder = needed(row, folder)
+    folder = required_folder(row, folder)
     own = folder / "open_clip_config.json"
     config = (
         json.loads(own.read_text(encoding="utf-8"))["model_cfg"]
@@ -82,16 +55,19 @@ def load_hpsv2(row: Model, hardware: Hardware, folder: Path | None) -> TwoTowers
     model = open_clip.CLIP(**config)
     state = tensors(folder / options["file"])
     fill(model, state.get("state_dict", state), of=options["architecture"])
-    model.to(hardware.device, getattr(torch, hardware.dtype)).eval()
+    ready(model, hardware)
     words = open_clip.get_tokenizer(f"local-dir:{folder}" if own.is_file() else options["architecture"])
     side = config["vision_cfg"]["image_size"]
-    return TwoTowers(
-        settings={"model": row.key, **options, "resize": "longer side, bicubic, black margins", "image_size": side},
-        image_input=lambda image: whole_on_black(image, side=side, antialias=bool(options["antialias"])),
-        text_input=lambda text: words([text])[0],
-        image_tower=model.encode_image,
-        text_tower=model.encode_text,
+    antialias = bool(options["antialias"])
+    return Towers(
+        name=row.key,
         hardware=hardware,
+        settings={"model": row.key, **options, "resize": "longer side, bicubic, black margins", "image_size": side},
+        image=ImageTower(
+            ready=lambda image: {"pixel_values": whole_on_black(image, side=side, antialias=antialias)},
+            run=lambda inputs: model.encode_image(inputs["pixel_values"]),
+        ),
+        text=TextTower(ready=lambda text: words([text])[0], run=lambda ids, mask: model.encode_text(ids), pad=0),
     )
 
 
@@ -109,7 +85,7 @@ def whole_on_black(image: Image.Image, *, side: int, antialias: bool) -> torch.T
     return functional.normalize(pixels, CLIP_MEAN, CLIP_STD)
 
 
-def load_pickscore(row: Model, hardware: Hardware, folder: Path | None) -> TwoTowers:
+def load_pickscore(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     """PickScore (Kirstain et al. 2023): a transformers CLIP model.
 
     Option `processor` names the checkpoint whose processor it uses; without it, its own.
@@ -118,15 +94,8 @@ def load_pickscore(row: Model, hardware: Hardware, folder: Path | None) -> TwoTo
     from transformers import AutoModel, AutoProcessor
 
     options = chosen(row, {"processor": None})
-    folder = needed(row, folder)
-    beside = (
-        folder
-        if options["processor"] is None
-        else part(
-            row, options["processor"], option="processor", wanted=Wanted(weights=(), needs=(PROCESSOR, TOKENIZER))
-        )
-    )
-    processor = AutoProcessor.from_pretrained(beside)
+    folder = required_folder(row, folder)
+    processor = AutoProcessor.from_pretrained(_beside(row, folder, options, "processor", PROCESSOR, TOKENIZER))
     model = AutoModel.from_pretrained(folder, dtype=getattr(torch, hardware.dtype)).to(hardware.device).eval()
     limit = model.config.text_config.max_position_embeddings
 
@@ -136,19 +105,21 @@ def load_pickscore(row: Model, hardware: Hardware, folder: Path | None) -> TwoTo
         ][0]
 
     tokens("ready")  # sets the tokenizer's padding now, so that threads need not
-    return TwoTowers(
+    return Towers(
+        name=row.key,
+        hardware=hardware,
         settings={
             "model": row.key,
             **options,
             "text_tokens": limit,
             "image_processor": processor.image_processor.to_dict(),
         },
-        image_input=lambda image: processor.image_processor(image.convert("RGB"), return_tensors="pt").pixel_values[0],
-        text_input=tokens,
+        image=ImageTower(
+            ready=lambda image: {"pixel_values": processor.image_processor(image, return_tensors="pt").pixel_values[0]},
+            run=lambda inputs: model.get_image_features(**inputs).pooler_output,
+        ),
         # The text tower reads its vector at the end token and looks only back, so padding needs no mask.
-        image_tower=lambda batch: model.get_image_features(pixel_values=batch).pooler_output,
-        text_tower=lambda batch: model.get_text_features(input_ids=batch).pooler_output,
-        hardware=hardware,
+        text=TextTower(ready=tokens, run=lambda ids, mask: model.get_text_features(input_ids=ids).pooler_output, pad=0),
     )
 
 
@@ -190,20 +161,15 @@ class ImageReward:
 
 def load_imagereward(row: Model, hardware: Hardware, folder: Path | None) -> ImageReward:
     """ImageReward (Xu et al. 2023). Option `tokenizer` names the checkpoint of its BERT tokenizer; `file` its own."""
-    import torch
     from transformers import AutoTokenizer
 
     options = chosen(row, {"file": "ImageReward.pt", "config": "med_config.json", "tokenizer": None})
-    folder = needed(row, folder)
+    folder = required_folder(row, folder)
     state = tensors(folder / options["file"])
-    vision, language = blip_reward.read_towers(state, present(folder / options["config"]))
+    vision, language = blip_reward.read_towers(state, existing(folder / options["config"]))
     head = blip_reward.linear_chain(under(state, "mlp."), of=options["file"])
-    beside = (
-        folder
-        if options["tokenizer"] is None
-        else part(row, options["tokenizer"], option="tokenizer", wanted=Wanted(weights=(), needs=(TOKENIZER,)))
-    )
-    dtype, side = getattr(torch, hardware.dtype), vision.config.image_size
+    tokenizer = _beside(row, folder, options, "tokenizer", TOKENIZER)
+    side = vision.config.image_size
     return ImageReward(
         settings={
             "model": row.key,
@@ -214,13 +180,20 @@ def load_imagereward(row: Model, hardware: Hardware, folder: Path | None) -> Ima
             "mean": blip_reward.MEAN,
             "scale": blip_reward.SCALE,
         },
-        vision=vision.to(hardware.device, dtype).eval(),
-        language=language.to(hardware.device, dtype).eval(),
+        vision=ready(vision, hardware),
+        language=ready(language, hardware),
         head=head.to(hardware.device).eval(),
-        tokenizer=AutoTokenizer.from_pretrained(beside),
+        tokenizer=AutoTokenizer.from_pretrained(tokenizer),
         image_input=_centre(side),
         hardware=hardware,
     )
+
+
+def _beside(row: Model, folder: Path, options: Mapping[str, Any], option: str, *needs: tuple[str, ...]) -> Path:
+    """The folder of the checkpoint that an option names, the row's own by default."""
+    if options[option] is None:
+        return folder
+    return checkpoint_of(row, options[option], option=option, required=RequiredFiles(weights=(), needs=needs))
 
 
 def _centre(side: int) -> Callable[[Image.Image], torch.Tensor]:
@@ -271,12 +244,13 @@ def load_aesthetic(row: Model, hardware: Hardware, folder: Path | None) -> Aesth
     from transformers import AutoImageProcessor, AutoModel
 
     options = chosen(row, {"head": None, "activation": ""})
-    folder, place = needed(row, folder), dict(options["head"] or {})
-    if "url" in place:
-        file = downloads.fetched(place["url"], sha256=place.get("sha256", ""))
-    elif "file" in place:
-        name = place.pop("file")
-        file = (part(row, place, option="head", wanted=Wanted(weights=(name,))) if place else folder) / name
+    folder, source = required_folder(row, folder), dict(options["head"] or {})
+    if "url" in source:
+        file = downloads.fetched(source["url"], sha256=source.get("sha256", ""))
+    elif "file" in source:
+        name = source.pop("file")
+        required = RequiredFiles(weights=(name,))
+        file = (checkpoint_of(row, source, option="head", required=required) if source else folder) / name
     else:
         raise BadInput(f"{row.key}: option 'head' names the predictor's file by url, or by weights and file")
     head = blip_reward.linear_chain(tensors(file), activation=options["activation"], of=file.name)

@@ -123,7 +123,7 @@ def test_whatever_is_to_be_downloaded_can_be_fetched(cache: Path, monkeypatch: p
     reachable(monkeypatch)
     elsewhere = 0
     for key, row in ROWS.items():
-        if found(key, network=True, room=10**15).state != DOWNLOAD or models.wanted(row):
+        if found(key, network=True, room=10**15).state != DOWNLOAD or models.required_files(row):
             continue
         elsewhere += 1
         models.fetch(row)

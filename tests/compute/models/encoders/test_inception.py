@@ -17,6 +17,7 @@ from skimage import data
 from compute import models
 from compute.models.adapter import Hardware
 from compute.models.encoders import inception
+from compute.models.encoders.towers import Towers
 from compute.types import BadInput, CannotDo, Model, NotHere
 
 CPU = Hardware(device="cpu", dtype="float32")
@@ -43,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def encoder(folder: Path) -> inception.InceptionEncoder:
+def encoder(folder: Path) -> Towers:
     return inception.load(ROW, CPU, folder)
 
 
@@ -51,7 +52,7 @@ def pictures() -> list[Image.Image]:
     return [Image.fromarray(image).resize((299, 299)) for image in (data.astronaut(), data.coffee())]
 
 
-def embedded(encoder: inception.InceptionEncoder, images: list[Image.Image]) -> np.ndarray:
+def embedded(encoder: Towers, images: list[Image.Image]) -> np.ndarray:
     return encoder.embed("image", [encoder.prepare("image", image) for image in images])
 
 
@@ -63,7 +64,7 @@ def same(found: np.ndarray, wanted: np.ndarray) -> None:
 
 
 def test_features_are_those_of_torchvisions_blocks_with_fids_pooling(
-    folder: Path, encoder: inception.InceptionEncoder, monkeypatch: pytest.MonkeyPatch
+    folder: Path, encoder: Towers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Reference: torchvision's network whose ninth pooling is by maxima and the others leave the padding out."""
     calls, functional = [], torch.nn.functional
@@ -113,13 +114,13 @@ def test_the_image_is_resized_without_rounding() -> None:
     assert np.abs(found - found.round()).mean() > 0.1
 
 
-def test_the_registry_loads_it_from_a_rows_folder(folder: Path, encoder: inception.InceptionEncoder) -> None:
+def test_the_registry_loads_it_from_a_rows_folder(folder: Path, encoder: Towers) -> None:
     found = models.load(replace(ROW, weights=str(folder)), hardware=CPU)
     np.testing.assert_array_equal(embedded(found, pictures()), embedded(encoder, pictures()))
 
 
 def test_it_embeds_images_only_and_says_what_is_missing(
-    encoder: inception.InceptionEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    encoder: Towers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(CannotDo, match="images only"):
         encoder.prepare("text", "a dog")

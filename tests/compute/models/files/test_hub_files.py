@@ -14,14 +14,14 @@ from compute import models
 from compute.catalog import shipped
 from compute.models.files import hub_files, weights
 from compute.models.files.hub_files import File
-from compute.models.files.weights import Wanted
+from compute.models.files.weights import RequiredFiles
 from compute.types import NotHere
 from tests.compute.models import model_hub
 from tests.compute.models.model_hub import Hub
 from tests.leaderboard.hub import point_at
 
 ROW = next(row for row in shipped().models if row.key == "laion/clip-vit-b-32-laion2b-s34b-b79k")
-WANTED = models.wanted(ROW)
+WANTED = models.required_files(ROW)
 WEIGHTS, CONFIG = "open_clip_model.safetensors", "open_clip_config.json"
 CONTENT = random.Random(1).randbytes(1_500_000)
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -55,25 +55,25 @@ def draft() -> Path:
 
 
 def fetched(**more: object) -> None:
-    hub_files.fetch(ROW, hub_files.listed(ROW, wanted=WANTED), **more)
+    hub_files.fetch(ROW, hub_files.list_files(ROW, required=WANTED), **more)
 
 
 def test_the_hub_says_the_sizes_and_nothing_is_fetched_for_them(hub: Hub) -> None:
-    files = hub_files.listed(ROW, wanted=WANTED)
+    files = hub_files.list_files(ROW, required=WANTED)
     assert files == (
         File(name=CONFIG, size=2),
         File(name="tokenizer.json", size=2),
         File(name=WEIGHTS, size=1_500_000, sha256=SHA256),
     )
-    assert hub_files.lacking(ROW, files) == 1_500_004
+    assert hub_files.missing_bytes(ROW, files) == 1_500_004
     assert [line for line in hub.asked if "resolve" in line or "store" in line] == []
 
 
 def test_it_comes_whole_and_is_what_the_hubs_own_client_would_have_fetched(hub: Hub) -> None:
     counts = []
-    fetched(come=counts.append)
+    fetched(progress=counts.append)
     assert counts == sorted(counts) and counts[-1] == 1_500_004 and len(counts) > 4
-    assert models.here(ROW)
+    assert models.is_downloaded(ROW)
     folder = models.fetch(ROW)
     assert (folder / WEIGHTS).read_bytes() == CONTENT and (folder / CONFIG).read_bytes() == b"{}"
     assert sorted(path.name for path in folder.iterdir()) == [CONFIG, WEIGHTS, "tokenizer.json"]
@@ -102,12 +102,12 @@ def test_what_came_of_a_stopped_download_is_not_asked_for_again(hub: Hub) -> Non
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fetched(come=stop)
+        fetched(progress=stop)
     kept = draft().stat().st_size
-    assert kept >= 600_000 and not models.here(ROW)
-    assert hub_files.lacking(ROW, hub_files.listed(ROW, wanted=WANTED)) == 1_500_004 - kept
+    assert kept >= 600_000 and not models.is_downloaded(ROW)
+    assert hub_files.missing_bytes(ROW, hub_files.list_files(ROW, required=WANTED)) == 1_500_004 - kept
     fetched()
-    assert hub.fetched == ["0", str(kept)] and models.here(ROW)
+    assert hub.fetched == ["0", str(kept)] and models.is_downloaded(ROW)
 
 
 def test_a_hub_that_sends_everything_again_is_taken_at_its_word(hub: Hub) -> None:
@@ -119,7 +119,7 @@ def test_a_hub_that_sends_everything_again_is_taken_at_its_word(hub: Hub) -> Non
 
 
 def test_a_connection_that_breaks_off_again_and_again_is_given_up(hub: Hub) -> None:
-    files = hub_files.listed(ROW, wanted=WANTED)
+    files = hub_files.list_files(ROW, required=WANTED)
     hub.cuts = 100
     with pytest.raises(
         NotHere,
@@ -138,7 +138,7 @@ def test_other_bytes_than_the_hub_states_are_thrown_away(hub: Hub, begun: bytes)
     draft().write_bytes(begun)
     with pytest.raises(NotHere, match=f"{WEIGHTS} of {ROW.weights} arrived damaged"):
         fetched()
-    assert not draft().exists() and not models.here(ROW)
+    assert not draft().exists() and not models.is_downloaded(ROW)
 
 
 def test_a_file_that_does_not_end_does_not_fill_the_disk(hub: Hub) -> None:
@@ -156,9 +156,9 @@ def test_a_file_that_does_not_end_does_not_fill_the_disk(hub: Hub) -> None:
     ],
 )
 def test_what_the_hub_refuses_is_a_sentence(hub: Hub, tmp_path: Path, status: int, said: str) -> None:
-    files = hub_files.listed(ROW, wanted=WANTED)
+    files = hub_files.list_files(ROW, required=WANTED)
     hub.status = status
-    for attempt in (lambda: hub_files.listed(ROW, wanted=WANTED), lambda: hub_files.fetch(ROW, files)):
+    for attempt in (lambda: hub_files.list_files(ROW, required=WANTED), lambda: hub_files.fetch(ROW, files)):
         with pytest.raises(NotHere, match=said) as raised:
             attempt()
         assert str(tmp_path) not in str(raised.value) and "http" not in str(raised.value)
@@ -166,16 +166,16 @@ def test_what_the_hub_refuses_is_a_sentence(hub: Hub, tmp_path: Path, status: in
 
 def test_a_commit_or_a_file_that_the_hub_has_not_is_named(hub: Hub) -> None:
     with pytest.raises(NotHere, match=f"{ROW.weights} has no commit 0000000 on the hub"):
-        hub_files.listed(replace(ROW, revision="0" * 40), wanted=WANTED)
+        hub_files.list_files(replace(ROW, revision="0" * 40), required=WANTED)
     with pytest.raises(NotHere, match="has no model.safetensors or model-"):
-        hub_files.listed(ROW, wanted=Wanted(weights=weights.WEIGHTS))
+        hub_files.list_files(ROW, required=RequiredFiles(weights=weights.WEIGHTS))
 
 
 def test_without_a_hub_that_is_said(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = hub_files.listed(ROW, wanted=WANTED)
+    files = hub_files.list_files(ROW, required=WANTED)
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(NotHere, match=f"^The hub cannot be reached for {ROW.weights} \\(ConnectError\\). Try again"):
-        hub_files.listed(ROW, wanted=WANTED)
+        hub_files.list_files(ROW, required=WANTED)
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.address)
     draft().parent.mkdir(parents=True)
     draft().mkdir()  # nothing can be written there

@@ -13,11 +13,11 @@ import pytest
 from huggingface_hub import constants
 
 from compute.models.files import weights
-from compute.models.files.weights import CONFIG, TOKENIZER, WEIGHTS, Wanted
+from compute.models.files.weights import CONFIG, TOKENIZER, WEIGHTS, RequiredFiles
 from compute.types import BadInput, NotHere
 from tests.compute.models.checkpoints import COMMIT, in_hub_cache, row
 
-READS = Wanted(weights=WEIGHTS, needs=(CONFIG, TOKENIZER))
+READS = RequiredFiles(weights=WEIGHTS, needs=(CONFIG, TOKENIZER))
 
 
 @pytest.fixture
@@ -57,8 +57,8 @@ def test_one_format_of_weights_and_all_small_files_are_wanted() -> None:
         "pytorch_model.bin",
         "vocab.txt",
     ]
-    assert "modeling_own.py" in Wanted(weights=WEIGHTS, code=True).names(there)
-    assert Wanted(weights=(), needs=(CONFIG,)).names(there) == ["config.json", "vocab.txt"]
+    assert "modeling_own.py" in RequiredFiles(weights=WEIGHTS, code=True).names(there)
+    assert RequiredFiles(weights=(), needs=(CONFIG,)).names(there) == ["config.json", "vocab.txt"]
 
 
 def test_every_part_of_a_split_checkpoint_is_needed() -> None:
@@ -68,52 +68,52 @@ def test_every_part_of_a_split_checkpoint_is_needed() -> None:
 
 
 def test_an_own_folder_is_taken_as_it_is(folder: Path, tmp_path: Path) -> None:
-    assert weights.local_folder(row(folder, "clip"), wanted=READS) == folder
-    assert weights.local_folder(row("own", "clip"), wanted=READS, root=tmp_path) == folder
+    assert weights.local_folder(row(folder, "clip"), required=READS) == folder
+    assert weights.local_folder(row("own", "clip"), required=READS, root=tmp_path) == folder
     (folder / "config.json").unlink()
     with pytest.raises(NotHere, match=r"own has no config\.json$"):
-        weights.local_folder(row(folder, "clip"), wanted=READS)
+        weights.local_folder(row(folder, "clip"), required=READS)
     with pytest.raises(NotHere, match="there is no folder"):
-        weights.local_folder(row("assets/nowhere", "clip"), wanted=READS)
+        weights.local_folder(row("assets/nowhere", "clip"), required=READS)
     with pytest.raises(NotHere, match="there is no folder"):
-        weights.local_folder(row(tmp_path / "nowhere", "clip"), wanted=READS)
+        weights.local_folder(row(tmp_path / "nowhere", "clip"), required=READS)
     with pytest.raises(BadInput, match="names no weights"):
-        weights.local_folder(row("", "clip"), wanted=READS)
+        weights.local_folder(row("", "clip"), required=READS)
 
 
 def test_the_digest_of_an_own_folder_follows_what_is_read(folder: Path) -> None:
     own = row(folder, "clip")
-    first = weights.revision(own, wanted=READS)
+    first = weights.revision(own, required=READS)
     assert first.startswith("files-")
     (folder / "README.md").write_text("another")
     (folder / "pytorch_model.bin").write_text("another")  # the safetensors are read, not this
-    assert weights.revision(own, wanted=READS) == first
+    assert weights.revision(own, required=READS) == first
     moved = folder.rename(folder.parent / "elsewhere")
-    assert weights.revision(row(moved, "clip"), wanted=READS) == first
+    assert weights.revision(row(moved, "clip"), required=READS) == first
     later = time.time_ns() + 10**9
     (moved / "model.safetensors").write_text("model.safetensorz")  # the same size
     os.utime(moved / "model.safetensors", ns=(later, later))
-    second = weights.revision(row(moved, "clip"), wanted=READS)
+    second = weights.revision(row(moved, "clip"), required=READS)
     assert second != first
     (moved / "special_tokens_map.json").write_text("{}")
-    assert weights.revision(row(moved, "clip"), wanted=READS) not in (first, second)
+    assert weights.revision(row(moved, "clip"), required=READS) not in (first, second)
 
 
 def test_the_hubs_cache_without_network(folder: Path, cache: Path) -> None:
     snapshot = in_hub_cache(folder, cache=cache, repository="some/model")
     for revision in ("", "main", COMMIT):
         named = row("some/model", "clip", revision=revision)
-        assert weights.local_folder(named, wanted=READS) == snapshot
-        assert weights.revision(named, wanted=READS) == COMMIT
+        assert weights.local_folder(named, required=READS) == snapshot
+        assert weights.revision(named, required=READS) == COMMIT
     with pytest.raises(NotHere, match="some/model at v2 lacks"):
-        weights.local_folder(row("some/model", "clip", revision="v2"), wanted=READS)
-    assert weights.revision(row("some/model", "clip", revision="v2"), wanted=READS) == "v2"
-    assert weights.revision(row("some/other", "clip"), wanted=READS) == ""
+        weights.local_folder(row("some/model", "clip", revision="v2"), required=READS)
+    assert weights.revision(row("some/model", "clip", revision="v2"), required=READS) == "v2"
+    assert weights.revision(row("some/other", "clip"), required=READS) == ""
 
 
 def test_what_is_missing_is_named_with_the_command_that_fetches_it(folder: Path, cache: Path) -> None:
     with pytest.raises(NotHere) as caught:
-        weights.local_folder(row("some/model", "clip", revision=COMMIT), wanted=READS)
+        weights.local_folder(row("some/model", "clip", revision=COMMIT), required=READS)
     said = str(caught.value)
     for part in (
         "config.json",
@@ -128,10 +128,10 @@ def test_what_is_missing_is_named_with_the_command_that_fetches_it(folder: Path,
     (snapshot / "model.safetensors").unlink()
     (snapshot / "pytorch_model.bin").unlink()
     with pytest.raises(NotHere, match=r"lacks model\.safetensors or model-\*-of-\*\.safetensors in the hub"):
-        weights.local_folder(row("some/model", "clip"), wanted=READS)
+        weights.local_folder(row("some/model", "clip"), required=READS)
     (cache / "models--some--model" / "blobs" / f"{0:040x}").unlink()  # a link to nowhere, as a cut download leaves it
     with pytest.raises(NotHere, match="hf download"):
-        weights.local_folder(row("some/model", "clip"), wanted=READS)
+        weights.local_folder(row("some/model", "clip"), required=READS)
 
 
 def test_a_download_asks_for_what_is_needed_only(folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,20 +148,20 @@ def test_a_download_asks_for_what_is_needed_only(folder: Path, cache: Path, monk
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(huggingface_hub.HfApi, "repo_info", repo_info)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
-    found = weights.local_folder(row("some/model", "clip"), wanted=READS)
+    found = weights.local_folder(row("some/model", "clip"), required=READS)
     assert asked == {
         "name": "some/model",
         "revision": None,
         "allow_patterns": ["config.json", "model.safetensors", "tokenizer.json"],
     }
     assert found.name == COMMIT
-    assert weights.revision(row("some/model", "clip"), wanted=READS) == COMMIT
+    assert weights.revision(row("some/model", "clip"), required=READS) == COMMIT
     asked.clear()
-    assert weights.local_folder(row("some/model", "clip"), wanted=READS) == found
+    assert weights.local_folder(row("some/model", "clip"), required=READS) == found
     assert asked == {}, "what is there is not asked for again"
     there.remove("config.json")
     with pytest.raises(NotHere, match=rf"at {COMMIT} has no config\.json"):
-        weights.local_folder(row("some/third", "clip"), wanted=READS)
+        weights.local_folder(row("some/third", "clip"), required=READS)
 
 
 def test_a_failing_hub_is_said_in_one_line(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,4 +171,4 @@ def test_a_failing_hub_is_said_in_one_line(cache: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(huggingface_hub.HfApi, "repo_info", repo_info)
     with pytest.raises(NotHere, match=r"hf download some/model --revision main \(ConnectionError: no route to host\)"):
-        weights.local_folder(row("some/model", "clip"), wanted=READS)
+        weights.local_folder(row("some/model", "clip"), required=READS)

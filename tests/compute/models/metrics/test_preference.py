@@ -24,6 +24,7 @@ from transformers import (
 
 from compute import models
 from compute.models.adapter import Hardware
+from compute.models.encoders.towers import Towers
 from compute.models.metrics import preference
 from compute.types import BadInput, CannotDo, Model, NotHere
 
@@ -44,7 +45,7 @@ def pictures() -> list[Image.Image]:
     ]
 
 
-def embedded(encoder: preference.TwoTowers, modality: str, items: list) -> np.ndarray:
+def embedded(encoder: Towers, modality: str, items: list) -> np.ndarray:
     return encoder.embed(modality, [encoder.prepare(modality, item) for item in items])
 
 
@@ -109,7 +110,7 @@ def test_hpsv2_says_what_is_wrong_with_its_files(hpsv2: tuple, tmp_path: Path) -
     torch.save({"state_dict": Path("/")}, tmp_path / "HPS_v2_compressed.pt")
     with pytest.raises(BadInput, match="more than tensors"):
         preference.load_hpsv2(row(), CPU, tmp_path)
-    with pytest.raises(CannotDo, match="not both at once"):
+    with pytest.raises(CannotDo, match="images and texts only, not a pair"):
         preference.load_hpsv2(row(), CPU, folder).prepare("pair", (pictures()[0], "a dog"))
     with pytest.raises(NotHere, match="names no weights"):
         preference.load_hpsv2(row(), CPU, None)
