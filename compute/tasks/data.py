@@ -1,4 +1,4 @@
-"""The shapes of tasks' items: one class a kind of question. A loader gives one of these a subset.
+"""The shapes of tasks' items: one class a kind of question, and what all share. A loader gives one of these a subset.
 
 `names` (n,) are the items' names within the data set, unique within a subset; all columns have a row an item unless
 said otherwise.
@@ -6,11 +6,14 @@ said otherwise.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from compute.content.items import Column
+from compute.types import BadInput
 
 QUESTIONS = ("reference", "quality", "brightness", "colorfulness", "contrast", "sharpness")
 
@@ -57,7 +60,7 @@ class Probe:
 
 @dataclass(frozen=True, kw_only=True)
 class Clusters:
-    """Items to be grouped; the labels are only compared with."""
+    """Items to be grouped; the labels are for the comparison only."""
 
     test: Labelled
 
@@ -105,6 +108,15 @@ class Mixed:
     def __len__(self) -> int:
         return len(self.names)
 
+    def take(self, positions: np.ndarray) -> Mixed:
+        """The items at these positions, of the same columns."""
+        return replace(
+            self,
+            names=tuple(self.names[at] for at in positions),
+            image_at=None if self.image_at is None else self.image_at[positions],
+            text_at=None if self.text_at is None else self.text_at[positions],
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Retrieval:
@@ -126,3 +138,112 @@ class Retrieval:
 
 
 Data = Choices | OddOneOut | Probe | Clusters | ZeroShot | Sentences | Matches | Retrieval
+
+
+def columns(data: Data | Labelled | Mixed) -> list[Column]:
+    """Every column of images or texts in `data`, nested ones too; a probe's training items are left to its samples."""
+    parts = [data.test] if isinstance(data, Probe) else [getattr(data, field.name) for field in fields(data)]
+    out: list[Column] = []
+    for part in parts:
+        for value in part if isinstance(part, tuple) else (part,):
+            if isinstance(value, Column):
+                out.append(value)
+            elif is_dataclass(value):
+                out += columns(value)
+    return out
+
+
+def size(data: Data) -> int:
+    """How many items are scored."""
+    match data:
+        case Probe() | Clusters() | ZeroShot():
+            return len(data.test.names)
+        case Retrieval():
+            return len(data.queries)
+        case _:
+            return len(data.names)
+
+
+def take(data: Any, positions: np.ndarray) -> Any:
+    """The items at these positions: names, columns and arrays alike."""
+
+    def cut(value: Any) -> Any:
+        if isinstance(value, Column):
+            return value.take(positions)
+        if isinstance(value, tuple) and value and isinstance(value[0], Column):
+            return tuple(map(cut, value))
+        return value[positions] if isinstance(value, np.ndarray) else value
+
+    values = {field.name: cut(getattr(data, field.name)) for field in fields(data)}
+    return replace(data, **values | {"names": tuple(data.names[at] for at in positions)})
+
+
+def without(data: Data, bad: Collection[bytes]) -> Data:
+    """`data` less every item that needs a content of `bad`; a document so lost is also no longer a right answer.
+
+    Raises BadInput when nothing is left, or when a class's prompt is bad: then every item would be.
+    """
+    rest = _without(data, np.array(sorted(bad), dtype="S32"))
+    if size(rest) == 0:
+        raise BadInput("No item is left without the bad ones: check the data set's files")
+    return rest
+
+
+def _without(data: Data, bad: np.ndarray) -> Data:
+    match data:
+        case Probe():
+            return replace(data, train=_good(data.train, bad), test=_good(data.test, bad))
+        case Clusters() | ZeroShot():
+            prompts = data.prompts if isinstance(data, ZeroShot) else None
+            wrong = [] if prompts is None else np.flatnonzero(np.isin(prompts.keys, bad))
+            if len(wrong):
+                raise BadInput(f"{prompts.name(int(wrong[0]))}: a class's prompt cannot be left out")
+            return replace(data, test=_good(data.test, bad))
+        case Retrieval():
+            return _retrieval(data, bad)
+        case _:
+            return _good(data, bad)
+
+
+def _good(data: Any, bad: np.ndarray) -> Any:
+    is_bad = np.any([np.isin(column.keys, bad) for column in columns(data)], axis=0)
+    return take(data, np.flatnonzero(~is_bad))
+
+
+def _retrieval(data: Retrieval, bad: np.ndarray) -> Retrieval:
+    queries, documents = _good_mixed(data.queries, bad), _good_mixed(data.documents, bad)
+    query_at, document_at = renumbered(queries, len(data.queries)), renumbered(documents, len(data.documents))
+
+    def pairs(first: np.ndarray, second: np.ndarray, *others: np.ndarray) -> tuple[np.ndarray, ...]:
+        both = (query_at[first] >= 0) & (document_at[second] >= 0)
+        return (query_at[first][both], document_at[second][both], *(other[both] for other in others))
+
+    missing = None
+    if data.missing is not None:
+        query, grade = data.missing
+        left = query_at[query] >= 0
+        missing = (query_at[query][left], grade[left])
+    return replace(
+        data,
+        queries=data.queries.take(queries),
+        documents=data.documents.take(documents),
+        missing=missing,
+        relevant=pairs(*data.relevant),
+        ignored=pairs(*data.ignored) if data.ignored else None,
+        candidates=pairs(*data.candidates) if data.candidates else None,
+    )
+
+
+def _good_mixed(mixed: Mixed, bad: np.ndarray) -> np.ndarray:
+    is_bad = np.zeros(len(mixed), dtype=bool)
+    for column, at in ((mixed.image, mixed.image_at), (mixed.text, mixed.text_at)):
+        if column is not None and len(column):
+            is_bad |= np.append(np.isin(column.keys, bad), False)[at]  # -1, none, reads the appended False
+    return np.flatnonzero(~is_bad)
+
+
+def renumbered(positions: np.ndarray, total: int) -> np.ndarray:
+    """(total,) int: the index of each of `total` rows among `positions`, -1 for rows that are not among them."""
+    out = np.full(total, -1, dtype=np.int64)
+    out[positions] = np.arange(len(positions))
+    return out

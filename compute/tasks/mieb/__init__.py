@@ -16,7 +16,7 @@ LOADER_VERSION = 1  # part of every run's fingerprint: raise it when the items c
 BYTES_PER_PIXEL = 0.25  # of a JPEG, for estimates before anything is fetched
 
 # Which function makes the items of a procedure's tasks: (row, source, subset, options) -> Data.
-MAKERS = {
+PROCEDURES = {
     "probe": labelled.probe,
     "clustering": labelled.clusters,
     "zero_shot": labelled.zero_shot,
@@ -30,7 +30,7 @@ MAKERS = {
 def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str, Data]:
     """A task's items, a subset (language, or `default`) at a time."""
     row = rows.row(task)
-    return {subset: MAKERS[task.procedure](row, source, subset, options) for subset in task.subsets}
+    return {subset: PROCEDURES[task.procedure](row, source, subset, options) for subset in task.subsets}
 
 
 def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
@@ -39,6 +39,7 @@ def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
 
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
+    """The loader's version, the task's facts, and the files where no pinned revision identifies them."""
     row = rows.row(task)
     return {"loader": LOADER_VERSION, "facts": rows.digest(row), "files": source.state(row.repo, revision=row.revision)}
 
@@ -46,16 +47,16 @@ def identity(task: Task, *, source: Source) -> dict[str, Any]:
 def needs(task: Task, *, source: Source) -> Need:
     """What the task takes: bytes where the files are here, else about so many; a probe's drawn items come on top."""
     row: Row = rows.row(task)
-    folder = row.there(source, procedure=task.procedure)
-    held = rows.contents(task)
+    folder = row.present(source, procedure=task.procedure)
+    known = rows.contents(task)
     size = weight(folder) if folder else None
-    if size is None and held.images and held.pixels:
-        size = round(held.images * held.pixels * BYTES_PER_PIXEL)
+    if size is None and known.images and known.pixels:
+        size = round(known.images * known.pixels * BYTES_PER_PIXEL)
     return Need(
         repo=row.repo,
         revision=row.revision,
         bytes=size,
         present=folder is not None,
-        images=held.images,
-        texts=held.texts,
+        images=known.images,
+        texts=known.texts,
     )

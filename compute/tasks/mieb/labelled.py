@@ -9,7 +9,7 @@ import numpy as np
 
 from compute.content import items
 from compute.tasks import parquet
-from compute.tasks.data import Clusters, Labelled, Probe, ZeroShot
+from compute.tasks.data import Clusters, Labelled, Probe, ZeroShot, take
 from compute.tasks.mieb import rows
 from compute.tasks.mieb.rows import Row
 from compute.tasks.source import Source
@@ -62,10 +62,7 @@ def _labelled(row: Row, source: Source, split: str) -> Labelled:
     damaged = DAMAGED.get((row.name, split), ())
     if not damaged or len(table) <= max(damaged):
         return part
-    keep = np.delete(np.arange(len(table)), damaged)
-    return Labelled(
-        names=tuple(part.names[at] for at in keep), items=column.take(keep), labels=labels[keep], classes=classes
-    )
+    return take(part, np.delete(np.arange(len(table)), damaged))
 
 
 def _labels(values: list[Any], names: tuple[str, ...] | None) -> tuple[np.ndarray, tuple[str, ...]]:

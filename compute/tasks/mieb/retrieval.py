@@ -11,7 +11,7 @@ import numpy as np
 from compute.content import items
 from compute.content.items import Column
 from compute.tasks import parquet
-from compute.tasks.data import Mixed, Retrieval
+from compute.tasks.data import Mixed, Retrieval, renumbered
 from compute.tasks.mieb.rows import Row
 from compute.tasks.parquet import NO_KEY, Table
 from compute.tasks.source import Source
@@ -46,7 +46,7 @@ def load(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> R
     pairs, gone = every[every[:, 1] >= 0], every[every[:, 1] < 0]
     right = pairs[pairs[:, 2] > 0]
     return Retrieval(
-        queries=_take(parts.queries, np.array(judged)),
+        queries=parts.queries.take(np.array(judged)),
         documents=parts.documents,
         relevant=(right[:, 0], right[:, 1], right[:, 2]),
         skip_first=row.skip_first,
@@ -101,28 +101,12 @@ def _both(names: tuple[str, ...], *, image: Column | None = None, text: list[str
     if image is not None:
         image_at = np.where(image.keys == NO_KEY, -1, np.arange(len(image)))
         there = np.flatnonzero(image_at >= 0)
-        image, image_at = image.take(there), _renumbered(image_at, there)
+        image, image_at = image.take(there), renumbered(there, len(image_at))
     if text is not None:
         there = np.array([at for at, one in enumerate(text) if one.strip()], dtype=np.int64)
         column = items.texts([text[at] for at in there], of=of)
-        text_at = _renumbered(np.full(len(text), -1), there)
+        text_at = renumbered(there, len(text))
     return Mixed(names=names, image=image, image_at=image_at, text=column, text_at=text_at)
-
-
-def _renumbered(at: np.ndarray, there: np.ndarray) -> np.ndarray:
-    moved = np.full(len(at), -1, dtype=np.int64)
-    moved[there] = np.arange(len(there))
-    return moved
-
-
-def _take(mixed: Mixed, keep: np.ndarray) -> Mixed:
-    return Mixed(
-        names=tuple(mixed.names[at] for at in keep),
-        image=mixed.image,
-        text=mixed.text,
-        image_at=mixed.image_at[keep] if mixed.image_at is not None else None,
-        text_at=mixed.text_at[keep] if mixed.text_at is not None else None,
-    )
 
 
 def _grades(table: Table, *, query: Callable, document: Callable) -> dict[tuple[str, str], int]:

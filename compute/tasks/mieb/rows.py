@@ -47,12 +47,12 @@ class Row:
                 card = source.folder(self.repo, revision=self.revision, files=(CARD,))
         return source.folder(self.repo, revision=self.revision, files=_files(card, splits)), self.repo
 
-    def there(self, source: Source, *, procedure: str) -> Path | None:
+    def present(self, source: Source, *, procedure: str) -> Path | None:
         """The data set's folder where all that its procedure reads is here; nothing is fetched."""
         splits = {"probe": (self.train_split, self.split), "clustering": (self.split,), "zero_shot": (self.split,)}
-        wanted = splits.get(procedure, ())
+        needed = splits.get(procedure, ())
         card = source.present(self.repo, revision=self.revision, files=(CARD,))
-        return source.present(self.repo, revision=self.revision, files=_files(card, wanted))
+        return source.present(self.repo, revision=self.revision, files=_files(card, needed))
 
 
 def _files(card: Path | None, splits: Collection[str]) -> tuple[str, ...]:

@@ -16,6 +16,17 @@ from compute.tasks.source import Need, Source
 from compute.types import Task, UnknownKey
 
 GENERATOR_VERSION = 1  # part of every fingerprint: raise it when any item changes
+PROCEDURES = (
+    "choice",
+    "odd_one_out",
+    "retrieval",
+    "probe",
+    "zero_shot",
+    "clustering",
+    "sts",
+    "matching",
+    "multiple_choice",
+)
 
 TASKS: dict[str, Callable[[], dict[str, Data]]] = {
     "mini/image-choice": choices.image_choice,
@@ -64,10 +75,12 @@ def _drawn(key: str) -> dict[str, Data]:
 
 
 def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
+    """None."""
     return {}
 
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
+    """The generator's version."""
     return {"generator": GENERATOR_VERSION}
 
 

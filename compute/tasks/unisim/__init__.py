@@ -21,6 +21,7 @@ from compute.tasks.unisim.samples import Sample
 from compute.types import NotHere, Task
 
 LOADER_VERSION, SEED = 1, 0
+PROCEDURES = ("choice", "odd_one_out", "retrieval")
 REPO, REWARDS, CIFAR = "saraghznfri/unisim_data", "THUDM/ImageRewardDB", "mteb/cifar100"
 CIFAR_REVISION = "ac5511f885f65fb75d31a9d8810a8440913f7721"  # as in MIEB's own row
 # Only the validation split is asked: the training images need not be fetched.
@@ -102,6 +103,7 @@ def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
 
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
+    """The loader's version, the seed, the number of questions, and the files where no revision identifies them."""
     repo, revision, _ = _where(task)
     return {
         "loader": LOADER_VERSION,
@@ -144,7 +146,7 @@ def _where(task: Task) -> tuple[str, str, tuple[str, ...]]:
     if task.key in QUESTIONS:
         return QUESTIONS[task.key].repo, task.revision, QUESTIONS[task.key].files
     if task.key not in (*OOO, *IR):
-        raise NotHere(f"Task {task.key!r} has no loader")
+        raise NotHere(f"Task {task.key!r} has no row in QUESTIONS of compute/tasks/unisim/__init__.py: add one")
     return REPO, task.revision, ()
 
 
