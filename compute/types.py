@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -139,6 +139,8 @@ class Metric:
     digits: int = 2  # shown after the point
     proportion: bool = False  # a share of n independent items: its standard error follows from n
     description: str = ""
+    inputs: tuple[str, ...] = ()  # columns of evidence that `compute` takes
+    compute: Callable[..., Any] | None = None  # a run's figure; None: the mean of the column of its key
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -120,6 +120,7 @@ def catalog_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
         [{"suite": suite, "task": task.key} for task in catalog.tasks for suite in task.suites]
     )
     frames["tasks"] = frames["tasks"].drop(columns="suites")
+    frames["metrics"] = frames["metrics"].drop(columns=["inputs", "compute"])
     for name in ("suites", "tasks"):
         frames[name]["position"] = range(len(frames[name]))
     return frames

@@ -91,7 +91,7 @@ def make(
     column, labels, kind = labelled(bench.load(task, {}))
     if column is None:
         raise CannotDo(f"Task {task.key!r} shows no images: a map needs some")
-    drawn = item_map.chosen(len(column), most=images, seed=seed)
+    drawn = item_map.sampled(len(column), most=images, seed=seed)
     column, names = column.take(drawn), labels[drawn]
     progress(f"encoding {len(column)} images where they are not stored")
     bench.fetch(row)
@@ -102,7 +102,7 @@ def make(
     column, names = column.take(np.flatnonzero(there)), names[there]
     vectors = subject.embed(column)
     progress(f"placing {len(column)} images")
-    placed = item_map.place(vectors=vectors, seed=seed, n_neighbors=n_neighbors, min_dist=min_dist)
+    placed = item_map.project_items(vectors=vectors, seed=seed, n_neighbors=n_neighbors, min_dist=min_dist)
     settings = {
         **placed.settings,
         "trustworthiness": round(placed.trustworthiness, 4),

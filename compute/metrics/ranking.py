@@ -58,11 +58,6 @@ def trapezoid_average_precision(gains: NDArray[np.floating], *, relevant: NDArra
     return _ratio(((before + after) / 2 * hits).sum(axis=1), relevant)
 
 
-def recall(gains: NDArray[np.floating], *, relevant: NDArray[np.integer], at: int) -> Floats:
-    """Share of a query's relevant documents among the first `at` (trec_eval's recall)."""
-    return _ratio((gains[:, :at] > 0).sum(axis=1), relevant)
-
-
 def success(gains: NDArray[np.floating], *, relevant: NDArray[np.integer], at: int) -> Floats:
     """1 where any relevant document is among the first `at`, else 0: MIEB's hit rate, Recall@k in its tables."""
     return _ratio((gains[:, :at] > 0).any(axis=1), np.minimum(relevant, 1))

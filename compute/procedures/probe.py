@@ -17,10 +17,12 @@ from compute.arrays import Bools, Floats, Floats32, Ints
 from compute.content.items import Column
 from compute.procedures.evidence import Evidence, Procedure, Subject
 from compute.procedures.shared import logistic, preview, sampling
-from compute.procedures.shared.neighbours import votes
 from compute.procedures.shared.similarity import Many, embed
 from compute.tasks.data import Labelled, Probe
 from compute.types import BadInput, CannotDo, Undefined
+
+NEIGHBOURS = 5
+ROWS = 4096  # test items compared at once
 
 
 def run(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evidence:
@@ -34,11 +36,6 @@ def run(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evidence:
     if data.draws < 1 or data.samples_per_label < 1:
         raise BadInput(f"A probe needs draws and items of each label, not {data.draws} x {data.samples_per_label}")
     return (_one_label if data.train.labels.ndim == 1 else _many_labels)(subject, data, options)
-
-
-def drawn(data: Probe) -> Column:
-    """The training items that any draw takes: all of the training items that need encoding."""
-    return data.train.items.take(np.unique(np.concatenate(_draw(data))))
 
 
 def _draw(data: Probe) -> Sequence[Ints]:
@@ -152,6 +149,24 @@ def _many_labels(subject: Subject, data: Probe, options: Mapping[str, Any]) -> E
         settings=settings,
         figure={"lrap": lrap.mean(axis=1)},
     )
+
+
+def votes(train: Floats32, labels: Bools, test: Floats32) -> Ints:
+    """(n, labels): neighbours that have a label less those that have not; a label is given where this is above 0.
+
+    `train` (m, d) with `labels` (m, labels), `test` (n, d); the five nearest by Euclidean distance, as in
+    scikit-learn's KNeighborsClassifier. Raises Undefined for fewer training items.
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    if len(train) < NEIGHBOURS:
+        raise Undefined(f"{len(train)} training items are drawn: {NEIGHBOURS} neighbours need as many")
+    index = NearestNeighbors(n_neighbors=NEIGHBOURS).fit(train)
+    found = [
+        labels[index.kneighbors(test[start : start + ROWS], return_distance=False)].sum(axis=1)
+        for start in range(0, len(test), ROWS)
+    ]
+    return 2 * np.concatenate(found) - NEIGHBOURS
 
 
 def _regressions(

@@ -101,12 +101,12 @@ def make(results: Path, *, tasks: Sequence[str] = TASKS, models: Sequence[Model]
 
 def make_map(results: Path, *, task: str, model: Model = EYE) -> Path:
     """A map in the form that `project` writes; the places are the embeddings' first two numbers, UMAP is not run."""
-    before = item_map.place
-    item_map.place = _placed
+    before = item_map.project_items
+    item_map.project_items = _placed
     try:
         return image_maps.make(catalog().task(task), model, bench=bench(results), results=results).path
     finally:
-        item_map.place = before
+        item_map.project_items = before
 
 
 def _placed(*, vectors: np.ndarray, seed: int, n_neighbors: int, min_dist: float) -> item_map.ItemMap:

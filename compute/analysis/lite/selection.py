@@ -54,12 +54,6 @@ class Fidelity:
     n_models: int
     largest_rank_change: int
     largest_change_model: int  # the first model with that change
-    rank_full: Ints  # [models], among those ranked by both; UNRANKED for others
-    rank_lite: Ints
-    runs_full: int  # scores in the table
-    runs_lite: int
-    runs_saved: int
-    hours_saved: float  # per model; NaN where hours are not given
 
 
 def drop_redundant(
@@ -222,7 +216,6 @@ def fidelity(
     aggregate: str = ranking.CATEGORY_MEAN,
     higher: ArrayLike | None = None,
     minimum_coverage: float = 0.0,
-    hours: ArrayLike | None = None,
 ) -> Fidelity:
     """How well the tasks `chosen` stand for the whole suite, in the figures of MIEB section 6.3.
 
@@ -250,23 +243,15 @@ def fidelity(
     both = np.flatnonzero(~np.isnan(full.mean) & ~np.isnan(lite.mean))
     if len(both) < 3 or np.ptp(full.mean[both]) == 0 or np.ptp(lite.mean[both]) == 0:
         raise Undefined(f"No agreement to measure: {len(both)} models have both means, and they must differ.")
-    rank_full, rank_lite = np.full(len(x), ranking.UNRANKED), np.full(len(x), ranking.UNRANKED)
-    rank_full[both] = ranking.rank(full.mean[both], higher=full.higher_is_better)
-    rank_lite[both] = ranking.rank(lite.mean[both], higher=lite.higher_is_better)
-    change = np.abs(rank_full - rank_lite)
+    change = np.abs(
+        ranking.rank(full.mean[both], higher=full.higher_is_better)
+        - ranking.rank(lite.mean[both], higher=lite.higher_is_better)
+    )
     means = np.stack([full.mean[both], lite.mean[both]], axis=1)
-    runs_full, runs_lite = int((~np.isnan(x)).sum()), int((~np.isnan(x[:, pick])).sum())
-    cost = _hours(hours, tasks=x.shape[1])
     return Fidelity(
         spearman=float(correlations.correlate(scores=means, method="spearman", minimum=3).r[0, 1]),
         pearson=float(correlations.correlate(scores=means, method="pearson", minimum=3).r[0, 1]),
         n_models=len(both),
         largest_rank_change=int(change.max()),
-        largest_change_model=int(change.argmax()),
-        rank_full=rank_full,
-        rank_lite=rank_lite,
-        runs_full=runs_full,
-        runs_lite=runs_lite,
-        runs_saved=runs_full - runs_lite,
-        hours_saved=float(cost.sum() - cost[pick].sum()),
+        largest_change_model=int(both[change.argmax()]),
     )

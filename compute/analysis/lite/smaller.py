@@ -125,7 +125,7 @@ def held_out(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Agreement:
+class SuiteAgreement:
     """How two suites' means agree over the models that have both."""
 
     spearman: float
@@ -136,7 +136,7 @@ class Agreement:
     tasks: int  # of the smaller suite
 
 
-def between(scores: SuiteScores, other: SuiteScores) -> Agreement:
+def between(scores: SuiteScores, other: SuiteScores) -> SuiteAgreement:
     """The whole suite `scores` beside another that exists, `other`, in the figures of MIEB section 6.3."""
     means = []
     for part in (scores, other):
@@ -154,7 +154,7 @@ def between(scores: SuiteScores, other: SuiteScores) -> Agreement:
         method: float(correlation.correlate(scores=pair, method=method, minimum=3).r[0, 1])
         for method in ("spearman", "pearson")
     }
-    return Agreement(
+    return SuiteAgreement(
         **r,
         n_models=len(models),
         largest_rank_change=int(change.max()),

@@ -1,7 +1,7 @@
 """One task's items on a map: near each other where the model finds them alike (MIEB Figure 2).
 
 UMAP keeps neighbours, not distances: how near two far groups lie says nothing. `trustworthiness` says how far even
-the neighbours can be believed. umap and scikit-learn are imported when a map is made.
+the neighbours can be believed.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from compute.analysis.maps.layout import layout, scaled, versions
 from compute.arrays import Floats, Floats32, Ints
 from compute.types import BadInput, Undefined
 
@@ -28,14 +29,14 @@ class ItemMap:
     settings: Mapping[str, str | int | float]
 
 
-def chosen(count: int, *, most: int, seed: int) -> Ints:
-    """Which of `count` items are on a map of at most `most`: all of them, or as many drawn by lot, in rising order."""
+def sampled(count: int, *, most: int, seed: int) -> Ints:
+    """Which of `count` items are on a map of at most `most`: all of them, or as many at random, in rising order."""
     if count <= most:
         return np.arange(count)
     return np.sort(np.random.default_rng(seed).choice(count, size=most, replace=False))
 
 
-def place(*, vectors: ArrayLike, seed: int = 0, n_neighbors: int = 15, min_dist: float = 0.1) -> ItemMap:
+def project_items(*, vectors: ArrayLike, seed: int = 0, n_neighbors: int = 15, min_dist: float = 0.1) -> ItemMap:
     """UMAP of embeddings [items, d] by cosine, begun from their first two principal components.
 
     The same seed, settings and library versions give the same map. Raises Undefined for fewer than 5 items or
@@ -53,15 +54,12 @@ def place(*, vectors: ArrayLike, seed: int = 0, n_neighbors: int = 15, min_dist:
     unit = x / np.where(lengths > 0, lengths, 1)
     start = _start(unit)
     near, trust = min(n_neighbors, len(x) - 1), min(TRUST_NEIGHBORS, (len(x) - 1) // 2)
-    import sklearn
-    import umap
     from sklearn.manifold import trustworthiness
 
     # Of vectors of length 1 the Euclidean distance orders as the cosine does, and is what both libraries do fastest.
-    reducer = umap.UMAP(
-        metric="euclidean", init=start, n_neighbors=near, min_dist=min_dist, random_state=seed, n_jobs=1
+    flat = _turned(
+        layout(unit.astype(np.float32), metric="euclidean", start=start, n_neighbors=near, min_dist=min_dist, seed=seed)
     )
-    flat = _turned(np.asarray(reducer.fit_transform(unit.astype(np.float32)), dtype=float))
     return ItemMap(
         xy=flat,
         trustworthiness=float(trustworthiness(unit, flat, n_neighbors=trust)),
@@ -72,9 +70,7 @@ def place(*, vectors: ArrayLike, seed: int = 0, n_neighbors: int = 15, min_dist:
             "trust_neighbors": trust,
             "distance": "euclidean of vectors of length 1",
             "start": "principal components",
-            "umap-learn": umap.__version__,
-            "scikit-learn": sklearn.__version__,
-            "numpy": np.__version__,
+            **versions(),
         },
     )
 
@@ -88,7 +84,7 @@ def _turned(xy: Floats) -> Floats:
 
 
 def _start(unit: Floats) -> Floats32:
-    """The first two principal components [items, 2], each axis from 0 to 10; signs are fixed, so no lot is drawn."""
+    """The first two principal components [items, 2], each axis from 0 to 10; signs are fixed, so nothing is random."""
     centred = unit - unit.mean(axis=0)
     left, spread, _ = np.linalg.svd(centred, full_matrices=False)
     if spread[0] <= 1e-9 * np.sqrt(len(unit)):
@@ -97,5 +93,4 @@ def _start(unit: Floats) -> Floats32:
     axes = min(2, len(spread))
     xy[:, :axes] = left[:, :axes] * spread[:axes]
     xy *= np.where(xy[np.abs(xy).argmax(axis=0), [0, 1]] < 0, -1, 1)
-    span = np.ptp(xy, axis=0)
-    return (10 * (xy - xy.min(axis=0)) / np.where(span > 0, span, 1)).astype(np.float32)
+    return scaled(xy)

@@ -1,4 +1,4 @@
-"""Which places of two images a model finds alike: cosines between the patch tokens of one and of the other.
+"""Which regions of two images a model finds alike: cosines between the patch tokens of one and of the other.
 
 A cosine of two patches has no meaning by itself: what is high differs from model to model and from pair to pair. So it
 is shown by its rank among the cosines of the same two images (`contrast`). How a map is made is this program's own; no
@@ -7,23 +7,13 @@ paper says so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.arrays import Floats, Ints
+from compute.arrays import Floats
 from compute.types import BadInput
 
 MOST = 16  # rows and columns of a map: what can be told apart on a screen, and 65,536 pairs of patches
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Matches:
-    """For each patch of the first image the one of the second that is most like it."""
-
-    cosines: Floats  # [first], in [-1, 1]
-    places: Ints  # [first], patches of the second, row by row; the first of equals
 
 
 def similarities(*, first: ArrayLike, second: ArrayLike) -> Floats:
@@ -50,18 +40,8 @@ def reduced(*, grid: ArrayLike, most: int = MOST) -> Floats:
     return np.einsum("ir,rcd,jc->ijd", down, unit, across, optimize=True)
 
 
-def best(*, similarities: ArrayLike) -> Matches:
-    """For each patch of the first image the highest cosine in the second, and where. Raises BadInput for an empty one.
-
-    `similarities` is [first, second]; its transpose asks the other way round, and need not agree.
-    """
-    values = _table(similarities)
-    places = values.argmax(axis=1)
-    return Matches(cosines=values[np.arange(len(values)), places], places=places)
-
-
 def contrast(*, similarities: ArrayLike) -> Floats:
-    """Ranks in place of cosines, of the same shape, from 0 (the lowest of all that is given) to 1 (the highest).
+    """Ranks instead of cosines, of the same shape, from 0 (the lowest of all) to 1 (the highest).
 
     Of all pairs of patches of two images, 0.9 reads: more alike than nine pairs in ten of these two images. Equals
     share their mean rank; all equal, or a single one: 0.5. Ranks show an order even where there is hardly a difference,
@@ -75,13 +55,6 @@ def contrast(*, similarities: ArrayLike) -> Floats:
     order = np.sort(values, axis=None)
     below, upto = np.searchsorted(order, values, side="left"), np.searchsorted(order, values, side="right")
     return (below + upto - 1) / (2 * (values.size - 1))
-
-
-def _table(similarities: ArrayLike) -> Floats:
-    values = np.asarray(similarities, dtype=np.float64)
-    if values.ndim != 2 or not values.size or not np.isfinite(values).all():
-        raise BadInput("Matches are looked for in cosines [first, second] that are all finite, of at least one patch")
-    return values
 
 
 def _unit(grid: ArrayLike) -> Floats:

@@ -1,20 +1,19 @@
 """Maps in two dimensions: tasks beside tasks that rank models alike, models beside models with like profiles.
 
 UMAP keeps neighbours, not distances: how near two far groups lie says nothing. `trustworthiness` says how far
-even the neighbours can be believed. umap and scikit-learn are imported when a map is made; importing umap
-alone takes seconds.
+even the neighbours can be believed.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from compute.analysis import ranking
+from compute.analysis.maps.layout import layout, scaled, versions
 from compute.arrays import Bools, Floats, Floats32, Ints
 from compute.types import BadInput, Undefined
 
@@ -33,11 +32,29 @@ class Projection:
     settings: Mapping[str, str | int | float]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a map is made. Raises BadInput for settings that make none."""
+
+    seed: int = 0
+    n_neighbors: int = 10
+    min_dist: float = 0.1
+    min_cluster_size: int = 3  # of HDBSCAN, on the map
+    trust_neighbors: int = 5  # over which `trustworthiness` is measured
+
+    def __post_init__(self) -> None:
+        if self.n_neighbors < 2 or not 0 <= self.min_dist <= 1 or self.min_cluster_size < 2 or self.trust_neighbors < 1:
+            raise BadInput(
+                "A map needs n_neighbors >= 2, min_dist in [0, 1], min_cluster_size >= 2, trust_neighbors >= 1: "
+                f"{self.n_neighbors}, {self.min_dist:g}, {self.min_cluster_size}, {self.trust_neighbors}."
+            )
+
+
 def nan_distances(*, rows: ArrayLike) -> Floats:
     """Euclidean distances [n, n] between rows [n, columns] over the columns both have, scaled up to all.
 
-    The squared distance over the shared columns is multiplied by columns / shared columns. NaN where none is
-    shared.
+    The squared distance over the shared columns is multiplied by columns / shared columns. NaN where none is shared.
+    As scikit-learn's `nan_euclidean_distances` to 1e-7; its rounding differs, and a map follows the last digit.
     """
     x = np.asarray(rows, float)
     there = (~np.isnan(x)).astype(float)
@@ -52,12 +69,12 @@ def nan_distances(*, rows: ArrayLike) -> Floats:
 
 def _placeable(distances: Floats) -> Bools:
     """Rows whose distances to one another are all defined: the row with the most gaps goes first."""
-    kept = ~np.isnan(np.diagonal(distances))
+    rows = ~np.isnan(np.diagonal(distances))
     while True:
-        gaps = np.isnan(distances) & kept & kept[:, None]
+        gaps = np.isnan(distances) & rows & rows[:, None]
         if not gaps.any():
-            return kept
-        kept[int(gaps.sum(axis=1).argmax())] = False
+            return rows
+        rows[int(gaps.sum(axis=1).argmax())] = False
 
 
 def _start(distances: Floats) -> Floats32:
@@ -67,79 +84,47 @@ def _start(distances: Floats) -> Floats32:
     values, vectors = np.linalg.eigh(centred)
     xy = vectors[:, -2:][:, ::-1] * np.sqrt(np.maximum(values[-2:][::-1], 0))
     xy *= np.sign(xy[np.abs(xy).argmax(axis=0), [0, 1]])
-    span = np.ptp(xy, axis=0)
-    return (10 * (xy - xy.min(axis=0)) / np.where(span > 0, span, 1)).astype(np.float32)
+    return scaled(xy)
 
 
-def _project(
-    distances: Floats,
-    *,
-    seed: int,
-    n_neighbors: int,
-    min_dist: float,
-    min_cluster_size: int,
-    trust_neighbors: int,
-    what: str,
-) -> Projection:
-    if n_neighbors < 2 or not 0 <= min_dist <= 1 or min_cluster_size < 2 or trust_neighbors < 1:
-        raise BadInput(
-            "A map needs n_neighbors >= 2, min_dist in [0, 1], min_cluster_size >= 2, trust_neighbors >= 1: "
-            f"{n_neighbors}, {min_dist:g}, {min_cluster_size}, {trust_neighbors}."
-        )
+def _project(distances: Floats, settings: Settings, *, noun: str) -> Projection:
     placed = _placeable(distances)
     n = int(placed.sum())
     if n < FEWEST:
-        raise Undefined(f"Only {n} {what} can be placed; a map needs {FEWEST}. Choose a suite with more scores.")
-    import sklearn
-    import umap
+        raise Undefined(f"Only {n} {noun} can be placed; a map needs {FEWEST}. Choose a suite with more scores.")
     from sklearn.cluster import HDBSCAN
     from sklearn.manifold import trustworthiness
 
     inner = distances[np.ix_(placed, placed)]
-    near, trust = min(n_neighbors, n - 1), min(trust_neighbors, (n - 1) // 2)
-    reducer = umap.UMAP(
+    near, trust = min(settings.n_neighbors, n - 1), min(settings.trust_neighbors, (n - 1) // 2)
+    flat = layout(
+        inner,
         metric="precomputed",
-        init=_start(inner),
+        start=_start(inner),
         n_neighbors=near,
-        min_dist=min_dist,
-        random_state=seed,
-        n_jobs=1,  # what a seed implies anyway
+        min_dist=settings.min_dist,
+        seed=settings.seed,
     )
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="using precomputed metric", category=UserWarning)
-        flat = np.asarray(reducer.fit_transform(inner), dtype=float)
     xy = np.full((len(distances), 2), np.nan)
     xy[placed] = flat
     labels = np.full(len(distances), OUTLIER)
-    labels[placed] = HDBSCAN(min_cluster_size=min(min_cluster_size, n), copy=True).fit_predict(flat)
+    labels[placed] = HDBSCAN(min_cluster_size=min(settings.min_cluster_size, n), copy=True).fit_predict(flat)
     return Projection(
         xy=xy,
         labels=labels,
         placed=placed,
         trustworthiness=float(trustworthiness(inner, flat, n_neighbors=trust, metric="precomputed")),
         settings={
-            "seed": seed,
+            **asdict(settings),
             "n_neighbors": near,
-            "min_dist": min_dist,
-            "min_cluster_size": min_cluster_size,
             "trust_neighbors": trust,
             "start": "classical scaling",
-            "umap-learn": umap.__version__,
-            "scikit-learn": sklearn.__version__,
-            "numpy": np.__version__,
+            **versions(),
         },
     )
 
 
-def project_tasks(
-    *,
-    correlation: ArrayLike,
-    seed: int = 0,
-    n_neighbors: int = 10,
-    min_dist: float = 0.1,
-    min_cluster_size: int = 3,
-    trust_neighbors: int = 5,
-) -> Projection:
+def project_tasks(*, correlation: ArrayLike, settings: Settings | None = None) -> Projection:
     """Tasks by their vectors of correlations with all tasks, clustered on the map.
 
     correlation [tasks, tasks], NaN undefined: distances are then over the cells both rows have
@@ -153,32 +138,15 @@ def project_tasks(
     beside = r.copy()
     np.fill_diagonal(beside, np.nan)
     r[np.isnan(beside).all(axis=1)] = np.nan
-    distances = nan_distances(rows=r)
-    return _project(
-        distances,
-        seed=seed,
-        n_neighbors=n_neighbors,
-        min_dist=min_dist,
-        min_cluster_size=min_cluster_size,
-        trust_neighbors=trust_neighbors,
-        what="tasks",
-    )
+    return _project(nan_distances(rows=r), settings or Settings(), noun="tasks")
 
 
-def project_models(
-    *,
-    scores: ArrayLike,
-    seed: int = 0,
-    n_neighbors: int = 10,
-    min_dist: float = 0.1,
-    min_cluster_size: int = 3,
-    trust_neighbors: int = 5,
-) -> Projection:
+def project_models(*, scores: ArrayLike, settings: Settings | None = None) -> Projection:
     """Models by their profiles of scores, every task standardised over the models that have it.
 
     scores [models, tasks], NaN missing. Nothing is filled in: the distance of two models is over the tasks
     both have, scaled up to all tasks (`nan_distances`), so unlike units and directions do no harm and gaps
-    weigh nothing; a model that shares no task with others is not placed. Tasks with no spread are left out.
+    have no weight; a model that shares no task with others is not placed. Tasks with no spread are left out.
     Deterministic for a seed and the library versions in `settings`. Raises Undefined for fewer than 5 models.
     """
     x = ranking.table(scores)
@@ -187,12 +155,4 @@ def project_models(
     centred = x - np.nansum(x, axis=0) / n
     spread = np.sqrt(np.nansum(centred**2, axis=0) / n)
     columns = (there.sum(axis=0) > 1) & (spread > 1e-12 * np.nanmax(np.abs(x), axis=0, initial=1e-300))
-    return _project(
-        nan_distances(rows=centred[:, columns] / spread[columns]),
-        seed=seed,
-        n_neighbors=n_neighbors,
-        min_dist=min_dist,
-        min_cluster_size=min_cluster_size,
-        trust_neighbors=trust_neighbors,
-        what="models",
-    )
+    return _project(nan_distances(rows=centred[:, columns] / spread[columns]), settings or Settings(), noun="models")

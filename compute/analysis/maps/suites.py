@@ -66,14 +66,14 @@ def project(
 
     import umap  # noqa: F401  isort: skip  slow: said before, so that the wait has a name
 
-    rule = {"seed": recipe.seed, "n_neighbors": recipe.n_neighbors, "min_dist": recipe.min_dist}
+    rule = projection.Settings(seed=recipe.seed, n_neighbors=recipe.n_neighbors, min_dist=recipe.min_dist)
     if recipe.noun == "tasks":
         progress(f"placing {len(tasks)} tasks")
         matrix = correlate(scores=scores, method=METHOD, minimum=LEAST_MODELS).r
-        made, keys, of = projection.project_tasks(correlation=matrix, **rule), tasks, len(models)
+        made, keys, of = projection.project_tasks(correlation=matrix, settings=rule), tasks, len(models)
     else:
         progress(f"placing {len(models)} models")
-        made, keys, of = projection.project_models(scores=scores, **rule), models, len(tasks)
+        made, keys, of = projection.project_models(scores=scores, settings=rule), models, len(tasks)
     settings = {
         **made.settings,
         "origin": recipe.origin,

@@ -23,7 +23,7 @@ PASSING = (408, 429, 500, 502, 503, 504)  # what may succeed at the next attempt
 
 
 @dataclass(frozen=True, kw_only=True)
-class File:
+class HubFile:
     """One file; `sha256` is empty for a small one, which is stored in git."""
 
     name: str
@@ -31,7 +31,7 @@ class File:
     sha256: str = ""
 
 
-def list_files(row: Model, *, required: RequiredFiles) -> tuple[File, ...]:
+def list_files(row: Model, *, required: RequiredFiles) -> tuple[HubFile, ...]:
     """What the hub holds of the row's files at its revision, the smallest first. Raises NotHere, as a sentence."""
     from huggingface_hub import HfApi
 
@@ -44,7 +44,7 @@ def list_files(row: Model, *, required: RequiredFiles) -> tuple[File, ...]:
     if missing:
         raise NotHere(f"{row.weights} at {info.sha} has no {', no '.join(missing)}")
     files = [
-        File(
+        HubFile(
             name=name,
             size=(entry.lfs.size if entry.lfs else entry.size) or 0,
             sha256=entry.lfs.sha256 if entry.lfs else "",
@@ -55,12 +55,12 @@ def list_files(row: Model, *, required: RequiredFiles) -> tuple[File, ...]:
     return tuple(sorted(files, key=lambda file: (file.size, file.name)))
 
 
-def missing_bytes(row: Model, files: tuple[File, ...]) -> int:
+def missing_bytes(row: Model, files: tuple[HubFile, ...]) -> int:
     """Bytes still to download."""
     return sum(file.size - min(file.size, _stored_bytes(_blob(row, file))) for file in files)
 
 
-def fetch(row: Model, files: tuple[File, ...], *, progress: Callable[[int], None] = lambda count: None) -> None:
+def fetch(row: Model, files: tuple[HubFile, ...], *, progress: Callable[[int], None] = lambda count: None) -> None:
     """Downloads files into the hub's cache one after another; `progress` gets the number of bytes stored so far.
 
     Weights are the largest and come last, since a checkpoint counts as downloaded once they are stored. Raises NotHere,
@@ -83,7 +83,7 @@ def fetch(row: Model, files: tuple[File, ...], *, progress: Callable[[int], None
         raise _readable(row, error) from error
 
 
-def _fetch_large(row: Model, file: File, progress: Callable[[int], None]) -> None:
+def _fetch_large(row: Model, file: HubFile, progress: Callable[[int], None]) -> None:
     """Completes one file's draft, and uses it if its SHA-256 is what the hub states."""
     from huggingface_hub.utils import WeakFileLock
 
@@ -107,7 +107,7 @@ def _fetch_large(row: Model, file: File, progress: Callable[[int], None]) -> Non
         )
 
 
-def _download(row: Model, file: File, out: BinaryIO, progress: Callable[[int], None]) -> None:
+def _download(row: Model, file: HubFile, out: BinaryIO, progress: Callable[[int], None]) -> None:
     from huggingface_hub.errors import HfHubHTTPError
 
     failures = 0
@@ -136,7 +136,7 @@ def _download(row: Model, file: File, out: BinaryIO, progress: Callable[[int], N
         time.sleep(PAUSE)
 
 
-def _resume(row: Model, file: File, out: BinaryIO, progress: Callable[[int], None]) -> None:
+def _resume(row: Model, file: HubFile, out: BinaryIO, progress: Callable[[int], None]) -> None:
     """Requests the rest. The network library takes the hub's token off where it is sent on to another host."""
     from huggingface_hub import constants, get_session, hf_hub_url
     from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
@@ -157,7 +157,7 @@ def _resume(row: Model, file: File, out: BinaryIO, progress: Callable[[int], Non
             progress(out.tell())
 
 
-def _blob(row: Model, file: File) -> Path:
+def _blob(row: Model, file: HubFile) -> Path:
     """Where the hub's cache keeps a large file's content."""
     return cache_home(row) / "blobs" / (file.sha256 or "-")
 

@@ -25,7 +25,7 @@ from compute.content import decoding
 from compute.content.messages import Picture, Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.judges.answer_log import AnswerLog
-from compute.models.judges.endpoint_errors import Address, Passing, Refused, Stopped, judged
+from compute.models.judges.endpoint_errors import Address, Passing, QuestionRefused, Stopped, classified
 from compute.models.options import chosen
 from compute.types import BadInput, BadItem, Model, NotHere
 
@@ -152,7 +152,7 @@ class Endpoint:
             self._wait(stop)
             try:
                 return self._request(question, messages)
-            except Refused as error:
+            except QuestionRefused as error:
                 return Reply(item=question.item, error=str(error))
             except Passing as error:
                 problem = error
@@ -192,8 +192,8 @@ class Endpoint:
 
     def _failure(self, error: Exception, *, seeded: bool) -> Exception:
         """What to raise for a failed request; a refused seed is left out from then on."""
-        found = judged(error, address=self._address, timeout=self.limits.timeout)
-        if isinstance(found, Refused) and "seed" in str(found).lower() and seeded:
+        found = classified(error, address=self._address, timeout=self.limits.timeout)
+        if isinstance(found, QuestionRefused) and "seed" in str(found).lower() and seeded:
             self.settings["seed"] = None
             return Passing("the seed refused", reason="seed")
         if isinstance(found, NotHere):

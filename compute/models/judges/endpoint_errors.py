@@ -21,7 +21,7 @@ class Passing(Exception):
         self.reason, self.after, self.unreachable = reason, after, unreachable
 
 
-class Refused(Exception):
+class QuestionRefused(Exception):
     """A question the endpoint will not answer however often it is asked."""
 
 
@@ -46,8 +46,8 @@ class Address:
         return said if len(said) <= 300 else f"{said[:299]}…"
 
 
-def judged(error: Exception, *, address: Address, timeout: float) -> Exception:
-    """What a failed request means: Passing, Refused, or a LikenessError that ends the run."""
+def classified(error: Exception, *, address: Address, timeout: float) -> Exception:
+    """What a failed request means: Passing, QuestionRefused, or a LikenessError that ends the run."""
     import httpx2
     from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
 
@@ -60,7 +60,7 @@ def judged(error: Exception, *, address: Address, timeout: float) -> Exception:
             return NotHere(f"The endpoint {address.shown} refused with status {status}: {said}")
         if status in PASSING or status >= 500:
             return Passing(f"status {status}: {said}", reason=str(status), after=retry_after(error.response.headers))
-        return Refused(f"status {status}: {said}")
+        return QuestionRefused(f"status {status}: {said}")
     if isinstance(error, TimeoutError | httpx2.TimeoutException):
         return Passing(f"no answer within {timeout:g} s", reason="timeout")
     if isinstance(error, httpx2.TransportError):

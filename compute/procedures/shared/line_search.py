@@ -15,20 +15,20 @@ Point = tuple[float, float, float]  # step, value, slope
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class Step:
     """The step that was accepted; `step` 0 and not `found` where none was within the allowed evaluations."""
 
     step: float
     found: bool
 
 
-def search(value: float, slope: float, first: float) -> Generator[float, tuple[float, float], Outcome]:
+def search(value: float, slope: float, first: float) -> Generator[float, tuple[float, float], Step]:
     """Yields steps to try, is sent (value, slope) there, and returns the accepted step.
 
     `value` and `slope` are those of step 0; a slope that does not fall finds nothing.
     """
     if not slope < 0:
-        return Outcome(step=0.0, found=False)
+        return Step(step=0.0, found=False)
     demanded = DECREASE * slope
     best = other = (0.0, value, slope)
     bracketed, easing = False, True
@@ -38,13 +38,13 @@ def search(value: float, slope: float, first: float) -> Generator[float, tuple[f
         f, g = yield step
         bound = value + step * demanded
         if not np.isfinite(f):
-            return Outcome(step=0.0, found=False)
+            return Step(step=0.0, found=False)
         if easing and f <= bound and g >= 0:
             easing = False
         stuck = bracketed and (not low < step < high or high - low <= NARROWEST * high)
         far = step == FARTHEST and f <= bound and g <= demanded
         if (f <= bound and abs(g) <= -CURVATURE * slope) or stuck or far:
-            return Outcome(step=step, found=True)
+            return Step(step=step, found=True)
         if easing and bound < f <= best[1]:  # the demanded decrease taken off, until a step has it
             tilted = [(s, v - s * demanded, d - demanded) for s, v, d in (best, other, (step, f, g))]
             best, other, step, bracketed = _narrow(*tilted, bracketed, low, high)
@@ -61,7 +61,7 @@ def search(value: float, slope: float, first: float) -> Generator[float, tuple[f
         step = min(max(step, 0.0), FARTHEST)
         if bracketed and (not low < step < high or high - low <= NARROWEST * high):
             step = best[0]
-    return Outcome(step=0.0, found=False)
+    return Step(step=0.0, found=False)
 
 
 def _narrow(

@@ -55,7 +55,7 @@ class _Array:
     value: np.ndarray | None = None
 
 
-class _Kind:
+class _Dtype:
     """A dtype on its way."""
 
     def __init__(self, code: str) -> None:
@@ -165,7 +165,7 @@ def _made(name: Any, arguments: tuple) -> Any:
     if name in ARRAYS:
         return _Array()
     if name in DTYPES:
-        return _Kind(arguments[0])
+        return _Dtype(arguments[0])
     if name in SCALARS:
         return np.frombuffer(_raw(arguments[1]), dtype=arguments[0].dtype(), count=1)[0]
     if name in BYTES:
@@ -174,7 +174,7 @@ def _made(name: Any, arguments: tuple) -> Any:
 
 
 def _fill(made: Any, state: Any) -> None:
-    if isinstance(made, _Kind):
+    if isinstance(made, _Dtype):
         made.order = state[1]
     elif isinstance(made, _Array):
         _, shape, kind, columns_first, content = state

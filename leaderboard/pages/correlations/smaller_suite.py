@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pandas as pd
 
 from compute.analysis.lite import smaller
-from compute.analysis.lite.smaller import Agreement, HeldOut, Smaller
+from compute.analysis.lite.smaller import HeldOut, Smaller, SuiteAgreement
 from compute.analysis.suite import arrange
 from compute.database import store
 from compute.types import ORIGINS, LikenessError
@@ -80,7 +80,7 @@ class Builder:
         except LikenessError:
             return None
 
-    def own(self, suite: str, origin: str) -> Agreement | None:
+    def own(self, suite: str, origin: str) -> SuiteAgreement | None:
         """How the paper's own smaller suite stands for the whole, None where there is none to compare."""
         if suite not in OWN:
             return None
@@ -139,7 +139,7 @@ def page(builder: Builder, wish: Wish, *, models: pd.DataFrame) -> str:
     )
 
 
-def _headline(result: Smaller, tried: HeldOut | None, own: Agreement | None) -> str:
+def _headline(result: Smaller, tried: HeldOut | None, own: SuiteAgreement | None) -> str:
     """What was reached, how far that flatters, from which tasks, and on what the paper's own line stands."""
     kept, total, could = result.fidelity, len(result.scores.tasks), len(result.whole.candidates)
     said = (
@@ -168,7 +168,7 @@ def _change(change: int, model: str, titles: pd.Series) -> str:
     return places if change == 0 else f"{places}: {to_model(model, titles.get(model, model))}"
 
 
-def _notes(builder: Builder, result: Smaller, own: Agreement | None) -> str:
+def _notes(builder: Builder, result: Smaller, own: SuiteAgreement | None) -> str:
     scores, ready = result.scores, result.whole
     notes = []
     steps = result.selection.agreement

@@ -30,7 +30,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     """Places are the first two numbers of an embedding: UMAP itself is tested with the analysis."""
     monkeypatch.setattr(
         item_map,
-        "place",
+        "project_items",
         lambda *, vectors, **settings: item_map.ItemMap(
             xy=np.asarray(vectors, float)[:, :2], trustworthiness=0.5, settings={**settings, "trust_neighbors": 3}
         ),

@@ -53,7 +53,6 @@ def test_trec_eval_gives_the_same_figures_ties_included(judged) -> None:
         },
         "map": ranking.average_precision(gains, relevant=relevant),
         "map_cut_5": ranking.average_precision(gains, relevant=relevant, at=5),
-        **{f"recall_{at}": ranking.recall(gains, relevant=relevant, at=at) for at in (3, 10)},
         **{f"success_{at}": ranking.success(gains, relevant=relevant, at=at) for at in (1, 3, 10)},
         "recip_rank": ranking.reciprocal_rank(gains, relevant=relevant),
     }
@@ -82,7 +81,6 @@ def test_definitions_written_out() -> None:
     assert ranking.ndcg(gains, ideal=ideal, at=5)[0] == pytest.approx((2 / math.log2(3) + 1 / math.log2(5)) / ideal[0])
     assert ranking.average_precision(gains, relevant=relevant)[0] == pytest.approx((1 / 2 + 2 / 4) / 3)
     assert ranking.average_precision(gains, relevant=relevant, at=2)[0] == pytest.approx(1 / 2 / 3)
-    assert ranking.recall(gains, relevant=relevant, at=4)[0] == pytest.approx(2 / 3)
     assert ranking.success(gains, relevant=relevant, at=1)[0] == 0
     assert ranking.success(gains, relevant=relevant, at=2)[0] == 1
     assert ranking.reciprocal_rank(gains, relevant=relevant)[0] == pytest.approx(1 / 2)

@@ -202,15 +202,11 @@ def test_requests_that_cannot_be_met_are_refused(wrong, words):
 
 def test_fidelity_by_hand():
     scores = np.array([[4.0, 1], [3, 3], [2, 2], [1, 4], [5, NAN]])
-    found = fidelity(scores=scores, categories=[0, 0], chosen=[0], minimum_coverage=1.0, hours=[1.5, 7.0])
+    found = fidelity(scores=scores, categories=[0, 0], chosen=[0], minimum_coverage=1.0)
     full = [2.5, 3.0, 2.0, 2.5]
-    assert_array_equal(found.rank_full, [2, 1, 4, 2, -1])
-    assert_array_equal(found.rank_lite, [1, 2, 3, 4, -1])
     assert (found.largest_rank_change, found.largest_change_model, found.n_models) == (2, 3, 4)
     assert_allclose(found.spearman, stats.spearmanr(full, [4, 3, 2, 1])[0])
     assert_allclose(found.pearson, stats.pearsonr(full, [4, 3, 2, 1])[0])
-    assert (found.runs_full, found.runs_lite, found.runs_saved) == (9, 5, 4)
-    assert found.hours_saved == 7.0
 
 
 def test_fidelity_of_nothing_or_too_little_is_refused():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from compute.analysis.maps.images import _start, chosen, place
+from compute.analysis.maps.images import _start, project_items, sampled
 from compute.types import BadInput, Undefined
 
 
@@ -34,7 +34,7 @@ def test_items_of_a_group_stay_together_and_the_same_seed_gives_the_same_map(gro
     from sklearn.neighbors import NearestNeighbors
 
     vectors, group = grouped
-    one, two = (place(vectors=vectors, seed=4) for _ in range(2))
+    one, two = (project_items(vectors=vectors, seed=4) for _ in range(2))
     assert_array_equal(one.xy, two.xy)
     nearest = NearestNeighbors(n_neighbors=6).fit(one.xy).kneighbors(one.xy, return_distance=False)[:, 1:]
     assert (group[nearest] == group[:, None]).mean() > 0.98
@@ -53,7 +53,7 @@ def test_trustworthiness_is_by_cosine(grouped) -> None:
     from sklearn.manifold import trustworthiness
 
     vectors, _ = grouped
-    made = place(vectors=vectors, n_neighbors=5)
+    made = project_items(vectors=vectors, n_neighbors=5)
     assert made.trustworthiness == pytest.approx(
         trustworthiness(vectors, made.xy, n_neighbors=made.settings["trust_neighbors"], metric="cosine"), abs=1e-9
     )
@@ -71,11 +71,11 @@ def test_the_start_is_the_principal_components(grouped) -> None:
 
 
 def test_which_items_are_drawn() -> None:
-    assert_array_equal(chosen(5, most=5, seed=0), np.arange(5))
-    drawn = chosen(1000, most=40, seed=1)
+    assert_array_equal(sampled(5, most=5, seed=0), np.arange(5))
+    drawn = sampled(1000, most=40, seed=1)
     assert len(set(drawn.tolist())) == 40 and (np.diff(drawn) > 0).all() and drawn.max() < 1000
-    assert_array_equal(drawn, chosen(1000, most=40, seed=1))
-    assert drawn.tolist() != chosen(1000, most=40, seed=2).tolist()
+    assert_array_equal(drawn, sampled(1000, most=40, seed=1))
+    assert drawn.tolist() != sampled(1000, most=40, seed=2).tolist()
 
 
 @pytest.mark.parametrize(
@@ -90,4 +90,4 @@ def test_which_items_are_drawn() -> None:
 )
 def test_what_makes_no_map_is_refused(vectors, settings, error, words) -> None:
     with pytest.raises(error, match=words):
-        place(vectors=vectors, **settings)
+        project_items(vectors=vectors, **settings)

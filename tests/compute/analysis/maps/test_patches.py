@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from compute.analysis.maps.patches import MOST, best, contrast, reduced, similarities
+from compute.analysis.maps.patches import MOST, contrast, reduced, similarities
 from compute.types import BadInput
 
 
@@ -36,17 +36,11 @@ def test_cosines_are_symmetric_and_know_no_length() -> None:
     assert abs(found).max() <= 1
 
 
-def test_an_image_is_most_like_itself_place_by_place() -> None:
+def test_an_image_is_most_like_itself_patch_by_patch() -> None:
     first = grid(4, 5, 6)
-    found = best(similarities=similarities(first=first, second=first))
-    np.testing.assert_array_equal(found.places, np.arange(20))
-    np.testing.assert_allclose(found.cosines, 1)
-
-
-def test_the_best_match_is_the_highest_and_the_first_of_equals() -> None:
-    found = best(similarities=[[0.1, 0.7, 0.7], [-0.2, -0.9, -0.3]])
-    np.testing.assert_array_equal(found.places, [1, 0])
-    np.testing.assert_array_equal(found.cosines, [0.7, -0.2])
+    found = similarities(first=first, second=first)
+    np.testing.assert_array_equal(found.argmax(axis=1), np.arange(20))
+    np.testing.assert_allclose(found.max(axis=1), 1)
 
 
 def test_a_small_grid_is_only_brought_to_length_1() -> None:
@@ -122,9 +116,6 @@ def test_other_input_without_an_answer() -> None:
         similarities(first=grid(2, 2, 5), second=grid(2, 2, 4))
     with pytest.raises(BadInput, match="at least one row"):
         reduced(grid=grid(2, 2, 5), most=0)
-    for empty in (np.zeros((0, 3)), np.zeros((3, 0)), np.zeros(3), [[np.nan]]):
-        with pytest.raises(BadInput, match="Matches"):
-            best(similarities=empty)
     for empty in (np.zeros((0, 3)), [[np.inf]]):
         with pytest.raises(BadInput, match="Ranks"):
             contrast(similarities=empty)

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from compute.analysis.correlation import correlate
-from compute.analysis.maps.projection import _placeable, _start, nan_distances, project_models, project_tasks
+from compute.analysis.maps.projection import Settings, _placeable, _start, nan_distances, project_models, project_tasks
 from compute.types import BadInput, Undefined
 
 NAN = np.nan
@@ -64,15 +64,15 @@ def test_start_of_points_in_a_plane_keeps_their_shape():
 
 def test_maps_are_repeatable_and_find_the_groups(grouped):
     scores, group, kind = grouped
-    first = project_models(scores=scores, seed=7, n_neighbors=6)
-    again = project_models(scores=scores, seed=7, n_neighbors=6)
+    first = project_models(scores=scores, settings=Settings(seed=7, n_neighbors=6))
+    again = project_models(scores=scores, settings=Settings(seed=7, n_neighbors=6))
     assert_array_equal(first.xy, again.xy)
     assert first.placed.all() and first.trustworthiness > 0.8
     assert first.settings["seed"] == 7 and {"umap-learn", "scikit-learn", "n_neighbors"} <= set(first.settings)
     for g in range(3):
         assert len(set(first.labels[group == g])) == 1
     r = correlate(scores=scores, method="spearman").r
-    tasks = project_tasks(correlation=r, seed=7, n_neighbors=5)
+    tasks = project_tasks(correlation=r, settings=Settings(seed=7, n_neighbors=5))
     assert tasks.xy.shape == (24, 2) and np.isfinite(tasks.xy).all()
     assert tasks.labels.shape == (24,) and 0 < tasks.trustworthiness <= 1
 
@@ -81,7 +81,7 @@ def test_what_cannot_be_placed_is_left_off_the_map(grouped):
     scores, _, _ = grouped
     bare = scores[:8].copy()
     bare[3] = NAN
-    found = project_models(scores=bare, n_neighbors=50)
+    found = project_models(scores=bare, settings=Settings(n_neighbors=50))
     assert not found.placed[3] and np.isnan(found.xy[3]).all() and found.labels[3] == -1
     assert found.settings["n_neighbors"] == 6
     assert np.isfinite(np.delete(found.xy, 3, axis=0)).all()
@@ -90,7 +90,7 @@ def test_what_cannot_be_placed_is_left_off_the_map(grouped):
 def test_units_do_not_matter(grouped):
     scores, _, _ = grouped
     unit = np.where(np.arange(24) % 2, -1000.0, 1.0)
-    a, b = (project_models(scores=s, n_neighbors=6) for s in (scores[:12], scores[:12] * unit))
+    a, b = (project_models(scores=s, settings=Settings(n_neighbors=6)) for s in (scores[:12], scores[:12] * unit))
     assert_allclose(a.trustworthiness, b.trustworthiness, atol=0.02)
 
 
@@ -101,6 +101,6 @@ def test_bad_or_too_little_input_is_refused(grouped):
     with pytest.raises(Undefined, match="Only 0 tasks"):
         project_tasks(correlation=np.full((6, 6), NAN))
     with pytest.raises(BadInput, match="n_neighbors"):
-        project_models(scores=scores, n_neighbors=1)
+        project_models(scores=scores, settings=Settings(n_neighbors=1))
     with pytest.raises(BadInput, match="square"):
         project_tasks(correlation=np.ones((3, 4)))
