@@ -22,7 +22,7 @@ CATALOG = ROOT / "assets" / "catalog"
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One task's row of `mieb_tasks.csv`. Its repr is part of every fingerprint: a new name or field changes them all."""
+    """One task's row of `mieb_tasks.csv`. Its repr is part of fingerprints: a new name changes them."""
 
     name: str
     repo: str

@@ -14,7 +14,7 @@ from random import Random
 import numpy as np
 
 from compute.tasks.unisim.files import Files
-from compute.tasks.unisim.samples import Sample
+from compute.tasks.unisim.samples import Sample, shuffled
 from compute.types import BadInput
 
 BAPPS_SUBSETS = ("cnn", "color", "deblur", "frameinterp", "superres", "traditional")
@@ -105,7 +105,7 @@ def pieapp_quality(files: Files, random: Random, count: int) -> list[Sample]:
         for one in (first, second)
     ]
     drawn = random.sample(pairs, min(count, len(pairs)))
-    return [_shuffled(random, f"{at}", good, bad) for at, (good, bad) in enumerate(drawn)]
+    return [shuffled(random, f"{at}", good, bad) for at, (good, bad) in enumerate(drawn)]
 
 
 def kadid(files: Files, random: Random, count: int) -> list[Sample]:
@@ -115,7 +115,7 @@ def kadid(files: Files, random: Random, count: int) -> list[Sample]:
         image, distortion = random.choice(KADID_TEST_IMAGES), random.choice(KADID_DISTORTIONS)
         mild, strong = sorted(random.sample(KADID_SEVERITIES, 2))
         names = [f"kadid10k/images/I{image:02d}_{distortion:02d}_{severity:02d}.png" for severity in (mild, strong)]
-        found.append(_shuffled(random, str(at), *names))
+        found.append(shuffled(random, str(at), *names))
     return found
 
 
@@ -143,7 +143,7 @@ def _scored_pairs(values: dict[str, float], random: Random, count: int, *, place
         first, second = random.sample(names, 2)
         if values[first] != values[second]:  # equal scores have no right answer
             good, bad = sorted((first, second), key=values.__getitem__, reverse=True)
-            found.append(_shuffled(random, str(len(found)), f"{place}/{good}", f"{place}/{bad}"))
+            found.append(shuffled(random, str(len(found)), f"{place}/{good}", f"{place}/{bad}"))
     return found
 
 
@@ -157,7 +157,7 @@ def pipal(files: Files, random: Random, count: int) -> list[Sample]:
         good = [path, *(f"PIPAL/Val_Dist/{name}" for name, score in own if score >= PIPAL_REFERENCE_SCORE)]
         bad = [f"PIPAL/Val_Dist/{name}" for name, score in own if score < PIPAL_REFERENCE_SCORE]
         found += [(one, other) for one in good[:PIPAL_REFERENCES] for other in bad]
-    return [_shuffled(random, str(at), one, other) for at, (one, other) in enumerate(found)]
+    return [shuffled(random, str(at), one, other) for at, (one, other) in enumerate(found)]
 
 
 def sice(files: Files, random: Random, count: int) -> list[Sample]:
@@ -173,7 +173,7 @@ def sice(files: Files, random: Random, count: int) -> list[Sample]:
         levels = {name: _grey(files.read(name)) for name in files.within(scene)}
         names = list(levels)
         found += [
-            _shuffled(random, f"{one} {other}", *sorted((one, other), key=levels.__getitem__, reverse=True))
+            shuffled(random, f"{one} {other}", *sorted((one, other), key=levels.__getitem__, reverse=True))
             for at, one in enumerate(names)
             for other in names[at + 1 :]
             if levels[one] != levels[other]
@@ -209,8 +209,3 @@ def agiqa_quality(files: Files, random: Random, count: int) -> list[Sample]:
         _scored_pairs(random.choice(usable), random, 1, place="agiqa-3k/images")[0] for _ in range(count) if usable
     ]
     return [Sample(name=str(at), alternatives=one.alternatives, answer=one.answer) for at, one in enumerate(drawn)]
-
-
-def _shuffled(random: Random, name: str, good: str, bad: str) -> Sample:
-    answer = random.randrange(2)
-    return Sample(name=name, answer=answer, alternatives=(good, bad) if answer == 0 else (bad, good))

@@ -11,109 +11,7 @@ from compute.tasks.unisim.files import Files
 from compute.tasks.unisim.samples import Sample
 from compute.types import BadInput
 
-# The coarse class of each of CIFAR-100's fine classes, in the order of their names (Krizhevsky 2009).
-CIFAR_COARSE = (
-    4,
-    1,
-    14,
-    8,
-    0,
-    6,
-    7,
-    7,
-    18,
-    3,
-    3,
-    14,
-    9,
-    18,
-    7,
-    11,
-    3,
-    9,
-    7,
-    11,
-    6,
-    11,
-    5,
-    10,
-    7,
-    6,
-    13,
-    15,
-    3,
-    15,
-    0,
-    11,
-    1,
-    10,
-    12,
-    14,
-    16,
-    9,
-    11,
-    5,
-    5,
-    19,
-    8,
-    8,
-    15,
-    13,
-    14,
-    17,
-    18,
-    10,
-    16,
-    4,
-    17,
-    4,
-    2,
-    0,
-    17,
-    4,
-    18,
-    17,
-    10,
-    3,
-    2,
-    12,
-    12,
-    16,
-    12,
-    1,
-    9,
-    19,
-    2,
-    10,
-    0,
-    1,
-    16,
-    12,
-    9,
-    13,
-    15,
-    13,
-    16,
-    19,
-    2,
-    4,
-    6,
-    19,
-    5,
-    5,
-    8,
-    19,
-    18,
-    1,
-    2,
-    15,
-    6,
-    0,
-    17,
-    8,
-    14,
-    13,
-)
+CATALOG = ROOT / "assets" / "catalog"
 
 
 def triples(groups: dict[object, list[str]], random: Random, count: int) -> list[Sample]:
@@ -132,7 +30,7 @@ def triples(groups: dict[object, list[str]], random: Random, count: int) -> list
 
 def imagenet(files: Files, random: Random, count: int) -> list[Sample]:
     """ImageNet's validation images by six macro-classes. Which classes make them is not public: the list is ours."""
-    table = read_csv(ROOT / "assets" / "catalog" / "imagenet_macro_classes.csv", columns=("macro_class", "index"))
+    table = read_csv(CATALOG / "imagenet_macro_classes.csv", columns=("macro_class", "index"))
     places = files.folders("imagenet/val")
     if len(places) != 1000:
         raise BadInput(
@@ -147,7 +45,13 @@ def imagenet(files: Files, random: Random, count: int) -> list[Sample]:
 
 def cifar(labels: list[int], random: Random, count: int) -> list[Sample]:
     """CIFAR-100's test images by coarse class; names are row numbers."""
+    coarse = cifar_coarse_classes()
     groups: dict[object, list[str]] = defaultdict(list)
     for row, label in enumerate(labels):
-        groups[CIFAR_COARSE[label]].append(str(row))
+        groups[coarse[label]].append(str(row))
     return triples(groups, random, count)
+
+
+def cifar_coarse_classes() -> tuple[int, ...]:
+    """The coarse class of each of CIFAR-100's fine classes, in the order of their names (Krizhevsky 2009)."""
+    return tuple(map(int, read_csv(CATALOG / "cifar100_coarse_classes.csv")["coarse_class"]))

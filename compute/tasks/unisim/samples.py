@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 import numpy as np
 
@@ -28,6 +29,14 @@ class Sample:
     alternatives: tuple[str, ...]
     answer: int
     reference: str = ""
+
+
+def shuffled(random: Random, name: str, good: str, *others: str, reference: str = "") -> Sample:
+    """A question whose right answer stands at a random position among the others."""
+    answer = random.randrange(len(others) + 1)
+    return Sample(
+        name=name, reference=reference, answer=answer, alternatives=(*others[:answer], good, *others[answer:])
+    )
 
 
 def save(path: Path, samples: list[Sample]) -> None:

@@ -10,7 +10,7 @@ from random import Random
 
 from compute.tasks.unisim.files import Files
 from compute.tasks.unisim.image_pairs import rows
-from compute.tasks.unisim.samples import Sample
+from compute.tasks.unisim.samples import Sample, shuffled
 from compute.types import BadInput
 
 HPDV2_DAMAGED = ("00006811.jpg", "00168743.jpg", "00331911.jpg", "00310087.jpg")
@@ -43,7 +43,7 @@ def imagereward(files: Files, random: Random, count: int) -> list[Sample]:
         best, worst = (choose(images, key=lambda row: row["rank"]) for choose in (min, max))
         if best["rank"] != worst["rank"]:
             names = [_imagereward_file(files, row["image_path"]) for row in (best, worst)]
-            found.append(_shuffled(random, prompt, names[0], names[1:], reference=best["prompt"]))
+            found.append(shuffled(random, prompt, *names, reference=best["prompt"]))
     return found
 
 
@@ -73,11 +73,11 @@ def hpdv2(alternatives: int):
             ranks = random.sample(sorted(ranked), alternatives)
             best, *others = sorted(ranks)
             found.append(
-                _shuffled(
+                shuffled(
                     random,
                     str(at),
                     f"hpdv2/test/{ranked[best]}",
-                    [f"hpdv2/test/{ranked[rank]}" for rank in others],
+                    *(f"hpdv2/test/{ranked[rank]}" for rank in others),
                     reference=row["prompt"],
                 )
             )
@@ -100,9 +100,7 @@ def agiqa(files: Files, random: Random, count: int) -> list[Sample]:
         if first[1] != second[1]:
             (good, _), (bad, _) = sorted((first, second), key=lambda one: one[1], reverse=True)
             found.append(
-                _shuffled(
-                    random, str(len(found)), f"agiqa-3k/images/{good}", [f"agiqa-3k/images/{bad}"], reference=prompt
-                )
+                shuffled(random, str(len(found)), f"agiqa-3k/images/{good}", f"agiqa-3k/images/{bad}", reference=prompt)
             )
     return found
 
@@ -114,7 +112,7 @@ def magicbrush(files: Files, random: Random, count: int) -> list[Sample]:
         if row["metadata"]["dataset"] == "MagicBrush-Diff" or len(row["image"]) > 2:
             continue
         source, target = (_in_split(path, "test") for path in row["image"])
-        found.append(_shuffled(random, str(at), target, [source], reference=row["conversations"][1]["value"]))
+        found.append(shuffled(random, str(at), target, source, reference=row["conversations"][1]["value"]))
     return found
 
 
@@ -158,16 +156,16 @@ def cd_coco(files: Files, random: Random, count: int) -> list[Sample]:
         votes = {model: float(row[model]) for model in COCO_MODELS}
         if float(row["max_score"]) < COCO_LEAST_VOTES:
             continue
-        name, said = row["Image_URL"], captions[row["Image_URL"]]
+        name, texts = row["Image_URL"], captions[row["Image_URL"]]
         best = random.choice([model for model, some in votes.items() if some == max(votes.values())])
         for model, some in votes.items():
             if some == 0:
                 found.append(
-                    _shuffled(
+                    shuffled(
                         random,
                         f"{name} {model}",
-                        said[COCO_MODELS[best]],
-                        [said[COCO_MODELS[model]]],
+                        texts[COCO_MODELS[best]],
+                        texts[COCO_MODELS[model]],
                         reference=f"coco-triplets/coco/images/val2014/{name}",
                     )
                 )
@@ -190,7 +188,7 @@ def polaris(files: Files, random: Random, count: int) -> list[Sample]:
             found += [(image, caption, candidate) for caption in captions]
     drawn = random.sample(found, min(count, len(found)))
     return [
-        _shuffled(random, f"{at} {image}", good, [bad], reference=f"polaris/images/{image}")
+        shuffled(random, f"{at} {image}", good, bad, reference=f"polaris/images/{image}")
         for at, (image, good, bad) in enumerate(drawn)
     ]
 
@@ -213,10 +211,3 @@ def _json(files: Files, name: str) -> list[dict]:
         return json.loads(files.text(name))
     except json.JSONDecodeError as error:
         raise BadInput(f"{files.repo}: {name} is not JSON ({error})") from error
-
-
-def _shuffled(random: Random, name: str, good: str, others: list[str], *, reference: str) -> Sample:
-    answer = random.randrange(len(others) + 1)
-    return Sample(
-        name=name, reference=reference, answer=answer, alternatives=(*others[:answer], good, *others[answer:])
-    )

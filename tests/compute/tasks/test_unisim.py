@@ -202,10 +202,10 @@ def test_odd_ones_out_are_of_another_macro_class(tmp_path: Path) -> None:
     data = load(tmp_path, "cifar-100-ooo")["default"]
     assert isinstance(data, OddOneOut)
     for one in samples.read(tmp_path / "manifests" / "unisim__cifar-100-ooo-seed-0.csv"):
-        coarse = [odd.CIFAR_COARSE[int(row) % 100] for row in one.alternatives]
+        coarse = [odd.cifar_coarse_classes()[int(row) % 100] for row in one.alternatives]
         assert coarse.count(coarse[one.answer]) == 1
         assert len(set(coarse)) == 2
-    assert np.bincount(odd.CIFAR_COARSE).tolist() == [5] * 20
+    assert np.bincount(odd.cifar_coarse_classes()).tolist() == [5] * 20
 
 
 def test_imagenet_needs_all_its_classes(tmp_path: Path) -> None:

@@ -171,7 +171,7 @@ def test_blip_without_projections_is_refused_unless_asked_for_without(tmp_path: 
         load(row(folder, "blip"), hardware=CPU)
     encoder = load(row(folder, "blip", projection=False), hardware=CPU)
     assert encoder.embed("image", [encoder.prepare("image", images()[0])]).shape == (1, 32)
-    with pytest.raises(CannotDo, match="embeds one image"):
+    with pytest.raises(CannotDo, match="embeds images only"):
         encoder.prepare("text", "a cat")
 
 
