@@ -50,21 +50,14 @@ class Settings:
             )
 
 
-def nan_distances(*, rows: ArrayLike) -> Floats:
+def nan_distances(*, rows: Floats) -> Floats:
     """Euclidean distances [n, n] between rows [n, columns] over the columns both have, scaled up to all.
 
     The squared distance over the shared columns is multiplied by columns / shared columns. NaN where none is shared.
-    As scikit-learn's `nan_euclidean_distances` to 1e-7; its rounding differs, and a map follows the last digit.
     """
-    x = np.asarray(rows, float)
-    there = (~np.isnan(x)).astype(float)
-    filled = np.nan_to_num(x, nan=0.0)
-    shared = there @ there.T
-    squares = (filled**2) @ there.T
-    total = np.maximum(squares + squares.T - 2 * filled @ filled.T, 0)
-    out = np.sqrt(np.divide(total * x.shape[1], shared, out=np.full(total.shape, np.nan), where=shared > 0))
-    np.fill_diagonal(out, np.where(np.diagonal(shared) > 0, 0.0, np.nan))
-    return out
+    from sklearn.metrics.pairwise import nan_euclidean_distances
+
+    return nan_euclidean_distances(rows) if rows.size else np.full((len(rows), len(rows)), np.nan)
 
 
 def _placeable(distances: Floats) -> Bools:
