@@ -7,7 +7,6 @@ import json
 import re
 import threading
 import weakref
-from collections import OrderedDict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -16,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from cachetools import LRUCache
 
 from compute.content.items import Column, content_key
-from compute.tasks.source import command
+from compute.tasks.source import command, stored_keys
 from compute.types import BadInput, NotHere
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Table:
             return [pq.ParquetFile(path) for path in self.files]
         except (pa.ArrowInvalid, OSError) as error:
             raise BadInput(
-                f"{self.title}: a Parquet file is damaged or half-fetched ({_first_line(error)}). "
+                f"{self.title}: a Parquet file is damaged or half-fetched ({str(error).strip().splitlines()[0]}). "
                 "Fetch the data set again"
             ) from error
 
@@ -79,43 +79,29 @@ class Table:
 
     def images(self, name: str, *, cache: Path | None = None) -> Column:
         """A column of images, one a row. Rows without an image have the key NO_KEY."""
-        groups, counts = self._image_groups(name)
-        keys = self._keys(name, groups, cache=cache, lists=False)
-        starts = np.concatenate([[0], np.cumsum(counts)])
+        (column,) = self.image_columns(name, cache=cache)
+        return column
 
-        def read(row: int) -> bytes:
-            at = int(np.searchsorted(starts, row, side="right")) - 1
-            return groups(at)[row - int(starts[at])]
+    def image_columns(self, name: str, *, cache: Path | None = None) -> list[Column]:
+        """A column of images; where rows are lists of equally many images, one column for each position in them."""
+        self._need(name)
+        rows = _ImageRows(self._parts, name, title=self.title)
+        facts = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in self.files]
+        keys = stored_keys(cache, json.dumps([name, facts]), lambda: self._keys(name, rows))
 
-        return Column(modality="image", keys=keys, read=read, name=lambda row: f"{self.title}, {name} {row}")
-
-    def image_lists(self, name: str, *, cache: Path | None = None) -> list[Column]:
-        """A column whose rows are lists of equally many images, as one column of images a place."""
-        groups, counts = self._image_groups(name)
-        keys = self._keys(name, groups, cache=cache, lists=True)
-        starts = np.concatenate([[0], np.cumsum(counts)])
-
-        def place(position: int) -> Column:
-            def read(row: int) -> bytes:
-                at = int(np.searchsorted(starts, row, side="right")) - 1
-                return groups(at)[row - int(starts[at])][position]
-
+        def column(position: int) -> Column:
             return Column(
                 modality="image",
                 keys=keys[:, position],
-                read=read,
+                read=lambda row: rows[row][position],
                 name=lambda row: f"{self.title}, {name} {row}, image {position}",
             )
 
-        return [place(position) for position in range(keys.shape[1])]
-
-    def holds_lists(self, name: str) -> bool:
-        """Whether a column's rows are lists."""
-        import pyarrow as pa
-
-        self._need(name)
-        kind = self.schema.field(name).type
-        return pa.types.is_list(kind) or pa.types.is_large_list(kind)
+        if keys.ndim == 2:
+            return [column(position) for position in range(keys.shape[1])]
+        return [
+            Column(modality="image", keys=keys, read=rows.__getitem__, name=lambda row: f"{self.title}, {name} {row}")
+        ]
 
     def _need(self, name: str) -> None:
         if name not in self.columns:
@@ -123,100 +109,72 @@ class Table:
                 f"{self.title} has no column {name!r}; it has: {', '.join(self.columns)}. Is it the pinned revision?"
             )
 
-    def _image_groups(self, name: str) -> tuple[_Groups, list[int]]:
-        self._need(name)
-        places = [(part, group) for part in self._parts for group in range(part.metadata.num_row_groups)]
-        counts = [part.metadata.row_group(group).num_rows for part, group in places]
-        return _Groups(places, name, title=self.title), counts
-
-    def _keys(self, name: str, groups: _Groups, *, cache: Path | None, lists: bool) -> np.ndarray:
-        """Content keys of all rows, (n,) or (n, places); kept in `cache` so that files are read for them only once."""
-        kept = cache / f"{self._identity(name)}.npy" if cache else None
-        if kept and kept.is_file():
-            return np.load(kept, allow_pickle=False)
-        found = [_keys_of(row, lists=lists) for at in range(len(groups)) for row in groups(at, keep=False)]
-        if lists and len({len(row) for row in found}) > 1:
+    def _keys(self, name: str, rows: _ImageRows) -> np.ndarray:
+        """Content keys of all rows, (n,), or (n, images) where rows are lists."""
+        keys = [_key(row) for row in rows]
+        if len({len(row) for row in keys if isinstance(row, list)}) > 1:
             raise BadInput(f"{self.title}: rows of {name!r} hold unlike numbers of images")
-        keys = np.array(found, dtype="S32")
-        if kept:
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            draft = kept.with_suffix(f".draft-{threading.get_ident()}.npy")
-            np.save(draft, keys, allow_pickle=False)
-            draft.replace(kept)
-        return keys
-
-    def _identity(self, name: str) -> str:
-        facts = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in self.files]
-        return content_key(json.dumps([name, facts])).decode()
+        return np.array(keys, dtype="S32")
 
 
-class _Recent:
-    """The row groups read last, whichever column's: columns of a whole suite live at once. Thread-safe."""
+def _key(row: Any) -> Any:
+    return [_key(image) for image in row] if isinstance(row, list) else content_key(row) if row else NO_KEY
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._held: OrderedDict[tuple[int, int], tuple[list, int]] = OrderedDict()
-        self._bytes = 0
 
-    def get(self, key: tuple[int, int]) -> list | None:
+def _bytes_of(row: Any) -> int:
+    return sum(map(_bytes_of, row)) if isinstance(row, list) else len(row or b"")
+
+
+def _cache() -> LRUCache[tuple[int, int], list]:
+    """No group counts for more than its share, so that KEPT_GROUPS of any size fit."""
+    return LRUCache(KEPT_BYTES, getsizeof=lambda rows: min(_bytes_of(rows), KEPT_BYTES // KEPT_GROUPS))
+
+
+# The row groups read last, by column and group, whichever column's: columns of a whole suite live at once.
+_recent = _cache()
+_recent_lock = threading.RLock()  # a column that goes may be forgotten while its thread holds the lock
+_numbers = itertools.count()
+
+
+def _forget(column: int) -> None:
+    with _recent_lock:
+        for key in [key for key in _recent if key[0] == column]:
+            del _recent[key]
+
+
+class _ImageRows:
+    """The rows of one image column, decoded a row group at a time; groups read last stay in memory. Thread-safe."""
+
+    def __init__(self, parts: list[pq.ParquetFile], name: str, *, title: str) -> None:
+        self._name, self._title = name, title
+        self._groups = [(part, group) for part in parts for group in range(part.metadata.num_row_groups)]
+        self._starts = np.cumsum([0, *(part.metadata.row_group(group).num_rows for part, group in self._groups)])
+        self._number = next(_numbers)
+        self._lock = threading.Lock()  # a ParquetFile is not made for two readers at once
+        weakref.finalize(self, _forget, self._number)
+
+    def __getitem__(self, row: int) -> Any:
+        group = int(np.searchsorted(self._starts, row, side="right")) - 1
         with self._lock:
-            if key not in self._held:
-                return None
-            self._held.move_to_end(key)
-            return self._held[key][0]
+            with _recent_lock:
+                rows = _recent.get((self._number, group))
+            if rows is None:
+                rows = self._decoded(group)
+                with _recent_lock:
+                    _recent[self._number, group] = rows
+        return rows[row - int(self._starts[group])]
 
-    def put(self, key: tuple[int, int], rows: list) -> None:
-        size = sum(map(_size, rows))
-        with self._lock:
-            self._bytes += size - self._held.pop(key, ([], 0))[1]
-            self._held[key] = rows, size
-            while len(self._held) > KEPT_GROUPS and self._bytes > KEPT_BYTES:
-                self._bytes -= self._held.popitem(last=False)[1][1]
+    def __iter__(self) -> Iterator[Any]:
+        """Every row in order; what is read once need not stay in memory."""
+        for group in range(len(self._groups)):
+            with self._lock:
+                rows = self._decoded(group)
+            yield from rows
 
-    def drop(self, column: int) -> None:
-        """Forgets a column that is gone."""
-        with self._lock:
-            for key in [key for key in self._held if key[0] == column]:
-                self._bytes -= self._held.pop(key)[1]
-
-
-_recent = _Recent()
-_columns = itertools.count()
-
-
-class _Groups:
-    """Row groups of one image column, decoded from Parquet to bytes; those read last stay in memory. Thread-safe."""
-
-    def __init__(self, places: list[tuple[pq.ParquetFile, int]], name: str, *, title: str) -> None:
-        self._places, self._name, self._title = places, name, title
-        self._column = next(_columns)
-        self._lock = threading.Lock()
-        weakref.finalize(self, _recent.drop, self._column)
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def __call__(self, at: int, *, keep: bool = True) -> list:
-        with self._lock:  # a ParquetFile is not made for two readers at once
-            kept = _recent.get((self._column, at))
-            if kept is not None:
-                return kept
-            part, group = self._places[at]
-            rows = [
-                _bytes(value, of=self._title)
-                for value in part.read_row_group(group, columns=[self._name]).column(self._name).to_pylist()
-            ]
-            if keep:
-                _recent.put((self._column, at), rows)
-            return rows
-
-
-def _keys_of(row: Any, *, lists: bool) -> Any:
-    return [_keys_of(one, lists=False) for one in row] if lists else content_key(row) if row else NO_KEY
-
-
-def _size(row: Any) -> int:
-    return sum(map(_size, row)) if isinstance(row, list) else len(row or b"")
+    def _decoded(self, at: int) -> list:
+        part, group = self._groups[at]
+        values = part.read_row_group(group, columns=[self._name]).column(self._name).to_pylist()
+        return [_bytes(value, of=self._title) for value in values]
 
 
 def _bytes(value: Any, *, of: str) -> Any:
@@ -236,7 +194,8 @@ def table(folder: Path, *, repo: str, config: str = "default", split: str) -> Ta
     The card's `configs` list says which files those are; a card without one means the hub's own rule: a folder a
     configuration, file names that begin with the split. Raises NotHere naming what is missing and what is there.
     """
-    found = _listed(folder, config=config, split=split) or _named(folder, config=config, split=split)
+    found = _listed(folder, config=config, split=split)
+    found = found or sorted(path for path in _of_config(folder, config) if _split(path) == split)
     if not found:
         there = sorted({str(path.relative_to(folder)) for path in folder.rglob("*.parquet")})
         commit = folder.name if len(folder.name) == 40 else ""  # of a snapshot in the hub's cache
@@ -245,7 +204,8 @@ def table(folder: Path, *, repo: str, config: str = "default", split: str) -> Ta
             f"{folder}; it has {', '.join(there[:6]) or 'no Parquet at all'}. Fetch the pinned revision: "
             f"{command(repo, revision=commit)}"
         )
-    return Table(files=tuple(found), title=_title(repo, config, split))
+    title = f"{repo} {split}" if config == "default" else f"{repo} {config}/{split}"
+    return Table(files=tuple(found), title=title)
 
 
 def configs(folder: Path) -> tuple[str, ...]:
@@ -256,11 +216,8 @@ def configs(folder: Path) -> tuple[str, ...]:
 
 def splits(folder: Path, *, config: str = "default") -> tuple[str, ...]:
     """The splits of a configuration, by the card or the file names."""
-    for entry in _card(folder):
-        if entry["config_name"] == config and isinstance(entry.get("data_files"), list):
-            return tuple(part["split"] for part in entry["data_files"])
-    names = [path.name for path in _of_config(folder, config)]
-    return tuple(sorted({re.split(r"[-.]", name)[0] for name in names}))
+    listed = tuple(split for name, split, _ in _data_files(folder) if name == config and split)
+    return listed or tuple(sorted({_split(path) for path in _of_config(folder, config)}))
 
 
 def patterns(folder: Path, *, splits: Collection[str]) -> tuple[str, ...]:
@@ -288,14 +245,12 @@ def _card(folder: Path) -> list[dict[str, Any]]:
     path = folder / "README.md"
     if not path.is_file():
         return []
-    from huggingface_hub import DatasetCardData
     from huggingface_hub.repocard import RepoCard
 
     try:
-        data = RepoCard.load(path, ignore_metadata_errors=True).data
+        return RepoCard.load(path, ignore_metadata_errors=True).data.to_dict().get("configs") or []
     except (ValueError, OSError):
-        data = DatasetCardData()
-    return list(data.to_dict().get("configs") or [])
+        return []
 
 
 def _listed(folder: Path, *, config: str, split: str) -> list[Path]:
@@ -309,18 +264,10 @@ def _listed(folder: Path, *, config: str, split: str) -> list[Path]:
     return []
 
 
-def _named(folder: Path, *, config: str, split: str) -> list[Path]:
-    return sorted(path for path in _of_config(folder, config) if re.split(r"[-.]", path.name)[0] == split)
+def _split(path: Path) -> str:
+    return re.split(r"[-.]", path.name)[0]
 
 
 def _of_config(folder: Path, config: str) -> list[Path]:
-    places = [folder / config] if config != "default" else [folder / "default", folder / "data", folder]
-    return [path for place in places if place.is_dir() for path in place.glob("*.parquet")]
-
-
-def _title(repo: str, config: str, split: str) -> str:
-    return f"{repo} {split}" if config == "default" else f"{repo} {config}/{split}"
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0]
+    folders = [folder / config] if config != "default" else [folder / "default", folder / "data", folder]
+    return [path for each in folders for path in each.glob("*.parquet")]

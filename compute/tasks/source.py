@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
+
+import numpy as np
 
 from compute.content.items import content_key
 from compute.types import NotHere
@@ -133,6 +138,19 @@ def _holds(folder: Path, files: tuple[str, ...]) -> bool:
     if files:
         return all(any(fnmatch(name, pattern) for name in names) for pattern in files)
     return any(name not in (CARD, ".gitattributes") for name in names)
+
+
+def stored_keys(cache: Path | None, facts: str, count: Callable[[], np.ndarray]) -> np.ndarray:
+    """Content keys that `count` takes from files, stored in `cache` under a digest of `facts`: read only once."""
+    if cache is None:
+        return count()
+    path = cache / f"{content_key(facts).decode()}.npy"
+    if not path.is_file():
+        cache.mkdir(parents=True, exist_ok=True)
+        draft = path.with_suffix(f".draft-{os.getpid()}-{threading.get_ident()}.npy")
+        np.save(draft, count(), allow_pickle=False)
+        draft.replace(path)
+    return np.load(path, allow_pickle=False)
 
 
 def weight(folder: Path) -> int:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from compute.content import items
-from compute.content.items import Column
 from compute.tasks import parquet
 from compute.tasks.data import Matches, Sentences
 from compute.tasks.mieb.rows import Row
@@ -27,13 +26,7 @@ def matches(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -
     if "corpus" in parquet.configs(folder):
         return _pooled(row, source)
     table = parquet.table(folder, repo=repo, split=SPLITS.get(row.name, row.split))
-    images: list[Column] = []
-    for name in row.image_columns:
-        images += (
-            table.image_lists(name, cache=source.cache)
-            if table.holds_lists(name)
-            else [table.images(name, cache=source.cache)]
-        )
+    images = [column for name in row.image_columns for column in table.image_columns(name, cache=source.cache)]
     captions = [
         items.texts(column, of=f"{table.title}, {name}")
         for name, column in zip(row.text_columns, table.values(*row.text_columns), strict=True)

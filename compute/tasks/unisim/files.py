@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tarfile
 import zipfile
 from collections import defaultdict
@@ -14,6 +13,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from compute.content.items import Column, content_key
+from compute.tasks.source import stored_keys
 from compute.types import BadInput, NotHere
 
 
@@ -103,32 +103,23 @@ class Files:
     ) -> Column:
         """A column of image files, each read once for its key; `change` makes the shown image of the file's bytes."""
         read = (lambda name: change(self.read(name))) if change else self.read
-        keys = self._keys(sorted(set(names)), read, cache=cache, changed=change is not None)
+        distinct = sorted(set(names))
+        sizes = [
+            (name, member.container.stat().st_mtime_ns, member.offset, member.size)
+            for name in distinct
+            if (member := self.members.get(name))
+        ]
+        keys = stored_keys(
+            cache,
+            repr((str(self.folder), change is not None, sizes)),
+            lambda: np.array([content_key(read(name)) for name in distinct], dtype="S32"),
+        )
         return Column(
             modality="image",
-            keys=np.array([keys[name] for name in names], dtype="S32"),
+            keys=keys[np.searchsorted(distinct, names)],
             read=lambda row: read(names[row]),
             name=lambda row: f"{self.repo}, {names[row]}",
         )
-
-    def _keys(
-        self, names: list[str], read: Callable[[str], bytes], *, cache: Path | None, changed: bool
-    ) -> dict[str, bytes]:
-        sizes = [
-            (name, member.container.stat().st_mtime_ns, member.offset, member.size)
-            for name in names
-            if (member := self.members.get(name))
-        ]
-        kept = cache / f"{content_key(repr((str(self.folder), changed, sizes))).decode()}.npy" if cache else None
-        if kept and kept.is_file():
-            return dict(zip(names, np.load(kept, allow_pickle=False).tolist(), strict=True))
-        keys = {name: content_key(read(name)) for name in names}
-        if kept:
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            draft = kept.with_suffix(f".draft-{os.getpid()}.npy")
-            np.save(draft, np.array(list(keys.values()), dtype="S32"), allow_pickle=False)
-            draft.replace(kept)
-        return keys
 
 
 def _tar(path: Path, *, stem: str) -> dict[str, Member]:

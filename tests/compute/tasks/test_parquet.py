@@ -67,11 +67,9 @@ def test_lists_of_images_are_a_column_a_place(tmp_path: Path) -> None:
     lists = [[hub_files.image(1), hub_files.image(2)], [hub_files.image(3), hub_files.image(4)]]
     rows = datasets.Dataset.from_dict({"images": lists}, features=features)
     hub_files.write(tmp_path, {("default", "test"): rows})
-    table = parquet.table(tmp_path, repo="org/set", split="test")
-    first, second = table.image_lists("images")
+    first, second = parquet.table(tmp_path, repo="org/set", split="test").image_columns("images")
     assert second.read(0) == hub_files.png(hub_files.image(2))
     assert first.keys[1] == content_key(hub_files.png(hub_files.image(3)))
-    assert table.holds_lists("images")
 
 
 def test_keys_are_read_from_files_once_and_anew_when_a_file_changes(tmp_path: Path) -> None:
@@ -120,8 +118,8 @@ def test_an_image_that_is_only_a_path_is_refused(tmp_path: Path) -> None:
 def test_groups_of_all_columns_share_one_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """At most KEPT_GROUPS stay where they are large, whatever the number of columns; what is gone is read again."""
     monkeypatch.setattr(parquet, "KEPT_GROUPS", 2)
-    monkeypatch.setattr(parquet, "KEPT_BYTES", 0)
-    held = parquet._Recent()
+    monkeypatch.setattr(parquet, "KEPT_BYTES", 20)
+    held = parquet._cache()
     monkeypatch.setattr(parquet, "_recent", held)
     hub_files.write(tmp_path, {("default", "test"): pictures(6)}, shards=3)
     table = parquet.table(tmp_path, repo="org/set", split="test")
@@ -129,10 +127,13 @@ def test_groups_of_all_columns_share_one_memory(tmp_path: Path, monkeypatch: pyt
     for at in (*range(6), 0):
         for column in columns:
             assert column.read(at) == hub_files.png(hub_files.image(at))
-    assert len(held._held) == 2
+    assert len(held) == 2
     monkeypatch.setattr(parquet, "KEPT_BYTES", 1 << 20)
+    held = parquet._cache()
+    monkeypatch.setattr(parquet, "_recent", held)
     for at in range(6):
         assert all(column.read(at) for column in columns)
-    assert len(held._held) == 9 and held._bytes == sum(size for _, size in held._held.values())
+    files = sum(len(hub_files.png(hub_files.image(at))) for at in range(6))
+    assert len(held) == 9 and held.currsize == 3 * files
     del columns, column
-    assert not held._held and held._bytes == 0
+    assert not held and held.currsize == 0
