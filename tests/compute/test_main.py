@@ -14,6 +14,7 @@ import duckdb
 import pytest
 from typer.testing import CliRunner
 
+from compute import paths
 from compute.__main__ import app
 from compute.catalog import shipped
 from compute.paths import ROOT
@@ -53,10 +54,19 @@ def run(root: Path, tmp_path: Path) -> Run:
     return command
 
 
-def failed(ended: subprocess.CompletedProcess, *words: str) -> None:
-    lines = ended.stderr.strip().splitlines()
-    assert ended.returncode == 1, (ended.stdout, ended.stderr)
-    assert len(lines) == 1 and lines[0].startswith("Error: ") and all(word in lines[0] for word in words), ended.stderr
+@pytest.fixture
+def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Runs a command within this process; it must end with exit code 1 and one line that holds the words."""
+    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(paths, "DATABASE", tmp_path / "likeness.duckdb")
+
+    def command(arguments: list[str], *words: str) -> None:
+        ended = CliRunner().invoke(app, arguments)
+        lines = ended.stderr.strip().splitlines()
+        assert ended.exit_code == 1, ended.output
+        assert len(lines) == 1 and lines[0].startswith("Error: ") and all(word in lines[0] for word in words), lines
+
+    return command
 
 
 def test_build_says_what_it_made(run: Run, tmp_path: Path) -> None:
@@ -70,9 +80,9 @@ def test_build_says_what_it_made(run: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "likeness.duckdb").exists()
 
 
-def test_build_into_a_place_that_cannot_be_written_is_said(run: Run, tmp_path: Path) -> None:
+def test_build_into_a_folder_that_cannot_be_written_is_an_error(refused: Callable[..., None], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    failed(run("build", "--path", str(tmp_path / "file" / "x.duckdb")), "x.duckdb")
+    refused(["build", "--path", str(tmp_path / "file" / "x.duckdb")], "x.duckdb")
 
 
 @pytest.mark.parametrize("noun", ["models", "tasks", "suites", "metrics"])
@@ -83,8 +93,8 @@ def test_list_prints_a_line_a_row(noun: str) -> None:
     assert keys == [row.key for row in getattr(shipped(), noun)]
 
 
-def test_list_of_something_else_is_said(run: Run) -> None:
-    failed(run("list", "opinions"), "'opinions'", "models, tasks")
+def test_list_of_something_else_is_an_error(refused: Callable[..., None]) -> None:
+    refused(["list", "opinions"], "'opinions'", "models, tasks")
 
 
 def test_an_import_is_in_the_database_and_stays_there(run: Run, root: Path, tmp_path: Path) -> None:
@@ -131,17 +141,18 @@ def test_an_import_is_in_the_database_and_stays_there(run: Run, root: Path, tmp_
     ids=["empty", "heading only", "column", "text", "percent", "nan", "model", "task", "benchmark"],
 )
 def test_a_wrong_import_changes_nothing(
-    run: Run, root: Path, tmp_path: Path, text: str, words: tuple[str, ...]
+    refused: Callable[..., None], tmp_path: Path, text: str, words: tuple[str, ...]
 ) -> None:
     table = tmp_path / "table.csv"
     table.write_text(text)
-    failed(run("import", "scores", str(table)), *words)
-    assert not (root / "results").exists() and not (tmp_path / "likeness.duckdb").exists()
+    refused(["import", "scores", str(table)], *words)
+    assert not (tmp_path / "results").exists() and not (tmp_path / "likeness.duckdb").exists()
 
 
-def test_a_file_or_folder_that_is_not_there_is_said(run: Run, tmp_path: Path) -> None:
-    failed(run("import", "scores", str(tmp_path / "none.csv")), "none.csv")
-    failed(run("import", "mteb-results", str(tmp_path / "none")), "none")
+def test_a_missing_file_or_folder_is_an_error(refused: Callable[..., None], run: Run, tmp_path: Path) -> None:
+    refused(["import", "scores", str(tmp_path / "none.csv")], "none.csv")
+    ended = run("import", "mteb-results", str(tmp_path / "none"))  # once as a program of its own
+    assert ended.returncode == 1 and ended.stderr.startswith("Error: ") and ended.stderr.count("\n") == 1
 
 
 def test_help_names_every_command(run: Run) -> None:

@@ -31,7 +31,7 @@ from compute.types import Model
 
 ROW = Model(key="made/up", title="Made up", abilities=("embed_image", "embed_text"))
 COUNT, BATCH = 400, 8
-SEEDS = range(5)
+SEEDS = range(3)
 
 
 def noise(count: int) -> Column:
