@@ -45,14 +45,16 @@ class Column:
 
 def texts(contents: Sequence[str], *, of: str) -> Column:
     """A column of texts held in memory; `of` says in messages what they are."""
-    held = list(contents)
-    return Column(modality="text", keys=_keys(held), read=held.__getitem__, name=lambda row: f"{of}, text {row}")
+    contents = list(contents)
+    return Column(
+        modality="text", keys=_keys(contents), read=contents.__getitem__, name=lambda row: f"{of}, text {row}"
+    )
 
 
 def images(files: Sequence[bytes], *, of: str) -> Column:
     """A column of encoded image files held in memory."""
-    held = list(files)
-    return Column(modality="image", keys=_keys(held), read=held.__getitem__, name=lambda row: f"{of}, image {row}")
+    files = list(files)
+    return Column(modality="image", keys=_keys(files), read=files.__getitem__, name=lambda row: f"{of}, image {row}")
 
 
 def paired(image: Column, text: Column) -> Column:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from compute.content.items import content_key
-
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
@@ -20,11 +18,6 @@ class Picture:
     def data(self) -> bytes:
         """The encoded bytes."""
         return self.read()
-
-
-def picture(data: bytes) -> Picture:
-    """An image held in memory."""
-    return Picture(key=content_key(data), read=lambda: data)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from compute.content.messages import Question, Reply, picture
+from compute.content.messages import Question, Reply
 from compute.models.judges.answer_log import AnswerLog
 from compute.types import BadInput, Model
+from tests.compute.content.pictures import picture
 from tests.compute.models.chat_server import running
 
 ROW = Model(key="org/judge", title="Judge", kind="mllm", weights="Org/Judge")
@@ -27,9 +28,10 @@ RUN = """
 import io
 import sys
 from PIL import Image
-from compute.messages import Question, picture
+from compute.content.messages import Question
+from tests.compute.content.pictures import picture
 from compute.models.adapter import Hardware
-from compute.models.endpoint import load
+from compute.models.judges.endpoint import load
 from compute.types import Model
 
 def drawn(shade):

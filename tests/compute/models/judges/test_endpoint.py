@@ -18,13 +18,14 @@ import pytest
 from PIL import Image
 
 from compute.content import items
-from compute.content.messages import Question, picture
+from compute.content.messages import Question
 from compute.models.adapter import Hardware
 from compute.models.judges import endpoint
 from compute.models.judges.endpoint import Endpoint, Limits, load
 from compute.procedures.shared import parsing, prompts
 from compute.tasks.data import Choices, OddOneOut
 from compute.types import BadInput, BadItem, LikenessError, Model, NotHere
+from tests.compute.content.pictures import picture
 from tests.compute.models.chat_server import Running, running
 
 ROW = Model(key="org/stand-in", title="Stand-in", kind="mllm", adapter="endpoint", weights="Org/Stand-In")

@@ -17,12 +17,13 @@ from PIL import Image
 
 from compute import models
 from compute.content import items
-from compute.content.messages import Question, Reply, picture
+from compute.content.messages import Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.judges import vlm
 from compute.procedures.shared import prompts
 from compute.tasks.data import Choices
 from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model
+from tests.compute.content.pictures import picture
 
 CPU = Hardware(device="cpu", dtype="float32")
 QWEN_TEMPLATE = (
