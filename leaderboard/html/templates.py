@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -75,9 +76,10 @@ def render(path: str, /, **values: object) -> Markup:
 
 def macro(name: str) -> Callable[..., Markup]:
     """One of the shared macros, to be called from Python."""
-    return getattr(_macros(), name)
+    return getattr(macros("html/macros.html"), name)
 
 
 @cache
-def _macros() -> object:
-    return ENVIRONMENT.get_template("html/macros.html").module
+def macros(path: str) -> Any:
+    """The macros of a template, to be called as its attributes."""
+    return ENVIRONMENT.get_template(path).module

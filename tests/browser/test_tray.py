@@ -208,10 +208,10 @@ def test_an_example_s_text_is_an_example_until_it_is_edited(open_tray: Callable)
     count(page, 2)
     assert compare(page)["inputs"][1] == {"kind": "example", "key": "text-cat"}
     wait_query(page, "inputs", "cat,text-cat")
-    assert page.get_by_text("the link carries only examples").is_hidden()
+    assert page.get_by_text("the link contains examples only").is_hidden()
     page.get_by_role("textbox", name="Text of B").fill("a photo of a dog")
     wait_query(page, "inputs", None)
-    assert page.get_by_text("the link carries only examples").is_visible()
+    assert page.get_by_text("the link contains examples only").is_visible()
     assert compare(page)["inputs"][1] == {"kind": "text", "text": "a photo of a dog"}
     page.get_by_role("textbox", name="Text of B").fill("a photo of a cat")
     wait_query(page, "inputs", "cat,text-cat")

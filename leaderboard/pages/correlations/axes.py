@@ -1,20 +1,16 @@
-"""Suites side by side as columns to compare: tasks, categories or whole suites over the same models."""
+"""Suites side by side as columns to correlate: tasks, categories or whole suites over the same models."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from compute.types import ORIGINS, BadInput
+from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.suite_table import TRAINED, SuiteColumn, SuiteTable
-
-if TYPE_CHECKING:
-    from leaderboard.data.suite_cache import SuiteCache
-    from leaderboard.pages.correlations.relations import Asked
-
-ALL = "all"
+from leaderboard.pages.correlations.query import ALL, CorrelationQuery
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,50 +42,59 @@ class Scores:
     origins: np.ndarray
     marks: np.ndarray
 
+    def of_axes(self, indices: np.ndarray) -> Scores:
+        """The same models over some of the axes, in the order of `indices`."""
+        return replace(
+            self,
+            axes=tuple(self.axes[index] for index in indices),
+            values=self.values[:, indices],
+            origins=self.origins[:, indices],
+            marks=self.marks[:, indices],
+        )
+
 
 Columns = tuple[tuple[Axis, ...], np.ndarray, np.ndarray]  # axes, values [rows, axes], marks [rows, axes]
 
 
-def gather(suite_cache: SuiteCache, asked: Asked) -> Scores:
-    """The chosen suites side by side; a model is the same where its key is. Raises BadInput where nothing is left.
+def gather(suite_cache: SuiteCache, query: CorrelationQuery) -> Scores:
+    """The chosen suites over the union of their models, matched by key. Raises BadInput where no column is left.
 
     With origin `all` a model's row in a suite is its published one, else its imported, else its computed one: within a
     suite two origins of one model never mix.
     """
-    blocks = [_block(suite_cache, suite, asked) for suite in asked.suites]
+    blocks = [_block(suite_cache, suite, query) for suite in query.suites]
     models = sorted({model for block in blocks for model in block.models})
-    row = {model: place for place, model in enumerate(models)}
-    axes: list[Axis] = []
-    columns: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    row = {model: index for index, model in enumerate(models)}
+    columns: dict[str, tuple[Axis, np.ndarray, np.ndarray, np.ndarray]] = {}
     for block in blocks:
-        where = [row[model] for model in block.models]
-        for place, axis in enumerate(block.axes):
-            if any(axis.key == other.key for other in axes):
-                continue  # a task that several suites hold
-            values, origins = np.full(len(models), np.nan), np.full(len(models), -1)
-            marks = np.zeros(len(models), int)
-            values[where], origins[where] = block.values[:, place], block.origins[:, place]
-            marks[where] = block.marks[:, place]
-            axes.append(axis)
-            columns.append((values, origins, marks))
+        rows = [row[model] for model in block.models]
+        for index, axis in enumerate(block.axes):
+            if axis.key in columns:
+                continue  # a task of several suites
+            values, origins, marks = np.full(len(models), np.nan), np.full(len(models), -1), np.zeros(len(models), int)
+            values[rows], origins[rows] = block.values[:, index], block.origins[:, index]
+            marks[rows] = block.marks[:, index]
+            columns[axis.key] = axis, values, origins, marks
     if not columns:
-        raise BadInput(f"The chosen suites have no {asked.level} to compare. Choose another level or suite")
-    values, origins, marks = (np.stack(part, axis=1) for part in zip(*columns, strict=True))
-    keep = np.flatnonzero(_wanted(suite_cache, models, asked) & ~np.isnan(values).all(axis=1))
+        raise BadInput(f"The chosen suites have no {query.level} to compare. Choose another level or suite")
+    axes, *arrays = zip(*columns.values(), strict=True)
+    values, origins, marks = (np.stack(array, axis=1) for array in arrays)
+    missing = np.isnan(values)
+    kept = np.flatnonzero(_chosen(suite_cache, models, query) & ~missing.all(axis=1))
     return Scores(
-        models=tuple(models[place] for place in keep),
-        axes=_unique(axes),
-        values=values[keep],
-        origins=np.where(np.isnan(values), -1, origins)[keep],
-        marks=np.where(np.isnan(values), 0, marks)[keep],
+        models=tuple(models[row] for row in kept),
+        axes=_distinct(axes),
+        values=values[kept],
+        origins=np.where(missing, -1, origins)[kept],
+        marks=np.where(missing, 0, marks)[kept],
     )
 
 
-def _block(suite_cache: SuiteCache, suite: str, asked: Asked) -> Scores:
+def _block(suite_cache: SuiteCache, suite: str, query: CorrelationQuery) -> Scores:
     table = suite_cache.table(suite)
-    rows = table.rows_of(asked.origin)
-    axes, values, marks = {"tasks": _tasks, "categories": _categories, "suites": _suite}[asked.level](
-        suite_cache, table, asked
+    rows = table.rows_of(query.origin)
+    axes, values, marks = {"tasks": _tasks, "categories": _categories, "suites": _suite}[query.level](
+        suite_cache, table, query
     )
     origins = np.array([ORIGINS.index(table.rows[row].origin) for row in rows], int)
     return Scores(
@@ -101,48 +106,43 @@ def _block(suite_cache: SuiteCache, suite: str, asked: Asked) -> Scores:
     )
 
 
-def _tasks(suite_cache: SuiteCache, table: SuiteTable, asked: Asked) -> Columns:
-    shown = [place for place, column in enumerate(table.columns) if not column.metric.endswith("_rank")]
-    axes = tuple(_axis(table.columns[place], table, key=table.columns[place].key) for place in shown)
+def _tasks(suite_cache: SuiteCache, table: SuiteTable, query: CorrelationQuery) -> Columns:
+    shown = [index for index, column in enumerate(table.columns) if not column.metric.endswith("_rank")]
+    axes = tuple(_axis(table.columns[index], table, key=table.columns[index].key) for index in shown)
     return axes, table.values[:, shown], table.marks[:, shown]
 
 
-def _categories(suite_cache: SuiteCache, table: SuiteTable, asked: Asked) -> Columns:
+def _categories(suite_cache: SuiteCache, table: SuiteTable, query: CorrelationQuery) -> Columns:
     ranked = suite_cache.ranked(table.suite["key"])
     if ranked is None:
         return _nothing(table)
     axes = tuple(_axis(column, table, key=f"{table.suite['key']}:{column.key}") for column in table.category_columns)
     marks = np.stack([_trained(table, table.codes == code) for code in range(len(table.category_columns))], axis=1)
-    return axes, table.printed if asked.means == "printed" else ranked.category_means, marks
+    return axes, table.printed if query.means == "printed" else ranked.category_means, marks
 
 
-def _suite(suite_cache: SuiteCache, table: SuiteTable, asked: Asked) -> Columns:
+def _suite(suite_cache: SuiteCache, table: SuiteTable, query: CorrelationQuery) -> Columns:
     ranked, about = suite_cache.ranked(table.suite["key"]), table.suite
     if ranked is not None:
         first, values = table.category_columns[0], ranked.mean
         marks = _trained(table, np.array([column.ranked for column in table.columns]))
     else:
-        place = next((place for place, column in enumerate(table.columns) if column.group == "People"), None)
-        if place is None:
+        people = next((index for index, column in enumerate(table.columns) if column.group == "People"), None)
+        if people is None:
             return _nothing(table)
-        first, values, marks = table.columns[place], table.values[:, place], table.marks[:, place]
-    return (
-        (
-            Axis(
-                key=about["key"],
-                label=about["title"],
-                group=about["benchmark_title"],
-                suite=about["key"],
-                task="",
-                metric="mean" if ranked is not None else first.metric_title,
-                higher=True,
-                scale=first.scale,
-                digits=first.digits,
-            ),
-        ),
-        values[:, None],
-        marks[:, None],
+        first, values, marks = table.columns[people], table.values[:, people], table.marks[:, people]
+    axis = Axis(
+        key=about["key"],
+        label=about["title"],
+        group=about["benchmark_title"],
+        suite=about["key"],
+        task="",
+        metric="mean" if ranked is not None else first.metric_title,
+        higher=True,
+        scale=first.scale,
+        digits=first.digits,
     )
+    return (axis,), values[:, None], marks[:, None]
 
 
 def _nothing(table: SuiteTable) -> Columns:
@@ -167,8 +167,8 @@ def _axis(column: SuiteColumn, table: SuiteTable, *, key: str) -> Axis:
     )
 
 
-def _unique(axes: list[Axis]) -> tuple[Axis, ...]:
-    """Axes with labels that tell them apart: the group added where two are named alike, the key where still so."""
+def _distinct(axes: Sequence[Axis]) -> tuple[Axis, ...]:
+    """Axes with distinct labels: the group is added where two have the same, and the key where they still do."""
     for extra in ("group", "key"):
         labels = [axis.label for axis in axes]
         axes = [
@@ -178,13 +178,12 @@ def _unique(axes: list[Axis]) -> tuple[Axis, ...]:
     return tuple(axes)
 
 
-def _wanted(suite_cache: SuiteCache, models: list[str], asked: Asked) -> np.ndarray:
-    table = suite_cache.table(asked.suites[0])
-    groups = table.models["group"].fillna("")
-    chosen = set(asked.models)
+def _chosen(suite_cache: SuiteCache, models: list[str], query: CorrelationQuery) -> np.ndarray:
+    """Whether each model is of the chosen group, and one of the chosen models where there are any."""
+    groups = suite_cache.table(query.suites[0]).models["group"].fillna("")
     return np.array(
         [
-            (asked.group == ALL or groups.get(model, "") == asked.group) and (not chosen or model in chosen)
+            (query.group == ALL or groups.get(model, "") == query.group) and (not query.models or model in query.models)
             for model in models
         ],
         bool,

@@ -12,30 +12,30 @@ from compute.types import BadInput
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.pages.correlations import smaller_suite as lite
-from leaderboard.pages.correlations.smaller_suite import Builder, Wish, page
+from leaderboard.pages.correlations import smaller_suite
+from leaderboard.pages.correlations.smaller_suite import SmallerSuiteQuery, SmallerSuites, report
 from leaderboard.web.parameters import parse
 
 
 @pytest.fixture(scope="module")
-def builder(database: Path) -> Builder:
-    return Builder(Database(database))
+def suites(database: Path) -> SmallerSuites:
+    return SmallerSuites(Database(database))
 
 
-def wish(builder: Builder, **query: str) -> Wish:
-    found, note = parse(lite.parameters(suite_queries.suites(builder.db)), query)
+def query_of(suites: SmallerSuites, **query: str) -> SmallerSuiteQuery:
+    values, note = parse(smaller_suite.parameters(suite_queries.suites(suites.db)), query)
     assert note == ""
-    return Wish(
-        suite=found["lite"],
-        origin=found["lite_origin"],
-        **{name: found[name] for name in ("by", "size", "hours", "high", "low")},
+    return SmallerSuiteQuery(
+        suite=values["lite"],
+        origin=values["lite_origin"],
+        **{name: values[name] for name in ("by", "size", "hours", "high", "low")},
     )
 
 
-def test_the_default_is_section_6_3(builder: Builder) -> None:
-    asked = wish(builder)
-    assert (asked.suite, asked.size, asked.high, asked.low) == ("mieb", 51, 0.5, 0.45)
-    body = page(builder, asked, models=model_queries.models(builder.db))
+def test_the_default_is_section_6_3(suites: SmallerSuites) -> None:
+    query = query_of(suites)
+    assert (query.suite, query.size, query.high, query.low) == ("mieb", 51, 0.5, 0.45)
+    body = report(suites, query, titles=model_queries.models(suites.db)["title"])
     assert "Chosen here: 51 tasks" in body and "MIEB-lite's own 51 tasks" in body.replace("&#x27;", "'")
     link = re.search(r"board\?suite=mieb&amp;tasks=([^'\"]+)", body).group(1)
     assert len(set(link.split(","))) == 51
@@ -43,7 +43,7 @@ def test_the_default_is_section_6_3(builder: Builder) -> None:
     assert "0.992" in body and "0.986" in body  # the paper's own figures, as its claims print them
 
 
-def test_own_line_is_the_correlation_of_the_two_boards_means(builder: Builder, database: Path) -> None:
+def test_own_line_is_the_correlation_of_the_two_boards_means(suites: SmallerSuites, database: Path) -> None:
     suite_cache = SuiteCache(Database(database))
     means = []
     for suite in ("mieb", "mieb-lite"):
@@ -56,29 +56,31 @@ def test_own_line_is_the_correlation_of_the_two_boards_means(builder: Builder, d
             }
         )
     models = sorted(set(means[0]) & set(means[1]))
-    own = builder.own("mieb", "published")
+    own = suites.own("mieb", "published")
     assert own.n_models == len(models)
     pairs = [[mean[model] for model in models] for mean in means]
     assert own.spearman == pytest.approx(stats.spearmanr(*pairs).statistic, abs=1e-9)
     assert own.pearson == pytest.approx(stats.pearsonr(*pairs).statistic, abs=1e-9)
 
 
-def test_other_suites_have_no_line_of_their_own(builder: Builder) -> None:
-    body = page(builder, wish(builder, lite="unisim-core", size="6"), models=model_queries.models(builder.db))
+def test_other_suites_have_no_line_of_their_own(suites: SmallerSuites) -> None:
+    body = report(
+        suites, query_of(suites, lite="unisim-core", size="6"), titles=model_queries.models(suites.db)["title"]
+    )
     assert "Chosen here: 6 tasks" in body and "own" not in body.split("</table>")[0]
 
 
-def test_what_cannot_be_met_says_so(builder: Builder) -> None:
+def test_what_cannot_be_met_says_so(suites: SmallerSuites) -> None:
     with pytest.raises(BadInput, match="known running time"):
-        page(builder, wish(builder, by="hours"), models=model_queries.models(builder.db))
+        report(suites, query_of(suites, by="hours"), titles=model_queries.models(suites.db)["title"])
     with pytest.raises(BadInput, match="Cannot choose 2 tasks"):
-        page(builder, wish(builder, size="2"), models=model_queries.models(builder.db))
+        report(suites, query_of(suites, size="2"), titles=model_queries.models(suites.db)["title"])
 
 
-def test_the_headline_says_how_far_the_figure_flatters(builder: Builder) -> None:
-    lead = page(builder, wish(builder), models=model_queries.models(builder.db)).partition("</p>")[0]
-    result, tried = builder.choose(wish(builder)), builder.held_out(wish(builder))
+def test_the_headline_says_how_far_the_figure_flatters(suites: SmallerSuites) -> None:
+    lead = report(suites, query_of(suites), titles=model_queries.models(suites.db)["title"]).partition("</p>")[0]
+    result, tried = suites.choose(query_of(suites)), suites.held_out(query_of(suites))
     assert "optimistic" in lead and f"<b>{tried.median:.3f}</b>" in lead
     assert f"Only {len(result.whole.candidates)} of the {len(result.scores.tasks)} tasks" in lead
-    assert f"MIEB-lite's own line is over {builder.own('mieb', 'published').n_models} models" in lead
+    assert f"MIEB-lite's own line is over {suites.own('mieb', 'published').n_models} models" in lead
     assert min(tried.spearman) <= tried.median <= max(tried.spearman) < 1

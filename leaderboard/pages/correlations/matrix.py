@@ -1,0 +1,131 @@
+"""The correlations of a choice as a matrix, and the models behind each of its cells."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from compute.analysis import correlation as correlations
+from compute.analysis.correlation import Correlation
+from compute.types import ORIGINS, BadInput
+from leaderboard.data.memo import memoised
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.pages.correlations.axes import Axis, Scores, gather
+from leaderboard.pages.correlations.query import CorrelationQuery
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrelationMatrix:
+    """The correlations of a choice, axes in the order shown; those in `left_out` correlate with no other axis."""
+
+    query: CorrelationQuery
+    scores: Scores
+    correlation: Correlation
+    left_out: tuple[str, ...]
+
+    def index(self, key: str) -> int:
+        """The index of an axis. Raises BadInput for one that is not shown."""
+        keys = [axis.key for axis in self.scores.axes]
+        if key not in keys:
+            raise BadInput("The opened pair is not part of this choice, so it is closed")
+        return keys.index(key)
+
+
+class MatrixCache:
+    """The matrices of a database: `get(query)` computes each once for each version of the file."""
+
+    def __init__(self, suite_cache: SuiteCache) -> None:
+        self.get = memoised(lambda query: correlate(suite_cache, query), most=64, of=suite_cache.db)
+
+
+def correlate(suite_cache: SuiteCache, query: CorrelationQuery) -> CorrelationMatrix:
+    """Correlations of every two axes. Raises BadInput with the reason where every cell would be blank."""
+    if query.level == "suites" and len(query.suites) < 2:
+        raise BadInput("One suite alone has no correlation: choose two or more, or compare categories or tasks")
+    scores = gather(suite_cache, query)
+    oriented = np.where([axis.higher for axis in scores.axes], scores.values, -scores.values)
+    matrix = correlations.correlate(scores=oriented, method=query.method, minimum=query.minimum)
+    others = matrix.r.copy()
+    np.fill_diagonal(others, np.nan)
+    connected = ~np.isnan(others).all(axis=1)
+    if not connected.any():
+        raise BadInput(
+            f"No two of these {query.level} share {query.minimum} models with figures of this choice, so "
+            "there is no correlation to show. Choose other suites, models or figures"
+        )
+    order = correlations.order(matrix=matrix.r) if query.order == "clustered" else np.arange(len(connected))
+    shown = order[connected[order]]
+    cells = np.ix_(shown, shown)
+    return CorrelationMatrix(
+        query=query,
+        left_out=tuple(scores.axes[index].label for index in np.flatnonzero(~connected)),
+        scores=scores.of_axes(shown),
+        correlation=replace(matrix, **{name: getattr(matrix, name)[cells] for name in ("r", "n", "low", "high")}),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AxisPair:
+    """Two axes over the models that have both: values in shown units and their correlation, or why there is none."""
+
+    x: Axis
+    y: Axis
+    models: tuple[str, ...]
+    values: np.ndarray  # [models, 2]
+    marks: np.ndarray  # [models, 2], bits of leaderboard.html.labels
+    origins: tuple[tuple[str, str], ...]
+    r: float
+    low: float
+    high: float
+    why: str  # empty where there is a correlation
+
+
+def pair(matrix: CorrelationMatrix, first: str, second: str) -> AxisPair:
+    """The models behind one cell. Raises BadInput for an axis that is not shown."""
+    a, b = matrix.index(first), matrix.index(second)
+    scores, correlation = matrix.scores, matrix.correlation
+    both = np.flatnonzero(~np.isnan(scores.values[:, [a, b]]).any(axis=1))
+    x, y = scores.axes[a], scores.axes[b]
+    cells = np.ix_(both, [a, b])
+    return AxisPair(
+        x=x,
+        y=y,
+        models=tuple(scores.models[row] for row in both),
+        values=scores.values[cells] * [x.scale, y.scale],
+        marks=scores.marks[cells],
+        origins=tuple((ORIGINS[first], ORIGINS[second]) for first, second in scores.origins[cells]),
+        r=float(correlation.r[a, b]),
+        low=float(correlation.low[a, b]),
+        high=float(correlation.high[a, b]),
+        why=why_blank(matrix, a, b),
+    )
+
+
+def why_blank(matrix: CorrelationMatrix, a: int, b: int) -> str:
+    """Why a cell is blank; empty where it is not."""
+    if not np.isnan(matrix.correlation.r[a, b]):
+        return ""
+    n = int(matrix.correlation.n[a, b])
+    if n < matrix.query.minimum:
+        have = "has" if n == 1 else "have"
+        return f"only {n} model{'' if n == 1 else 's'} {have} both, {matrix.query.minimum} are needed"
+    return f"one of the two is the same for all {n} models"
+
+
+def unrelated_suites(matrix: CorrelationMatrix) -> list[tuple[str, str, int]]:
+    """Pairs of suites between which every cell is blank, with the largest number of models in any of those cells."""
+    suites = np.array([axis.suite for axis in matrix.scores.axes])
+    pairs = []
+    for first, second in itertools.combinations(dict.fromkeys(suites), 2):
+        between = np.ix_(suites == first, suites == second)
+        if np.isnan(matrix.correlation.r[between]).all():
+            pairs.append((str(first), str(second), int(matrix.correlation.n[between].max())))
+    return pairs
+
+
+def cells(matrix: CorrelationMatrix) -> Iterator[tuple[int, int]]:
+    """Every two different axes once."""
+    return itertools.combinations(range(len(matrix.scores.axes)), 2)

@@ -1,0 +1,88 @@
+"""What a visitor chooses to correlate: suites, level, method, models and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from compute.analysis.correlation import METHODS
+from compute.types import ORIGINS, BadInput
+from leaderboard.web.parameters import Choice, MultiChoice, Number, Parameter, Text, parse
+
+ALL = "all"
+LEVELS = ("tasks", "categories", "suites")
+GROUPS = (ALL, "general-purpose", "specialised", "multi-task")
+MEANS = ("figures", "printed")
+ORDERS = ("clustered", "paper")
+# Named choices, as query strings. UniSim-Bench's two maps use the task averages that Tables 2 and 3 print.
+FIGURE_3 = {
+    "suites": "unisim-core,unisim-ood",
+    "level": "categories",
+    "method": "kendall",
+    "means": "printed",
+    "order": "paper",
+}
+PRESETS: Mapping[str, Mapping[str, str]] = {
+    "unisim-3a": {**FIGURE_3, "group": "general-purpose"},
+    "unisim-3b": {**FIGURE_3, "group": "specialised"},
+    "mieb-categories": {"suites": "mieb", "level": "categories"},
+    "mieb-tasks": {"suites": "mieb", "level": "tasks"},
+    "pairbench": {"suites": "pairbench", "level": "tasks"},
+    "cfred": {"suites": "cfred-hpdv2", "level": "tasks", "order": "paper"},
+    "across": {
+        "suites": "unisim-core,unisim-ood,pairbench,mieb",
+        "level": "categories",
+        "origin": ALL,
+        "minimum": "5",
+        "order": "paper",
+    },
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrelationQuery:
+    """One choice; its fields are the page's parameters. `means`: a category's value is computed or as printed."""
+
+    suites: tuple[str, ...] = ("mieb",)
+    level: str = "categories"
+    method: str = "spearman"
+    group: str = ALL
+    models: tuple[str, ...] = ()  # empty: all of the group
+    origin: str = "published"
+    means: str = "figures"
+    order: str = "clustered"
+    minimum: int = 4  # models a cell needs
+
+
+def parameters(*, suites: Sequence[str], models: Sequence[str]) -> tuple[Parameter, ...]:
+    """The page's query parameters over the keys of the database."""
+    usual = CorrelationQuery()
+    return (
+        MultiChoice(key="suites", default=usual.suites, choices=tuple(suites), least=1),
+        Choice(key="level", default=usual.level, choices=LEVELS),
+        Choice(key="method", default=usual.method, choices=METHODS),
+        Choice(key="group", default=usual.group, choices=GROUPS),
+        Choice(key="origin", default=usual.origin, choices=(*ORIGINS, ALL)),
+        Choice(key="order", default=usual.order, choices=ORDERS),
+        Choice(key="means", default=usual.means, choices=MEANS),
+        Number(key="minimum", default=usual.minimum, low=3, high=50, whole=True),
+        MultiChoice(key="models", default=usual.models, choices=tuple(models)),
+        Text(key="pair"),
+    )
+
+
+def query_of(values: Mapping[str, Any]) -> CorrelationQuery:
+    """The choice among a page's values. Raises BadInput when it has no suite."""
+    chosen = {field.name: values[field.name] for field in fields(CorrelationQuery)}
+    if not chosen["suites"]:
+        raise BadInput("No suite is chosen. Choose one or more")
+    return CorrelationQuery(
+        **{name: tuple(value) if isinstance(value, list) else value for name, value in chosen.items()}
+    )
+
+
+def read(parameters: tuple[Parameter, ...], address: Mapping[str, str]) -> CorrelationQuery:
+    """The choice of a query string; unknown values fall back to their defaults."""
+    values, _ = parse(parameters, {**PRESETS.get(address.get("preset", ""), {}), **address})
+    return query_of(values)

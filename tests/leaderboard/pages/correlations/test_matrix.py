@@ -1,0 +1,193 @@
+"""Correlations of a choice: against scipy, against the claims of UniSim-Bench Figure 3, and where there are gaps."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from compute.claims import unisim
+from compute.types import BadInput
+from leaderboard.data import model_queries, suite_queries
+from leaderboard.data.database import Database
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.data.suite_table import TRAINED
+from leaderboard.pages.correlations import matrix as correlation_matrix
+from leaderboard.pages.correlations import query as correlation_query
+from leaderboard.pages.correlations.matrix import MatrixCache
+from leaderboard.pages.correlations.query import PRESETS, CorrelationQuery, query_of, read
+from leaderboard.pages.correlations.routes import listing, rows, sheet
+from leaderboard.web.parameters import parse
+
+
+@pytest.fixture(scope="module")
+def suite_cache(database: Path) -> SuiteCache:
+    return SuiteCache(Database(database))
+
+
+@pytest.fixture(scope="module")
+def matrices(suite_cache: SuiteCache) -> MatrixCache:
+    return MatrixCache(suite_cache)
+
+
+@pytest.fixture(scope="module")
+def parameters(suite_cache: SuiteCache):
+    return correlation_query.parameters(
+        suites=suite_queries.suites(suite_cache.db)["key"], models=model_queries.models(suite_cache.db)["key"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("preset", "group", "models"), [("unisim-3a", unisim.GENERAL, 12), ("unisim-3b", unisim.SPECIAL, 8)]
+)
+def test_figure_3_is_what_the_claims_recompute(matrices, parameters, preset: str, group: str, models: int) -> None:
+    matrix = matrices.get(read(parameters, {"preset": preset}))
+    frame = unisim.core_table().join(unisim.ood_table())
+    names = [*unisim.CORE, "PAA", "OOO", "IR"]
+    expected = unisim.taus(frame[frame["group"] == group], itertools.combinations(names, 2))
+    labels = [axis.label for axis in matrix.scores.axes]
+    assert len(matrix.scores.models) == models
+    assert len(expected) == 21
+    for (first, second), tau in zip(itertools.combinations(names, 2), expected.values(), strict=True):
+        a, b = (labels.index(unisim.TASKS.get(name, name)) for name in (first, second))
+        assert matrix.correlation.r[a, b] == pytest.approx(tau, abs=1e-12), (first, second)
+
+
+@pytest.mark.parametrize(
+    ("method", "reference"), [("kendall", stats.kendalltau), ("spearman", stats.spearmanr), ("pearson", stats.pearsonr)]
+)
+def test_every_cell_is_scipys(matrices, method: str, reference) -> None:
+    matrix = matrices.get(CorrelationQuery(suites=("pairbench",), level="tasks", method=method))
+    axes = matrix.scores.axes
+    turned = matrix.scores.values * [1 if axis.higher else -1 for axis in axes]
+    compared = 0
+    for a, b in itertools.combinations(range(len(axes)), 2):
+        both = ~np.isnan(turned[:, [a, b]]).any(axis=1)
+        assert matrix.correlation.n[a, b] == both.sum()
+        if both.sum() >= 4 and np.ptp(turned[both, a]) and np.ptp(turned[both, b]):
+            assert matrix.correlation.r[a, b] == pytest.approx(
+                reference(*turned[both][:, [a, b]].T).statistic, abs=1e-9
+            )
+            compared += 1
+    assert compared > 100
+
+
+def test_lower_is_better_columns_are_turned(matrices) -> None:
+    matrix = matrices.get(CorrelationQuery(suites=("cfred-hpdv2",), level="tasks", method="pearson"))
+    lower = [axis.key for axis in matrix.scores.axes if not axis.higher]
+    people = next(axis.key for axis in matrix.scores.axes if axis.higher and axis.group == "People")
+    assert lower
+    pair = correlation_matrix.pair(matrix, lower[0], people)
+    assert pair.r == pytest.approx(-stats.pearsonr(*pair.values.T).statistic, abs=1e-9)
+
+
+def test_one_origin_at_a_time_and_one_row_a_model(matrices, suite_cache) -> None:
+    matrix = matrices.get(CorrelationQuery(suites=("mieb",), level="tasks"))
+    assert set(np.unique(matrix.scores.origins)) <= {-1, 0}
+    everything = matrices.get(CorrelationQuery(suites=("mieb",), level="tasks", origin="all"))
+    assert len(set(everything.scores.models)) == len(everything.scores.models)
+    with pytest.raises(BadInput, match="Choose other"):
+        matrices.get(CorrelationQuery(suites=("mieb",), origin="computed"))
+
+
+def test_too_few_models_is_blank_with_the_reason(matrices, suite_cache) -> None:
+    query = CorrelationQuery(suites=("unisim-core", "unisim-ood", "pairbench"), origin="all", minimum=4, order="paper")
+    matrix = matrices.get(query)
+    img, coco = (matrix.index(key) for key in ("unisim-core:Img-2AFC", "pairbench:COCO"))
+    assert np.isnan(matrix.correlation.r[img, coco])
+    assert correlation_matrix.why_blank(matrix, img, coco) == "only 2 models have both, 4 are needed"
+    pair = correlation_matrix.pair(matrix, "unisim-core:Img-2AFC", "pairbench:COCO")
+    assert pair.why and len(pair.models) == 2
+    line = next(row for row in rows(matrix) if row[7:] == ["unisim-core:Img-2AFC", "pairbench:COCO"])
+    assert line[2] is None and line[5] == 2 and "4 are needed" in line[6]
+
+
+def test_no_model_carries_a_column_it_has_no_figure_in(matrices) -> None:
+    matrix = matrices.get(CorrelationQuery(suites=("mieb",), level="tasks"))
+    assert matrix.left_out  # tasks of which the paper's figures could not be read
+    beside = matrix.correlation.r.copy()
+    np.fill_diagonal(beside, np.nan)
+    assert (~np.isnan(beside)).any(axis=1).all()
+
+
+def test_chosen_models_and_groups_narrow_the_rows(matrices) -> None:
+    group = matrices.get(CorrelationQuery(suites=("unisim-core",), group="general-purpose"))
+    some = matrices.get(CorrelationQuery(suites=("unisim-core",), models=group.scores.models[:5]))
+    assert some.scores.models == group.scores.models[:5]
+    assert some.correlation.n.max() == 5
+
+
+def test_suites_need_two(matrices) -> None:
+    with pytest.raises(BadInput, match="two or more"):
+        matrices.get(CorrelationQuery(suites=("mieb",), level="suites"))
+    matrix = matrices.get(CorrelationQuery(suites=("unisim-core", "unisim-ood"), level="suites"))
+    assert [axis.key for axis in matrix.scores.axes] == ["unisim-core", "unisim-ood"]
+
+
+def test_labels_tell_axes_apart(matrices) -> None:
+    for preset in PRESETS.values():
+        suites = tuple(preset["suites"].split(","))
+        labels = [
+            axis.label
+            for axis in matrices.get(CorrelationQuery(suites=suites, level="tasks", origin="all")).scores.axes
+        ]
+        assert len(set(labels)) == len(labels)
+
+
+def test_presets_are_choices_the_page_knows(parameters) -> None:
+    for name, preset in PRESETS.items():
+        values, note = parse(parameters, preset)
+        assert note == "", name
+        assert query_of(values).suites
+    with pytest.raises(BadInput, match="No suite"):
+        query_of({**parse(parameters, {})[0], "suites": []})
+
+
+def test_table_and_sheet_hold_every_pair(matrices) -> None:
+    matrix = matrices.get(CorrelationQuery())
+    size = len(matrix.scores.axes)
+    data = listing(matrix)
+    assert len(data["rows"]) == size * (size - 1) // 2
+    strengths = [abs(row[2]) for row in data["rows"]]
+    assert strengths == sorted(strengths, reverse=True)
+    lines = sheet(matrix).decode().splitlines()
+    assert lines[0].startswith("first,second,correlation,low,high,models")
+    assert len(lines) == len(data["rows"]) + 1
+
+
+def test_across_benchmarks_needs_five_models_a_cell(matrices, parameters) -> None:
+    matrix = matrices.get(read(parameters, {"preset": "across"}))
+    drawn = ~np.isnan(matrix.correlation.r)
+    assert drawn.sum() > len(matrix.scores.axes)
+    assert matrix.correlation.n[drawn].min() >= 5
+    apart = correlation_matrix.unrelated_suites(matrix)
+    assert ("unisim-core", "mieb") in {pair[:2] for pair in apart}
+    assert all(n < 5 for *_, n in apart)
+    assert ("unisim-core", "unisim-ood") not in {pair[:2] for pair in apart}
+
+
+def test_marks_follow_the_figures(matrices, suite_cache) -> None:
+    matrix = matrices.get(CorrelationQuery(suites=("unisim-core",), level="tasks"))
+    table = suite_cache.table("unisim-core")
+    places = {column.key: place for place, column in enumerate(table.columns)}
+    checked = 0
+    for m, model in enumerate(matrix.scores.models):
+        row = next(place for place, row in enumerate(table.rows) if (row.model, row.origin) == (model, "published"))
+        for a, axis in enumerate(matrix.scores.axes):
+            assert matrix.scores.marks[m, a] == table.marks[row, places[axis.key]]
+            checked += int(matrix.scores.marks[m, a] & TRAINED > 0)
+    assert checked > 5
+    grouped = matrices.get(CorrelationQuery(suites=("unisim-core",)))
+    assert (grouped.scores.marks & TRAINED).any() and not (grouped.scores.marks & ~TRAINED).any()
+    pair = correlation_matrix.pair(matrix, matrix.scores.axes[0].key, matrix.scores.axes[1].key)
+    rows = [matrix.scores.models.index(model) for model in pair.models]
+    assert (pair.marks == matrix.scores.marks[np.ix_(rows, [0, 1])]).all()
+
+
+def test_no_suite_falls_back_to_the_default_with_one_sentence(parameters) -> None:
+    values, note = parse(parameters, {"suites": ""})
+    assert values["suites"] == list(CorrelationQuery().suites)
+    assert note == "Nothing is chosen under suites; the default is shown instead."
