@@ -67,12 +67,9 @@ RANKS = {room: rank for rank, row in enumerate(ROOMS) for room in row}
 NOT_YET = frozenset(
     {
         "leaderboard.pages.compare -> leaderboard.pages.board",
-        "circle: leaderboard.pages.correlations.axes, leaderboard.pages.correlations.relations",
         "class Agreement",
         "class Asked",
-        "class Comparison",
         "class Evidence",
-        "class File",
         "class Matches",
         "class Outcome",
         "class Progress",

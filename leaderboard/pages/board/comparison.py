@@ -1,4 +1,4 @@
-"""Two to six rows of a suite side by side: paired differences with intervals, and means by category."""
+"""Two to six rows of a suite compared: paired differences with intervals, and means by category."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ MOST = 6
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """Frames in shown units. The first row chosen is the reference that the others are held against."""
+class RowComparison:
+    """Frames in shown units. The first chosen row is the reference of the others."""
 
     names: tuple[str, ...]
     overall: pd.DataFrame  # name, difference, low, high, p, tasks, reason: mean of name minus mean of the reference
@@ -32,23 +32,23 @@ def compare(
     rows: list[str],
     weights: dict[str, float] | None = None,
     tasks: frozenset[str] | None = None,
-) -> Comparison:
-    """Holds every chosen row against the first. Raises BadInput unless two to six different rows are given."""
+) -> RowComparison:
+    """Compares every chosen row with the first. Raises BadInput unless two to six different rows are given."""
     chosen = list(dict.fromkeys(rows))
     if not 2 <= len(chosen) <= MOST:
         raise BadInput(f"A comparison takes two to {MOST} rows, not {len(chosen)}. Tick others in the table")
-    places = [table.row(row) for row in chosen]
-    names = _names(table, places)
-    first = places[0]
+    indices = [table.row(row_id) for row_id in chosen]
+    names = _names(table, indices)
+    first = indices[0]
     scale = np.array([column.scale for column in table.columns])
     counted = np.array([float(column.ranked and (tasks is None or column.task in tasks)) for column in table.columns])
     overall, long = [], []
-    for name, place in zip(names[1:], places[1:], strict=True):
+    for name, row in zip(names[1:], indices[1:], strict=True):
         if ranked is not None:
             result = paired_differences(
-                a=ranked.scores[place],
+                a=ranked.scores[row],
                 b=ranked.scores[first],
-                stderr_a=table.stderr[place],
+                stderr_a=table.stderr[row],
                 stderr_b=table.stderr[first],
                 categories=table.codes,
                 task_weights=counted,
@@ -59,7 +59,7 @@ def compare(
                 scales=np.array([str(column.scale) for column in table.columns]),
             )
             unit = table.category_columns[0].scale
-            shared = ~np.isnan(table.values[place] - table.values[first]) & (counted > 0)
+            shared = ~np.isnan(table.values[row] - table.values[first]) & (counted > 0)
             overall.append(
                 {
                     "name": name,
@@ -71,12 +71,12 @@ def compare(
                     "reason": result.reason,
                 }
             )
-            # The mean keeps to printed means where figures are lost; a task is compared by the two's own figures.
+            # The mean uses printed means where figures are missing; a task is compared by the two rows' own figures.
             half = result.high - result.difference
-            difference = np.where(shared, table.values[place] - table.values[first], np.nan)
+            difference = np.where(shared, table.values[row] - table.values[first], np.nan)
             low, high = difference - half, difference + half
         else:
-            difference = table.values[place] - table.values[first]
+            difference = table.values[row] - table.values[first]
             low = high = np.full(len(difference), np.nan)
         for index, column in enumerate(table.columns):
             if np.isnan(difference[index]) or (not counted[index] and ranked is not None):
@@ -86,7 +86,7 @@ def compare(
                     "name": name,
                     "task": column.title,
                     "group": column.group,
-                    "value": table.values[place, index] * scale[index],
+                    "value": table.values[row, index] * scale[index],
                     "reference": table.values[first, index] * scale[index],
                     "difference": difference[index] * scale[index],
                     "low": low[index] * scale[index],
@@ -97,14 +97,14 @@ def compare(
             )
     families = (
         [
-            {"name": name, "category": family.title, "value": ranked.category_means[place, index] * family.scale}
-            for name, place in zip(names, places, strict=True)
+            {"name": name, "category": family.title, "value": ranked.category_means[row, index] * family.scale}
+            for name, row in zip(names, indices, strict=True)
             for index, family in enumerate(table.category_columns)
         ]
         if ranked is not None
         else []
     )
-    return Comparison(
+    return RowComparison(
         names=names,
         overall=pd.DataFrame(overall),
         tasks=pd.DataFrame(long),
@@ -112,10 +112,10 @@ def compare(
     )
 
 
-def _names(table: SuiteTable, places: list[int]) -> tuple[str, ...]:
+def _names(table: SuiteTable, indices: list[int]) -> tuple[str, ...]:
     """Titles, with the origin where two rows share one."""
-    titles = [str(table.models.loc[table.rows[place].model]["title"]) for place in places]
+    titles = [str(table.models.loc[table.rows[row].model]["title"]) for row in indices]
     return tuple(
-        f"{title} ({table.rows[place].origin})" if titles.count(title) > 1 else title
-        for title, place in zip(titles, places, strict=True)
+        f"{title} ({table.rows[row].origin})" if titles.count(title) > 1 else title
+        for title, row in zip(titles, indices, strict=True)
     )

@@ -35,7 +35,7 @@ PERCENT = "%"
 
 
 @dataclass(frozen=True, kw_only=True)
-class File:
+class ExportFile:
     """Bytes to download, with their name and media type."""
 
     name: str
@@ -43,7 +43,7 @@ class File:
     content: bytes
 
 
-def view(table: SuiteTable, ranked: Ranked | None, *, rows: list[str], columns: list[str], form: str) -> File:
+def view(table: SuiteTable, ranked: Ranked | None, *, rows: list[str], columns: list[str], form: str) -> ExportFile:
     """The chosen rows and columns in their order. Raises UnknownKey or BadInput for what the suite does not have."""
     if form == "bibtex":
         return _file(f"likeness-{table.suite['key']}", form, str(table.suite["bibtex"]).encode())
@@ -57,10 +57,10 @@ def view(table: SuiteTable, ranked: Ranked | None, *, rows: list[str], columns: 
     return _file(f"likeness-{table.suite['key']}", form, _encode(frame, form, caption=""))
 
 
-def everything(db: Database, *, form: str) -> File:
+def everything(db: Database, *, form: str) -> ExportFile:
     """Every score of every suite, one row a score; `duckdb` is the database itself."""
     if form == "duckdb":
-        return File(name="likeness.duckdb", media=MEDIA[form], content=db.path.read_bytes())
+        return ExportFile(name="likeness.duckdb", media=MEDIA[form], content=db.path.read_bytes())
     if form not in ("csv", "parquet", "json"):
         raise BadInput(f"Everything comes as csv, parquet, json or duckdb, not {form!r}")
     frame = suite_queries.everything(db)
@@ -75,18 +75,18 @@ def view_frame(table: SuiteTable, ranked: Ranked | None, *, rows: list[str], col
     list those of a row's columns, `;` between: the model was trained on the data set, a remark doubts the figure,
     another table prints another number.
     """
-    places = [table.row(row) for row in rows]
+    indices = [table.row(row) for row in rows]
     every = {column.key: column for column in (*table.category_columns, *table.columns)}
     unknown = [key for key in columns if key not in every]
     if unknown:
         raise BadInput(f"{table.suite['key']} has no column {unknown[0]!r}. Reload the page and export again")
-    facts = table.models.loc[[table.rows[place].model for place in places]]
+    facts = table.models.loc[[table.rows[index].model for index in indices]]
     frame = pd.DataFrame(
         {
             "model": facts["key"].tolist(),
             "title": facts["title"].tolist(),
             "kind": facts["kind"].tolist(),
-            "origin": [table.rows[place].origin for place in places],
+            "origin": [table.rows[index].origin for index in indices],
             "parameters_m": facts["parameters_m"].tolist(),
             "suite": str(table.suite["key"]),
             "synthetic": synthetic.is_synthetic(table.suite["benchmark"]),
@@ -96,12 +96,12 @@ def view_frame(table: SuiteTable, ranked: Ranked | None, *, rows: list[str], col
         scale = table.category_columns[0].scale
         for name, values in (("rank", ranked.rank), ("rank_low", ranked.rank_low), ("rank_high", ranked.rank_high)):
             frame[name] = pd.array(
-                [int(values[place]) if values[place] > 0 else None for place in places], dtype="Int64"
+                [int(values[index]) if values[index] > 0 else None for index in indices], dtype="Int64"
             )
-        frame["tie_class"] = [ranked.ties[place] for place in places]
+        frame["tie_class"] = [ranked.ties[index] for index in indices]
         for name, values in (("mean", ranked.mean), ("mean_low", ranked.mean_low), ("mean_high", ranked.mean_high)):
-            frame[name] = [round(float(values[place]) * scale, 4) for place in places]
-        frame["coverage"] = [round(float(ranked.coverage[place]), 4) for place in places]
+            frame[name] = [round(float(values[index]) * scale, 4) for index in indices]
+        frame["coverage"] = [round(float(ranked.coverage[index]), 4) for index in indices]
     families = category_means(table, ranked)
     for key in columns:
         column = every[key]
@@ -109,11 +109,11 @@ def view_frame(table: SuiteTable, ranked: Ranked | None, *, rows: list[str], col
         source = (
             families[:, list(table.categories).index(key)] if family else table.values[:, table.columns.index(column)]
         )
-        frame[key] = [round(float(source[place]) * column.scale, column.digits + 2) for place in places]
-    found = cell_marks(table, rows=rows, columns=columns)
+        frame[key] = [round(float(source[index]) * column.scale, column.digits + 2) for index in indices]
+    marks = cell_marks(table, rows=rows, columns=columns)
     for name, bit in (("trained_on_tasks", TRAINED), ("suspect_columns", SUSPECT), ("disputed_columns", DISPUTED)):
         frame[name] = pd.Series(
-            [";".join(key for key, mark in zip(columns, line, strict=True) if mark & bit) for line in found], dtype=str
+            [";".join(key for key, mark in zip(columns, line, strict=True) if mark & bit) for line in marks], dtype=str
         )
     return frame
 
@@ -121,17 +121,17 @@ def view_frame(table: SuiteTable, ranked: Ranked | None, *, rows: list[str], col
 def cell_marks(table: SuiteTable, *, rows: list[str], columns: list[str]) -> list[list[int]]:
     """The marks of every exported cell [rows][columns]; a category's is TRAINED where one of its tasks' is."""
     families = {column.key: np.flatnonzero(table.codes == code) for code, column in enumerate(table.category_columns)}
-    tasks = {column.key: place for place, column in enumerate(table.columns)}
-    found = []
-    for place in (table.row(row) for row in rows):
-        line = table.marks[place]
-        found.append(
+    tasks = {column.key: index for index, column in enumerate(table.columns)}
+    marks = []
+    for index in (table.row(row) for row in rows):
+        line = table.marks[index]
+        marks.append(
             [
                 TRAINED * int((line[families[key]] & TRAINED).any()) if key in families else int(line[tasks[key]])
                 for key in columns
             ]
         )
-    return found
+    return marks
 
 
 def _caption(table: SuiteTable) -> str:
@@ -139,8 +139,8 @@ def _caption(table: SuiteTable) -> str:
     title, whose = str(about["title"]), str(about["benchmark_title"])
     named = title if whose in title else f"{whose}: {title}"
     legend = "; ".join(f"{sign} {words}" for _, sign, words in SIGNS)
-    said = synthetic.described(str(about["description"]), about["benchmark"])
-    return f"{named}. {said} {legend[0].upper()}{legend[1:]}; — no figure."
+    description = synthetic.described(str(about["description"]), about["benchmark"])
+    return f"{named}. {description} {legend[0].upper()}{legend[1:]}; — no figure."
 
 
 def _to_read(frame: pd.DataFrame, table: SuiteTable, *, rows: list[str], columns: list[str]) -> pd.DataFrame:
@@ -166,7 +166,7 @@ def _to_read(frame: pd.DataFrame, table: SuiteTable, *, rows: list[str], columns
             _between(low, high, digits=first.digits)
             for low, high in zip(frame["mean_low"], frame["mean_high"], strict=True)
         ]
-    found = cell_marks(table, rows=rows, columns=columns)
+    marks = cell_marks(table, rows=rows, columns=columns)
     for at, key in enumerate(columns):
         column = every[key]
         facts = [column.metric_title] * (column.metric_title != column.title) + [PERCENT] * (column.scale == 100)
@@ -175,7 +175,7 @@ def _to_read(frame: pd.DataFrame, table: SuiteTable, *, rows: list[str], columns
         while title in out:
             title += f" [{key}]"
         shown = [_rounded(value, column.digits) for value in frame[key]]
-        out[title] = [f"{value}{signs(line[at])}" if value else "" for value, line in zip(shown, found, strict=True)]
+        out[title] = [f"{value}{signs(line[at])}" if value else "" for value, line in zip(shown, marks, strict=True)]
     return out
 
 
@@ -187,8 +187,8 @@ def _between(low: float, high: float, *, digits: int) -> str:
     return "" if _blank(low) or _blank(high) else f"{low:.{digits}f} to {high:.{digits}f}"
 
 
-def _file(name: str, form: str, content: bytes) -> File:
-    return File(name=f"{name}.{ENDINGS.get(form, form)}", media=MEDIA[form], content=content)
+def _file(name: str, form: str, content: bytes) -> ExportFile:
+    return ExportFile(name=f"{name}.{ENDINGS.get(form, form)}", media=MEDIA[form], content=content)
 
 
 def _encode(frame: pd.DataFrame, form: str, *, caption: str) -> bytes:

@@ -67,7 +67,7 @@ def radar(families: pd.DataFrame, *, names: tuple[str, ...]) -> go.Figure:
 def differences(tasks: pd.DataFrame, *, names: tuple[str, ...]) -> go.Figure:
     """Each task's difference to the first name with its interval; right of zero the other model is better.
 
-    Of many tasks the MOST with the largest differences are drawn, as `kept` says in words.
+    Of many tasks the MOST with the largest differences are drawn, as `cut_note` says.
     """
     figure = go.Figure()
     tasks = tasks[tasks["task"].isin(_largest(tasks))]
@@ -109,7 +109,7 @@ def differences(tasks: pd.DataFrame, *, names: tuple[str, ...]) -> go.Figure:
     )
 
 
-def kept(tasks: pd.DataFrame) -> str:
+def cut_note(tasks: pd.DataFrame) -> str:
     """What `differences` leaves out, in one sentence; empty when it draws every task."""
     count = tasks["task"].nunique() if len(tasks) else 0
     return f"{MOST} of {count} tasks with the largest differences; the table has all." if count > MOST else ""

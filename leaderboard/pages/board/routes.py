@@ -1,4 +1,4 @@
-"""What the browser fetches outside Gradio's events: static files, table data, exports; compressed once."""
+"""What the board's scripts fetch: suites, rankings, the sources of a cell, and exports."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from compute.types import BadInput
 from leaderboard.data import payload
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.page import Site
-from leaderboard.pages.board import cell as places
-from leaderboard.pages.board import export
+from leaderboard.pages.board import export, provenance
 from leaderboard.web.bodies import BoundedRoute
 from leaderboard.web.responses import download, respond
 
@@ -37,9 +36,9 @@ def routes(site: Site) -> list[Route]:
 
 def choice(query: str) -> tuple[tuple[tuple[str, float], ...], frozenset[str] | None, float | None]:
     """Weights, tasks and coverage of a query string, sorted so that equal choices are equal. Raises BadInput."""
-    given = {key: values[-1] for key, values in parse_qs(query[:8000]).items()}
+    params = {key: values[-1] for key, values in parse_qs(query[:8000]).items()}
     weights = []
-    for part in filter(None, given.get("w", "").split(",")):
+    for part in filter(None, params.get("w", "").split(",")):
         name, _, text = part.rpartition(":")
         try:
             weight = float(text)
@@ -49,9 +48,9 @@ def choice(query: str) -> tuple[tuple[tuple[str, float], ...], frozenset[str] | 
             raise BadInput(f"The weight of {name!r} must lie between 0 and 100")
         if weight != 1:
             weights.append((name, weight))
-    tasks = frozenset(filter(None, given.get("tasks", "").split(","))) or None
+    tasks = frozenset(filter(None, params.get("tasks", "").split(","))) or None
     try:
-        coverage = float(given["coverage"]) if "coverage" in given else None
+        coverage = float(params["coverage"]) if "coverage" in params else None
     except ValueError as error:
         raise BadInput("The minimum coverage is a number from 0 to 1") from error
     if coverage is not None and not 0 <= coverage <= 1:
@@ -75,7 +74,7 @@ def _cell(suite_cache: SuiteCache, request: Request) -> Response:
     suite = request.path_params["suite"]
     table, ranked = suite_cache.table(suite), suite_cache.ranked(suite, *choice(request.url.query))
     row, column = request.query_params.get("row", ""), request.query_params.get("column", "")
-    content = payload.encode(places.cell(suite_cache.db, table, ranked, row_id=row, key=column))
+    content = payload.encode(provenance.cell(suite_cache.db, table, ranked, row_id=row, key=column))
     return respond(request, content, cache="")
 
 
@@ -91,9 +90,9 @@ def _export_view(suite_cache: SuiteCache, *, guard: Callable) -> Callable:
             if len(body) > LARGEST_BODY:
                 raise BadInput("The export asks for too much at once. Filter the rows first")
             try:
-                asked = json.loads(body)
-                rows, columns = [str(row) for row in asked["rows"]], [str(column) for column in asked["columns"]]
-                form, query = str(asked["format"]), str(asked.get("query", "")).removeprefix("?")
+                view = json.loads(body)
+                rows, columns = [str(row) for row in view["rows"]], [str(column) for column in view["columns"]]
+                form, query = str(view["format"]), str(view.get("query", "")).removeprefix("?")
             except (ValueError, KeyError, TypeError, RecursionError) as error:
                 raise BadInput("The export needs format, rows and columns as JSON") from error
             suite = request.path_params["suite"]
@@ -116,5 +115,5 @@ def _export_all(suite_cache: SuiteCache, request: Request) -> Response:
     return _download(export.everything(suite_cache.db, form=request.query_params.get("format", "csv")))
 
 
-def _download(file: export.File) -> Response:
+def _download(file: export.ExportFile) -> Response:
     return download(file.content, name=file.name, media=file.media)

@@ -134,19 +134,19 @@ def scatter(
     """
     figure = go.Figure()
     sides = label_sides(names, x, y) if len(names) <= LABELLED else [""] * len(names)
-    for place, kind in enumerate(dict.fromkeys(kinds)):
-        here = [index for index, other in enumerate(kinds) if other == kind]
+    for number, kind in enumerate(dict.fromkeys(kinds)):
+        members = [index for index, other in enumerate(kinds) if other == kind]
         figure.add_scatter(
-            x=x[here],
-            y=y[here],
+            x=x[members],
+            y=y[members],
             mode="markers+text",
-            hovertext=[names[index] for index in here],
+            hovertext=[names[index] for index in members],
             name=kind,
-            customdata=[f"<br>{notes[index]}" if notes[index] else "" for index in here],
-            text=[names[index] if sides[index] else "" for index in here],
+            customdata=[f"<br>{notes[index]}" if notes[index] else "" for index in members],
+            text=[names[index] if sides[index] else "" for index in members],
             textfont={"size": 10},
-            textposition=[sides[index] or "top center" for index in here],
-            marker={"size": 8, "color": PALETTE[place % len(PALETTE)], "symbol": SYMBOLS[place % len(SYMBOLS)]},
+            textposition=[sides[index] or "top center" for index in members],
+            marker={"size": 8, "color": PALETTE[number % len(PALETTE)], "symbol": SYMBOLS[number % len(SYMBOLS)]},
             hovertemplate="%{hovertext}<br>%{x:.2f}, %{y:.2f}%{customdata}<extra></extra>",
         )
     plain(figure, height=420, x=x_title, y=y_title, legend=len(set(kinds)) > 1)

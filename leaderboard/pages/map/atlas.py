@@ -1,4 +1,4 @@
-"""Which map is shown: one that is shipped, one made since, or one that has to be made; and the making of it."""
+"""The maps of a database: shipped, made by a visitor before, or still to be made by a program."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ COLOURS = {
     "tasks": ("cluster", "category", "benchmark", "metric", "procedure"),
     "models": ("cluster", "kind", "family", "organisation", "group", "size", "mean"),
 }
-KEPT = 32  # maps made by visitors that stay in memory
+MOST_MADE = 32  # maps made by visitors that stay in memory
 LONGEST = 300  # seconds a map may take
-STAGES = ("loading", "placing")  # first words of what the program says it is at; libraries print other things
+STAGES = ("loading", "placing")  # first words of the program's stages; libraries print other lines
 
 
 @dataclass(frozen=True, kw_only=True)
-class Made:
+class SuiteMap:
     """A map: key, x, y and cluster of every placed point, and what it was made with."""
 
     points: pd.DataFrame
@@ -61,7 +61,7 @@ def parameters(suites: pd.DataFrame) -> tuple[Parameter, ...]:
     )
 
 
-def recipe(*, of: str, suites: list[str], origin: str, neighbours: int, distance: float, seed: int) -> Recipe:
+def recipe_of(*, of: str, suites: list[str], origin: str, neighbours: int, distance: float, seed: int) -> Recipe:
     """A page's values as a recipe. Suites in a fixed order, so that the same choice is the same map."""
     if not suites:
         raise BadInput("No suite is chosen. Choose one or more")
@@ -71,35 +71,35 @@ def recipe(*, of: str, suites: list[str], origin: str, neighbours: int, distance
 
 
 class Atlas:
-    """The maps of a database: those its file ships, and those made since that was opened."""
+    """The maps of a database: those in its file, and those made since it was opened."""
 
     def __init__(self, db: Database) -> None:
         self.db = db
-        self._made: OrderedDict[tuple[str, Recipe], Made] = OrderedDict()  # by the file's version too
+        self._made: OrderedDict[tuple[str, Recipe], SuiteMap] = OrderedDict()  # by the file's version too
         self._working: dict[str, asyncio.subprocess.Process] = {}
 
-    def find(self, wanted: Recipe) -> Made | None:
-        """The map of a recipe if it is there."""
-        key = self.db.version, wanted
+    def find(self, recipe: Recipe) -> SuiteMap | None:
+        """The map of a recipe, None where it has not been made."""
+        key = self.db.version, recipe
         if key in self._made:
             self._made.move_to_end(key)
             return self._made[key]
-        found = suite_queries.projection(self.db, kind=wanted.kind)
-        if found.empty:
+        stored = suite_queries.projection(self.db, kind=recipe.kind)
+        if stored.empty:
             return None
-        settings = json.loads(found["settings"].iloc[0])
-        usual = Recipe(noun=wanted.noun, suites=wanted.suites)
-        asked = {"origin": wanted.origin, "seed": wanted.seed, "min_dist": wanted.min_dist}
-        # Few points cut n_neighbors short, so the shipped number counts only where the default was asked for.
-        same = all(settings[name] == value for name, value in asked.items()) and (
-            wanted.n_neighbors in (usual.n_neighbors, settings["n_neighbors"])
+        settings = json.loads(stored["settings"].iloc[0])
+        usual = Recipe(noun=recipe.noun, suites=recipe.suites)
+        chosen = {"origin": recipe.origin, "seed": recipe.seed, "min_dist": recipe.min_dist}
+        # Few points cut n_neighbors short, so the shipped number counts only where the default was chosen.
+        same = all(settings[name] == value for name, value in chosen.items()) and (
+            recipe.n_neighbors in (usual.n_neighbors, settings["n_neighbors"])
         )
-        return Made(points=found.drop(columns="settings"), settings=settings) if same else None
+        return SuiteMap(points=stored.drop(columns="settings"), settings=settings) if same else None
 
-    def keep(self, wanted: Recipe, made: Made, *, version: str = "") -> None:
+    def keep(self, recipe: Recipe, made: SuiteMap, *, version: str = "") -> None:
         """Keeps a map for everybody who asks for the same of the file of that version (empty: the one read now)."""
-        self._made[version or self.db.version, wanted] = made
-        while len(self._made) > KEPT:
+        self._made[version or self.db.version, recipe] = made
+        while len(self._made) > MOST_MADE:
             self._made.popitem(last=False)
 
     def stop(self, visitor: str) -> None:
@@ -108,15 +108,15 @@ class Atlas:
         if worker is not None and worker.returncode is None:
             worker.kill()
 
-    async def make(self, wanted: Recipe, *, visitor: str) -> AsyncIterator[str]:
-        """Makes a map in a program of its own and keeps it: yields what it is at. A visitor who leaves ends it.
+    async def make(self, recipe: Recipe, *, visitor: str) -> AsyncIterator[str]:
+        """Makes a map in a program of its own and keeps it; yields its stages. A visitor who leaves ends it.
 
         Raises MapFailed with the reason, also when the visitor has stopped it.
         """
         with self.db.snapshot() as opening:
             path, version = opening.path, opening.version
         worker = await asyncio.create_subprocess_exec(
-            *command(wanted, path),
+            *command(recipe, path),
             cwd=ROOT,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
@@ -141,7 +141,7 @@ class Atlas:
                     if last.startswith("Error")
                     else "The map could not be made. Try other settings; the log of the server says more"
                 )
-            self.keep(wanted, read(content), version=version)
+            self.keep(recipe, read(content), version=version)
         except TimeoutError as error:
             raise MapFailed(f"The map took over {LONGEST} seconds and was stopped. Choose fewer suites") from error
         finally:
@@ -151,7 +151,7 @@ class Atlas:
                 await worker.wait()
 
 
-def command(wanted: Recipe, database: Path) -> tuple[str, ...]:
+def command(recipe: Recipe, database: Path) -> tuple[str, ...]:
     """The command that makes a map: the one a visitor could run."""
     return (
         sys.executable,
@@ -159,17 +159,17 @@ def command(wanted: Recipe, database: Path) -> tuple[str, ...]:
         "compute",
         "project",
         "--suites",
-        ",".join(wanted.suites),
+        ",".join(recipe.suites),
         "--noun",
-        wanted.noun,
+        recipe.noun,
         "--origin",
-        wanted.origin,
+        recipe.origin,
         "--seed",
-        str(wanted.seed),
+        str(recipe.seed),
         "--neighbors",
-        str(wanted.n_neighbors),
+        str(recipe.n_neighbors),
         "--min-dist",
-        str(wanted.min_dist),
+        str(recipe.min_dist),
         "--to",
         "-",
         "--database",
@@ -177,12 +177,12 @@ def command(wanted: Recipe, database: Path) -> tuple[str, ...]:
     )
 
 
-def read(content: bytes) -> Made:
+def read(content: bytes) -> SuiteMap:
     """A map from the command's output. Raises MapFailed for anything else."""
     try:
         frame = pd.read_csv(io.BytesIO(content), dtype={"kind": str, "key": str, "settings": str})
         if tuple(frame.columns) != COLUMNS or frame.empty:
             raise ValueError("no such columns")
-        return Made(points=frame.drop(columns=["kind", "settings"]), settings=json.loads(frame["settings"].iloc[0]))
+        return SuiteMap(points=frame.drop(columns=["kind", "settings"]), settings=json.loads(frame["settings"].iloc[0]))
     except ValueError as error:
         raise MapFailed("The program that makes maps gave no map. Try again, or other settings") from error

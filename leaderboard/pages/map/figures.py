@@ -29,11 +29,11 @@ def points(
             x,
             y,
             names,
-            [place for place, other in enumerate(values) if other == value],
+            [index for index, other in enumerate(values) if other == value],
             name=value,
             marker={"color": GROUPS[at % len(GROUPS)], "symbol": SYMBOLS[at % len(SYMBOLS)]},
         )
-    rest = [place for place, value in enumerate(values) if value not in order]
+    rest = [index for index, value in enumerate(values) if value not in order]
     if rest:
         name = unknown if len(ranked) <= MOST else f"{unknown}, or {len(ranked) - MOST} rarer"
         _add(figure, x, y, names, rest, name=name, marker={"color": UNGROUPED, "symbol": "circle-open"})
@@ -52,7 +52,7 @@ def measured(
 ) -> go.Figure:
     """Points by a number on a perceptually uniform scale; those without one are grey."""
     figure = go.Figure()
-    known = [place for place, value in enumerate(values) if not math.isnan(value)]
+    known = [index for index, value in enumerate(values) if not math.isnan(value)]
     shown = np.log10(values[known]) if log else values[known]
     ticks = {}
     if log and known:
@@ -65,7 +65,7 @@ def measured(
         names,
         known,
         name=title,
-        extra=[f"{values[place]:.4g}" for place in known],
+        extra=[f"{values[index]:.4g}" for index in known],
         marker={
             "color": shown.astype(np.float32),
             "colorscale": "Cividis",
@@ -73,7 +73,7 @@ def measured(
             "colorbar": {"title": {"text": title, "side": "right"}, "thickness": 10, "outlinewidth": 0, **ticks},
         },
     )
-    rest = [place for place, value in enumerate(values) if math.isnan(value)]
+    rest = [index for index, value in enumerate(values) if math.isnan(value)]
     if rest:
         _add(figure, x, y, names, rest, name="Not known", marker={"color": UNGROUPED, "symbol": "circle-open"})
     return plain_map(figure, height=560, meta=meta, dragmode="lasso", legend=False)
@@ -84,29 +84,29 @@ def _add(
     x: np.ndarray,
     y: np.ndarray,
     names: Sequence[str],
-    places: list[int],
+    indices: list[int],
     *,
     name: str,
     marker: dict[str, Any],
     extra: list[str] | None = None,
 ) -> None:
-    words = [names[place] for place in places]
+    words = [names[index] for index in indices]
     sides = label_sides(names, x, y, height=500) if len(names) <= LABELLED else [""] * len(names)
     if extra is not None:
         words = [f"{word}: {more}" for word, more in zip(words, extra, strict=True)]
     named = {
         "mode": "markers+text",
-        "text": [names[place] if sides[place] else "" for place in places],
-        "textposition": [sides[place] or "top center" for place in places],
+        "text": [names[index] if sides[index] else "" for index in indices],
+        "textposition": [sides[index] or "top center" for index in indices],
         "textfont": {"size": 10},
     }
     figure.add_scatter(
-        x=x[places].astype(np.float32),
-        y=y[places].astype(np.float32),
+        x=x[indices].astype(np.float32),
+        y=y[indices].astype(np.float32),
         name=name,
         hovertext=words,
         **(named if any(sides) else {"mode": "markers"}),
-        customdata=places,
+        customdata=indices,
         marker={"size": 9, **marker},
         unselected={"marker": {"opacity": 0.15}},
         hovertemplate="%{hovertext}<extra>" + name.replace("%", "") + "</extra>",

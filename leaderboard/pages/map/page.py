@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Any
@@ -12,15 +13,15 @@ import pandas as pd
 
 from compute.analysis.suite import ALL
 from compute.types import ORIGINS, LikenessError
-from leaderboard import page as ui
 from leaderboard.data import model_queries, suite_queries
-from leaderboard.html import synthetic
-from leaderboard.html.figure_bridge import figure_bridge
-from leaderboard.html.markup import NOTHING, blank, number, table, text, to_model, to_task
-from leaderboard.page import View
+from leaderboard.html.components import figure_bridge
+from leaderboard.html.formatting import blank
+from leaderboard.html.labels import suite_choices
+from leaderboard.html.templates import macros
+from leaderboard.page import Site, View, bind, citations, heading, message_box
 from leaderboard.pages.map import atlas as maps
 from leaderboard.pages.map import figures
-from leaderboard.pages.map.atlas import COLOURS, Atlas, Made
+from leaderboard.pages.map.atlas import COLOURS, Atlas, SuiteMap
 from leaderboard.web import parameters as state
 
 FIGURE = "map-figure"
@@ -49,16 +50,16 @@ WAITING = (
 )
 
 
-def draw(site: ui.Site) -> None:
+def draw(site: Site) -> None:
     """Controls, what is shown, the figure with its selection, the settings, and the table."""
 
     def ranked() -> list[tuple[str, str]]:
         suites = suite_queries.suites(site.db)
-        return synthetic.listed(suites[suites["aggregate"] != "human"])
+        return suite_choices(suites[suites["aggregate"] != "human"])
 
     parameters = maps.parameters(suite_queries.suites(site.db))
     atlas = Atlas(site.db)
-    ui.heading(site, title="Map", sentence=SENTENCE, cite=ui.citations(site))
+    heading(site, title="Map", sentence=SENTENCE, cite=citations(site))
     with gr.Row(elem_classes="pg-controls"):
         noun = gr.Radio([("Tasks", "tasks"), ("Models", "models")], value="tasks", label="Map of", scale=2)
         suite = gr.Dropdown(ranked(), multiselect=True, value=[], label="Suites", scale=3)
@@ -72,7 +73,7 @@ def draw(site: ui.Site) -> None:
         near = gr.Number(10, minimum=2, maximum=100, precision=0, label="Neighbours (n_neighbors)")
         distance = gr.Number(0.1, minimum=0, maximum=1, step=0.05, label="Least distance (min_dist)")
         seed = gr.Number(0, minimum=0, maximum=2**31 - 1, precision=0, label="Seed")
-    message = ui.message_box()
+    message = message_box()
     with gr.Row(elem_classes="lk-jobs"):
         make = gr.Button("Make this map", visible=False, size="sm", min_width=140, scale=0)
         stop = gr.Button("Stop", visible=False, size="sm", min_width=80, scale=0)
@@ -88,14 +89,14 @@ def draw(site: ui.Site) -> None:
         *, of: str, suites: list[str], origin: str, colour: str, neighbours: int, distance: float, seed: int
     ) -> tuple:
         return picture(
-            maps.recipe(of=of, suites=suites, origin=origin, neighbours=neighbours, distance=distance, seed=seed),
+            maps.recipe_of(of=of, suites=suites, origin=origin, neighbours=neighbours, distance=distance, seed=seed),
             colour,
         )
 
-    def picture(wanted: maps.Recipe, chosen: str) -> tuple:
-        made = atlas.find(wanted)
-        shown = colour_of(wanted, chosen)
-        choices = gr.update(choices=[(TITLES[key], key) for key in COLOURS[wanted.noun]], value=shown)
+    def picture(recipe: maps.Recipe, chosen: str) -> tuple:
+        made = atlas.find(recipe)
+        shown = colour_of(recipe, chosen)
+        choices = gr.update(choices=[(TITLES[key], key) for key in COLOURS[recipe.noun]], value=shown)
         if made is None:
             return (
                 choices,
@@ -106,15 +107,15 @@ def draw(site: ui.Site) -> None:
                 gr.update(value=None, visible=False),
                 "",
             )
-        facts = known(site, made, noun=wanted.noun, suites=wanted.suites, origin=wanted.origin)
+        facts = described_points(site, made, noun=recipe.noun, suites=recipe.suites, origin=recipe.origin)
         return (
             choices,
             gr.update(visible=False),
             gr.update(visible=False),
             "",
             "",
-            gr.update(value=chart(site, made, facts, wanted, shown), visible=True),
-            words(made, wanted.noun) + listed(facts, wanted.noun),
+            gr.update(value=chart(site, made, facts, recipe, shown), visible=True),
+            settings(made, recipe.noun) + table(facts, recipe.noun),
         )
 
     async def work(request: gr.Request, *given: Any) -> AsyncIterator[list]:
@@ -126,21 +127,27 @@ def draw(site: ui.Site) -> None:
         values, _ = state.parse(bound.parameters(), typed)
         keep = [gr.skip()] * (len(outputs) - 4)
         try:
-            wanted = wanted_by(values)
-            if atlas.find(wanted) is None:
-                yield [gr.skip(), gr.update(visible=False), gr.update(visible=True), said("starting"), *keep]
-                async for stage in atlas.make(wanted, visitor=str(request.session_hash)):
-                    yield [gr.skip(), gr.skip(), gr.skip(), said(stage), *keep]
+            recipe = recipe_of(values)
+            if atlas.find(recipe) is None:
+                yield [gr.skip(), gr.update(visible=False), gr.update(visible=True), progress_note("starting"), *keep]
+                async for stage in atlas.make(recipe, visitor=str(request.session_hash)):
+                    yield [gr.skip(), gr.skip(), gr.skip(), progress_note(stage), *keep]
             with site.db.snapshot():
-                drawn = list(picture(wanted, values["colour"]))
+                drawn = list(picture(recipe, values["colour"]))
             yield drawn
         except LikenessError as error:
-            yield [gr.skip(), gr.update(visible=True), gr.update(visible=False), f"<p>{text(str(error))}</p>", *keep]
+            yield [
+                gr.skip(),
+                gr.update(visible=True),
+                gr.update(visible=False),
+                f"<p>{html.escape(str(error))}</p>",
+                *keep,
+            ]
 
     def end(request: gr.Request) -> None:
         atlas.stop(str(request.session_hash))
 
-    bound = ui.bind(
+    bound = bind(
         site,
         parameters=parameters,
         controls=controls,
@@ -161,9 +168,9 @@ def draw(site: ui.Site) -> None:
     stop.click(end, queue=False, show_progress="hidden", api_visibility="private")
 
 
-def wanted_by(values: dict[str, Any]) -> maps.Recipe:
-    """The recipe a page's values ask for."""
-    return maps.recipe(
+def recipe_of(values: dict[str, Any]) -> maps.Recipe:
+    """The recipe of a page's values."""
+    return maps.recipe_of(
         of=values["of"],
         suites=values["suites"],
         origin=values["origin"],
@@ -173,17 +180,17 @@ def wanted_by(values: dict[str, Any]) -> maps.Recipe:
     )
 
 
-def colour_of(wanted: maps.Recipe, chosen: str) -> str:
+def colour_of(recipe: maps.Recipe, chosen: str) -> str:
     """The chosen colouring, or by cluster where it does not fit what is shown."""
-    return chosen if chosen in COLOURS[wanted.noun] else "cluster"
+    return chosen if chosen in COLOURS[recipe.noun] else "cluster"
 
 
-def said(stage: str) -> str:
-    """What the job is at."""
-    return f"<p class='pg-quiet' role='status'>Making the map: {text(stage)} …</p>"
+def progress_note(stage: str) -> str:
+    """The current stage of the job."""
+    return f"<p class='pg-quiet' role='status'>Making the map: {html.escape(stage)} …</p>"
 
 
-def known(site: ui.Site, made: Made, *, noun: str, suites: tuple[str, ...], origin: str) -> pd.DataFrame:
+def described_points(site: Site, made: SuiteMap, *, noun: str, suites: tuple[str, ...], origin: str) -> pd.DataFrame:
     """The map's points with all that they can be coloured by; facts in words, size and mean as numbers."""
     points = made.points.set_index("key", drop=False)
     if noun == "tasks":
@@ -212,7 +219,7 @@ def known(site: ui.Site, made: Made, *, noun: str, suites: tuple[str, ...], orig
     return points.reset_index(drop=True)
 
 
-def means(site: ui.Site, suite: str, origin: str) -> pd.Series:
+def means(site: Site, suite: str, origin: str) -> pd.Series:
     """Each model's mean on a suite in shown units, of the origin that the map shows."""
     sheet, ranked = site.suite_cache.table(suite), site.suite_cache.ranked(suite)
     scale = sheet.category_columns[0].scale
@@ -231,18 +238,18 @@ def names_of(clusters: pd.Series, facts: pd.Series) -> list[str]:
     return [names[label] for label in clusters]
 
 
-def chart(site: ui.Site, made: Made, facts: pd.DataFrame, wanted: maps.Recipe, colour: str):
+def chart(site: Site, made: SuiteMap, facts: pd.DataFrame, recipe: maps.Recipe, colour: str):
     """The figure, with what the selection below it needs."""
     x, y, names = facts["x"].to_numpy(float), facts["y"].to_numpy(float), list(facts["name"])
     meta = {
         "keys": list(facts["key"]),
-        "noun": wanted.noun,
-        "groups": groups(facts, wanted.noun),
-        "parts": parts(site, facts, wanted),
+        "noun": recipe.noun,
+        "groups": groups(facts, recipe.noun),
+        "parts": parts(site, facts, recipe),
     }
     if colour in ("size", "mean") and facts[colour].notna().any():
         title = (
-            TITLES[colour] if colour == "size" else f"Mean of {site.suite_cache.table(wanted.suites[0]).suite['title']}"
+            TITLES[colour] if colour == "size" else f"Mean of {site.suite_cache.table(recipe.suites[0]).suite['title']}"
         )
         return figures.measured(
             x=x, y=y, names=names, values=facts[colour].to_numpy(float), title=title, log=colour == "size", meta=meta
@@ -258,71 +265,42 @@ def chart(site: ui.Site, made: Made, facts: pd.DataFrame, wanted: maps.Recipe, c
 
 def groups(facts: pd.DataFrame, noun: str) -> list[dict[str, Any]]:
     """What can be selected without a mouse: every cluster, then every category or kind."""
-    found = []
+    selectable = []
     for column in ("cluster", "category" if noun == "tasks" else "kind"):
         for value in sorted(set(facts[column]), key=figures.natural):
-            found.append({"name": value, "places": np.flatnonzero(facts[column] == value).tolist()})
-    return found
+            selectable.append({"name": value, "places": np.flatnonzero(facts[column] == value).tolist()})
+    return selectable
 
 
-def parts(site: ui.Site, facts: pd.DataFrame, wanted: maps.Recipe) -> list[dict[str, Any]]:
+def parts(site: Site, facts: pd.DataFrame, recipe: maps.Recipe) -> list[dict[str, Any]]:
     """For each suite: where the board is, and which points it can show."""
-    found = []
-    for suite in wanted.suites:
+    boards = []
+    for suite in recipe.suites:
         sheet = site.suite_cache.table(suite)
         tasks, models = {column.task for column in sheet.columns}, {row.model for row in sheet.rows}
-        there = tasks if wanted.noun == "tasks" else models
-        found.append(
+        keys = tasks if recipe.noun == "tasks" else models
+        boards.append(
             {
                 "title": sheet.suite["title"],
-                "address": f"board?suite={suite}&{wanted.noun}=",
-                "places": np.flatnonzero(facts["key"].isin(there)).tolist(),
+                "address": f"board?suite={suite}&{recipe.noun}=",
+                "places": np.flatnonzero(facts["key"].isin(keys)).tolist(),
             }
         )
-    return found
+    return boards
 
 
-def words(made: Made, noun: str) -> str:
-    """What the map was made of and with, and how far it can be believed."""
-    how = made.settings
-    other = "models" if noun == "tasks" else "tasks"
-    made_of = (
-        f"vectors of {how['correlation'].capitalize()} correlations over {how['from']} models"
-        if noun == "tasks"
-        else f"scores on {how['from']} tasks, each standardised"
-    )
-    left = f", {how['left_out']} left out for sharing too few {other} with the rest" if how["left_out"] else ""
-    return (
-        f"<p class='pg-settings'>{how['points']} {noun}{left}; {text(how['origin'])} figures; from {made_of}. "
-        f"Trustworthiness <b>{how['trustworthiness']:.3f}</b>: how far the nearest {how['trust_neighbors']} on the "
-        f"map are near in the data too; 1 is best. UMAP (umap-learn {text(how['umap-learn'])}): n_neighbors "
-        f"{how['n_neighbors']}, min_dist {how['min_dist']:g}, seed {how['seed']}, start {text(how['start'])}; "
-        f"clusters by HDBSCAN (scikit-learn {text(how['scikit-learn'])}) of at least "
-        f"{how['min_cluster_size']} each.</p>"
-    )
+def settings(made: SuiteMap, noun: str) -> str:
+    """What the map was made of and with, and how far it can be trusted."""
+    return macros("pages/map/page.html").settings(how=made.settings, noun=noun)
 
 
-def listed(facts: pd.DataFrame, noun: str) -> str:
+def table(facts: pd.DataFrame, noun: str) -> str:
     """The points as a table, cluster by cluster."""
-    shown = facts.assign(order=[figures.natural(name) for name in facts["cluster"]]).sort_values(["order", "name"])
+    order = [figures.natural(name) for name in facts["cluster"]]
+    rows = facts.assign(order=order).sort_values(["order", "name"]).to_dict("records")
     columns = ("category", "metric") if noun == "tasks" else ("kind", "family", "organisation")
-    to = to_task if noun == "tasks" else to_model
-    rows = [
-        (
-            to(row["key"], row["name"]),
-            text(row["cluster"]),
-            *(text(row[name]) for name in columns),
-            number(row["x"], digits=2),
-            number(row["y"], digits=2),
-        )
-        for row in shown.to_dict("records")
-    ]
-    heads = (noun[:-1].capitalize(), "Cluster", *(TITLES[name] for name in columns), "x", "y")
-    place = len(heads)
-    return (
-        "<details><summary>Table</summary>"
-        + table(heads, rows, numeric=(place - 2, place - 1), empty=NOTHING)
-        + "</details>"
+    return macros("pages/map/page.html").points(
+        rows=rows, noun=noun, columns=[(column, TITLES[column]) for column in columns]
     )
 
 

@@ -14,7 +14,7 @@ from compute.types import BadInput
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.pages.map import atlas as maps
-from leaderboard.pages.map.atlas import Atlas, MapFailed, command, read, recipe
+from leaderboard.pages.map.atlas import Atlas, MapFailed, command, read, recipe_of
 from leaderboard.web.parameters import parse
 
 USUAL = {"of": "tasks", "suites": ["mieb"], "origin": "published", "neighbours": 10, "distance": 0.1, "seed": 0}
@@ -35,7 +35,7 @@ def content(*, seed: int = 5) -> bytes:
 def test_defaults_of_the_page_are_a_shipped_map(atlas: Atlas) -> None:
     values, note = parse(maps.parameters(suite_queries.suites(atlas.db)), {})
     values.pop("colour")
-    made = atlas.find(recipe(**values))
+    made = atlas.find(recipe_of(**values))
     assert note == "" and made is not None
     assert {"key", "x", "y", "cluster"} <= set(made.points.columns)
     assert made.settings["seed"] == 0 and 0.5 < made.settings["trustworthiness"] <= 1
@@ -46,30 +46,30 @@ def test_defaults_of_the_page_are_a_shipped_map(atlas: Atlas) -> None:
 @pytest.mark.parametrize("suites", [["unisim-ood", "unisim-core"], ["pairbench"], ["mieb"]])
 @pytest.mark.parametrize("noun", ["tasks", "models"])
 def test_every_benchmark_ships_both_maps(atlas: Atlas, suites: list[str], noun: str) -> None:
-    assert atlas.find(recipe(**{**USUAL, "of": noun, "suites": suites})) is not None
+    assert atlas.find(recipe_of(**{**USUAL, "of": noun, "suites": suites})) is not None
 
 
 @pytest.mark.parametrize(
     "other", [{"seed": 1}, {"distance": 0.5}, {"origin": "all"}, {"neighbours": 30}, {"suites": ["mieb-en"]}]
 )
 def test_another_choice_has_to_be_made(atlas: Atlas, other: dict) -> None:
-    assert atlas.find(recipe(**{**USUAL, **other})) is None
+    assert atlas.find(recipe_of(**{**USUAL, **other})) is None
 
 
 def test_no_suite_is_no_choice() -> None:
     with pytest.raises(BadInput, match="No suite"):
-        recipe(**{**USUAL, "suites": []})
+        recipe_of(**{**USUAL, "suites": []})
 
 
 def test_what_was_made_is_kept_by_all_its_settings(database: Path) -> None:
     atlas = Atlas(Database(database))
-    wanted = Recipe(seed=5)
-    atlas.keep(wanted, read(content()))
-    assert list(atlas.find(wanted).points["key"]) == ["mieb/a", "mieb/b"]
+    recipe = Recipe(seed=5)
+    atlas.keep(recipe, read(content()))
+    assert list(atlas.find(recipe).points["key"]) == ["mieb/a", "mieb/b"]
     assert atlas.find(Recipe(seed=6)) is None
-    for seed in range(100, 100 + maps.KEPT):
+    for seed in range(100, 100 + maps.MOST_MADE):
         atlas.keep(Recipe(seed=seed), read(content(seed=seed)))
-    assert atlas.find(wanted) is None
+    assert atlas.find(recipe) is None
 
 
 def test_what_is_no_map_is_refused() -> None:
@@ -109,7 +109,7 @@ def follow(atlas: Atlas, *, visitor: str = "v", then=lambda stage: None) -> list
 
 
 def program(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    monkeypatch.setattr(maps, "command", lambda wanted, database: (sys.executable, "-c", text))
+    monkeypatch.setattr(maps, "command", lambda recipe, database: (sys.executable, "-c", text))
 
 
 def test_a_job_reports_its_stages_and_keeps_its_map(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:

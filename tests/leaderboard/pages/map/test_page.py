@@ -11,7 +11,7 @@ import pytest
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.map import page
-from leaderboard.pages.map.atlas import Atlas, recipe
+from leaderboard.pages.map.atlas import Atlas, recipe_of
 
 USUAL = {"of": "tasks", "suites": ["mieb"], "origin": "published", "neighbours": 10, "distance": 0.1, "seed": 0}
 
@@ -28,10 +28,10 @@ def site(database: Path) -> SimpleNamespace:
 )
 @pytest.mark.parametrize("colour", ["cluster", "category", "metric", "kind", "organisation", "size", "mean"])
 def test_every_point_can_be_coloured_and_selected(site, noun: str, suites: list[str], colour: str) -> None:
-    wanted = recipe(**{**USUAL, "of": noun, "suites": suites})
-    made = Atlas(site.db).find(wanted)
-    facts = page.known(site, made, noun=noun, suites=wanted.suites, origin="published")
-    figure = page.chart(site, made, facts, wanted, page.colour_of(wanted, colour))
+    recipe = recipe_of(**{**USUAL, "of": noun, "suites": suites})
+    made = Atlas(site.db).find(recipe)
+    facts = page.described_points(site, made, noun=noun, suites=recipe.suites, origin="published")
+    figure = page.chart(site, made, facts, recipe, page.colour_of(recipe, colour))
     meta = figure.layout.meta
     assert len(meta["keys"]) == len(made.points) == sum(len(trace.x) for trace in figure.data)
     assert {place for group in meta["groups"] for place in group["places"]} == set(range(len(facts)))
@@ -46,8 +46,8 @@ def test_clusters_are_named_by_what_most_of_them_are() -> None:
 
 
 def test_settings_seed_and_trust_are_said(site) -> None:
-    made = Atlas(site.db).find(recipe(**USUAL))
-    said = page.words(made, "tasks")
+    made = Atlas(site.db).find(recipe_of(**USUAL))
+    text = page.settings(made, "tasks")
     for part in (
         "seed 0",
         "n_neighbors 10",
@@ -56,12 +56,12 @@ def test_settings_seed_and_trust_are_said(site) -> None:
         "umap-learn",
         "published figures",
     ):
-        assert part in said
+        assert part in text
 
 
 def test_the_table_lists_every_point_and_escapes(site) -> None:
-    made = Atlas(site.db).find(recipe(**USUAL))
-    facts = page.known(site, made, noun="tasks", suites=("mieb",), origin="published")
-    assert page.listed(facts, "tasks").count("task?task=") == len(facts)
+    made = Atlas(site.db).find(recipe_of(**USUAL))
+    facts = page.described_points(site, made, noun="tasks", suites=("mieb",), origin="published")
+    assert page.table(facts, "tasks").count("task?task=") == len(facts)
     facts.loc[0, "name"] = "<img onerror=x>"
-    assert "<img" not in page.listed(facts, "tasks")
+    assert "<img" not in page.table(facts, "tasks")

@@ -1,4 +1,4 @@
-"""Where one cell's figure comes from: every source, its digits, its interval, and what is known against it."""
+"""Where the figure of a cell comes from: every source, its digits, its interval, and doubts about it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from leaderboard.html import synthetic
 
 def cell(db: Database, table: SuiteTable, ranked: Ranked | None, *, row_id: str, key: str) -> dict[str, Any]:
     """The sources behind one cell, ready to show. Raises UnknownKey for a row or column that is not there."""
-    place = table.row(row_id)
-    row = table.rows[place]
+    position = table.row(row_id)
+    row = table.rows[position]
     title = table.models.loc[row.model]["title"]
-    family = next((column for column in table.category_columns if column.key == key), None)
-    if family is not None:
-        return _family(table, ranked, place, family, title)
+    category = next((column for column in table.category_columns if column.key == key), None)
+    if category is not None:
+        return _category(table, ranked, position, category, title)
     index = next((index for index, column in enumerate(table.columns) if column.key == key), None)
     if index is None:
         raise BadInput(f"{table.suite['key']} has no column {key!r}. Reload the page: its columns may have changed")
@@ -35,13 +35,13 @@ def cell(db: Database, table: SuiteTable, ranked: Ranked | None, *, row_id: str,
     )
     sources = [_source(score, column, limits=limits) for score in scores.itertuples() if score.metric == column.metric]
     notes = task_queries.cell_notes(db, model=row.model, task=column.task, metric=column.metric)
-    if table.marks[place, index] & TRAINED:
+    if table.marks[position, index] & TRAINED:
         notes.insert(0, "The model was trained on this data set, so the score says little about new data.")
-    value = table.values[place, index]
+    value = table.values[position, index]
     lines = [
         {"label": "Shown", "text": _number(value, column)}
         if not math.isnan(value)
-        else {"label": "No score", "text": table.reasons[table.missing[place, index]]},
+        else {"label": "No score", "text": table.reasons[table.missing[position, index]]},
         {"label": "Metric", "text": f"{column.metric_title}, {'higher' if column.higher else 'lower'} is better"},
     ]
     if column.chance is not None:
@@ -59,16 +59,18 @@ def cell(db: Database, table: SuiteTable, ranked: Ranked | None, *, row_id: str,
     }
 
 
-def _family(table: SuiteTable, ranked: Ranked | None, place: int, family: SuiteColumn, title: str) -> dict[str, Any]:
-    row = table.rows[place]
-    members = [index for index, column in enumerate(table.columns) if column.group == family.key]
-    have = [index for index in members if not math.isnan(table.values[place, index])]
-    mean = math.nan if ranked is None else ranked.category_means[place, table.category_columns.index(family)]
+def _category(
+    table: SuiteTable, ranked: Ranked | None, position: int, category: SuiteColumn, title: str
+) -> dict[str, Any]:
+    row = table.rows[position]
+    members = [index for index, column in enumerate(table.columns) if column.group == category.key]
+    have = [index for index in members if not math.isnan(table.values[position, index])]
+    mean = math.nan if ranked is None else ranked.category_means[position, table.category_columns.index(category)]
     lines = [
-        {"label": "Shown", "text": "no mean" if math.isnan(mean) else _number(mean, family)},
+        {"label": "Shown", "text": "no mean" if math.isnan(mean) else _number(mean, category)},
         {"label": "Tasks", "text": f"{len(have)} of {len(members)} have a readable score"},
     ]
-    printed = table.averages[(table.averages.model == row.model) & (table.averages.category == family.key)]
+    printed = table.averages[(table.averages.model == row.model) & (table.averages.category == category.key)]
     own = row.origin == "published" and len(printed) > 0
     lines.insert(
         1,
@@ -78,7 +80,7 @@ def _family(table: SuiteTable, ranked: Ranked | None, place: int, family: SuiteC
             if len(have) == len(members)
             else "the mean that the paper prints"
             if own
-            else "the mean of the scores at hand"
+            else "the mean of the available scores"
             if have
             else "—",
         },
@@ -88,9 +90,9 @@ def _family(table: SuiteTable, ranked: Ranked | None, place: int, family: SuiteC
             {
                 "source": average.source,
                 "printed": average.printed,
-                "value": _number(average.value, family),
+                "value": _number(average.value, category),
                 "subset": f"mean of {average.tasks} tasks",
-                "metric": family.metric_title,
+                "metric": category.metric_title,
                 "n": None,
                 "interval": "",
                 "origin": "published",
@@ -102,20 +104,20 @@ def _family(table: SuiteTable, ranked: Ranked | None, place: int, family: SuiteC
         else []
     )
     notes = []
-    if any(table.marks[place, index] & TRAINED for index in members):
-        seen = ", ".join(table.columns[index].title for index in members if table.marks[place, index] & TRAINED)
+    if any(table.marks[position, index] & TRAINED for index in members):
+        seen = ", ".join(table.columns[index].title for index in members if table.marks[position, index] & TRAINED)
         notes.append(f"The model was trained on data of {seen}.")
     lines += [
         {
             "label": table.columns[index].title,
-            "text": _number(table.values[place, index], table.columns[index])
+            "text": _number(table.values[position, index], table.columns[index])
             if index in have
-            else table.reasons[table.missing[place, index]],
+            else table.reasons[table.missing[position, index]],
         }
         for index in members
     ]
     return {
-        "title": f"{title}: {family.title}",
+        "title": f"{title}: {category.title}",
         "lines": lines,
         "sources": sources,
         "notes": notes,
