@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from compute.analysis.field import standardised
+from leaderboard.data.ranked import Ranked
+from leaderboard.data.suite_table import TRAINED
+from leaderboard.html.labels import explained_signs, signs
 from leaderboard.html.plot_style import PALETTE, plain, unmarked
+from leaderboard.pages.model.field import Field
 
 ROW = 30  # pixels a category
 THIN = 19  # pixels a task
@@ -14,7 +21,65 @@ MANY = 2500  # marks above which single ones cannot be pointed at
 FIELD, OWN, CHANCE = "#8A94A3", PALETTE[1], PALETTE[0]
 
 
-def strip(points: pd.DataFrame, *, name: str, x: str, digits: int) -> go.Figure:
+def strip(field: Field, *, ranked: Ranked | None, by: str) -> go.Figure:
+    """A line a category or a task (`by`) with every model as a tick; without categories, tasks in standard deviations.
+
+    So are tasks of unlike units.
+    """
+    table, columns = field.table, [field.table.columns[index] for index in field.columns]
+    mixed = len({column.scale for column in columns}) > 1 or not table.categories
+    names = [table.models.loc[table.rows[row].model, "title"] for row in field.rows]
+    lines: list[dict[str, Any]] = []
+    if by == "category" and len(table.categories) > 1 and ranked is not None:
+        for code, column in enumerate(table.category_columns):
+            values = ranked.category_means[field.rows, code] * column.scale
+            members = table.codes == code
+            marks = np.bitwise_or.reduce(table.marks[np.ix_(field.rows, members)] & TRAINED, axis=1)
+            chance = None if column.chance is None else column.chance * column.scale
+            lines += _line(column.title, names, values, marks, own=field.own, chance=chance)
+    else:
+        stored = table.values[np.ix_(field.rows, field.columns)]
+        standard = standardised(scores=stored, higher=np.array([column.higher for column in columns]))
+        for at, column in enumerate(columns):
+            values = standard[:, at] if mixed else stored[:, at] * column.scale
+            z = field.standing.z[at]
+            note = "" if np.isnan(z) else f"{z:+.2f} SD from the others"
+            chance = None if mixed or column.chance is None else column.chance * column.scale
+            marks = table.marks[field.rows, field.columns[at]]
+            lines += _line(column.title, names, values, marks, own=field.own, chance=chance, note=note)
+    x = "Standard deviations from the mean of all rows, right is better" if mixed else "Score, %"
+    return _draw(pd.DataFrame(lines), name=names[field.own], x=x, digits=columns[0].digits)
+
+
+def _line(
+    line: str,
+    names: list[str],
+    values: np.ndarray,
+    marks: np.ndarray,
+    *,
+    own: int,
+    chance: float | None,
+    note: str = "",
+) -> list[dict[str, Any]]:
+    """The points of one line, in shown units; none where the model itself (row `own`) has no score."""
+    if np.isnan(values[own]):
+        return []
+    scored = np.flatnonzero(~np.isnan(values))
+    rank = int((values[scored] > values[own]).sum()) + 1
+    return [
+        {
+            "line": line,
+            "title": f"{names[at]} {signs(marks[at])}".rstrip(),
+            "value": float(values[at]),
+            "own": at == own,
+            "chance": np.nan if chance is None else chance,
+            "note": "; ".join(filter(None, (f"rank {rank} of {len(scored)}", note, explained_signs(marks[at])))),
+        }
+        for at in scored
+    ]
+
+
+def _draw(points: pd.DataFrame, *, name: str, x: str, digits: int) -> go.Figure:
     """Every model as a tick of its line, this one as a diamond, chance as a bar.
 
     points: line, title (of the model), value, own (bool), chance (NaN: none), note; in shown units.

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import quote
+
 import gradio as gr
 import numpy as np
-import pandas as pd
 
-from compute.analysis.field import standardised
-from leaderboard import page as ui
-from leaderboard.data import model_queries, suite_queries
-from leaderboard.data.suite_table import TRAINED
-from leaderboard.html import synthetic
-from leaderboard.html.lazy_tables import lazy_tables
-from leaderboard.html.marks import said, signs
-from leaderboard.html.markup import text
-from leaderboard.page import View
-from leaderboard.pages.model import blocks as model_blocks
-from leaderboard.pages.model import field as fields
+from leaderboard.data import item_queries, model_queries, suite_queries
+from leaderboard.data.payload import human_ranking
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.html.components import lazy_tables
+from leaderboard.html.formatting import NOTHING, number, span
+from leaderboard.html.labels import suite_choices
+from leaderboard.html.templates import render
+from leaderboard.page import NAMED, Site, View, bind, heading
 from leaderboard.pages.model import figures
+from leaderboard.pages.model.field import Field, field, nearest, suites_of
 from leaderboard.pages.model.routes import routes
 from leaderboard.web.parameters import Choice
 
@@ -25,15 +26,24 @@ SENTENCE = (
     "One model: what it is, where it ranks and how surely, on which tasks it stands out from the others, which "
     "models are like it, and every score with its source."
 )
+KINDS = {
+    "encoder": "encoder (image or image-text embeddings)",
+    "metric": "perceptual or preference metric",
+    "mllm": "multimodal language model",
+    "generator": "text-to-image generator",
+    "distribution": "distribution metric (rates generators by sets of images)",
+}
 LEADS = "mieb"  # the default model leads this suite
+OUTSTANDING = 6  # strengths and weaknesses that are listed
+NEAREST = 8
 
 
-def draw(site: ui.Site) -> None:
+def draw(site: Site) -> None:
     """Controls, the figure, and two blocks of text around it."""
-    ui.heading(site, title="Models", sentence=SENTENCE)
+    heading(site, title="Models", sentence=SENTENCE)
     lists = {
         "model": lambda: [(_label(row), row.key) for row in model_queries.listed_models(site.db).itertuples()],
-        "suite": lambda: [("Its fullest suite", ""), *synthetic.listed(suite_queries.suites(site.db))],
+        "suite": lambda: [("Its fullest suite", ""), *suite_choices(suite_queries.suites(site.db))],
     }
     models, suites = (lists[name]() for name in ("model", "suite"))
     parameters = (
@@ -42,151 +52,162 @@ def draw(site: ui.Site) -> None:
         Choice(key="by", default="category", choices=("category", "task")),
     )
     with gr.Row(elem_classes="pg-controls"):
-        which = gr.Dropdown(
-            models,
-            value=None,
-            label="Model (type to search)",
-            scale=3,
-            min_width=260,
-        )
-        suite = gr.Dropdown(
-            suites,
-            value="",
-            label="Against the field of",
-            scale=2,
-            min_width=260,
-        )
-        by = gr.Radio(
-            [("Categories", "category"), ("Tasks", "task")],
-            value="category",
-            label="A line is",
-            scale=2,
-            min_width=240,
-        )
-    head = gr.HTML("<p class='pg-quiet'>Gathering what is known …</p>", apply_default_css=False, js_on_load=ui.NAMED)
+        model = gr.Dropdown(models, value=None, label="Model (type to search)", scale=3, min_width=260)
+        suite = gr.Dropdown(suites, value="", label="Against the field of", scale=2, min_width=260)
+        lines = [("Categories", "category"), ("Tasks", "task")]
+        by = gr.Radio(lines, value="category", label="A line is", scale=2, min_width=240)
+    head = gr.HTML("<p class='pg-quiet'>Gathering what is known …</p>", apply_default_css=False, js_on_load=NAMED)
     figure = gr.Plot(show_label=False, container=False)
     rest = gr.HTML("", apply_default_css=False)
     lazy_tables(site.assets)
-    ui.bind(
+    bind(
         site,
         parameters=parameters,
-        controls=[which, suite, by],
+        controls=[model, suite, by],
         outputs=[head, figure, rest],
         draw=lambda model, suite, by: page(site, model=model, suite=suite, by=by),
         lists=lists,
     )
 
 
-def page(site: ui.Site, *, model: str, suite: str, by: str) -> tuple:
+def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
     """The three outputs for one model: facts and ranks, the strip figure (hidden without a suite), and the rest."""
-    every = suite_queries.suites(site.db)
-    known = fields.suites_of(site.suite_cache, model=model, suites=list(every["key"]))
-    about = model_queries.model(site.db, key=model).iloc[0]
-    blocks = f"{model_blocks.known(site.suite_cache, about)}{model_blocks.ranks(site.suite_cache, model, known)}"
-    head = f"<h2 class='pg-name'>{text(about['title'])}</h2><div class='pg-two'>{blocks}</div>"
-    foot = model_blocks.rest(site.suite_cache, about)
-    if not known:
-        where = (
-            "This model judges generators; how far it agrees with people stands on the page "
-            "<a href='generators'>Generators</a>."
-            if about["kind"] in ("distribution", "metric")
-            else "No suite has a row of this model."
-        )
-        return head + f"<p class='pg-quiet'>{where}</p>", gr.update(value=None, visible=False), foot
-    note = ""
-    if suite and suite not in known:
-        title = text(every.set_index("key").loc[suite, "title"])
-        note = f"<p class='pg-quiet'>It has no score in {title}; shown is another suite.</p>"
-    chosen = suite if suite in known else _fullest(site, model, known)
-    shown = fields.field(site.suite_cache, suite=chosen, model=model)
-    figure = gr.update(value=strip(shown, ranked=site.suite_cache.ranked(chosen), by=by), visible=True)
-    return head + note + model_blocks.strip_title(shown), figure, model_blocks.apart(shown) + foot
+    db, suite_cache = site.db, site.suite_cache
+    every = suite_queries.suites(db).set_index("key")
+    suites = suites_of(suite_cache, model=model, suites=list(every.index))
+    about = model_queries.model(db, key=model).iloc[0]
+    chosen = suite if suite in suites else _fullest(suite_cache, model, suites) if suites else ""
+    shown = field(suite_cache, suite=chosen, model=model) if chosen else None
+    datasets = suite_queries.datasets(db)["title"]
+    address = quote(model, safe="/:~")
+    head = render(
+        "pages/model/head.html",
+        model=about.to_dict(),
+        kind=KINDS.get(about["kind"], about["kind"]),
+        address=address,
+        aliases=model_queries.aliases(db, model=model),
+        trained_on=[datasets.get(key, key) for key in about["trained_on"]],
+        ranks=ranks(suite_cache, model, suites),
+        field=shown,
+        missing=every.loc[suite, "title"] if suite and suite != chosen else "",
+    )
+    rest = render(
+        "pages/model/rest.html",
+        field=shown,
+        **({} if shown is None else _outstanding(shown)),
+        address=address,
+        runs=item_queries.computed_runs(db, model=model),
+        notes=model_queries.model_notes(db, model=model),
+        papers=model_queries.benchmarks_of(db, model=model),
+    )
+    figure = None if shown is None else figures.strip(shown, ranked=suite_cache.ranked(chosen), by=by)
+    return head, gr.update(value=figure, visible=figure is not None), rest
 
 
-def strip(shown: fields.Field, *, ranked, by: str):
-    """The strip figure of categories or tasks; a suite without categories shows what it measures, in field units."""
-    sheet, own = shown.table, shown.row
-    mixed = len({sheet.columns[column].scale for column in shown.columns}) > 1 or not sheet.categories
-    lines: list[dict] = []
-    names = [sheet.models.loc[sheet.rows[row].model, "title"] for row in shown.rows]
-    if by == "category" and sheet.categories and len(sheet.categories) > 1 and ranked is not None:
-        for at, column in enumerate(sheet.category_columns):
-            values = ranked.category_means[shown.rows, at] * column.scale
-            members = sheet.codes == at
-            marks = np.bitwise_or.reduce(sheet.marks[np.ix_(shown.rows, members)] & TRAINED, axis=1)
-            lines += _line(
-                column.title, names, values, marks, own=shown.rows == own, chance=column.chance, scale=column.scale
-            )
-    else:
-        stored = sheet.values[np.ix_(shown.rows, shown.columns)]
-        higher = np.array([sheet.columns[place].higher for place in shown.columns])
-        standard = standardised(scores=stored, higher=higher) if mixed else None
-        for at, place in enumerate(shown.columns):
-            column = sheet.columns[place]
-            values = stored[:, at] * column.scale if standard is None else standard[:, at]
-            note = "" if np.isnan(shown.standing.z[at]) else f"{shown.standing.z[at]:+.2f} SD from the others"
-            lines += _line(
-                column.title,
-                names,
-                values,
-                sheet.marks[shown.rows, place],
-                own=shown.rows == own,
-                note=note,
-                scale=column.scale,
-                chance=None if mixed else column.chance,
-            )
-    points = pd.DataFrame(lines)
-    digits = sheet.columns[shown.columns[0]].digits
-    x = "Standard deviations from the mean of all rows, right is better" if mixed else "Score, %"
-    return figures.strip(points, name=names[int(np.flatnonzero(shown.rows == own)[0])], x=x, digits=digits)
-
-
-def _line(
-    title: str,
-    names: list[str],
-    values: np.ndarray,
-    marks: np.ndarray,
-    *,
-    own: np.ndarray,
-    chance: float | None,
-    scale: float,
-    note: str = "",
-) -> list[dict]:
-    have = ~np.isnan(values)
-    if not (have & own).any():
-        return []
-    place = int((values[have & ~own] > values[own][0]).sum()) + 1
+def ranks(suite_cache: SuiteCache, model: str, suites: Iterable[str]) -> list[dict[str, Any]]:
+    """Its rank, interval, tie class and mean in each of its suites, by origin, in words."""
     return [
-        {
-            "line": title,
-            "title": f"{names[at]} {signs(marks[at])}".rstrip(),
-            "value": float(values[at]),
-            "own": bool(own[at]),
-            "chance": np.nan if chance is None else chance * scale,
-            "note": "; ".join(filter(None, (f"place {place} of {int(have.sum())}", note, said(marks[at])))),
-        }
-        for at in np.flatnonzero(have)
+        _rank(suite_cache, suite, index)
+        for suite in suites
+        for index, row in enumerate(suite_cache.table(suite).rows)
+        if row.model == model
     ]
 
 
-def _leader(site: ui.Site, listed: list[tuple[str, str]]) -> str:
+def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
+    table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
+    row, about = table.rows[index], table.suite
+    out = {
+        "suite": suite,
+        "title": about["title"],
+        "benchmark": about["benchmark"],
+        "address": quote(row.id, safe="/:~"),
+        "origin": row.origin,
+        "by_people": False,
+        "why": "" if ranked is None else ranked.why[index],
+        **dict.fromkeys(("rank", "rank_interval", "tie", "mean", "mean_interval"), NOTHING),
+    }
+    if ranked is None:
+        people = next((c for c, column in enumerate(table.columns) if column.group == "People"), None)
+        human = human_ranking(table)
+        if people is not None and human["rank"][index] is not None:
+            column = table.columns[people]
+            out["by_people"] = True
+            out["rank"] = f"{human['rank'][index]} of {sum(rank is not None for rank in human['rank'])} by people"
+            out["mean"] = number(table.values[index, people], digits=column.digits, scale=column.scale)
+    elif ranked.rank[index] > 0:
+        unit = {"digits": table.category_columns[0].digits, "scale": table.category_columns[0].scale}
+        out["rank"] = f"{ranked.rank[index]} of {(ranked.rank[table.rows_of(row.origin)] > 0).sum()}"
+        if ranked.rank_low[index] > 0:
+            out["rank_interval"] = f"{ranked.rank_low[index]} to {ranked.rank_high[index]}"
+        out["tie"] = ranked.ties[index] or NOTHING
+        out["mean"] = number(ranked.mean[index], **unit)
+        out["mean_interval"] = span(ranked.mean_low[index], ranked.mean_high[index], **unit)
+    return out
+
+
+def _outstanding(shown: Field) -> dict[str, Any]:
+    """Where it differs most from the field, and which rows are nearest; None of those where people rank the rows."""
+    z = shown.standing.z
+    order = [at for at in np.argsort(-np.nan_to_num(z, nan=0.0)) if not np.isnan(z[at])]
+
+    def facts(at: int) -> dict[str, Any]:
+        index = shown.columns[at]
+        return {
+            "column": shown.table.columns[index],
+            "value": shown.table.values[shown.row, index],
+            "marks": int(shown.table.marks[shown.row, index]),
+            "sd": z[at],
+            "rank": f"{shown.standing.place[at]} of {shown.standing.others[at] + 1}",
+        }
+
+    return {
+        "best": [facts(at) for at in order if z[at] > 0][:OUTSTANDING],
+        "worst": [facts(at) for at in order[::-1] if z[at] < 0][:OUTSTANDING],
+        "nearest": None if shown.table.suite["aggregate"] == "human" else _nearest(shown),
+    }
+
+
+def _nearest(shown: Field) -> list[dict[str, Any]]:
+    table, near = shown.table, nearest(shown)
+    rows = []
+    for at in np.argsort(near.distance)[:NEAREST]:
+        if np.isnan(near.distance[at]):
+            continue
+        row = table.rows[shown.rows[at]]
+        pair = quote(f"{table.rows[shown.row].id},{row.id}", safe="/:~,")
+        rows.append(
+            {
+                "model": row.model,
+                "title": table.models.loc[row.model, "title"],
+                "distance": near.distance[at],
+                "r": near.correlation[at],
+                "shared": near.shared[at],
+                "address": f"board?suite={table.suite['key']}&select={pair}&compare=1",
+            }
+        )
+    return rows
+
+
+def _leader(site: Site, listed: list[tuple[str, str]]) -> str:
     """The model with the highest printed means in the suite that leads: no ranking is made at start for a default."""
-    found = suite_queries.highest_printed(site.db, suite=LEADS)["model"]
-    return str(found.iloc[0] if len(found) else listed[0][1])
+    highest = suite_queries.highest_printed(site.db, suite=LEADS)["model"]
+    return str(highest.iloc[0] if len(highest) else listed[0][1])
 
 
-def _label(row) -> str:
+def _label(row: Any) -> str:
     return f"{row.title}  ·  {row.kind}" if row.kind != "encoder" else row.title
 
 
-def _fullest(site: ui.Site, model: str, known: list[str]) -> str:
+def _fullest(suite_cache: SuiteCache, model: str, suites: list[str]) -> str:
     """The suite with most of the model's scores; the earlier of equals."""
 
-    def have(suite: str) -> int:
-        sheet = site.suite_cache.table(suite)
-        return max(int((~np.isnan(sheet.values[at])).sum()) for at, row in enumerate(sheet.rows) if row.model == model)
+    def scores(suite: str) -> int:
+        table = suite_cache.table(suite)
+        own = [index for index, row in enumerate(table.rows) if row.model == model]
+        return int((~np.isnan(table.values[own])).sum(axis=1).max())
 
-    return max(known, key=have)
+    return max(suites, key=scores)
 
 
 MODEL = View(key="model", title="Models", draw=draw, figures=True, routes=routes)

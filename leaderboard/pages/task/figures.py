@@ -7,41 +7,36 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from leaderboard.html.labels import explained_signs
 from leaderboard.html.plot_style import PALETTE, plain, unmarked
 
-ORIGINS = {
-    "published": ("circle", PALETTE[0]),
-    "computed": ("square", PALETTE[2]),
-    "imported": ("diamond-open", PALETTE[1]),
-}
-NAMES = {
-    "published": "Printed in the paper",
-    "computed": "Computed here",
-    "imported": "Imported result files",
+MARKS = {  # of an origin: name, symbol, colour
+    "published": ("Printed in the paper", "circle", PALETTE[0]),
+    "computed": ("Computed here", "square", PALETTE[2]),
+    "imported": ("Imported result files", "diamond-open", PALETTE[1]),
 }
 
 
-def scores(points: pd.DataFrame, *, metric: str, chance: float, digits: int, own: str = "") -> go.Figure:
+def scores(points: pd.DataFrame, *, metric: str, chance: float, digits: int) -> go.Figure:
     """Models from best to worst with 95% intervals, a histogram at the side, and the level of chance.
 
-    points: title, origin, note (shown on pointing at it), value, low, high (NaN: unknown), best first, in shown units.
-    chance NaN: unknown.
+    points: title, origin, marks, value, low, high (NaN: unknown), best first, in shown units. chance NaN: unknown.
     """
     figure = make_subplots(cols=2, shared_yaxes=True, column_widths=[0.84, 0.16], horizontal_spacing=0.015)
-    place = np.arange(1, len(points) + 1)
-    for origin, (symbol, colour) in ORIGINS.items():
+    rank = np.arange(1, len(points) + 1)
+    for origin, (name, symbol, colour) in MARKS.items():
         at = (points["origin"] == origin).to_numpy()
         if not at.any():
             continue
         part = points[at]
         figure.add_scatter(
-            name=NAMES[origin],
-            x=place[at].astype(np.int16),
+            name=name,
+            x=rank[at].astype(np.int16),
             y=part["value"],
             mode="markers",
             customdata=[
-                f"{title}<br>{note}" if note else title
-                for title, note in zip(part["title"].map(unmarked), part["note"], strict=True)
+                "<br>".join(filter(None, (unmarked(title), explained_signs(marks))))
+                for title, marks in zip(part["title"], part["marks"], strict=True)
             ],
             marker={"symbol": symbol, "size": 7, "color": colour},
             error_y={

@@ -1,83 +1,87 @@
-"""The map of a task's images on its page: which one is shown, what is said of it, and how to make one."""
+"""The map of a task's images on its page: one mark an image, coloured by its label; pictures.js shows the pictures."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 
 from leaderboard.data import item_queries
 from leaderboard.data.database import Database
-from leaderboard.html import synthetic
-from leaderboard.html.markup import section, text
-from leaderboard.pages.task import image_map_figure, items
+from leaderboard.html.plot_style import GROUPS, SYMBOLS, UNGROUPED, plain_map
+from leaderboard.html.templates import render
+from leaderboard.pages.task import items
 
-SENTENCE = (
-    "Images near each other are alike to the model, by the cosine of their embeddings. Only neighbourhoods "
-    "mean something: how far apart two distant groups lie says nothing. Point at a mark to see its image."
-)
+MOST = 21  # labels with a mark of their own: three shapes of every colour
 
 
 def chosen(maps: pd.DataFrame, *, model: str) -> str:
-    """The model whose map is shown: the one asked for, else the first; empty where there is none."""
+    """The model whose map is shown: `model` where it has one, else the first; empty where there is none."""
     known = list(maps["model"])
     return model if model in known else (known[0] if known else "")
 
 
-def heading(db: Database, about: pd.Series, maps: pd.DataFrame) -> str:
-    """The section's title, with the command where there is no map; nothing where a task can have none."""
-    title = f"Map of its images{synthetic.badge(about['benchmark'])}"
-    if len(maps):
-        return section(title, "", more=SENTENCE)
+def command(db: Database, about: pd.Series) -> str:
+    """The command that makes a map of a task's images; empty for a task that can have none."""
     if str(about["procedure"]) in items.WITHOUT or "image" not in list(about["modalities"]):
         return ""
-    model = items.model_for(db, about)
-    return section(
-        title,
-        "<p class='pg-quiet'>No map of its images yet. Make one:</p>"
-        + command(f"python -m compute project --task {about['key']} --model {model}"),
-    )
-
-
-def command(line: str) -> str:
-    """A command to copy."""
-    return f"<pre class='pg-command' tabindex='0'>{text(line)}</pre>"
-
-
-def figure(db: Database, *, task: str, model: str) -> Any:
-    """The figure of one map; its meta has what figure.js needs to show pictures."""
-    points = item_queries.item_map(db, task=task, model=model)
-    labels = points["label"].fillna("")
-    counts = labels.value_counts()
-    meta = {
-        "task": task,
-        "images": [image if there else "" for image, there in zip(points["image"], points["pictured"], strict=True)],
-        "names": sorted(counts.index),
-        "labels": labels.map({name: at for at, name in enumerate(sorted(counts.index))}).tolist(),
-    }
-    return image_map_figure.images(points.assign(label=labels), meta=meta)
+    return f"python -m compute project --task {about['key']} --model {items.model_for(db, about)}"
 
 
 def words(maps: pd.DataFrame, *, model: str) -> str:
-    """What the map was made of and with, and how far it can be believed."""
+    """What the map was made of and with, and how far it can be trusted."""
     row = maps.set_index("model").loc[model]
-    how = json.loads(row["settings"])
-    some = (
-        f"{how['images']:,} images"
-        if how["images"] == how["of"]
-        else (f"{how['images']:,} of {how['of']:,} images, drawn by lot")
-    )
-    identity = how.get("model") or {}
-    made_by = ", ".join(
-        text(str(identity[key])[: 60 if key == "weights" else 12])
-        for key in ("weights", "revision", "dtype", "device")
-        if identity.get(key)
-    )
-    return (
-        f"<p class='pg-settings'>{some} as {text(row['title'])} sees them{f' ({made_by})' if made_by else ''}. "
-        f"Trustworthiness <b>{how['trustworthiness']:.3f}</b>: how far the nearest {how['trust_neighbors']} on the "
-        f"map are near to the model too; 1 is best. UMAP (umap-learn {text(how['umap-learn'])}): n_neighbors "
-        f"{how['n_neighbors']}, min_dist {how['min_dist']:g}, seed {how['seed']}, start {text(how['start'])}. "
-        f"Colours: {text(how['labels'])}.</p>"
-    )
+    made = json.loads(row["settings"])
+    identity = made.get("model") or {}
+    keys = [key for key in ("weights", "revision", "dtype", "device") if identity.get(key)]
+    model_facts = [str(identity[key])[: 60 if key == "weights" else 12] for key in keys]
+    return render("pages/task/image_map.html", made=made, title=row["title"], model=model_facts)
+
+
+def figure(db: Database, *, task: str, model: str) -> go.Figure:
+    """The figure of one map; its meta has what pictures.js needs to show pictures."""
+    points = item_queries.item_map(db, task=task, model=model)
+    points = points.assign(label=points["label"].fillna(""))
+    names = sorted(set(points["label"]))
+    meta = {
+        "task": task,
+        "images": points["image"].where(points["pictured"], "").tolist(),
+        "names": names,
+        "labels": points["label"].map({name: index for index, name in enumerate(names)}).tolist(),
+    }
+    return draw(points, meta=meta)
+
+
+def draw(points: pd.DataFrame, *, meta: Mapping[str, Any]) -> go.Figure:
+    """points: image, label, x, y. Of many labels the most frequent have marks of their own, the others are grey.
+
+    Each point's customdata is its row among the points; `meta` goes to the page with the figure.
+    """
+    counts = points["label"].value_counts()
+    own = sorted(sorted(counts.index, key=lambda label: (-counts[label], label))[:MOST])
+    marks = [
+        (label, points["label"] == label, {"color": GROUPS[at % len(GROUPS)], "symbol": SYMBOLS[at // len(GROUPS)]})
+        for at, label in enumerate(own)
+    ]
+    if len(counts) > len(own):
+        grey = {"color": UNGROUPED, "symbol": "circle-open"}
+        marks.append((f"{len(counts) - len(own)} more labels", ~points["label"].isin(own), grey))
+    figure = go.Figure()
+    for name, chosen, marker in marks:
+        rows = np.flatnonzero(chosen.to_numpy())
+        figure.add_scatter(  # not in WebGL, which not every browser gives
+            x=points["x"].to_numpy()[rows].astype(np.float32),
+            y=points["y"].to_numpy()[rows].astype(np.float32),
+            name=name.replace("<", "&lt;"),
+            mode="markers",
+            customdata=rows.tolist(),
+            marker={"size": 7 if len(points) <= 600 else 5, **marker},
+            unselected={"marker": {"opacity": 0.12}},
+            hoverinfo="none",
+        )
+    plain_map(figure, height=520, meta=meta, dragmode="zoom", legend=True)
+    return figure.update_yaxes(scaleanchor="x", scaleratio=1)

@@ -18,6 +18,7 @@ from leaderboard.data.memo import memoised
 from leaderboard.html import synthetic
 from leaderboard.html.markup import blank, number
 from leaderboard.pages.task.item_parts import answered, drawn
+from leaderboard.pages.task.protocols import EXPLAINED
 
 PER_PAGE = 24
 LABELS = "labels"  # probes of items with several labels, which have a score of their own and no margin
@@ -35,24 +36,6 @@ ORDERS = {"worst": "Worst margin first", "close": "Closest calls first", "best":
 # Of pairs that are compared by their order, {whom} being people or, for drawn items, the truth.
 ORDERS_STS = {"worst": "Farthest from {whom} first", "best": "Nearest to {whom} first"}
 ORDERS_LABELS = {"worst": "Lowest LRAP first", "best": "Highest LRAP first"}
-# What right, wrong and margin mean, by how the task is run.
-EXPLAINED = {
-    "choice": "Right is what people chose. Margin: the score of the right alternative less that of the best other one.",
-    "odd_one_out": "Margin: the score of the odd one less that of the best other one.",
-    "matching": "Right when every pick of the row is. Margin: the smallest of the row's picks.",
-    "multiple_choice": "Margin: the score of the right candidate less that of the best other one.",
-    "retrieval": "An item is a query with its first hits; right when the first one is relevant. Margin: the score of "
-    "the first relevant hit less that of the first other one.",
-    "zero_shot": "Margin: the cosine of the right class less that of the best other one.",
-    "probe": "Right when more than half of the draws say so; answer and margin (in log-probability) are those of the "
-    "first draw.",
-    LABELS: "Right when more than half of the draws gave just these labels. LRAP: how well the item's labels are "
-    "ranked above the others, over all draws; 1 is best.",
-    "clustering": "No item is right or wrong by itself: right here means that most items of its cluster are of its "
-    "class. Margin: how much farther the next centre is than its own, negative where wrong.",
-    "sts": "No pair is right or wrong. The margin is how many places lie between the order of the pairs by {whom} and "
-    "by the model, as a share of all.",
-}
 WITHOUT = ("judging", "frechet")  # procedures whose tasks cannot be run here yet
 
 

@@ -2,90 +2,95 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
 import gradio as gr
 import numpy as np
 import pandas as pd
 
-from leaderboard import page as ui
 from leaderboard.data import item_queries, suite_queries, task_queries
 from leaderboard.data.memo import memoised
 from leaderboard.data.scores import interval
 from leaderboard.data.suite_table import SuiteTable
-from leaderboard.html import synthetic
-from leaderboard.html.figure_bridge import figure_bridge
-from leaderboard.html.lazy_tables import lazy_tables
-from leaderboard.html.marks import said
-from leaderboard.html.markup import link, section, text
-from leaderboard.page import View
-from leaderboard.pages.task import blocks, figures, routes
-from leaderboard.pages.task import image_map as item_maps
+from leaderboard.html.components import figure_bridge, lazy_tables
+from leaderboard.html.labels import choice_title, explained_signs, is_synthetic
+from leaderboard.html.templates import render
+from leaderboard.page import NAMED, PartialRedraw, Site, View, bind, heading
+from leaderboard.pages.task import figures, image_map, protocols, routes
 from leaderboard.web.parameters import Choice, Text
 
+if TYPE_CHECKING:
+    from compute.analysis.correlation import Correlation
+    from compute.analysis.saturation import Saturation
+
 SENTENCE = (
-    "One task: how it is run and on what, how far it still tells models apart, who does best with what certainty, "
+    "One task: how it is run and on what, how well it still separates models, who does best with what certainty, "
     "which other tasks it agrees with, and the single items that a model got right or wrong."
 )
 MAP = "item-map"
 DEFAULT = "mieb/stl10"
-FEWEST = 8  # models a correlation is shown for
+FEWEST = 8  # models a correlation is shown for, and beside the best before a share of them means anything
+RELATED = 8  # correlated tasks shown
+Correlations = Callable[[str], "tuple[np.ndarray, Correlation]"]  # of a suite, as `correlations` gives them
 
 
-def draw(site: ui.Site) -> None:
+def draw(site: Site) -> None:
     """The task's control, the figure and the text around it, then its images' map."""
-    ui.heading(site, title="Tasks", sentence=SENTENCE)
+    heading(site, title="Tasks", sentence=SENTENCE)
     listed = tasks(site)
     keys = tuple(key for _, key in listed)
     parameters = (Choice(key="task", default=DEFAULT if DEFAULT in keys else keys[0], choices=keys), Text(key="map"))
     with gr.Row(elem_classes="pg-controls"):
-        which = gr.Dropdown(
-            listed,
-            value=None,
-            label="Task (type to search)",
-        )
-    head = gr.HTML("<p class='pg-quiet'>Gathering what is known …</p>", apply_default_css=False, js_on_load=ui.NAMED)
+        chosen = gr.Dropdown(listed, value=None, label="Task (type to search)")
+    head = gr.HTML("<p class='pg-quiet'>Gathering what is known …</p>", apply_default_css=False, js_on_load=NAMED)
     figure = gr.Plot(show_label=False, container=False)
     rest = gr.HTML("", apply_default_css=False)
     with gr.Column(visible=False) as around:
         with gr.Row(elem_classes="pg-controls"):
-            seen_by = gr.Dropdown([("", "")], value="", label="As this model sees them", visible=False)
-        image_map = gr.Plot(show_label=False, container=False, elem_id=MAP)
+            model = gr.Dropdown([("", "")], value="", label="As this model sees them", visible=False)
+        plot = gr.Plot(show_label=False, container=False, elem_id=MAP)
         figure_bridge(site.assets, script="pages/task/pictures.js", figure=MAP)
-        made_with = gr.HTML("", apply_default_css=False)
+        words = gr.HTML("", apply_default_css=False)
     foot = gr.HTML("", apply_default_css=False)
     lazy_tables(site.assets, "pages/task/items.js")
-    mapped = [around, seen_by, image_map, made_with]
     related = memoised(lambda suite: correlations(site.suite_cache.table(suite)), most=16, of=site.db)
-    ui.bind(
+    map_outputs = [around, model, plot, words]
+    bind(
         site,
         parameters=parameters,
-        controls=[which, seen_by],
-        outputs=[head, figure, rest, *mapped, foot],
+        controls=[chosen, model],
+        outputs=[head, figure, rest, *map_outputs, foot],
         draw=lambda task, map: whole(site, task=task, model=map, related=related),
         parts=(
-            ui.PartialRedraw(keys=("map",), outputs=mapped, draw=lambda task, map: images(site, task=task, model=map)),
+            PartialRedraw(
+                keys=("map",), outputs=map_outputs, draw=lambda task, map: images(site, task=task, model=map)
+            ),
         ),
         lists={"task": lambda: tasks(site)},
     )
 
 
-def tasks(site: ui.Site) -> list[tuple[str, str]]:
+def tasks(site: Site) -> list[tuple[str, str]]:
     """Titles and keys of the tasks to choose from."""
     return [
-        (f"{row.title}  ·  {synthetic.named(row.benchmark, row.key.partition('/')[0])}, {row.category}", row.key)
+        (f"{row.title}  ·  {choice_title(row.benchmark, row.key.partition('/')[0])}, {row.category}", row.key)
         for row in task_queries.listed_tasks(site.db).itertuples()
     ]
 
 
-def whole(site: ui.Site, *, task: str, model: str, related) -> tuple:
+def whole(site: Site, *, task: str, model: str, related: Correlations) -> tuple:
     """Every output of the page: what `page` gives, with the map of its images between its second and last."""
     head, figure, rest, foot = page(site, task=task, related=related)
     return head, figure, rest, *images(site, task=task, model=model), foot
 
 
-def images(site: ui.Site, *, task: str, model: str) -> tuple:
+def images(site: Site, *, task: str, model: str) -> tuple:
     """The map of the task's images: whether there is one, whose, the figure, and what it was made with."""
     maps = item_queries.item_maps(site.db, task=task)
-    key = item_maps.chosen(maps, model=model)
+    key = image_map.chosen(maps, model=model)
     if not key:
         return gr.update(visible=False), gr.update(choices=[("", "")], value=""), gr.update(value=None), ""
     first, *others = maps["model"]  # the first needs no name in the address
@@ -93,101 +98,171 @@ def images(site: ui.Site, *, task: str, model: str) -> tuple:
     return (
         gr.update(visible=True),
         gr.update(choices=choices, value="" if key == first else key, visible=len(choices) > 1),
-        item_maps.figure(site.db, task=task, model=key),
-        item_maps.words(maps, model=key),
+        image_map.figure(site.db, task=task, model=key),
+        image_map.words(maps, model=key),
     )
 
 
-def page(site: ui.Site, *, task: str, related) -> tuple:
+def page(site: Site, *, task: str, related: Correlations) -> tuple:
     """Four outputs for one task: facts and reading, the figure (hidden without a suite), its items, and the rest."""
-    about = task_queries.task(site.db, key=task).iloc[0]
-    suites = suite_queries.suites_of_task(site.db, task=task)
-    metrics = suite_queries.metrics(site.db)
-    facts = blocks.known(about, suites, metrics)
-    mark, drawn = synthetic.badge(about["benchmark"]), synthetic.note(about["benchmark"])
-    head = f"<h2 class='pg-name'>{text(about['title'])}{mark}</h2>{drawn}<div class='pg-two'>{facts}"
-    items = blocks.single_items(site.db, about)
-    foot = blocks.foot(site.db, about)
-    if suites.empty:
-        alone = "It is in no suite, so its models are not compared here."
-        return (
-            f"{head}</div><p class='pg-quiet'>{alone}</p>",
-            gr.update(value=None, visible=False),
-            items,
-            foot,
+    db = site.db
+    about = task_queries.task(db, key=task).iloc[0]
+    suites = suite_queries.suites_of_task(db, task=task)
+    metrics = suite_queries.metrics(db)
+    settings = _settings(about["notes"])
+    shown: dict[str, Any] = {"column": None}
+    reading: dict[str, Any] = {"saturation": None}
+    figure = None
+    table = None if suites.empty else site.suite_cache.table(str(suites["key"].iloc[0]))
+    index = None if table is None else table.headline(task)
+    if table is not None and index is not None and not np.isnan(table.values[:, index]).all():
+        column = table.columns[index]
+        limits = metrics.loc[column.metric]
+        points = ranked_points(table, index, limits=limits)
+        figure = figures.scores(
+            points,
+            metric=f"{column.metric_title}{', %' if column.scale == 100 else ''}",
+            digits=column.digits,
+            chance=np.nan if column.chance is None else column.chance * column.scale,
         )
-    suite = str(suites["key"].iloc[0])
-    sheet = site.suite_cache.table(suite)
-    place = sheet.headline(task)
-    if place is None or np.isnan(sheet.values[:, place]).all():
-        return (
-            f"{head}</div><p class='pg-quiet'>No model has a readable score on it.</p>",
-            gr.update(value=None, visible=False),
-            items,
-            foot,
-        )
-    column = sheet.columns[place]
-    limits = metrics.loc[column.metric]
-    points = ranked_points(sheet, place, limits=limits)
-    shown = points.drop(columns=["model", "marks"]).assign(note=points["marks"].map(said))
-    figure = figures.scores(
-        shown,
-        metric=f"{column.metric_title}{', %' if column.scale == 100 else ''}",
-        digits=column.digits,
-        chance=np.nan if column.chance is None else column.chance * column.scale,
+        reading = _reading(table, index, ceiling=limits["upper"])
+        shown = {
+            "column": column,
+            "best": points.head(10),
+            "legend": explained_signs(np.bitwise_or.reduce(points["marks"].head(10))),
+            "related": _related(table, index, related(table.suite["key"])) if column.ranked else None,
+            "suite_title": table.suite["title"],
+        }
+    head = render(
+        "pages/task/head.html",
+        task=about.to_dict(),
+        suites=suites,
+        metrics=[metrics.loc[key] for key in about["metrics"] if key in metrics.index and not key.endswith("_rank")],
+        protocol=protocols.sentence(about["procedure"], about["benchmark"]),
+        settings=protocols.settings(settings),
+        **reading,
     )
-    head += f"{blocks.reading(sheet, place, ceiling=limits['upper'])}</div>"
-    like = "" if not column.ranked else blocks.related(sheet, place, related(suite), suite)
-    if str(about["procedure"]) == "frechet":
-        like = section(
-            "Metrics of these generators",
-            "<p>How each automatic metric agrees with people here stands on the page "
-            + link("generators", "Generators")
-            + ".</p>",
-        )
-    return (
-        head,
-        gr.update(value=figure, visible=True),
-        f"<div class='pg-two'>{blocks.best(points, column)}{like}</div>{items}",
-        foot,
+    maps = item_queries.item_maps(db, task=task)
+    map_command = "" if len(maps) else image_map.command(db, about)
+    rest = render("pages/task/rest.html", task=about.to_dict(), has_map=len(maps) > 0, map_command=map_command, **shown)
+    runs = item_queries.computed_runs(db, task=task)
+    if len(runs):
+        runs = runs.sort_values("value", ascending=not bool(runs["higher"].iloc[0]), kind="stable")
+    has_note = isinstance(about["notes"], str) and not settings and not is_synthetic(about["benchmark"])
+    foot = render(
+        "pages/task/foot.html",
+        task=about.to_dict(),
+        address=quote(task, safe="/"),
+        runs=runs,
+        notes=task_queries.task_notes(db, task=task),
+        own_note=about["notes"] if has_note else "",
     )
+    return head, gr.update(value=figure, visible=figure is not None), rest, foot
 
 
-def ranked_points(sheet: SuiteTable, place: int, *, limits: pd.Series) -> pd.DataFrame:
+def ranked_points(table: SuiteTable, index: int, *, limits: pd.Series) -> pd.DataFrame:
     """Every row with a score, best first: model, title, origin, marks, value, low, high in shown units.
 
     limits: the metric's facts, as `leaderboard.data.scores.interval` takes them.
     """
-    column = sheet.columns[place]
+    column = table.columns[index]
     rows = []
-    for at, row in enumerate(sheet.rows):
-        value, error = sheet.values[at, place], sheet.stderr[at, place]
-        if np.isnan(value):
-            continue
-        low, high = interval(value=value, stderr=error, n=None, limits=limits)
+    for r in np.flatnonzero(~np.isnan(table.values[:, index])):
+        row, value = table.rows[r], table.values[r, index]
+        ends = interval(value=value, stderr=table.stderr[r, index], n=None, limits=limits)
+        low, high = (np.nan if end is None else end * column.scale for end in ends)
         rows.append(
             {
                 "model": row.model,
-                "title": sheet.models.loc[row.model, "title"],
+                "title": table.models.loc[row.model, "title"],
                 "origin": row.origin,
-                "marks": int(sheet.marks[at, place]),
+                "marks": int(table.marks[r, index]),
                 "value": value * column.scale,
-                "low": np.nan if low is None else low * column.scale,
-                "high": np.nan if high is None else high * column.scale,
+                "low": low,
+                "high": high,
             }
         )
     frame = pd.DataFrame(rows)
     return frame.sort_values("value", ascending=not column.higher, kind="stable").reset_index(drop=True)
 
 
-def correlations(sheet: SuiteTable) -> tuple[np.ndarray, object]:
-    """Spearman correlations of all ranked tasks of a suite, one row a model: the columns' places, and the result."""
+def correlations(table: SuiteTable) -> tuple[np.ndarray, Correlation]:
+    """Spearman correlations of all ranked tasks of a suite, one row a model: the columns' indices, and the result."""
     from compute.analysis.correlation import correlate
 
-    places = np.array([at for at, column in enumerate(sheet.columns) if column.ranked], int)
-    sign = np.array([1.0 if sheet.columns[at].higher else -1.0 for at in places])
-    rows = sheet.fullest_rows()
-    return places, correlate(scores=sheet.values[np.ix_(rows, places)] * sign, method="spearman", minimum=FEWEST)
+    columns = np.array([index for index, column in enumerate(table.columns) if column.ranked], int)
+    sign = np.array([1.0 if table.columns[index].higher else -1.0 for index in columns])
+    scores = table.values[np.ix_(table.fullest_rows(), columns)]
+    return columns, correlate(scores=scores * sign, method="spearman", minimum=FEWEST)
+
+
+def _reading(table: SuiteTable, index: int, *, ceiling: float) -> dict[str, Any]:
+    """What the spread of scores says about the task."""
+    from compute.analysis.saturation import saturation
+
+    column, rows = table.columns[index], table.fullest_rows(column=index)
+    result = saturation(
+        scores=table.values[rows, index],
+        stderr=table.stderr[rows, index],
+        chance=column.chance,
+        ceiling=None if pd.isna(ceiling) else float(ceiling),
+        higher=column.higher,
+    )
+    return {"column": column, "saturation": result, "verdict": verdict(result)}
+
+
+def verdict(saturation: Saturation) -> str:
+    """One sentence on saturation; it only claims what noise or the ceiling shows."""
+    if saturation.judged >= FEWEST and saturation.within / saturation.judged >= 0.25:
+        return "Close to saturated at the top: a quarter or more of the models lie within the noise of the best."
+    if saturation.used >= 0.95:
+        return "Close to its ceiling: little room is left above the best model."
+    if saturation.judged and saturation.ratio >= 5:
+        return "Still separates models: their spread is well above the noise of a score."
+    if saturation.judged:
+        return "Separates models in part: the spread is only a few times the noise of a score."
+    if saturation.used == saturation.used:
+        return "There is room above the best, but without a known noise small gaps say little."
+    return "Without a ceiling or a known noise, only the spread says how far the models lie apart."
+
+
+def _related(table: SuiteTable, index: int, computed: tuple[np.ndarray, Correlation]) -> dict[str, list]:
+    """The tasks that rank models most and least alike, with a link to the scatter of each pair."""
+    columns, result = computed
+    own = int(np.flatnonzero(columns == index)[0])
+    r = np.where(np.arange(len(columns)) == own, np.nan, result.r[own])
+    known = [at for at in np.argsort(-np.nan_to_num(r, nan=0.0), kind="stable") if not np.isnan(r[at])]
+
+    def facts(indices: Iterable[int]) -> list[dict[str, Any]]:
+        rows = []
+        for at in indices:
+            other = table.columns[columns[at]]
+            pair = quote(f"{table.columns[index].task},{other.task}", safe="/,")
+            rows.append(
+                {
+                    "task": other.task,
+                    "title": other.title,
+                    "category": other.group,
+                    "r": r[at],
+                    "low": result.low[own, at],
+                    "high": result.high[own, at],
+                    "n": result.n[own, at],
+                    "address": f"correlations?suites={table.suite['key']}&level=tasks&pair={pair}",
+                }
+            )
+        return rows
+
+    return {"most": facts(known[:RELATED]), "least": facts(known[RELATED:][::-1][:RELATED])}
+
+
+def _settings(notes: object) -> dict[str, Any]:
+    """A task's own settings, where its notes hold them as JSON."""
+    if not isinstance(notes, str) or not notes.startswith("{"):
+        return {}
+    try:
+        return json.loads(notes)
+    except ValueError:
+        return {}
 
 
 TASK = View(key="task", title="Tasks", draw=draw, figures=True, routes=routes.routes)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 
 from compute.types import Task
 from leaderboard.data import item_queries, task_queries
-from leaderboard.pages.task import image_map, image_map_figure
+from leaderboard.pages.task import image_map, page
 from tests.leaderboard import stand_ins
 
 
@@ -35,18 +37,26 @@ def test_a_map_has_every_image_with_its_label_and_picture(stand_in_suite_cache) 
 def test_of_many_labels_the_rarer_share_a_mark() -> None:
     labels = [f"label {at:02d}" for at in range(40) for _ in range(2 if at < 5 else 1)]
     points = pd.DataFrame({"image": "", "label": labels, "x": np.arange(len(labels)) / 7, "y": 0.0})
-    figure = image_map_figure.images(points, meta={})
-    assert len(figure.data) == image_map_figure.MOST + 1 and figure.data[-1].name == "19 more labels"
+    figure = image_map.draw(points, meta={})
+    assert len(figure.data) == image_map.MOST + 1 and figure.data[-1].name == "19 more labels"
     assert {f"label {at:02d}" for at in range(5)} <= {trace.name for trace in figure.data}
     assert sum(len(trace.x) for trace in figure.data) == len(labels)
-    assert len({(trace.marker.color, trace.marker.symbol) for trace in figure.data}) == image_map_figure.MOST + 1
+    assert len({(trace.marker.color, trace.marker.symbol) for trace in figure.data}) == image_map.MOST + 1
 
 
-def test_without_a_map_the_command_that_makes_one_is_said(stand_in_suite_cache) -> None:
-    none = pd.DataFrame({"model": [], "title": [], "settings": []})
-    said = image_map.heading(stand_in_suite_cache.db, about(stand_in_suite_cache, "mieb/stl10"), none)
-    assert "python -m compute project --task mieb/stl10 --model " in said
-    assert image_map.heading(stand_in_suite_cache.db, about(stand_in_suite_cache, "pairbench/coco-cj"), none) == ""
+def test_without_a_map_the_page_shows_the_command_that_makes_one(stand_in_suite_cache) -> None:
+    db = stand_in_suite_cache.db
+    site = SimpleNamespace(db=db, suite_cache=stand_in_suite_cache)
+    line = "python -m compute project --task mieb/stl10 --model "
+    assert image_map.command(db, about(stand_in_suite_cache, "mieb/stl10")).startswith(line)
+    assert image_map.command(db, about(stand_in_suite_cache, "pairbench/coco-cj")) == ""
+    related = {suite: page.correlations(stand_in_suite_cache.table(suite)) for suite in ("mieb", "pairbench")}
+    _, _, without, _ = page.page(site, task="mieb/stl10", related=related.__getitem__)
+    assert line in without and "Map of its images" in without
+    _, _, mapped, _ = page.page(site, task="mieb/cifar10", related=related.__getitem__)
+    assert line not in mapped and "Map of its images" in mapped
+    _, _, never, _ = page.page(site, task="pairbench/coco-cj", related=related.__getitem__)
+    assert "Map of its images" not in never
 
 
 def test_task_of_the_fixture_is_a_probe() -> None:

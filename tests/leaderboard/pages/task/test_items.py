@@ -13,7 +13,6 @@ from compute.catalog import shipped
 from compute.tasks import computable
 from compute.types import UnknownKey
 from leaderboard.pages.task.items import (
-    EXPLAINED,
     LABELS,
     PER_PAGE,
     WITHOUT,
@@ -26,6 +25,7 @@ from leaderboard.pages.task.items import (
     margin_text,
     sort,
 )
+from leaderboard.pages.task.protocols import EXPLAINED
 from tests.leaderboard import stand_ins
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from compute.analysis.saturation import saturation
 from leaderboard.data import suite_queries
-from leaderboard.pages.task import blocks, protocols
 from leaderboard.pages.task import page as task
+from leaderboard.pages.task import protocols
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def test_one_task_of_every_benchmark(site, related):
         head, figure, items, foot = task.page(site, task=key, related=related)
         assert f"<code>{key}</code>" in head
         assert figure["visible"]
-        assert f"data-task='{key}'" in items
+        assert f'data-task="{key}"' in items
         assert f"data/task?task={key}" in foot
     assert (
         "correlations?suites=mieb&amp;level=tasks&amp;pair=mieb/stl10,"
@@ -44,21 +44,21 @@ def test_the_points_of_a_task_are_ranked_with_intervals(site):
 
 def test_saturation_is_only_claimed_where_it_shows():
     crowded = saturation(scores=[0.8] * 9, stderr=[0.02] * 9, chance=0.5, ceiling=1.0)
-    assert blocks.verdict(crowded).startswith("Close to saturated")
+    assert task.verdict(crowded).startswith("Close to saturated")
     few = saturation(scores=[0.8] * 4, stderr=[0.02] * 4, chance=0.5, ceiling=1.0)
-    assert not blocks.verdict(few).startswith("Close to saturated")
+    assert not task.verdict(few).startswith("Close to saturated")
     full = saturation(scores=[0.99, 0.5, 0.4, 0.3], stderr=[0.001] * 4, chance=0.1, ceiling=1.0)
-    assert blocks.verdict(full).startswith("Close to its ceiling")
+    assert task.verdict(full).startswith("Close to its ceiling")
     wide = saturation(scores=[0.7, 0.5, 0.4, 0.3], stderr=[0.001] * 4, chance=0.1, ceiling=1.0)
-    assert blocks.verdict(wide).startswith("Still tells models apart")
+    assert task.verdict(wide).startswith("Still separates models")
     unknown = saturation(scores=[0.7, 0.5], ceiling=1.0)
-    assert "without a known noise" in blocks.verdict(unknown)
+    assert "without a known noise" in task.verdict(unknown)
 
 
 def test_every_procedure_has_words(site):
     kinds = site.db.ask("SELECT DISTINCT procedure, benchmark FROM tasks")
     for row in kinds.itertuples():
-        assert (row.procedure, row.benchmark) in protocols.SENTENCES
+        assert protocols.sentence(row.procedure, row.benchmark), row
 
 
 def test_settings_in_words():
@@ -73,7 +73,7 @@ def test_a_computed_run_can_be_opened(stand_in_site):
     made = task.correlations(stand_in_site.suite_cache.table("unisim-core"))
     *_, foot = task.page(stand_in_site, task="unisim/nights", related=lambda suite: made)
     for key in ("eye", "dim", "judge"):
-        assert f"data-run='computed/example/{key}/unisim/nights/" in foot.replace('"', "'")
+        assert f'data-run="computed/example/{key}/unisim/nights/' in foot.replace('"', "'")
 
 
 def test_the_map_of_a_task_is_shown_where_there_is_one(stand_in_site):
@@ -83,3 +83,12 @@ def test_the_map_of_a_task_is_shown_where_there_is_one(stand_in_site):
     assert len(figure.data) == 4
     hidden, *_ = task.images(stand_in_site, task="mieb/stl10", model="example/eye")
     assert not hidden["visible"]
+
+
+@pytest.mark.parametrize("key", ["mieb/cifar10", "cfred/coco"])
+def test_names_are_text(hostile_site, key):
+    made = task.correlations(hostile_site.suite_cache.table("mieb"))
+    head, _, rest, *_, words, foot = task.whole(hostile_site, task=key, model="", related=lambda suite: made)
+    for markup in (head, rest, foot):
+        assert "&lt;img src=x" in markup and "<img" not in markup and "{{7*7}}" in markup
+    assert "<img" not in words
