@@ -1,4 +1,4 @@
-"""Single items of computed runs: which are shown, in which order, and what one model or two said of them."""
+"""Single items of computed runs: which are shown, in which order, and what one model or two answered."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ SHOWS_TWO = {
     "all": "All",
 }
 ORDERS = {"worst": "Worst margin first", "close": "Closest calls first", "best": "Best margin first"}
-# Of pairs that are compared by their order, {whom} being people or, for drawn items, the truth.
-ORDERS_STS = {"worst": "Farthest from {whom} first", "best": "Nearest to {whom} first"}
+# Of pairs that are compared by their order, {reference} being people or, for drawn items, the truth.
+ORDERS_STS = {"worst": "Farthest from {reference} first", "best": "Nearest to {reference} first"}
 ORDERS_LABELS = {"worst": "Lowest LRAP first", "best": "Highest LRAP first"}
 WITHOUT = ("judging", "frechet")  # procedures whose tasks cannot be run here yet
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
-    """A visitor's choice; what does not fit the task falls back to the default."""
+class ItemQuery:
+    """Which items a visitor wants to see; what does not fit the task falls back to the default."""
 
     task: str
     models: tuple[str, ...] = ()
@@ -53,55 +53,55 @@ class Asked:
 
 
 class Items:
-    """The items of a database's runs, judged once a run."""
+    """The items of a database's runs, prepared once a run."""
 
     def __init__(self, db: Database) -> None:
         self.db = db
         self.of = memoised(self._of, most=16, of=db)
 
     def _of(self, run: str, task: str, procedure: str) -> pd.DataFrame:
-        return judged(item_queries.items(self.db, run=run, task=task), procedure=procedure)
+        return with_margins(item_queries.items(self.db, run=run, task=task), procedure=procedure)
 
 
-def listing(items: Items, asked: Asked) -> dict[str, Any]:
+def listing(items: Items, query: ItemQuery) -> dict[str, Any]:
     """One page of items, ready to draw. Raises UnknownKey for a task that is not there."""
     db = items.db
-    about = task_queries.task(db, key=asked.task)
+    about = task_queries.task(db, key=query.task)
     if about.empty:
-        raise UnknownKey("task", asked.task, task_queries.listed_tasks(db)["key"])
+        raise UnknownKey("task", query.task, task_queries.listed_tasks(db)["key"])
     about = about.iloc[0]
-    runs = item_queries.computed_runs(db, task=asked.task)
+    runs = item_queries.computed_runs(db, task=query.task)
     runs = runs[runs["main"] & (runs["items"] > 0)]
     if runs.empty:
-        return {"task": asked.task, "runs": [], **how_to(db, about)}
+        return {"task": query.task, "runs": [], **how_to(db, about)}
     runs = runs.sort_values("value", ascending=not bool(runs["higher"].iloc[0]), kind="stable").set_index("model")
-    chosen = [key for key in dict.fromkeys(asked.models) if key in runs.index][:2]
-    note = _ignored(asked, chosen)
+    chosen = [key for key in dict.fromkeys(query.models) if key in runs.index][:2]
+    note = _ignored(query, chosen)
     chosen = chosen or [runs.index[0]]
     procedure = kind_of(about)
-    frames = [items.of(runs.loc[key, "id"], asked.task, procedure) for key in chosen]
+    frames = [items.of(runs.loc[key, "id"], query.task, procedure) for key in chosen]
     joined = beside(frames)
     some = joined[joined["pictured"]]
     partly = 0 < len(some) < len(joined)
-    pool = some if partly and not asked.every else joined
+    pool = some if partly and not query.every else joined
     subsets = list(dict.fromkeys(joined["subset"]))
-    subset = asked.subset if asked.subset in subsets and len(subsets) > 1 else ""
+    subset = query.subset if query.subset in subsets and len(subsets) > 1 else ""
     if subset:
         pool = pool[pool["subset"] == subset]
     titles = [str(runs.loc[key, "title"]) for key in chosen]
-    shows = groups(pool, titles=titles, judged=procedure != "sts")
-    show = asked.show if asked.show in shows else _usual(shows)
+    shows = filters(pool, titles=titles, graded=procedure != "sts")
+    show = query.show if query.show in shows else _usual(shows)
     drawn_items = synthetic.is_synthetic(about["benchmark"])
-    whom = "the truth" if drawn_items else "people"
+    reference = "the truth" if drawn_items else "people"
     special = {"sts": ORDERS_STS, LABELS: ORDERS_LABELS}
     orders = special.get(procedure, ORDERS if pool["margin"].notna().any() else {})
-    order = asked.order if asked.order in orders else "worst"
-    found = sort(pool[shows[show][1]], order=order, apart=show == "disagree")
-    parts = max(1, math.ceil(len(found) / PER_PAGE))
-    part = min(max(asked.part, 1), parts)
-    page = found.iloc[(part - 1) * PER_PAGE : part * PER_PAGE]
+    order = query.order if query.order in orders else "worst"
+    matches = sort(pool[shows[show][1]], order=order, apart=show == "disagree")
+    parts = max(1, math.ceil(len(matches) / PER_PAGE))
+    part = min(max(query.part, 1), parts)
+    page = matches.iloc[(part - 1) * PER_PAGE : part * PER_PAGE]
     return {
-        "task": asked.task,
+        "task": query.task,
         "title": str(about["title"]),
         "note": note,
         "synthetic": drawn_items,
@@ -111,18 +111,18 @@ def listing(items: Items, asked: Asked) -> dict[str, Any]:
         "shows": [{"key": key, "title": title, "count": int(mask.sum())} for key, (title, mask) in shows.items()],
         "show": show,
         "order": order,
-        "orders": [{"key": key, "title": title.format(whom=whom)} for key, title in orders.items()],
+        "orders": [{"key": key, "title": title.format(reference=reference)} for key, title in orders.items()],
         "subsets": subsets if len(subsets) > 1 else [],
         "subset": subset,
-        "every": asked.every,
+        "every": query.every,
         "pictured": int(len(some)) if partly else None,
         "stored": len(joined),
         "whole": None if blank(runs.loc[chosen[0], "total"]) else int(runs.loc[chosen[0], "total"]),
         "part": part,
         "parts": parts,
         "per": PER_PAGE,
-        "count": len(found),
-        "explained": _explained(procedure, models=len(chosen), whom=whom),
+        "count": len(matches),
+        "explained": _explained(procedure, models=len(chosen), reference=reference),
         "items": _items(db, page, about=about, runs=[runs.loc[key] for key in chosen], models=chosen),
     }
 
@@ -134,7 +134,7 @@ def kind_of(about: pd.Series) -> str:
 
 
 def how_to(db: Database, about: pd.Series) -> dict[str, str]:
-    """What is said where no run of a task has items: why, and the command that would make one."""
+    """What the page shows where no run of a task has items: why, and the command that would make one."""
     if str(about["procedure"]) in WITHOUT:
         return {"empty": "Its items cannot be loaded here yet, so there are published figures only.", "command": ""}
     suites = suite_queries.suites_of_task(db, task=about["key"])
@@ -158,22 +158,22 @@ def model_for(db: Database, about: pd.Series) -> str:
     """A model to name in a command: the bundled one for drawn items, else the smallest that has a figure to compare."""
     if synthetic.is_synthetic(about["benchmark"]):
         return "tiny"
-    found = item_queries.runnable(db, task=about["key"], text="text" in list(about["modalities"]))
-    return str(found["key"].iloc[0]) if len(found) else "MODEL"
+    models = item_queries.runnable(db, task=about["key"], text="text" in list(about["modalities"]))
+    return str(models["key"].iloc[0]) if len(models) else "MODEL"
 
 
-def judged(frame: pd.DataFrame, *, procedure: str) -> pd.DataFrame:
+def with_margins(frame: pd.DataFrame, *, procedure: str) -> pd.DataFrame:
     """A run's items with `right` (True, False, None) and `margin` (NaN: none), by item."""
     out = frame.set_index("item")
     right = [None if blank(value) else bool(value) for value in out["correct"]]
     margin = out["value"].astype(float).to_numpy().copy()
     margin[out["replied"].to_numpy(bool)] = np.nan  # 1 and -1 only repeat whether it was right
-    said = out["answer"].fillna("").astype(str)
+    answer_text = out["answer"].fillna("").astype(str)
     if procedure == "clustering":
         most = out.groupby("answer")["expected"].agg(lambda names: names.value_counts().index[0])
         right = [bool(most[name] == label) for name, label in zip(out["answer"], out["expected"], strict=True)]
         margin = np.where(right, margin, -margin)
-        said = said.map(lambda name: f"{name}, mostly {most[name]}")
+        answer_text = answer_text.map(lambda name: f"{name}, mostly {most[name]}")
     if procedure == "sts":
         people = pd.to_numeric(out["expected"], errors="coerce").rank()
         margin = -(people - out["value"].rank()).abs().to_numpy() / max(len(out) - 1, 1)
@@ -181,7 +181,7 @@ def judged(frame: pd.DataFrame, *, procedure: str) -> pd.DataFrame:
     return out.assign(
         right=pd.Series(right, index=out.index, dtype=object),
         margin=margin,
-        said=said,
+        answer_text=answer_text,
         standard=margin / spread if spread > 0 else margin,
     )
 
@@ -198,7 +198,7 @@ def beside(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     out = first.loc[shared, ["subset", "expected"]].copy()
     out["pictured"] = np.all([frame.loc[shared, "pictured"] for frame in frames], axis=0)
     for at, frame in enumerate(frames):
-        for name in ("right", "margin", "said", "standard"):
+        for name in ("right", "margin", "answer_text", "standard"):
             out[f"{name}{at}"] = frame.loc[shared, name]
     one = len(frames) == 1
     # A judge's replies have no margin: then the other one's decides.
@@ -207,10 +207,10 @@ def beside(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return out
 
 
-def groups(pool: pd.DataFrame, *, titles: Sequence[str], judged: bool) -> dict[str, tuple[str, np.ndarray]]:
+def filters(pool: pd.DataFrame, *, titles: Sequence[str], graded: bool) -> dict[str, tuple[str, np.ndarray]]:
     """What can be filtered by: key -> title, and which items; `unread` only where there are some."""
     every = np.ones(len(pool), bool)
-    if not judged:
+    if not graded:
         return {"all": ("All", every)}
     right, wrong = (
         [pool[f"right{at}"].map(lambda value, want=want: value is want).to_numpy(bool) for at in range(len(titles))]
@@ -218,10 +218,10 @@ def groups(pool: pd.DataFrame, *, titles: Sequence[str], judged: bool) -> dict[s
     )
     unread = ~np.all([a | b for a, b in zip(right, wrong, strict=True)], axis=0) & every
     if len(titles) == 1:
-        found = {"wrong": wrong[0], "right": right[0], "unread": unread, "all": every}
+        masks = {"wrong": wrong[0], "right": right[0], "unread": unread, "all": every}
         names: Mapping[str, str] = SHOWS_ONE
     else:
-        found = {
+        masks = {
             "disagree": (right[0] & wrong[1]) | (wrong[0] & right[1]),
             "first": right[0] & wrong[1],
             "second": wrong[0] & right[1],
@@ -231,15 +231,15 @@ def groups(pool: pd.DataFrame, *, titles: Sequence[str], judged: bool) -> dict[s
             "all": every,
         }
         names = {key: title.format(first=titles[0], second=titles[1]) for key, title in SHOWS_TWO.items()}
-    return {key: (names[key], mask) for key, mask in found.items() if key != "unread" or mask.any()}
+    return {key: (names[key], mask) for key, mask in masks.items() if key != "unread" or mask.any()}
 
 
-def sort(found: pd.DataFrame, *, order: str, apart: bool) -> pd.DataFrame:
+def sort(items: pd.DataFrame, *, order: str, apart: bool) -> pd.DataFrame:
     """Items in order; those without a margin last, equal ones by name. `apart`: the farthest apart are the worst."""
-    worth = -found["apart"] if apart else found["margin"].abs() if order == "close" else found["margin"]
+    worth = -items["apart"] if apart else items["margin"].abs() if order == "close" else items["margin"]
     if order == "best" or (order == "close" and apart):
         worth = -worth
-    return found.assign(worth=worth).sort_values("worth", kind="stable", na_position="last")
+    return items.assign(worth=worth).sort_values("worth", kind="stable", na_position="last")
 
 
 def _usual(shows: Mapping[str, tuple[str, np.ndarray]]) -> str:
@@ -247,20 +247,20 @@ def _usual(shows: Mapping[str, tuple[str, np.ndarray]]) -> str:
     return next((key for key, (_, mask) in shows.items() if mask.any()), next(iter(shows)))
 
 
-def _ignored(asked: Asked, chosen: Sequence[str]) -> str:
-    missing = [key for key in asked.models if key not in chosen]
+def _ignored(query: ItemQuery, chosen: Sequence[str]) -> str:
+    missing = [key for key in query.models if key not in chosen]
     if not missing:
         return ""
     return f"There is no computed run of {', '.join(missing[:3])[:120]} with items here; it is left out."
 
 
-def _explained(procedure: str, *, models: int, whom: str) -> str:
-    said = EXPLAINED.get(procedure, "").format(whom=whom)
-    if whom != "people":
-        said = said.removeprefix("Right is what people chose. ")
+def _explained(procedure: str, *, models: int, reference: str) -> str:
+    words = EXPLAINED.get(procedure, "").format(reference=reference)
+    if reference != "people":
+        words = words.removeprefix("Right is what people chose. ")
     if models == 2 and procedure != "sts":
-        said += " Two models' margins are compared in each one's standard deviations."
-    return said.strip()
+        words += " Two models' margins are compared in each one's standard deviations."
+    return words.strip()
 
 
 def _run(model: str, row: pd.Series) -> dict[str, Any]:
@@ -277,8 +277,8 @@ def _items(
     db: Database, page: pd.DataFrame, *, about: pd.Series, runs: Sequence[pd.Series], models: Sequence[str]
 ) -> list[dict[str, Any]]:
     procedure, names = kind_of(about), [str(name) for name in page.index]
-    found = [item_queries.details(db, run=run["id"], names=names) for run in runs]
-    details = [{name: json.loads(text) for name, text in one.items()} for one in found]
+    stored = [item_queries.details(db, run=run["id"], names=names) for run in runs]
+    details = [{name: json.loads(text) for name, text in one.items()} for one in stored]
     wanted = {key for one in details for detail in one.values() for key in detail.get("images", []) if key}
     there = item_queries.pictured(db, task=about["key"], images=sorted(wanted)) if wanted else set()
     out = []
@@ -298,10 +298,14 @@ def _items(
                         "model": model,
                         "title": run["title"],
                         "right": row[f"right{at}"],
-                        "answer": row[f"said{at}"],
+                        "answer": row[f"answer_text{at}"],
                         "margin": margin_text(row[f"margin{at}"], procedure=procedure),
                         **answered(
-                            procedure, detail, answer=row[f"said{at}"], category=str(about["category"]), there=there
+                            procedure,
+                            detail,
+                            answer=row[f"answer_text{at}"],
+                            category=str(about["category"]),
+                            there=there,
                         ),
                     }
                     for at, (model, run, detail) in enumerate(zip(models, runs, own, strict=True))

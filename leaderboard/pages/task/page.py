@@ -110,6 +110,7 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
     suites = suite_queries.suites_of_task(db, task=task)
     metrics = suite_queries.metrics(db)
     settings = _settings(about["notes"])
+    facts = about.to_dict() | {name: list(about[name]) for name in ("subsets", "languages")}
     shown: dict[str, Any] = {"column": None}
     reading: dict[str, Any] = {"saturation": None}
     figure = None
@@ -135,23 +136,23 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
         }
     head = render(
         "pages/task/head.html",
-        task=about.to_dict(),
+        task=facts,
         suites=suites,
-        metrics=[metrics.loc[key] for key in about["metrics"] if key in metrics.index and not key.endswith("_rank")],
+        metrics=metrics.loc[[key for key in about["metrics"] if not key.endswith("_rank")]].to_dict("records"),
         protocol=protocols.sentence(about["procedure"], about["benchmark"]),
         settings=protocols.settings(settings),
         **reading,
     )
     maps = item_queries.item_maps(db, task=task)
     map_command = "" if len(maps) else image_map.command(db, about)
-    rest = render("pages/task/rest.html", task=about.to_dict(), has_map=len(maps) > 0, map_command=map_command, **shown)
+    rest = render("pages/task/rest.html", task=facts, has_map=len(maps) > 0, map_command=map_command, **shown)
     runs = item_queries.computed_runs(db, task=task)
     if len(runs):
         runs = runs.sort_values("value", ascending=not bool(runs["higher"].iloc[0]), kind="stable")
     has_note = isinstance(about["notes"], str) and not settings and not is_synthetic(about["benchmark"])
     foot = render(
         "pages/task/foot.html",
-        task=about.to_dict(),
+        task=facts,
         address=quote(task, safe="/"),
         runs=runs,
         notes=task_queries.task_notes(db, task=task),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,7 +14,7 @@ from leaderboard.data.compressed import compressed
 from leaderboard.data.memo import memoised
 from leaderboard.page import Site
 from leaderboard.pages.task import run_details
-from leaderboard.pages.task.items import Asked, Items, listing
+from leaderboard.pages.task.items import ItemQuery, Items, listing
 from leaderboard.pages.task.listing import task_scores
 from leaderboard.web.responses import CHECK, FOREVER, respond
 
@@ -24,7 +25,7 @@ MOST_PICTURES = 4096  # kept in memory, about 6 MB
 def routes(site: Site) -> list[Route]:
     """The routes; a small picture never changes, since its name is a digest of the image."""
     suite_cache, guard = site.suite_cache, site.guard
-    found = Items(suite_cache.db)
+    stored = Items(suite_cache.db)
     picture = memoised(
         lambda task, image: item_queries.thumbnail(suite_cache.db, task=task, image=image),
         most=MOST_PICTURES,
@@ -32,7 +33,7 @@ def routes(site: Site) -> list[Route]:
     )
 
     def items(request: Request) -> Response:
-        return respond(request, payload.encode(listing(found, asked(dict(request.query_params)))))
+        return respond(request, payload.encode(listing(stored, item_query(request.query_params))))
 
     def run(request: Request) -> Response:
         key = request.query_params.get("id", "")[:400]
@@ -54,16 +55,16 @@ def routes(site: Site) -> list[Route]:
     ]
 
 
-def asked(query: dict[str, str]) -> Asked:
-    """A query string as a choice; nonsense becomes the default."""
-    part = query.get("part", "")
-    models = tuple(filter(None, query.get("items", "")[:400].split(",")))
-    return Asked(
-        task=query.get("task", "")[:200],
+def item_query(params: Mapping[str, str]) -> ItemQuery:
+    """The parameters of an address as a query; what cannot be read becomes the default."""
+    part = params.get("part", "")
+    models = tuple(filter(None, params.get("items", "")[:400].split(",")))
+    return ItemQuery(
+        task=params.get("task", "")[:200],
         models=models,
-        show=query.get("show", "")[:20],
-        order=query.get("order", "")[:20],
-        subset=query.get("subset", "")[:100],
+        show=params.get("show", "")[:20],
+        order=params.get("order", "")[:20],
+        subset=params.get("subset", "")[:100],
         part=int(part) if part.isdecimal() and len(part) < 7 else 1,
-        every=query.get("every") == "yes",
+        every=params.get("every") == "yes",
     )

@@ -16,14 +16,14 @@ from leaderboard.pages.task.items import (
     LABELS,
     PER_PAGE,
     WITHOUT,
-    Asked,
+    ItemQuery,
     Items,
     beside,
-    groups,
-    judged,
+    filters,
     listing,
     margin_text,
     sort,
+    with_margins,
 )
 from leaderboard.pages.task.protocols import EXPLAINED
 from tests.leaderboard import stand_ins
@@ -53,19 +53,19 @@ def frame(correct: list, value: list[float], **columns) -> pd.DataFrame:
 
 
 def test_the_worst_margin_comes_first_and_those_without_one_last() -> None:
-    one = beside([judged(frame([True, False, None, False], [0.2, -0.9, math.nan, -0.1]), procedure="choice")])
+    one = beside([with_margins(frame([True, False, None, False], [0.2, -0.9, math.nan, -0.1]), procedure="choice")])
     assert list(sort(one, order="worst", apart=False).index) == ["i1", "i3", "i0", "i2"]
     assert list(sort(one, order="close", apart=False).index) == ["i3", "i0", "i1", "i2"]
     assert list(sort(one, order="best", apart=False).index) == ["i0", "i3", "i1", "i2"]
 
 
 def test_a_reply_in_words_has_no_margin() -> None:
-    out = judged(frame([True, False], [1, -1], replied=[True, True]), procedure="choice")
+    out = with_margins(frame([True, False], [1, -1], replied=[True, True]), procedure="choice")
     assert out["margin"].isna().all() and list(out["right"]) == [True, False]
 
 
 def test_a_cluster_stands_for_what_most_of_it_is() -> None:
-    out = judged(
+    out = with_margins(
         frame(
             [None] * 5,
             [0.1, 0.2, 0.3, 0.4, 0.5],
@@ -75,22 +75,22 @@ def test_a_cluster_stands_for_what_most_of_it_is() -> None:
         procedure="clustering",
     )
     assert list(out["right"]) == [True, True, False, True, True]
-    assert list(out["margin"]) == [0.1, 0.2, -0.3, 0.4, 0.5] and out["said"].iloc[2] == "c0, mostly cat"
+    assert list(out["margin"]) == [0.1, 0.2, -0.3, 0.4, 0.5] and out["answer_text"].iloc[2] == "c0, mostly cat"
 
 
 def test_people_and_model_are_compared_by_their_orders() -> None:
     """Reference: places counted by hand; equal ratings share the mean place."""
-    out = judged(frame([None] * 4, [0.9, 0.1, 0.5, 0.4], expected=["1", "2", "2", "5"]), procedure="sts")
+    out = with_margins(frame([None] * 4, [0.9, 0.1, 0.5, 0.4], expected=["1", "2", "2", "5"]), procedure="sts")
     places_of_people, places_of_model = np.array([1, 2.5, 2.5, 4]), np.array([4, 1, 3, 2])
     assert np.allclose(out["margin"], -np.abs(places_of_people - places_of_model) / 3)
     assert set(out["right"]) == {None}
 
 
 def test_two_models_disagree_where_one_is_right_and_the_other_wrong() -> None:
-    first = judged(frame([True, False, True, False, None], [4, -1, 2, -3, 0]), procedure="choice")
-    second = judged(frame([False, True, True, False, True], [-0.2, 0.1, 0.3, -0.4, 0.1]), procedure="choice")
+    first = with_margins(frame([True, False, True, False, None], [4, -1, 2, -3, 0]), procedure="choice")
+    second = with_margins(frame([False, True, True, False, True], [-0.2, 0.1, 0.3, -0.4, 0.1]), procedure="choice")
     pool = beside([first, second])
-    found = {key: list(pool.index[mask]) for key, (_, mask) in groups(pool, titles=["P", "Q"], judged=True).items()}
+    found = {key: list(pool.index[mask]) for key, (_, mask) in filters(pool, titles=["P", "Q"], graded=True).items()}
     assert found == {
         "disagree": ["i0", "i1"],
         "first": ["i0"],
@@ -105,8 +105,8 @@ def test_two_models_disagree_where_one_is_right_and_the_other_wrong() -> None:
 
 
 def test_items_that_only_one_of_two_has_are_left_out() -> None:
-    first = judged(frame([True, True], [1, 2]), procedure="choice")
-    second = judged(frame([True, True, False], [1, 2, 3], item=["i1", "i2", "i3"]), procedure="choice")
+    first = with_margins(frame([True, True], [1, 2]), procedure="choice")
+    second = with_margins(frame([True, True, False], [1, 2, 3], item=["i1", "i2", "i3"]), procedure="choice")
     assert list(beside([first, second]).index) == ["i1"]
 
 
@@ -132,7 +132,7 @@ def test_margins_in_words(value: float, procedure: str, text: str) -> None:
 
 @pytest.mark.parametrize("task", stand_ins.TASKS)
 def test_every_kind_of_task_has_a_page_of_items(items: Items, task: str) -> None:
-    page = listing(items, Asked(task=task))
+    page = listing(items, ItemQuery(task=task))
     assert page["runs"] and page["chosen"] == [page["runs"][0]["model"]]
     assert page["count"] == {one["key"]: one["count"] for one in page["shows"]}[page["show"]]
     assert 0 < len(page["items"]) <= PER_PAGE and page["explained"]
@@ -149,7 +149,7 @@ def test_counts_are_those_of_the_stored_items(items: Items, stand_in_database) -
                FROM items JOIN runs ON runs.id = items.run
                WHERE runs.task = 'unisim/imagenet-ooo' AND runs.model = 'example/dim' AND main"""
         ).fetchone()
-    page = listing(items, Asked(task="unisim/imagenet-ooo", models=("example/dim",)))
+    page = listing(items, ItemQuery(task="unisim/imagenet-ooo", models=("example/dim",)))
     assert {one["key"]: one["count"] for one in page["shows"]} == {"wrong": wrong, "right": right, "all": right + wrong}
     assert {item["verdicts"][0]["right"] for item in page["items"]} == {False}
     margins = [float(item["verdicts"][0]["margin"].removeprefix("margin ").replace("−", "-")) for item in page["items"]]
@@ -158,23 +158,25 @@ def test_counts_are_those_of_the_stored_items(items: Items, stand_in_database) -
 
 def test_pages_follow_each_other_without_gap(items: Items) -> None:
     whole = []
-    first = listing(items, Asked(task="unisim/nights", show="all"))
+    first = listing(items, ItemQuery(task="unisim/nights", show="all"))
     for part in range(1, first["parts"] + 1):
-        whole += [item["item"] for item in listing(items, Asked(task="unisim/nights", show="all", part=part))["items"]]
+        whole += [
+            item["item"] for item in listing(items, ItemQuery(task="unisim/nights", show="all", part=part))["items"]
+        ]
     assert len(whole) == len(set(whole)) == first["count"]
-    assert listing(items, Asked(task="unisim/nights", show="all", part=999))["part"] == first["parts"]
+    assert listing(items, ItemQuery(task="unisim/nights", show="all", part=999))["part"] == first["parts"]
 
 
 def test_only_some_items_of_a_large_task_have_pictures_and_that_is_said(items: Items) -> None:
-    page = listing(items, Asked(task="unisim/nights", show="all"))
+    page = listing(items, ItemQuery(task="unisim/nights", show="all"))
     assert (page["pictured"], page["stored"], page["count"]) == (200, stand_ins.MORE, 200)
-    every = listing(items, Asked(task="unisim/nights", show="all", every=True))
+    every = listing(items, ItemQuery(task="unisim/nights", show="all", every=True))
     assert every["count"] == stand_ins.MORE
-    assert listing(items, Asked(task="unisim/imagenet-ooo"))["pictured"] is None
+    assert listing(items, ItemQuery(task="unisim/imagenet-ooo"))["pictured"] is None
 
 
 def test_a_judge_beside_an_encoder(items: Items) -> None:
-    page = listing(items, Asked(task="unisim/nights", models=("example/judge", "example/eye"), show="unread"))
+    page = listing(items, ItemQuery(task="unisim/nights", models=("example/judge", "example/eye"), show="unread"))
     assert page["chosen"] == ["example/judge", "example/eye"] and page["show"] == "unread"
     judge = page["items"][0]["verdicts"][0]
     assert judge["right"] is None and judge["margin"] == "" and judge["reply"] == "Both look alike to me."
@@ -183,23 +185,23 @@ def test_a_judge_beside_an_encoder(items: Items) -> None:
 
 def test_what_the_address_names_and_the_task_lacks_is_said(items: Items) -> None:
     page = listing(
-        items, Asked(task="unisim/nights", models=("nobody", "example/eye"), show="plaid", order="up", subset="x")
+        items, ItemQuery(task="unisim/nights", models=("nobody", "example/eye"), show="plaid", order="up", subset="x")
     )
     assert page["chosen"] == ["example/eye"] and "nobody" in page["note"]
     assert (page["show"], page["order"], page["subset"]) == ("wrong", "worst", "")
     with pytest.raises(UnknownKey):
-        listing(items, Asked(task="no/task"))
+        listing(items, ItemQuery(task="no/task"))
 
 
 def test_without_a_run_the_command_that_makes_one_is_said(items: Items) -> None:
-    page = listing(items, Asked(task="mieb/stl10"))
+    page = listing(items, ItemQuery(task="mieb/stl10"))
     assert page["runs"] == [] and "No computed run" in page["empty"]
     words = page["command"].split()
     known = shipped()
     task = known.task(words[words.index("--tasks") + 1])
     assert words[words.index("--suite") + 1] in task.suites
     assert known.model(words[words.index("--models") + 1]).adapter
-    none = listing(items, Asked(task="pairbench/coco-cj"))
+    none = listing(items, ItemQuery(task="pairbench/coco-cj"))
     assert none["command"] == "" and "cannot be loaded here yet" in none["empty"]
 
 

@@ -11,8 +11,8 @@ from PIL import Image
 from starlette.testclient import TestClient
 
 from leaderboard.data import item_queries
-from leaderboard.pages.task.items import Asked
-from leaderboard.pages.task.routes import asked
+from leaderboard.pages.task.items import ItemQuery
+from leaderboard.pages.task.routes import item_query
 from tests.leaderboard.served import client as client_of
 
 
@@ -70,7 +70,7 @@ def test_a_cell_of_the_board_leads_to_its_run(client: TestClient) -> None:
 
 
 def test_nonsense_becomes_the_default() -> None:
-    assert asked({"task": "t", "part": "1e9", "every": "x", "items": ",,"}) == Asked(task="t")
-    assert asked({"task": "t", "part": "7", "items": "a,b", "every": "yes"}) == Asked(
+    assert item_query({"task": "t", "part": "1e9", "every": "x", "items": ",,"}) == ItemQuery(task="t")
+    assert item_query({"task": "t", "part": "7", "items": "a,b", "every": "yes"}) == ItemQuery(
         task="t", part=7, models=("a", "b"), every=True
     )
