@@ -73,7 +73,7 @@ def test_a_computed_run_can_be_opened(stand_in_site):
     made = task.correlations(stand_in_site.suite_cache.table("unisim-core"))
     *_, foot = task.page(stand_in_site, task="unisim/nights", related=lambda suite: made)
     for key in ("eye", "dim", "judge"):
-        assert f'data-run="computed/example/{key}/unisim/nights/' in foot.replace('"', "'")
+        assert f'data-run="computed/example/{key}/unisim/nights/' in foot
 
 
 def test_the_map_of_a_task_is_shown_where_there_is_one(stand_in_site):
