@@ -60,7 +60,7 @@ def _bring(row: Model, *, room: int, lines: bool) -> None:
 def check(row: Model, *, whole: int, lacking: int, room: int) -> None:
     """Raises NotHere where the loaded weights would take more than `room` bytes, or what lacks of them the disk."""
     from compute.engine.estimate import size as in_words
-    from compute.live.models.states import GROWTH, SPARE_DISK, free_disk
+    from compute.live.models.availability import GROWTH, SPARE_DISK, free_disk
 
     takes = round(whole * GROWTH)
     if 0 < room < takes:

@@ -1,6 +1,6 @@
-"""A table of pairs that a visitor brings, as CSV or with its images in a ZIP. A bad row has its reason beside it.
+"""A visitor's table of pairs, as CSV or with its images in a ZIP. A bad row carries its reason.
 
-Nothing is written to a disk. Images are read when their row comes, and only the last ones are kept.
+Nothing is written to disk. Images are read when their row comes, and only the most recent ones stay in memory.
 """
 
 from __future__ import annotations
@@ -8,23 +8,25 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections import OrderedDict
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any
 
+from cachetools import LRUCache
+
 from compute.live import examples, inputs
-from compute.live.answers import Asked
+from compute.live.archive import Archive
 from compute.live.inputs import Input
-from compute.live.packed import Pack
+from compute.live.question import LiveQuestion
 from compute.types import BadInput, LikenessError
 
-LARGEST = 50_000_000  # bytes of the file
+LARGEST_FILE = 50_000_000  # bytes of the CSV or ZIP
 LARGEST_TABLE = 8_000_000  # bytes of the table in it
 ROWS = 200
-SHOWN = 200  # characters of a cell that messages and results repeat
-DECODED = 48_000_000  # bytes of images that are kept for the next rows
+PREVIEW = 200  # characters of a cell that messages and results repeat
+DECODED = 48_000_000  # bytes of decoded images in memory for the next rows; one takes 16 MB at most
 SEPARATORS = ",;\t"
-NEEDED, OPTIONAL = ("first", "second"), ("name",)
+REQUIRED, OPTIONAL = ("first", "second"), ("name",)
 EXAMPLE = re.compile(r"example:([\w-]+)", re.IGNORECASE)
 IMAGE = re.compile(r"(?is).+\.(png|jpe?g|jfif|webp|gif|bmp|tiff?|avif|hei[cf]|jxl|jp2|svg|ico|psd)")
 ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
@@ -33,71 +35,66 @@ SAVE = "Save it as CSV in UTF-8 and add it again"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
-    """One pair. Its cells are as they were given: a text, `example:KEY`, or the name of an image in the ZIP."""
+class PairRow:
+    """One pair. Its cells are as the visitor wrote them: a text, `example:KEY`, or the name of an image in the ZIP."""
 
     number: int  # 1 is the first below the heading
     name: str
     first: str
     second: str
-    problem: str = ""  # why it cannot be asked, as far as the table tells
+    problem: str = ""  # why it cannot be scored, as far as the table shows
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Batch:
     """The pairs of one file, in its order. Not for several threads at once."""
 
-    rows: tuple[Row, ...]
-    pack: Pack | None = None
+    rows: tuple[PairRow, ...]
+    archive: Archive | None = None
     table: str = ""  # the table's path in the ZIP
-    _decoded: OrderedDict[str, Input] = field(default_factory=OrderedDict)
+    _decoded: LRUCache[str, Input] = field(default_factory=lambda: LRUCache(DECODED, getsizeof=attrgetter("nbytes")))
     _refused: dict[str, str] = field(default_factory=dict)  # by path: an image is not tried twice
 
-    def asked(self, row: Row) -> Asked:
+    def question(self, row: PairRow) -> LiveQuestion:
         """The question about a row's pair, its images decoded. Raises LikenessError where it has none."""
         if row.problem:
             raise BadInput(row.problem)
-        return Asked(mode="pair", inputs=(self._input(row.first, "first"), self._input(row.second, "second"))).checked()
+        inputs = (self._input(row.first, "first"), self._input(row.second, "second"))
+        return LiveQuestion(mode="pair", inputs=inputs).checked()
 
     def _input(self, cell: str, column: str) -> Input:
         if example := EXAMPLE.fullmatch(cell):
             return examples.load(example[1].lower())
-        path = self.pack.find(cell, beside=self.table) if self.pack else None
+        path = self.archive.find(cell, beside=self.table) if self.archive else None
         if path is None:
             return inputs.text(cell, name=f"The text in the column {column}")
         if path in self._refused:
             raise BadInput(self._refused[path])
         if path not in self._decoded:
             try:
-                self._keep(path, inputs.image(self.pack.read(path, most=inputs.LARGEST_FILE), name=path[-SHOWN:]))
+                data = self.archive.read(path, most=inputs.LARGEST_IMAGE)
+                self._decoded[path] = inputs.image(data, name=path[-PREVIEW:])
             except LikenessError as error:
                 self._refused[path] = str(error)
                 raise
-        self._decoded.move_to_end(path)
         return self._decoded[path]
-
-    def _keep(self, path: str, image: Input) -> None:
-        """Keeps an image for the rows that follow; the longest unused go."""
-        self._decoded[path] = image
-        while len(self._decoded) > 1 and sum(map(_size, self._decoded.values())) > DECODED:
-            self._decoded.popitem(last=False)
 
 
 def read(data: bytes) -> Batch:
     """A CSV, or a ZIP of one CSV with images, as pairs. Raises BadInput, as a sentence, where the whole file fails.
 
     The CSV is UTF-8 with commas, semicolons or tabs between its cells; its heading names `first` and `second`, in any
-    case and order, and may name `name`. Other columns are passed over. What is wrong with one row stands in that row.
+    case and order, and may name `name`. Other columns are ignored. What is wrong with one row stands in that row.
     """
-    if len(data) > LARGEST:
-        raise BadInput(f"The file has {len(data) / 1e6:.0f} MB, more than {LARGEST // 1_000_000} MB. Split it")
-    pack = Pack(data) if data.startswith((b"PK\x03\x04", b"PK\x05\x06")) else None
-    table = pack.table() if pack else ""
-    if pack:
-        data = pack.read(table, most=LARGEST_TABLE)
+    if len(data) > LARGEST_FILE:
+        raise BadInput(f"The file has {len(data) / 1e6:.0f} MB, more than {LARGEST_FILE // 1_000_000} MB. Split it")
+    archive = Archive(data) if data.startswith((b"PK\x03\x04", b"PK\x05\x06")) else None
+    table = archive.table() if archive else ""
+    if archive:
+        data = archive.read(table, most=LARGEST_TABLE)
     elif len(data) > LARGEST_TABLE:
         raise BadInput(f"The CSV has {len(data) / 1e6:.0f} MB, more than {LARGEST_TABLE // 1_000_000} MB. Split it")
-    whole = Batch(rows=tuple(_rows(_text(data))), pack=pack, table=table)
+    whole = Batch(rows=tuple(_rows(_text(data))), archive=archive, table=table)
     return replace(whole, rows=tuple(replace(row, problem=row.problem or _problem(whole, row)) for row in whole.rows))
 
 
@@ -110,70 +107,71 @@ def _text(data: bytes) -> str:
         raise BadInput(f"The file is neither CSV text in UTF-8 nor a ZIP. {SAVE}") from error
 
 
-def _rows(text: str) -> list[Row]:
+def _rows(text: str) -> list[PairRow]:
     reader = _reader(text, _separator(text))
-    rows: list[Row] = []
+    rows: list[PairRow] = []
     try:
         columns = _names(next(reader))
-        for column in (*NEEDED, *OPTIONAL):
+        for column in (*REQUIRED, *OPTIONAL):
             if columns.count(column) > 1:
-                raise BadInput(f"The column {column} stands twice in the heading. Keep one")
+                raise BadInput(f"The column {column} stands twice in the heading. Keep one of them")
         for cells in reader:
             if not any(cell.strip() for cell in cells):
                 continue
             if len(rows) == ROWS:
-                raise BadInput(f"The table has more than {ROWS} rows. Split it: at most {ROWS} pairs are asked at once")
+                raise BadInput(f"The table has more than {ROWS} rows. Split it: at most {ROWS} are scored at once")
             rows.append(_row(len(rows) + 1, [cell.strip() for cell in cells], columns))
     except csv.Error as error:
         raise BadInput(
-            f"The table cannot be read from line {reader.line_num} on ({error}): a cell with quotes in it "
-            "stands in quotes, and each of them twice"
+            f"The table cannot be read from line {reader.line_num} on ({error}): put a cell that contains quotes "
+            "in quotes, and double each of its own"
         ) from error
     if not rows:
         raise BadInput("The table has no rows below its heading. Add one for every pair")
     return rows
 
 
-def _row(number: int, cells: list[str], columns: list[str]) -> Row:
-    given = dict(zip(columns, cells, strict=False))
-    first, second = (given.get(column, "") for column in NEEDED)
+def _row(number: int, cells: list[str], columns: list[str]) -> PairRow:
+    by_column = dict(zip(columns, cells, strict=False))
+    first, second = (by_column.get(column, "") for column in REQUIRED)
     problem = ""
     if any(cells[len(columns) :]):
         problem = (
-            f"It has {len(cells)} cells, the heading {len(columns)}. Put a text that holds the sign between "
-            "cells in quotes"
+            f"It has {len(cells)} cells, the heading {len(columns)}. Put a text that contains the separator in quotes"
         )
-    for column, cell in zip(NEEDED, (first, second), strict=True):
+    for column, cell in zip(REQUIRED, (first, second), strict=True):
         if not cell:
             problem = problem or f"The cell in the column {column} is empty. Write a text or name an image"
-    # One more than is shown: whoever shortens a name says so.
-    return Row(number=number, name=given.get("name", "")[: SHOWN + 1], first=first, second=second, problem=problem)
+    # One character more than is shown: whoever shortens a name marks it.
+    return PairRow(
+        number=number, name=by_column.get("name", "")[: PREVIEW + 1], first=first, second=second, problem=problem
+    )
 
 
-def _problem(batch: Batch, row: Row) -> str:
-    """What names of images in a row do not lead to; empty where all do."""
+def _problem(batch: Batch, row: PairRow) -> str:
+    """Which image that a row names is missing; empty for none."""
     for cell in (row.first, row.second):
-        shown = cell if len(cell) <= SHOWN else f"{cell[:SHOWN]}..."
+        name = cell if len(cell) <= PREVIEW else f"{cell[:PREVIEW]}..."
         try:
-            found = batch.pack.find(cell, beside=batch.table) if batch.pack else None
+            path = batch.archive.find(cell, beside=batch.table) if batch.archive else None
         except BadInput as error:
             return str(error)
-        if found is not None or not IMAGE.fullmatch(cell):
+        if path is not None or not IMAGE.fullmatch(cell):
             continue
         if ADDRESS.fullmatch(cell):
-            return f"{shown} is an address, and nothing is fetched. Put the image in a ZIP with the CSV and name it"
-        if batch.pack is None:
-            return f"{shown} is the name of an image, but no image came with the CSV. Put both in one ZIP"
-        return f"There is no image {shown} in the ZIP. Check its name; if it is meant as a text, end it otherwise"
+            return f"{name} is an address, and nothing is downloaded. Put the image in a ZIP with the CSV and name it"
+        if batch.archive is None:
+            return f"{name} is the name of an image, but no image came with the CSV. Put both in one ZIP"
+        return f"There is no image {name} in the ZIP. Check its name; if it is meant as a text, change its ending"
     return ""
 
 
 def _separator(text: str) -> str:
-    """The sign between cells: the one by which the first line holds the columns. Raises BadInput where none does."""
-    for sign in SEPARATORS:
+    """The separator with which the first line names the required columns. Raises BadInput where none does."""
+    for separator in SEPARATORS:
         try:
-            if set(NEEDED) <= set(_names(next(_reader(text, sign), []))):
-                return sign
+            if set(REQUIRED) <= set(_names(next(_reader(text, separator), []))):
+                return separator
         except csv.Error:
             continue
     line = text.partition("\n")[0].strip()[:80]
@@ -189,7 +187,3 @@ def _reader(text: str, separator: str) -> Any:
 
 def _names(cells: list[str]) -> list[str]:
     return [cell.strip().lower() for cell in cells]
-
-
-def _size(image: Input) -> int:
-    return 0 if isinstance(image.content, str) else 4 * image.content.width * image.content.height

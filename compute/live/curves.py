@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from PIL import Image
 
 STRENGTHS = tuple(step / 8 for step in range(9))
-SIDE = 512  # pixels: larger images are reduced first, for nine copies of a large one take long to change
+SIDE = 512  # pixels: larger images are reduced first, since perturbing nine copies of one takes long
 
 
 def changed(image: Input, *, kind: str, strength: float, seed: int = 0) -> Input:
     """The image changed by one transformation, as an input of its own. Raises BadInput as `perturb`, and for a text."""
     if image.modality != "image":
         raise BadInput(f"{image.name} is a text: only an image can be perturbed")
-    made = perturb(_reduced(image.content), kind=kind, strength=strength, seed=seed)
+    perturbed = perturb(_reduced(image.content), kind=kind, strength=strength, seed=seed)
     return replace(
         image,
-        content=made,
+        content=perturbed,
         name=f"{image.name}, {PERTURBATIONS[kind].title} {strength:g}",
         key=content_key(b"+".join((image.key, kind.encode(), f"{strength:g} {seed}".encode()))),
     )
@@ -41,10 +41,10 @@ def curve(
     if reason := modes.cannot(subject.row, "pair", kinds):
         raise CannotDo(reason)
     if not (subject.can("compare") or all(subject.can(f"embed_{kind}") for kind in kinds)):
-        raise CannotDo("It answers in words, and would be asked nine times over: it has no curve")
+        raise CannotDo("It answers in words, and a curve would take nine questions")
     steps = [changed(image, kind=kind, strength=strength, seed=seed) for strength in STRENGTHS]
     fixed = other or steps[0]
-    subject = replace(subject, inputs={**subject.inputs, **{one.key: one for one in (*steps, fixed)}})
+    subject = replace(subject, inputs={**subject.inputs, **{each.key: each for each in (*steps, fixed)}})
     return tuple(symmetric(subject, column_of([fixed] * len(steps)), column_of(steps)).tolist())
 
 

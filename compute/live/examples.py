@@ -1,13 +1,13 @@
-"""Ready inputs: photographs that scikit-image carries and anyone may use, drawn scenes, and texts about both.
+"""Ready inputs: freely licensed photographs from scikit-image, drawn scenes, and texts about both.
 
-Credits and licences are those in the docstrings of skimage.data (0.26). Nothing is fetched.
+Credits and licences are those in the docstrings of skimage.data (0.26). Nothing is downloaded.
 """
 
 from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from compute.tasks.drawing.scenes import Scene
 
 LONG_SIDE = 512  # pixels a photograph is shown at, at most
-MOST = 12  # examples that stay in memory, decoded
+MOST = 12  # decoded examples in memory
 DRAWN_SIDE = 256  # pixels of a drawn scene, four times what is drawn
 CC0, PUBLIC = "CC0", "public domain"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Example:
-    """One ready input. Images stand under `file` (of scikit-image) or are drawn; a text is its own content."""
+    """One ready input. Images are `file` of scikit-image or drawn; a text is its own content."""
 
     key: str
     title: str
@@ -44,8 +44,8 @@ class Example:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """A question ready to ask of examples. `mode` and `question` as compute.live.modes has them."""
+class ReadyQuestion:
+    """A question about examples, ready to ask. `mode` and `question` (the attribute) as in compute.live.modes."""
 
     key: str
     title: str
@@ -146,7 +146,7 @@ EXAMPLES: tuple[Example, ...] = (
     _BRICKS,
     _drawn("heart-left", "A heart left of a square"),
     _drawn("heart-left-moved", "The same, moved a little"),
-    _drawn("heart-right", "Their places, swapped"),
+    _drawn("heart-right", "Their positions, swapped"),
     _drawn("heart-orange", "Their colours, swapped"),
     _text("text-heart-left", "a purple heart left of an orange square"),
     _text("text-heart-right", "an orange square left of a purple heart"),
@@ -154,19 +154,19 @@ EXAMPLES: tuple[Example, ...] = (
     _text("text-astronaut", "a photo of an astronaut"),
     _text("text-cat", "a photo of a cat"),
 )
-COMPARISONS: tuple[Comparison, ...] = (
-    Comparison(key="crops", title="Which crop is nearer?", mode="choice", inputs=("cat", "cat-face", "cat-cheek")),
-    Comparison(
+COMPARISONS: tuple[ReadyQuestion, ...] = (
+    ReadyQuestion(key="crops", title="Which crop is nearer?", mode="choice", inputs=("cat", "cat-face", "cat-cheek")),
+    ReadyQuestion(
         key="captions",
         title="Which caption fits?",
         mode="choice",
         inputs=("heart-left", "text-heart-left", "text-heart-right", "text-heart-orange"),
     ),
-    Comparison(key="odd", title="Odd one out", mode="odd", inputs=("heart-left", "heart-left-moved", "heart-right")),
-    Comparison(
+    ReadyQuestion(key="odd", title="Odd one out", mode="odd", inputs=("heart-left", "heart-left-moved", "heart-right")),
+    ReadyQuestion(
         key="caption", title="A photograph and its caption", mode="pair", inputs=("astronaut", "text-astronaut")
     ),
-    Comparison(
+    ReadyQuestion(
         key="quality",
         title="Which is of better quality?",
         mode="quality",
@@ -175,7 +175,7 @@ COMPARISONS: tuple[Comparison, ...] = (
     ),
 )
 
-# What nothing above resembles, so that a likeness can be held against chance.
+# Unlike anything above, so that a similarity can be compared with chance.
 _UNLIKE = (
     _ASTRONAUT,
     _ROCKET,
@@ -201,15 +201,15 @@ _UNLIKE_TEXTS = (
 @lru_cache(maxsize=MOST)
 def load(key: str) -> Input:
     """The example as an input. Raises BadInput for an unknown key, NotHere where scikit-image's files are missing."""
-    found = next((example for example in EXAMPLES if example.key == key), None)
-    if found is None:
-        raise BadInput(f"There is no example {key[:40]!r}; there are: {', '.join(one.key for one in EXAMPLES)}")
-    return _input(found)
+    example = next((example for example in EXAMPLES if example.key == key), None)
+    if example is None:
+        raise BadInput(f"There is no example {key[:40]!r}; there are: {', '.join(known.key for known in EXAMPLES)}")
+    return _input(example)
 
 
 @cache
 def unrelated(modality: str) -> tuple[Input, ...]:
-    """Images or texts that have nothing to do with each other, nor with most of what a visitor brings."""
+    """Images or texts unrelated to each other and to most of what a visitor brings."""
     if modality == "text":
         return tuple(text(words, name=words) for words in _UNLIKE_TEXTS)
     return tuple(_input(example) for example in _UNLIKE)
@@ -217,13 +217,10 @@ def unrelated(modality: str) -> tuple[Input, ...]:
 
 @cache
 def listing() -> dict[str, list[dict[str, Any]]]:
-    """Every example and comparison, ready to be sent; `thumbnail` is relative to the app's root."""
+    """Every example and ready question, as JSON; `thumbnail` is relative to the app's root."""
     return {
         "inputs": [_listed(example) for example in EXAMPLES],
-        "comparisons": [
-            {"key": one.key, "title": one.title, "mode": one.mode, "question": one.question, "inputs": list(one.inputs)}
-            for one in COMPARISONS
-        ],
+        "comparisons": [asdict(ready) | {"inputs": list(ready.inputs)} for ready in COMPARISONS],
     }
 
 
@@ -236,13 +233,13 @@ def picture(key: str) -> bytes:
     return thumbnail(content)
 
 
-def path(file: str) -> Path:
-    """Where scikit-image keeps a photograph. Raises NotHere where it does not."""
+def photo_path(file: str) -> Path:
+    """The path of a photograph of scikit-image. Raises NotHere where it is missing."""
     package = importlib.util.find_spec("skimage")
-    found = Path(package.submodule_search_locations[0]) / "data" / file if package else Path(file)
-    if not found.is_file():
+    path = Path(package.submodule_search_locations[0]) / "data" / file if package else Path(file)
+    if not path.is_file():
         raise NotHere(f"scikit-image's photograph {file} is not on this machine: pip install scikit-image")
-    return found
+    return path
 
 
 def _listed(example: Example) -> dict[str, Any]:
@@ -259,14 +256,14 @@ def _listed(example: Example) -> dict[str, Any]:
 def _input(example: Example) -> Input:
     if example.modality == "text":
         return replace(text(example.text, name=example.title), note="")
-    image = _scene(example.key) if example.synthetic else _shown(example)
+    image = _scene(example.key) if example.synthetic else _photo(example)
     return Input(modality="image", key=content_key(image.tobytes()), name=example.title, content=image)
 
 
-def _shown(example: Example) -> Image.Image:
+def _photo(example: Example) -> Image.Image:
     from PIL import Image
 
-    with Image.open(path(example.file)) as stored:
+    with Image.open(photo_path(example.file)) as stored:
         image = stored.convert("RGB")
     image.thumbnail((LONG_SIDE, LONG_SIDE), Image.Resampling.LANCZOS)
     image.info.clear()
@@ -284,7 +281,7 @@ def _scene(key: str) -> Image.Image:
 
 @cache
 def _scenes() -> dict[str, Scene]:
-    """What is drawn; the bundled model was trained on none of these."""
+    """The scenes drawn here; the bundled model was trained on none of them."""
     from compute.tasks.drawing.scenes import Background, Scene, Thing
 
     def scene(left: tuple[str, str], right: tuple[str, str]) -> Scene:

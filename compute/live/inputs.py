@@ -1,6 +1,6 @@
 """A visitor's image file or text -> an input that a model can take, within bounds, or a sentence why not.
 
-Images follow the rules of content.decoding, so that one judged here is what a task would have shown. Only then are they
+Images follow the rules of content.decoding, so that a model sees what a task would have shown it. Only then are they
 reduced, which no model notices: none looks at more than a megapixel.
 """
 
@@ -21,30 +21,35 @@ from compute.types import BadInput
 if TYPE_CHECKING:
     from PIL import Image
 
-LARGEST_FILE = 8_000_000  # bytes
+LARGEST_IMAGE = 8_000_000  # bytes
 MEGAPIXELS = 40  # refused beyond, by the header
-KEPT_PIXELS = 4_000_000  # reduced to this after decoding
+PIXELS = 4_000_000  # reduced to this after decoding
 LARGE = 16_000_000  # pixels: decoded one at a time, since one may take 750 MB meanwhile
-SCANS = 100  # of a JPEG; a few bytes ask for one more pass over all pixels, and no camera or program writes 20
+SCANS = 100  # of a JPEG; each is a pass over all pixels for a few bytes, and no camera or program writes 20
 SLOW = {"jpeg2k": 10_000_000}  # pixels at most where decoding takes a second for every three million
 SLOWER = {"ppm_plain": 1_000_000, "bmp_rle": 1_000_000}  # bytes at most where Pillow decodes in Python
 LONGEST = 100_000  # characters
 LONG = 2_000  # characters, beyond which no text encoder of the catalogue reads to the end
 THUMBNAIL = 256  # pixels, the longer side
 
-_places = BoundedSemaphore(2)  # images decoded at once, in the whole process
+_decoders = BoundedSemaphore(2)  # images decoded at once, in the whole process
 _one_large = Lock()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Input:
-    """One image or text to judge."""
+    """One image or text to compare."""
 
     modality: str  # image | text
     key: bytes  # content key of the bytes or text that came in
     name: str  # for messages
-    content: Image.Image | str  # RGB, at most KEPT_PIXELS
+    content: Image.Image | str  # RGB, at most PIXELS
     note: str = ""  # what was done on the way in, for the visitor
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory: Pillow stores RGB in four bytes a pixel."""
+        return len(self.content) if isinstance(self.content, str) else 4 * self.content.width * self.content.height
 
     def file(self) -> bytes:
         """The image as PNG, for judges that take files. Raises BadInput for a text."""
@@ -57,38 +62,38 @@ class Input:
 
 def image(data: bytes, *, name: str) -> Input:
     """The bytes of one image file as an input; waits while others are decoded. Raises BadInput."""
-    if len(data) > LARGEST_FILE:
+    if len(data) > LARGEST_IMAGE:
         raise BadInput(
-            f"{name} has {len(data) / 1e6:.1f} MB, more than {LARGEST_FILE // 1_000_000} MB. "
+            f"{name} has {len(data) / 1e6:.1f} MB, more than {LARGEST_IMAGE // 1_000_000} MB. "
             "Save it smaller, or as JPEG or WebP, and add it again"
         )
     try:
-        found = decoding.opened(data, megapixels=MEGAPIXELS)
-        _check_cost(data, found)
-        large = found.width * found.height > LARGE
-        with _one_large if large else nullcontext(), _places:
-            content, note = _decoded(found)
+        opened = decoding.opened(data, megapixels=MEGAPIXELS)
+        _check_cost(data, opened)
+        large = opened.width * opened.height > LARGE
+        with _one_large if large else nullcontext(), _decoders:
+            content, note = _decoded(opened)
     except BadInput as error:
         problem = " ".join(str(error).split())[:200]
         if problem.endswith("megapixels"):
             raise BadInput(f"{name} has {problem}. Reduce it and add it again") from error
         raise BadInput(f"{name} cannot be used: {problem}. Save it as PNG, JPEG or WebP and add it again") from error
     except MemoryError as error:
-        raise BadInput(f"{name} needs more memory than there is now. Reduce it, or add it again later") from error
+        raise BadInput(f"{name} needs more memory than is free now. Reduce it, or add it again later") from error
     return Input(modality="image", key=content_key(data), name=name, content=content, note=note)
 
 
 def text(words: str, *, name: str) -> Input:
-    """A text as an input, its control characters taken out. Raises BadInput."""
+    """A text as an input without its control characters. Raises BadInput."""
     if len(words) > LONGEST:
         raise BadInput(
             f"{name} has {len(words):,} characters, more than {LONGEST:,}. Shorten it: models read only "
             "the beginning of a long text"
         )
-    kept, notes = words.replace("\r\n", "\n").replace("\r", "\n"), []
-    plain = "".join(sign for sign in kept if sign in "\t\n" or unicodedata.category(sign) != "Cc")
-    if len(plain) < len(kept):
-        notes.append(f"{_count(len(kept) - len(plain), 'control character')} taken out")
+    unix, notes = words.replace("\r\n", "\n").replace("\r", "\n"), []
+    plain = "".join(sign for sign in unix if sign in "\t\n" or unicodedata.category(sign) != "Cc")
+    if len(plain) < len(unix):
+        notes.append(f"{_count(len(unix) - len(plain), 'control character')} removed")
     sound = plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # joins pairs, replaces halves
     if broken := sound.count("\ufffd") - plain.count("\ufffd"):
         notes.append(f"{_count(broken, 'broken character')} replaced")
@@ -111,7 +116,7 @@ def thumbnail(picture: Image.Image) -> bytes:
 
 
 def _check_cost(data: bytes, found: Image.Image) -> None:
-    """Raises BadInput for files that are made, or might be, to keep a processor busy."""
+    """Raises BadInput for files that are, or might be, made to keep a processor busy."""
     codec = found.tile[0][0] if found.tile else ""
     if found.format in ("JPEG", "MPO") and data.count(b"\xff\xda") > SCANS:
         raise BadInput(f"a JPEG of more than {SCANS} scans")
@@ -122,13 +127,13 @@ def _check_cost(data: bytes, found: Image.Image) -> None:
 
 
 def _decoded(found: Image.Image) -> tuple[Image.Image, str]:
-    """The opened image as RGB of at most KEPT_PIXELS, and what was done to it. Raises BadInput."""
+    """The opened image as RGB of at most PIXELS, and what was done to it. Raises BadInput."""
     from PIL import Image
 
     (width, height), kind = found.size, found.format
     deep = ";16" in str(found.tile) or found.mode in decoding.DEEP_GREY
     turned = decoding.orientation(found) if kind == "TIFF" else 1  # its reader turns while it loads
-    scale = math.sqrt(KEPT_PIXELS / (width * height))
+    scale = math.sqrt(PIXELS / (width * height))
     if scale < 0.5 and kind == "JPEG":  # halved while it is decoded, in a quarter of the memory
         found.draft(None, (math.ceil(width * scale), math.ceil(height * scale)))
     plain = decoding.rgb(found)
@@ -155,10 +160,10 @@ def _decoded(found: Image.Image) -> tuple[Image.Image, str]:
 
 
 def _reduced(width: int, height: int) -> tuple[int, int]:
-    """The largest size of the same shape within KEPT_PIXELS, at least a pixel a side."""
-    scale = math.sqrt(KEPT_PIXELS / (width * height))
-    wide = min(max(1, int(width * scale)), KEPT_PIXELS)
-    return wide, min(max(1, int(height * scale)), KEPT_PIXELS // wide)
+    """The largest size of the same shape within PIXELS, at least a pixel a side."""
+    scale = math.sqrt(PIXELS / (width * height))
+    wide = min(max(1, int(width * scale)), PIXELS)
+    return wide, min(max(1, int(height * scale)), PIXELS // wide)
 
 
 def _more_frames(found: Image.Image) -> bool:

@@ -1,4 +1,4 @@
-"""What can be asked of a few inputs: which modes fit them, and which models can answer."""
+"""What can be asked about a few inputs: which modes fit them, and which models can answer."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from compute.models import ADAPTERS
 from compute.types import BadInput, Model
 
 MOST_INPUTS = 9  # a reference with 8 alternatives
-QUESTIONS = {
+ATTRIBUTES = {
     "quality": "Quality",
     "brightness": "Brightness",
     "colorfulness": "Colourfulness",
     "contrast": "Contrast",
     "sharpness": "Sharpness",
 }
-# What a family's comparison takes: two images unless it stands here.
-COMPARES = {"imagereward": "image-text", "aesthetic": "image"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,13 +57,13 @@ def problem(mode: str, kinds: Sequence[str]) -> str:
 
 
 def natural(kinds: Sequence[str]) -> str:
-    """The mode that follows from what is there; empty where nothing fits yet."""
+    """The default mode for these inputs; empty where nothing fits yet."""
     order = ("quality", "pair", "choice", "odd") if len(kinds) == 1 else ("pair", "choice", "odd", "quality")
     return next((mode for mode in order if not problem(mode, kinds)), "")
 
 
 def needs(kinds: Sequence[str]) -> str:
-    """What to add or change so that something can be asked; empty where a mode fits."""
+    """What to add or change before a question fits; empty where a mode fits."""
     if natural(kinds):
         return ""
     if not kinds:
@@ -73,12 +71,12 @@ def needs(kinds: Sequence[str]) -> str:
     if len(kinds) == 1:
         return "Add an image or another text to compare it with"
     if len(kinds) > MOST_INPUTS:
-        return f"Take some away: at most {MOST_INPUTS} can be compared at once"
+        return f"Remove some: at most {MOST_INPUTS} can be compared at once"
     return "After the first, all must be images or all texts"
 
 
 def reference_first(kinds: Sequence[str]) -> int:
-    """Where the reference of a choice stands by nature: the only text among images, the only image among texts."""
+    """The default index of a choice's reference: the only text among images, the only image among texts."""
     for kind in ("text", "image"):
         if list(kinds).count(kind) == 1 and len(kinds) > 2:
             return list(kinds).index(kind)
@@ -102,26 +100,31 @@ def cannot(row: Model, mode: str, kinds: Sequence[str]) -> str:
     if mode == "quality":
         return (
             ""
-            if _judges_alone(row) or ("choose" in able and len(kinds) > 1)
+            if _scores_alone(row) or ("choose" in able and len(kinds) > 1)
             else "It has neither a prompt nor a score for one image"
         )
     for pairing in pairings(mode, kinds):
-        asked = pairing != "text-text" and (("score_pair" if mode == "pair" else "choose") in able)
-        if not asked and not _has_numbers(row, pairing):
-            return f"It compares no {' with '.join(f'{side}' for side in pairing.split('-'))}"
+        in_words = pairing != "text-text" and (("score_pair" if mode == "pair" else "choose") in able)
+        if not in_words and not _has_scores(row, pairing):
+            return f"It compares no {pairing.replace('-', ' with ')}"
     return ""
 
 
-def _has_numbers(row: Model, pairing: str) -> bool:
-    """Whether the model gives a number for two things of this pairing: by embeddings of both, or by a comparison."""
+def _has_scores(row: Model, pairing: str) -> bool:
+    """Whether the model scores two inputs of this pairing: by embedding both, or by comparing them."""
     able = set(row.abilities)
     embeds = all(f"embed_{side}" in able for side in pairing.split("-"))
-    return embeds or ("compare" in able and COMPARES.get(row.adapter, "image-image") == pairing)
+    return embeds or ("compare" in able and _compares(row) == pairing)
 
 
-def _judges_alone(row: Model) -> bool:
-    """Whether the model scores a single image: by a prompt beside it, or by itself."""
+def _scores_alone(row: Model) -> bool:
+    """Whether the model scores a single image: with a prompt, or without."""
     able = set(row.abilities)
-    prompted = {"embed_image", "embed_text"} <= able or COMPARES.get(row.adapter) == "image-text"
+    prompted = {"embed_image", "embed_text"} <= able or _compares(row) == "image-text"
     alone = row.adapter in ADAPTERS and not ADAPTERS[row.adapter].pairs_only
     return prompted or ("compare" in able and alone)
+
+
+def _compares(row: Model) -> str:
+    """The pairing that the model's `compare` takes; `image` for a single image."""
+    return ADAPTERS[row.adapter].compares if row.adapter in ADAPTERS else "image-image"

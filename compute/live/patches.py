@@ -1,4 +1,4 @@
-"""Where two images agree to a model: which places of one are most like which places of the other."""
+"""Where two images agree according to a model: which patches of each are most similar to which of the other."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from compute.types import BadInput, CannotDo
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PatchMap:
-    """Two grids of patches and how alike each two patches are, among all pairs of these two images.
+    """Two grids of patches and how similar each two are, among all pairs of these two images.
 
-    `ranks` [first, second], 0..1: the share of all pairs of patches that are less alike; patches row by row.
+    `ranks` [first, second], 0..1: the share of all pairs of patches that are less similar; patches row by row.
     """
 
     first: tuple[int, int]  # rows and columns
     second: tuple[int, int]
     ranks: NDArray[np.float32]
-    cosines: tuple[float, float]  # the lowest and the highest: ranks show an order even where nothing differs
+    cosines: tuple[float, float]  # lowest and highest: ranks show an order even where nothing differs
     seen: tuple[Seen, Seen]  # which part of each image its grid covers
 
     @property
@@ -34,16 +34,16 @@ class PatchMap:
 
 def agree(subject: LiveSubject, *, first: Input, second: Input) -> PatchMap:
     """The map of two images. Raises BadInput for a text, CannotDo where the model has no patch tokens."""
-    for one in (first, second):
-        if one.modality != "image":
-            raise BadInput(f"{one.name} is a text: a map needs two images")
+    for image in (first, second):
+        if image.modality != "image":
+            raise BadInput(f"{image.name} is a text: a map needs two images")
     if not hasattr(subject.model, "patches"):
-        raise CannotDo("it gives no patch tokens. Choose another model for a map")
-    one, other = (patch_map.reduced(grid=subject.model.patches(held.content)) for held in (first, second))
-    cosines = patch_map.similarities(first=one, second=other)
+        raise CannotDo("it has no patch tokens. Choose another model for a map")
+    grids = [patch_map.reduced(grid=subject.model.patches(image.content)) for image in (first, second)]
+    cosines = patch_map.similarities(first=grids[0], second=grids[1])
     return PatchMap(
-        first=one.shape[:2],
-        second=other.shape[:2],
+        first=grids[0].shape[:2],
+        second=grids[1].shape[:2],
         cosines=(float(cosines.min()), float(cosines.max())),
         ranks=patch_map.contrast(similarities=cosines).astype(np.float32),
         seen=(subject.model.seen(first.content), subject.model.seen(second.content)),

@@ -1,7 +1,7 @@
-"""How alike two things are in a judge's words: a number from 1 to 10, asked for in both orders as PairBench does.
+"""How similar a judge says two inputs are: a number from 1 to 10, asked for in both orders as PairBench does.
 
-The wording is ours: PairBench's templates (section 3.1) also state what counts as alike, which a visitor's pair leaves
-open. PairBench, section 3.2: a judge whose two answers differ is not symmetric, so both are shown.
+The wording is ours: PairBench's templates (section 3.1) also state what counts as similar, which a visitor's pair
+leaves open. PairBench, section 3.2: a judge whose two answers differ is not symmetric, so both are shown.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ PROMPTS = {
     ),
 }
 NUMBER = re.compile(r"(?<![\d.,-])(10|[1-9])(?:\s*(?:/|out of)\s*10)?(?![\d,]|\.\d)")
-RANGE = re.compile(r"\d\s*[-–—]\s*\d")  # an answer that does not settle on one
+RANGE = re.compile(r"\d\s*[-–—]\s*\d")  # an answer that does not settle on a number
 
 
 def rated(subject: LiveSubject, first: Column, second: Column) -> tuple[tuple[int | None, ...], tuple[str, ...]]:
-    """Both orders: what could be read of each, 1 to 10 or None, and the replies. Raises BadInput where it fails."""
+    """Of both orders: the number read from each, 1 to 10 or None, and the replies. Raises BadInput where it fails."""
     questions = [question(first, second), question(second, first)]
     replies = subject.choose(questions)
     for reply in replies:
@@ -57,10 +57,10 @@ def question(first: Column, second: Column) -> Question:
 
 
 def read(text: str) -> int | None:
-    """The one number from 1 to 10 that a reply gives; None for none, or for several that differ."""
-    said = text.rpartition("</think>")[2]
-    found = {int(number) for number in NUMBER.findall(said)}
-    return found.pop() if len(found) == 1 and not RANGE.search(said) else None
+    """The number from 1 to 10 that a reply gives; None for none, or for several that differ."""
+    reply = text.rpartition("</think>")[2]
+    numbers = {int(number) for number in NUMBER.findall(reply)}
+    return numbers.pop() if len(numbers) == 1 and not RANGE.search(reply) else None
 
 
 def _part(column: Column) -> str | Picture:
@@ -70,7 +70,7 @@ def _part(column: Column) -> str | Picture:
 
 
 def _joined(parts: tuple[str | Picture, ...]) -> Iterator[str | Picture]:
-    """Neighbouring texts as one."""
+    """The parts, with neighbouring texts joined."""
     text = ""
     for part in parts:
         if isinstance(part, str):

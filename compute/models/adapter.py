@@ -78,6 +78,8 @@ class Adapter:
     weights: tuple[str, ...] = ()
     needs: tuple[tuple[str, ...], ...] = ()
     pairs_only: bool = False  # compares with a reference, and cannot score one image alone
+    compares: str = "image-image"  # what `compare` takes; or "image-text", "image"
+    variable: str = ""  # the environment variable with the address of its endpoint, without which it cannot run
     published: Callable[[Model], Iterable[Published]] = lambda row: ()  # files a row needs from URLs, in order
     patches: bool = False  # gives a vector a patch, so that regions of two images can be compared
     version: int = 1  # raise it when the adapter's numbers change

@@ -59,9 +59,14 @@ ADAPTERS: dict[str, Adapter] = {
         packages=("torch", "torchvision", "open_clip_torch", "pillow"),
     ),
     "pickscore": Transformers(load=preference.load_pickscore, needs=(CONFIG,)),
-    "imagereward": Adapter(load=preference.load_imagereward, packages=TRANSFORMERS, weights=("ImageReward.pt",)),
+    "imagereward": Adapter(
+        load=preference.load_imagereward, packages=TRANSFORMERS, weights=("ImageReward.pt",), compares="image-text"
+    ),
     "aesthetic": Transformers(
-        load=preference.load_aesthetic, needs=(CONFIG, PROCESSOR), published=preference.aesthetic_files
+        load=preference.load_aesthetic,
+        needs=(CONFIG, PROCESSOR),
+        published=preference.aesthetic_files,
+        compares="image",
     ),
     # Perceptual metrics
     "psnr": Adapter(load=pixels.load_psnr, packages=("numpy", "pillow"), pairs_only=True),
@@ -84,6 +89,6 @@ ADAPTERS: dict[str, Adapter] = {
         pairs_only=True,
     ),
     # Judges that answer in words
-    "endpoint": Adapter(load=endpoint.load, packages=("huggingface_hub", "pillow")),
+    "endpoint": Adapter(load=endpoint.load, packages=("huggingface_hub", "pillow"), variable=endpoint.URL),
     "vlm": Transformers(load=vlm.load, needs=(CONFIG, PROCESSOR)),
 }

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import gradio as gr
 import numpy as np
 
+from compute.live.inputs import LARGEST_IMAGE
 from compute.types import BadInput
 from leaderboard.data import payload, records, suite_queries, task_queries
 from leaderboard.data.suite_cache import SuiteCache
@@ -23,7 +24,6 @@ from leaderboard.html import labels
 from leaderboard.live.live import QUEUE
 from leaderboard.web.errors import explain
 
-LARGEST_IMAGE = 8_000_000  # bytes, as in compute.live.inputs
 MOST_ROWS = 1000
 MOST_SOURCES = 20  # that a row names
 RANKED_BY = {"category-mean": "mean of the category means", "task-mean": "mean of its tasks", "human": "people"}

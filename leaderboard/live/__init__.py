@@ -1,1 +1,1 @@
-"""Models tried on a visitor's inputs: what the Compare page and the endpoints share."""
+"""Models on a visitor's inputs, for the Compare page and the endpoints: uploads, the models in memory, rate limits."""

@@ -1,4 +1,4 @@
-"""The live part of the app, as its pages, routes and endpoints use it; and who may ask it how often."""
+"""The live part of the app, as pages, routes and endpoints use it, with its rate limits."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from compute.analysis.calibrated import Reference
+from compute.live.question import LiveQuestion
 from compute.types import BadInput
 from leaderboard.data import model_queries
 from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.live import calibrated as judged
+from leaderboard.live.calibrated import CalibratedAnswer, calibrated_answer, pairing
 from leaderboard.live.live import Live
 from leaderboard.web.visitors import Rate, visitor
 
-VARIABLE = "LIKENESS_RATE"  # comparisons a minute and visitor; 0: as many as one likes
+VARIABLE = "LIKENESS_RATE"  # comparisons a minute per visitor; 0: no limit
 ON_A_SPACE = 20.0
-BURST = 10  # at once, before that holds
-FILES = 4  # files a comparison, on average and at most for long
+BURST = 10  # at once, before the rate applies
+FILES = 4  # uploads per comparison, on average
 
 
 class TooMany(BadInput):
-    """A visitor asks more often than this app answers one; `seconds` until the next is answered."""
+    """A visitor asks more often than the limit; `seconds` until the next question is answered."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = max(1, math.ceil(seconds))
         super().__init__(
-            f"You have asked often in a short time. Try again in {self.seconds} "
+            f"You have sent many questions in a short time. Try again in {self.seconds} "
             f"second{'' if self.seconds == 1 else 's'}"
         )
 
@@ -42,11 +43,11 @@ class Panel:
         self.references = memoised(lambda: references(suite_cache), of=suite_cache.db)
 
     def admit(self, request: Any) -> None:
-        """Counts a visitor's request for a model; Gradio's request or Starlette's, None counts too. Raises TooMany."""
+        """Counts a visitor's request, Gradio's or Starlette's; None counts as one visitor. Raises TooMany."""
         if self.rate is None:
             return
-        found = getattr(request, "request", request)
-        wait = self.rate.allow("unknown" if found is None else visitor(found))
+        request = getattr(request, "request", request)
+        wait = self.rate.allow("unknown" if request is None else visitor(request))
         if wait:
             raise TooMany(wait)
 
@@ -54,31 +55,35 @@ class Panel:
 
     def models(self, mode: str) -> list[dict[str, Any]]:
         """As endpoints.LivePart says."""
-        return self.live.models(mode)
+        return self.live.roster.records(mode)
 
     def score(self, inputs: Sequence[tuple[str, str | bytes]], models: Sequence[str]) -> list[dict[str, Any]]:
-        """As endpoints.LivePart says; nothing is kept of the inputs."""
-        asked, rows = self.live.pair(inputs, models)
-        pairing, held = judged.pairing(asked), self.references()
-        known = frozenset(model for model, of in held if of == pairing)
-        answers = self.live.judge(asked, rows, kept={}, calibrated=known)
+        """As endpoints.LivePart says; no input is stored."""
+        question, rows = self.live.pair(inputs, models)
+        references = self.references()
+        answers = self.live.answers(question, rows, cache={}, calibrated=self.calibrated(question))
         return [
-            _record(judged.judged(answer, row, asked, held), pairing) for answer, row in zip(answers, rows, strict=True)
+            _record(calibrated_answer(answer, row, question, references), pairing(question))
+            for answer, row in zip(answers, rows, strict=True)
         ]
 
+    def calibrated(self, question: LiveQuestion) -> frozenset[str]:
+        """Keys of the models with a distribution for this question."""
+        return frozenset(model for model, kind in self.references() if kind == pairing(question))
 
-def _record(one: judged.Judged, pairing: str) -> dict[str, Any]:
-    """One model's answer about a pair; what is not known is None."""
-    answer, reference = one.answer, one.reference
-    place = one.places[0] if one.places else None
+
+def _record(calibrated: CalibratedAnswer, pairing: str) -> dict[str, Any]:
+    """One model's answer about a pair; None for what is unknown."""
+    answer, reference = calibrated.answer, calibrated.reference
+    standing = calibrated.standings[0] if calibrated.standings else None
     return {
-        "model": one.row.key,
-        "title": one.row.title,
+        "model": calibrated.row.key,
+        "title": calibrated.row.title,
         "pairing": pairing,
-        "percentile": place and round(place.percentile, 2),
-        "reading": place.reading if place else "",
-        "above_unrelated": place and place.above_unrelated,
-        "above_matching": place and place.above_matching,
+        "percentile": standing and round(standing.percentile, 2),
+        "reading": standing.reading if standing else "",
+        "above_unrelated": standing and standing.above_unrelated,
+        "above_matching": standing and standing.above_matching,
         "calibrated_on": reference.source if reference else "",
         "synthetic": bool(reference and reference.synthetic),
         "nearer_than_unrelated": list(answer.controls) if answer.controls else None,
@@ -91,28 +96,28 @@ def _record(one: judged.Judged, pairing: str) -> dict[str, Any]:
 
 
 def uploads_rate() -> Rate | None:
-    """How often one visitor may send a file: a few a comparison."""
-    asks = rate()
-    return Rate(a_minute=asks.a_minute * FILES, burst=BURST * FILES) if asks else None
+    """How often one visitor may upload a file: a few per comparison."""
+    questions = rate()
+    return Rate(a_minute=questions.a_minute * FILES, burst=BURST * FILES) if questions else None
 
 
 def rate() -> Rate | None:
     """How often one visitor may ask: LIKENESS_RATE a minute, else a default on a Space and no limit elsewhere.
 
-    Raises BadInput where the variable holds no number.
+    Raises BadInput where the variable is not a number.
     """
-    given = os.environ.get(VARIABLE, "")
-    usual = ON_A_SPACE if os.environ.get("SYSTEM") == "spaces" else 0.0
+    value = os.environ.get(VARIABLE, "")
+    default = ON_A_SPACE if os.environ.get("SYSTEM") == "spaces" else 0.0
     try:
-        a_minute = float(given or usual)
+        a_minute = float(value or default)
     except ValueError:
         a_minute = math.nan
     if not 0 <= a_minute < math.inf:
-        raise BadInput(f"{VARIABLE} is a number of requests a minute, 0 for no limit; got {given[:40]!r}")
+        raise BadInput(f"{VARIABLE} is a number of requests a minute, 0 for no limit; got {value[:40]!r}")
     return Rate(a_minute=a_minute, burst=BURST) if a_minute else None
 
 
 def references(suite_cache: SuiteCache) -> Mapping[tuple[str, str], Reference]:
-    """Every model's own distributions, by model and pairing."""
+    """Every model's distributions, by model and pairing."""
     rows = model_queries.calibrations(suite_cache.db).to_dict("records")
     return {(row["model"], row["pairing"]): Reference(**row) for row in rows}

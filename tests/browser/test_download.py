@@ -183,7 +183,7 @@ def test_it_is_added_by_a_click_shows_its_progress_and_can_be_stopped(
     other.locator(DONE).wait_for(timeout=SLOW)
     assert page.locator(LINE).is_visible() and not other.locator(LINE).count()
     page.get_by_role("button", name="Stop the download").click()
-    assert said(page, "was stopped") == f"The download of {ROW.title} was stopped; what has come is kept"
+    assert said(page, "was stopped") == f"The download of {ROW.title} was stopped; the downloaded part is kept"
     assert not page.get_by_role("button", name="Stop the download").is_visible()
     page.locator(DONE).wait_for(timeout=SLOW)
     assert page.locator(".cp-row .cp-problem").count() == 1

@@ -1,4 +1,4 @@
-"""Fetches a model's weights in a process of its own, which can be watched, stopped and resumed."""
+"""Downloads a model's weights in a separate process, which can be watched, stopped and resumed."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from dataclasses import dataclass
 from compute.paths import ROOT
 from compute.types import Model, NotHere
 
-LOOK = 0.3  # seconds between two looks at what has come
-LINE = re.compile(r"(\d+) (\d+)")  # what `compute fetch --lines` says: bytes here, bytes in all
+LOOK = 0.3  # seconds between two looks at the progress
+LINE = re.compile(r"(\d+) (\d+)")  # what `compute fetch --lines` prints: bytes downloaded, bytes in all
 
 
 @dataclass(frozen=True, kw_only=True)
 class DownloadProgress:
-    """How many bytes are here, and in all once the hub has said it. `behind`: title of the model that comes first."""
+    """Bytes downloaded, and in all once the hub has said it. `behind`: title of the model that comes first."""
 
-    here: int = 0
-    whole: int | None = None
+    done: int = 0
+    total: int | None = None
     behind: str = ""
 
 
 class Fetcher:
-    """Downloads one model at a time. Whoever asks for the same one meanwhile watches it; for another, waits."""
+    """Downloads one model at a time. A second visitor watches the same download, or waits with another model."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
         self._row: Model | None = None
-        self._come = DownloadProgress()
+        self._progress = DownloadProgress()
 
     def fetch(
         self,
@@ -42,23 +42,23 @@ class Fetcher:
         needed: Callable[[], bool] = lambda: True,
         stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[DownloadProgress]:
-        """Yields how far it is until all is here, with `room` bytes of memory for the loaded model (0: any number).
+        """Yields the progress until the end, with `room` bytes of memory for the loaded model (0: any number).
 
-        `needed` says whether it is not here yet, and is asked again when its turn has come. Raises NotHere where it
-        fails or is stopped. Closing the iterator stops it too; one who waits for the same model then goes on with it.
+        `needed` says whether files are missing, and is called again when its turn comes. Raises NotHere where it
+        fails or is stopped. Closing the iterator stops it too; a visitor who waits for the same model then resumes it.
         """
         if not needed():
             return
         while not self._turn.acquire(timeout=LOOK):
             if stop():
                 raise _stopped(row)
-            first, come = self._row, self._come
-            yield come if first is None or first.key == row.key else DownloadProgress(behind=first.title)
+            current, progress = self._row, self._progress
+            yield progress if current is None or current.key == row.key else DownloadProgress(behind=current.title)
         try:
-            self._row, self._come = row, DownloadProgress()
-            for come in _run(row, room=room, stop=stop) if needed() else ():
-                self._come = come
-                yield come
+            self._row, self._progress = row, DownloadProgress()
+            for progress in _run(row, room=room, stop=stop) if needed() else ():
+                self._progress = progress
+                yield progress
         finally:
             self._row = None
             self._turn.release()
@@ -75,39 +75,39 @@ def _run(row: Model, *, room: int, stop: Callable[[], bool]) -> Iterator[Downloa
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
-    heard = _Output()
-    ears = threading.Thread(target=heard.listen, args=(process.stdout,), daemon=True, name="fetching")
-    ears.start()
+    output = _Output()
+    reader = threading.Thread(target=output.read, args=(process.stdout,), daemon=True, name="fetching")
+    reader.start()
     try:
-        while ears.is_alive():
+        while reader.is_alive():
             if stop():
                 raise _stopped(row)
-            yield heard.come
-            ears.join(LOOK)
+            yield output.progress
+            reader.join(LOOK)
         if process.wait():
-            raise NotHere(heard.error or f"The download of {row.title} failed. Try again later")
-        yield heard.come
+            raise NotHere(output.error or f"The download of {row.title} failed. Try again later")
+        yield output.progress
     finally:
-        process.kill()  # a large file goes on from its draft, of small ones there are none
+        process.kill()  # a large file resumes from its partial copy
         process.wait()
-        ears.join()
+        reader.join()
         process.stdout.close()
 
 
 class _Output:
-    """What the process has said last."""
+    """The last progress and error that the process printed."""
 
     def __init__(self) -> None:
-        self.come, self.error = DownloadProgress(), ""
+        self.progress, self.error = DownloadProgress(), ""
 
-    def listen(self, said: Iterator[str]) -> None:
-        for line in said:
-            if found := LINE.fullmatch(line.strip()):
-                here, whole = map(int, found.groups())
-                self.come = DownloadProgress(here=here, whole=whole)
+    def read(self, lines: Iterator[str]) -> None:
+        for line in lines:
+            if match := LINE.fullmatch(line.strip()):
+                done, total = map(int, match.groups())
+                self.progress = DownloadProgress(done=done, total=total)
             elif line.startswith("Error: "):
                 self.error = line.removeprefix("Error: ").strip()
 
 
 def _stopped(row: Model) -> NotHere:
-    return NotHere(f"The download of {row.title} was stopped; what has come is kept")
+    return NotHere(f"The download of {row.title} was stopped; the downloaded part is kept")

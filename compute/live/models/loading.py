@@ -1,4 +1,4 @@
-"""Loads a model for visitors: on what is there, writing nothing of theirs anywhere, and waiting for no one long."""
+"""Loads a model for visitors: with files on this machine, no log of their inputs, and short waits."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ log = logging.getLogger(__name__)
 
 
 def load(row: Model) -> Any:
-    """The row's model. A judge keeps no log: what a visitor asks stays in the visitor's session. Raises as models.load,
-    and BadInput for files that cannot be read as weights.
+    """The row's model. A judge writes no log: a visitor's questions stay in the session. Raises as models.load, and
+    BadInput for files that cannot be read as weights.
     """
     encoding.share_cores()
     family = models.ADAPTERS.get(row.adapter)
@@ -30,7 +30,7 @@ def load(row: Model) -> Any:
         log.exception("%s could not be loaded", row.key)
         raise BadInput(
             f"It could not be loaded ({type(error).__name__}): its files are damaged, or not what the "
-            "catalogue takes them for. The host's log says more"
+            "catalogue says. The host's log has the details"
         ) from error
     if hasattr(model, "answers"):
         model.answers = Forgetful(row)

@@ -1,4 +1,4 @@
-"""How much memory is free, for models to be kept in: of the accelerator where there is one, else of this machine."""
+"""How much memory is free for models: on the accelerator where there is one, else on this machine."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from pathlib import Path
 CGROUP = Path("/sys/fs/cgroup")
 NVIDIA = Path("/proc/driver/nvidia/version")
 ARENA_MAX = -8  # of mallopt, as malloc.h has it
-SHARE = 0.5  # of what is free is for models by default
+SHARE = 0.5  # of free memory, for models by default
 VARIABLE = "LIKENESS_MODEL_MEMORY_MB"
 
 
 def budget() -> int:
-    """Bytes that kept models may take: what LIKENESS_MODEL_MEMORY_MB says, else half of what is free now."""
-    given = os.environ.get(VARIABLE, "")
-    return int(given) * 1_000_000 if given.isdigit() and int(given) else round(available() * SHARE)
+    """Bytes for models in memory: what LIKENESS_MODEL_MEMORY_MB says, else half of what is free now."""
+    limit = os.environ.get(VARIABLE, "")
+    return int(limit) * 1_000_000 if limit.isdigit() and int(limit) else round(available() * SHARE)
 
 
 def available() -> int:
     """Bytes free on the device that models run on. A container's own limit counts where it is lower."""
-    if "torch" in sys.modules or NVIDIA.exists():  # else asking must not load it: an idle app is small
+    if "torch" in sys.modules or NVIDIA.exists():  # otherwise torch stays unloaded: an idle app is small
         import torch
 
         if torch.cuda.is_available():
@@ -31,7 +31,7 @@ def available() -> int:
 
 
 def resident() -> int:
-    """Bytes of memory that this process holds; 0 where the system does not say."""
+    """Bytes of memory of this process; 0 where the system does not say."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError, ValueError):
@@ -39,9 +39,9 @@ def resident() -> int:
 
 
 def limit_malloc_arenas() -> None:
-    """Has the C library keep its free memory in two places, not in one a thread: of glibc alone, else nothing.
+    """Limits glibc to two malloc arenas instead of one a thread; does nothing with another C library.
 
-    A server has dozens of threads, and each place keeps what was once taken there: measured, 15 to 25 MB less.
+    A server has dozens of threads, and an arena does not return its free memory: measured, 15 to 25 MB less.
     """
     try:
         ctypes.CDLL(None).mallopt(ARENA_MAX, 2)
@@ -56,7 +56,7 @@ def _machine() -> int:
                 return int(line.split()[1]) * 1024
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (OSError, ValueError):
-        return 4_000_000_000  # nothing says; a machine that runs models has more
+        return 4_000_000_000  # unknown; a machine that runs models has more
 
 
 def _container() -> int:

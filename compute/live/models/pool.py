@@ -1,4 +1,4 @@
-"""Loaded models, kept by least recent use within a budget of memory; each is loaded once however many ask for it."""
+"""Loaded models within a budget of memory, the least recently used dropped first; each is loaded once for all users."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from compute.types import Model, NotHere
 
 
 @dataclass(kw_only=True, eq=False)
-class Held:
-    """A model in memory. `users` work with it now: it stays until they are done."""
+class LoadedModel:
+    """A model in memory with its number of current users, until whose end it stays."""
 
     model: Any
     bytes: int
@@ -26,63 +26,61 @@ class Held:
 
 @dataclass(kw_only=True)
 class Pool:
-    """At most `budget` bytes of models. `load(row)` makes one, `size(row)` says beforehand how large it will be."""
+    """At most `budget` bytes of models. `load(row)` loads one, `size(row)` predicts its bytes."""
 
     load: Callable[[Model], Any]
     size: Callable[[Model], int | None]
     budget: Callable[[], int] = memory.budget
-    _held: OrderedDict[str, Held] = field(default_factory=OrderedDict)
+    _models: OrderedDict[str, LoadedModel] = field(default_factory=OrderedDict)
     _loading: dict[str, threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _one_load: threading.Lock = field(default_factory=threading.Lock)  # two at once would each think the room theirs
+    _one_load: threading.Lock = field(default_factory=threading.Lock)  # two at once would both count on the same room
     _room: int | None = None
 
     @contextlib.contextmanager
     def use(self, row: Model) -> Iterator[Any]:
         """The row's model, loaded if need be, for as long as the block runs. Raises NotHere where it is too large."""
-        held = self._take(row)
+        loaded = self._acquire(row)
         try:
-            yield held.model
+            yield loaded.model
         finally:
             with self._lock:
-                held.users -= 1
+                loaded.users -= 1
 
     def loaded(self) -> tuple[str, ...]:
         """Keys of the models in memory, the least recently used first."""
         with self._lock:
-            return tuple(self._held)
+            return tuple(self._models)
 
     def room(self) -> int:
-        """The whole budget in bytes, settled when it is first asked for: what is free then, before any model."""
+        """The whole budget in bytes, measured at the first call, before any model is loaded."""
         if self._room is None:
             self._room = self.budget()
         return self._room
 
     def clear(self) -> None:
-        """Lets go of every model nobody works with."""
+        """Drops every model that is not in use."""
         with self._lock:
-            self._drop(lambda: bool(self._held))
+            self._drop(lambda: bool(self._models))
 
-    def _take(self, row: Model) -> Held:
+    def _acquire(self, row: Model) -> LoadedModel:
         with self._lock:
-            found = self._found(row.key)
-            if found:
-                return found
+            if loaded := self._in_memory(row.key):
+                return loaded
             waiting = self._loading.setdefault(row.key, threading.Lock())
         with waiting:
             with self._lock:
-                found = self._found(row.key)
-                if found:  # loaded while this one waited
-                    return found
+                if loaded := self._in_memory(row.key):  # loaded while this thread waited
+                    return loaded
             with self._one_load:
-                held = self._made(row)
+                loaded = self._loaded(row)
             with self._lock:
-                self._held[row.key] = held
+                self._models[row.key] = loaded
                 self._loading.pop(row.key, None)
-                self._drop(lambda: self._taken() > self.room())
-            return held
+                self._drop(lambda: self._bytes() > self.room())
+            return loaded
 
-    def _made(self, row: Model) -> Held:
+    def _loaded(self, row: Model) -> LoadedModel:
         expected = self.size(row) or 0
         if expected > self.room():
             raise NotHere(
@@ -90,32 +88,32 @@ class Pool:
                 f"set aside for models. A larger machine can run it; {memory.VARIABLE} changes the limit"
             )
         with self._lock:
-            self._drop(lambda: self._taken() + expected > self.room())
+            self._drop(lambda: self._bytes() + expected > self.room())
         before = memory.resident()
         try:
             model = self.load(row)
         except MemoryError as error:
             raise NotHere(f"{row.title} did not fit into memory. Take a smaller model") from error
-        # The larger of both: memory that an unloaded model left behind is used again without the process growing.
-        return Held(model=model, bytes=max(expected, memory.resident() - before), users=1)
+        # The larger of both: in memory that a dropped model freed, a new one does not make the process grow.
+        return LoadedModel(model=model, bytes=max(expected, memory.resident() - before), users=1)
 
-    def _found(self, key: str) -> Held | None:
-        held = self._held.get(key)
-        if held:
-            held.users += 1
-            self._held.move_to_end(key)
-        return held
+    def _in_memory(self, key: str) -> LoadedModel | None:
+        loaded = self._models.get(key)
+        if loaded:
+            loaded.users += 1
+            self._models.move_to_end(key)
+        return loaded
 
-    def _taken(self) -> int:
-        return sum(held.bytes for held in self._held.values())
+    def _bytes(self) -> int:
+        return sum(loaded.bytes for loaded in self._models.values())
 
     def _drop(self, more: Callable[[], bool]) -> None:
-        """Lets go of models nobody works with, the longest unused first, while `more` holds."""
+        """Drops models that are not in use, the least recently used first, while `more()`."""
         dropped = False
-        for key in [key for key, held in self._held.items() if not held.users]:
+        for key in [key for key, loaded in self._models.items() if not loaded.users]:
             if not more():
                 break
-            del self._held[key]
+            del self._models[key]
             dropped = True
         if dropped:
             encoding.release()

@@ -1,4 +1,4 @@
-"""The catalogue's models as a visitor may choose among them: who can do what is asked, and in which state."""
+"""The catalogue's models as a visitor may choose among them: which can answer a question, and in which state."""
 
 from __future__ import annotations
 
@@ -8,38 +8,37 @@ from dataclasses import dataclass
 from typing import Any
 
 from compute.live import modes
-from compute.live.models import states
+from compute.live.models.availability import DOWNLOAD, IMPOSSIBLE, READY, Availability, availability
 from compute.live.models.pool import Pool
-from compute.live.models.states import State
 from compute.types import BadInput, Model
 
-DEFAULT = "laion/clip-vit-b-32-laion2b-s34b-b79k"  # small and good: what one click adds where there is a network
-FIRST = ("tiny", DEFAULT, "ssim", "ms-ssim", "colour-histogram", "perceptual-hash")  # asked at first if they are ready
-ORDER = (states.READY, states.DOWNLOAD, states.IMPOSSIBLE)
-HOLDS = 5.0  # seconds that a model's state is taken as it was found
+DEFAULT = "laion/clip-vit-b-32-laion2b-s34b-b79k"  # small and good: one click adds it where there is a network
+FIRST = ("tiny", DEFAULT, "ssim", "ms-ssim", "colour-histogram", "perceptual-hash")  # ticked by default if ready
+ORDER = (READY, DOWNLOAD, IMPOSSIBLE)
+REFRESH = 5.0  # seconds until a model's availability is checked again
 
 
 @dataclass(frozen=True, kw_only=True)
 class Listed:
-    """A model that can do what is asked, with its state."""
+    """A model that can answer, with its availability."""
 
     row: Model
-    state: State
+    availability: Availability
     loaded: bool
 
     @property
     def first(self) -> bool:
-        """Whether it is asked when nobody chose."""
-        return self.row.key in FIRST and self.state.state == states.READY
+        """Whether it is ticked by default."""
+        return self.row.key in FIRST and self.availability.state == READY
 
 
 class Roster:
-    """The rows that judge likeness; `network` says whether the hub can be reached."""
+    """The models that compare inputs; `network` says whether the hub can be reached."""
 
     def __init__(self, rows: Sequence[Model], *, pool: Pool, network: Callable[[], bool]) -> None:
         self._rows = {row.key: row for row in rows if row.kind not in ("generator", "distribution")}
         self._pool, self._network = pool, network
-        self._states: dict[str, tuple[float, State]] = {}
+        self._checked: dict[str, tuple[float, Availability]] = {}
 
     def row(self, key: str) -> Model:
         """A row of the catalogue; visitors can name no other model. Raises BadInput."""
@@ -47,84 +46,82 @@ class Roster:
             raise BadInput(f"There is no model {key[:80]!r} in the catalogue")
         return self._rows[key]
 
-    def state(self, row: Model) -> State:
-        """The row's state, looked at anew every few seconds."""
-        found = self._states.get(row.key)
-        if found is None or time.monotonic() - found[0] > HOLDS:
-            state = states.state(row, network=self._network, room=self._pool.room())
-            found = self._states[row.key] = (time.monotonic(), state)
-        return found[1]
+    def availability(self, row: Model) -> Availability:
+        """Whether the row's model can run, checked again every few seconds."""
+        checked = self._checked.get(row.key)
+        if checked is None or time.monotonic() - checked[0] > REFRESH:
+            current = availability(row, network=self._network, room=self._pool.room())
+            checked = self._checked[row.key] = (time.monotonic(), current)
+        return checked[1]
 
     def forget(self, row: Model) -> None:
-        """Has the row's state looked at anew: its weights have just come, or not."""
-        self._states.pop(row.key, None)
+        """Has the row's availability checked again at the next call: its weights may have just arrived."""
+        self._checked.pop(row.key, None)
 
     def listed(self, *, mode: str = "", kinds: Sequence[str] = ()) -> list[Listed]:
-        """Those that can do it, the ready ones first; all of them without a mode. Raises BadInput for no such mode."""
+        """Models that can answer, the ready ones first; all of them without a mode. Raises BadInput."""
         loaded = self._pool.loaded()
-        found = [
-            Listed(row=row, state=self.state(row), loaded=row.key in loaded)
+        able = [
+            Listed(row=row, availability=self.availability(row), loaded=row.key in loaded)
             for row in self._rows.values()
             if not (mode and modes.cannot(row, mode, kinds))
         ]
         return sorted(
-            found,
-            key=lambda one: (
-                ORDER.index(one.state.state),
-                one.row.key not in FIRST,
-                FIRST.index(one.row.key) if one.row.key in FIRST else 0,
-                one.row.title.lower(),
+            able,
+            key=lambda listed: (
+                ORDER.index(listed.availability.state),
+                FIRST.index(listed.row.key) if listed.row.key in FIRST else len(FIRST),
+                listed.row.title.lower(),
             ),
         )
 
-    def told(self, mode: str = "") -> list[dict[str, Any]]:
-        """For programs: every model that can do a mode with images, or any at all. Raises BadInput for no such mode."""
+    def records(self, mode: str = "") -> list[dict[str, Any]]:
+        """For programs: each model that can answer in a mode with images, or in any. Raises BadInput."""
         kinds = ("image",) * modes.MODES[mode].least if mode in modes.MODES else ()
         if mode:
-            modes.problem(mode, kinds)  # raises where there is no such mode
+            modes.problem(mode, kinds)  # raises for an unknown mode
         return [
             {
-                "key": one.row.key,
-                "title": one.row.title,
-                "kind": one.row.kind,
-                "abilities": list(one.row.abilities),
-                "state": one.state.state,
-                "reason": one.state.why,
+                "key": listed.row.key,
+                "title": listed.row.title,
+                "kind": listed.row.kind,
+                "abilities": list(listed.row.abilities),
+                "state": listed.availability.state,
+                "reason": listed.availability.why,
             }
-            for one in self.listed(mode=mode, kinds=kinds)
+            for listed in self.listed(mode=mode, kinds=kinds)
         ]
 
     def plan(self, *, kinds: Sequence[str], mode: str = "") -> dict[str, Any]:
-        """What fits inputs of these modalities, and which models can do it; ready to be sent. Raises BadInput."""
+        """Which modes fit inputs of these modalities, and which models can answer, as JSON. Raises BadInput."""
         if set(kinds) - {"image", "text"}:
             raise BadInput("An input is an image or a text")
         fitting = mode if mode in modes.MODES and not modes.problem(mode, kinds) else modes.natural(kinds)
-        listed = self.listed(mode=fitting, kinds=kinds) if fitting else []
         return {
             "mode": fitting,
             "needs": modes.needs(kinds),
             "reference": modes.reference_first(kinds),
             "modes": [
                 {
-                    "key": one.key,
-                    "title": one.title,
-                    "why": modes.problem(one.key, kinds),
-                    "fits": not modes.problem(one.key, kinds),
+                    "key": known.key,
+                    "title": known.title,
+                    "why": (why := modes.problem(known.key, kinds)),
+                    "fits": not why,
                 }
-                for one in modes.MODES.values()
+                for known in modes.MODES.values()
             ],
-            "questions": [{"key": key, "title": title} for key, title in modes.QUESTIONS.items()],
+            "questions": [{"key": key, "title": title} for key, title in modes.ATTRIBUTES.items()],
             "models": [
                 {
-                    "key": one.row.key,
-                    "title": one.row.title,
-                    "kind": one.row.kind,
-                    "state": one.state.state,
-                    "why": one.state.why,
-                    "bytes": one.state.bytes,
-                    "loaded": one.loaded,
-                    "default": one.first,
+                    "key": listed.row.key,
+                    "title": listed.row.title,
+                    "kind": listed.row.kind,
+                    "state": listed.availability.state,
+                    "why": listed.availability.why,
+                    "bytes": listed.availability.bytes,
+                    "loaded": listed.loaded,
+                    "default": listed.first,
                 }
-                for one in listed
+                for listed in (self.listed(mode=fitting, kinds=kinds) if fitting else ())
             ],
         }

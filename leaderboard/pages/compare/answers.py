@@ -1,126 +1,121 @@
-"""The Compare page's answers as markup: a headline, one row a model on its own axis, and what it all rests on."""
+"""The Compare page's answers: a headline, one row per model on its own axis, and what the axes are based on."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
+from markupsafe import Markup
+
+from compute.live.modes import ATTRIBUTES
+from compute.live.question import LiveQuestion
 from compute.types import LETTERS
-from leaderboard.data.records import lacking
-from leaderboard.html.markup import link, text, to_model
-from leaderboard.live.calibrated import Judged, agreement, bands, pairing, readings
-
-if TYPE_CHECKING:
-    from compute.live.answers import Asked
-    from compute.types import Model
-    from leaderboard.data.records import Record
+from leaderboard.data.records import Record, lacking
+from leaderboard.html.templates import render
+from leaderboard.live.calibrated import CalibratedAnswer, bands, pairing, readings, votes
 
 READINGS = {
     "as matching pairs": ("like a matching pair", "like a matching pair"),
     "as unrelated pairs": ("like an unrelated pair", "like an unrelated one"),
-    "either": ("could be either", "so that it could be either"),
+    "either": ("could be either", "as one that could be either"),
     "between": ("in between", "between the two"),
 }
-QUESTIONS = {
-    "quality": "Quality",
-    "brightness": "Brightness",
-    "colorfulness": "Colourfulness",
-    "contrast": "Contrast",
-    "sharpness": "Sharpness",
-}  # as compute.live.modes has them; a test holds both together
-KINDS = {"image-image": "pairs of images", "image-text": "images with texts", "text-text": "pairs of texts"}
-DRAWN = " <span class='pg-synthetic'>synthetic</span>"
+SIDES = {"as matching pairs": "alike", "as unrelated pairs": "unlike"}  # a visitor's own answers in blind mode
+PAIRS = {"image-image": "pairs of images", "image-text": "images with texts", "text-text": "pairs of texts"}
+NO_MEANING = ("not calibrated", "its number alone means nothing")
 MOST_RECORDS = 2  # of a model
-HARDLY = 2.0  # percentile points of a lead that is next to none
-DRAWINGS = "drawn-scenes-training"  # the data set of models that know nothing else
+CLOSE = 2.0  # percentile points: a smaller lead is negligible
+DRAWINGS = "drawn-scenes-training"  # the data set of models trained on nothing else
 NEAR = 6.0  # percentile points within which two letters would touch
-Records = Mapping[str, Sequence["Record"]]
+Headline = tuple[str, str, str]  # the sentence: before its bold part, that part, and after it
 
 
-def download(row: Model, here: int, whole: int | None, *, behind: str = "") -> str:
-    """How far a download has come, or the title of the model whose download comes first."""
-    if behind:
-        return (
-            f"<p class='cp-download' role='status'>{text(row.title)} is downloaded next: {text(behind)} comes first</p>"
-        )
-    share = f" of {whole / 1e6:.0f} MB" if whole else ""
-    bar = f"<progress max='{whole}' value='{min(here, whole)}'></progress>" if whole else ""
-    come = f"{here / 1e6:.0f}{share or ' MB'}"
-    return f"<p class='cp-download' role='status'>Downloading {text(row.title)}: {come} {bar}</p>"
-
-
-def result(asked: Asked, found: Sequence[Judged], *, left: Sequence[str], records: Records, blind: bool) -> str:
-    """The whole answer. `left` are titles of models still at work; `blind` hides all until the visitor has chosen."""
-    shown = list(found)
-    axis = any(one.positions for one in shown)
-    lead = headline(asked, shown) if shown else "Loading the models; the first answer takes some seconds."
-    rows = "".join(_row(asked, one, records=records) for one in shown)
-    still = f"{len(left)} more model{'' if len(left) == 1 else 's'}" if blind else ", ".join(left)
-    more = f"<p class='pg-quiet' role='status'>Still asking {text(still)} …</p>" if left else ""
-    done = "" if left else _reveal(asked, shown) if blind else ""
-    state = "blind" if blind else "open"
-    return (
-        f"<section class='cp-result' data-state='{state}' data-mode='{text(asked.mode)}' "
-        f"data-done='{'' if left else 'yes'}' data-at='{time.monotonic_ns()}'>"
-        "<p class='cp-stale' role='status'>The inputs have changed since: compare again.</p>"
-        f"<p class='pg-lead' role='status'>{lead}</p>{done}"
-        f"<div class='cp-rows' role='list'>{_head(asked) if axis else ''}{rows}</div>{more}"
-        f"{_explained(asked, shown)}</section>"
+def result(
+    question: LiveQuestion,
+    answers: Sequence[CalibratedAnswer],
+    *,
+    pending: Sequence[str],
+    records: Mapping[str, Sequence[Record]],
+    blind: bool,
+) -> Markup:
+    """All answers. `pending` are titles of models still at work; `blind` hides everything until the visitor answers."""
+    known = [each.reference for each in answers if each.reference is not None]
+    hidden = blind and pending
+    names = f"{len(pending)} more model{'' if len(pending) == 1 else 's'}" if hidden else ", ".join(pending)
+    loading = ("Loading the models; the first answer takes some seconds.", "", "")
+    return render(
+        "pages/compare/answers.html",
+        mode=question.mode,
+        at=time.monotonic_ns(),
+        headline=headline(question, answers) if answers else loading,
+        has_axis=any(each.percentiles for each in answers),
+        ends=("least", "most") if question.mode == "quality" else ("unrelated", "matching"),
+        rows=[_row(question, each, records.get(each.row.key, ())) for each in answers],
+        pending=names,
+        blind=blind,
+        choices=_choices(question),
+        pairs=PAIRS.get(pairing(question)),
+        distributions=list(
+            dict.fromkeys((each.source, each.synthetic, each.n_unrelated, each.n_matching) for each in known)
+        ),
+        uncalibrated=any(
+            each.reference is None and not each.answer.problem and each.answer.unit not in ("rating", "votes")
+            for each in answers
+        ),
     )
 
 
-def headline(asked: Asked, found: Sequence[Judged]) -> str:
+def headline(question: LiveQuestion, answers: Sequence[CalibratedAnswer]) -> Headline:
     """The answer in one sentence: what most models say, and how many of them."""
-    able = [one for one in found if not one.answer.problem]
+    able = [each for each in answers if not each.answer.problem]
     if not able:
-        return "None of these models could answer; the reasons stand below."
-    if asked.mode == "pair":
-        counts = readings(able)
-        of = counts.total()
-        if not of:
-            rated = sum(one.answer.unit == "rating" for one in able)
-            return (
-                f"{rated} judge{'' if rated == 1 else 's'} rated this pair from 1 to 10."
-                if rated
-                else "No calibrated model answered: only directions are shown."
-            )
-        (first, most), *others = counts.most_common()
-        share = f"All {of}" if most == of else f"{most} of {of}"
-        who = "The one calibrated model scores" if of == 1 else f"{share} models score"
-        rest = "".join(f"; {count} {READINGS[name][1]}" for name, count in others)
-        return f"{who} this pair <b>{READINGS[first][1]}</b>{rest}."
-    if asked.mode == "quality" and len(asked.inputs) == 1:
-        known = [one.positions[0] for one in able if one.positions]
-        return (
-            f"{_question(asked)}: between the {_ordinal(min(known))} and {_ordinal(max(known))} percentile of each "
-            "model's reference images."
-            if known
-            else "No calibrated model answered."
-        )
-    votes = agreement(able, len(asked.options))
-    if not votes.of:
-        return "No model picks one: they see ties, or could not be read."
-    name = {"choice": "nearest", "odd": "the odd one out"}.get(asked.mode, f"best in {_question(asked).lower()}")
-    if votes.leader is None:
-        return f"The {votes.of} models are divided: {_votes(votes.votes)}."
-    most = votes.votes[votes.leader]
-    rest = f" The others: {_votes(votes.votes, but=votes.leader)}." if most < votes.of else ""
-    hardly = sum(one.margin is not None and one.margin < HARDLY for one in able if one.answer.pick is not None)
-    rest += f" {hardly} of the {votes.of} hardly tell the best two apart." if hardly else ""
-    silent = len(able) - votes.of
-    rest += f" {silent} see{'s' if silent == 1 else ''} a tie or could not be read." if silent else ""
-    share = f"All {votes.of}" if most == votes.of else f"{most} of {votes.of}"
-    who = "The one model that picks takes" if votes.of == 1 else f"{share} models pick"
-    return f"{who} <b>{LETTERS[votes.leader]}</b> as {text(name)}.{rest}"
+        return "None of these models could answer; the reasons are below.", "", ""
+    if question.mode == "pair":
+        return _headline_of_pair(able)
+    attribute = ATTRIBUTES.get(question.attribute, question.attribute)
+    if question.mode == "quality" and len(question.inputs) == 1:
+        known = [each.percentiles[0] for each in able if each.percentiles]
+        if not known:
+            return "No calibrated model answered.", "", ""
+        span = f"between the {_ordinal(min(known))} and {_ordinal(max(known))} percentile"
+        return f"{attribute}: {span} of each model's reference images.", "", ""
+    tally = votes(able, len(question.options))
+    if not tally.total:
+        return "No model picks an option: they see ties, or could not be read.", "", ""
+    if tally.leader is None:
+        return f"The {tally.total} models are divided: {_counts(tally.counts)}.", "", ""
+    role = {"choice": "nearest", "odd": "the odd one out"}.get(question.mode, f"best in {attribute.lower()}")
+    most = tally.counts[tally.leader]
+    rest = f" as {role}."
+    if most < tally.total:
+        rest += f" The others: {_counts(tally.counts, but=tally.leader)}."
+    if close := sum(each.margin is not None and each.margin < CLOSE for each in able if each.answer.pick is not None):
+        rest += f" {close} of the {tally.total} hardly separate{'s' if close == 1 else ''} the best two."
+    if silent := len(able) - tally.total:
+        rest += f" {silent} see{'s' if silent == 1 else ''} a tie or could not be read."
+    share = f"All {tally.total}" if most == tally.total else f"{most} of {tally.total}"
+    who = "The only model with a pick chooses " if tally.total == 1 else f"{share} models pick "
+    return who, LETTERS[tally.leader], rest
 
 
-def _question(asked: Asked) -> str:
-    return QUESTIONS.get(asked.question, asked.question)
+def _headline_of_pair(able: Sequence[CalibratedAnswer]) -> Headline:
+    counts = readings(able)
+    total = counts.total()
+    if not total:
+        rated = sum(each.answer.unit == "rating" for each in able)
+        if not rated:
+            return "No calibrated model answered: only directions are shown.", "", ""
+        return f"{rated} judge{'' if rated == 1 else 's'} rated this pair from 1 to 10.", "", ""
+    (first, most), *others = counts.most_common()
+    share = f"All {total}" if most == total else f"{most} of {total}"
+    who = "The one calibrated model scores" if total == 1 else f"{share} models score"
+    rest = "".join(f"; {count} {READINGS[reading][1]}" for reading, count in others)
+    return f"{who} this pair ", READINGS[first][1], f"{rest}."
 
 
-def _votes(votes: Sequence[int], *, but: int | None = None) -> str:
-    return ", ".join(f"{LETTERS[at]} {count}" for at, count in enumerate(votes) if count and at != but)
+def _counts(counts: Sequence[int], *, but: int | None = None) -> str:
+    return ", ".join(f"{LETTERS[option]} {count}" for option, count in enumerate(counts) if count and option != but)
 
 
 def _ordinal(value: float) -> str:
@@ -129,207 +124,133 @@ def _ordinal(value: float) -> str:
     return f"{whole}{tail}"
 
 
-def _head(asked: Asked) -> str:
-    low, high = ("least", "most") if asked.mode == "quality" else ("unrelated", "matching")
-    return (
-        f"<div class='cp-axis' aria-hidden='true'><span>Model</span><span>Says</span><span class='cp-ends'>"
-        f"<span>0 {low}</span><span>percentile</span><span>{high} 100</span></span>"
-        "<span>On record</span><span class='cp-time' title='Of the answer; loading a model is not counted'>Time"
-        "</span></div>"
-    )
-
-
-def _row(asked: Asked, one: Judged, *, records: Records) -> str:
-    answer, row = one.answer, one.row
-    pick = "" if answer.pick is None else LETTERS[answer.pick]
-    drawn = "<small>knows drawn scenes and short English captions of them</small>" if DRAWINGS in row.trained_on else ""
-    name = f"<span class='cp-name'>{to_model(row.key, row.title)}</span>{drawn}"
-    facts = (
-        f"data-model='{text(row.key)}' data-title='{text(row.title)}' data-pick='{pick}' data-reading='{_side(one)}'"
-    )
+def _row(question: LiveQuestion, calibrated: CalibratedAnswer, records: Sequence[Record]) -> dict[str, Any]:
+    answer, row, standings = calibrated.answer, calibrated.row, calibrated.standings
+    facts = {
+        "model": row,
+        "letter": "" if answer.pick is None else LETTERS[answer.pick],
+        "side": SIDES.get(standings[0].reading, "") if standings else "",
+        "only_drawings": DRAWINGS in row.trained_on,
+        "problem": answer.problem,
+    }
     if answer.problem:
-        return (
-            f"<div class='cp-row' role='listitem' {facts}><div>{name}</div><div class='cp-problem'>"
-            f"{text(answer.problem)}</div></div>"
-        )
-    return (
-        f"<div class='cp-row' role='listitem' {facts}><div>{name}</div><div>{_verdict(asked, one)}</div>"
-        f"<div>{strip(asked, one)}</div><div class='cp-records'>{_records(records.get(row.key, ()))}</div>"
-        f"<div class='cp-time pg-quiet'>{_time(answer.seconds)}</div></div>"
-    )
+        return facts
+    return facts | {
+        "verdict": verdict(question, calibrated),
+        "strip": _strip(calibrated) if calibrated.reference else None,
+        "records": [(record, _tooltip(record)) for record in records[:MOST_RECORDS]],
+        "no_records": lacking(records),
+        "time": f"{answer.seconds * 1000:.0f} ms" if answer.seconds < 1 else f"{answer.seconds:.1f} s",
+    }
 
 
-def _side(one: Judged) -> str:
-    """What a visitor's own judgement of a pair is held against in blind mode."""
-    if not one.places:
-        return ""
-    return {"as matching pairs": "alike", "as unrelated pairs": "unlike"}.get(one.places[0].reading, "")
-
-
-def _verdict(asked: Asked, one: Judged) -> str:
-    """What the model says, in words; with the numbers that back it in small type."""
-    answer = one.answer
+def verdict(question: LiveQuestion, calibrated: CalibratedAnswer) -> tuple[str, str]:
+    """The model's answer in words, and in small type the numbers behind it."""
+    answer = calibrated.answer
     if answer.unit == "rating":
-        said = " and ".join(reply.strip()[:40] for reply in answer.replies)
-        return f"<b>{answer.scores[0]:g} of 10</b><small>both orders: {text(said)}</small>"
+        replies = " and ".join(reply.strip()[:40] for reply in answer.replies)
+        return f"{answer.scores[0]:g} of 10", f"both orders: {replies}"
     if answer.unit == "votes":
         orders = ", ".join("unread" if pick is None else LETTERS[pick] for pick in answer.picks)
-        pick = "of two minds" if answer.pick is None else f"picks {LETTERS[answer.pick]}"
-        return f"<b>{pick}</b><small>in order and reversed: {orders}</small>"
-    if asked.mode == "pair":
-        if one.places:
-            found = one.places[0]
-            return (
-                f"<b>{READINGS[found.reading][0]}</b><small>above {found.above_unrelated:.0%} of its unrelated and "
-                f"{found.above_matching:.0%} of its matching pairs</small>"
+        pick = "undecided" if answer.pick is None else f"picks {LETTERS[answer.pick]}"
+        return pick, f"in order and reversed: {orders}"
+    if question.mode == "pair":
+        if calibrated.standings:
+            standing = calibrated.standings[0]
+            return READINGS[standing.reading][0], (
+                f"above {standing.above_unrelated:.0%} of its unrelated and {standing.above_matching:.0%} of its "
+                "matching pairs"
             )
-        if answer.controls:
-            below, total = answer.controls
-            return (
-                f"<b>nearer than {below} of {total}</b><small>unrelated examples: a direction only, it is not "
-                "calibrated</small>"
-            )
-        return "<b>not calibrated</b><small>its number alone means nothing</small>"
-    if asked.mode == "quality" and len(answer.scores) == 1:
+        if not answer.controls:
+            return NO_MEANING
+        below, total = answer.controls
         return (
-            f"<b>{_ordinal(one.positions[0])} percentile</b><small>of its reference images</small>"
-            if one.positions
-            else "<b>not calibrated</b><small>its number alone means nothing</small>"
+            f"nearer than {below} of {total}",
+            "unrelated examples: a direction only, since it is not calibrated",
         )
+    if question.mode == "quality" and len(answer.scores) == 1:
+        if not calibrated.percentiles:
+            return NO_MEANING
+        return f"{_ordinal(calibrated.percentiles[0])} percentile", "of its reference images"
     if answer.pick is None:
-        return "<b>a tie</b><small>its best two are exactly equal</small>"
-    ahead = "stands apart" if asked.mode == "odd" else "ahead"
-    by = (
-        "a direction only: it is not calibrated"
-        if one.margin is None
-        else f"{ahead} by {one.margin:.0f} percentile points"
-        if one.margin >= HARDLY
-        else f"hardly: {ahead} by less than {HARDLY:.0f} percentile points"
-        if one.margin > -0.5
-        else "by its own scores; by their percentiles another image stands apart"
-    )
-    return f"<b>picks {LETTERS[answer.pick]}</b><small>{by}</small>"
+        return "a tie", "its best two are exactly equal"
+    return f"picks {LETTERS[answer.pick]}", _lead(question, calibrated.margin)
 
 
-def strip(asked: Asked, one: Judged) -> str:
-    """The model's own axis, 0 to 100: where its unrelated and matching pairs lie, and where each option falls."""
-    if one.reference is None:
-        return ""
-    unrelated, matching = bands(one.reference)
-    parts = [
-        f"<i class='cp-band cp-{kind}' style='left:{low:.1f}%;width:{high - low:.1f}%'></i>"
-        for kind, (low, high) in (("unrelated", unrelated), *([("matching", matching)] if matching else []))
-    ]
-    many = len(one.positions) > 1
-    for at, left, tier in _sides(one.positions):
-        chosen = " cp-chosen" if at == one.answer.pick or not many else ""
-        letter = f"<span class='cp-tier{tier}{' cp-left' if left else ''}'>{LETTERS[at]}</span>" if many else ""
-        parts.append(f"<b class='cp-mark{chosen}' style='left:{one.positions[at]:.1f}%'>{letter}</b>")
-    said = ", ".join(f"{LETTERS[at] + ' ' if many else ''}{position:.0f}" for at, position in enumerate(one.positions))
-    raw = ", ".join(f"{score:.4g}" for score in one.answer.scores)
-    whole = (
-        f"Percentile {said}. Its own {'cosine' if one.answer.unit == 'cosine' else 'score'}: {raw}, which means "
-        "something only beside the bands"
-    )
-    return f"<div class='cp-strip' role='img' aria-label='Percentile {said}' title='{whole}'>{''.join(parts)}</div>"
+def _lead(question: LiveQuestion, margin: float | None) -> str:
+    ahead = "differs most," if question.mode == "odd" else "ahead"
+    if margin is None:
+        return "a direction only: it is not calibrated"
+    if margin >= CLOSE:
+        return f"{ahead} by {margin:.0f} percentile points"
+    if margin > -0.5:
+        return f"hardly: {ahead} by less than {CLOSE:.0f} percentile points"
+    return "by its own scores; by percentiles another image differs most"
 
 
-def _sides(positions: Sequence[float]) -> list[tuple[int, bool, int]]:
-    """Each option with whether its letter stands left of its mark, and on which of three lines: letters of near
-    neighbours lie apart, and within the axis."""
-    order = sorted(range(len(positions)), key=positions.__getitem__)
-    found, place = [], 0
-    for rank, at in enumerate(order):
-        near = rank > 0 and positions[at] - positions[order[rank - 1]] < NEAR
-        place = place + 1 if near else 0
-        following = rank + 1 < len(order) and positions[order[rank + 1]] - positions[at] < NEAR
-        left = (place % 2 == 0 and (following or near) and positions[at] > NEAR) or positions[at] > 100 - NEAR / 2
-        found.append((at, left, place // 2 % 3))
-    return found
+def _strip(calibrated: CalibratedAnswer) -> dict[str, Any]:
+    """The model's axis, 0 to 100: the bands of its unrelated and matching pairs, and a mark for each option."""
+    unrelated, matching = bands(calibrated.reference)
+    percentiles, answer = calibrated.percentiles, calibrated.answer
+    many = len(percentiles) > 1
+    return {
+        "bands": [
+            (kind, band[0], band[1] - band[0])
+            for kind, band in (("unrelated", unrelated), ("matching", matching))
+            if band is not None
+        ],
+        "marks": [
+            {
+                "percentile": percentiles[option],
+                "letter": LETTERS[option] if many else "",
+                "chosen": option == answer.pick or not many,
+                "is_left": is_left,
+                "tier": tier,
+            }
+            for option, is_left, tier in _letters(percentiles)
+        ],
+        "label": ", ".join(
+            f"{LETTERS[option]} {percentile:.0f}" if many else f"{percentile:.0f}"
+            for option, percentile in enumerate(percentiles)
+        ),
+        "unit": "cosine" if answer.unit == "cosine" else "score",
+        "raw": ", ".join(f"{score:.4g}" for score in answer.scores),
+    }
 
 
-def _records(records: Sequence[Record]) -> str:
-    if not records:
-        return f"<span class='pg-quiet'>{lacking(records)}</span>"
-    return "".join(
-        f"<span title='{text(_whole(one))}'>{link(one.address, one.title)} <b>{one.shown}</b> "
-        f"<span class='pg-quiet'>rank {one.place}</span>{DRAWN if one.synthetic else ''}</span>"
-        for one in records[:MOST_RECORDS]
-    )
-
-
-def _whole(record: Record) -> str:
-    """Everything known of a published figure, for a tooltip."""
-    return "; ".join(
-        filter(
-            None,
-            (
-                f"{record.metric} {record.shown}",
-                record.interval and f"95% {record.interval}",
-                f"rank {record.place} among {record.origin} figures",
-                record.guessing and f"guessing gives {record.guessing}",
-                record.source,
-                record.note,
-            ),
+def _letters(percentiles: Sequence[float]) -> list[tuple[int, bool, int]]:
+    """Each option, whether its letter is left of its mark, and on which of three lines: near letters do not overlap,
+    and all are within the axis."""
+    order = sorted(range(len(percentiles)), key=percentiles.__getitem__)
+    letters, run = [], 0  # run: the index within a run of near neighbours
+    for rank, option in enumerate(order):
+        near = rank > 0 and percentiles[option] - percentiles[order[rank - 1]] < NEAR
+        run = run + 1 if near else 0
+        following = rank + 1 < len(order) and percentiles[order[rank + 1]] - percentiles[option] < NEAR
+        is_left = (run % 2 == 0 and (following or near) and percentiles[option] > NEAR) or (
+            percentiles[option] > 100 - NEAR / 2
         )
+        letters.append((option, is_left, run // 2 % 3))
+    return letters
+
+
+def _tooltip(record: Record) -> str:
+    """Everything known about a published figure."""
+    facts = (
+        f"{record.metric} {record.shown}",
+        record.interval and f"95% {record.interval}",
+        f"rank {record.place} among {record.origin} figures",
+        record.guessing and f"guessing gives {record.guessing}",
+        record.source,
+        record.note,
     )
+    return "; ".join(filter(None, facts))
 
 
-def _time(seconds: float) -> str:
-    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
-
-
-def _reveal(asked: Asked, found: Sequence[Judged]) -> str:
-    """The visitor's turn in blind mode: which answer is right."""
-    if asked.mode == "pair":
-        options = [("alike", "Alike"), ("unlike", "Not alike"), ("", "Cannot tell")]
-    elif len(asked.options) > 1:
-        options = [*((LETTERS[at], LETTERS[at]) for at in range(len(asked.options))), ("", "Cannot tell")]
-    else:
-        return "<p class='cp-choose'><button type='button' data-right=''>Show the names</button></p>"
-    buttons = "".join(f"<button type='button' data-right='{value}'>{label}</button>" for value, label in options)
-    return (
-        f"<p class='cp-choose' role='group' aria-label='Your own answer'>Which is right? {buttons} "
-        "<span class='pg-quiet'>The answers and names follow. The tally stays in this browser.</span></p>"
-    )
-
-
-def _explained(asked: Asked, found: Sequence[Judged]) -> str:
-    """What the axis is and rests on, for those models that have one; and what the others lack."""
-    known = [one.reference for one in found if one.reference is not None]
-    lines = []
-    if known:
-        kind = KINDS.get(pairing(asked))
-        lines.append(
-            "Every axis is a model's own: raw scores of two models cannot be compared, places on their "
-            "distributions can. It runs over the model's scores of reference "
-            + (
-                f"{kind}, half of them unrelated and half matching. Grey is where the middle 95% of the "
-                "unrelated lie, green the matching: copies, other views or captions of the same; at 100 a pair "
-                "scores above all of them."
-                if kind
-                else "images; grey is where the middle 95% of them lie."
-            )
-        )
-        if asked.mode == "odd":
-            lines.append("A mark is the mean place of an image's likeness to the others: the odd one stands lowest.")
-        for source in dict.fromkeys((one.source, one.synthetic, one.n_unrelated, one.n_matching) for one in known):
-            name, synthetic, unrelated, matching = source
-            count = f"{unrelated} unrelated and {matching} matching pairs" if matching else f"{unrelated} images"
-            lines.append(
-                f"Measured on {count} of {text(name)}{DRAWN if synthetic else ''}"
-                + (": drawn by a program, so for photographs take it as a rough guide." if synthetic else ".")
-            )
-    if any(
-        one.reference is None and not one.answer.problem and one.answer.unit not in ("rating", "votes") for one in found
-    ):
-        lines.append(
-            "A model without a distribution shows a direction only. To make one: "
-            "<code>python -m compute calibrate --models KEY</code>."
-        )
-    if not lines:
-        return ""
-    listed = "".join(f"<li>{line}</li>" for line in lines)
-    return (
-        f"<details class='cp-explained'><summary>How to read this</summary><ul class='pg-list'>{listed}</ul></details>"
-    )
+def _choices(question: LiveQuestion) -> list[tuple[str, str]]:
+    """What the visitor may answer in blind mode: values and labels; none for a single image."""
+    if question.mode == "pair":
+        return [("alike", "Alike"), ("unlike", "Not alike"), ("", "Cannot tell")]
+    if len(question.options) < 2:
+        return []
+    return [*((letter, letter) for letter in LETTERS[: len(question.options)]), ("", "Cannot tell")]

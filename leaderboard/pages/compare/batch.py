@@ -1,68 +1,64 @@
-"""Many pairs at once: a visitor's table scored a few pairs a turn, so that others are answered in between.
+"""Many pairs at once: a visitor's table scored a few pairs per turn, so that others are answered in between.
 
-All of it is in memory, goes with the visitor's session, and is let go of as soon as the last pair is scored.
+All of it is in memory, ends with the visitor's session, and is dropped as soon as the last pair is scored.
 """
 
 from __future__ import annotations
 
-import logging
 import statistics
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from compute.types import BadInput, LikenessError, Model
+from compute.live.batch import PREVIEW, Batch, PairRow
+from compute.types import BadInput, Model
 from leaderboard.live.calibrated import References
-from leaderboard.live.live import FAILED, MOST_MODELS, Live
-from leaderboard.pages.compare.batch_table import SHOWN, Cell, Line, cell
+from leaderboard.live.live import Live
+from leaderboard.pages.compare.batch_table import PairScore, ScoredPair, pair_score
+from leaderboard.web.errors import explain
 
-if TYPE_CHECKING:
-    from compute.live.batch import Batch, Row
-
-TURN = 2.0  # seconds of work before others have theirs
-CHUNK = 10  # pairs a model is asked before the next one: two that do not fit into memory together change places less
-MOST = 6  # tables at work at once, in the whole app
+TURN = 2.0  # seconds of work before it is the others' turn
+CHUNK = 10  # pairs per model before the next one: two that do not fit into memory together alternate less
+MOST = 6  # tables being scored at once, in the whole app
 IDLE = 120.0  # seconds without a turn after which a table gives way to another
-KEPT = 24_000_000  # bytes of encodings a table keeps
-CELL = 500  # bytes of an answer with its words, about
-NAME = ("batch", "table")  # of the work in the session's memory
+CACHE_BYTES = 24_000_000  # of encodings, for one table
+SCORE_BYTES = 500  # of a score with its words, about
+KEY = ("batch", "table")  # among the session's results
 GONE = "The table is no longer here. Add it again"
 RUNNING, DONE, STOPPED = "running", "done", "stopped"
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Progress:
-    """How far a table has come."""
+class ScoringProgress:
+    """How much of a table is scored."""
 
     state: str  # RUNNING | DONE | STOPPED
-    done: int  # pairs that all models have been asked
+    done: int  # pairs that all models have scored
     of: int
     share: float  # 0..1, of all answers
-    left: float | None  # seconds, about, with the turns of others; None where nothing tells yet
-    problems: int  # pairs so far that lack a score
+    left: float | None  # seconds, about, with the turns of others; None if still unknown
+    problems: int  # pairs so far without a score
 
 
 @dataclass(kw_only=True, eq=False)
-class Work:
-    """One table and the models that are asked. CpuGate are taken one after another; `stop` may come at any time."""
+class PairScoring:
+    """One table and the models that score it. Turns are taken one after another; `stop` may be called at any time."""
 
     batch: Batch | None  # None once it is over
     models: tuple[Model, ...]
     clock: Callable[[], float] = time.monotonic
-    rows: tuple[Row, ...] = field(init=False)
+    rows: tuple[PairRow, ...] = field(init=False)
     used: float = field(init=False)  # when its last turn began
     _started: float = field(init=False)
     _left: Iterator[tuple[int, Model]] = field(init=False)
     _next: tuple[int, Model] | None = field(init=False)
     _stopped: bool = False
-    _cells: dict[tuple[int, str], Cell] = field(default_factory=dict)  # by place of the row and model
-    _refused: dict[int, str] = field(default_factory=dict)  # rows that no model can be asked
-    _kept: dict[str, dict] = field(default_factory=dict)  # what models made of inputs, by model
+    _scores: dict[tuple[int, str], PairScore] = field(default_factory=dict)  # by index of the row and model
+    _refused: dict[int, str] = field(default_factory=dict)  # rows that no model can score, with the reason
+    _cache: dict[str, dict] = field(default_factory=dict)  # encodings of the inputs, by model
     _spent: dict[str, list[float]] = field(default_factory=dict)  # seconds of each answer, by model
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -71,10 +67,10 @@ class Work:
         self.used = self._started = self.clock()
         self._left = iter(
             [
-                (place, model)
+                (index, model)
                 for start in range(0, len(self.rows), CHUNK)
                 for model in self.models
-                for place in range(start, min(start + CHUNK, len(self.rows)))
+                for index in range(start, min(start + CHUNK, len(self.rows)))
             ]
         )
         self._next = next(self._left, None)
@@ -85,173 +81,166 @@ class Work:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the text it holds, with all answers that it will have; encodings come and go and are bounded."""
-        words = [text for row in self.rows for text in (row.name, row.first, row.second, row.problem)]
-        return sum(map(sys.getsizeof, words)) + CELL * len(self.rows) * len(self.models)
+        """Bytes of its texts and of all scores to come; encodings are bounded separately."""
+        texts = [text for row in self.rows for text in (row.name, row.first, row.second, row.problem)]
+        return sum(map(sys.getsizeof, texts)) + SCORE_BYTES * len(self.rows) * len(self.models)
 
-    def turn(self, live: Live, references: References, *, seconds: float = TURN) -> Progress:
-        """Asks for so many seconds, at least one model about one pair, and tells how far it is."""
+    def turn(self, live: Live, references: References, *, seconds: float = TURN) -> ScoringProgress:
+        """Scores for so many seconds, at least one pair with one model, and returns the progress."""
         with self._lock:
-            self.used = began = self.clock()
+            self.used = started = self.clock()
             while not self.over:
                 self._step(live, references)
-                if self.clock() - began >= seconds:
+                if self.clock() - started >= seconds:
                     break
             if self.over:
                 self._release()
             return self.progress()
 
-    def stop(self) -> Progress:
-        """Ends the work; what is finished stays. A turn that is being taken ends after its pair."""
+    def stop(self) -> ScoringProgress:
+        """Ends the scoring; finished pairs stay. A current turn ends after its pair."""
         self._stopped = True
         if self._lock.acquire(blocking=False):
             self._release()
             self._lock.release()
         return self.progress()
 
-    def progress(self) -> Progress:
-        """How far it is now."""
-        reached = [place for place in range(len(self.rows)) if self._reached(place)]
+    def progress(self) -> ScoringProgress:
+        """The progress now."""
+        reached = [index for index in range(len(self.rows)) if self._is_reached(index)]
         state = STOPPED if self._stopped and self._next else DONE if self._next is None else RUNNING
         missing = self._missing()
-        return Progress(
+        return ScoringProgress(
             state=state,
-            done=sum(self._whole(place) for place in reached),
+            done=sum(self._is_done(index) for index in reached),
             of=len(self.rows),
             share=1 - len(missing) / len(self.rows) / len(self.models),
             left=self._estimate(missing) if state == RUNNING else None,
-            problems=sum(bool(self._problem(place)) for place in reached),
+            problems=sum(bool(self._problem(index)) for index in reached),
         )
 
-    def lines(self) -> list[Line]:
-        """The pairs that were reached, with what each model gave."""
+    def pairs(self) -> list[ScoredPair]:
+        """The pairs that any model was asked about, with each model's result."""
         return [
-            Line(
+            ScoredPair(
                 row=row,
-                cells=tuple(self._cells.get((place, model.key), Cell()) for model in self.models),
-                problem=self._problem(place),
+                scores=tuple(self._scores.get((index, model.key), PairScore()) for model in self.models),
+                problem=self._problem(index),
             )
-            for place, row in enumerate(self.rows)
-            if self._reached(place)
+            for index, row in enumerate(self.rows)
+            if self._is_reached(index)
         ]
 
     def _step(self, live: Live, references: References) -> None:
-        """One model about one pair. The next one is due only when this one's cell is there."""
-        place, model = self._next
-        began = self.clock()
-        if place not in self._refused:
+        """Scores one pair with one model; `_next` moves on once the result is stored."""
+        index, model = self._next
+        started = self.clock()
+        if index not in self._refused:
             try:
-                asked = self.batch.asked(self.rows[place])
-                kept = self._kept.setdefault(model.key, {})
-                (answer,) = live.judge(asked, [model], kept=kept, calibrated=(model.key,))
-                self._cells[place, model.key] = cell(answer, model, asked, references)
-                self._spent.setdefault(model.key, []).append(self.clock() - began)
-            except LikenessError as error:
-                self._refused[place] = str(error)
-            except Exception:
-                log.exception("A pair of a table failed")
-                self._refused[place] = FAILED
+                question = self.batch.question(self.rows[index])
+                cache = self._cache.setdefault(model.key, {})
+                (answer,) = live.answers(question, [model], cache=cache, calibrated=(model.key,))
+                self._scores[index, model.key] = pair_score(answer, model, question, references)
+                self._spent.setdefault(model.key, []).append(self.clock() - started)
+            except Exception as error:
+                self._refused[index] = explain(error, action="A pair of a table")
         self._next = next(self._left, None)
-        if self._next and self._next[1] is not model and sum(map(_bytes, self._kept.values())) > KEPT:
-            self._kept.clear()
+        if self._next and self._next[1] is not model and sum(map(_bytes, self._cache.values())) > CACHE_BYTES:
+            self._cache.clear()
 
     def _release(self) -> None:
-        """Drops all but what the results repeat: one sign more than they show, so that they say it is shortened."""
-        self.batch, self._kept = None, {}
+        """Drops all but the texts in the results: one character more than they show, which marks them as shortened."""
+        self.batch, self._cache = None, {}
         self.rows = tuple(
-            replace(row, first=row.first[: SHOWN + 1], second=row.second[: SHOWN + 1]) for row in self.rows
+            replace(row, first=row.first[: PREVIEW + 1], second=row.second[: PREVIEW + 1]) for row in self.rows
         )
 
-    def _whole(self, place: int) -> bool:
-        return place in self._refused or all((place, model.key) in self._cells for model in self.models)
+    def _is_done(self, index: int) -> bool:
+        return index in self._refused or all((index, model.key) in self._scores for model in self.models)
 
-    def _reached(self, place: int) -> bool:
-        return place in self._refused or any((place, model.key) in self._cells for model in self.models)
+    def _is_reached(self, index: int) -> bool:
+        return index in self._refused or any((index, model.key) in self._scores for model in self.models)
 
-    def _problem(self, place: int) -> str:
-        if place in self._refused:
-            return self._refused[place]
-        found: dict[str, list[str]] = {}
+    def _problem(self, index: int) -> str:
+        if index in self._refused:
+            return self._refused[index]
+        problems: dict[str, list[str]] = {}
         for model in self.models:
-            given = self._cells.get((place, model.key))
-            why = given.problem if given else "Stopped before it was asked" if self._stopped else ""
-            if why:
-                found.setdefault(why, []).append(model.key)
-        return "; ".join(f"{', '.join(keys)}: {why}" for why, keys in found.items())
+            score = self._scores.get((index, model.key))
+            problem = score.problem if score else "Stopped before its turn" if self._stopped else ""
+            if problem:
+                problems.setdefault(problem, []).append(model.key)
+        return "; ".join(f"{', '.join(keys)}: {problem}" for problem, keys in problems.items())
 
     def _missing(self) -> list[str]:
-        """The models of all answers that are still to come, one each."""
+        """The models of all scores still to come, one entry per score."""
         return [
             model.key
-            for place in range(len(self.rows))
-            if place not in self._refused
+            for index in range(len(self.rows))
+            if index not in self._refused
             for model in self.models
-            if (place, model.key) not in self._cells
+            if (index, model.key) not in self._scores
         ]
 
     def _estimate(self, missing: Sequence[str]) -> float | None:
-        """Seconds left: what each model took in the middle, times the pairs it has before it, times what waiting adds.
+        """Seconds left: each model's median time, times its remaining pairs, times the share of waiting for others.
 
-        None before any model has answered twice: its first answer waits until it is loaded.
+        None before any model has answered twice: its first answer includes loading it.
         """
-        usual = {key: statistics.median(seconds[1:]) for key, seconds in self._spent.items() if len(seconds) > 1}
-        if not usual:
+        typical = {key: statistics.median(seconds[1:]) for key, seconds in self._spent.items() if len(seconds) > 1}
+        if not typical:
             return None
-        other = statistics.fmean(usual.values())
-        left = sum(usual.get(key, other) for key in missing)
+        other = statistics.fmean(typical.values())
+        left = sum(typical.get(key, other) for key in missing)
         worked = sum(sum(seconds) for seconds in self._spent.values())
         return left * max(1.0, (self.clock() - self._started) / max(worked, 1e-6))
 
 
-class Batches:
-    """The tables at work: one a session, which takes it along when it ends, and a few in the whole app."""
+class Tables:
+    """The tables being scored: one per session, which ends with it, and a few in the whole app."""
 
     def __init__(self, live: Live, *, most: int = MOST, clock: Callable[[], float] = time.monotonic) -> None:
         self._live, self._most, self._clock = live, most, clock
-        self._works: WeakSet[Work] = WeakSet()
+        self._tables: WeakSet[PairScoring] = WeakSet()
         self._lock = threading.Lock()
 
-    def start(self, session: str, file: str, keys: Sequence[str]) -> Work:
-        """Reads a table that the session holds, to ask these models. Raises BadInput where it cannot."""
+    def start(self, session: str, file: str, keys: Sequence[str]) -> PairScoring:
+        """Reads a table of the session for these models to score. Raises BadInput where it cannot."""
         models = self._models(keys)
-        memory = self._live.uploads.memory(session)
-        work = Work(batch=self._live.table(session, file), models=models, clock=self._clock)
+        results = self._live.uploads.results(session)
+        scoring = PairScoring(batch=self._live.table(session, file), models=models, clock=self._clock)
         with self._lock:
-            if before := memory.get(NAME):
-                before.stop()
-            others = [one for one in self._works if not one.over]
-            for one in sorted(others, key=lambda one: one.used)[: max(0, len(others) - self._most + 1)]:
-                if self._clock() - one.used < IDLE:
-                    raise BadInput(f"{len(others)} tables of other visitors are at work now. Try again in a minute")
-                one.stop()
-            self._works.add(work)
-            memory[NAME] = work
-        return work
+            if previous := results.get(KEY):
+                previous.stop()
+            others = sorted((table for table in self._tables if not table.over), key=lambda table: table.used)
+            for table in others[: max(0, len(others) - self._most + 1)]:
+                if self._clock() - table.used < IDLE:
+                    raise BadInput(f"{len(others)} other visitors' tables are being scored. Try again in a minute")
+                table.stop()
+            self._tables.add(scoring)
+            results[KEY] = scoring
+        return scoring
 
-    def at_work(self, session: str) -> Work:
-        """The session's table. Raises BadInput where there is none, or none any more."""
+    def current(self, session: str) -> PairScoring:
+        """The session's table. Raises BadInput where there is none any more."""
         try:
-            return self._live.uploads.memory(session)[NAME]
+            return self._live.uploads.results(session)[KEY]
         except KeyError:
             raise BadInput(GONE) from None
 
     def _models(self, keys: Sequence[str]) -> tuple[Model, ...]:
-        models = tuple(self._live.row(key) for key in dict.fromkeys(keys))
-        if not models:
-            raise BadInput("No model is chosen: tick at least one above")
-        if len(models) > MOST_MODELS:
-            raise BadInput(f"{len(models)} models are more than can be asked at once: choose at most {MOST_MODELS}")
+        models = tuple(self._live.models(keys))
         for model in models:
-            state = self._live.state(model)
-            if state.state == "download":
+            availability = self._live.roster.availability(model)
+            if availability.is_downloadable:
                 raise BadInput(
-                    f"{model.title} is not on this machine yet. Compare one pair with it first, which "
-                    "fetches it, or untick it"
+                    f"{model.title} is not on this machine yet. Compare one pair with it first, which downloads it, "
+                    "or untick it"
                 )
-            if state.state != "ready":
-                raise BadInput(f"{model.title} cannot be asked here: {state.why}. Untick it")
+            if not availability.is_ready:
+                raise BadInput(f"{model.title} cannot run here: {availability.why}. Untick it")
         return models
 
 
-def _bytes(kept: dict) -> int:
-    return sum(getattr(value, "nbytes", 0) for value in kept.values())
+def _bytes(cache: dict) -> int:
+    return sum(getattr(value, "nbytes", 0) for value in cache.values())

@@ -1,4 +1,4 @@
-"""What models gave a table of pairs: a CSV that programs and spreadsheets read alike, and a few rows to look at."""
+"""A table of pairs with the models' scores: a CSV for programs and spreadsheets, and a preview of a few rows."""
 
 from __future__ import annotations
 
@@ -7,24 +7,20 @@ import io
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from compute.live.batch import PREVIEW, PairRow
+from compute.live.question import Answer, LiveQuestion
 from compute.types import Model
 from leaderboard.data.spreadsheet import safe_cell
-from leaderboard.live.calibrated import References, judged
+from leaderboard.live.calibrated import References, calibrated_answer
 
-if TYPE_CHECKING:
-    from compute.live.answers import Answer, Asked
-    from compute.live.batch import Row
-
-SHOWN = 200  # characters of a visitor's cell that the CSV repeats
-SEEN = 60  # and the preview
-PREVIEW = 10  # rows
+PREVIEW_CHARACTERS = 60  # of a visitor's cell in the preview; the CSV has PREVIEW
+PREVIEW_ROWS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
-    """What one model gave one pair: a score, a reason why there is none, or neither before it was asked."""
+class PairScore:
+    """One model's result for one pair: a score, the reason for a missing one, or neither before its turn."""
 
     score: float | None = None
     percentile: float | None = None  # None: the model has no distribution for this pairing
@@ -34,81 +30,83 @@ class Cell:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
-    """One pair and a cell for every model."""
+class ScoredPair:
+    """One pair with each model's result."""
 
-    row: Row
-    cells: tuple[Cell, ...]
+    row: PairRow
+    scores: tuple[PairScore, ...]
     problem: str  # why scores are missing; empty where none is
 
 
-def cell(answer: Answer, model: Model, asked: Asked, references: References) -> Cell:
-    """A model's answer to a pair. What is no number is a problem, never a score."""
+def pair_score(answer: Answer, model: Model, question: LiveQuestion, references: References) -> PairScore:
+    """A model's answer about a pair. What is not a number is a problem, never a score."""
     if answer.problem or not answer.scores or math.isnan(answer.scores[0]):
-        return Cell(problem=answer.problem or "It gave no number")
-    found, score = judged(answer, model, asked, references), answer.scores[0]
-    if not found.places:
-        return Cell(score=score, reading="a rating from 1 to 10" if answer.unit == "rating" else "")
-    place, reference = found.places[0], found.reference
-    return Cell(
+        return PairScore(problem=answer.problem or "It gave no number")
+    calibrated, score = calibrated_answer(answer, model, question, references), answer.scores[0]
+    if not calibrated.standings:
+        return PairScore(score=score, reading="a rating from 1 to 10" if answer.unit == "rating" else "")
+    standing, reference = calibrated.standings[0], calibrated.reference
+    return PairScore(
         score=score,
-        percentile=place.percentile,
-        reading=place.reading,
+        percentile=standing.percentile,
+        reading=standing.reading,
         source=f"{reference.source} (synthetic)" if reference.synthetic else reference.source,
     )
 
 
-def table(models: Sequence[Model], lines: Iterable[Line]) -> str:
-    """The CSV: numbers with six digits; texts as they were given, shortened and safe in spreadsheets."""
+def table(models: Sequence[Model], pairs: Iterable[ScoredPair]) -> str:
+    """The CSV: numbers with six digits; the visitor's texts shortened and safe in spreadsheets."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     columns = [f"{model.key} {part}" for model in models for part in ("score", "percentile", "reading")]
     writer.writerow(map(safe_cell, ("number", "name", "first", "second", *columns, "source", "problem")))
-    for line in lines:
-        row = line.row
-        given = [safe_cell(_short(text, SHOWN)) for text in (row.name, row.first, row.second)]
-        numbers = [part for one in line.cells for part in (_number(one.score), _number(one.percentile), one.reading)]
-        writer.writerow([row.number, *given, *numbers, source(line.cells), safe_cell(line.problem)])
+    for pair in pairs:
+        row = pair.row
+        texts = [safe_cell(_short(text, PREVIEW)) for text in (row.name, row.first, row.second)]
+        numbers = [
+            part for each in pair.scores for part in (_number(each.score), _number(each.percentile), each.reading)
+        ]
+        writer.writerow([row.number, *texts, *numbers, source(pair.scores), safe_cell(pair.problem)])
     return out.getvalue()
 
 
-def preview(models: Sequence[Model], lines: Sequence[Line]) -> list[list[str]]:
-    """The first rows under a heading, one cell a model: its percentile and reading, or the bare score."""
+def preview(models: Sequence[Model], pairs: Sequence[ScoredPair]) -> list[list[str]]:
+    """The first rows below a heading, one cell per model: its percentile and reading, or the score alone."""
     heads = ["No.", "Name", "First", "Second", *(model.title for model in models), "Problem"]
     return [
         heads,
         *(
             [
-                str(line.row.number),
-                *(_short(text, SEEN) for text in (line.row.name, line.row.first, line.row.second)),
-                *map(_told, line.cells),
-                _short(line.problem, SHOWN),
+                str(pair.row.number),
+                *(_short(text, PREVIEW_CHARACTERS) for text in (pair.row.name, pair.row.first, pair.row.second)),
+                *map(_in_words, pair.scores),
+                _short(pair.problem, PREVIEW),
             ]
-            for line in lines[:PREVIEW]
+            for pair in pairs[:PREVIEW_ROWS]
         ),
     ]
 
 
-def source(cells: Iterable[Cell]) -> str:
-    """What the numbers of some cells rest on; empty where there are none."""
-    known = [one.source for one in cells if one.score is not None]
-    if not known:
+def source(scores: Iterable[PairScore]) -> str:
+    """What these scores are based on; empty where there are none."""
+    sources = [each.source for each in scores if each.score is not None]
+    if not sources:
         return ""
-    named = list(dict.fromkeys(filter(None, known)))
+    named = list(dict.fromkeys(filter(None, sources)))
     return f"computed live; {'calibrated on ' + ' and '.join(named) if named else 'not calibrated'}"
 
 
-def _told(one: Cell) -> str:
-    if one.score is None:
+def _in_words(score: PairScore) -> str:
+    if score.score is None:
         return "—"
-    if one.percentile is None:
-        return f"{_number(one.score)} ({one.reading or 'not calibrated'})"
-    return f"{one.percentile:.0f}: {one.reading}"
+    if score.percentile is None:
+        return f"{_number(score.score)} ({score.reading or 'not calibrated'})"
+    return f"{score.percentile:.0f}: {score.reading}"
 
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.6g}"
 
 
-def _short(words: str, most: int) -> str:
-    return words if len(words) <= most else f"{words[: most - 1]}…"
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -8,8 +8,8 @@ import pytest
 from compute import models
 from compute.catalog import shipped
 from compute.live import answers, examples, inputs
-from compute.live.answers import Asked
 from compute.live.models.subject import LiveSubject
+from compute.live.question import LiveQuestion
 from compute.models.adapter import Hardware
 from compute.procedures import choice, odd_one_out
 from compute.tasks.data import Choices, OddOneOut
@@ -25,9 +25,9 @@ def tiny() -> object:
     return models.load(ROWS["tiny"], hardware=CPU)
 
 
-def subject(key: str, model: object, given: tuple[inputs.Input, ...], kept: dict | None = None) -> LiveSubject:
+def subject(key: str, model: object, given: tuple[inputs.Input, ...], cache: dict | None = None) -> LiveSubject:
     return LiveSubject(
-        row=ROWS[key], model=model, inputs={one.key: one for one in given}, kept={} if kept is None else kept
+        row=ROWS[key], model=model, inputs={one.key: one for one in given}, cache={} if cache is None else cache
     )
 
 
@@ -35,8 +35,8 @@ def shown(*keys: str) -> tuple[inputs.Input, ...]:
     return tuple(examples.load(key) for key in keys)
 
 
-def asked(mode: str, *keys: str, question: str = "quality") -> Asked:
-    return Asked(mode=mode, inputs=shown(*keys), question=question)
+def asked(mode: str, *keys: str, attribute: str = "quality") -> LiveQuestion:
+    return LiveQuestion(mode=mode, inputs=shown(*keys), attribute=attribute)
 
 
 def test_a_pair_is_the_cosine_of_the_models_own_features(tiny: object) -> None:
@@ -84,14 +84,14 @@ def test_a_comparison_is_the_mean_of_both_orders(key: str) -> None:
     forth, back = model.compare([first], [second])[0], model.compare([second], [first])[0]
     assert forth != back  # the second is resized to the first
     assert answers.answer(subject(key, model, question.inputs), question).scores == (pytest.approx((forth + back) / 2),)
-    turned = Asked(mode="pair", inputs=question.inputs[::-1])
+    turned = LiveQuestion(mode="pair", inputs=question.inputs[::-1])
     assert answers.answer(subject(key, model, question.inputs), turned).scores == (pytest.approx((forth + back) / 2),)
 
 
 def test_quality_of_one_and_of_two(tiny: object) -> None:
-    two = asked("quality", "coffee", "coffee-blurred", question="sharpness")
+    two = asked("quality", "coffee", "coffee-blurred", attribute="sharpness")
     found = answers.answer(subject("tiny", tiny, two.inputs), two)
-    one = asked("quality", "coffee", question="sharpness")
+    one = asked("quality", "coffee", attribute="sharpness")
     alone = answers.answer(subject("tiny", tiny, one.inputs), one)
     assert alone.scores == (pytest.approx(found.scores[0]),)
     assert alone.pick is None and found.pick == int(np.argmax(found.scores))
@@ -108,27 +108,27 @@ def test_nothing_is_encoded_twice(tiny: object) -> None:
             self.seen += len(prepared)
             return tiny.embed(modality, prepared)
 
-    model, kept = Counting(), {}
+    model, cache = Counting(), {}
     question = asked("odd", "cat", "cat-face", "coffee")
-    first = answers.answer(subject("tiny", model, question.inputs, kept), question)
+    first = answers.answer(subject("tiny", model, question.inputs, cache), question)
     assert model.seen == 3
     again = asked("choice", "coffee", "cat", "cat-face")
-    answers.answer(subject("tiny", model, again.inputs, kept), again)
+    answers.answer(subject("tiny", model, again.inputs, cache), again)
     assert model.seen == 3
-    assert answers.answer(subject("tiny", model, question.inputs, kept), question) == first
+    assert answers.answer(subject("tiny", model, question.inputs, cache), question) == first
 
 
 def test_equal_images_tie(tiny: object) -> None:
     red, blue = (inputs.image(png(colour), name=colour) for colour in ("red", "blue"))
-    question = Asked(mode="choice", inputs=(red, blue, blue))
+    question = LiveQuestion(mode="choice", inputs=(red, blue, blue))
     assert answers.answer(subject("tiny", tiny, (red, blue)), question).pick is None
 
 
-def test_a_pair_without_a_distribution_is_held_against_unrelated_examples(tiny: object) -> None:
+def test_a_pair_without_a_distribution_is_compared_with_unrelated_examples(tiny: object) -> None:
     question = asked("pair", "cat", "cat")
-    found = answers.timed(subject("tiny", tiny, question.inputs), asked=question, controls=True)
+    found = answers.timed(subject("tiny", tiny, question.inputs), question=question, controls=True)
     assert found.controls == (8, 8) and found.seconds > 0
-    assert answers.timed(subject("tiny", tiny, question.inputs), asked=question, controls=False).controls is None
+    assert answers.timed(subject("tiny", tiny, question.inputs), question=question, controls=False).controls is None
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_model_that_cannot_says_why() -> None:
 @pytest.mark.parametrize("size", [(1, 1), (1, 10_000), (10_000, 1), (11, 11)])
 def test_strange_sizes_give_a_number_or_a_sentence(tiny: object, size: tuple[int, int]) -> None:
     one, other = (inputs.image(png(colour, size), name=colour) for colour in ("red", "blue"))
-    question = Asked(mode="pair", inputs=(one, other))
+    question = LiveQuestion(mode="pair", inputs=(one, other))
     for key in ("tiny", "ssim", "ms-ssim", "psnr", "colour-histogram", "perceptual-hash"):
         model = tiny if key == "tiny" else models.load(ROWS[key], hardware=CPU)
         try:
@@ -169,5 +169,5 @@ def test_strange_sizes_give_a_number_or_a_sentence(tiny: object, size: tuple[int
 def test_a_texts_own_column_reads_as_given(tiny: object) -> None:
     words = tuple(inputs.text(text, name=text[:9]) for text in ("مرحبا بالعالم", "😀 a cat", "x" * 100_000))
     for one in words:
-        question = Asked(mode="pair", inputs=(words[0], one))
+        question = LiveQuestion(mode="pair", inputs=(words[0], one))
         assert np.isfinite(answers.answer(subject("tiny", tiny, words), question).scores).all()

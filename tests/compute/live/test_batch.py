@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from compute.live import batch, examples, inputs
-from compute.live.batch import Row
+from compute.live.batch import PairRow
 from compute.types import BadInput
 from tests.compute.live import zips
 from tests.compute.live.pictures import png
@@ -20,10 +20,10 @@ def csv(*lines: str, head: str = "first,second") -> bytes:
 def test_texts_and_examples_are_pairs() -> None:
     found = batch.read(csv("a cat,a dog", "example:astronaut,a photo of an astronaut"))
     assert found.rows == (
-        Row(number=1, name="", first="a cat", second="a dog"),
-        Row(number=2, name="", first="example:astronaut", second="a photo of an astronaut"),
+        PairRow(number=1, name="", first="a cat", second="a dog"),
+        PairRow(number=2, name="", first="example:astronaut", second="a photo of an astronaut"),
     )
-    one, two = map(found.asked, found.rows)
+    one, two = map(found.question, found.rows)
     assert one.mode == two.mode == "pair" and [side.content for side in one.inputs] == ["a cat", "a dog"]
     assert two.kinds == ("image", "text") and two.inputs[0] is examples.load("astronaut")
 
@@ -40,7 +40,7 @@ def test_texts_and_examples_are_pairs() -> None:
     ids=["bom", "semicolons", "tabs and blank lines", "spaces", "old line ends"],
 )
 def test_forms_of_csv(data: bytes) -> None:
-    assert batch.read(data).rows == (Row(number=1, name="one", first="a cat", second="a dog"),)
+    assert batch.read(data).rows == (PairRow(number=1, name="one", first="a cat", second="a dog"),)
 
 
 def test_cells_in_quotes_hold_anything() -> None:
@@ -67,7 +67,7 @@ def test_cells_in_quotes_hold_anything() -> None:
         (b"first,second\n" + b"a,b\n" * 201, "more than 200 rows"),
         (b"x" * 8_000_001, "The CSV has 8 MB"),
         (b"PK\x03\x04" + b"x" * 50_000_000, "The file has 50 MB, more than 50 MB"),
-        (b"PK\x03\x04 and nothing more", "damaged or not complete"),
+        (b"PK\x03\x04 and nothing more", "damaged or incomplete"),
     ],
 )
 def test_a_file_that_fails_as_a_whole_is_a_sentence(data: bytes, sentence: str) -> None:
@@ -86,17 +86,17 @@ def test_two_hundred_rows_are_taken() -> None:
         ("a cat,", "The cell in the column second is empty"),
         ("a cat", "The cell in the column second is empty"),
         (",a cat", "The cell in the column first is empty"),
-        ("a cat, black,a dog", "It has 3 cells, the heading 2. Put a text that holds the sign between cells in quotes"),
+        ("a cat, black,a dog", "It has 3 cells, the heading 2. Put a text that contains the separator in quotes"),
         ("cat.PNG,a dog", "cat.PNG is the name of an image, but no image came with the CSV. Put both in one ZIP"),
-        ("a dog,https://example.org/cat.jpeg", "is an address, and nothing is fetched"),
+        ("a dog,https://example.org/cat.jpeg", "is an address, and nothing is downloaded"),
         ("../../etc/a.png,a dog", "no image came with the CSV"),
     ],
 )
-def test_a_bad_row_says_why_and_the_others_are_asked(line: str, problem: str) -> None:
+def test_a_bad_row_says_why_and_the_others_are_read(line: str, problem: str) -> None:
     before, bad, after = batch.read(csv("a,b", line, "c,d")).rows
     assert before.problem == after.problem == "" and problem in bad.problem and bad.number == 2
     with pytest.raises(BadInput, match="."):
-        batch.read(csv(line)).asked(bad)
+        batch.read(csv(line)).question(bad)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_bad_row_says_why_and_the_others_are_asked(line: str, problem: str) ->
 def test_what_shows_only_when_it_is_asked_is_a_sentence_too(cell: str, sentence: str) -> None:
     found = batch.read(csv(f"{cell},a dog"))
     with pytest.raises(BadInput, match=sentence):
-        found.asked(found.rows[0])
+        found.question(found.rows[0])
 
 
 def test_images_of_a_zip_by_path_and_by_base_name() -> None:
@@ -119,7 +119,7 @@ def test_images_of_a_zip_by_path_and_by_base_name() -> None:
         zips.packed({"set/pairs.csv": table, "set/images/red.png": RED, "set/blue.jpg": BLUE, "set/odd": BLUE})
     )
     assert [row.problem for row in found.rows] == [""] * 4
-    first, second, third, fourth = map(found.asked, found.rows)
+    first, second, third, fourth = map(found.question, found.rows)
     assert first.kinds == ("image", "image") and second.kinds == ("image", "text") == fourth.kinds
     assert first.inputs[0].content.getpixel((0, 0)) == (255, 0, 0)
     assert [one.key for one in third.inputs] == [one.key for one in first.inputs][::-1]
@@ -154,7 +154,7 @@ def test_what_is_wrong_with_an_image_is_wrong_with_its_rows_only() -> None:
     said = []
     for row in found.rows:
         try:
-            found.asked(row)
+            found.question(row)
             said.append("")
         except BadInput as error:
             said.append(str(error))
@@ -164,8 +164,8 @@ def test_what_is_wrong_with_an_image_is_wrong_with_its_rows_only() -> None:
             "There is no image none.png in the ZIP",
             "broken.png cannot be used",
             "inner.zip cannot be used",
-            "twice.png stands 2 times",
-            "b.png stands in 2 folders",
+            "twice.png is in the ZIP 2 times",
+            "b.png is in 2 folders",
             "large.png has more than 8 MB when it is unpacked",
             "",
         ],
@@ -179,7 +179,7 @@ def test_a_large_image_is_refused_by_the_rules_of_single_ones() -> None:
         zips.packed({"a.csv": csv("wide.png,red.png"), "red.png": RED, "wide.png": png("red", (8000, 6000))})
     )
     with pytest.raises(BadInput, match="wide.png has 8000 x 6000 pixels, more than 40 megapixels"):
-        found.asked(found.rows[0])
+        found.question(found.rows[0])
 
 
 def test_neighbouring_rows_decode_a_file_once_and_a_broken_one_is_not_tried_again(
@@ -195,7 +195,7 @@ def test_neighbouring_rows_decode_a_file_once_and_a_broken_one_is_not_tried_agai
     refused = 0
     for row in found.rows:
         try:
-            found.asked(row)
+            found.question(row)
         except BadInput:
             refused += 1
     assert read == [*(f"{number}.png" for number in range(6)), "broken.png"] and refused == 3
@@ -205,6 +205,6 @@ def test_only_the_last_images_are_kept() -> None:
     large = {f"{number}.png": png("red", (1500 + number, 2500)) for number in range(8)}
     found = batch.read(zips.packed({"a.csv": csv(*(f"{number}.png,{number + 1}.png" for number in range(7))), **large}))
     for row in found.rows:
-        assert found.asked(row).kinds == ("image", "image")
+        assert found.question(row).kinds == ("image", "image")
         assert len(found._decoded) <= 3 and f"{row.number}.png" in found._decoded
-    assert sum(map(batch._size, found._decoded.values())) <= batch.DECODED
+    assert sum(image.nbytes for image in found._decoded.values()) <= batch.DECODED

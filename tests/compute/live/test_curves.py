@@ -8,8 +8,9 @@ import pytest
 from compute import models
 from compute.catalog import shipped
 from compute.live import curves, examples
-from compute.live.answers import Asked, answer
+from compute.live.answers import answer
 from compute.live.models.subject import LiveSubject
+from compute.live.question import LiveQuestion
 from compute.models.adapter import Hardware
 from compute.tasks.perturb import PERTURBATIONS, perturb
 from compute.types import BadInput
@@ -37,8 +38,8 @@ def test_a_step_is_the_score_of_the_changed_image() -> None:
     changed = curves.changed(CAT, kind="rotate", strength=0.5)
     assert np.array_equal(changed.content, perturb(CAT.content, kind="rotate", strength=0.5))
     mine.inputs = {one.key: one for one in (changed, COFFEE)}
-    mine.kept.clear()
-    alone = answer(mine, Asked(mode="pair", inputs=(COFFEE, changed))).scores[0]
+    mine.cache.clear()
+    alone = answer(mine, LiveQuestion(mode="pair", inputs=(COFFEE, changed))).scores[0]
     assert found[4] == pytest.approx(alone, abs=1e-5)
 
 

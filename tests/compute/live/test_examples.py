@@ -52,7 +52,7 @@ def test_no_two_are_the_same() -> None:
 def test_photographs_are_as_free_as_scikit_image_says(example: examples.Example) -> None:
     if not example.file:
         return
-    assert examples.path(example.file).is_file()
+    assert examples.photo_path(example.file).is_file()
     said = " ".join(getattr(skimage.data, DOCUMENTED[example.file]).__doc__.split())
     words = {"CC0": ("CC0", "Creative Commons CC0"), "public domain": ("public domain",)}[example.licence]
     assert any(word in said for word in words)
@@ -101,7 +101,7 @@ def test_every_ready_comparison_fits_its_mode() -> None:
     for one in COMPARISONS:
         kinds = [examples.load(key).modality for key in one.inputs]
         assert not modes.problem(one.mode, kinds), one.key
-        assert (one.question in modes.QUESTIONS) if one.mode == "quality" else not one.question
+        assert (one.question in modes.ATTRIBUTES) if one.mode == "quality" else not one.question
 
 
 def test_the_listing_is_what_the_browser_needs() -> None:
@@ -148,4 +148,4 @@ def test_what_is_unrelated_is_to_nothing_that_has_versions() -> None:
 def test_without_the_photographs_it_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(examples.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(NotHere, match="pip install scikit-image"):
-        examples.path("chelsea.png")
+        examples.photo_path("chelsea.png")

@@ -246,7 +246,7 @@ def test_a_spent_memory_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
         raise MemoryError
 
     monkeypatch.setattr(decoding, "rgb", spent)
-    assert "more memory than there is now" in refusal(saved(picture(), "PNG"))
+    assert "more memory than is free now" in refusal(saved(picture(), "PNG"))
 
 
 FAMILY, RIGHT_TO_LEFT, CODE = "\U0001f469\u200d\U0001f680", "\u05e9\u05dc\u05d5\u05dd \u200fab", "<b>{{x}} ${y}</b>"
@@ -258,8 +258,8 @@ FAMILY, RIGHT_TO_LEFT, CODE = "\U0001f469\u200d\U0001f680", "\u05e9\u05dc\u05d5\
         ("a cat", "a cat", ""),
         (" a\tcat\n", " a\tcat\n", ""),
         ("a\r\nb\rc", "a\nb\nc", ""),
-        ("a\0cat", "acat", "1 control character taken out"),
-        ("\x1b[31ma\x07\x9f", "[31ma", "3 control characters taken out"),
+        ("a\0cat", "acat", "1 control character removed"),
+        ("\x1b[31ma\x07\x9f", "[31ma", "3 control characters removed"),
         ("a \ud800 cat", "a \ufffd cat", "1 broken character replaced"),
         ("\udc00\ud800", "\ufffd\ufffd", "2 broken characters"),
         ("\ud83d\ude00", "\U0001f600", ""),

@@ -6,8 +6,8 @@ import pytest
 
 from compute.content.messages import Picture, Question, Reply
 from compute.live import answers, inputs, rating
-from compute.live.answers import Asked
 from compute.live.models.subject import LiveSubject, columns
+from compute.live.question import LiveQuestion
 from compute.types import BadInput, Model
 from tests.compute.live.pictures import png
 
@@ -63,14 +63,14 @@ def subject(judge: Judge, *given: inputs.Input) -> LiveSubject:
 
 def test_both_orders_are_asked_and_kept() -> None:
     judge = Judge("8", "6")
-    found = answers.answer(subject(judge, RED, BLUE), Asked(mode="pair", inputs=(RED, BLUE)))
+    found = answers.answer(subject(judge, RED, BLUE), LiveQuestion(mode="pair", inputs=(RED, BLUE)))
     assert (found.scores, found.replies, found.unit, found.problem) == ((7.0,), ("8", "6"), "rating", "")
     shown = [[part.key for part in one.parts if isinstance(part, Picture)] for one in judge.asked]
     assert shown == [[RED.key, BLUE.key], [BLUE.key, RED.key]]
 
 
 def test_an_unread_reply_is_no_score() -> None:
-    asked = Asked(mode="pair", inputs=(RED, BLUE))
+    asked = LiveQuestion(mode="pair", inputs=(RED, BLUE))
     found = answers.answer(subject(Judge("no idea", "both are nice"), RED, BLUE), asked)
     assert found.scores == ()
     assert found.problem == "Neither of its replies holds a number from 1 to 10"
@@ -80,11 +80,11 @@ def test_an_unread_reply_is_no_score() -> None:
 
 def test_an_endpoint_that_fails_says_so() -> None:
     with pytest.raises(BadInput, match="busy"):
-        answers.answer(subject(Judge(error="busy"), RED, BLUE), Asked(mode="pair", inputs=(RED, BLUE)))
+        answers.answer(subject(Judge(error="busy"), RED, BLUE), LiveQuestion(mode="pair", inputs=(RED, BLUE)))
 
 
 def test_a_judge_picks_only_what_it_picks_in_both_orders() -> None:
-    asked = Asked(mode="choice", inputs=(RED, BLUE, RED))
+    asked = LiveQuestion(mode="choice", inputs=(RED, BLUE, RED))
     steady = answers.answer(subject(Judge("(A)", "(B)"), RED, BLUE), asked)
     assert (steady.picks, steady.pick, steady.scores) == ((0, 0), 0, (1.0, 0.0))
     first = answers.answer(subject(Judge("(A)", "(A)"), RED, BLUE), asked)  # whatever stands first

@@ -337,16 +337,13 @@ def test_failures_are_sentences_too(client, live, tool) -> None:
 
 
 def test_an_image_may_be_as_large_as_in_the_browser() -> None:
-    from compute.live import inputs
-
-    assert endpoints.LARGEST_IMAGE == inputs.LARGEST_FILE
     assert (
         len(
             endpoints._image(
                 "data:image/png;base64," + base64.b64encode(bytes(endpoints.LARGEST_IMAGE)).decode(), "first"
             )
         )
-        == inputs.LARGEST_FILE
+        == endpoints.LARGEST_IMAGE
     )
 
 

@@ -7,10 +7,9 @@ import pytest
 
 from compute.analysis.calibrated import Reference
 from compute.live import examples
-from compute.live.answers import Answer, Asked
+from compute.live.question import Answer, LiveQuestion
 from compute.types import Model
-from leaderboard.live import calibrated as judged
-from leaderboard.live.calibrated import agreement, bands
+from leaderboard.live.calibrated import CalibratedAnswer, bands, calibrated_answer, pairing, votes
 
 
 def reference(model: str = "m", pairing: str = "image-image", *, matching: bool = True) -> Reference:
@@ -28,29 +27,29 @@ def reference(model: str = "m", pairing: str = "image-image", *, matching: bool 
     )
 
 
-def asked(mode: str, *keys: str, question: str = "quality") -> Asked:
-    return Asked(mode=mode, inputs=tuple(examples.load(key) for key in keys), question=question)
+def asked(mode: str, *keys: str, attribute: str = "quality") -> LiveQuestion:
+    return LiveQuestion(mode=mode, inputs=tuple(examples.load(key) for key in keys), attribute=attribute)
 
 
 ROW = Model(key="m", title="M")
 HELD = {("m", "image-image"): reference(), ("m", "sharpness"): reference(pairing="sharpness", matching=False)}
 
 
-def one(answer: Answer, question: Asked, held: dict = HELD) -> judged.Judged:
-    return judged.judged(answer, ROW, question, held)
+def one(answer: Answer, question: LiveQuestion, held: dict = HELD) -> CalibratedAnswer:
+    return calibrated_answer(answer, ROW, question, held)
 
 
 def test_the_distribution_follows_from_the_question() -> None:
-    assert judged.pairing(asked("pair", "cat", "text-cat")) == "image-text"
-    assert judged.pairing(asked("choice", "text-cat", "cat", "coffee")) == "image-text"
-    assert judged.pairing(asked("odd", "cat", "coffee", "rocket")) == "image-image"
-    assert judged.pairing(asked("quality", "cat", question="sharpness")) == "sharpness"
+    assert pairing(asked("pair", "cat", "text-cat")) == "image-text"
+    assert pairing(asked("choice", "text-cat", "cat", "coffee")) == "image-text"
+    assert pairing(asked("odd", "cat", "coffee", "rocket")) == "image-image"
+    assert pairing(asked("quality", "cat", attribute="sharpness")) == "sharpness"
 
 
 def test_a_pair_has_its_place() -> None:
     found = one(Answer(model="m", scores=(2.5,)), asked("pair", "cat", "coffee"))
-    assert found.positions == (pytest.approx(75, abs=0.3),)
-    assert found.places[0].reading == "as matching pairs" and found.margin is None
+    assert found.percentiles == (pytest.approx(75, abs=0.3),)
+    assert found.standings[0].reading == "as matching pairs" and found.margin is None
 
 
 def test_a_choice_leads_by_percentile_points() -> None:
@@ -63,13 +62,13 @@ def test_a_choice_leads_by_percentile_points() -> None:
 def test_the_odd_one_stands_lowest() -> None:
     pairs = {(0, 1): 2.5, (0, 2): 0.5, (1, 2): 0.5}
     found = one(Answer(model="m", scores=(0.5, 0.5, 2.5), pairs=pairs, pick=2), asked("odd", "cat", "coffee", "rocket"))
-    assert found.positions == (pytest.approx(50, abs=0.5), pytest.approx(50, abs=0.5), pytest.approx(25, abs=0.5))
+    assert found.percentiles == (pytest.approx(50, abs=0.5), pytest.approx(50, abs=0.5), pytest.approx(25, abs=0.5))
     assert found.margin == pytest.approx(25, abs=0.5)
 
 
 def test_single_images_have_one_band() -> None:
-    found = one(Answer(model="m", scores=(0.25,)), asked("quality", "cat", question="sharpness"))
-    assert found.positions == (pytest.approx(25, abs=0.3),)
+    found = one(Answer(model="m", scores=(0.25,)), asked("quality", "cat", attribute="sharpness"))
+    assert found.percentiles == (pytest.approx(25, abs=0.3),)
     unrelated, matching = bands(found.reference)
     assert unrelated == (pytest.approx(2.5, abs=0.3), pytest.approx(97.5, abs=0.3)) and matching is None
 
@@ -88,12 +87,12 @@ def test_what_is_no_score_of_its_own_has_no_place(answer: Answer) -> None:
     assert one(Answer(model="m", scores=(1.0,)), asked("pair", "cat", "text-cat")).reference is None
 
 
-def test_agreement_counts_picks() -> None:
+def test_votes_count_picks() -> None:
     question = asked("choice", "cat", "coffee", "rocket")
     found = [one(Answer(model="m", scores=(1.0, 2.0), pick=pick), question) for pick in (0, 0, 1, None)]
-    votes = agreement(found, 2)
-    assert (votes.votes, votes.of, votes.leader) == ((2, 1), 3, 0)
-    assert agreement(found[1:3], 2).leader is None and agreement([], 2).leader is None
+    tally = votes(found, 2)
+    assert (tally.counts, tally.total, tally.leader) == ((2, 1), 3, 0)
+    assert votes(found[1:3], 2).leader is None and votes([], 2).leader is None
 
 
 def test_bands_do_not_cross_where_the_model_tells_pairs_apart() -> None:

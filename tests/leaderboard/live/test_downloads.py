@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from compute.catalog import shipped
+from compute.live.models.availability import DOWNLOAD, READY, Availability
 from compute.live.models.fetching import DownloadProgress
-from compute.live.models.states import DOWNLOAD, READY, State
 from compute.types import Model, NotHere
-from leaderboard.live import live as module
 from leaderboard.live.live import Live
 
 ROWS = {row.key: row for row in shipped().models}
@@ -25,8 +24,8 @@ class Fetcher:
     def __init__(self, failing: tuple[Model, ...] = ()) -> None:
         self.failing, self.here, self.rooms = failing, {TINY.key}, set()
 
-    def state(self, row: Model) -> State:
-        return State(state=READY if row.key in self.here else DOWNLOAD, bytes=600)
+    def availability(self, row: Model) -> Availability:
+        return Availability(state=READY if row.key in self.here else DOWNLOAD, bytes=600)
 
     def fetch(
         self, row: Model, *, room: int, needed: Callable[[], bool], stop: Callable[[], bool]
@@ -40,55 +39,59 @@ class Fetcher:
         if row in self.failing:
             raise NotHere(f"{row.key} did not come")
         self.here.add(row.key)
-        yield DownloadProgress(here=500, whole=500)
+        yield DownloadProgress(done=500, total=500)
 
 
 @pytest.fixture
-def fetcher(monkeypatch: pytest.MonkeyPatch) -> Fetcher:
-    fetcher = Fetcher()
-    monkeypatch.setattr(module, "_fetcher", lambda: fetcher)
-    monkeypatch.setattr(module._roster(), "state", fetcher.state)
-    return fetcher
+def fetcher() -> Fetcher:
+    return Fetcher()
 
 
-def test_what_is_lacking_comes_and_its_size_is_the_catalogues_until_the_hub_says_it(fetcher: Fetcher) -> None:
-    assert list(Live().fetch([TINY, CLIP], session=SESSION)) == [
-        (CLIP, DownloadProgress(here=0, whole=600)),
-        (CLIP, DownloadProgress(here=500, whole=500)),
+@pytest.fixture
+def live(fetcher: Fetcher, monkeypatch: pytest.MonkeyPatch) -> Live:
+    live = Live()
+    live.fetcher = fetcher
+    monkeypatch.setattr(live.roster, "availability", fetcher.availability)
+    return live
+
+
+def test_missing_weights_come_with_the_catalogues_size_until_the_hub_says_it(live: Live, fetcher: Fetcher) -> None:
+    assert list(live.download([TINY, CLIP], session=SESSION)) == [
+        (CLIP, DownloadProgress(done=0, total=600)),
+        (CLIP, DownloadProgress(done=500, total=500)),
     ]
-    assert fetcher.rooms == {module._pool().room()}
+    assert fetcher.rooms == {live.pool.room()}
 
 
-def test_one_that_fails_leaves_the_others_and_is_told_in_the_end(fetcher: Fetcher) -> None:
+def test_one_that_fails_leaves_the_others_and_is_told_in_the_end(live: Live, fetcher: Fetcher) -> None:
     fetcher.failing = (CLIP,)
     seen = []
     with pytest.raises(NotHere, match=f"^{CLIP.key} did not come$"):
-        seen.extend(Live().fetch([CLIP, SIGLIP], session=SESSION))
+        seen.extend(live.download([CLIP, SIGLIP], session=SESSION))
     assert SIGLIP.key in fetcher.here
     fetcher.failing, fetcher.here = (CLIP, SIGLIP), set()
     with pytest.raises(NotHere, match=f"^{CLIP.key} did not come. {SIGLIP.key} did not come$"):
-        list(Live().fetch([CLIP, SIGLIP], session=SESSION))
+        list(live.download([CLIP, SIGLIP], session=SESSION))
 
 
-def test_no_folder_of_the_host_is_told(fetcher: Fetcher, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_folder_of_the_host_is_told(live: Live, fetcher: Fetcher, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(row: Model, **_: object) -> Iterator[DownloadProgress]:
         raise NotHere(f"Fetch it: curl -L -o {Path.home()}/.cache/torch/hub/a.pth https://x.org/a.pth")
         yield
 
     monkeypatch.setattr(fetcher, "fetch", refused)
     with pytest.raises(NotHere, match="^Fetch it: curl -L -o a.pth https://x.org/a.pth$"):
-        list(Live().fetch([CLIP], session=SESSION))
+        list(live.download([CLIP], session=SESSION))
 
 
-def test_a_stop_ends_all_of_the_sessions_downloads_and_no_one_elses(fetcher: Fetcher) -> None:
-    live = Live()
-    mine, others = live.fetch([CLIP, SIGLIP], session=SESSION), live.fetch([SIGLIP], session="f" * 20)
+def test_a_stop_ends_all_of_the_sessions_downloads_and_no_one_elses(live: Live, fetcher: Fetcher) -> None:
+    mine, others = live.download([CLIP, SIGLIP], session=SESSION), live.download([SIGLIP], session="f" * 20)
     next(mine), next(others)
     live.stop(SESSION)
     live.stop("a session that fetches nothing")
     with pytest.raises(NotHere, match=f"^{CLIP.key} was stopped$"):
         next(mine)
-    assert next(others) == (SIGLIP, DownloadProgress(here=500, whole=500))
-    assert list(live._fetching) == ["f" * 20]
+    assert next(others) == (SIGLIP, DownloadProgress(done=500, total=500))
+    assert list(live._downloads) == ["f" * 20]
     others.close()
-    assert live._fetching == {}  # nothing is kept of those who came and went
+    assert live._downloads == {}  # nothing is kept of those who came and went

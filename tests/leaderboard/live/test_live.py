@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from compute.live.models import roster
-from compute.live.models.states import READY, State
+from compute.live.models.availability import READY, Availability
+from compute.models import has_patches
 from compute.paths import ROOT
 from compute.types import BadInput, LikenessError, NotHere
-from leaderboard.live import live as module
-from leaderboard.live.live import Live
+from leaderboard.live.live import MISSING, Live
+from leaderboard.web.errors import FAILED
 from tests.compute.live.pictures import png
 from tests.compute.models.chat_server import running
 
@@ -37,22 +38,22 @@ CAT, FACE, COFFEE = example("cat"), example("cat-face"), example("coffee")
 
 
 def test_the_plan_names_every_model_that_can(live: Live) -> None:
-    plan = live.plan(kinds=["image", "image"])
+    plan = live.roster.plan(kinds=["image", "image"])
     assert plan["mode"] == "pair" and plan["needs"] == ""
     ready = [one["key"] for one in plan["models"] if one["state"] == READY]
     assert ready[:5] == list(READY_FIRST)
     assert all(one["why"] for one in plan["models"] if one["state"] == "impossible")
     assert {one["key"] for one in plan["modes"] if one["fits"]} == {"pair", "quality"}
-    texts = live.plan(kinds=["text", "text"])
+    texts = live.roster.plan(kinds=["text", "text"])
     assert [one["key"] for one in texts["models"] if one["state"] == READY] == ["tiny", "tiny-random"]
-    assert live.plan(kinds=[])["models"] == [] and live.plan(kinds=[])["needs"]
+    assert live.roster.plan(kinds=[])["models"] == [] and live.roster.plan(kinds=[])["needs"]
 
 
 def test_a_mode_that_does_not_fit_gives_way(live: Live) -> None:
-    assert live.plan(kinds=["image"] * 3, mode="odd")["mode"] == "odd"
-    assert live.plan(kinds=["image", "text"], mode="odd")["mode"] == "pair"
+    assert live.roster.plan(kinds=["image"] * 3, mode="odd")["mode"] == "odd"
+    assert live.roster.plan(kinds=["image", "text"], mode="odd")["mode"] == "pair"
     with pytest.raises(BadInput, match="An input is an image or a text"):
-        live.plan(kinds=["video"])
+        live.roster.plan(kinds=["video"])
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_a_mode_that_does_not_fit_gives_way(live: Live) -> None:
         ({}, "nothing to compare"),
         (payload(), "nothing to compare"),
         (payload(CAT), "takes at least 2 inputs"),
-        (payload(CAT, FACE, models=()), "No model is chosen"),
+        (payload(CAT, FACE, models=()), "No model is selected"),
         (payload(CAT, FACE, models=("evil/model",)), "There is no model 'evil/model' in the catalogue"),
         (payload(CAT, FACE, models=tuple(f"m{at}" for at in range(13))), "There is no model 'm0'"),
         (payload(CAT, example("../../etc/passwd")), "There is no example"),
@@ -80,21 +81,21 @@ def test_a_request_is_read_without_trust(live: Live, request_: dict, said: str) 
 
 def test_answers_are_kept_for_the_visit_and_gone_with_it(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
     worked = []
-    monkeypatch.setattr(module, "_work", lambda *given, work=module._work: worked.append(given[0].key) or work(*given))
-    kept = live.uploads.keep_image(SESSION, png("red"))
+    monkeypatch.setattr(live, "run", lambda *given, work=live.run: worked.append(given[0].key) or work(*given))
+    kept = live.uploads.add_image(SESSION, png("red"))
     asked, rows = live.read(payload(CAT, {"kind": "image", "key": kept["key"]}, models=("ssim", "colour-histogram")))
-    first = list(live.judge(asked, rows, session=SESSION))
-    again = list(live.judge(asked, rows, session=SESSION))
+    first = list(live.answers(asked, rows, session=SESSION))
+    again = list(live.answers(asked, rows, session=SESSION))
     assert first == again and worked == ["ssim", "colour-histogram"]
     live.uploads.forget(SESSION)
     with pytest.raises(BadInput, match="no longer here"):
         live.read(payload(CAT, {"kind": "image", "key": kept["key"]}))
-    list(live.judge(asked, rows, session=SESSION))
+    list(live.answers(asked, rows, session=SESSION))
     assert len(worked) == 4
 
 
 def test_one_session_cannot_see_anothers_uploads(live: Live) -> None:
-    kept = live.uploads.keep_image("f" * 20, png("blue"))
+    kept = live.uploads.add_image("f" * 20, png("blue"))
     with pytest.raises(BadInput, match="no longer here"):
         live.read(payload(CAT, {"kind": "image", "key": kept["key"]}))
 
@@ -102,15 +103,15 @@ def test_one_session_cannot_see_anothers_uploads(live: Live) -> None:
 def test_a_model_that_fails_leaves_the_others(
     live: Live, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(row: object, *given: object, work=module._work) -> object:
+    def broken(row: object, *given: object, work=live.run) -> object:
         if row.key == "ssim":
             raise RuntimeError("secret of the host")
         return work(row, *given)
 
-    monkeypatch.setattr(module, "_work", broken)
+    monkeypatch.setattr(live, "run", broken)
     asked, rows = live.read(payload(CAT, FACE, models=("ssim", "psnr")))
-    first, second = live.judge(asked, rows)
-    assert first.problem == module.FAILED and "secret" not in first.problem
+    first, second = live.answers(asked, rows)
+    assert first.problem == FAILED and "secret" not in first.problem
     assert second.problem == "" and len(second.scores) == 1
     assert "ssim failed" in caplog.text
 
@@ -127,7 +128,7 @@ def test_no_folder_of_the_host_is_told(
     live: Live, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, content: bytes, said: str
 ) -> None:
     """A damaged checkpoint: the reason is told, and not where it lies."""
-    row = live.row("openai/clip-vit-base-patch32")
+    row = live.roster.row("openai/clip-vit-base-patch32")
     folder = tmp_path / "the host's hub" / f"models--{row.weights.replace('/', '--')}" / "snapshots" / row.revision
     folder.mkdir(parents=True)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "the host's hub"))
@@ -135,10 +136,10 @@ def test_no_folder_of_the_host_is_told(
         if not (name.endswith(".bin") and file.suffix == ".safetensors"):
             (folder / file.name).write_bytes(file.read_bytes())
     (folder / name).write_bytes(content)
-    module._roster().forget(row)
+    live.roster.forget(row)
     asked, _ = live.read(payload(CAT, FACE))
-    found = next(live.judge(asked, [row]))
-    module._roster().forget(row)
+    found = next(live.answers(asked, [row]))
+    live.roster.forget(row)
     assert found.problem.startswith(f"{row.key}: {said}")
     assert not {part for part in found.problem.replace(row.key, "").split() if "/" in part}, found.problem
 
@@ -148,66 +149,66 @@ def test_a_calibrated_pair_needs_no_photographs(live: Live, monkeypatch: pytest.
         raise NotHere("scikit-image's photograph is not on this machine")
 
     asked, rows = live.read(payload(CAT, FACE, models=("colour-histogram",)))
-    module._unrelated.cache_clear()
+    vars(live).pop("_controls", None)
     monkeypatch.setattr("compute.live.examples.unrelated", missing)
-    found = next(live.judge(asked, rows, calibrated=("colour-histogram",)))
-    module._unrelated.cache_clear()
+    found = next(live.answers(asked, rows, calibrated=("colour-histogram",)))
+    vars(live).pop("_controls", None)
     assert found.problem == "" and found.scores
 
 
 def test_a_model_that_is_not_ready_is_not_loaded(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
-    there = State(state="download", why="Will download about 605 MB")
-    monkeypatch.setattr(module._roster(), "state", lambda row: there)
+    there = Availability(state="download", why="Will download about 605 MB")
+    monkeypatch.setattr(live.roster, "availability", lambda row: there)
     asked, rows = live.read(payload(CAT, FACE, models=("ssim",)))
-    assert next(live.judge(asked, rows)).problem == module.AWAY
+    assert next(live.answers(asked, rows)).problem == MISSING
 
 
 def test_a_failure_is_not_kept(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
     asked, rows = live.read(payload(CAT, FACE, models=("psnr",)))
     with monkeypatch.context() as patch:
-        patch.setattr(module, "_work", lambda *given: 1 / 0)
-        assert next(live.judge(asked, rows, session="e" * 20)).problem
-    assert not next(live.judge(asked, rows, session="e" * 20)).problem
+        patch.setattr(live, "run", lambda *given: 1 / 0)
+        assert next(live.answers(asked, rows, session="e" * 20)).problem
+    assert not next(live.answers(asked, rows, session="e" * 20)).problem
 
 
 def test_an_uncalibrated_pair_gets_its_direction(live: Live) -> None:
     asked, rows = live.read(payload(CAT, FACE, models=("colour-histogram",)))
-    assert next(live.judge(asked, rows, calibrated=("colour-histogram",))).controls is None
-    assert next(live.judge(asked, rows)).controls[1] == 8
+    assert next(live.answers(asked, rows, calibrated=("colour-histogram",))).controls is None
+    assert next(live.answers(asked, rows)).controls[1] == 8
 
 
 def test_unrelated_examples_are_encoded_once_for_everyone(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen, model = [], module._pool()
-    live._own.clear()
-    with model.use(live.row("colour-histogram")) as encoder:
+    seen, model = [], live.pool
+    live._shared.clear()
+    with model.use(live.roster.row("colour-histogram")) as encoder:
         monkeypatch.setattr(
             encoder, "embed", lambda kind, made, embed=encoder.embed: seen.append(len(made)) or embed(kind, made)
         )
         for session in ("1" * 20, "2" * 20):
-            key = live.uploads.keep_image(session, png("green"))["key"]
+            key = live.uploads.add_image(session, png("green"))["key"]
             asked, rows = live.read(
                 payload(CAT, {"kind": "image", "key": key}, models=("colour-histogram",)) | {"session": session}
             )
-            assert next(live.judge(asked, rows, session=session)).controls[1] == 8
+            assert next(live.answers(asked, rows, session=session)).controls[1] == 8
         assert seen == [2, 8, 2]  # of the second visitor, only what is his own: the cat and the upload
 
 
 def test_strange_uploads_are_answered_or_refused_in_words(live: Live) -> None:
     session = "d" * 20
-    keys = [live.uploads.keep_image(session, png("red", size))["key"] for size in ((1, 1), (1, 10_000))]
+    keys = [live.uploads.add_image(session, png("red", size))["key"] for size in ((1, 1), (1, 10_000))]
     asked, rows = live.read(
         payload(*({"kind": "image", "key": key} for key in keys), models=READY_FIRST) | {"session": session}
     )
-    for answer in live.judge(asked, rows, session=session):
-        assert answer.scores or (answer.problem and answer.problem != module.FAILED), answer
+    for answer in live.answers(asked, rows, session=session):
+        assert answer.scores or (answer.problem and answer.problem != FAILED), answer
 
 
 def test_models_for_programs(live: Live) -> None:
-    every = live.models()
+    every = live.roster.records()
     assert {"key", "title", "kind", "abilities", "state", "reason"} == set(every[0])
-    assert len(every) > len(live.models("odd")) > 0
+    assert len(every) > len(live.roster.records("odd")) > 0
     with pytest.raises(BadInput, match="There is no mode"):
-        live.models("guess")
+        live.roster.records("guess")
 
 
 def test_a_pair_of_a_program(live: Live) -> None:
@@ -221,7 +222,7 @@ def test_a_map_says_why_there_is_none(live: Live) -> None:
     asked, rows = live.read(payload(CAT, FACE, models=("colour-histogram",)))
     with pytest.raises(BadInput, match="no patch tokens"):
         live.patches(*asked.inputs, rows[0])
-    assert not live.has_patches(rows[0]) and live.has_patches(live.row("tiny"))
+    assert not has_patches(rows[0]) and has_patches(live.roster.row("tiny"))
 
 
 JUDGE = "gpt-4o-2024-11-20"
@@ -243,10 +244,10 @@ def test_a_judge_is_asked_through_the_hosts_endpoint(
     with running("--key", SECRET) as server:
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
         monkeypatch.setenv("LIKENESS_ENDPOINT_KEY", SECRET)
-        module._pool().clear()
-        module._roster().forget(live.row(JUDGE))
+        live.pool.clear()
+        live.roster.forget(live.roster.row(JUDGE))
         asked, rows = live.read(payload(*map(example, inputs), mode=mode, models=(JUDGE,), question="sharpness"))
-        found = next(live.judge(asked, rows))
+        found = next(live.answers(asked, rows))
     assert found.problem == "" and found.unit == "votes" and len(found.replies) == 2
     assert found.picks[0] == found.picks[1] == found.pick  # the stand-in looks at the pixels: order is nothing to it
     assert not (tmp_path / "answers").exists()  # nothing of a visitor's is written down
@@ -256,9 +257,9 @@ def test_the_key_is_never_told(live: Live, monkeypatch: pytest.MonkeyPatch, capl
     with running("--key", "another key") as server:
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
         monkeypatch.setenv("LIKENESS_ENDPOINT_KEY", SECRET)
-        module._pool().clear()
-        module._roster().forget(live.row(JUDGE))
+        live.pool.clear()
+        live.roster.forget(live.roster.row(JUDGE))
         asked, rows = live.read(payload(CAT, FACE, COFFEE, mode="choice", models=(JUDGE,)))
-        found = next(live.judge(asked, rows))
+        found = next(live.answers(asked, rows))
     assert found.problem and SECRET not in str(found) and SECRET not in caplog.text
-    assert SECRET not in str(live.plan(kinds=["image"] * 3))
+    assert SECRET not in str(live.roster.plan(kinds=["image"] * 3))

@@ -49,7 +49,7 @@ def test_a_visitor_who_asks_too_often_is_told_when_to_come_back(panel: Panel, mo
     panel.admit(asking("203.0.113.10"))  # another one is not held back
     site = SimpleNamespace(panel=panel, db=panel.suite_cache.db, suite_cache=panel.suite_cache)
     ((markup, done),) = page.answered(site, {}, asking())
-    assert "You have asked often" in markup and done is None
+    assert "You have sent many questions" in markup and done is None
 
 
 def test_the_shipped_distributions_are_read(panel: Panel) -> None:
@@ -73,4 +73,4 @@ def test_a_fault_of_ours_is_a_sentence(
     site = SimpleNamespace(panel=panel, db=panel.suite_cache.db, suite_cache=panel.suite_cache)
     ((markup, done),) = page.answered(site, {}, asking())
     assert "Something failed on the server" in markup and "division" not in markup and done is None
-    assert "A comparison failed" in caplog.text
+    assert "answered failed" in caplog.text

@@ -16,12 +16,12 @@ import pytest
 from PIL import Image
 
 from compute.live import batch, examples, inputs
-from compute.live.answers import Answer
 from compute.live.patches import PatchMap
+from compute.live.question import Answer
 from compute.models.encoders.framing import Seen
 from compute.types import BadInput, Model
-from leaderboard.live.uploads import Memory, Uploads
-from leaderboard.pages.compare.batch import Work
+from leaderboard.live.uploads import RecentlyUsed, UploadLimits, Uploads
+from leaderboard.pages.compare.batch import PairScoring
 
 ONE, OTHER = "a" * 32, "00000000-1111-4222-8333-444444444444"
 
@@ -38,16 +38,8 @@ class Clock:
 class Case:
     clock: Clock = field(default_factory=Clock)
 
-    def made(self, **bounds: Any) -> Uploads:
-        return Uploads(
-            read_image=lambda data, name: inputs.image(data, name=name),
-            sweep=None,
-            clock=self.clock,
-            read_text=lambda words, name: inputs.text(words, name=name),
-            read_example=examples.load,
-            thumbnail=inputs.thumbnail,
-            **bounds,
-        )
+    def made(self, **limits: Any) -> Uploads:
+        return Uploads(UploadLimits(**limits), sweep=None, clock=self.clock)
 
 
 @pytest.fixture
@@ -62,7 +54,7 @@ def file(shade: int, *, side: int = 10) -> bytes:
 
 
 def kept(uploads: Uploads, session: str, shades: range) -> list[str]:
-    return [uploads.keep_image(session, file(shade))["key"] for shade in shades]
+    return [uploads.add_image(session, file(shade))["key"] for shade in shades]
 
 
 def there(uploads: Uploads, session: str, keys: list[str]) -> list[bool]:
@@ -78,27 +70,27 @@ def there(uploads: Uploads, session: str, keys: list[str]) -> list[bool]:
 
 def test_an_image_comes_back_as_it_was_read(case: Case) -> None:
     uploads = case.made()
-    found = uploads.keep_image(ONE, file(7, side=500))
+    found = uploads.add_image(ONE, file(7, side=500))
     assert sorted(found) == ["height", "key", "note", "thumbnail", "width"] and len(found["key"]) == 32
     assert (found["width"], found["height"], found["note"]) == (500, 500, "")
     head, _, small = found["thumbnail"].partition(",")
     assert head == "data:image/webp;base64" and Image.open(io.BytesIO(base64.b64decode(small))).size == (256, 256)
     image = uploads.image(ONE, found["key"])
     assert image.content.getpixel((0, 0)) == (7, 0, 0) and image.key.decode() == found["key"]
-    assert uploads.keep_image(ONE, file(7, side=500)) == found and uploads.nbytes == 4 * 500 * 500
+    assert uploads.add_image(ONE, file(7, side=500)) == found and uploads.nbytes == 4 * 500 * 500
 
 
 def test_what_cannot_be_read_is_a_sentence_and_leaves_nothing(case: Case) -> None:
     uploads = case.made()
     with pytest.raises(BadInput, match="^The image cannot be used: not an image in a format that is read"):
-        uploads.keep_image(ONE, b"hello")
+        uploads.add_image(ONE, b"hello")
     assert uploads.nbytes == 0 and len(uploads) == 0
 
 
 def test_a_session_sees_only_its_own(case: Case) -> None:
     uploads = case.made()
     (key,) = kept(uploads, ONE, range(1))
-    table = uploads.keep_file(ONE, b"a,b")
+    table = uploads.add_file(ONE, b"a,b")
     for ask in (
         lambda: uploads.image(OTHER, key),
         lambda: uploads.file(OTHER, table),
@@ -106,12 +98,12 @@ def test_a_session_sees_only_its_own(case: Case) -> None:
     ):
         with pytest.raises(BadInput, match="is no longer here"):
             ask()
-    uploads.memory(OTHER)["made"] = 1
-    assert "made" not in uploads.memory(ONE)
+    uploads.results(OTHER)["made"] = 1
+    assert "made" not in uploads.results(ONE)
     uploads.forget(OTHER)
     assert uploads.image(ONE, key) and uploads.file(ONE, table) == b"a,b"
     uploads.forget(ONE)
-    assert len(uploads) == 0 and uploads.nbytes == 0 and "made" not in uploads.memory(OTHER)
+    assert len(uploads) == 0 and uploads.nbytes == 0 and "made" not in uploads.results(OTHER)
     uploads.forget("never seen")
 
 
@@ -119,9 +111,9 @@ def test_a_session_sees_only_its_own(case: Case) -> None:
 def test_an_id_that_the_page_cannot_have_made_is_refused(case: Case, session: str) -> None:
     uploads = case.made()
     for ask in (
-        lambda: uploads.keep_image(session, file(0)),
-        lambda: uploads.keep_file(session, b"a"),
-        lambda: uploads.memory(session),
+        lambda: uploads.add_image(session, file(0)),
+        lambda: uploads.add_file(session, b"a"),
+        lambda: uploads.results(session),
     ):
         with pytest.raises(BadInput, match="Reload it"):
             ask()
@@ -142,35 +134,33 @@ def test_of_too_many_bytes_too_and_the_last_one_always_stays(case: Case) -> None
     uploads = case.made(image_bytes=1000)
     keys = kept(uploads, ONE, range(3))
     assert there(uploads, ONE, keys) == [False, True, True] and uploads.nbytes == 800
-    large = uploads.keep_image(ONE, file(9, side=50))["key"]
+    large = uploads.add_image(ONE, file(9, side=50))["key"]
     assert there(uploads, ONE, [*keys, large]) == [False, False, False, True]
 
 
 def test_nine_of_the_largest_images_fit_into_one_session() -> None:
-    from leaderboard.live import uploads
-
-    assert uploads.IMAGE_BYTES >= 9 * 4 * inputs.KEPT_PIXELS
+    assert UploadLimits().image_bytes >= 9 * 4 * inputs.PIXELS
 
 
 def test_all_sessions_together_the_longest_unused_first(case: Case) -> None:
-    uploads = case.made(most_bytes=1200)
+    uploads = case.made(total_bytes=1200)
     sessions = [f"{number:032x}" for number in range(4)]
     for number, session in enumerate(sessions[:3]):
         case.clock.now = number
         kept(uploads, session, range(1))
-    uploads.memory(sessions[0])
+    uploads.results(sessions[0])
     (key,) = kept(uploads, sessions[3], range(1))
     first = [there(uploads, session, [key])[0] for session in sessions]
     assert first == [True, False, True, True] and uploads.nbytes == 1200
-    uploads.memory(sessions[0])["made"] = np.zeros(300, np.uint8)  # what models made counts too
-    uploads.memory(sessions[0])
+    uploads.results(sessions[0])["made"] = np.zeros(300, np.uint8)  # what models made counts too
+    uploads.results(sessions[0])
     assert uploads.nbytes <= 1200 and len(uploads) == 2
 
 
 def test_sessions_are_bounded_in_number(case: Case) -> None:
     uploads = case.made(sessions=5)
     for number in range(20):
-        uploads.memory(f"{number:032x}")
+        uploads.results(f"{number:032x}")
     assert len(uploads) == 5
 
 
@@ -189,14 +179,7 @@ def test_half_an_hour_without_use_ends_a_session(case: Case) -> None:
 
 def test_it_ends_also_when_nobody_asks_any_more() -> None:
     clock = Clock()
-    uploads = Uploads(
-        read_image=lambda data, name: inputs.image(data, name=name),
-        read_text=None,
-        read_example=None,
-        thumbnail=inputs.thumbnail,
-        sweep=0.01,
-        clock=clock,
-    )
+    uploads = Uploads(sweep=0.01, clock=clock)
     kept(uploads, ONE, range(1))
     clock.now = 1801
     patience = time.monotonic() + 20
@@ -207,23 +190,23 @@ def test_it_ends_also_when_nobody_asks_any_more() -> None:
 
 def test_files_are_kept_as_they_are(case: Case) -> None:
     uploads = case.made(files=2, file_bytes=100)
-    keys = [uploads.keep_file(ONE, bytes([number]) * 10) for number in range(3)]
+    keys = [uploads.add_file(ONE, bytes([number]) * 10) for number in range(3)]
     assert uploads.file(ONE, keys[2]) == b"\2" * 10 and uploads.nbytes == 20
     with pytest.raises(BadInput, match="^The file is no longer here. Add it again"):
         uploads.file(ONE, keys[0])
     with pytest.raises(BadInput, match="more than"):
-        uploads.keep_file(ONE, bytes(101))
+        uploads.add_file(ONE, bytes(101))
     with pytest.raises(BadInput, match="^The file is empty"):
-        uploads.keep_file(ONE, b"")
+        uploads.add_file(ONE, b"")
 
 
 def test_a_request_s_inputs(case: Case) -> None:
     uploads = case.made()
     (key,) = kept(uploads, ONE, range(1))
-    image = uploads.input(ONE, {"kind": "image", "key": key}, place=0)
+    image = uploads.input(ONE, {"kind": "image", "key": key}, index=0)
     assert (image.name, image.key.decode()) == ("Input 1", key)
-    assert uploads.input(ONE, {"kind": "text", "text": "a cat"}, place=1).name == "Input 2"
-    assert uploads.input(ONE, {"kind": "example", "key": "cat"}, place=2) is examples.load("cat")
+    assert uploads.input(ONE, {"kind": "text", "text": "a cat"}, index=1).name == "Input 2"
+    assert uploads.input(ONE, {"kind": "example", "key": "cat"}, index=2) is examples.load("cat")
 
 
 @pytest.mark.parametrize(
@@ -248,17 +231,19 @@ def test_a_request_s_inputs(case: Case) -> None:
 )
 def test_a_request_s_nonsense(case: Case, entry: Any, words: str) -> None:
     with pytest.raises(BadInput, match=words):
-        case.made().input(ONE, entry, place=3)
+        case.made().input(ONE, entry, index=3)
 
 
 def test_what_was_made_is_bounded() -> None:
-    memory = Memory(most=3, most_bytes=1000)
+    memory = RecentlyUsed(most=3, most_bytes=1000)
     for number in range(5):
         memory[number] = number
     assert list(memory) == [2, 3, 4]
     assert memory[2] == 2
     memory[5] = 5
-    assert list(memory) == [4, 2, 5]
+    assert list(memory) == [2, 4, 5]
+    memory[6] = 6
+    assert list(memory) == [2, 5, 6]  # 4 was the least recently used
     memory["array"] = np.zeros(990, np.uint8)
     assert list(memory) == ["array"] and 990 <= memory.nbytes < 1100
     memory["array"] = [np.zeros(10, np.uint8), {"more": (np.zeros(5, np.uint8),)}]
@@ -275,31 +260,31 @@ def test_what_was_made_is_bounded() -> None:
 
 
 def test_all_that_is_kept_counts() -> None:
-    """Within a factor of two: a map of patches, a table, a judge's answer and the question that it goes by."""
-    memory, ranks = Memory(), np.zeros((256, 256), np.float32)
+    """Within a factor of two: a map of patches, a judge's answer, a table."""
+    memory, ranks = RecentlyUsed(), np.zeros((256, 256), np.float32)
     whole = Seen(left=0, top=0, right=1, bottom=1)
     memory["map"] = PatchMap(first=(16, 16), second=(16, 16), ranks=ranks, cosines=(0, 1), seen=(whole, whole))
     assert ranks.nbytes <= memory.nbytes < 2 * ranks.nbytes
     memory.clear()
-    memory["reply", "judge", "x" * 100_000] = Answer(model="judge", replies=("y" * 50_000, "z" * 50_000))
+    memory["reply", "judge", "key"] = Answer(model="judge", replies=("y" * 100_000, "z" * 100_000))
     assert 200_000 <= memory.nbytes < 400_000
     memory.clear()
     table = "first,second\n" + f"{'a' * 30_000},b\n" * 100
-    memory["table"] = Work(batch=batch.read(table.encode()), models=(Model(key="m", title="M", kind="encoder"),))
+    memory["table"] = PairScoring(batch=batch.read(table.encode()), models=(Model(key="m", title="M", kind="encoder"),))
     assert 3_000_000 <= memory.nbytes < 6_000_000
 
 
 def test_many_at_once(case: Case) -> None:
     """Bounds hold and nothing fails while sixteen threads add, read, make and forget."""
-    uploads = case.made(images=4, most_bytes=20_000)
+    uploads = case.made(images=4, total_bytes=20_000)
     files = [file(shade) for shade in range(12)]
 
     def visit(number: int) -> None:
         session = f"{number % 6:032x}"
         for data in files:
-            key = uploads.keep_image(session, data)["key"]
+            key = uploads.add_image(session, data)["key"]
             there(uploads, session, [key])
-            memory = uploads.memory(session)
+            memory = uploads.results(session)
             memory[number, key] = np.zeros(50)
             assert sum(1 for _ in memory.items()) >= 1
             uploads.sweep()
@@ -308,27 +293,28 @@ def test_many_at_once(case: Case) -> None:
 
     with ThreadPoolExecutor(16) as visitors:
         list(visitors.map(visit, range(32)))
-    uploads.memory(ONE)
+    uploads.results(ONE)
     assert uploads.nbytes <= 20_000 and len(uploads) <= 7
 
 
-def test_reading_an_image_holds_up_nobody_else(case: Case) -> None:
+def test_reading_an_image_holds_up_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     reading, go_on = threading.Event(), threading.Event()
 
-    def slow(data: bytes, name: str) -> Any:
+    def slow(data: bytes, *, name: str, read: Callable = inputs.image) -> Any:
         reading.set()
         assert go_on.wait(20)
-        return inputs.image(data, name=name)
+        return read(data, name=name)
 
     def started(work: Callable[[], Any]) -> threading.Thread:
         thread = threading.Thread(target=work)
         thread.start()
         return thread
 
-    uploads = Uploads(read_image=slow, read_text=None, read_example=None, thumbnail=inputs.thumbnail, sweep=None)
-    thread = started(lambda: uploads.keep_image(ONE, file(0)))
+    monkeypatch.setattr(inputs, "image", slow)
+    uploads = Uploads(sweep=None)
+    thread = started(lambda: uploads.add_image(ONE, file(0)))
     assert reading.wait(20)
-    assert uploads.memory(OTHER) is not None and len(uploads) == 1
+    assert uploads.results(OTHER) is not None and len(uploads) == 1
     go_on.set()
     thread.join(20)
     assert len(uploads) == 2

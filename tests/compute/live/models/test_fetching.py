@@ -42,13 +42,13 @@ def program(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[subprocess.Po
 def test_progress_is_what_the_process_says(program: Callable) -> None:
     program("import time\nfor at in (0, 4, 10):\n  print('Fetching files'); print(at, 10, flush=True); time.sleep(.1)")
     seen = list(Fetcher().fetch(ROW, room=5000))
-    assert list(dict.fromkeys(seen))[-3:] == [DownloadProgress(here=here, whole=10) for here in (0, 4, 10)]
+    assert list(dict.fromkeys(seen))[-3:] == [DownloadProgress(done=done, total=10) for done in (0, 4, 10)]
 
 
 def test_it_can_be_stopped(program: Callable) -> None:
     started = program(WAITS)
     looks = iter((False, False, True))
-    with pytest.raises(NotHere, match="was stopped; what has come is kept"):
+    with pytest.raises(NotHere, match="was stopped; the downloaded part is kept"):
         list(Fetcher().fetch(ROW, room=5000, stop=lambda: next(looks)))
     assert started[0].poll() is not None
 
@@ -96,7 +96,7 @@ def test_one_who_waits_goes_on_when_the_other_stops(program: Callable) -> None:
     stop.set()
     with pytest.raises(NotHere):
         list(first)
-    assert list(second)[-1] == DownloadProgress(here=10, whole=10) and len(started) == 2
+    assert list(second)[-1] == DownloadProgress(done=10, total=10) and len(started) == 2
 
 
 def test_another_model_waits_for_its_turn_and_may_be_stopped(program: Callable) -> None:

@@ -7,11 +7,13 @@ import re
 import pytest
 
 from compute.live import inputs
-from compute.live.answers import Answer, Asked
+from compute.live.models.fetching import DownloadProgress
+from compute.live.question import Answer, LiveQuestion
 from compute.types import Model
 from leaderboard.data.records import Record
-from leaderboard.live.calibrated import Judged, judged
-from leaderboard.pages.compare import answers as compare_blocks
+from leaderboard.html.templates import render
+from leaderboard.live.calibrated import CalibratedAnswer, calibrated_answer
+from leaderboard.pages.compare import answers as page
 from tests.leaderboard.live.test_calibrated import HELD, asked
 
 PAIR = asked("pair", "cat", "coffee")
@@ -22,12 +24,14 @@ def row(key: str = "m") -> Model:
     return Model(key=key, title=key.upper())
 
 
-def found(question: Asked, *answers: Answer) -> list[Judged]:
-    return [judged(answer, row(answer.model), question, HELD) for answer in answers]
+def found(question: LiveQuestion, *answers: Answer) -> list[CalibratedAnswer]:
+    return [calibrated_answer(answer, row(answer.model), question, HELD) for answer in answers]
 
 
-def drawn(question: Asked, *answers: Answer, blind: bool = False, left: tuple[str, ...] = (), records=None) -> str:
-    return compare_blocks.result(question, found(question, *answers), left=left, records=records or {}, blind=blind)
+def drawn(
+    question: LiveQuestion, *answers: Answer, blind: bool = False, pending: tuple[str, ...] = (), records=None
+) -> str:
+    return page.result(question, found(question, *answers), pending=pending, records=records or {}, blind=blind)
 
 
 def words(markup: str) -> str:
@@ -38,7 +42,7 @@ def test_a_raw_score_never_stands_without_its_meaning() -> None:
     """Calibrated: in a tooltip that says so. Not calibrated: not at all."""
     markup = drawn(PAIR, Answer(model="m", scores=(2.437,), unit="cosine"), Answer(model="n", scores=(0.191,)))
     assert "2.437" not in words(markup) and "0.191" not in markup
-    assert "Its own cosine: 2.437, which means something only beside the bands" in markup
+    assert "Its own cosine: 2.437, which only has a meaning beside the bands" in markup
     assert "not calibrated its number alone means nothing" in words(markup)
 
 
@@ -51,7 +55,7 @@ def test_a_pair_reads_as_what_it_is_like() -> None:
 
 def test_without_a_distribution_there_is_a_direction_only() -> None:
     text = words(drawn(PAIR, Answer(model="n", scores=(0.2,), controls=(6, 8))))
-    assert "nearer than 6 of 8 unrelated examples: a direction only, it is not calibrated" in text
+    assert "nearer than 6 of 8 unrelated examples: a direction only, since it is not calibrated" in text
     assert "python -m compute calibrate" in text
 
 
@@ -61,20 +65,20 @@ def test_without_a_distribution_there_is_a_direction_only() -> None:
         ((0, 0, 0), "All 3 models pick A as nearest."),
         ((0, 1, 1), "2 of 3 models pick B as nearest. The others: A 1."),
         ((0, 1), "The 2 models are divided: A 1, B 1."),
-        ((1,), "The one model that picks takes B as nearest."),
+        ((1,), "The only model with a pick chooses B as nearest."),
         ((0, 0, None), "All 2 models pick A as nearest. 1 sees a tie or could not be read."),
-        ((None,), "No model picks one: they see ties, or could not be read."),
+        ((None,), "No model picks an option: they see ties, or could not be read."),
     ],
 )
 def test_the_headline_says_how_many_agree(picks: tuple, said: str) -> None:
     scores = {0: (2.9, 0.5), 1: (0.5, 2.9), None: (1.0, 1.0)}
     answers = [Answer(model="m", scores=scores[pick], pick=pick) for pick in picks]
-    assert compare_blocks.headline(CHOICE, found(CHOICE, *answers)).replace("<b>", "").replace("</b>", "") == said
+    assert "".join(page.headline(CHOICE, found(CHOICE, *answers))) == said
 
 
 def test_a_model_that_failed_says_why_and_is_not_counted() -> None:
     markup = drawn(CHOICE, Answer(model="m", scores=(1.0, 2.0), pick=1), Answer(model="n", problem="No <b>weights</b>"))
-    assert "The one model that picks takes" in markup
+    assert "The only model with a pick chooses" in markup
     assert "No &lt;b&gt;weights&lt;/b&gt;" in markup
 
 
@@ -83,18 +87,18 @@ def test_judges_show_both_orders() -> None:
     torn = Answer(model="o", scores=(0.5, 0.5), picks=(0, 1), unit="votes", replies=("(A)", "(A)"))
     text = words(drawn(CHOICE, steady, torn))
     assert "picks A in order and reversed: A, A" in text
-    assert "of two minds in order and reversed: A, B" in text
+    assert "undecided in order and reversed: A, B" in text
     rated = words(drawn(PAIR, Answer(model="n", scores=(7.0,), replies=("8", "<i>6</i>"), unit="rating")))
     assert "7 of 10 both orders: 8 and &lt;i&gt;6&lt;/i&gt;" in rated
 
 
 def test_blind_hides_names_until_one_has_chosen() -> None:
     markup = drawn(CHOICE, Answer(model="m", scores=(1.0, 2.0), pick=1), blind=True)
-    assert "data-state='blind'" in markup
-    assert re.findall(r"data-right='(\w*)'", markup) == ["A", "B", ""]
-    early = drawn(CHOICE, Answer(model="m", scores=(1.0, 2.0), pick=1), blind=True, left=("Telling",))
-    assert "cp-choose" not in early and "Telling" not in early and "Still asking 1 more model" in words(early)
-    assert re.findall(r"data-right='(\w*)'", drawn(PAIR, Answer(model="m", scores=(2.5,)), blind=True)) == [
+    assert 'data-state="blind"' in markup
+    assert re.findall(r'data-right="(\w*)"', markup) == ["A", "B", ""]
+    early = drawn(CHOICE, Answer(model="m", scores=(1.0, 2.0), pick=1), blind=True, pending=("Telling",))
+    assert "cp-choose" not in early and "Telling" not in early and "Waiting for 1 more model" in words(early)
+    assert re.findall(r'data-right="(\w*)"', drawn(PAIR, Answer(model="m", scores=(2.5,)), blind=True)) == [
         "alike",
         "unlike",
         "",
@@ -102,7 +106,7 @@ def test_blind_hides_names_until_one_has_chosen() -> None:
 
 
 def test_what_is_still_to_come_is_named() -> None:
-    assert "Still asking N, O" in words(drawn(CHOICE, Answer(model="m", scores=(1.0, 2.0), pick=1), left=("N", "O")))
+    assert "Waiting for N, O" in words(drawn(CHOICE, Answer(model="m", scores=(1.0, 2.0), pick=1), pending=("N", "O")))
 
 
 def test_figures_on_record_stand_beside() -> None:
@@ -136,29 +140,27 @@ def test_a_visitors_words_never_become_markup(mode: str) -> None:
     hostile = tuple(
         inputs.text(f"<img src=x onerror=alert({at})>", name="<b>x</b>") for at in range(2 if mode == "pair" else 3)
     )
-    markup = drawn(Asked(mode=mode, inputs=hostile), Answer(model="m", scores=(1.0, 2.0), pick=0))
+    markup = drawn(LiveQuestion(mode=mode, inputs=hostile), Answer(model="m", scores=(1.0, 2.0), pick=0))
     assert "<img" not in markup and "<b>x" not in markup
 
 
 def test_letters_do_not_lie_on_one_another() -> None:
-    assert compare_blocks._sides([50, 52]) == [(0, True, 0), (1, False, 0)]
-    assert compare_blocks._sides([52, 50]) == [(1, True, 0), (0, False, 0)]
-    assert compare_blocks._sides([10, 90]) == [(0, False, 0), (1, False, 0)]
-    assert compare_blocks._sides([99.5]) == [(0, True, 0)]
-    assert compare_blocks._sides([50, 51, 52, 53]) == [(0, True, 0), (1, False, 0), (2, True, 1), (3, False, 1)]
+    assert page._letters([50, 52]) == [(0, True, 0), (1, False, 0)]
+    assert page._letters([52, 50]) == [(1, True, 0), (0, False, 0)]
+    assert page._letters([10, 90]) == [(0, False, 0), (1, False, 0)]
+    assert page._letters([99.5]) == [(0, True, 0)]
+    assert page._letters([50, 51, 52, 53]) == [(0, True, 0), (1, False, 0), (2, True, 1), (3, False, 1)]
+
+
+def download(**progress: object) -> str:
+    return render("pages/compare/download.html", title="M", progress=DownloadProgress(**progress))
 
 
 def test_a_download_says_how_far_it_is() -> None:
-    assert words(compare_blocks.download(row(), 120_000_000, 605_000_000)) == "Downloading M: 120 of 605 MB"
-    assert words(compare_blocks.download(row(), 120_000_000, None)) == "Downloading M: 120 MB"
-    waits = compare_blocks.download(row(), 0, None, behind="<b>Another</b>")
-    assert "M is downloaded next: &lt;b&gt;Another&lt;/b&gt; comes first" in waits
-
-
-def test_questions_are_called_as_the_tray_calls_them() -> None:
-    from compute.live import modes
-
-    assert compare_blocks.QUESTIONS == modes.QUESTIONS
+    assert words(download(done=120_000_000, total=605_000_000)) == "Downloading M: 120 of 605 MB"
+    assert words(download(done=120_000_000)) == "Downloading M: 120 MB"
+    waits = download(behind="<b>Another</b>")
+    assert "M is next: &lt;b&gt;Another&lt;/b&gt; is downloaded first" in waits
 
 
 def test_an_odd_one_that_percentiles_do_not_bear_out_says_so() -> None:
@@ -166,12 +168,12 @@ def test_an_odd_one_that_percentiles_do_not_bear_out_says_so() -> None:
     pairs = {(0, 1): 1.0, (0, 2): 1.0, (0, 3): 1.0, (1, 2): 3.0, (1, 3): 0.9, (2, 3): 0.9}
     scores = (1.6, 0.97, 0.97, 1.67)
     text = words(drawn(question, Answer(model="m", scores=scores, pairs=pairs, pick=0)))
-    assert "picks A by its own scores; by their percentiles another image stands apart" in text
+    assert "picks A by its own scores; by percentiles another image differs most" in text
 
 
 def test_a_lead_that_is_next_to_none_is_said() -> None:
     close = [Answer(model="m", scores=(2.50, 2.51), pick=1), Answer(model="m", scores=(0.5, 2.9), pick=1)]
-    assert words(compare_blocks.headline(CHOICE, found(CHOICE, *close))) == (
-        "All 2 models pick B as nearest. 1 of the 2 hardly tell the best two apart."
+    assert "".join(page.headline(CHOICE, found(CHOICE, *close))) == (
+        "All 2 models pick B as nearest. 1 of the 2 hardly separates the best two."
     )
     assert "picks B hardly: ahead by less than 2 percentile points" in words(drawn(CHOICE, close[0]))

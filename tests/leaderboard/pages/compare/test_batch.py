@@ -14,13 +14,15 @@ import pytest
 
 from compute.analysis.calibrated import Reference, place
 from compute.live import batch as tables
-from compute.live.answers import Answer, Asked
+from compute.live.models.availability import Availability
+from compute.live.question import Answer, LiveQuestion
 from compute.types import BadInput, Model
-from leaderboard.live.live import FAILED, Live
+from leaderboard.live.live import Live
 from leaderboard.live.uploads import Uploads
 from leaderboard.pages.compare import batch
-from leaderboard.pages.compare.batch import DONE, RUNNING, STOPPED, Batches, Work
+from leaderboard.pages.compare.batch import DONE, RUNNING, STOPPED, PairScoring, Tables
 from leaderboard.pages.compare.batch_table import preview, source, table
+from leaderboard.web.errors import FAILED
 from tests.compute.live import zips
 from tests.compute.live.pictures import png
 
@@ -45,12 +47,14 @@ class Judge:
         self.asked: list[tuple[str, str]] = []
         self.score, self.unit = score, unit
 
-    def judge(self, asked: Asked, rows: Sequence[Model], *, kept: dict, calibrated: Sequence[str]) -> Iterator[Answer]:
+    def answers(
+        self, question: LiveQuestion, rows: Sequence[Model], *, cache: dict, calibrated: Sequence[str]
+    ) -> Iterator[Answer]:
         for row in rows:
             assert row.key in calibrated, "unrelated examples would be compared for nothing"
-            text = asked.inputs[1].content
+            text = question.inputs[1].content
             self.asked.append((row.key, text))
-            kept["vector", row.key, text] = np.zeros(1_000_000, np.float32)
+            cache["vector", row.key, text] = np.zeros(1_000_000, np.float32)
             if text == "crash":
                 raise RuntimeError("what nobody expected")
             if text == f"no {row.key}":
@@ -81,19 +85,19 @@ def reference(
     )
 
 
-def work(*lines: str, keys: Sequence[str] = ("one", "two")) -> Work:
+def work(*lines: str, keys: Sequence[str] = ("one", "two")) -> PairScoring:
     data = "\n".join(["name,first,second", *lines]).encode()
-    return Work(batch=tables.read(data), models=tuple(map(model, keys)), clock=Clock())
+    return PairScoring(batch=tables.read(data), models=tuple(map(model, keys)), clock=Clock())
 
 
-def finished(begun: Work, judge: Judge, references: dict | None = None) -> pd.DataFrame:
+def finished(begun: PairScoring, judge: Judge, references: dict | None = None) -> pd.DataFrame:
     while not begun.over:
         begun.turn(judge, references or {})
     return read(begun)
 
 
-def read(begun: Work) -> pd.DataFrame:
-    return pd.read_csv(io.StringIO(table(begun.models, begun.lines())), dtype=str, keep_default_na=False)
+def read(begun: PairScoring) -> pd.DataFrame:
+    return pd.read_csv(io.StringIO(table(begun.models, begun.pairs())), dtype=str, keep_default_na=False)
 
 
 @pytest.fixture(scope="module")
@@ -104,13 +108,13 @@ def live() -> Live:
 @pytest.fixture(scope="module")
 def uploaded(live: Live) -> str:
     table = b"first,second\nexample:astronaut,red.png\nred.png,none.png\nexample:text-cat,red.png\nred.png,red.png\n"
-    return live.uploads.keep_file(SESSION, zips.packed({"pairs.csv": table, "red.png": png("red", (64, 64))}))
+    return live.uploads.add_file(SESSION, zips.packed({"pairs.csv": table, "red.png": png("red", (64, 64))}))
 
 
 def test_real_models_give_the_numbers_of_single_comparisons(live: Live, uploaded: str) -> None:
     references = {("tiny", "image-image"): reference("tiny", "image-image")}
-    begun = Batches(live).start(SESSION, uploaded, ["tiny", "ssim"])
-    (single,) = live.judge(begun.batch.asked(begun.rows[0]), [live.row("tiny")], calibrated=("tiny",))
+    begun = Tables(live).start(SESSION, uploaded, ["tiny", "ssim"])
+    (single,) = live.answers(begun.batch.question(begun.rows[0]), [live.roster.row("tiny")], calibrated=("tiny",))
     while not begun.over:
         progress = begun.turn(live, references)
     assert (progress.state, progress.done, progress.of, progress.left, progress.problems) == (DONE, 4, 4, None, 2)
@@ -145,23 +149,25 @@ def test_real_models_give_the_numbers_of_single_comparisons(live: Live, uploaded
 
 def test_an_image_in_many_pairs_is_encoded_once(live: Live) -> None:
     others = "".join(f"red.png,example:{key}\n" for key in ("cat", "coffee", "rocket"))
-    file = live.uploads.keep_file(
+    file = live.uploads.add_file(
         SESSION, zips.packed({"a.csv": f"first,second\n{others}".encode(), "red.png": png("red", (48, 48))})
     )
-    begun = Batches(live).start(SESSION, file, ["tiny"])
+    begun = Tables(live).start(SESSION, file, ["tiny"])
     seen: list[list[tuple]] = []
-    judge = live.judge
+    judge = live.answers
 
     class Watching:
-        def judge(self, asked: Asked, rows: Sequence[Model], *, kept: dict, calibrated: Sequence[str]) -> Iterator:
-            before = set(kept)
-            yield from judge(asked, rows, kept=kept, calibrated=calibrated)
-            seen.append([name for name in kept if name not in before and name[0] == "vector"])
+        def answers(
+            self, question: LiveQuestion, rows: Sequence[Model], *, cache: dict, calibrated: Sequence[str]
+        ) -> Iterator:
+            before = set(cache)
+            yield from judge(question, rows, cache=cache, calibrated=calibrated)
+            seen.append([name for name in cache if name not in before and name[0] == "vector"])
 
     while not begun.over:
         begun.turn(Watching(), {})
     assert [len(names) for names in seen] == [2, 1, 1]
-    assert begun.batch is None and begun._kept == {}
+    assert begun.batch is None and begun._cache == {}
 
 
 def test_a_turn_ends_in_time_and_the_next_goes_on() -> None:
@@ -189,9 +195,11 @@ def test_the_time_left_counts_the_turns_of_others() -> None:
     begun = work(*["a,b,c"] * 10, keys=("one",))
 
     class Loading(Judge):
-        def judge(self, asked: Asked, rows: Sequence[Model], *, kept: dict, calibrated: Sequence[str]) -> Iterator:
+        def answers(
+            self, question: LiveQuestion, rows: Sequence[Model], *, cache: dict, calibrated: Sequence[str]
+        ) -> Iterator:
             begun.clock.now += 0 if self.asked else 1000
-            return super().judge(asked, rows, kept=kept, calibrated=calibrated)
+            return super().answers(question, rows, cache=cache, calibrated=calibrated)
 
     judge = Loading()
     assert begun.turn(judge, {}, seconds=0).left is None, "the first answer took as long as the model's loading"
@@ -209,7 +217,7 @@ def test_after_a_stop_the_finished_part_is_there() -> None:
     assert (progress.state, progress.done, progress.of, progress.left) == (STOPPED, 5, 12, None)
     found = read(begun)
     assert found["name"].tolist() == [str(number) for number in range(10)]
-    assert found["problem"].tolist() == [""] * 5 + ["two: Stopped before it was asked"] * 5
+    assert found["problem"].tolist() == [""] * 5 + ["two: Stopped before its turn"] * 5
     assert (found["one score"] != "").all() and (found["two score"] != "").sum() == 5
     assert begun.turn(judge, {}) == progress and len(judge.asked) == 15 and begun.batch is None
 
@@ -218,16 +226,18 @@ def test_a_stop_during_a_turn_ends_it_after_its_pair() -> None:
     begun, reached, go = work(*["a,b,c"] * 5, keys=("one",)), threading.Event(), threading.Event()
 
     class Slow(Judge):
-        def judge(self, asked: Asked, rows: Sequence[Model], *, kept: dict, calibrated: Sequence[str]) -> Iterator:
+        def answers(
+            self, question: LiveQuestion, rows: Sequence[Model], *, cache: dict, calibrated: Sequence[str]
+        ) -> Iterator:
             reached.set()
             assert go.wait(10)
-            return super().judge(asked, rows, kept=kept, calibrated=calibrated)
+            return super().answers(question, rows, cache=cache, calibrated=calibrated)
 
     judge = Slow()
     turn = threading.Thread(target=begun.turn, args=(judge, {}), kwargs={"seconds": 1e9})
     turn.start()
     assert reached.wait(10)
-    assert begun.stop().state == STOPPED and begun.lines() == []
+    assert begun.stop().state == STOPPED and begun.pairs() == []
     go.set()
     turn.join(10)
     assert len(judge.asked) == 1 and len(read(begun)) == 1 and begun.batch is None
@@ -290,7 +300,7 @@ def test_the_source_names_every_distribution_once_and_says_which_is_synthetic() 
 def test_text_is_given_back_shortened_and_is_no_formula() -> None:
     begun = work('=1+1,"-2+3 ""x"", y",@SUM(A1)', f"+a,{'y' * 300},\u2028x", keys=("=evil",))
     finished(begun, Judge())
-    lines = list(csv.reader(io.StringIO(table(begun.models, begun.lines()))))
+    lines = list(csv.reader(io.StringIO(table(begun.models, begun.pairs()))))
     assert lines[1][1:4] == ["'=1+1", '\'-2+3 "x", y', "'@SUM(A1)"]
     assert lines[2][1] == "'+a" and lines[2][2] == "y" * 199 + "…"
     assert lines[0][4] == "'=evil score" and {len(line) for line in lines} == {9}
@@ -302,18 +312,18 @@ def test_what_is_over_holds_only_what_its_results_repeat(stopped: bool) -> None:
     assert all(len(row.name) < 300 for row in begun.rows), "a name is only repeated"
     assert begun.nbytes > 900_000
     begun.turn(Judge(), {}, seconds=0)
-    before = table(begun.models, begun.lines())
+    before = table(begun.models, begun.pairs())
     begun.stop() if stopped else finished(begun, Judge())
-    assert begun.nbytes < 20_000 and table(begun.models, begun.lines()).startswith(before)
+    assert begun.nbytes < 20_000 and table(begun.models, begun.pairs()).startswith(before)
     assert read(begun)["first"][0] == "a" * 199 + "…" and read(begun)["name"][0] == "n" * 199 + "…"
 
 
 def test_the_preview_is_for_people() -> None:
     begun = work(*["a,b,cc"] * 11, keys=("one", "two"))
     finished(begun, Judge(), {("one", "text-text"): reference("one")})
-    heads, *rows = preview(begun.models, begun.lines())
+    heads, *rows = preview(begun.models, begun.pairs())
     assert heads == ["No.", "Name", "First", "Second", "ONE", "TWO", "Problem"] and len(rows) == 10
-    cells = [cell for line in begun.lines() for cell in line.cells]
+    cells = [cell for pair in begun.pairs() for cell in pair.scores]
     assert source(cells) == "computed live; calibrated on Drawn pairs (synthetic)" and source([]) == ""
     assert rows[0] == ["1", "a", "b", "cc", "14: as unrelated pairs", "0.285714 (not calibrated)", ""]
 
@@ -323,15 +333,16 @@ def test_encodings_are_bounded() -> None:
     most = 0
     while not begun.over:
         begun.turn(judge, {}, seconds=0)
-        most = max(most, sum(map(batch._bytes, begun._kept.values())))
-    assert batch.KEPT < most <= batch.KEPT + batch.CHUNK * 4_000_000
+        most = max(most, sum(map(batch._bytes, begun._cache.values())))
+    assert batch.CACHE_BYTES < most <= batch.CACHE_BYTES + batch.CHUNK * 4_000_000
 
 
 class Catalogue:
     """Stands in for Live where tables begin: three models, one of which is here."""
 
     def __init__(self) -> None:
-        self.uploads = Uploads(read_image=None, read_text=None, read_example=None, thumbnail=None, sweep=None)
+        self.uploads = Uploads(sweep=None)
+        self.roster = self
 
     def table(self, session: str, key: str) -> tables.Batch:
         return tables.read(self.uploads.file(session, key))
@@ -341,61 +352,61 @@ class Catalogue:
             raise BadInput(f"There is no model {key!r} in the catalogue")
         return model(key)
 
-    def state(self, row: Model) -> object:
-        from compute.live.models.states import State
+    def models(self, keys: Sequence[object]) -> list[Model]:
+        return Live.models(self, keys)
 
-        return {"m-far": State(state="download"), "m-not": State(state="impossible", why="Needs a package")}.get(
-            row.key, State(state="ready")
-        )
+    def availability(self, row: Model) -> Availability:
+        away, impossible = Availability(state="download"), Availability(state="impossible", why="Needs a package")
+        return {"m-far": away, "m-not": impossible}.get(row.key, Availability(state="ready"))
 
-    def begin(self, batches: Batches, session: str = SESSION, keys: Sequence[str] = ("m",)) -> Work:
-        return batches.start(session, self.uploads.keep_file(session, b"first,second\na,b\n"), keys)
+    def begin(self, scorings: Tables, session: str = SESSION, keys: Sequence[str] = ("m",)) -> PairScoring:
+        return scorings.start(session, self.uploads.add_file(session, b"first,second\na,b\n"), keys)
 
 
 @pytest.mark.parametrize(
     ("keys", "sentence"),
     [
-        ([], "No model is chosen: tick at least one above"),
+        ([], "No model is selected: tick at least one"),
         (["x"], "There is no model 'x'"),
         (["m", "m-far"], "M-FAR is not on this machine yet. Compare one pair with it first"),
-        (["m-not"], "M-NOT cannot be asked here: Needs a package. Untick it"),
-        ([f"m{number}" for number in range(13)], "13 models are more than can be asked at once"),
+        (["m-not"], "M-NOT cannot run here: Needs a package. Untick it"),
+        ([f"m{number}" for number in range(13)], "13 models are too many for one question"),
     ],
 )
 def test_models_that_cannot_be_asked_are_told_before_anything_begins(keys: list[str], sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
-        Catalogue().begin(Batches(Catalogue()), keys=keys)
+        Catalogue().begin(Tables(Catalogue()), keys=keys)
 
 
 def test_a_session_has_one_table_and_takes_it_along() -> None:
     catalogue = Catalogue()
-    batches = Batches(catalogue)
+    scorings = Tables(catalogue)
     with pytest.raises(BadInput, match="The table is no longer here. Add it again"):
-        batches.at_work(SESSION)
-    first = catalogue.begin(batches)
-    assert batches.at_work(SESSION) is first
-    second = catalogue.begin(batches)
-    assert batches.at_work(SESSION) is second and first.over and not second.over
+        scorings.current(SESSION)
+    first = catalogue.begin(scorings)
+    assert scorings.current(SESSION) is first
+    second = catalogue.begin(scorings)
+    assert scorings.current(SESSION) is second and first.over and not second.over
     with pytest.raises(BadInput, match="no longer here"):
-        batches.at_work("fedcba9876543210")
+        scorings.current("fedcba9876543210")
     catalogue.uploads.forget(SESSION)
     with pytest.raises(BadInput, match="no longer here"):
-        batches.at_work(SESSION)
+        scorings.current(SESSION)
     del first, second
     gc.collect()
-    assert len(batches._works) == 0
+    assert len(scorings._tables) == 0
 
 
 def test_few_tables_are_at_work_at_once_and_one_that_was_left_gives_way() -> None:
     catalogue, clock = Catalogue(), Clock()
-    batches = Batches(catalogue, most=2, clock=clock)
-    first, second = (catalogue.begin(batches, session=f"{number:016x}") for number in range(2))
-    with pytest.raises(BadInput, match="2 tables of other visitors are at work now"):
-        catalogue.begin(batches, session=f"{2:016x}")
+    scorings = Tables(catalogue, most=2, clock=clock)
+    first, second = (catalogue.begin(scorings, session=f"{number:016x}") for number in range(2))
+    with pytest.raises(BadInput, match="2 other visitors' tables are being scored"):
+        catalogue.begin(scorings, session=f"{2:016x}")
     clock.now += batch.IDLE
     second.turn(Judge(), {}, seconds=0)
     assert second.over
-    third = catalogue.begin(batches, session=f"{3:016x}")
+    third = catalogue.begin(scorings, session=f"{3:016x}")
     assert not first.over, "there is room: the second is done"
-    fourth = catalogue.begin(batches, session=f"{4:016x}")
+    fourth = catalogue.begin(scorings, session=f"{4:016x}")
     assert first.over and not third.over and not fourth.over

@@ -23,10 +23,10 @@ from PIL import Image
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from compute.live import examples, inputs
+from compute.live import inputs
 from leaderboard.live.uploads import Uploads
 from leaderboard.pages.compare import routes as routes_live
-from leaderboard.pages.compare.routes import Bodies, Examples, routes_of
+from leaderboard.pages.compare.routes import Bodies, routes_of
 from leaderboard.web.errors import guarded
 from leaderboard.web.visitors import Rate
 from tests.compute.content.test_decoding import picture, png_header, saved
@@ -39,13 +39,7 @@ SIZES = [(1, 1), (65_535, 65_535), (65_535, 600), (16_383, 16_383), (0, 0), (2**
 
 @pytest.fixture
 def uploads() -> Uploads:
-    return Uploads(
-        read_image=lambda data, name: inputs.image(data, name=name),
-        sweep=None,
-        read_text=lambda words, name: inputs.text(words, name=name),
-        read_example=examples.load,
-        thumbnail=inputs.thumbnail,
-    )
+    return Uploads(sweep=None)
 
 
 def client_of(uploads: Uploads, *, rate: Rate | None = None) -> TestClient:
@@ -57,7 +51,6 @@ def client_of(uploads: Uploads, *, rate: Rate | None = None) -> TestClient:
                 guard=guard,
                 rate=rate,
                 plan=lambda **asked: asked,
-                examples=Examples(listing=examples.listing, picture=examples.picture),
             )
         ),
         raise_server_exceptions=False,
@@ -157,10 +150,6 @@ def test_a_file_of_nine_megabytes_is_refused_whether_or_not_it_says_so(client: T
     assert client.post("/live/file", content=bytes(50_000_001), headers=ONE).status_code == 413
 
 
-def test_the_bound_of_the_route_is_that_of_the_reader() -> None:
-    assert routes_live.LARGEST_IMAGE == inputs.LARGEST_FILE
-
-
 def test_all_bodies_together_are_bounded_and_given_back(uploads: Uploads, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Bodies] = []
     monkeypatch.setattr(routes_live, "Bodies", lambda rate: made.append(Bodies(rate, in_flight=3000)) or made[0])
@@ -187,16 +176,16 @@ def test_who_sends_too_often_is_told_when_to_come_back(uploads: Uploads) -> None
     assert client.post("/live/input", content=image, headers=ONE).status_code == 200
 
 
-def test_an_upload_that_waits_holds_up_no_page(uploads: Uploads) -> None:
+def test_an_upload_that_waits_holds_up_no_page(uploads: Uploads, monkeypatch: pytest.MonkeyPatch) -> None:
     """Uploads have threads of their own: with all of them busy, examples still come at once."""
     go_on, busy = threading.Event(), threading.Semaphore(0)
 
-    def slow(data: bytes, name: str) -> Any:
+    def slow(data: bytes, *, name: str, read: Any = inputs.image) -> Any:
         busy.release()
         assert go_on.wait(30)
-        return inputs.image(data, name=name)
+        return read(data, name=name)
 
-    uploads._read_image = slow
+    monkeypatch.setattr(inputs, "image", slow)
     with client_of(uploads) as client, ThreadPoolExecutor(12) as visitors:
         sent = [
             visitors.submit(client.post, "/live/input", content=saved(picture(seed=seed), "PNG"), headers=ONE)
@@ -210,9 +199,9 @@ def test_an_upload_that_waits_holds_up_no_page(uploads: Uploads) -> None:
 
 
 def test_something_unexpected_is_a_sentence_too(
-    client: TestClient, uploads: Uploads, caplog: pytest.LogCaptureFixture
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    uploads._read_image = lambda data, name: 1 / 0
+    monkeypatch.setattr(inputs, "image", lambda data, name: 1 / 0)
     with caplog.at_level(logging.CRITICAL, logger="leaderboard.web.errors"):
         answer = client.post("/live/input", content=b"x", headers=ONE)
     assert answer.status_code == 500 and "Something failed" in sentence(answer)

@@ -1,4 +1,4 @@
-"""A visitor's ZIP in memory: its files are read one at a time and never extracted, and no stated size is believed."""
+"""A visitor's ZIP in memory: its files are read one at a time, never extracted, and no declared size is trusted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from compute.types import BadInput
 
 FILES = 400
-ENTRIES = 4_000  # of the directory, with what is passed over; each takes a thousand times the memory of its bytes
+ENTRIES = 4_000  # of the directory, ignored ones included; each takes a thousand times the memory of its bytes
 UNPACKED = 400_000_000  # bytes of all files that are read
 TABLES = (".csv", ".tsv")
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for gigabytes of memory before the first byte
@@ -22,7 +22,7 @@ ENTRY = b"PK\x01\x02"  # begins each entry of the directory
 ENCRYPTED, UTF8 = 0x1, 0x800  # bits of an entry's flags
 JUNK = ("__macosx", ".ds_store", "thumbs.db", "desktop.ini")  # what systems add to a folder
 OFFICE = ("[Content_Types].xml", "META-INF/manifest.xml")  # workbooks are ZIPs too
-# What zipfile and zlib raise for files that somebody has made or damaged.
+# What zipfile and zlib raise for damaged and malicious files.
 BROKEN = (
     zipfile.BadZipFile,
     zlib.error,
@@ -36,66 +36,66 @@ BROKEN = (
 )  # with NotImplementedError
 
 
-class Pack:
+class Archive:
     """The files of one ZIP by path. Raises BadInput where it cannot be opened or holds too many."""
 
     def __init__(self, data: bytes) -> None:
         if data.count(ENTRY) > ENTRIES:
-            raise BadInput(f"The ZIP lists more than {ENTRIES:,} entries. At most {FILES} files can be in it: split it")
+            raise BadInput(f"The ZIP lists more than {ENTRIES:,} entries. It can hold at most {FILES} files: split it")
         try:
             self._file = zipfile.ZipFile(io.BytesIO(data))
             entries = [entry for entry in self._file.infolist() if not entry.is_dir()]
             paths = [_path(entry) for entry in entries]
         except BROKEN as error:
-            raise BadInput("The ZIP is damaged or not complete. Pack it again and add it once more") from error
+            raise BadInput("The ZIP is damaged or incomplete. Pack it again and add it once more") from error
         self._entries: dict[str, list[zipfile.ZipInfo]] = defaultdict(list)
         for path, entry in zip(paths, entries, strict=True):
             if not any(part.lower() in JUNK or part.startswith("._") for part in path.split("/")):
                 self._entries[path].append(entry)
         count = sum(map(len, self._entries.values()))
         if count > FILES:
-            raise BadInput(f"The ZIP holds {count} files. At most {FILES} can be in it: split it")
+            raise BadInput(f"The ZIP holds {count} files. It can hold at most {FILES}: split it")
         self._bases: dict[str, list[str]] = defaultdict(list)
         for path in self._entries:
             self._bases[_base(path)].append(path)
-        self._read: dict[str, int] = {}  # bytes that came out
+        self._read: dict[str, int] = {}  # unpacked bytes by path
 
     def table(self) -> str:
         """The path of its one table. Raises BadInput for none or several."""
-        found = [path for path in self._entries if path.lower().endswith(TABLES)]
+        tables = [path for path in self._entries if path.lower().endswith(TABLES)]
         if any(path in self._entries for path in OFFICE):
             raise BadInput("This is a workbook, not a ZIP of images. Save its sheet as CSV in UTF-8 and add that")
-        if not found:
+        if not tables:
             raise BadInput("The ZIP holds no CSV. Put one in it, with the columns first and second, beside the images")
-        if len(found) > 1:
-            raise BadInput(f"The ZIP holds {len(found)} CSV files ({_listed(found)}). Leave exactly one in it")
-        return found[0]
+        if len(tables) > 1:
+            raise BadInput(f"The ZIP holds {len(tables)} CSV files ({_listed(tables)}). Leave exactly one in it")
+        return tables[0]
 
     def find(self, name: str, *, beside: str = "") -> str | None:
-        """The path of a file by its whole path, by its path from the folder of `beside`, or by its base name alone.
+        """The path of a file by its full path, by its path from the folder of `beside`, or by its base name alone.
 
-        None where no file is called so. Raises BadInput for a base name of several.
+        None where no file has that name. Raises BadInput for a base name that several files share.
         """
         plain = _normal(name).removeprefix("./")
         folder = beside.rpartition("/")[0]
         for path in (plain, f"{folder}/{plain}"):
             if path in self._entries:
                 return path
-        found = self._bases.get(plain, [])
-        if len(found) > 1:
-            raise BadInput(f"{name} stands in {len(found)} folders of the ZIP ({_listed(found)}). Write its whole path")
-        return found[0] if found else None
+        paths = self._bases.get(plain, [])
+        if len(paths) > 1:
+            raise BadInput(f"{name} is in {len(paths)} folders of the ZIP ({_listed(paths)}). Write its full path")
+        return paths[0] if paths else None
 
     def read(self, path: str, *, most: int) -> bytes:
-        """The bytes of a file, at most so many. Raises BadInput where it cannot be read or is larger."""
+        """The bytes of a file, up to `most`. Raises BadInput where it cannot be read or is larger."""
         entry, *others = self._entries[path]
         if others:
-            raise BadInput(f"{path} stands {len(others) + 1} times in the ZIP. Give each file a name of its own")
+            raise BadInput(f"{path} is in the ZIP {len(others) + 1} times. Give each file its own name")
         if entry.flag_bits & ENCRYPTED:
             raise BadInput(f"{path} is encrypted. Pack the ZIP without a password")
         if entry.compress_type not in METHODS:
             raise BadInput(
-                f"{path} is compressed by method {entry.compress_type}, which is not read here. Pack the "
+                f"{path} is compressed by method {entry.compress_type}, which is not supported. Pack the "
                 "ZIP in the usual way (deflate)"
             )
         try:
@@ -112,7 +112,7 @@ class Pack:
 
 
 def _path(entry: zipfile.ZipInfo) -> str:
-    """An entry's path as its packer meant it: some write UTF-8 and do not say so."""
+    """An entry's path as its packer meant it: some write UTF-8 without the flag for it."""
     name = entry.filename
     if not entry.flag_bits & UTF8:
         with contextlib.suppress(UnicodeError):

@@ -11,15 +11,15 @@ import pytest
 
 from compute import models
 from compute.catalog import shipped
-from compute.live.models import memory, states
-from compute.live.models.states import DOWNLOAD, IMPOSSIBLE, READY, Network
+from compute.live.models import availability, memory
+from compute.live.models.availability import DOWNLOAD, IMPOSSIBLE, READY, Network
 
 ROWS = {row.key: row for row in shipped().models}
 ROOM = 8_000_000_000
 
 
-def found(key: str, *, network: bool = False, room: int = ROOM, **changes: object) -> states.State:
-    return states.state(replace(ROWS[key], **changes), network=lambda: network, room=room)
+def found(key: str, *, network: bool = False, room: int = ROOM, **changes: object) -> availability.Availability:
+    return availability.availability(replace(ROWS[key], **changes), network=lambda: network, room=room)
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_a_hub_model_is_downloaded_where_there_is_a_network(cache: Path) -> None
     there, away = found(key, network=True), found(key)
     assert (there.state, there.bytes, there.why) == (DOWNLOAD, 604_000_000, "Will download about 604 MB")
     assert away.state == IMPOSSIBLE
-    assert away.why == "Its weights are not on this machine, and there is no network to fetch them from"
+    assert away.why == "Its weights are not on this machine, and there is no network to download them"
 
 
 def test_what_is_in_the_cache_is_ready_when_it_is_whole(cache: Path) -> None:
@@ -66,7 +66,7 @@ def test_too_large_for_the_memory_or_the_disk(cache: Path, monkeypatch: pytest.M
     key = "laion/clip-vit-b-32-laion2b-s34b-b79k"
     large = found(key, network=True, room=500_000_000)
     assert large.state == IMPOSSIBLE and large.why.startswith("Too large: it takes about 785 MB of memory")
-    monkeypatch.setattr(states, "free_disk", lambda: 1_200_000_000)
+    monkeypatch.setattr(availability, "free_disk", lambda: 1_200_000_000)
     full = found(key, network=True)
     assert full.state == IMPOSSIBLE and full.why == "Its weights take 604 MB, and the disk has 1.2 GB left"
 
@@ -96,9 +96,9 @@ def reachable(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_files_from_addresses_are_downloaded_too(
     cache: Path, monkeypatch: pytest.MonkeyPatch, key: str, count: int
 ) -> None:
-    monkeypatch.setattr(states, "_installed", lambda package: True)
+    monkeypatch.setattr(availability, "_installed", lambda package: True)
     asked = reachable(monkeypatch)
-    assert found(key).why == "Its weights are not on this machine, and there is no network to fetch them from"
+    assert found(key).why == "Its weights are not on this machine, and there is no network to download them"
     assert found(key, network=True).state == DOWNLOAD and asked == []
     assert models.fetch(ROWS[key]) == cache / "torch" / "hub" / "checkpoints"
     assert len(asked) == count and found(key).state == READY
@@ -119,7 +119,7 @@ def test_the_head_of_the_aesthetic_predictor_is_fetched_beside_its_model(
 
 def test_whatever_is_to_be_downloaded_can_be_fetched(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the hub, or from addresses that bring it to where it is ready."""
-    monkeypatch.setattr(states, "_installed", lambda package: True)
+    monkeypatch.setattr(availability, "_installed", lambda package: True)
     reachable(monkeypatch)
     elsewhere = 0
     for key, row in ROWS.items():
@@ -144,7 +144,7 @@ def test_no_code_of_a_checkpoint_is_run() -> None:
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(states, "_installed", lambda package: package != "lpips")
+    monkeypatch.setattr(availability, "_installed", lambda package: package != "lpips")
     assert found("lpips-alex").why == "Needs a package: pip install lpips"
 
 
@@ -154,7 +154,7 @@ def test_published_figures_alone_run_nothing() -> None:
 
 def test_every_row_has_a_state_and_all_but_the_ready_a_reason(cache: Path) -> None:
     for row in ROWS.values():
-        state = states.state(row, network=lambda: True, room=ROOM)
+        state = availability.availability(row, network=lambda: True, room=ROOM)
         assert state.state in (READY, DOWNLOAD, IMPOSSIBLE)
         assert state.why or state.state == READY, row.key
 
@@ -166,8 +166,8 @@ def test_the_network_is_asked_in_the_background(monkeypatch: pytest.MonkeyPatch)
         held.wait(10)
         raise OSError("no route")
 
-    monkeypatch.setattr(states, "PATIENCE", 0.01)
-    monkeypatch.setattr(states.socket, "create_connection", slow)
+    monkeypatch.setattr(availability, "PATIENCE", 0.01)
+    monkeypatch.setattr(availability.socket, "create_connection", slow)
     network = Network(offline=lambda: False, clock=lambda: now[0])
     assert network.reachable() is False  # nobody waits for the answer
     held.set()

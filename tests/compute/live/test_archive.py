@@ -9,8 +9,8 @@ import zipfile
 
 import pytest
 
-from compute.live import packed
-from compute.live.packed import Pack
+from compute.live import archive
+from compute.live.archive import Archive
 from compute.types import BadInput
 from tests.compute.live import zips
 from tests.compute.live.zips import changed
@@ -19,18 +19,18 @@ PLAIN = {"pairs.csv": b"first,second\n", "a.png": b"one", "more/b.png": b"two", 
 
 
 def test_files_are_found_by_path_by_folder_and_by_base_name() -> None:
-    pack = Pack(zips.packed(PLAIN))
+    pack = Archive(zips.packed(PLAIN))
     assert pack.table() == "pairs.csv"
     assert pack.find("a.png") == pack.find("./a.png") == "a.png" and pack.find("more\\b.png") == "more/b.png"
     assert pack.find("b.png", beside="more/pairs.csv") == "more/b.png"
     assert pack.find("c.png") is None and pack.find("a cat") is None
-    with pytest.raises(BadInput, match=r"b.png stands in 2 folders of the ZIP \(more/b.png, else/b.png\). Write its"):
+    with pytest.raises(BadInput, match=r"b.png is in 2 folders of the ZIP \(more/b.png, else/b.png\). Write its"):
         pack.find("b.png")
     assert pack.read("more/b.png", most=3) == b"two"
 
 
 def test_a_folder_as_systems_pack_it() -> None:
-    pack = Pack(
+    pack = Archive(
         zips.packed(
             {
                 "set/": b"",
@@ -48,16 +48,16 @@ def test_a_folder_as_systems_pack_it() -> None:
 
 def test_names_with_letters_of_any_form_are_one_name() -> None:
     composed, apart = "Gr\u00f6\u00dfe.png", "Gro\u0308\u00dfe.png"
-    assert Pack(zips.packed({apart: b"x"})).find(composed) == composed
+    assert Archive(zips.packed({apart: b"x"})).find(composed) == composed
     silent = zips.packed({"Grxxe.png": b"x"}).replace(b"Grxxe.png", b"Gr\xc3\xbce.png")  # UTF-8 that does not say so
-    assert Pack(silent).find("Grüe.png") == "Grüe.png"
+    assert Archive(silent).find("Grüe.png") == "Grüe.png"
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../../secret.png", "C:/windows/a.png"])
 def test_paths_that_lead_elsewhere_are_names_and_nothing_more(path: str) -> None:
-    pack = Pack(zips.packed({path: b"of the ZIP"}))
+    pack = Archive(zips.packed({path: b"of the ZIP"}))
     assert pack.read(pack.find(path), most=100) == b"of the ZIP"
-    assert Pack(zips.packed(PLAIN)).find(path) is None
+    assert Archive(zips.packed(PLAIN)).find(path) is None
 
 
 @pytest.mark.parametrize(
@@ -72,13 +72,13 @@ def test_paths_that_lead_elsewhere_are_names_and_nothing_more(path: str) -> None
 )
 def test_exactly_one_table_must_be_in_it(files: dict[str, bytes], sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
-        Pack(zips.packed(files)).table()
+        Archive(zips.packed(files)).table()
 
 
 def test_too_many_files_are_refused() -> None:
-    Pack(zips.packed({f"{number}.png": b"" for number in range(packed.FILES)}))
-    with pytest.raises(BadInput, match="holds 401 files. At most 400"):
-        Pack(zips.packed({f"{number}.png": b"" for number in range(packed.FILES + 1)}))
+    Archive(zips.packed({f"{number}.png": b"" for number in range(archive.FILES)}))
+    with pytest.raises(BadInput, match="holds 401 files. It can hold at most 400"):
+        Archive(zips.packed({f"{number}.png": b"" for number in range(archive.FILES + 1)}))
 
 
 def test_a_directory_of_a_million_entries_is_refused_before_it_is_read() -> None:
@@ -88,7 +88,7 @@ def test_a_directory_of_a_million_entries_is_refused_before_it_is_read() -> None
     long = whole[:start] + whole[start:end] * 200_000 + whole[end:]
     tracemalloc.start()
     with pytest.raises(BadInput, match="more than 4,000 entries"):
-        Pack(long)
+        Archive(long)
     assert tracemalloc.get_traced_memory()[1] < 100_000
     tracemalloc.stop()
 
@@ -96,7 +96,7 @@ def test_a_directory_of_a_million_entries_is_refused_before_it_is_read() -> None
 def test_a_bomb_gives_no_more_than_is_asked_for() -> None:
     bomb = zips.packed({"a.png": bytes(100_000_000)})
     assert len(bomb) < 120_000
-    pack = Pack(bomb)
+    pack = Archive(bomb)
     tracemalloc.start()
     with pytest.raises(BadInput, match="a.png has more than 8 MB when it is unpacked"):
         pack.read("a.png", most=8_000_000)
@@ -108,14 +108,14 @@ def test_a_stated_size_is_not_believed() -> None:
     bomb = zips.packed({"a.png": bytes(20_000_000)})
     small = changed(bomb, "a.png", at=24, value=100, form="<I")
     with pytest.raises(BadInput, match="damaged"):
-        Pack(small).read("a.png", most=8_000_000)
+        Archive(small).read("a.png", most=8_000_000)
     large = changed(zips.packed({"a.png": b"abc"}), "a.png", at=24, value=2**31, form="<I")
-    assert Pack(large).read("a.png", most=8_000_000) == b"abc"
+    assert Archive(large).read("a.png", most=8_000_000) == b"abc"
 
 
 def test_all_files_together_are_bounded_and_one_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packed, "UNPACKED", 1000)
-    pack = Pack(zips.packed({"a.png": bytes(600), "b.png": bytes(600)}))
+    monkeypatch.setattr(archive, "UNPACKED", 1000)
+    pack = Archive(zips.packed({"a.png": bytes(600), "b.png": bytes(600)}))
     for _ in range(3):
         pack.read("a.png", most=800)
     with pytest.raises(BadInput, match="have more than"):
@@ -133,13 +133,13 @@ WHOLE = zips.packed({"a.png": b"something that can be read", "b.png": b"two"})
         (changed(WHOLE, "a.png", at=10, value=97), "by method 97"),
         (zips.packed({"a.png": b"x" * 100}, method=zipfile.ZIP_LZMA), "by method 14"),
         (zips.packed({"a.png": b"x" * 100}, method=zipfile.ZIP_BZIP2), "by method 12"),
-        (zips.packed([("a.png", b"one"), ("a.png", b"two")]), "stands 2 times in the ZIP"),
+        (zips.packed([("a.png", b"one"), ("a.png", b"two")]), "is in the ZIP 2 times"),
         (WHOLE.replace(b"a.png", b"c.png", 1), "is damaged"),  # the file's own header says another name
     ],
     ids=["encrypted", "crc", "unknown method", "lzma", "bzip2", "twice", "other name"],
 )
 def test_what_cannot_be_read_is_a_sentence_about_that_file(data: bytes, sentence: str) -> None:
-    pack = Pack(data)
+    pack = Archive(data)
     with pytest.raises(BadInput, match=f"^a.png .*{sentence}|^a.png {sentence}"):
         pack.read("a.png", most=1000)
     if b"b.png" in data:
@@ -148,8 +148,8 @@ def test_what_cannot_be_read_is_a_sentence_about_that_file(data: bytes, sentence
 
 @pytest.mark.parametrize("data", [b"PK\x03\x04", WHOLE[:-30], WHOLE[:60], b"PK\x05\x06" + b"\xff" * 18])
 def test_what_is_no_whole_zip_is_refused(data: bytes) -> None:
-    with pytest.raises(BadInput, match="damaged or not complete"):
-        Pack(data)
+    with pytest.raises(BadInput, match="damaged or incomplete"):
+        Archive(data)
 
 
 def test_damage_anywhere_is_never_more_than_a_sentence() -> None:
@@ -159,7 +159,7 @@ def test_damage_anywhere_is_never_more_than_a_sentence() -> None:
         for _ in range(rng.randint(1, 6)):
             data[rng.randrange(len(data))] = rng.randrange(256)
         try:
-            pack = Pack(bytes(data))
+            pack = Archive(bytes(data))
             for path in ("a.png", "b.png"):
                 if pack.find(path):
                     pack.read(path, most=1000)

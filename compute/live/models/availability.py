@@ -1,0 +1,148 @@
+"""Whether a model can run on this machine: ready, to be downloaded, or impossible, each with the reason."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from compute import models
+from compute.engine.estimate import by_parameters, size
+from compute.engine.estimate import weights as weights_of
+from compute.types import Model
+
+READY, DOWNLOAD, IMPOSSIBLE = "ready", "download", "impossible"
+GROWTH = 1.3  # memory over the size of the weights: buffers, and what a forward pass takes
+SPARE_DISK = 1_000_000_000  # bytes that a download leaves free
+PATIENCE, RECHECK = 1.5, 60.0  # seconds to wait for the network, and until it is tried again
+PACKAGES = {"open_clip_torch": "open_clip", "pillow": "PIL"}  # a package's module where it has another name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Availability:
+    """One of the three states; `bytes` is the size of the weights, None if unknown."""
+
+    state: str
+    why: str = ""
+    bytes: int | None = None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it can answer now."""
+        return self.state == READY
+
+    @property
+    def is_downloadable(self) -> bool:
+        """Whether it can answer once its weights are downloaded."""
+        return self.state == DOWNLOAD
+
+
+class Network:
+    """Whether the hub can be reached. Tried in the background: a name that does not resolve takes long to fail."""
+
+    def __init__(
+        self, *, offline: Callable[[], bool] | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._offline, self._clock = offline or _offline, clock
+        self._answer, self._tried = False, -RECHECK
+        self._done = threading.Event()
+        self._lock = threading.Lock()
+
+    def reachable(self) -> bool:
+        """The last known answer; all callers wait for the first one, `PATIENCE` seconds in all."""
+        if self._offline():
+            return False
+        with self._lock:
+            if self._clock() - self._tried >= RECHECK:
+                self._tried = self._clock()
+                threading.Thread(target=self._try, daemon=True, name="network").start()
+        self._done.wait(max(0.0, self._tried + PATIENCE - self._clock()))
+        return self._answer
+
+    def _try(self) -> None:
+        parts = urlsplit(os.environ.get("HF_ENDPOINT") or "https://huggingface.co")
+        try:
+            with socket.create_connection((parts.hostname or "", parts.port or 443), timeout=PATIENCE):
+                self._answer = True
+        except OSError:
+            self._answer = False
+        self._done.set()
+
+
+def availability(row: Model, *, network: Callable[[], bool], room: int) -> Availability:
+    """The row's state on this machine; `room` is the memory for models in bytes."""
+    family = models.ADAPTERS.get(row.adapter)
+    if family is None:
+        return Availability(state=IMPOSSIBLE, why="Published figures only: nothing here loads it")
+    missing = [package for package in family.packages if not _installed(package)]
+    if missing:
+        return Availability(state=IMPOSSIBLE, why=f"Needs a package: pip install {' '.join(missing)}")
+    if family.variable:
+        if not os.environ.get(family.variable, "").strip():
+            return Availability(state=IMPOSSIBLE, why=f"Needs an endpoint: the host sets {family.variable}")
+        return Availability(state=READY, why="Asked through the host's endpoint: what you compare is sent there")
+    if row.options.get("trust_remote_code") or row.options.get("remote_code"):
+        return Availability(state=IMPOSSIBLE, why="Its checkpoint brings code of its own, which this app does not run")
+    if not family.weights and not family.needs:
+        return Availability(state=READY)
+    return _by_size(row, network=network, room=room)
+
+
+def memory_of(row: Model) -> int | None:
+    """Bytes of memory that the loaded model will take, about; None if unknown."""
+    size_on_disk, _ = weights_of(row)
+    return round(size_on_disk * GROWTH) if size_on_disk is not None else None
+
+
+def _by_size(row: Model, *, network: Callable[[], bool], room: int) -> Availability:
+    need, is_downloaded = weights_of(row) if row.weights else (by_parameters(row), True)
+    if is_downloaded and not models.is_downloaded(row):  # a stopped download, or files that belong in torch's cache
+        need, is_downloaded = by_parameters(row), False
+    if need is not None and need * GROWTH > room:
+        return Availability(
+            state=IMPOSSIBLE,
+            bytes=need,
+            why=f"Too large: it takes about {size(round(need * GROWTH))} of "
+            f"memory, and {size(room)} are set aside for models",
+        )
+    if is_downloaded:
+        return Availability(state=READY, bytes=need)
+    if not network():
+        return Availability(
+            state=IMPOSSIBLE,
+            bytes=need,
+            why="Its weights are not on this machine, and there is no network to download them",
+        )
+    if need is not None and need + SPARE_DISK > free_disk():
+        return Availability(
+            state=IMPOSSIBLE,
+            bytes=need,
+            why=f"Its weights take {size(need)}, and the disk has {size(free_disk())} left",
+        )
+    amount = f"about {size(need)}" if need else "weights of unknown size"
+    return Availability(state=DOWNLOAD, bytes=need, why=f"Will download {amount}")
+
+
+def free_disk() -> int:
+    """Free bytes on the disk of the hub's cache."""
+    from huggingface_hub import constants
+
+    folder = Path(constants.HF_HUB_CACHE)
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return shutil.disk_usage(folder).free
+
+
+def _installed(package: str) -> bool:
+    return importlib.util.find_spec(PACKAGES.get(package, package.replace("-", "_"))) is not None
+
+
+def _offline() -> bool:
+    return os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
