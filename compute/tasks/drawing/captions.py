@@ -84,14 +84,15 @@ def _words(scene: Scene, rng: Random) -> Caption:
 def _all(scene: Scene, rng: Random) -> Caption:
     """Everything there is, by kind and number."""
     counts = Counter(thing.name for thing in scene.things)
-    parts = [article(name) if n == 1 else f"{NUMBERS[n]} {_many(name)}" for name, n in counts.items()]
+    parts = [article(name) if n == 1 else f"{NUMBERS[n]} {many(name)}" for name, n in counts.items()]
     rng.shuffle(parts)
     return Caption(
         text=rng.choice(_A) + " and ".join(parts), facts=frozenset(f"{n} name {name}" for name, n in counts.items())
     )
 
 
-def _many(name: str) -> str:
+def many(name: str) -> str:
+    """`red stars`, of `red star`."""
     colour, shape = name.split()
     return f"{colour} {plural(shape)}"
 
@@ -111,7 +112,7 @@ def located(name: str, where: str) -> str:
 
 def counted(name: str, number: int) -> str:
     """`three red stars`."""
-    return f"{NUMBERS[number]} {name if number == 1 else _many(name)}"
+    return f"{NUMBERS[number]} {name if number == 1 else many(name)}"
 
 
 def _with_ground(scene: Scene, rng: Random) -> Caption:
@@ -132,7 +133,7 @@ def _count(scene: Scene, rng: Random) -> Caption:
         )
     value = getattr(thing, level)
     n = sum(getattr(other, level) == value for other in scene.things)
-    several = _many(value) if level == "name" else plural(value)
+    several = many(value) if level == "name" else plural(value)
     lead = rng.choice(("", "", "there are " if n > 1 else "there is "))
     return Caption(text=f"{lead}{NUMBERS[n]} {value if n == 1 else several}", facts=frozenset({f"{n} {level} {value}"}))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from random import Random
 
 from compute.tasks.drawing.lexicon import CELLS, COLOURS, INKS, PAPERS, PHOTOGRAPHS, SHAPES, SIZES, TEXTURES, WORDS
@@ -71,21 +72,23 @@ def _spot(rng: Random, others: list[Thing], size: str) -> tuple[float, float] | 
     return None
 
 
+def furnished(rng: Random, ground: Background, count: int, *, size: str = "") -> Scene:
+    """So many different things on a background."""
+    return Scene(background=ground, things=placed(rng, names(rng, ground, count), size=size))
+
+
 def single(rng: Random, *, part: str) -> Scene:
-    ground = background(rng, part=part)
-    return Scene(background=ground, things=placed(rng, names(rng, ground, 1)))
+    return furnished(rng, background(rng, part=part), 1)
 
 
 def pair(rng: Random, *, part: str) -> Scene:
     """Two different things."""
-    ground = background(rng, part=part)
-    return Scene(background=ground, things=placed(rng, names(rng, ground, 2)))
+    return furnished(rng, background(rng, part=part), 2)
 
 
 def several(rng: Random, *, part: str) -> Scene:
     """Three or four different things."""
-    ground = background(rng, part=part)
-    return Scene(background=ground, things=placed(rng, names(rng, ground, rng.randint(3, 4))))
+    return furnished(rng, background(rng, part=part), rng.randint(3, 4))
 
 
 def counted(rng: Random, *, part: str) -> Scene:
@@ -97,9 +100,9 @@ def counted(rng: Random, *, part: str) -> Scene:
     return Scene(background=ground, things=placed(rng, kinds, size="small" if count > 3 else ""))
 
 
-def view(rng: Random, *, part: str) -> Scene:
-    """A photograph and nothing else."""
-    return Scene(background=photograph(rng, part=part))
+def view(rng: Random, *, part: str, name: str = "") -> Scene:
+    """A photograph, of this name or of any, and nothing else."""
+    return Scene(background=photograph(rng, part=part, name=name))
 
 
 def pattern(rng: Random, *, part: str) -> Scene:
@@ -157,7 +160,7 @@ def _changed(scene: Scene, rng: Random) -> Scene:
     if scene.things:
         changes = [_recoloured, _reshaped, _added, _other_ground, _moved, _moved]
         if len(scene.things) > 1:
-            changes += [_removed, *(_swapped,) * 4, *(_colours_swapped,) * 3]
+            changes += [_removed, *(_swapped,) * 4, *(partial(_swapped, levels=("colour",)),) * 3]
     return rng.choice(changes)(scene, rng)
 
 
@@ -173,11 +176,8 @@ def _recoloured(scene: Scene, rng: Random) -> Scene:
 
 def _reshaped(scene: Scene, rng: Random) -> Scene:
     at = rng.randrange(len(scene.things))
-    return _with(
-        scene,
-        at,
-        replace(scene.things[at], shape=rng.choice([shape for shape in SHAPES if shape != scene.things[at].shape])),
-    )
+    shapes = [shape for shape in SHAPES if shape != scene.things[at].shape]
+    return _with(scene, at, replace(scene.things[at], shape=rng.choice(shapes)))
 
 
 def _added(scene: Scene, rng: Random) -> Scene:
@@ -199,24 +199,20 @@ def _removed(scene: Scene, rng: Random) -> Scene:
     return replace(scene, things=scene.things[:at] + scene.things[at + 1 :])
 
 
-def _two(scene: Scene, rng: Random) -> tuple[int, int]:
+def traded(first: Thing, second: Thing, *levels: str) -> tuple[Thing, Thing]:
+    """Two things after an exchange of their shapes, their colours, or both."""
+    return tuple(
+        replace(one, **{level: getattr(other, level) for level in levels})
+        for one, other in ((first, second), (second, first))
+    )
+
+
+def _swapped(scene: Scene, rng: Random, *, levels: tuple[str, ...] = ("shape", "colour")) -> Scene:
+    """Two things change places, or only what `levels` names."""
     first, second = rng.sample(range(len(scene.things)), 2)
-    return first, second
-
-
-def _swapped(scene: Scene, rng: Random) -> Scene:
-    """Two things change places."""
-    first, second = _two(scene, rng)
-    one, other = scene.things[first], scene.things[second]
-    moved = _with(scene, first, replace(other, size=one.size, x=one.x, y=one.y))
-    return _with(moved, second, replace(one, size=other.size, x=other.x, y=other.y))
-
-
-def _colours_swapped(scene: Scene, rng: Random) -> Scene:
-    """Two things change colours."""
-    first, second = _two(scene, rng)
-    one, other = scene.things[first], scene.things[second]
-    return _with(_with(scene, first, replace(one, colour=other.colour)), second, replace(other, colour=one.colour))
+    things = list(scene.things)
+    things[first], things[second] = traded(things[first], things[second], *levels)
+    return replace(scene, things=tuple(things))
 
 
 def _other_ground(scene: Scene, rng: Random) -> Scene:

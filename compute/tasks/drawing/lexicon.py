@@ -89,4 +89,4 @@ PHOTOGRAPHS = {
 # Distortions by name and how a caption calls the result. Strengths run from 1, barely seen, to 5.
 DAMAGES = {"blur": "blurry", "noise": "noisy", "blocks": "blocky", "pixels": "pixelated", "fade": "faded"}
 TONES = {"darken": "dark", "lighten": "bright", "grey": "dull", "vivid": "colorful"}
-STRENGTHS = (1, 2, 3, 4, 5)
+DISTORTIONS = (*DAMAGES, *TONES)

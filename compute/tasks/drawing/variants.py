@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 
 from compute.tasks.drawing import compose, distortions
@@ -38,7 +39,7 @@ def distorted(scene: Scene, kind: str, strength: int, rng: Random) -> Shown:
 
 def sentence(rng: Random, *, part: str) -> Scene:
     """A text of four words."""
-    return compose.scene(rng, part=part, kind=lambda lots, part: compose.written(lots, part=part, count=4))
+    return compose.scene(rng, part=part, kind=partial(compose.written, count=4))
 
 
 def sharing(scene: Scene, shared: int, rng: Random, *, part: str) -> Scene:

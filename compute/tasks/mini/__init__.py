@@ -7,7 +7,7 @@ bundled model: their descriptions are held out by hash, and photographs are cut 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from compute.tasks.data import Data
@@ -28,15 +28,15 @@ PROCEDURES = (
     "multiple_choice",
 )
 
-TASKS: dict[str, Callable[[], dict[str, Data]]] = {
+TASKS: dict[str, Callable[[], Data | dict[str, Data]]] = {  # items, or items a subset
     "mini/image-choice": choices.image_choice,
     "mini/image-for-text": choices.image_for_text,
     "mini/text-for-image": choices.text_for_image,
     "mini/alternatives": choices.alternatives,
     "mini/quality": choices.quality,
-    "mini/brightness": choices.brightness,
-    "mini/colorfulness": choices.colourfulness,
-    "mini/contrast": choices.contrast,
+    "mini/brightness": partial(choices.measured, "brightness"),
+    "mini/colorfulness": partial(choices.measured, "colorfulness"),
+    "mini/contrast": partial(choices.measured, "contrast"),
     "mini/sharpness": choices.sharpness,
     "mini/odd-one-out": choices.odd_one_out,
     "mini/instances": finding.instances,
@@ -71,7 +71,8 @@ def load(task: Task, *, source: Source | None = None, options: Mapping[str, Any]
 
 @cache
 def _drawn(key: str) -> dict[str, Data]:
-    return TASKS[key]()
+    drawn = TASKS[key]()
+    return drawn if isinstance(drawn, dict) else {"default": drawn}
 
 
 def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:

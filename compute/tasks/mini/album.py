@@ -1,27 +1,37 @@
-"""Drawn images as columns of a task: encoded once, known by their content."""
+"""Drawn images and texts as columns of a task: encoded once, known by their content."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
 import numpy as np
 from PIL import Image
 
 from compute.arrays import Ints
-from compute.content.items import Column, images
+from compute.content import items
+from compute.content.items import Column
 from compute.tasks.data import Mixed
+from compute.tasks.drawing import compose
 from compute.tasks.drawing.render import Pixels
 from compute.tasks.drawing.scenes import Scene
 from compute.tasks.drawing.variants import Shown
-
-PART = "test"  # scenes that training never draws
 
 
 def lots(task: str, number: int) -> Random:
     """The random numbers of one item of a task."""
     return Random(f"mini {task} {number}")
+
+
+def draws(task: str, count: int) -> Iterator[tuple[int, Random]]:
+    """The number and the random numbers of each item of a task."""
+    return ((number, lots(task, number)) for number in range(count))
+
+
+def scene(rng: Random, kind: Callable[..., Scene] | None = None) -> Scene:
+    """A scene that training never draws, of the given kind, else of any."""
+    return compose.scene(rng, part="test", kind=kind)
 
 
 def png(pixels: Pixels) -> bytes:
@@ -31,17 +41,21 @@ def png(pixels: Pixels) -> bytes:
     return file.getvalue()
 
 
+def files(shown: Sequence[Shown | Scene]) -> list[bytes]:
+    """An image file a scene."""
+    return [png((one if isinstance(one, Shown) else Shown(scene=one)).pixels()) for one in shown]
+
+
 def column(shown: Sequence[Shown | Scene], *, of: str) -> Column:
     """A column of images, one a scene."""
-    return images([png((one if isinstance(one, Shown) else Shown(scene=one)).pixels()) for one in shown], of=of)
+    return items.images(files(shown), of=of)
 
 
-def unlike(draw: Callable[[], tuple[Shown, ...]]) -> tuple[Shown, ...]:
+def unlike(draw: Callable[[Random], tuple[Shown, ...]], rng: Random) -> tuple[Shown, ...]:
     """What `draw` gives, drawn again until no two images are the same: a grey photograph made duller is itself."""
     while True:
-        shown = draw()
-        drawn = [one.pixels() for one in shown]
-        if not any(np.array_equal(one, other) for at, one in enumerate(drawn) for other in drawn[:at]):
+        shown = draw(rng)
+        if len({one.pixels().tobytes() for one in shown}) == len(shown):
             return shown
 
 
@@ -49,9 +63,25 @@ def names(count: int, prefix: str = "") -> tuple[str, ...]:
     return tuple(f"{prefix}{number:04d}" for number in range(count))
 
 
-def of_images(shown: Sequence[Shown | Scene], *, of: str, prefix: str = "") -> Mixed:
-    """Queries or documents that are images."""
-    return Mixed(names=names(len(shown), prefix), image=column(shown, of=of), image_at=np.arange(len(shown)))
+def mixed(
+    *, of: str, images: Sequence[Shown | Scene] | None = None, texts: Sequence[str] | None = None, prefix: str = ""
+) -> Mixed:
+    """Queries or documents that are images, texts, or an image with a text each."""
+    count = len(texts if images is None else images)
+    row = np.arange(count)
+    return Mixed(
+        names=names(count, prefix),
+        image=None if images is None else column(images, of=of),
+        image_at=None if images is None else row,
+        text=None if texts is None else items.texts(texts, of=of),
+        text_at=None if texts is None else row,
+    )
+
+
+def graded(pairs: tuple[Ints, Ints]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(query, document) pairs that belong together, each of grade 1."""
+    query, document = pairs
+    return query, document, np.ones(len(query))
 
 
 def at_random(task: str, count: int, places: int) -> Ints:
@@ -60,10 +90,9 @@ def at_random(task: str, count: int, places: int) -> Ints:
     return np.array([rng.randrange(places) for _ in range(count)], dtype=np.int64)
 
 
-def placed(right: Sequence, others: Sequence[Sequence], answer: Ints) -> list[list]:
+def placed(right: Sequence, others: Sequence[Sequence], answer: Ints) -> list[tuple]:
     """Alternatives column by column: item i has right[i] at answer[i], others[j][i] in the other places, in order."""
-    rows = []
-    for number, place in enumerate(answer.tolist()):
-        row = [other[number] for other in others]
-        rows.append([*row[:place], right[number], *row[place:]])
-    return [list(part) for part in zip(*rows, strict=True)]
+    rows = [list(row) for row in zip(*others, strict=True)]
+    for row, good, place in zip(rows, right, answer.tolist(), strict=True):
+        row.insert(place, good)
+    return list(zip(*rows, strict=True))
