@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -92,6 +94,33 @@ class Alias:
     note: str = ""
 
 
+# Nouns, a column of theirs, and where what it names must be known.
+REFERENCES = (
+    ("suites", "benchmark", "benchmarks"),
+    ("suites", "aggregate", "aggregates"),
+    ("suites", "baselines", "models"),
+    ("tasks", "benchmark", "benchmarks"),
+    ("tasks", "metrics", "metrics"),
+    ("tasks", "suites", "suites"),
+    ("tasks", "dataset", "datasets"),
+    ("datasets", "part_of", "datasets"),
+    ("models", "kind", "kinds"),
+    ("models", "group", "groups"),
+    ("models", "abilities", "abilities"),
+    ("models", "trained_on", "datasets"),
+    ("aliases", "model", "models"),
+)
+# The files of the catalogue, a CSV each, and what their rows are. MIEB's own table of tasks is apart.
+NOUNS = {
+    "benchmarks": Benchmark,
+    "suites": Suite,
+    "tasks": Task,
+    "models": Model,
+    "datasets": Dataset,
+    "aliases": Alias,
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Catalog:
     """Everything there is to score, and with what. Keys are unique and every reference resolves."""
@@ -106,22 +135,23 @@ class Catalog:
 
     def task(self, key: str) -> Task:
         """The task of that key. Raises UnknownKey."""
-        return _find("task", key, {task.key: task for task in self.tasks})
+        return _find("task", key, self.tasks)
 
     def model(self, key: str) -> Model:
         """The model of that key. Raises UnknownKey."""
-        return _find("model", key, {model.key: model for model in self.models})
+        return _find("model", key, self.models)
 
     def metric(self, key: str) -> Metric:
         """The metric of that key. Raises UnknownKey."""
-        return _find("metric", key, {metric.key: metric for metric in self.metrics})
+        return _find("metric", key, self.metrics)
 
     def suite(self, key: str) -> Suite:
         """The suite of that key. Raises UnknownKey."""
-        return _find("suite", key, {suite.key: suite for suite in self.suites})
+        return _find("suite", key, self.suites)
 
 
-def _find(noun: str, key: str, known: dict):
+def _find(noun: str, key: str, rows: tuple):
+    known = {row.key: row for row in rows}
     if key not in known:
         raise UnknownKey(noun, key, known)
     return known[key]
@@ -129,28 +159,10 @@ def _find(noun: str, key: str, known: dict):
 
 def load(folder: Path = CATALOG) -> Catalog:
     """Reads the catalogue. Raises BadInput naming the file, the row and what is wrong."""
-    nouns = {
-        "benchmarks": Benchmark,
-        "suites": Suite,
-        "datasets": Dataset,
-        "models": Model,
-        "tasks": Task,
-        "aliases": Alias,
-    }
-    rows = {
-        name: _rows(folder / f"{name}.csv", columns=tuple(field.name for field in fields(noun)))
-        for name, noun in nouns.items()
-    }
-    rows["mieb_tasks"] = _rows(folder / "mieb_tasks.csv", columns=MIEB_COLUMNS, others=True)
-    catalog = Catalog(
-        benchmarks=tuple(Benchmark(**row) for row in rows["benchmarks"]),
-        suites=tuple(_suite(row) for row in rows["suites"]),
-        tasks=(*(_task(row) for row in rows["tasks"]), *(_mieb_task(row) for row in rows["mieb_tasks"])),
-        metrics=METRICS,
-        models=tuple(_model(row) for row in rows["models"]),
-        datasets=tuple(Dataset(**{**row, "part_of": _list(row["part_of"])}) for row in rows["datasets"]),
-        aliases=tuple(Alias(**row) for row in rows["aliases"]),
-    )
+    nouns = {name: _nouns(noun, folder / f"{name}.csv") for name, noun in NOUNS.items()}
+    mieb = read_csv(folder / "mieb_tasks.csv", columns=MIEB_COLUMNS).to_dict("records")
+    nouns["tasks"] += tuple(_mieb_task(row) for row in mieb)
+    catalog = Catalog(metrics=METRICS, **nouns)
     _check(catalog)
     return catalog
 
@@ -161,34 +173,39 @@ def shipped() -> Catalog:
     return load()
 
 
-def _rows(path: Path, *, columns: tuple[str, ...], others: bool = False) -> list[dict[str, str]]:
-    """A table with exactly these columns; `others` allows more."""
+def _nouns(noun: type, path: Path) -> tuple:
+    """The rows of a table that has the noun's fields as columns, and no others."""
+    columns = tuple(field.name for field in fields(noun))
     frame = read_csv(path, columns=columns)
     unknown = [column for column in frame.columns if column not in columns]
-    if unknown and not others:
+    if unknown:
         raise BadInput(f"{path.name} has a column {unknown[0]!r} that is not known; known are: {', '.join(columns)}")
-    return frame.to_dict("records")
+    return tuple(
+        noun(**{column: PARSERS[column](row, column) if column in PARSERS else row[column] for column in columns})
+        for row in frame.to_dict("records")
+    )
 
 
 def _list(text: str, *, separator: str = ";") -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(separator) if part.strip())
 
 
-def _number(row: dict[str, str], column: str, kind: type) -> float | int | None:
+def _number(row: dict[str, str], column: str) -> float | None:
     text = row[column].strip()
     if not text:
         return None
     try:
-        return kind(_finite(float(text)))
+        value = float(text)
+        if not math.isfinite(value):
+            raise ValueError(value)
     except ValueError as error:
         raise BadInput(f"{row['key']}: {column} is {text!r}, not a number") from error
-
-
-def _finite(value: float) -> float:
-    """The value itself. Raises ValueError for an infinite one or NaN."""
-    if not math.isfinite(value):
-        raise ValueError(value)
     return value
+
+
+def _count(row: dict[str, str], column: str) -> int | None:
+    value = _number(row, column)
+    return None if value is None else int(value)
 
 
 def _named(row: dict[str, str], column: str, known: dict[str, str]) -> str:
@@ -205,48 +222,29 @@ def _truth(row: dict[str, str], column: str) -> bool | None:
     return known[text]
 
 
-def _suite(row: dict[str, str]) -> Suite:
-    return Suite(
-        **{**row, "minimum_coverage": _number(row, "minimum_coverage", float), "baselines": _list(row["baselines"])}
-    )
-
-
-def _model(row: dict[str, str]) -> Model:
-    lists = {name: _list(row[name]) for name in ("abilities", "modalities", "trained_on")}
-    sizes = {name: _number(row, name, int) for name in ("embed_dim", "image_size")}
+def _options(row: dict[str, str], column: str) -> dict[str, Any]:
     try:
-        options = json.loads(row["options"] or "{}")
+        return json.loads(row[column] or "{}")
     except json.JSONDecodeError as error:
-        raise BadInput(f"models.csv, {row['key']}: options is not JSON ({error})") from error
-    return Model(
-        **{
-            **row,
-            **lists,
-            **sizes,
-            "parameters_m": _number(row, "parameters_m", float),
-            "open_weights": _truth(row, "open_weights"),
-            "options": options,
-        }
-    )
+        raise BadInput(f"models.csv, {row['key']}: {column} is not JSON ({error})") from error
 
 
-def _task(row: dict[str, str]) -> Task:
-    lists = {name: _list(row[name]) for name in ("subsets", "metrics", "modalities", "languages", "suites")}
-    return Task(
-        **{
-            **row,
-            **lists,
-            "chance": _number(row, "chance", float),
-            "n_items": _number(row, "n_items", int),
-            "ranked": _truth(row, "ranked") is not False,
-        }
-    )
+# How a cell becomes a field's value, where it is not simply its text.
+LISTS = ("abilities", "baselines", "languages", "metrics", "modalities", "part_of", "subsets", "suites", "trained_on")
+PARSERS: dict[str, Callable[[dict[str, str], str], Any]] = {
+    **dict.fromkeys(LISTS, lambda row, column: _list(row[column])),
+    **dict.fromkeys(("parameters_m", "chance", "minimum_coverage"), _number),
+    **dict.fromkeys(("embed_dim", "image_size", "n_items"), _count),
+    "open_weights": _truth,
+    "ranked": lambda row, column: _truth(row, column) is not False,
+    "options": _options,
+}
 
 
 def _mieb_task(row: dict[str, str]) -> Task:
     """One row of MIEB's own task table as our noun; sizes and chance levels follow from its columns."""
     named = {**row, "key": f"mieb/{row['name'].lower()}"}
-    classes = _number(named, "num_classes", int)
+    classes = _count(named, "num_classes")
     procedure = _named(named, "abstask_type", MIEB_PROCEDURES)
     if row["mteb_task_type"] == "VisionCentricQA":
         procedure = "multiple_choice"
@@ -267,7 +265,7 @@ def _mieb_task(row: dict[str, str]) -> Task:
         subsets=_list(row["subsets"], separator="|"),
         metrics=(metric,),
         chance=1 / classes if guessable else None,
-        n_items=_number(named, counted, int),
+        n_items=_count(named, counted),
         modalities=_list(row["modalities"], separator="+"),
         languages=_list(row["languages"], separator="|"),
         license=row["license"],
@@ -277,35 +275,24 @@ def _mieb_task(row: dict[str, str]) -> Task:
 
 
 def _check(catalog: Catalog) -> None:
+    known: dict[str, Any] = {
+        "aggregates": AGGREGATES,
+        "kinds": KINDS,
+        "groups": GROUPS,
+        "abilities": ABILITIES,
+    }
     for noun in ("benchmarks", "suites", "tasks", "metrics", "models", "datasets"):
         keys = pd.Series([row.key for row in getattr(catalog, noun)])
         if keys.duplicated().any():
             raise BadInput(f"{noun}: {keys[keys.duplicated()].iloc[0]!r} is listed twice")
-    known = {
-        noun: {row.key for row in getattr(catalog, noun)}
-        for noun in ("benchmarks", "suites", "metrics", "models", "datasets")
-    }
-    for suite in catalog.suites:
-        _refer("suite", suite.key, "benchmark", (suite.benchmark,), known["benchmarks"])
-        _refer("suite", suite.key, "aggregate", (suite.aggregate,), AGGREGATES)
-        _refer("suite", suite.key, "baselines", suite.baselines, known["models"])
-    for task in catalog.tasks:
-        _refer("task", task.key, "benchmark", (task.benchmark,), known["benchmarks"])
-        _refer("task", task.key, "metrics", task.metrics, known["metrics"])
-        _refer("task", task.key, "suites", task.suites, known["suites"])
-        _refer("task", task.key, "dataset", (task.dataset,) if task.dataset else (), known["datasets"])
-    for dataset in catalog.datasets:
-        _refer("dataset", dataset.key, "part_of", dataset.part_of, known["datasets"])
-    for model in catalog.models:
-        _refer("model", model.key, "kind", (model.kind,), KINDS)
-        _refer("model", model.key, "group", (model.group,), GROUPS)
-        _refer("model", model.key, "abilities", model.abilities, ABILITIES)
-        _refer("model", model.key, "trained_on", model.trained_on, known["datasets"])
-    for alias in catalog.aliases:
-        _refer("alias", f"{alias.benchmark}: {alias.printed}", "model", (alias.model,), known["models"])
-
-
-def _refer(noun: str, key: str, column: str, values: tuple[str, ...], known: set[str] | tuple[str, ...]) -> None:
-    for value in values:
-        if value not in known:
-            raise BadInput(f"{noun} {key!r}: {column} names {value!r}, which is in no catalogue")
+        known[noun] = set(keys)
+    known["datasets"] |= {""}  # a task may name none
+    for nouns, column, referred in REFERENCES:
+        for row in getattr(catalog, nouns):
+            value = getattr(row, column)
+            for name in (value,) if isinstance(value, str) else value:
+                if name not in known[referred]:
+                    noun, key = (
+                        ("alias", f"{row.benchmark}: {row.printed}") if nouns == "aliases" else (nouns[:-1], row.key)
+                    )
+                    raise BadInput(f"{noun} {key!r}: {column} names {name!r}, which is in no catalogue")

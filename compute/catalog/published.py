@@ -68,68 +68,57 @@ def load(catalog: Catalog, *, folder: Path = PUBLISHED) -> Figures:
     values: dict[tuple[str, str, str, str], float] = {}
     for role in ("scores", "second"):
         for table in tables[tables.role == role].to_dict("records"):
-            wanted = columns[(columns.table == table["key"]) & (columns.role == "score")].to_dict("records")
-            for cell in _cells(table, wanted, aliases, folder):
-                seen = (cell.model, cell.task, cell.subset, cell.metric)
-                if cell.value is None:
-                    if seen not in values:
+            scored = columns[(columns.table == table["key"]) & (columns.role == "score")].to_dict("records")
+            for model, task, subset, metric, value, printed in _cells(table, scored, aliases, folder):
+                cell = (model, task, subset, metric)
+                if value is None:
+                    if cell not in values:
+                        reason = NOT_PRINTED if printed == DASH else NOT_READABLE
                         gaps.append(
                             Gap(
-                                model=cell.model,
-                                task=cell.task,
-                                subset=cell.subset,
-                                metric=cell.metric,
+                                model=model,
+                                task=task,
+                                subset=subset,
+                                metric=metric,
                                 source=table["source"],
-                                reason=cell.reason,
+                                reason=reason,
                             )
                         )
                     continue
-                if role == "second" and values.get(seen) == cell.value:
+                if role == "second" and values.get(cell) == value:
                     continue
-                task, metric = catalog.task(cell.task), catalog.metric(cell.metric)
-                run = f"{table['key']}/{cell.model}/{cell.task}"
+                run = f"{table['key']}/{model}/{task}"
                 runs.setdefault(
                     run,
                     Run(
                         id=run,
-                        model=cell.model,
-                        task=cell.task,
-                        procedure=task.procedure,
+                        model=model,
+                        task=task,
+                        procedure=catalog.task(task).procedure,
                         source=table["source"],
-                        main=seen not in values,
+                        main=cell not in values,
                     ),
                 )
-                n = task.independent_items if metric.proportion else None
-                score = Score(
+                if (run, subset, metric) in scores:
+                    raise BadInput(f"{table['key']}.csv gives {model} on {task} twice: keep one row")
+                n = catalog.task(task).independent_items if catalog.metric(metric).proportion else None
+                scores[run, subset, metric] = Score(
                     run=run,
-                    subset=cell.subset,
-                    metric=cell.metric,
-                    value=cell.value,
+                    subset=subset,
+                    metric=metric,
+                    value=value,
                     n=n,
-                    stderr=float(binomial_stderr(value=cell.value, n=n)) if n else None,
-                    printed=cell.printed,
+                    stderr=float(binomial_stderr(value=value, n=n)) if n else None,
+                    printed=printed,
                 )
-                if (run, cell.subset, cell.metric) in scores:
-                    raise BadInput(f"{table['key']}.csv gives {cell.model} on {cell.task} twice: keep one row")
-                scores[(run, cell.subset, cell.metric)] = score
-                values.setdefault(seen, cell.value)
+                values.setdefault(cell, value)
     return Figures(runs=tuple(runs.values()), scores=tuple(scores.values()), gaps=tuple(gaps))
-
-
-@dataclass(frozen=True, kw_only=True)
-class _PrintedCell:
-    model: str
-    task: str
-    subset: str
-    metric: str
-    value: float | None
-    printed: str
-    reason: str = ""
 
 
 def _cells(
     table: dict[str, str], columns: list[dict[str, str]], aliases: dict[tuple[str, str], str], folder: Path
-) -> Iterator[_PrintedCell]:
+) -> Iterator[tuple[str, str, str, str, float | None, str]]:
+    """Each cell's model, task, subset and metric, its value (None: it has none) and what is printed there."""
     frame = read_table(table["key"], folder=folder)
     for row in frame.to_dict("records"):
         judged = JUDGED_ROWS.get(row["model"])
@@ -139,29 +128,24 @@ def _cells(
             if column["column"] not in row:
                 raise BadInput(f"{table['key']}.csv has no column {column['column']!r}, which columns.csv names")
             printed = row[column["column"]].strip()
-            model, metric, scale = (
-                aliases.get((table["benchmark"], row["model"]), ""),
-                column["metric"],
-                column["scale"],
-            )
+            model, metric = aliases.get((table["benchmark"], row["model"]), ""), column["metric"]
+            scale = float(column["scale"])
             if judged:
                 if not column.get("judge") or printed in ("", DASH):
                     continue
                 model, metric = column["judge"], judged
-                scale = "0.01" if judged == "rank_accuracy" else "1"
+                scale = 0.01 if judged == "rank_accuracy" else 1
             try:
                 value = number(printed)
             except BadInput as error:
                 raise BadInput(f"{table['key']}.csv, {row['model']}, {column['column']}: {error}") from error
-            blank = printed in ("", DASH)
-            yield _PrintedCell(
-                model=model,
-                task=column["task"],
-                subset=column["subset"] or "default",
-                metric=metric,
-                value=None if blank else round(value * float(scale), 10),
-                printed=printed,
-                reason=NOT_PRINTED if printed == DASH else NOT_READABLE,
+            yield (
+                model,
+                column["task"],
+                column["subset"] or "default",
+                metric,
+                None if printed in ("", DASH) else round(value * scale, 10),
+                printed,
             )
 
 
