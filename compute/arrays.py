@@ -1,6 +1,8 @@
-"""Types of arrays, for annotations. Shapes stand in docstrings and comments: (n, d), [models, tasks]."""
+"""Types of arrays, for annotations, and running sums. Docstrings and comments give shapes: (n, d), [models, tasks]."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,3 +11,8 @@ Floats = NDArray[np.float64]
 Floats32 = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+
+def cumulative(sizes: Sequence[int] | np.ndarray) -> Ints:
+    """(n + 1,): 0 and the running sums of `sizes` (n,). Part i of arrays strung together is [sums[i] : sums[i + 1]]."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

@@ -16,6 +16,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from compute.arrays import cumulative
 from compute.calibration.files import ALONE, PAIRINGS
 from compute.content.items import Column
 from compute.tasks.data import Choices, Data, Matches, Mixed, Retrieval
@@ -238,7 +239,7 @@ def _places(sizes: Sequence[int], keys: NDArray[np.bytes_], *, keep: NDArray[np.
     """(m, 2): the part and the row in it of every different key (n,) among those to keep, in their order."""
     first = np.sort(np.unique(keys, return_index=True)[1])
     first = first[keep[first]]
-    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    starts = cumulative(sizes)
     part = np.searchsorted(starts, first, side="right") - 1
     return np.stack([part, first - starts[part]], axis=1)
 

@@ -12,6 +12,7 @@ from compute import tasks
 from compute.content.items import Column
 from compute.engine.bench import Bench
 from compute.engine.plan import Job, Plan, counted
+from compute.features.store import Shelf
 from compute.features.subject import ABILITY
 from compute.models import ADAPTERS
 from compute.paths import ROOT
@@ -135,7 +136,7 @@ def _stored(row: Model, kind: str, keys: np.ndarray, bench: Bench) -> int:
         home = subject.store.home(row.key, subject.identity)
     except LikenessError:
         return 0  # weights that are not here have encoded nothing
-    return int(subject.store.shelf(home, kind).has(keys).sum()) if len(keys) and (home / kind).is_dir() else 0
+    return int(Shelf(home / kind).has(keys).sum()) if len(keys) and (home / kind).is_dir() else 0
 
 
 def weights(row: Model) -> tuple[int | None, bool]:

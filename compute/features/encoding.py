@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from compute.arrays import cumulative
 from compute.content import decoding
 from compute.types import BadInput, BadItem, LikenessError
 
@@ -191,7 +192,7 @@ def checked(found: Any, *, count: int, multi: bool, model: str) -> tuple[np.ndar
     if multi:
         parts = [np.asarray(part, dtype=np.float32) for part in found]
         finite = np.array([bool(np.isfinite(part).all()) for part in parts])
-        offsets = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
+        offsets = cumulative([len(part) for part in parts])
         vectors = np.concatenate(parts)
     else:
         vectors, offsets = np.ascontiguousarray(found, dtype=np.float32), None

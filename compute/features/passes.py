@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from compute.arrays import cumulative
 from compute.content.items import Column
 from compute.features import encoding
 from compute.features.store import Shelf
@@ -30,18 +31,18 @@ class DistinctItems:
     column: np.ndarray  # (n,) int, which of the columns
     row: np.ndarray  # (n,) int, and where in it
 
-    def place(self, at: int) -> tuple[Column, int]:
+    def locate(self, at: int) -> tuple[Column, int]:
         """The column and the row where an item is first met."""
         return self.columns[self.column[at]], int(self.row[at])
 
     def name(self, at: int) -> str:
         """An item's name within its data set."""
-        column, row = self.place(at)
+        column, row = self.locate(at)
         return column.name(row)
 
     def read(self, at: int) -> Any:
         """The content of one item. Raises BadItem, LikenessError when its file cannot be read."""
-        column, row = self.place(at)
+        column, row = self.locate(at)
         try:
             return column.read(row)
         except OSError as error:
@@ -60,10 +61,9 @@ class DistinctItems:
 
 def distinct(columns: Sequence[Column]) -> DistinctItems:
     """Every content once."""
-    lengths = [len(column) for column in columns]
     keys = np.concatenate([np.zeros(0, dtype="S32"), *(np.asarray(column.keys, dtype="S32") for column in columns)])
     first = np.sort(np.unique(keys, return_index=True)[1])
-    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    starts = cumulative([len(column) for column in columns])
     column = np.searchsorted(starts, first, side="right") - 1
     return DistinctItems(columns=tuple(columns), keys=keys[first], column=column, row=first - starts[column])
 
@@ -143,7 +143,7 @@ def run(operation: Operation, *, shelf: Shelf, wanted: DistinctItems, missing: n
     """
     began = time.perf_counter()
     order, sizes = plan(shelf, wanted, missing, batch=operation.batch, by_length=operation.by_length)
-    shelf.write_plan(wanted.keys[order], _cuts(sizes))
+    shelf.write_plan(wanted.keys[order], cumulative(sizes))
     unsaved = _Unsaved(shelf, wanted.keys)
     turns = encoding.CpuGate()
     reading = threading.Lock()  # a column need not bear being read by several threads at once
@@ -177,7 +177,7 @@ def run(operation: Operation, *, shelf: Shelf, wanted: DistinctItems, missing: n
         nonlocal effective
         effective = left[0]
         unsaved.flush()  # first: what the new plan no longer holds must be on the disk
-        shelf.write_plan(wanted.keys[order[count:]], _cuts(left))
+        shelf.write_plan(wanted.keys[order[count:]], cumulative(left))
 
     ahead = max(sizes, default=0) + 4 * operation.threads * encoding.PIECE
     items = encoding.in_order(make, len(order), threads=operation.threads, ahead=ahead)
@@ -242,7 +242,7 @@ class _Unsaved:
                 self._take(places[usable], vectors[usable], None)
             else:
                 counts = np.diff(offsets)
-                self._take(places[usable], vectors[np.repeat(usable, counts)], _cuts(counts[usable]))
+                self._take(places[usable], vectors[np.repeat(usable, counts)], cumulative(counts[usable]))
         self.flush()
         return [int(place) for place in places[~usable]]
 
@@ -261,10 +261,5 @@ class _Unsaved:
             self._shelf.append(
                 np.concatenate([keys for keys, _, _ in held]),
                 np.concatenate([vectors for _, vectors, _ in held]),
-                _cuts(np.concatenate(counts)) if counts else None,
+                cumulative(np.concatenate(counts)) if counts else None,
             )
-
-
-def _cuts(sizes: Sequence[int] | np.ndarray) -> np.ndarray:
-    """0 and the running sums of `sizes`, int64."""
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from compute.arrays import cumulative
 from compute.features import shards
 from compute.types import LikenessError
 
@@ -43,18 +44,15 @@ class FeatureStore:
 
     def settle(self, home: Path, *, identity: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
         """Writes down what the folder stands for; raises LikenessError if it already stands for other settings."""
-        said = json.loads(json.dumps({"about": ABOUT, "identity": identity, "settings": settings}, default=str))
+        record = json.loads(json.dumps({"about": ABOUT, "identity": identity, "settings": settings}, default=str))
         before = self.settled(home)
         if before is None:
             shards.make(home)
-            text = json.dumps(said, indent=1, sort_keys=True, ensure_ascii=False)
+            text = json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False)
             shards.place(home / "identity.json", lambda path: path.write_text(text))
-        elif before["settings"] != said["settings"]:
-            names = sorted(
-                name
-                for name in {*before["settings"], *said["settings"]}
-                if before["settings"].get(name) != said["settings"].get(name)
-            )
+        elif before["settings"] != record["settings"]:
+            stored, loaded = before["settings"], record["settings"]
+            names = sorted(name for name in {*stored, *loaded} if stored.get(name) != loaded.get(name))
             raise LikenessError(
                 f"{home}: stored with other settings than the model loaded now ({', '.join(names)}). "
                 f"Pin the model's revision, or delete the folder to encode again"
@@ -66,10 +64,6 @@ class FeatureStore:
             return json.loads((home / "identity.json").read_text())
         except FileNotFoundError:
             return None
-
-    def shelf(self, home: Path, modality: str) -> Shelf:
-        """Everything stored of one model and modality."""
-        return Shelf(home / modality)
 
 
 class Shelf:
@@ -107,13 +101,8 @@ class Shelf:
         return any("offsets" in shard for shard in self._shards)
 
     def vectors(self, keys: np.ndarray) -> np.ndarray:
-        """(n, d), one row a key, all of which must be stored."""
-        found, shard_of, rows = self._places(keys)
-        width = self._width()
-        out = np.empty((len(keys), width), dtype=self._shards[0]["vectors"].dtype if self._shards else np.float32)
-        for shard, at, inside in self._each(shard_of, rows, found):
-            out[at] = shard["vectors"][inside]
-        return out
+        """(n, d), one row a key, all of which must be stored, with one vector each."""
+        return self.many(keys)[0]
 
     def many(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All vectors (N, d) and offsets (n + 1,) of the keys, all of which must be stored."""
@@ -122,8 +111,9 @@ class Shelf:
         for shard, at, inside in self._each(shard_of, rows, found):
             if "offsets" in shard:
                 counts[at] = shard["offsets"][inside + 1] - shard["offsets"][inside]
-        offsets = np.concatenate([[0], np.cumsum(counts)])
-        out = np.empty((int(offsets[-1]), self._width()), dtype=np.float32)
+        offsets = cumulative(counts)
+        like = self._shards[0]["vectors"] if self._shards else np.zeros((0, 0), dtype=np.float32)
+        out = np.empty((offsets[-1], like.shape[1]), dtype=like.dtype)
         for shard, at, inside in self._each(shard_of, rows, found):
             starts = shard["offsets"][inside] if "offsets" in shard else inside
             step = np.arange(counts[at].sum()) - np.repeat(np.cumsum(counts[at]) - counts[at], counts[at])
@@ -207,7 +197,7 @@ class Shelf:
         held = [shards.mapped(self.folder / name) for name in names]
         arrays = {"vectors": [one["vectors"] for one in held], "keys": [one["keys"] for one in held]}
         if "offsets" in held[0]:
-            ends = np.cumsum([0, *(one["offsets"][-1] for one in held)])
+            ends = cumulative([one["offsets"][-1] for one in held])
             parts = [one["offsets"][1:] + end for one, end in zip(held, ends[:-1], strict=True)]
             arrays["offsets"] = [np.zeros(1, dtype=np.int64), *parts]
         try:
@@ -234,7 +224,7 @@ class Shelf:
         self._names = names
         keys = [shard["keys"].reshape(-1).view("S32") for shard in self._shards]
         every = np.concatenate(keys) if keys else np.zeros(0, dtype="S32")
-        self._starts = np.concatenate([[0], np.cumsum([len(part) for part in keys])]).astype(np.int64)
+        self._starts = cumulative([len(part) for part in keys])
         self._order = np.argsort(every, kind="stable")
         self._sorted = every[self._order]
 
@@ -259,9 +249,6 @@ class Shelf:
         for part in np.split(order, np.flatnonzero(np.diff(shard_of[order])) + 1):
             if len(part):
                 yield self._shards[shard_of[part[0]]], part, rows[part]
-
-    def _width(self) -> int:
-        return self._shards[0]["vectors"].shape[1] if self._shards else 0
 
     def _lines(self, name: str) -> list[dict[str, Any]]:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from compute.progress import Progress
 from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model
 
 ABILITY = {"image": ("embed_image",), "text": ("embed_text",), "pair": ("embed_image", "embed_text")}
-UNIT = {"image": "image", "text": "text", "pair": "pair"}
 # Items put through at once: (encoders, comparers), halved where the memory of the device is spent. Models of more than
 # LARGE_M million parameters take an eighth.
 BATCH = {"cpu": (32, 8), "cuda": (256, 32), "mps": (64, 8)}
@@ -73,9 +72,9 @@ class LoadedSubject:
         for modality in ABILITY:
             of_kind = [column for column in columns if column.modality == modality and len(column)]
             if of_kind and self._embeds(modality):
-                self._ensure(self._encode(modality), self._home, modality, of_kind)
+                self._ensure(partial(self._encode, modality), self._home, modality, of_kind)
             elif of_kind and (self.can("compare") or self.can("choose")):
-                self._ensure(self._check(modality), self._checked, modality, of_kind)
+                self._ensure(partial(self._check, modality), self._checked, modality, of_kind)
 
     def embed(self, column: Column) -> np.ndarray:
         """(n, d) float32, one row an item, not normalised; a model of many vectors an item raises CannotDo."""
@@ -94,7 +93,7 @@ class LoadedSubject:
             raise CannotDo(f"{self.row.key} does not compare")
         pairs = _pairs(first, second)
         try:
-            shelf = self._ensure(self._comparison(first, second), self._home, "comparison", [pairs], whole=True)
+            shelf = self._ensure(partial(self._compare, first, second), self._home, "comparison", [pairs], whole=True)
         except BadItem as error:
             row = np.flatnonzero(pairs.keys == error.key)
             if not len(row):
@@ -148,8 +147,8 @@ class LoadedSubject:
 
     def _embedded(self, column: Column) -> Shelf:
         if not self._embeds(column.modality):
-            raise CannotDo(f"{self.row.key} does not embed {UNIT[column.modality]}s")
-        return self._ensure(self._encode(column.modality), self._home, column.modality, [column], whole=True)
+            raise CannotDo(f"{self.row.key} does not embed {column.modality}s")
+        return self._ensure(partial(self._encode, column.modality), self._home, column.modality, [column], whole=True)
 
     def _ensure(
         self,
@@ -163,7 +162,7 @@ class LoadedSubject:
         """The shelf with every usable item of the columns on it; with `whole`, items left out raise BadItem."""
         shelf = self._shelves.get(home / name)
         if shelf is None:
-            shelf = self._shelves[home / name] = self.store.shelf(home, name)
+            shelf = self._shelves[home / name] = Shelf(home / name)
             if self._retry_bad and shelf.bad:
                 with shelf.locked(waiting=self._progress.tell):
                     shelf.forget_bad()
@@ -202,92 +201,83 @@ class LoadedSubject:
 
     # ---- the three kinds of work
 
-    def _encode(self, modality: str) -> Callable[[], Operation]:
-        def operation() -> Operation:
-            model = self._model
+    def _encode(self, modality: str) -> Operation:
+        model = self._model
 
-            def make(wanted: DistinctItems, at: int, content: Any) -> Any:
-                return _named(*wanted.place(at), lambda: encoding.ready(modality, content, model.prepare))
+        def make(wanted: DistinctItems, at: int, content: Any) -> Any:
+            return _ready(*wanted.locate(at), content, model.prepare)
 
-            def forward(batch: Sequence[Any]) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
-                return encoding.checked(
-                    model.embed(modality, batch), count=len(batch), multi=model.multi_vector, model=self.row.key
-                )
+        def forward(batch: Sequence[Any]) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+            return encoding.checked(
+                model.embed(modality, batch), count=len(batch), multi=model.multi_vector, model=self.row.key
+            )
 
-            return self._job(modality, UNIT[modality], make, forward, kind=0, by_length=modality == "text")
+        return self._operation(modality, modality, make, forward, by_length=modality == "text")
 
-        return operation
-
-    def _check(self, modality: str) -> Callable[[], Operation]:
+    def _check(self, modality: str) -> Operation:
         def make(wanted: DistinctItems, at: int, content: Any) -> None:
-            _named(*wanted.place(at), lambda: encoding.ready(modality, content, lambda kind, item: None))
+            _ready(*wanted.locate(at), content, lambda kind, item: None)
 
         def forward(batch: Sequence[Any]) -> tuple[np.ndarray, None, np.ndarray]:
             return np.zeros((len(batch), 0), dtype=np.float32), None, np.ones(len(batch), dtype=bool)
 
-        return lambda: self._job(f"{modality} check", UNIT[modality], make, forward, kind=0)
+        return self._operation(f"{modality} check", modality, make, forward)
 
-    def _comparison(self, first: Column | None, second: Column) -> Callable[[], Operation]:
+    def _compare(self, first: Column | None, second: Column) -> Operation:
+        model = self._model
         sides = [side for side in (first, second) if side is not None]
 
-        def make(wanted: DistinctItems, at: int, content: tuple[Any, ...]) -> tuple[Any, ...]:
+        def make(wanted: DistinctItems, at: int, contents: tuple[Any, ...]) -> tuple[Any, ...]:
             row = int(wanted.row[at])
             return tuple(
-                _named(
-                    side, row, lambda side=side, one=one: encoding.ready(side.modality, one, lambda kind, item: item)
-                )
-                for side, one in zip(sides, content, strict=True)
+                _ready(side, row, content, lambda kind, item: item)
+                for side, content in zip(sides, contents, strict=True)
             )
 
-        def operation() -> Operation:
-            model = self._model
+        def forward(batch: Sequence[tuple[Any, ...]]) -> tuple[np.ndarray, None, np.ndarray]:
+            firsts = [item[0] for item in batch] if first is not None else None
+            scores = np.asarray(model.compare(firsts, [item[-1] for item in batch]), dtype=np.float64)
+            if scores.shape != (len(batch),):
+                raise LikenessError(f"{self.row.key}: its adapter gave {scores.shape} scores for {len(batch)} pairs")
+            return scores[:, None], None, ~np.isnan(scores)  # a score may be infinite: identical images by PSNR
 
-            def forward(batch: Sequence[tuple[Any, ...]]) -> tuple[np.ndarray, None, np.ndarray]:
-                given = [item[0] for item in batch] if first is not None else None
-                found = np.asarray(model.compare(given, [item[-1] for item in batch]), dtype=np.float64)
-                if found.shape != (len(batch),):
-                    raise LikenessError(f"{self.row.key}: its adapter gave {found.shape} scores for {len(batch)} pairs")
-                return found[:, None], None, ~np.isnan(found)  # without bound is a score: identical images by PSNR
+        return self._operation("comparison", "pair", make, forward, compares=True)
 
-            return self._job("comparison", "pair", make, forward, kind=1, skip_bad=False, remember_bad=False)
-
-        return operation
-
-    def _job(
+    def _operation(
         self,
         name: str,
         unit: str,
         make: Callable[..., Any],
         forward: Callable[..., Any],
         *,
-        kind: int,
-        skip_bad: bool | None = None,
-        **rest: bool,
+        compares: bool = False,
+        by_length: bool = False,
     ) -> Operation:
-        default = BATCH.get(self.hardware.device.partition(":")[0], BATCH["cpu"])[kind]
-        if (self.row.parameters_m or 0) > LARGE_M:
-            default = max(1, default // 8)
-        wanted = self._batch_size or default
-        on_cores = self.hardware.device == "cpu" and bool(self.row.weights)  # a metric without them takes one core
-        batch = min(wanted, self._effective.get(name, wanted))
+        batch = self._batch_size
+        if batch is None:
+            batch = BATCH.get(self.hardware.device.partition(":")[0], BATCH["cpu"])[compares]
+            if (self.row.parameters_m or 0) > LARGE_M:
+                batch = max(1, batch // 8)
         return Operation(
             title=f"{self.row.key}, {name}",
             unit=unit,
             make=make,
             forward=forward,
-            batch=batch,
+            batch=min(batch, self._effective.get(name, batch)),
             threads=self._threads,
             where=self.hardware.device,
-            turns=on_cores,
-            skip_bad=self._skip_bad if skip_bad is None else skip_bad,
-            **rest,
+            turns=self.hardware.device == "cpu" and bool(self.row.weights),  # a metric without them takes one core
+            by_length=by_length,
+            # A pair without a score says nothing against its items.
+            skip_bad=self._skip_bad and not compares,
+            remember_bad=not compares,
         )
 
 
-def _named(column: Column, row: int, make: Callable[[], Any]) -> Any:
-    """What `make` gives; a BadInput of it becomes a BadItem with the item's name and key."""
+def _ready(column: Column, row: int, content: Any, prepare: Callable[[str, Any], Any]) -> Any:
+    """The content of a column's row, decoded and prepared. Raises BadItem with the item's name and key."""
     try:
-        return make()
+        return encoding.ready(column.modality, content, prepare)
     except BadInput as error:
         raise BadItem(column.name(row), str(error), key=bytes(column.keys[row])) from error
 
@@ -296,18 +286,14 @@ def _pairs(first: Column | None, second: Column) -> Column:
     """Each row of `first` with the same row of `second` (or that alone) as one item to compare."""
     if first is None:
         keys = [content_key(b"+" + key) for key in second.keys.tolist()]
-        return Column(
-            modality="comparison",
-            keys=np.array(keys, dtype="S32"),
-            read=lambda row: (second.read(row),),
-            name=second.name,
-        )
-    keys = [content_key(a + b"+" + b) for a, b in zip(first.keys.tolist(), second.keys.tolist(), strict=True)]
+    else:
+        keys = [content_key(a + b"+" + b) for a, b in zip(first.keys.tolist(), second.keys.tolist(), strict=True)]
+    sides = [side for side in (first, second) if side is not None]
     return Column(
         modality="comparison",
         keys=np.array(keys, dtype="S32"),
-        read=lambda row: (first.read(row), second.read(row)),
-        name=lambda row: f"{first.name(row)} against {second.name(row)}",
+        read=lambda row: tuple(side.read(row) for side in sides),
+        name=lambda row: " against ".join(side.name(row) for side in sides),
     )
 
 

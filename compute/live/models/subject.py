@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compute.arrays import cumulative
 from compute.content.items import Column, content_key
 from compute.content.messages import Question, Reply
 from compute.features import encoding
@@ -51,7 +52,7 @@ class LiveSubject:
         """All vectors (N, d) float32 and offsets (n + 1,)."""
         self.model_of(column)
         vectors = self._vectors(column)
-        return np.concatenate(vectors), np.concatenate([[0], np.cumsum(list(map(len, vectors)))]).astype(np.int64)
+        return np.concatenate(vectors), cumulative([len(part) for part in vectors])
 
     def compare(self, first: Column | None, second: Column) -> NDArray[np.float64]:
         """(n,) float64, higher is nearer; without `first`, higher is better."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from compute.arrays import Bools, Ints
+from compute.arrays import Bools, Ints, cumulative
 from compute.content.items import Column, paired
 from compute.procedures.evidence import Subject
 from compute.procedures.shared import similarity
@@ -66,7 +66,7 @@ def _joint(subject: Subject, mixed: Mixed, image: Ints, text: Ints, both: Bools)
         return rows(
             Many(
                 vectors=np.concatenate([one.vectors for one in found]),
-                offsets=np.concatenate([[0], np.cumsum(lengths)]),
+                offsets=cumulative(lengths),
             ),
             order,
         )
@@ -92,6 +92,6 @@ def rows(found: Embeddings, at: Ints) -> Embeddings:
     if not isinstance(found, Many):
         return found[at]
     starts, lengths = found.offsets[at], np.diff(found.offsets)[at]
-    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    offsets = cumulative(lengths)
     inside = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
     return Many(vectors=found.vectors[np.repeat(starts, lengths) + inside], offsets=offsets)
