@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from random import Random
 from typing import Any
 
-from compute.tasks import parquet
 from compute.tasks.data import Data
 from compute.tasks.source import Need, Source, weight
 from compute.tasks.unisim import image_pairs, landmarks, odd, samples, text_images
@@ -28,7 +26,6 @@ CIFAR_REVISION = "ac5511f885f65fb75d31a9d8810a8440913f7721"  # as in MIEB's own 
 REWARD_FILES = ("metadata-validation.parquet", "images/validation/*")
 HPDV2 = "unisim/hpdv2"
 ALTERNATIVES = (2, 3, 4, 5, 6, 7, 8)  # Figure 4
-OOO, IR = ("unisim/imagenet-ooo", "unisim/cifar-100-ooo"), tuple(landmarks.FOLDERS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +36,10 @@ class Questions:
     reference: str = ""  # image | text | empty: the question is a quality
     alternatives: str = "image"
     question: str = "reference"
-    change: Callable[[bytes], bytes] | None = None  # of an image file's bytes, before anything sees them
+    count: int = 2  # alternatives of a sample, where no option says
+    look: Callable[..., samples.Look] = samples.looker  # look(files, cache=): how names become columns
     repo: str = REPO
+    revision: str = ""  # empty: as the task's row says
     files: tuple[str, ...] = ()  # patterns of what is fetched of the data set; none: all
 
 
@@ -48,13 +47,14 @@ NEARER = partial(Questions, reference="image")
 FITS_TEXT = partial(Questions, reference="text")
 FITS_IMAGE = partial(Questions, reference="image", alternatives="text")
 BETTER = partial(Questions, question="quality")
+ODD = partial(Questions, question=samples.ODD, count=3)
 
 QUESTIONS: dict[str, Questions] = {
     "unisim/nights": NEARER(draw=image_pairs.nights),
     "unisim/bapps": NEARER(draw=image_pairs.bapps),
     "unisim/pieapp-2afc": NEARER(draw=image_pairs.pieapp),
     "unisim/imagereward": FITS_TEXT(draw=text_images.imagereward, repo=REWARDS, files=REWARD_FILES),
-    HPDV2: FITS_TEXT(draw=text_images.hpdv2(2)),
+    HPDV2: FITS_TEXT(draw=partial(text_images.hpdv2, alternatives=2)),
     "unisim/agiqa-3k-alignment": FITS_TEXT(draw=text_images.agiqa),
     "unisim/magicbrush": FITS_TEXT(draw=text_images.magicbrush),
     "unisim/hq-edit-it": FITS_TEXT(draw=text_images.hq_edit_images),
@@ -62,37 +62,45 @@ QUESTIONS: dict[str, Questions] = {
     "unisim/polaris": FITS_IMAGE(draw=text_images.polaris),
     "unisim/hq-edit-text": FITS_IMAGE(draw=text_images.hq_edit_texts),
     "unisim/kadid-10k": BETTER(draw=image_pairs.kadid),
-    "unisim/koniq-10k": BETTER(draw=image_pairs.koniq("MOS")),
+    "unisim/koniq-10k": BETTER(draw=partial(image_pairs.koniq, attribute="MOS")),
     "unisim/pieapp-iqa": BETTER(draw=image_pairs.pieapp_quality),
     "unisim/agiqa-3k-quality": BETTER(draw=image_pairs.agiqa_quality),
     "unisim/pipal": BETTER(draw=image_pairs.pipal),
-    "unisim/sice-brightness": Questions(draw=image_pairs.sice, question="brightness", change=image_pairs.smaller),
+    "unisim/sice-brightness": Questions(draw=image_pairs.sice, question="brightness", look=image_pairs.smaller),
     **{
-        f"unisim/koniq-10k-{attribute}": Questions(draw=image_pairs.koniq(attribute), question=attribute)
+        f"unisim/koniq-10k-{attribute}": Questions(
+            draw=partial(image_pairs.koniq, attribute=attribute), question=attribute
+        )
         for attribute in ("brightness", "colorfulness", "contrast", "sharpness")
     },
+    "unisim/imagenet-ooo": ODD(draw=odd.imagenet),
+    "unisim/cifar-100-ooo": ODD(draw=odd.cifar, look=odd.cifar_images, repo=CIFAR, revision=CIFAR_REVISION),
 }
 
 
 def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str, Data]:
     """A task's items; revisited Oxford and Paris have the subsets medium and hard."""
-    if task.key == "unisim/cifar-100-ooo":
-        return {"default": _cifar(task, source)}
-    repo, revision, wanted = _where(task)
-    files = Files.of(repo, source.folder(repo, revision=revision, files=wanted))
-    if task.key in IR:
-        return landmarks.load(files, landmarks.FOLDERS[task.key], samples.looker(files, cache=source.cache))
-    if task.key == "unisim/imagenet-ooo":
-        drawn = samples.draw(_manifest(task, source), lambda: odd.imagenet(files, _random(task), task.n_items))
-        return {"default": samples.odd_one_out(drawn, samples.looker(files, cache=source.cache))}
-    asked = QUESTIONS[task.key]
-    count = options.get("alternatives", 2)
-    drawer = text_images.hpdv2(count) if task.key == HPDV2 else asked.draw
-    drawn = samples.draw(_manifest(task, source, count), lambda: drawer(files, _random(task), task.n_items))
-    look = samples.looker(files, change=asked.change, cache=source.cache)
+    repo, revision, patterns = _where(task)
+    files = Files.of(repo, source.folder(repo, revision=revision, files=patterns))
+    if task.key in landmarks.FOLDERS:
+        look = samples.looker(files, cache=source.cache)
+        return landmarks.load(files, landmarks.FOLDERS[task.key], look)
+    row = QUESTIONS[task.key]
+    draw, more = row.draw, ""
+    if options.get("alternatives", row.count) != row.count:
+        draw, more = partial(row.draw, alternatives=options["alternatives"]), f"-{options['alternatives']}"
+    name = f"{task.key.replace('/', '__')}{more}-seed-{SEED}.csv"
+    drawn = samples.drawn(
+        source.manifests / name if source.manifests else None,
+        lambda: draw(files, Random(f"{SEED} {task.key}"), task.n_items),
+    )
     return {
-        "default": samples.choices(
-            drawn, look, reference=asked.reference, alternatives=asked.alternatives, question=asked.question
+        "default": samples.items(
+            drawn,
+            row.look(files, cache=source.cache),
+            reference=row.reference,
+            alternatives=row.alternatives,
+            question=row.question,
         )
     }
 
@@ -115,8 +123,8 @@ def identity(task: Task, *, source: Source) -> dict[str, Any]:
 
 def needs(task: Task, *, source: Source) -> Need:
     """What the task takes; the data set's archives hold all tasks, so their bytes are counted once a data set."""
-    repo, revision, wanted = _where(task)
-    folder = source.present(repo, revision=revision, files=wanted)
+    repo, revision, patterns = _where(task)
+    folder = source.present(repo, revision=revision, files=patterns)
     images, texts = _shown(task)
     return Need(
         repo=repo,
@@ -130,38 +138,18 @@ def needs(task: Task, *, source: Source) -> Need:
 
 def _shown(task: Task) -> tuple[int, int]:
     """Images and texts of one item; none where items are no questions."""
-    if task.key in OOO:
-        return 3, 0
     if task.key not in QUESTIONS:
         return 0, 0
-    asked = QUESTIONS[task.key]
-    parts = [asked.alternatives] * 2 + [asked.reference]
+    row = QUESTIONS[task.key]
+    parts = [row.alternatives] * row.count + [row.reference]
     return parts.count("image"), parts.count("text")
 
 
 def _where(task: Task) -> tuple[str, str, tuple[str, ...]]:
     """Data set, revision, and patterns of the files that the task reads; none: all."""
-    if task.key == "unisim/cifar-100-ooo":
-        return CIFAR, CIFAR_REVISION, ()
     if task.key in QUESTIONS:
-        return QUESTIONS[task.key].repo, task.revision, QUESTIONS[task.key].files
-    if task.key not in (*OOO, *IR):
+        row = QUESTIONS[task.key]
+        return row.repo, row.revision or task.revision, row.files
+    if task.key not in landmarks.FOLDERS:
         raise NotHere(f"Task {task.key!r} has no row in QUESTIONS of compute/tasks/unisim/__init__.py: add one")
     return REPO, task.revision, ()
-
-
-def _cifar(task: Task, source: Source) -> Data:
-    table = parquet.table(source.folder(CIFAR, revision=CIFAR_REVISION), repo=CIFAR, split="test")
-    (labels,) = table.values("fine_label")
-    drawn = samples.draw(_manifest(task, source), lambda: odd.cifar(labels, _random(task), task.n_items))
-    column = table.images("img", cache=source.cache)
-    return samples.odd_one_out(drawn, lambda rows, _: column.take([int(row) for row in rows]))
-
-
-def _manifest(task: Task, source: Source, alternatives: int = 2) -> Path | None:
-    more = f"-{alternatives}" if alternatives != 2 else ""
-    return source.manifests / f"{task.key.replace('/', '__')}{more}-seed-{SEED}.csv" if source.manifests else None
-
-
-def _random(task: Task) -> Random:
-    return Random(f"{SEED} {task.key}")

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections import defaultdict
+from dataclasses import replace
+from functools import partial
 from pathlib import PurePosixPath
 from random import Random
 
 import numpy as np
 
 from compute.tasks.unisim.files import Files
-from compute.tasks.unisim.samples import Sample, shuffled
+from compute.tasks.unisim.samples import Sample, looker, shuffled
 from compute.types import BadInput
 
 BAPPS_SUBSETS = ("cnn", "color", "deblur", "frameinterp", "superres", "traditional")
@@ -119,19 +122,16 @@ def kadid(files: Files, random: Random, count: int) -> list[Sample]:
     return found
 
 
-def koniq(attribute: str):
+def koniq(files: Files, random: Random, count: int, *, attribute: str) -> list[Sample]:
     """Two random test images; the one with the higher value of the attribute (`MOS` for quality) wins."""
 
-    def draw(files: Files, random: Random, count: int) -> list[Sample]:
-        here = [row for row in rows(files, "koniq10k/koniq10k_distributions_sets.csv") if row["set"] == "test"]
-        if attribute == "MOS":
-            values = {row["image_name"]: float(row["MOS"]) for row in here}
-        else:
-            every = {row["image_id"]: float(row[attribute]) for row in rows(files, "koniq10k/koniq10k_indicators.csv")}
-            values = {row["image_name"]: every[str(int(row["image_name"].removesuffix(".jpg")))] for row in here}
-        return _scored_pairs(values, random, count, place="koniq10k/1024x768")
-
-    return draw
+    tested = [row for row in rows(files, "koniq10k/koniq10k_distributions_sets.csv") if row["set"] == "test"]
+    if attribute == "MOS":
+        values = {row["image_name"]: float(row["MOS"]) for row in tested}
+    else:
+        every = {row["image_id"]: float(row[attribute]) for row in rows(files, "koniq10k/koniq10k_indicators.csv")}
+        values = {row["image_name"]: every[str(int(row["image_name"].removesuffix(".jpg")))] for row in tested}
+    return _scored_pairs(values, random, count, place="koniq10k/1024x768")
 
 
 def _scored_pairs(values: dict[str, float], random: Random, count: int, *, place: str) -> list[Sample]:
@@ -188,7 +188,7 @@ def _grey(data: bytes) -> int:
         return int(ImageStat.Stat(image.convert("L")).mean[0])
 
 
-def smaller(data: bytes) -> bytes:
+def _smaller(data: bytes) -> bytes:
     """An exposure at a fifth of each side, as the published numbers show it."""
     from PIL import Image
 
@@ -199,13 +199,22 @@ def smaller(data: bytes) -> bytes:
         return buffer.getvalue()
 
 
-def agiqa_quality(files: Files, random: Random, count: int) -> list[Sample]:
-    """A random pair of one prompt's images, by perceptual quality."""
+smaller = partial(looker, change=_smaller)
+
+
+def agiqa_prompts(files: Files, column: str, *, least: float = -math.inf) -> list[tuple[str, dict[str, float]]]:
+    """Prompts in order, each with its images' values of at least so much; only those with values that differ."""
     prompts: dict[str, dict[str, float]] = defaultdict(dict)
     for row in rows(files, "agiqa-3k/data.csv"):
-        prompts[row["prompt"]][row["name"]] = float(row["mos_quality"])
-    usable = [values for _, values in sorted(prompts.items()) if len(set(values.values())) > 1]
+        if float(row[column]) >= least:
+            prompts[row["prompt"]][row["name"]] = float(row[column])
+    return [(prompt, values) for prompt, values in sorted(prompts.items()) if len(set(values.values())) > 1]
+
+
+def agiqa_quality(files: Files, random: Random, count: int) -> list[Sample]:
+    """A random pair of one prompt's images, by perceptual quality."""
+    usable = [values for _, values in agiqa_prompts(files, "mos_quality")]
     drawn = [
         _scored_pairs(random.choice(usable), random, 1, place="agiqa-3k/images")[0] for _ in range(count) if usable
     ]
-    return [Sample(name=str(at), alternatives=one.alternatives, answer=one.answer) for at, one in enumerate(drawn)]
+    return [replace(one, name=str(at)) for at, one in enumerate(drawn)]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from pathlib import Path
 from random import Random
 
 from compute.paths import ROOT
 from compute.tables import read_csv
+from compute.tasks import parquet
+from compute.tasks.parquet import Table
 from compute.tasks.unisim.files import Files
-from compute.tasks.unisim.samples import Sample
+from compute.tasks.unisim.samples import Look, Sample
 from compute.types import BadInput
 
 CATALOG = ROOT / "assets" / "catalog"
@@ -43,13 +46,24 @@ def imagenet(files: Files, random: Random, count: int) -> list[Sample]:
     return triples(groups, random, count)
 
 
-def cifar(labels: list[int], random: Random, count: int) -> list[Sample]:
+def cifar(files: Files, random: Random, count: int) -> list[Sample]:
     """CIFAR-100's test images by coarse class; names are row numbers."""
     coarse = cifar_coarse_classes()
+    (labels,) = _cifar(files).values("fine_label")
     groups: dict[object, list[str]] = defaultdict(list)
     for row, label in enumerate(labels):
         groups[coarse[label]].append(str(row))
     return triples(groups, random, count)
+
+
+def cifar_images(files: Files, *, cache: Path | None) -> Look:
+    """Row numbers as columns of images."""
+    column = _cifar(files).images("img", cache=cache)
+    return lambda rows, _: column.take([int(row) for row in rows])
+
+
+def _cifar(files: Files) -> Table:
+    return parquet.table(files.folder, repo=files.repo, split="test")
 
 
 def cifar_coarse_classes() -> tuple[int, ...]:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
 import numpy as np
 
-from compute.content import items
-from compute.content.items import Column
+from compute.content.items import Column, texts
 from compute.tasks.data import Choices, OddOneOut
 from compute.tasks.unisim.files import Files
 from compute.types import BadInput
@@ -71,11 +70,11 @@ def read(path: Path) -> list[Sample]:
     return found
 
 
-def draw(path: Path | None, drawer: Callable[[], list[Sample]]) -> list[Sample]:
-    """The manifest at `path` if it is there, else what `drawer` gives, kept there."""
+def drawn(path: Path | None, draw: Callable[[], list[Sample]]) -> list[Sample]:
+    """The manifest at `path` if it is there, else what `draw` gives, stored there."""
     if path and path.is_file():
         return read(path)
-    samples = drawer()
+    samples = draw()
     if not samples:
         raise BadInput("No question could be drawn: the data set's files are not what its loader expects")
     if path:
@@ -83,42 +82,37 @@ def draw(path: Path | None, drawer: Callable[[], list[Sample]]) -> list[Sample]:
     return samples
 
 
-Look = Callable[[Iterable[str], bool], Column]  # names or texts, and whether they are images -> column
+Look = Callable[[Sequence[str], bool], Column]  # names or texts, and whether they are images -> column
 
 
-def choices(samples: list[Sample], look: Look, *, reference: str, alternatives: str, question: str) -> Choices:
+ODD = "odd"  # the question of which image does not belong
+
+
+def items(
+    samples: list[Sample], look: Look, *, reference: str, alternatives: str, question: str
+) -> Choices | OddOneOut:
     """Questions as columns; `reference` and `alternatives` are `image`, `text`, or empty for no reference."""
-    count = len(samples[0].alternatives)
+    names = tuple(sample.name for sample in samples)
+    answer = np.array([sample.answer for sample in samples])
+    columns = tuple(
+        look(column, alternatives == "image")
+        for column in zip(*(sample.alternatives for sample in samples), strict=True)
+    )
+    if question == ODD:
+        return OddOneOut(names=names, odd=answer, members=columns)
     return Choices(
-        names=tuple(sample.name for sample in samples),
+        names=names,
         reference=look([sample.reference for sample in samples], reference == "image") if reference else None,
-        alternatives=tuple(
-            look([sample.alternatives[at] for sample in samples], alternatives == "image") for at in range(count)
-        ),
-        answer=np.array([sample.answer for sample in samples]),
+        alternatives=columns,
+        answer=answer,
         question=question,
     )
 
 
-def odd_one_out(samples: list[Sample], look: Look) -> OddOneOut:
-    """Triples as columns."""
-    count = len(samples[0].alternatives)
-    return OddOneOut(
-        names=tuple(sample.name for sample in samples),
-        odd=np.array([sample.answer for sample in samples]),
-        members=tuple(look([sample.alternatives[at] for sample in samples], True) for at in range(count)),
+def looker(files: Files, *, cache: Path | None, change: Callable[[bytes], bytes] | None = None) -> Look:
+    """Turns names into columns of the data set's images, changed by `change`, and texts into columns of texts."""
+    return lambda contents, pictures: (
+        files.images(contents, change=change, cache=cache)
+        if pictures
+        else texts(contents, of=f"{files.repo}, captions")
     )
-
-
-def looker(files: Files, *, change: Callable[[bytes], bytes] | None = None, cache: Path | None = None) -> Look:
-    """Turns names into columns of the data set's images, and texts into columns of texts."""
-
-    def look(contents: Iterable[str], pictures: bool) -> Column:
-        held = list(contents)
-        return (
-            files.images(held, change=change, cache=cache)
-            if pictures
-            else items.texts(held, of=f"{files.repo}, captions")
-        )
-
-    return look

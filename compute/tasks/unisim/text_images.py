@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from random import Random
 
 from compute.tasks.unisim.files import Files
-from compute.tasks.unisim.image_pairs import rows
+from compute.tasks.unisim.image_pairs import agiqa_prompts, rows
 from compute.tasks.unisim.samples import Sample, shuffled
 from compute.types import BadInput
 
@@ -57,51 +57,33 @@ def _imagereward_file(files: Files, path: str) -> str:
     return found[0] if found else path
 
 
-def hpdv2(alternatives: int):
+def hpdv2(files: Files, random: Random, count: int, *, alternatives: int) -> list[Sample]:
     """Random images of a test prompt, as many as alternatives; the one people rank first wins (Figure 4: 2 to 8)."""
-
-    def draw(files: Files, random: Random, count: int) -> list[Sample]:
-        prompts = [
-            row
-            for row in _json(files, "hpdv2/test.json")
-            if not set(HPDV2_DAMAGED) & set(row["image_path"]) and len(row["image_path"]) >= alternatives
-        ]
-        found = []
-        for at in range(count if prompts else 0):
-            row = random.choice(prompts)
-            ranked = dict(zip(row["rank"], row["image_path"], strict=True))
-            ranks = random.sample(sorted(ranked), alternatives)
-            best, *others = sorted(ranks)
-            found.append(
-                shuffled(
-                    random,
-                    str(at),
-                    f"hpdv2/test/{ranked[best]}",
-                    *(f"hpdv2/test/{ranked[rank]}" for rank in others),
-                    reference=row["prompt"],
-                )
-            )
-        return found
-
-    return draw
+    prompts = [
+        row
+        for row in _json(files, "hpdv2/test.json")
+        if not set(HPDV2_DAMAGED) & set(row["image_path"]) and len(row["image_path"]) >= alternatives
+    ]
+    found = []
+    for at in range(count if prompts else 0):
+        row = random.choice(prompts)
+        ranked = dict(zip(row["rank"], row["image_path"], strict=True))
+        ranks = sorted(random.sample(sorted(ranked), alternatives))
+        names = [f"hpdv2/test/{ranked[rank]}" for rank in ranks]
+        found.append(shuffled(random, str(at), *names, reference=row["prompt"]))
+    return found
 
 
 def agiqa(files: Files, random: Random, count: int) -> list[Sample]:
     """A random pair of a prompt's images by alignment; images with an alignment below 1 are dropped."""
-    prompts: dict[str, list[tuple[str, float]]] = defaultdict(list)
-    for row in rows(files, "agiqa-3k/data.csv"):
-        if float(row["mos_align"]) >= AGIQA_LEAST_ALIGNMENT:
-            prompts[row["prompt"]].append((row["name"], float(row["mos_align"])))
-    usable = {prompt: some for prompt, some in sorted(prompts.items()) if len({value for _, value in some}) > 1}
+    prompts = agiqa_prompts(files, "mos_align", least=AGIQA_LEAST_ALIGNMENT)
     found: list[Sample] = []
-    while usable and len(found) < count:
-        prompt = random.choice(list(usable))
-        first, second = random.sample(usable[prompt], 2)
-        if first[1] != second[1]:
-            (good, _), (bad, _) = sorted((first, second), key=lambda one: one[1], reverse=True)
-            found.append(
-                shuffled(random, str(len(found)), f"agiqa-3k/images/{good}", f"agiqa-3k/images/{bad}", reference=prompt)
-            )
+    while prompts and len(found) < count:
+        prompt, values = random.choice(prompts)
+        pair = random.sample(list(values), 2)
+        if values[pair[0]] != values[pair[1]]:
+            names = [f"agiqa-3k/images/{name}" for name in sorted(pair, key=values.__getitem__, reverse=True)]
+            found.append(shuffled(random, str(len(found)), *names, reference=prompt))
     return found
 
 
@@ -137,14 +119,9 @@ def hq_edit_images(files: Files, random: Random, count: int) -> list[Sample]:
 def hq_edit_texts(files: Files, random: Random, count: int) -> list[Sample]:
     """Both descriptions; each of the two images makes a sample."""
     return [
-        Sample(
-            name=f"{at}-{which}",
-            reference=row["image"][which],
-            alternatives=(row["input"], row["output"]),
-            answer=which,
-        )
+        Sample(name=f"{at}-{which}", reference=image, alternatives=(row["input"], row["output"]), answer=which)
         for at, row in enumerate(_hq_edit(files))
-        for which in (0, 1)
+        for which, image in enumerate(row["image"])
     ]
 
 
