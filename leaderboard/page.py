@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,9 +14,8 @@ from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.hub_data import HubData
-from leaderboard.html import markup
+from leaderboard.html.templates import macro
 from leaderboard.live.panel import Panel
-from leaderboard.web.errors import FAILED as FAILED  # until all event handlers use `caught`
 from leaderboard.web.errors import Handler, explain, guarded
 from leaderboard.web.parameters import Parameter, parse, renewed
 
@@ -52,19 +50,11 @@ class View:
     routes: Callable[[Site], list[Route]] = lambda site: []  # what its scripts fetch
 
 
-def heading(site: Site, *, title: str, sentence: str, cite: str = "", copy: bool = True) -> None:
+def heading(*, title: str, sentence: str, cite: str = "", copy: bool = True) -> None:
     """A page's title, what it shows, and how to cite it; with a button that copies the address of the view."""
-    citation = (
-        f"<details class='pg-cite'><summary>How to cite</summary><pre tabindex='0'>{html.escape(cite)}</pre></details>"
-        if cite
-        else ""
-    )
-    button = "<button type='button' class='pg-copy'>Copy link</button>" if copy else ""
     name = f"{title} · {SITE}" if title != SITE else SITE
     static_html(
-        f"<header class='pg-heading'><h1>{html.escape(title)}</h1><p>{html.escape(sentence)}</p>"
-        f"<div class='pg-heading-tools'>{button}{citation}</div>"
-        "</header>",
+        macro("heading")(title, sentence, cite, copy),
         js=f"document.title = {json.dumps(name)};{COPY_LINK if copy else ''}",
     )
 
@@ -177,7 +167,7 @@ def bind(
             note = f"{note} {explain(error, action=f'Drawing a page for {values}')}".strip()
         if drawn is None:
             drawn = list(blank(**values)) if opening and blank else [gr.skip()] * len(part.outputs)
-        return [gr.update(value=markup.message(note) if note else "", visible=bool(note)), *drawn]
+        return [gr.update(value=macro("message")(note) if note else "", visible=bool(note)), *drawn]
 
     def current() -> tuple[Parameter, ...]:
         return (

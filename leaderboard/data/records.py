@@ -14,7 +14,7 @@ import pandas as pd
 from compute.types import ORIGINS
 from leaderboard.data import suite_queries, task_queries
 from leaderboard.data.memo import memoised
-from leaderboard.data.related_evidence import EVIDENCE, Evidence, kind_of_question
+from leaderboard.data.related_evidence import EVIDENCE, RelatedEvidence, kind_of_question
 from leaderboard.data.scores import interval
 from leaderboard.data.suite_table import PARTIAL, PRINTED, TRAINED, SuiteColumn, SuiteTable, displayed_origin
 from leaderboard.html.formatting import NOTHING, number, span
@@ -97,15 +97,15 @@ def lacking(found: Sequence[Record]) -> str:
 
 def _gather(suite_cache: SuiteCache, key: str) -> dict[str, tuple[Record, ...]]:
     """Every model's records for a key of EVIDENCE, the first to be shown first; of a column one origin a model."""
-    wanted = EVIDENCE.get(key, ())
-    if not wanted:
+    related = EVIDENCE.get(key, ())
+    if not related:
         return {}
-    tasks = {column.task for one in wanted for column in _columns(suite_cache.table(one.suite), one)}
+    tasks = {column.task for one in related for column in _columns(suite_cache.table(one.suite), one)}
     sources = task_queries.sources(suite_cache.db, tasks=sorted(tasks)).groupby(["model", "origin"])
     by_row = {row: dict(zip(frame["task"], frame["source"], strict=True)) for row, frame in sources}
     limits = suite_queries.metrics(suite_cache.db)
     found: dict[str, dict[int, Record]] = {}
-    for place, one in enumerate(wanted):
+    for place, one in enumerate(related):
         for model, record in _of_column(suite_cache, one, by_row, limits):
             known = found.setdefault(model, {}).get(place)
             if known is None or displayed_origin([record.origin, known.origin]) != known.origin:
@@ -123,15 +123,18 @@ def _keeper(suite_cache: SuiteCache) -> Callable[[str], dict[str, tuple[Record, 
 
 
 def _of_column(
-    suite_cache: SuiteCache, wanted: Evidence, sources: dict[tuple[str, str], dict[str, str]], limits: pd.DataFrame
+    suite_cache: SuiteCache,
+    related: RelatedEvidence,
+    sources: dict[tuple[str, str], dict[str, str]],
+    limits: pd.DataFrame,
 ) -> list[tuple[str, Record]]:
     """The records of every row with a figure in one column."""
-    table = suite_cache.table(wanted.suite)
-    members = _columns(table, wanted)
+    table = suite_cache.table(related.suite)
+    members = _columns(table, related)
     if not members:
         return []
     places = [table.columns.index(column) for column in members]
-    head, values, how = _values(suite_cache, table, wanted, members)
+    head, values, how = _values(suite_cache, table, related, members)
     about, origins = limits.loc[head.metric], np.array([row.origin for row in table.rows])
     found = []
     for at in np.flatnonzero(~np.isnan(values)):
@@ -142,13 +145,15 @@ def _of_column(
         low, high = _interval(values[at], table.stderr[at, places], head, about) if whole else (None, None)
         held = [place for place in places if not np.isnan(table.values[at, place])]
         marks = (
-            int(table.marks[at, places[0]]) if wanted.task else TRAINED * int((table.marks[at, places] & TRAINED).any())
+            int(table.marks[at, places[0]])
+            if related.task
+            else TRAINED * int((table.marks[at, places] & TRAINED).any())
         )
         found.append(
             (
                 row.model,
                 Record(
-                    title=wanted.title,
+                    title=related.title,
                     metric=head.metric_title,
                     value=float(values[at]) * head.scale,
                     low=low,
@@ -159,36 +164,36 @@ def _of_column(
                     rank=int(better.sum()) + 1,
                     of=len(rivals),
                     origin=row.origin,
-                    source=_printed_in(table, row.model, wanted.category)
+                    source=_printed_in(table, row.model, related.category)
                     if how[at] & PRINTED
                     else named([mine[column.task] for column in members if column.task in mine], origin=row.origin),
-                    note="" if wanted.task else _made(int(how[at]), len(held), len(places)),
+                    note="" if related.task else _made(int(how[at]), len(held), len(places)),
                     marks=marks,
                     synthetic=is_synthetic(table.suite["benchmark"]),
-                    address=f"task?task={quote(wanted.task, safe='/:~')}"
-                    if wanted.task
-                    else f"board?suite={wanted.suite}&select={quote(row.id, safe='/:~')}",
+                    address=f"task?task={quote(related.task, safe='/:~')}"
+                    if related.task
+                    else f"board?suite={related.suite}&select={quote(row.id, safe='/:~')}",
                 ),
             )
         )
     return found
 
 
-def _columns(table: SuiteTable, wanted: Evidence) -> list[SuiteColumn]:
+def _columns(table: SuiteTable, related: RelatedEvidence) -> list[SuiteColumn]:
     """The task columns behind it; empty in a database that has no such figures."""
-    if wanted.category:
-        return [column for column in table.columns if column.ranked and column.group == wanted.category]
-    return [one for one in table.columns if one.task == wanted.task and wanted.metric in ("", one.metric)][:1]
+    if related.category:
+        return [column for column in table.columns if column.ranked and column.group == related.category]
+    return [one for one in table.columns if one.task == related.task and related.metric in ("", one.metric)][:1]
 
 
 def _values(
-    suite_cache: SuiteCache, table: SuiteTable, wanted: Evidence, members: list[SuiteColumn]
+    suite_cache: SuiteCache, table: SuiteTable, related: RelatedEvidence, members: list[SuiteColumn]
 ) -> tuple[SuiteColumn, np.ndarray, np.ndarray]:
     """The column that says how to show it, its values [rows] in stored units as on the board, and marks of each."""
-    if wanted.task:
+    if related.task:
         values = table.values[:, table.columns.index(members[0])]
         return members[0], values, np.zeros(len(values), int)
-    place, ranked = table.categories.index(wanted.category), suite_cache.ranked(wanted.suite)
+    place, ranked = table.categories.index(related.category), suite_cache.ranked(related.suite)
     return table.category_columns[place], ranked.category_means[:, place], ranked.marks[:, place]
 
 

@@ -5,21 +5,38 @@ from __future__ import annotations
 import gradio as gr
 
 
-def scripted(assets: str, *, script: str, run: str, css_class: str, silent: bool = False) -> gr.HTML:
+def scripted(
+    assets: str, *, script: str, run: str, css_class: str, events: tuple[str, ...] = (), silent: bool = False
+) -> gr.HTML:
     """An empty `<div class=css_class>` and the JavaScript `run` over it, where `module` is the imported ES module.
 
-    `assets` is the address of the scripts' folders, `script` a path below it. In `run`, `place` is the div and
-    `trigger` fires the component's events. `silent` hides the component while it is empty.
+    `assets` is the address of the scripts' folders, `script` a path below it. In `run`, `place` is the div, `root` the
+    app's address, and `fire(name, data)` fires an event of the component, of which there are only `events`. `silent`
+    hides the component while it is empty.
     """
+    # Gradio finds the events by their quoted names in the script.
     return gr.HTML(
         value="",
         html_template=f"<div class='{css_class}'></div>",
         apply_default_css=False,
         elem_classes="pg-silent" if silent else None,
         js_on_load=f"""
-const place = element.querySelector('[class="{css_class}"]');
-import(new URL('{assets}{script}', document.baseURI)).then((module) => {{ {run} }});
+const root = document.baseURI;
+const place = element.querySelector('.{css_class.replace(" ", ".")}');
+const fire = (name, data) => {{ if ({list(events)}.includes(name)) trigger(name, data); }};
+import(new URL('{assets}{script}', root)).then((module) => {{ {run} }},
+  () => {{ place.textContent = 'This part of the page did not load. Reload the page to try again.'; }});
 """,
+    )
+
+
+def rendered(assets: str, *, script: str, elem_id: str | None = None) -> gr.HTML:
+    """Markup that Python renders; `script` mounts itself on the component."""
+    return gr.HTML(
+        "",
+        apply_default_css=False,
+        elem_id=elem_id,
+        js_on_load=f"import(new URL('{assets}{script}', document.baseURI)).then((module) => module.mount(element));",
     )
 
 
@@ -29,8 +46,8 @@ def figure_bridge(assets: str, *, script: str, figure: str, silent: bool = True)
     The script exports `mount(owner, {id, select})`; `select(data)` fires the component's `select` event. `silent` hides
     the component.
     """
-    run = f"module.mount(place, {{ id: '{figure}', select: (data) => trigger('select', data) }});"
-    return scripted(assets, script=script, run=run, css_class="pg-bridge", silent=silent)
+    run = f"module.mount(place, {{ id: '{figure}', select: (data) => fire('select', data) }});"
+    return scripted(assets, script=script, run=run, css_class="pg-bridge", events=("select",), silent=silent)
 
 
 def lazy_tables(assets: str, *scripts: str) -> gr.HTML:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Container, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -31,7 +30,6 @@ WAITING = 64  # events in the queue; further ones are refused
 MOST_MODELS = 12  # in one question
 PARTS = ("vector", "compare", "reply")  # results for single inputs, which later questions reuse
 MISSING = "Its weights are not on this machine; the page Compare downloads them"
-log = logging.getLogger(__name__)
 Cache = MutableMapping[tuple, Any]
 
 

@@ -25,7 +25,7 @@ PACKAGES = ("gradio", "duckdb", "pandas", "numpy", "scipy", "plotly")
 
 def draw(site: Site) -> None:
     """One page of text; its numbers are those of the database at the time it is opened."""
-    heading(site, title="About", sentence=SENTENCE, copy=False)
+    heading(title="About", sentence=SENTENCE, copy=False)
     whole = memoised(lambda: body(site), of=site.db)
     component = gr.HTML(whole(), apply_default_css=False)
     built = site.db.version

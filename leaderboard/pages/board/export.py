@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from dataclasses import dataclass
 
@@ -18,8 +17,8 @@ from leaderboard.data.payload import category_means
 from leaderboard.data.ranked import Ranked
 from leaderboard.data.spreadsheet import safe_cell
 from leaderboard.data.suite_table import DISPUTED, SUSPECT, TRAINED, SuiteTable
-from leaderboard.html import synthetic
-from leaderboard.html.marks import SIGNS, signs
+from leaderboard.html.formatting import blank
+from leaderboard.html.labels import SIGNS, described, is_synthetic, signs
 
 MEDIA = {
     "csv": "text/csv; charset=utf-8",
@@ -64,7 +63,7 @@ def everything(db: Database, *, form: str) -> ExportFile:
     if form not in ("csv", "parquet", "json"):
         raise BadInput(f"Everything comes as csv, parquet, json or duckdb, not {form!r}")
     frame = suite_queries.everything(db)
-    frame["synthetic"] = frame["benchmark"].map(synthetic.is_synthetic).astype(bool)
+    frame["synthetic"] = frame["benchmark"].map(is_synthetic).astype(bool)
     return _file("likeness-scores", form, _encode(frame, form, caption="Every score"))
 
 
@@ -89,7 +88,7 @@ def view_frame(table: SuiteTable, ranked: Ranked | None, *, rows: list[str], col
             "origin": [table.rows[index].origin for index in indices],
             "parameters_m": facts["parameters_m"].tolist(),
             "suite": str(table.suite["key"]),
-            "synthetic": synthetic.is_synthetic(table.suite["benchmark"]),
+            "synthetic": is_synthetic(table.suite["benchmark"]),
         }
     )
     if ranked is not None:
@@ -139,7 +138,7 @@ def _caption(table: SuiteTable) -> str:
     title, whose = str(about["title"]), str(about["benchmark_title"])
     named = title if whose in title else f"{whose}: {title}"
     legend = "; ".join(f"{sign} {words}" for _, sign, words in SIGNS)
-    description = synthetic.described(str(about["description"]), about["benchmark"])
+    description = described(str(about["description"]), about["benchmark"])
     return f"{named}. {description} {legend[0].upper()}{legend[1:]}; — no figure."
 
 
@@ -150,7 +149,7 @@ def _to_read(frame: pd.DataFrame, table: SuiteTable, *, rows: list[str], columns
         {
             "Model": frame["title"],
             "Origin": frame["origin"],
-            "Parameters (millions)": ["" if _blank(size) else f"{size:.4g}" for size in frame["parameters_m"]],
+            "Parameters (millions)": ["" if blank(size) else f"{size:.4g}" for size in frame["parameters_m"]],
         }
     )
     if "rank" in frame:
@@ -180,11 +179,11 @@ def _to_read(frame: pd.DataFrame, table: SuiteTable, *, rows: list[str], columns
 
 
 def _rounded(value: float, digits: int) -> str:
-    return "" if _blank(value) else f"{value:.{digits}f}"
+    return "" if blank(value) else f"{value:.{digits}f}"
 
 
 def _between(low: float, high: float, *, digits: int) -> str:
-    return "" if _blank(low) or _blank(high) else f"{low:.{digits}f} to {high:.{digits}f}"
+    return "" if blank(low) or blank(high) else f"{low:.{digits}f} to {high:.{digits}f}"
 
 
 def _file(name: str, form: str, content: bytes) -> ExportFile:
@@ -213,7 +212,7 @@ def _csv(frame: pd.DataFrame) -> bytes:
 
 def _json(frame: pd.DataFrame) -> bytes:
     records = [
-        {name: None if _blank(cell) else cell for name, cell in row.items()}
+        {name: None if blank(cell) and not isinstance(cell, str) else cell for name, cell in row.items()}
         for row in frame.astype(object).to_dict("records")
     ]
     return json.dumps(records, ensure_ascii=False, default=_plain, indent=1).encode()
@@ -274,15 +273,11 @@ def _latex(frame: pd.DataFrame, *, caption: str) -> bytes:
 
 def _numbers(column: pd.Series) -> bool:
     """Whether every cell that holds something is a number, maybe with a sign after it."""
-    return all(re.match(r"[-−]?\d", str(cell)) for cell in column if not _blank(cell) and cell != "")
-
-
-def _blank(cell: object) -> bool:
-    return cell is None or cell is pd.NA or (isinstance(cell, float) and math.isnan(cell))
+    return all(re.match(r"[-−]?\d", str(cell)) for cell in column if not blank(cell))
 
 
 def _shown(cell: object) -> str:
-    return "—" if _blank(cell) or cell == "" else " ".join(str(cell).splitlines())
+    return "—" if blank(cell) else " ".join(str(cell).splitlines())
 
 
 def _plain(cell: object) -> object:

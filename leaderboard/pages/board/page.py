@@ -6,13 +6,13 @@ from typing import Any
 
 import gradio as gr
 
-from compute.types import LikenessError
+from leaderboard.html.components import scripted
 from leaderboard.html.templates import macro, macros
 from leaderboard.page import Site, View, citations, heading
 from leaderboard.pages.board import figures
 from leaderboard.pages.board.comparison import compare
-from leaderboard.pages.board.component import board
 from leaderboard.pages.board.routes import choice, routes
+from leaderboard.web.errors import caught
 
 SENTENCE = (
     "Every model of a benchmark, ranked with the uncertainty of its rank. Sort, filter, weight the categories; "
@@ -24,8 +24,15 @@ HIDDEN = gr.update(value=None, visible=False)
 def draw(site: Site) -> None:
     """The table component, which keeps its state in the address itself, and the comparison below it."""
     # The table has a button of its own that copies the address: it keeps the state.
-    heading(site, title="Board", sentence=SENTENCE, cite=citations(site), copy=False)
-    table = board(site.assets)
+    heading(title="Board", sentence=SENTENCE, cite=citations(site), copy=False)
+    # Its event carries ids, suite and query of the rows to compare.
+    table = scripted(
+        site.assets,
+        script="pages/board/board.js",
+        css_class="likeness-board",
+        events=("compare",),
+        run="place.dataset.suite = 'unisim-core'; module.mount(place, { trigger: fire, root });",
+    )
     with gr.Column(visible=False, elem_id="comparison") as panel:
         summary = gr.HTML(apply_default_css=False)
         with gr.Row():
@@ -37,12 +44,10 @@ def draw(site: Site) -> None:
         differences = gr.Plot(show_label=False, container=False, label="Differences task by task")
         numbers = gr.HTML(apply_default_css=False)
 
+    @caught(lambda sentence: [gr.update(visible=True), macro("message")(sentence), HIDDEN, HIDDEN, "", HIDDEN, ""])
     def show(event: gr.EventData) -> list[Any]:
-        try:
-            with site.db.snapshot():
-                return _comparison(site, event._data or {})
-        except LikenessError as error:
-            return [gr.update(visible=True), macro("message")(str(error)), HIDDEN, HIDDEN, "", HIDDEN, ""]
+        with site.db.snapshot():
+            return _comparison(site, event._data or {})
 
     table.compare(
         show,

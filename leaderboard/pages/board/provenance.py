@@ -14,7 +14,7 @@ from leaderboard.data.database import Database
 from leaderboard.data.ranked import Ranked
 from leaderboard.data.scores import interval
 from leaderboard.data.suite_table import TRAINED, SuiteColumn, SuiteTable
-from leaderboard.html import synthetic
+from leaderboard.html.labels import SYNTHETIC_NOTE, is_synthetic
 
 
 def cell(db: Database, table: SuiteTable, ranked: Ranked | None, *, row_id: str, key: str) -> dict[str, Any]:
@@ -46,8 +46,8 @@ def cell(db: Database, table: SuiteTable, ranked: Ranked | None, *, row_id: str,
     ]
     if column.chance is not None:
         lines.append({"label": "By chance", "text": _number(column.chance, column)})
-    if synthetic.is_synthetic(table.suite["benchmark"]):
-        notes.insert(0, synthetic.SENTENCE)
+    if is_synthetic(table.suite["benchmark"]):
+        notes.insert(0, SYNTHETIC_NOTE)
     return {
         "title": f"{title} on {column.title}",
         "lines": lines,

@@ -15,7 +15,7 @@ SENTENCE = (
 
 def draw(site: Site) -> None:
     """Static words and the table component, which keeps its state in the address itself."""
-    heading(site, title="Claims", sentence=SENTENCE, cite=citations(site))
+    heading(title="Claims", sentence=SENTENCE, cite=citations(site))
     mount = "module.mount(place, 'data/claims');"
     scripted(site.assets, script="pages/claims/claims.js", run=mount, css_class="likeness-board lk-claims")
     static_html(render("pages/claims/verdicts.html"))

@@ -9,8 +9,8 @@ from typing import Any
 
 import gradio as gr
 
-from leaderboard import page
 from leaderboard.live.live import QUEUE
+from leaderboard.page import Site
 from leaderboard.pages.compare import components
 from leaderboard.pages.compare.batch import RUNNING, PairScoring, ScoringProgress, Tables
 from leaderboard.pages.compare.batch_table import preview, source, table
@@ -19,7 +19,7 @@ from leaderboard.web.errors import explain
 FAILED = "failed"  # a state besides those of a ScoringProgress
 
 
-def section(site: page.Site) -> None:
+def section(site: Site) -> None:
     """Builds the section. The browser requests each turn, so that the queue lets other visitors in between."""
     batch, tables = components.batch(site.assets), Tables(site.panel.live)
 
@@ -38,7 +38,7 @@ def section(site: page.Site) -> None:
     batch.stop(stop, queue=False, **quiet)
 
 
-def started(site: page.Site, tables: Tables, payload: dict[str, Any], request: Any) -> dict[str, Any]:
+def started(site: Site, tables: Tables, payload: dict[str, Any], request: Any) -> dict[str, Any]:
     """Starts a table and takes its first turn: {session, file, models}. Raises BadInput."""
     site.panel.admit(request)
     models = payload.get("models")
@@ -47,7 +47,7 @@ def started(site: page.Site, tables: Tables, payload: dict[str, Any], request: A
     return record(scoring, scoring.turn(site.panel.live, site.panel.references()))
 
 
-def turned(site: page.Site, tables: Tables, payload: dict[str, Any]) -> dict[str, Any]:
+def turned(site: Site, tables: Tables, payload: dict[str, Any]) -> dict[str, Any]:
     """Takes the next turn: {session}. Raises BadInput where the table is gone."""
     scoring = tables.current(str(payload.get("session", "")))
     return record(scoring, scoring.turn(site.panel.live, site.panel.references()))

@@ -10,12 +10,11 @@ import gradio as gr
 from markupsafe import Markup
 
 from compute.live.question import LiveQuestion
-from leaderboard import page as ui
 from leaderboard.data.records import records
 from leaderboard.html.templates import macro, render
 from leaderboard.live.calibrated import CalibratedAnswer, calibrated_answer
 from leaderboard.live.live import QUEUE
-from leaderboard.page import View
+from leaderboard.page import Site, View, heading
 from leaderboard.pages.compare import batch_section, components, patches, perturb, routes
 from leaderboard.pages.compare.answers import result
 from leaderboard.web.errors import caught
@@ -30,9 +29,9 @@ RENEW = "() => { document.querySelector('.likeness-tray')?.likenessTray?.ask(); 
 Result = tuple[Markup, LiveQuestion | None]  # the answers so far, and the question once all models have answered
 
 
-def draw(site: ui.Site) -> None:
+def draw(site: Site) -> None:
     """The tray, the answers below it, two sections for a closer look, and tables of pairs."""
-    ui.heading(site, title="Compare", sentence=SENTENCE, copy=False)
+    heading(title="Compare", sentence=SENTENCE, copy=False)
     tray = components.tray(site.assets)
     # The last question, for the sections below. A gr.State would make every page of the app keep a connection open.
     payload = gr.JSON({}, visible=False)
@@ -94,7 +93,7 @@ def _payload(event: gr.EventData) -> dict[str, Any]:
 
 
 @caught(lambda sentence: (macro("message")(sentence), None))
-def answered(site: ui.Site, payload: dict[str, Any], request: Any) -> Iterator[Result]:
+def answered(site: Site, payload: dict[str, Any], request: Any) -> Iterator[Result]:
     """The answers as they come."""
     panel, live = site.panel, site.panel.live
     panel.admit(request)
@@ -127,7 +126,7 @@ def answered(site: ui.Site, payload: dict[str, Any], request: Any) -> Iterator[R
 
 
 @caught(lambda sentence: (macro("message")(sentence), False))
-def downloaded(site: ui.Site, payload: dict[str, Any], request: Any) -> Iterator[tuple[Markup, bool]]:
+def downloaded(site: Site, payload: dict[str, Any], request: Any) -> Iterator[tuple[Markup, bool]]:
     """The progress of downloading the selected models' weights, and whether it is still going."""
     site.panel.admit(request)
     _, rows = site.panel.live.read(payload)

@@ -14,9 +14,9 @@ from compute.live.inputs import Input, thumbnail
 from compute.live.question import LiveQuestion
 from compute.models import has_patches
 from compute.types import BadInput, LikenessError, Model
-from leaderboard import page
 from leaderboard.html.templates import macro, render
 from leaderboard.live.live import QUEUE
+from leaderboard.page import Site, static_html
 from leaderboard.pages.compare import components
 from leaderboard.pages.compare.perturb import Section, names
 from leaderboard.web.errors import caught
@@ -30,10 +30,10 @@ SENTENCE = (
 )
 
 
-def section(site: page.Site, payload: gr.JSON) -> Section:
+def section(site: Site, payload: gr.JSON) -> Section:
     """Builds the section, which is visible once two images were compared by a model with patch tokens."""
     with gr.Accordion("Where do they agree?", open=False, visible=False) as accordion:
-        page.static_html(f"<p class='pg-quiet'>{SENTENCE}</p>")
+        static_html(f"<p class='pg-quiet'>{SENTENCE}</p>")
         with gr.Row(elem_classes="pg-controls"):
             pair = gr.Dropdown([], value=None, label="Between")
             model = gr.Dropdown([], value=None, label="For this model")
@@ -78,14 +78,14 @@ def _pairs(question: LiveQuestion) -> list[tuple[str, str]]:
     return [(f"{titles[first]} and {titles[second]}", f"{first},{second}") for first, second in pairs]
 
 
-def _able(site: page.Site, payload: dict[str, Any]) -> list[Model]:
+def _able(site: Site, payload: dict[str, Any]) -> list[Model]:
     try:
         return [row for row in site.panel.live.read(payload)[1] if has_patches(row)]
     except LikenessError:
         return []
 
 
-def patch_map(site: page.Site, payload: dict[str, Any], request: Any, *, between: str, key: str) -> Markup:
+def patch_map(site: Site, payload: dict[str, Any], request: Any, *, between: str, key: str) -> Markup:
     """The two images under their grids. Raises LikenessError."""
     panel, live = site.panel, site.panel.live
     panel.admit(request)

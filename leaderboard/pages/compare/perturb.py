@@ -13,9 +13,9 @@ from compute.live.inputs import Input, thumbnail
 from compute.live.question import LiveQuestion
 from compute.tasks.perturb import PERTURBATIONS
 from compute.types import LETTERS, BadInput
-from leaderboard import page
 from leaderboard.html.templates import macro, render
 from leaderboard.live.live import QUEUE
+from leaderboard.page import Site, static_html
 from leaderboard.pages.compare import figures
 from leaderboard.web.errors import caught
 
@@ -35,10 +35,10 @@ class Section:
     renew: Callable[[LiveQuestion, dict[str, Any]], list[Any]]
 
 
-def section(site: page.Site, payload: gr.JSON) -> Section:
+def section(site: Site, payload: gr.JSON) -> Section:
     """Builds the section, which opens with what was last compared."""
     with gr.Accordion("Perturb: is a model sensitive to what you care about?", open=False, visible=False) as accordion:
-        page.static_html(f"<p class='pg-quiet'>{SENTENCE}</p>")
+        static_html(f"<p class='pg-quiet'>{SENTENCE}</p>")
         with gr.Row(elem_classes="pg-controls"):
             image = gr.Dropdown([], value=None, label="Change")
             other = gr.Dropdown([(ITSELF, "")], value="", label="Compare it with")
@@ -107,7 +107,7 @@ def names(question: LiveQuestion) -> list[str]:
 
 
 def perturbed(
-    site: page.Site, payload: dict[str, Any], request: Any, *, kind: str, strength: float, image: str, other: str
+    site: Site, payload: dict[str, Any], request: Any, *, kind: str, strength: float, image: str, other: str
 ) -> list[Any]:
     """The changed image, the curves, and their summary in words. Raises LikenessError."""
     from compute.live.curves import changed

@@ -61,7 +61,7 @@ def draw(site: Site) -> None:
     suites, models = (lists[name]() for name in ("suites", "models"))
     known = parameters(suites=[key for _, key in suites], models=[key for _, key in models])
     matrices = MatrixCache(site.suite_cache)
-    heading(site, title="Correlations", sentence=SENTENCE, cite=citations(site))
+    heading(title="Correlations", sentence=SENTENCE, cite=citations(site))
     static_html(_texts().presets(STARTS))
     with gr.Row(elem_classes="pg-controls"):
         suite = gr.Dropdown(suites, multiselect=True, value=[], label="Suites", scale=3)

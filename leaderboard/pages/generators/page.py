@@ -27,7 +27,6 @@ SETS = {"hpdv2": "HPDv2", "parti": "Parti-Prompts", "coco": "COCO"}
 def draw(site: Site) -> None:
     """The overview first, then one set and one metric in detail."""
     heading(
-        site,
         title="Generators",
         sentence=SENTENCE,
         cite=suite_queries.benchmark(site.db, key="cfred").iloc[0]["bibtex"],

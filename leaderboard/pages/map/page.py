@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Any
@@ -12,17 +11,18 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.suite import ALL
-from compute.types import ORIGINS, LikenessError
+from compute.types import ORIGINS
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.html.components import figure_bridge
 from leaderboard.html.formatting import blank
 from leaderboard.html.labels import suite_choices
-from leaderboard.html.templates import macros
+from leaderboard.html.templates import macro, macros
 from leaderboard.page import Site, View, bind, citations, heading, message_box
 from leaderboard.pages.map import atlas as maps
 from leaderboard.pages.map import figures
 from leaderboard.pages.map.atlas import COLOURS, Atlas, SuiteMap
 from leaderboard.web import parameters as state
+from leaderboard.web.errors import caught
 
 FIGURE = "map-figure"
 SENTENCE = (
@@ -59,7 +59,7 @@ def draw(site: Site) -> None:
 
     parameters = maps.parameters(suite_queries.suites(site.db))
     atlas = Atlas(site.db)
-    heading(site, title="Map", sentence=SENTENCE, cite=citations(site))
+    heading(title="Map", sentence=SENTENCE, cite=citations(site))
     with gr.Row(elem_classes="pg-controls"):
         noun = gr.Radio([("Tasks", "tasks"), ("Models", "models")], value="tasks", label="Map of", scale=2)
         suite = gr.Dropdown(ranked(), multiselect=True, value=[], label="Suites", scale=3)
@@ -118,31 +118,28 @@ def draw(site: Site) -> None:
             settings(made, recipe.noun) + table(facts, recipe.noun),
         )
 
-    async def work(request: gr.Request, *given: Any) -> AsyncIterator[list]:
+    def working(note: str, *, running: bool = True) -> list:
+        """The outputs while a map is made: which buttons to show, and the progress."""
+        changed = [gr.skip(), gr.update(visible=not running), gr.update(visible=running), note]
+        return [*changed, *[gr.skip()] * (len(outputs) - len(changed))]
+
+    @caught(lambda sentence: working(macro("message")(sentence), running=False))
+    async def work(request: gr.Request, *inputs: Any) -> AsyncIterator[list]:
         typed = {
             parameter.key: parameter.write(value)
-            for parameter, value in zip(parameters, given, strict=True)
+            for parameter, value in zip(parameters, inputs, strict=True)
             if value is not None
         }
         values, _ = state.parse(bound.parameters(), typed)
-        keep = [gr.skip()] * (len(outputs) - 4)
-        try:
-            recipe = recipe_of(values)
-            if atlas.find(recipe) is None:
-                yield [gr.skip(), gr.update(visible=False), gr.update(visible=True), progress_note("starting"), *keep]
-                async for stage in atlas.make(recipe, visitor=str(request.session_hash)):
-                    yield [gr.skip(), gr.skip(), gr.skip(), progress_note(stage), *keep]
-            with site.db.snapshot():
-                drawn = list(picture(recipe, values["colour"]))
-            yield drawn
-        except LikenessError as error:
-            yield [
-                gr.skip(),
-                gr.update(visible=True),
-                gr.update(visible=False),
-                f"<p>{html.escape(str(error))}</p>",
-                *keep,
-            ]
+        recipe = recipe_of(values)
+        if atlas.find(recipe) is None:
+            stage_note = macros("pages/map/page.html").progress
+            yield working(stage_note("starting"))
+            async for stage in atlas.make(recipe, visitor=str(request.session_hash)):
+                yield working(stage_note(stage))
+        with site.db.snapshot():
+            drawn = list(picture(recipe, values["colour"]))
+        yield drawn
 
     def end(request: gr.Request) -> None:
         atlas.stop(str(request.session_hash))
@@ -183,11 +180,6 @@ def recipe_of(values: dict[str, Any]) -> maps.Recipe:
 def colour_of(recipe: maps.Recipe, chosen: str) -> str:
     """The chosen colouring, or by cluster where it does not fit what is shown."""
     return chosen if chosen in COLOURS[recipe.noun] else "cluster"
-
-
-def progress_note(stage: str) -> str:
-    """The current stage of the job."""
-    return f"<p class='pg-quiet' role='status'>Making the map: {html.escape(stage)} …</p>"
 
 
 def described_points(site: Site, made: SuiteMap, *, noun: str, suites: tuple[str, ...], origin: str) -> pd.DataFrame:

@@ -40,7 +40,7 @@ NEAREST = 8
 
 def draw(site: Site) -> None:
     """Controls, the figure, and two blocks of text around it."""
-    heading(site, title="Models", sentence=SENTENCE)
+    heading(title="Models", sentence=SENTENCE)
     lists = {
         "model": lambda: [(_label(row), row.key) for row in model_queries.listed_models(site.db).itertuples()],
         "suite": lambda: [("Its fullest suite", ""), *suite_choices(suite_queries.suites(site.db))],

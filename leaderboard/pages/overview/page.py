@@ -27,7 +27,7 @@ LEADERS = 5
 
 def draw(site: Site) -> None:
     """Static text at once; the leaders, which need the rankings, when the page is opened."""
-    heading(site, title=SITE, sentence=SENTENCE, cite=citations(site))
+    heading(title=SITE, sentence=SENTENCE, cite=citations(site))
     first = gr.HTML(starts(site), apply_default_css=False)
     body = gr.HTML("<p class='pg-quiet'>Ranking the models …</p>", apply_default_css=False, elem_id="overview")
     whole = memoised(lambda: (starts(site), benchmarks(site)), of=site.db)

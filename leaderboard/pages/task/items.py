@@ -15,8 +15,8 @@ from compute.types import UnknownKey
 from leaderboard.data import item_queries, suite_queries, task_queries
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
-from leaderboard.html import synthetic
-from leaderboard.html.markup import blank, number
+from leaderboard.html.formatting import blank, number
+from leaderboard.html.labels import is_synthetic
 from leaderboard.pages.task.item_parts import answered, drawn
 from leaderboard.pages.task.protocols import EXPLAINED
 
@@ -91,7 +91,7 @@ def listing(items: Items, query: ItemQuery) -> dict[str, Any]:
     titles = [str(runs.loc[key, "title"]) for key in chosen]
     shows = filters(pool, titles=titles, graded=procedure != "sts")
     show = query.show if query.show in shows else _usual(shows)
-    drawn_items = synthetic.is_synthetic(about["benchmark"])
+    drawn_items = is_synthetic(about["benchmark"])
     reference = "the truth" if drawn_items else "people"
     special = {"sts": ORDERS_STS, LABELS: ORDERS_LABELS}
     orders = special.get(procedure, ORDERS if pool["margin"].notna().any() else {})
@@ -156,7 +156,7 @@ def how_to(db: Database, about: pd.Series) -> dict[str, str]:
 
 def model_for(db: Database, about: pd.Series) -> str:
     """A model to name in a command: the bundled one for drawn items, else the smallest that has a figure to compare."""
-    if synthetic.is_synthetic(about["benchmark"]):
+    if is_synthetic(about["benchmark"]):
         return "tiny"
     models = item_queries.runnable(db, task=about["key"], text="text" in list(about["modalities"]))
     return str(models["key"].iloc[0]) if len(models) else "MODEL"

@@ -39,7 +39,7 @@ Correlations = Callable[[str], "tuple[np.ndarray, Correlation]"]  # of a suite, 
 
 def draw(site: Site) -> None:
     """The task's control, the figure and the text around it, then its images' map."""
-    heading(site, title="Tasks", sentence=SENTENCE)
+    heading(title="Tasks", sentence=SENTENCE)
     listed = tasks(site)
     keys = tuple(key for _, key in listed)
     parameters = (Choice(key="task", default=DEFAULT if DEFAULT in keys else keys[0], choices=keys), Text(key="map"))

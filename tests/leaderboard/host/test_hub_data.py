@@ -20,13 +20,13 @@ from starlette.responses import JSONResponse
 from compute.catalog import shipped
 from compute.database import store
 from compute.types import BadInput, DatabaseError
-from leaderboard import page as ui
 from leaderboard.data import model_queries
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host import hub_data
 from leaderboard.host.hub_data import HubData
+from leaderboard.page import bind
 from leaderboard.web.errors import guarded
 from leaderboard.web.parameters import Choice, MultiChoice, renewed
 from tests.leaderboard.hub import FILE, REPO, Hub, point_at, serving
@@ -214,7 +214,7 @@ def test_one_answer_is_of_one_file(two: tuple[Path, Path]) -> None:
 
 
 def page(db: Database) -> tuple:
-    """A page with a list of models, as `ui.bind` makes it: what it does when it is opened, and when a control changes.
+    """A page with a list of models, as `bind` makes it: what it does when it is opened, and when a control changes.
 
     Its one output is what it draws.
     """
@@ -224,7 +224,7 @@ def page(db: Database) -> tuple:
 
     with gr.Blocks(analytics_enabled=False) as blocks:
         control, out = gr.Dropdown(listed()), gr.HTML()
-        ui.bind(
+        bind(
             SimpleNamespace(db=db, blocks=blocks),
             controls=[control],
             outputs=[out],
