@@ -15,6 +15,7 @@ from compute.tasks.drawing.lexicon import (
     CELLS,
     COLOURS,
     DAMAGES,
+    DISTORTIONS,
     OPPOSITE,
     PHOTOGRAPHS,
     SHAPES,
@@ -83,7 +84,10 @@ def lesson(*, seed: int, step: int, images: int, part: str = "train") -> Lesson:
     captions = [text for one, true in zip(shown, known, strict=True) for text in _captions(one, true, rng)]
     pixels = np.stack([one.pixels() for one in shown])
     asked, answers = _questions(shown, rng)
-    known = [true | _damage(one) | _ninths(one) for one, true in zip(shown, known, strict=True)]
+    known = [
+        true | quality_facts(kind=one.kind, strength=one.strength) | _ninths(one)
+        for one, true in zip(shown, known, strict=True)
+    ]
     return Lesson(
         images=pixels,
         texts=tuple(text.text for text in captions),
@@ -133,13 +137,8 @@ def _single(rng: Random, *, part: str) -> Shown:
     scene = compose.scene(rng, part=part)
     if rng.random() > 0.4:
         return Shown(scene=scene)
-    kind = rng.choice((*DAMAGES, *TONES))
+    kind = rng.choice(DISTORTIONS)
     return distorted(scene, kind, rng.randint(1, 3 if scene.words else 5), rng)
-
-
-def _damage(one: Shown) -> frozenset[str]:
-    """What is true of the image's quality and tone."""
-    return quality_facts(kind=one.kind if one.strength else "", strength=one.strength)
 
 
 def _questions(shown: list[Shown], rng: Random) -> tuple[Ints, tuple[str, ...]]:
@@ -208,7 +207,7 @@ def _captions(one: Shown, true: frozenset[str], rng: Random) -> tuple[Caption, C
     state = first.getstate()
     content = caption(one.scene, first)
     if rng.random() < (0.5 if one.strength else 0.12):
-        second = quality(rng, kind=one.kind if one.strength else "", strength=one.strength)
+        second = quality(rng, kind=one.kind, strength=one.strength)
     else:
         second = caption(one.scene, rng)
     return content, second, _false(one.scene, true, rng, state)

@@ -10,7 +10,7 @@ from random import Random
 
 from compute.tasks.drawing import compose
 from compute.tasks.drawing.captions import caption, quality
-from compute.tasks.drawing.lexicon import DAMAGES, NUMBERS, TONES
+from compute.tasks.drawing.lexicon import DISTORTIONS, NUMBERS
 from compute.training.lessons import LESS, MORE
 
 START, END = "<|startoftext|>", "<|endoftext|>"
@@ -29,7 +29,7 @@ def words() -> tuple[str, ...]:
     lines += [caption(compose.scene(rng, part="train"), rng).text for _ in range(SCENES)]
     lines += [
         quality(rng, kind=kind, strength=strength).text
-        for kind in ("", *DAMAGES, *TONES)
+        for kind in ("", *DISTORTIONS)
         for strength in range(6)
         for _ in range(20)
     ]

@@ -189,8 +189,11 @@ def quality(rng: Random, *, kind: str, strength: int) -> Caption:
         "quality high": ("A high quality photo.", "high quality", "A high-quality photo."),
         "quality good": ("Good photo.", "good quality", "a good picture"),
         "quality bad": ("Bad photo.", "low quality", "a bad picture", "A low quality photo."),
-        **{f"damage {name}": (article(f"{word} photo"), article(f"{word} picture")) for name, word in DAMAGES.items()},
-        **{f"tone {name}": (article(f"{word} photo"), article(f"{word} picture")) for name, word in TONES.items()},
+        **{
+            f"{kind} {name}": (article(f"{word} photo"), article(f"{word} picture"))
+            for kind, words in (("damage", DAMAGES), ("tone", TONES))
+            for name, word in words.items()
+        },
     }
     fact = rng.choice(sorted(quality_facts(kind=kind, strength=strength)))
     return Caption(text=rng.choice(known[fact]), facts=frozenset({fact}))

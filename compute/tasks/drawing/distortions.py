@@ -8,20 +8,23 @@ import numpy as np
 from PIL import Image, ImageFilter
 
 from compute.arrays import Floats32
-from compute.tasks.drawing.lexicon import DAMAGES, TONES
 from compute.tasks.drawing.render import SIDE, Pixels
 from compute.types import BadInput
 
+_TONE = (0.82, 0.66, 0.52, 0.4, 0.3)
 # By strength 1..5: blur's radius and noise's deviation in pixels and grey levels, JPEG's quality, pixels a side,
 # and the share of contrast, light or colour that is kept.
-_BLUR = (0.5, 0.8, 1.2, 1.8, 2.6)
-_NOISE = (8, 16, 28, 44, 66)
-_BLOCKS = (40, 22, 12, 7, 3)
-_PIXELS = (44, 32, 24, 17, 12)
-_FADE = (0.8, 0.62, 0.46, 0.33, 0.22)
-_TONE = (0.82, 0.66, 0.52, 0.4, 0.3)
-_GREY = (0.55, 0.38, 0.24, 0.1, 0.0)
-_VIVID = (1.2, 1.45, 1.75, 2.1, 2.6)
+LEVELS = {
+    "blur": (0.5, 0.8, 1.2, 1.8, 2.6),
+    "noise": (8, 16, 28, 44, 66),
+    "blocks": (40, 22, 12, 7, 3),
+    "pixels": (44, 32, 24, 17, 12),
+    "fade": (0.8, 0.62, 0.46, 0.33, 0.22),
+    "darken": _TONE,
+    "lighten": _TONE,
+    "grey": (0.55, 0.38, 0.24, 0.1, 0.0),
+    "vivid": (1.2, 1.45, 1.75, 2.1, 2.6),
+}
 _LUMA = np.array([0.299, 0.587, 0.114], dtype=np.float32)
 
 
@@ -29,32 +32,33 @@ def distort(image: Pixels, *, kind: str, strength: int, seed: int = 0) -> Pixels
     """The image with one distortion of strength 1..5; strength 0 is the image itself."""
     if strength == 0:
         return image
-    level = strength - 1
-    if kind == "blur":
-        return np.asarray(Image.fromarray(image).filter(ImageFilter.GaussianBlur(_BLUR[level])))
-    if kind == "blocks":
-        file = io.BytesIO()
-        Image.fromarray(image).save(file, "JPEG", quality=_BLOCKS[level])
-        return np.asarray(Image.open(file).convert("RGB"))
-    if kind == "pixels":
-        small = Image.fromarray(image).resize((_PIXELS[level],) * 2, Image.Resampling.BOX)
-        return np.asarray(small.resize((SIDE, SIDE), Image.Resampling.NEAREST))
+    if kind not in LEVELS:
+        raise BadInput(f"There is no distortion {kind!r}; there are: {', '.join(LEVELS)}")
+    level = LEVELS[kind][strength - 1]
+    picture = Image.fromarray(image)
     values = image.astype(np.float32)
-    if kind == "noise":
-        values += np.random.default_rng(seed).standard_normal(image.shape, dtype=np.float32) * _NOISE[level]
-    elif kind == "fade":
-        middle = values.mean()
-        values = middle + (values - middle) * _FADE[level]
-    elif kind == "darken":
-        values *= _TONE[level]
-    elif kind == "lighten":
-        values = 255 - (255 - values) * _TONE[level]
-    elif kind in ("grey", "vivid"):
-        kept = (_GREY if kind == "grey" else _VIVID)[level]
-        grey = (values @ _LUMA)[..., None]
-        values = grey + (values - grey) * kept
-    else:
-        raise BadInput(f"There is no distortion {kind!r}; there are: {', '.join((*DAMAGES, *TONES))}")
+    match kind:
+        case "blur":
+            return np.asarray(picture.filter(ImageFilter.GaussianBlur(level)))
+        case "blocks":
+            file = io.BytesIO()
+            picture.save(file, "JPEG", quality=level)
+            return np.asarray(Image.open(file).convert("RGB"))
+        case "pixels":
+            small = picture.resize((level, level), Image.Resampling.BOX)
+            return np.asarray(small.resize((SIDE, SIDE), Image.Resampling.NEAREST))
+        case "noise":
+            values += np.random.default_rng(seed).standard_normal(image.shape, dtype=np.float32) * level
+        case "fade":
+            middle = values.mean()
+            values = middle + (values - middle) * level
+        case "darken":
+            values *= level
+        case "lighten":
+            values = 255 - (255 - values) * level
+        case "grey" | "vivid":
+            grey = (values @ _LUMA)[..., None]
+            values = grey + (values - grey) * level
     return np.clip(np.rint(values), 0, 255).astype(np.uint8)
 
 

@@ -76,7 +76,7 @@ def three_tables(row: Row, source: Source, subset: str) -> Parts:
 
     queries = _mixed(row, table("query", "queries"), "queries", source)
     documents = _mixed(row, table("corpus"), "corpus", source)
-    grades = _grades(table("qrels", "default"), query=str, document=str)
+    grades = _grades(table("qrels", "default"))
     return Parts(queries=queries, documents=documents, grades=grades, pools=row.name.endswith("MultiChoice"))
 
 
@@ -109,9 +109,9 @@ def _both(names: tuple[str, ...], *, image: Column | None = None, text: list[str
     return Mixed(names=names, image=image, image_at=image_at, text=column, text_at=text_at)
 
 
-def _grades(table: Table, *, query: Callable, document: Callable) -> dict[tuple[str, str], int]:
+def _grades(table: Table) -> dict[tuple[str, str], int]:
     columns = table.values("query-id", "corpus-id", "score")
-    return {(query(one), document(other)): int(score) for one, other, score in zip(*columns, strict=True)}
+    return {(str(query), str(document)): int(score) for query, document, score in zip(*columns, strict=True)}
 
 
 def documents(row: Row, source: Source, subset: str) -> Parts:
@@ -126,7 +126,7 @@ def documents(row: Row, source: Source, subset: str) -> Parts:
     return Parts(
         queries=_both(tuple(map(str, names)), text=texts, of=f"{tables['queries'].title}, query"),
         documents=_both(tuple(map(str, tables["corpus"].values("corpus-id")[0])), image=pages, of=repo),
-        grades=_grades(tables["qrels"], query=str, document=str),
+        grades=_grades(tables["qrels"]),
     )
 
 
@@ -139,7 +139,7 @@ def memes(row: Row, source: Source, subset: str) -> Parts:
     pool = np.array(sorted(first.values()))
     count = len(tables[row.split])  # the test split comes first
     return _captioned(
-        row, names=[str(name) for name in names], texts=texts, images=images, pool=pool, asked=np.arange(count), of=repo
+        row, names=list(map(str, names)), texts=texts, images=images, pool=pool, asked=np.arange(count), of=repo
     )
 
 
@@ -147,8 +147,7 @@ def memotion(row: Row, source: Source, subset: str) -> Parts:
     """Memotion: one pool of all splits' rows that have a text; rows are known by their split and place."""
     folder, repo = row.where(source)
     tables = {split: parquet.table(folder, repo=repo, split=split) for split in parquet.splits(folder)}
-    (texts,) = _joined(tables, "text_corrected", source=source)[:1]
-    images = _joined(tables, source=source)[-1]
+    texts, images = _joined(tables, "text_corrected", source=source)
     origin = [split for split, table in tables.items() for _ in range(len(table))]
     here = np.array([at for at, text in enumerate(texts) if text is not None], dtype=np.int64)
     asked = np.array([place for place, at in enumerate(here) if origin[at] == row.split], dtype=np.int64)
@@ -185,19 +184,15 @@ def _joined(tables: dict[str, Table], *names: str, source: Source) -> list:
     """Columns of several splits end to end, the images last."""
     columns = [sum((table.values(name)[0] for table in tables.values()), []) for name in names]
     parts = [table.images("image", cache=source.cache) for table in tables.values()]
-    starts = np.cumsum([0, *map(len, parts)])
-
-    def place(at: int) -> tuple[Column, int]:
-        part = int(np.searchsorted(starts, at, side="right")) - 1
-        return parts[part], at - int(starts[part])
+    rows = [(part, row) for part in parts for row in range(len(part))]
 
     def read(at: int) -> bytes:
-        column, row = place(at)
-        return column.read(row)
+        part, row = rows[at]
+        return part.read(row)
 
     def name(at: int) -> str:
-        column, row = place(at)
-        return column.name(row)
+        part, row = rows[at]
+        return part.name(row)
 
     keys = np.concatenate([part.keys for part in parts])
     return [*columns, Column(modality="image", keys=keys, read=read, name=name)]

@@ -86,7 +86,8 @@ def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str,
         look = samples.looker(files, cache=source.cache)
         return landmarks.load(files, landmarks.FOLDERS[task.key], look)
     row = QUESTIONS[task.key]
-    draw, more = row.draw, ""
+    draw: Callable[..., list[Sample]] = row.draw
+    more = ""
     if options.get("alternatives", row.count) != row.count:
         draw, more = partial(row.draw, alternatives=options["alternatives"]), f"-{options['alternatives']}"
     name = f"{task.key.replace('/', '__')}{more}-seed-{SEED}.csv"

@@ -49,17 +49,13 @@ class Files:
     def of(cls, repo: str, folder: Path) -> Files:
         """Indexes a folder. Plain files win over archived ones of the same name."""
         members: dict[str, Member] = {}
-        for path in sorted(folder.rglob("*")):
-            name = str(path.relative_to(folder))
-            if not path.is_file():
-                continue
-            if path.name.endswith(".tar"):
-                members.update(_tar(path, stem=path.name.removesuffix(".tar")))
-            elif path.name.endswith(".zip"):
-                members.update(_zip(path, place=PurePosixPath(name).with_suffix("")))
-        members.update(
-            {str(path.relative_to(folder)): Member(path) for path in sorted(folder.rglob("*")) if path.is_file()}
-        )
+        plain = {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if path.is_file()}
+        for name, path in plain.items():
+            if path.suffix == ".tar":
+                members |= _tar(path)
+            elif path.suffix == ".zip":
+                members |= _zip(path, place=PurePosixPath(name).with_suffix(""))
+        members |= {name: Member(path) for name, path in plain.items()}
         by_folder: dict[str, list[str]] = defaultdict(list)
         for name in sorted(members):
             by_folder[str(PurePosixPath(name).parent)].append(name)
@@ -122,18 +118,17 @@ class Files:
         )
 
 
-def _tar(path: Path, *, stem: str) -> dict[str, Member]:
+def _tar(path: Path) -> dict[str, Member]:
     try:
         with tarfile.open(path, "r:") as archive:
-            found = {
-                PurePosixPath(entry.name): Member(path, entry.offset_data, entry.size)
+            names = {
+                _plain(PurePosixPath(entry.name)): Member(path, entry.offset_data, entry.size)
                 for entry in archive
                 if entry.isfile()
             }
     except tarfile.TarError as error:
         raise BadInput(f"{path.name} is not a whole tar archive ({error}). Fetch it again") from error
-    names = {_plain(name): member for name, member in found.items()}
-    below = {f"{stem}/{name}": member for name, member in names.items() if not name.startswith(f"{stem}/")}
+    below = {f"{path.stem}/{name}": member for name, member in names.items() if not name.startswith(f"{path.stem}/")}
     return {**below, **names}
 
 
