@@ -17,7 +17,8 @@ import numpy as np
 
 from compute.live.inputs import LARGEST_IMAGE
 from compute.types import BadInput
-from leaderboard.data import payload, records, suite_queries, task_queries
+from leaderboard.data import payload, suite_queries, task_queries
+from leaderboard.data.related_figures import RelatedFigure, listed_sources, related_figures
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.suite_table import TRAINED, SuiteTable, origins_in_order
 from leaderboard.html import labels
@@ -88,11 +89,11 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
     def leaderboard(suite: str, limit: int = 20, origin: str = "") -> list[dict[str, Any]]:
         """Ranks the models of one suite as the board shows them, with the uncertainty of every rank.
 
-        A record, the best first, has rank with rank_low and rank_high (95% interval), tie_class (models with one letter
-        cannot be told from the leader of that class), model, title, kind, origin, mean with mean_low and mean_high,
-        unit, scores (by category, in the unit the papers print), coverage (share of the tasks with a score), why (it
-        is not ranked), trained_on (categories with data that the model was trained on), source (the papers' tables, or
-        runs) and synthetic (a program drew the items). Ranks count among rows of one origin.
+        A record, the best first, has rank with rank_low and rank_high (95% interval), tie_class (models of one letter
+        do not differ significantly from the leader of that class), model, title, kind, origin, mean with mean_low and
+        mean_high, unit, scores (by category, in the unit the papers print), coverage (share of the tasks with a score),
+        why (it is not ranked), trained_on (categories with data that the model was trained on), source (the papers'
+        tables, or runs) and synthetic (a program drew the items). Ranks count among rows of one origin.
 
         Args:
             suite: key of a suite, such as mieb or unisim-core; list_suites names them.
@@ -226,7 +227,9 @@ def _rows(suite_cache: SuiteCache, table: SuiteTable, places: Sequence[int]) -> 
                 "coverage": numbers["coverage"][at],
                 "why": numbers["why"][at],
                 "trained_on": list(seen),
-                "source": records.named(sources.get((row.model, row.origin), []), origin=row.origin, most=MOST_SOURCES),
+                "source": listed_sources(
+                    sources.get((row.model, row.origin), []), origin=row.origin, most=MOST_SOURCES
+                ),
                 "synthetic": labels.is_synthetic(table.suite["benchmark"]),
             }
         )
@@ -247,13 +250,13 @@ def _score_pair(suite_cache: SuiteCache, live: LivePart, first: str, second: str
     answers = live.score(inputs, keys)
     pairings = {str(row["pairing"]) for row in answers}
     published = {
-        pairing: records.records(
+        pairing: related_figures(
             suite_cache, models=[str(row["model"]) for row in answers], mode="pair", kinds=pairing.split("-")
         )
         for pairing in pairings
     }
     return [
-        {**row, "published": [_record(one) for one in published[str(row["pairing"])][str(row["model"])]]}
+        {**row, "published": [_record(figure) for figure in published[str(row["pairing"])][str(row["model"])]]}
         for row in answers
     ]
 
@@ -299,17 +302,19 @@ def _known(noun: str, key: str, known: Sequence[str], *, lister: str) -> None:
     raise BadInput(f"No {noun} {key[:80]!r}.{f' Did you mean {near[0]!r}?' if near else ''} {lister} names them all")
 
 
-def _record(one: records.Record) -> dict[str, Any]:
+def _record(figure: RelatedFigure) -> dict[str, Any]:
     """A published figure as plain values; numbers in the unit the papers print, at their digits."""
-    found = {
-        part.name: getattr(one, part.name) for part in fields(one) if part.name not in ("marks", "digits", "percent")
+    values = {
+        field.name: getattr(figure, field.name)
+        for field in fields(figure)
+        if field.name not in ("marks", "digits", "percent")
     }
     return {
-        **found,
+        **values,
         **{
-            name: None if found[name] is None else round(found[name], one.digits)
+            name: None if values[name] is None else round(values[name], figure.digits)
             for name in ("value", "low", "high", "chance")
         },
-        "unit": "%" if one.percent else "",
-        "trained_on": bool(one.marks & TRAINED),
+        "unit": "%" if figure.percent else "",
+        "trained_on": bool(figure.marks & TRAINED),
     }

@@ -1,20 +1,26 @@
-"""A table as the bytes the browser gets: compact JSON, compressed once."""
+"""A table as the bytes the browser gets: compact JSON, made and compressed once a database file."""
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from starlette.requests import Request
+from starlette.responses import Response
 
 from compute.analysis.ranking import rank
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
+from leaderboard.data.memo import memoised
 from leaderboard.data.ranked import Ranked
 from leaderboard.data.suite_table import TRAINED, SuiteColumn, SuiteTable
 from leaderboard.html import labels
+from leaderboard.web.errors import Handler
+from leaderboard.web.responses import compress, respond
 
 
 def board(db: Database, table: SuiteTable, ranked: Ranked | None) -> dict[str, Any]:
@@ -157,6 +163,17 @@ def human_ranking(table: SuiteTable) -> dict[str, Any]:
 def encode(data: dict[str, Any]) -> bytes:
     """Compact JSON; a NaN that slipped through is an error here, not in the browser."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+def compressed(db: Database, make: Callable[..., dict[str, Any]], *, key: str = "") -> Handler:
+    """A route's answer from `make`, called with the query parameter `key` if there is one; raises what it raises."""
+    packed = memoised(lambda *keys: compress(encode(make(*keys))), most=256, of=db)
+
+    def answer(request: Request) -> Response:
+        content = packed(*([request.query_params.get(key, "")[:200]] if key else []))
+        return respond(request, content, etag=f'"{db.version}-{len(content):x}"', compressed=True)
+
+    return answer
 
 
 def _column(column: SuiteColumn, shown: np.ndarray) -> dict[str, Any]:

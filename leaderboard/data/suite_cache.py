@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import brotli
-
 from leaderboard.data import payload, ranked, suite_table
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
 from leaderboard.web import static
+from leaderboard.web.responses import compress
 
 
 class SuiteCache:
@@ -36,8 +35,7 @@ class SuiteCache:
         return ranked.rank(self.table(suite), weights=dict(weights), tasks=tasks, coverage=coverage)
 
     def _board(self, suite: str) -> bytes:
-        data = payload.board(self.db, self.table(suite), self.ranked(suite))
-        return brotli.compress(payload.encode(data), quality=5)
+        return compress(payload.encode(payload.board(self.db, self.table(suite), self.ranked(suite))))
 
     def _ranking(self, suite: str, *choice: object) -> bytes:
         return payload.encode(payload.ranking(self.table(suite), self.ranked(suite, *choice), with_categories=True))

@@ -10,6 +10,7 @@ JSON = "application/json"
 CHECK = "no-cache"  # a browser may store it, and checks with the server before each use
 NO_STORE = "no-store"
 FOREVER = "public, max-age=31536000, immutable"  # for addresses that hold a hash of the content
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a spreadsheet runs a cell that starts so
 
 
 def takes_brotli(request: Request) -> bool:
@@ -51,6 +52,11 @@ def respond(
 def download(content: bytes, *, name: str, media: str) -> Response:
     """The content as a file that the browser saves under this name."""
     return Response(content, media_type=media, headers={"content-disposition": f'attachment; filename="{name}"'})
+
+
+def safe_cell(text: str) -> str:
+    """The text of a cell in a file, quoted where a spreadsheet would take it for a formula."""
+    return f"'{text}" if text.startswith(FORMULA) else text
 
 
 def refusal(sentence: str, status: int, *, cache: str = NO_STORE, retry_after: int | None = None) -> JSONResponse:

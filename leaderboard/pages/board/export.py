@@ -15,10 +15,10 @@ from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.payload import category_means
 from leaderboard.data.ranked import Ranked
-from leaderboard.data.spreadsheet import safe_cell
 from leaderboard.data.suite_table import DISPUTED, SUSPECT, TRAINED, SuiteTable
 from leaderboard.html.formatting import blank
 from leaderboard.html.labels import SIGNS, described, is_synthetic, signs
+from leaderboard.web.responses import safe_cell
 
 MEDIA = {
     "csv": "text/csv; charset=utf-8",

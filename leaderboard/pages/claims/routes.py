@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from compute.types import BadInput
-from leaderboard.data.compressed import compressed
+from leaderboard.data.payload import compressed
 from leaderboard.page import Site
 from leaderboard.pages.claims.listing import claims
 from leaderboard.web.responses import download

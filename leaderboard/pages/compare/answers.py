@@ -11,7 +11,7 @@ from markupsafe import Markup
 from compute.live.modes import ATTRIBUTES
 from compute.live.question import LiveQuestion
 from compute.types import LETTERS
-from leaderboard.data.records import Record, lacking
+from leaderboard.data.related_figures import RelatedFigure, missing_sentence
 from leaderboard.html.templates import render
 from leaderboard.live.calibrated import CalibratedAnswer, bands, pairing, readings, votes
 
@@ -36,7 +36,7 @@ def result(
     answers: Sequence[CalibratedAnswer],
     *,
     pending: Sequence[str],
-    records: Mapping[str, Sequence[Record]],
+    records: Mapping[str, Sequence[RelatedFigure]],
     blind: bool,
 ) -> Markup:
     """All answers. `pending` are titles of models still at work; `blind` hides everything until the visitor answers."""
@@ -124,7 +124,7 @@ def _ordinal(value: float) -> str:
     return f"{whole}{tail}"
 
 
-def _row(question: LiveQuestion, calibrated: CalibratedAnswer, records: Sequence[Record]) -> dict[str, Any]:
+def _row(question: LiveQuestion, calibrated: CalibratedAnswer, records: Sequence[RelatedFigure]) -> dict[str, Any]:
     answer, row, standings = calibrated.answer, calibrated.row, calibrated.standings
     facts = {
         "model": row,
@@ -139,7 +139,7 @@ def _row(question: LiveQuestion, calibrated: CalibratedAnswer, records: Sequence
         "verdict": verdict(question, calibrated),
         "strip": _strip(calibrated) if calibrated.reference else None,
         "records": [(record, _tooltip(record)) for record in records[:MOST_RECORDS]],
-        "no_records": lacking(records),
+        "no_records": missing_sentence(records),
         "time": f"{answer.seconds * 1000:.0f} ms" if answer.seconds < 1 else f"{answer.seconds:.1f} s",
     }
 
@@ -234,13 +234,13 @@ def _letters(percentiles: Sequence[float]) -> list[tuple[int, bool, int]]:
     return letters
 
 
-def _tooltip(record: Record) -> str:
+def _tooltip(record: RelatedFigure) -> str:
     """Everything known about a published figure."""
     facts = (
         f"{record.metric} {record.shown}",
         record.interval and f"95% {record.interval}",
-        f"rank {record.place} among {record.origin} figures",
-        record.guessing and f"guessing gives {record.guessing}",
+        f"rank {record.rank} of {record.of} among {record.origin} figures",
+        record.shown_chance and f"guessing gives {record.shown_chance}",
         record.source,
         record.note,
     )

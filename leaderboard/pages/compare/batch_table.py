@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from compute.live.batch import PREVIEW, PairRow
 from compute.live.question import Answer, LiveQuestion
 from compute.types import Model
-from leaderboard.data.spreadsheet import safe_cell
 from leaderboard.live.calibrated import References, calibrated_answer
+from leaderboard.web.responses import safe_cell
 
 PREVIEW_CHARACTERS = 60  # of a visitor's cell in the preview; the CSV has PREVIEW
 PREVIEW_ROWS = 10

@@ -10,7 +10,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from compute.live.question import LiveQuestion
-from leaderboard.data.records import records
+from leaderboard.data.related_figures import related_figures
 from leaderboard.html.templates import macro, render
 from leaderboard.live.calibrated import CalibratedAnswer, calibrated_answer
 from leaderboard.live.live import QUEUE
@@ -100,7 +100,7 @@ def answered(site: Site, payload: dict[str, Any], request: Any) -> Iterator[Resu
     question, rows = live.read(payload)
     with site.db.snapshot():
         references, calibrated = panel.references(), panel.calibrated(question)
-        published = records(
+        published = related_figures(
             site.suite_cache,
             models=[row.key for row in rows],
             mode=question.mode,

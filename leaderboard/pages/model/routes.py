@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.routing import Route
 
-from leaderboard.data.compressed import compressed
+from leaderboard.data.payload import compressed
 from leaderboard.page import Site
 from leaderboard.pages.model.listing import model_scores
 

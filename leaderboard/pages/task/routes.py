@@ -10,8 +10,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from leaderboard.data import item_queries, payload
-from leaderboard.data.compressed import compressed
 from leaderboard.data.memo import memoised
+from leaderboard.data.payload import compressed
 from leaderboard.page import Site
 from leaderboard.pages.task import run_details
 from leaderboard.pages.task.items import ItemQuery, Items, listing

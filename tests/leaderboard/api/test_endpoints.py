@@ -20,7 +20,7 @@ from gradio_client.exceptions import AppError
 
 from compute.types import BadInput
 from leaderboard.api import endpoints
-from leaderboard.data import payload, related_evidence
+from leaderboard.data import payload, related_figures
 from leaderboard.web import errors
 from leaderboard.web.visitors import visitor
 
@@ -51,7 +51,7 @@ class StandIn:
             raise BadInput("You have asked often in a short time")
 
     def models(self, mode: str) -> endpoints.Rows:
-        if mode not in ("", *related_evidence.KNOWN_MODES):
+        if mode not in ("", *related_figures.KNOWN_MODES):
             raise BadInput(f"There is no mode {mode!r}; there are: pair")
         return [TINY, QWEN] if mode in ("", "pair") else [TINY]
 

@@ -10,7 +10,7 @@ from compute.live import inputs
 from compute.live.models.fetching import DownloadProgress
 from compute.live.question import Answer, LiveQuestion
 from compute.types import Model
-from leaderboard.data.records import Record
+from leaderboard.data.related_figures import RelatedFigure
 from leaderboard.html.templates import render
 from leaderboard.live.calibrated import CalibratedAnswer, calibrated_answer
 from leaderboard.pages.compare import answers as page
@@ -110,7 +110,7 @@ def test_what_is_still_to_come_is_named() -> None:
 
 
 def test_figures_on_record_stand_beside() -> None:
-    record = Record(
+    record = RelatedFigure(
         title="UniSim <Img>",
         metric="accuracy",
         value=83.9,

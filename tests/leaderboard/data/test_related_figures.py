@@ -10,12 +10,21 @@ import pytest
 
 from compute.types import BadInput
 from leaderboard.data import payload, task_queries
-from leaderboard.data.records import MOST, NONE, Record, lacking, named, records
-from leaderboard.data.related_evidence import EVIDENCE, IT_2AFC, PAA, TEXT_2AFC, kind_of_question
+from leaderboard.data.related_figures import (
+    COLUMNS,
+    MOST,
+    NONE,
+    QUESTIONS,
+    RelatedFigure,
+    kind_of_question,
+    listed_sources,
+    missing_sentence,
+    related_figures,
+)
 from leaderboard.data.suite_table import TRAINED
 
 DREAMSIM, QWEN, CLIP = "dreamsim-ensemble", "qwen/qwen2-vl-7b-instruct", "laion/clip-vit-b-32-laion2b-s34b-b79k"
-EVERY = [(key, one) for key, listed in EVIDENCE.items() for one in listed]
+EVERY = [(key, one) for key, listed in QUESTIONS.items() for one in listed]
 
 
 @pytest.mark.parametrize(("key", "one"), EVERY, ids=[f"{key} {one.title}" for key, one in EVERY])
@@ -36,9 +45,9 @@ def test_every_line_of_the_table_is_a_column_with_figures(suite_cache, key, one)
     assert (~np.isnan(values)).sum() >= 1
 
 
-def test_one_record_whole(suite_cache) -> None:
-    found = records(suite_cache, models=[DREAMSIM], mode="choice", kinds=["image", "image", "image"])[DREAMSIM]
-    assert found[0] == Record(
+def test_one_figure_whole(suite_cache) -> None:
+    found = related_figures(suite_cache, models=[DREAMSIM], mode="choice", kinds=["image", "image", "image"])[DREAMSIM]
+    assert found[0] == RelatedFigure(
         title="UniSim-Bench Img-2AFC: the nearer of two images",
         metric="Accuracy",
         value=pytest.approx(85.94, abs=0.1),
@@ -56,7 +65,7 @@ def test_one_record_whole(suite_cache) -> None:
         synthetic=False,
         address="board?suite=unisim-core&select=dreamsim-ensemble~published",
     )
-    assert (found[0].shown, found[0].place, found[0].guessing) == ("85.9%", "1 of 23", "50.0%")
+    assert (found[0].shown, found[0].shown_chance) == ("85.9%", "50.0%")
     assert found[0].interval.endswith("%") and " to " in found[0].interval
 
 
@@ -65,7 +74,7 @@ def test_a_category_reads_as_on_the_board(suite_cache) -> None:
     shown = payload.board(suite_cache.db, table, suite_cache.ranked("mieb"))
     column = next(at for at, one in enumerate(shown["columns"]) if one["key"] == "Retrieval")
     models = [row["model"] for row in shown["rows"]]
-    found = records(suite_cache, models=models, mode="choice", kinds=["image", "image"])
+    found = related_figures(suite_cache, models=models, mode="choice", kinds=["image", "image"])
     pairs = [
         (next((one for one in found[row["model"]] if one.title.startswith("MIEB retrieval")), None), cells[column])
         for row, cells in zip(shown["rows"], shown["cells"], strict=True)
@@ -79,7 +88,7 @@ def test_a_category_reads_as_on_the_board(suite_cache) -> None:
 
 
 def test_a_task_has_the_interval_of_its_items_and_its_place(suite_cache) -> None:
-    found = records(suite_cache, models=[CLIP], mode="quality", kinds=["image"], question="sharpness")[CLIP][0]
+    found = related_figures(suite_cache, models=[CLIP], mode="quality", kinds=["image"], question="sharpness")[CLIP][0]
     assert found.address == "task?task=unisim/koniq-10k-sharpness"
     share, n = found.value / 100, 5000
     half = 100 * 1.96 * math.sqrt(share * (1 - share) / n)
@@ -94,8 +103,8 @@ def test_a_task_has_the_interval_of_its_items_and_its_place(suite_cache) -> None
 
 
 def test_the_mean_of_independent_tasks_has_a_smaller_error_than_one(suite_cache) -> None:
-    found = records(suite_cache, models=[CLIP], mode="quality", kinds=["image"], question="sharpness")[CLIP]
-    mean = next(one for one in found if one.title == PAA.title)
+    found = related_figures(suite_cache, models=[CLIP], mode="quality", kinds=["image"], question="sharpness")[CLIP]
+    mean = next(one for one in found if one.title == COLUMNS["paa"].title)
     table = suite_cache.table("unisim-ood")
     row = next(at for at, one in enumerate(table.rows) if one.model == CLIP)
     places = [at for at, one in enumerate(table.columns) if one.group == "PAA"]
@@ -105,19 +114,19 @@ def test_the_mean_of_independent_tasks_has_a_smaller_error_than_one(suite_cache)
 
 
 def test_judges_of_pairs_have_their_own_benchmark_first(suite_cache) -> None:
-    found = records(suite_cache, models=[QWEN], mode="pair", kinds=["image", "image"])[QWEN]
+    found = related_figures(suite_cache, models=[QWEN], mode="pair", kinds=["image", "image"])[QWEN]
     assert len(found) == MOST
     assert [one.metric for one in found] == ["MMScore"] * 3
-    found = records(suite_cache, models=[QWEN], mode="pair", kinds=["text", "image"])[QWEN]
-    assert [one.title for one in found][2] == IT_2AFC.title
+    found = related_figures(suite_cache, models=[QWEN], mode="pair", kinds=["text", "image"])[QWEN]
+    assert [one.title for one in found][2] == COLUMNS["it-2afc"].title
     assert found[1].source == "PairBench Table 1"
     assert found[1].rank <= found[1].of == 10
 
 
 def test_a_choice_goes_by_what_the_reference_is(suite_cache) -> None:
-    by_text = records(suite_cache, models=[CLIP], mode="choice", kinds=["text", "image", "image"])[CLIP]
-    by_image = records(suite_cache, models=[CLIP], mode="choice", kinds=["image", "text", "text"])[CLIP]
-    assert (by_text[0].title, by_image[0].title) == (IT_2AFC.title, TEXT_2AFC.title)
+    by_text = related_figures(suite_cache, models=[CLIP], mode="choice", kinds=["text", "image", "image"])[CLIP]
+    by_image = related_figures(suite_cache, models=[CLIP], mode="choice", kinds=["image", "text", "text"])[CLIP]
+    assert (by_text[0].title, by_image[0].title) == (COLUMNS["it-2afc"].title, COLUMNS["text-2afc"].title)
     assert by_text[0].value != by_image[0].value
 
 
@@ -130,34 +139,38 @@ def test_a_choice_goes_by_what_the_reference_is(suite_cache) -> None:
         ("pair", ["image"]),
     ],
 )
-def test_what_no_benchmark_asks_has_no_record_and_a_sentence(suite_cache, mode, kinds) -> None:
+def test_what_no_benchmark_asks_has_no_figure_and_a_sentence(suite_cache, mode, kinds) -> None:
     assert kind_of_question(mode=mode, kinds=kinds) == ""
-    found = records(suite_cache, models=[CLIP, "no/such"], mode=mode, kinds=kinds)
+    found = related_figures(suite_cache, models=[CLIP, "no/such"], mode=mode, kinds=kinds)
     assert found == {CLIP: [], "no/such": []}
-    assert lacking(found[CLIP]) == NONE == "No published figure for this kind of question"
+    assert missing_sentence(found[CLIP]) == NONE == "No published figure for this kind of question"
 
 
-def test_what_is_not_asked_anywhere_is_refused(suite_cache) -> None:
+def test_an_unknown_mode_or_question_is_an_error(suite_cache) -> None:
     with pytest.raises(BadInput, match="no mode 'pairs'; there are: pair, choice, odd, quality"):
-        records(suite_cache, models=[CLIP], mode="pairs", kinds=["image", "image"])
+        related_figures(suite_cache, models=[CLIP], mode="pairs", kinds=["image", "image"])
     with pytest.raises(BadInput, match="no question 'beauty'; there are: quality, brightness"):
-        records(suite_cache, models=[CLIP], mode="quality", kinds=["image"], question="beauty")
+        related_figures(suite_cache, models=[CLIP], mode="quality", kinds=["image"], question="beauty")
 
 
 def test_published_before_imported(imported_suite_cache) -> None:
     model = "google/siglip-so400m-patch14-224"
-    found = records(imported_suite_cache, models=[model], mode="quality", kinds=["image"])[model]
+    found = related_figures(imported_suite_cache, models=[model], mode="quality", kinds=["image"])[model]
     assert [one.origin for one in found] == ["published"]
     assert found[0].value != pytest.approx(50)  # what was imported
 
 
 def test_computed_figures_on_drawings_come_last_and_say_so(stand_in_suite_cache) -> None:
-    found = records(stand_in_suite_cache, models=["tiny"], mode="odd", kinds=["image"] * 3)["tiny"]
+    found = related_figures(stand_in_suite_cache, models=["tiny"], mode="odd", kinds=["image"] * 3)["tiny"]
     assert [(one.origin, one.synthetic) for one in found] == [("computed", True)]
-    assert lacking(found) == NONE
-    eye = records(stand_in_suite_cache, models=["example/eye"], mode="choice", kinds=["image"] * 3)["example/eye"]
+    assert missing_sentence(found) == NONE
+    eye = related_figures(stand_in_suite_cache, models=["example/eye"], mode="choice", kinds=["image"] * 3)[
+        "example/eye"
+    ]
     assert eye and {(one.origin, one.synthetic) for one in eye} == {("computed", False)}
-    every = records(stand_in_suite_cache, models=[CLIP, DREAMSIM, QWEN, "tiny"], mode="pair", kinds=["image", "image"])
+    every = related_figures(
+        stand_in_suite_cache, models=[CLIP, DREAMSIM, QWEN, "tiny"], mode="pair", kinds=["image", "image"]
+    )
     order = ["published", "imported", "computed"]
     for listed in every.values():
         places = [order.index(one.origin) for one in listed]
@@ -169,11 +182,11 @@ def test_twelve_models_take_one_question_and_little_time(suite_cache, monkeypatc
     real = task_queries.sources
     monkeypatch.setattr(task_queries, "sources", lambda db, *, tasks: asked.append(tasks) or real(db, tasks=tasks))
     models = [row.model for row in suite_cache.table("unisim-core").rows[:12]]
-    records(suite_cache, models=models, mode="odd", kinds=["image"] * 4)
+    related_figures(suite_cache, models=models, mode="odd", kinds=["image"] * 4)
     taken = []
     for _ in range(5):
         started = time.perf_counter()
-        records(suite_cache, models=models, mode="odd", kinds=["image"] * 3)
+        related_figures(suite_cache, models=models, mode="odd", kinds=["image"] * 3)
         taken.append(time.perf_counter() - started)
     assert len(asked) <= 1
     assert min(taken) < 0.03
@@ -181,7 +194,7 @@ def test_twelve_models_take_one_question_and_little_time(suite_cache, monkeypatc
 
 def test_sources_stand_once_in_their_order_and_runs_are_counted() -> None:
     tables = ["MIEB Table 10", "MIEB Table 9", "MIEB Table 9", "MIEB Table 21"]
-    assert named(tables, origin="published") == "MIEB Table 9; MIEB Table 10 and 1 more"
-    assert named(tables, origin="published", most=3) == "MIEB Table 9; MIEB Table 10; MIEB Table 21"
-    assert named(["results/a", "results/b"], origin="computed") == "2 computed runs"
-    assert named(["results/a"], origin="computed") == "results/a"
+    assert listed_sources(tables, origin="published") == "MIEB Table 9; MIEB Table 10 and 1 more"
+    assert listed_sources(tables, origin="published", most=3) == "MIEB Table 9; MIEB Table 10; MIEB Table 21"
+    assert listed_sources(["results/a", "results/b"], origin="computed") == "2 computed runs"
+    assert listed_sources(["results/a"], origin="computed") == "results/a"
