@@ -49,12 +49,14 @@ def imagereward(files: Files, random: Random, count: int) -> list[Sample]:
 
 def _imagereward_file(files: Files, path: str) -> str:
     """The images lie in numbered archives, whose names the path may hold or not."""
-    if files.has(path):
-        return path
     name = PurePosixPath(path).name
-    places = [place for place in files.by_folder if place.startswith("images/validation")]
-    found = [f"{place}/{name}" for place in places if files.has(f"{place}/{name}")]
-    return found[0] if found else path
+    folders = [folder for folder in files.by_folder if folder.startswith("images/validation")]
+    return _existing(files, path, *(f"{folder}/{name}" for folder in folders))
+
+
+def _existing(files: Files, *names: str) -> str:
+    """The first of the names that the data set has a file of, else the first."""
+    return next(filter(files.has, names), names[0])
 
 
 def hpdv2(files: Files, random: Random, count: int, *, alternatives: int) -> list[Sample]:
@@ -93,14 +95,15 @@ def magicbrush(files: Files, random: Random, count: int) -> list[Sample]:
     for at, row in enumerate(_json(files, "MagicBrush/test.json")):
         if row["metadata"]["dataset"] == "MagicBrush-Diff" or len(row["image"]) > 2:
             continue
-        source, target = (_in_split(path, "test") for path in row["image"])
+        source, target = map(_tested, row["image"])
         found.append(shuffled(random, str(at), target, source, reference=row["conversations"][1]["value"]))
     return found
 
 
-def _in_split(path: str, split: str) -> str:
+def _tested(path: str) -> str:
+    """The path within the test split's folder."""
     parts = PurePosixPath(path).parts
-    return str(PurePosixPath(parts[0], split, *parts[2:]))
+    return str(PurePosixPath(parts[0], "test", *parts[2:]))
 
 
 def _hq_edit(files: Files) -> list[dict]:
@@ -150,8 +153,7 @@ def cd_coco(files: Files, random: Random, count: int) -> list[Sample]:
 
 
 def _resource(files: Files, name: str) -> str:
-    places = ("coco-triplets/resources", "resources")
-    return next((f"{place}/{name}" for place in places if files.has(f"{place}/{name}")), f"{places[0]}/{name}")
+    return _existing(files, f"coco-triplets/resources/{name}", f"resources/{name}")
 
 
 def polaris(files: Files, random: Random, count: int) -> list[Sample]:
