@@ -1,8 +1,9 @@
-"""CSV tables of the repository as text, and printed cells as numbers."""
+"""CSV tables of the repository as text, printed cells as numbers, and tables to print."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -52,3 +53,9 @@ def number(text: str) -> float:
 def numbers(frame: pd.DataFrame, *, columns: list[str]) -> pd.DataFrame:
     """The named columns of a printed table as floats, in printed units, same index."""
     return frame[columns].map(number).astype(float)
+
+
+def padded(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The cells of a table to print, each as wide as the widest of its column."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in rows]

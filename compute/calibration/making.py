@@ -38,7 +38,7 @@ class CalibrationOutcome:
 
     model: str
     pairing: str
-    state: str  # one of engine.run.STATES
+    state: str  # as in engine.run.Outcome
     stored: StoredCalibration | None = None
     reason: str = ""
 

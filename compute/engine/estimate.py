@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +15,9 @@ from compute.engine.plan import Job, Plan, counted
 from compute.features.store import Shelf
 from compute.features.subject import ABILITY
 from compute.models import ADAPTERS
-from compute.paths import ROOT
-from compute.types import LikenessError, Model, Task
+from compute.models.files.weights import cached_folder, own_folder
+from compute.tables import padded
+from compute.types import LikenessError, Model, NotHere, Task
 
 # Data that is here is counted exactly, by reading it; above this many bytes that takes minutes, and the catalogue's
 # count is given.
@@ -32,9 +33,9 @@ class TaskEstimate:
     task: Task
     repo: str  # empty: made at run time
     revision: str
-    bytes: int | None
-    present: bool
-    counts: Mapping[str, int | None]  # modality -> distinct items
+    bytes: int | None = None
+    present: bool = False
+    counts: Mapping[str, int | None] = field(default_factory=dict)  # modality -> distinct items
     columns: tuple[Column, ...] = ()  # the items themselves, where they were read: then the counts are exact
     problem: str = ""
 
@@ -57,10 +58,14 @@ class ModelEstimate:
     runs: int
 
     @property
+    def embeds(self) -> bool:
+        """Whether the model makes vectors."""
+        return bool({"embed_image", "embed_text"} & set(self.model.abilities))
+
+    @property
     def vectors(self) -> int | None:
         """Bytes of the vectors to store; None where the model says no size, or makes none."""
-        makes = any(ability in self.model.abilities for ability in ("embed_image", "embed_text"))
-        return self.items * self.model.embed_dim * FLOAT if makes and self.model.embed_dim else None
+        return self.items * self.model.embed_dim * FLOAT if self.embeds and self.model.embed_dim else None
 
 
 def estimate(plan: Plan, *, bench: Bench) -> tuple[list[TaskEstimate], list[ModelEstimate]]:
@@ -76,15 +81,7 @@ def _data(job: Job, bench: Bench) -> TaskEstimate:
     try:
         need = bench.need(task)
     except LikenessError as error:
-        return TaskEstimate(
-            task=task,
-            repo=task.dataset,
-            revision=task.revision,
-            bytes=None,
-            present=False,
-            counts={},
-            problem=str(error),
-        )
+        return TaskEstimate(task=task, repo=task.dataset, revision=task.revision, problem=str(error))
     estimate = TaskEstimate(
         task=task,
         repo=need.repo,
@@ -96,8 +93,7 @@ def _data(job: Job, bench: Bench) -> TaskEstimate:
     if not need.present or (need.bytes or 0) > EXACT_BELOW:
         return estimate
     try:
-        parts = bench.load(task, job.task_options).values()
-        columns = tuple(column for part in parts for column in tasks.columns(part))
+        columns = tuple(tasks.every_column(bench.load(task, job.task_options)))
     except LikenessError as error:
         return replace(estimate, problem=str(error))
     counts = {modality: len(_keys(columns, modality)) for modality in estimate.counts}
@@ -143,16 +139,12 @@ def weights(row: Model) -> tuple[int | None, bool]:
     """Bytes of a model's weights and whether they are here; where not, what its parameters make likely."""
     if not row.weights:
         return 0, True
-    folder = ROOT / row.weights  # an absolute path stays itself
-    if not folder.is_dir():
-        from huggingface_hub import constants
-        from huggingface_hub.file_download import repo_folder_name
-
-        home = Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=row.weights, repo_type="model")
-        branch = home / "refs" / (row.revision or "main")
-        folder = home / "snapshots" / (branch.read_text().strip() if branch.is_file() else row.revision)
-        if not folder.is_dir() or folder == home / "snapshots":
-            return by_parameters(row), False
+    try:
+        folder = own_folder(row) or cached_folder(row)
+    except NotHere:
+        folder = None
+    if folder is None:
+        return by_parameters(row), False
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()), True
 
 
@@ -178,7 +170,7 @@ def lines(plan: Plan, data: Sequence[TaskEstimate], work: Sequence[ModelEstimate
             )
             for one in data
         ]
-        text += ["", *_aligned([heads, *rows])]
+        text += ["", *("  ".join(row).rstrip() for row in padded([heads, *rows]))]
         text += [f"{one.task.key}: {one.problem}" for one in data if one.problem]
     for one in work:
         text += ["", *_model_lines(one)]
@@ -204,41 +196,35 @@ def lines(plan: Plan, data: Sequence[TaskEstimate], work: Sequence[ModelEstimate
 
 def _model_lines(one: ModelEstimate) -> list[str]:
     row = one.model
-    if not row.weights:
-        own = row.adapter in ADAPTERS and ADAPTERS[row.adapter].weights
-        held = "its package's own, from torch's cache" if own else "no weights"
-    else:
-        where = "here" if one.present else "to fetch, about"
+    if row.weights:
         revision = f" @ {row.revision[:7]}" if row.revision else ""
-        held = (
-            f"{row.weights}{revision}: {where} {size(one.weights)}"
-            if one.weights is not None
-            else f"{row.weights}{revision}: to fetch, size unknown"
-        )
-    if one.vectors is None and not {"embed_image", "embed_text"} & set(row.abilities):
-        does = "compares or answers; nothing to encode"
+        files = f"here {size(one.weights)}" if one.present else f"to fetch, {_about(one.weights)}"
+        weights = f"{row.weights}{revision}: {files}"
     else:
-        about = "" if one.exact else "about "
+        own = row.adapter in ADAPTERS and ADAPTERS[row.adapter].weights
+        weights = "its package's own, from torch's cache" if own else "no weights"
+    if one.embeds:
         stores = (
             f"{one.items:,} x {row.embed_dim} x {FLOAT} bytes = {size(one.vectors)}"
             if one.vectors is not None
             else "the size of a vector is known once the model is loaded"
         )
-        does = f"{about}{one.items:,} distinct items to encode; vectors: {stores}"
-    more = (
-        f"; the items of {one.unknown} tasks are not counted: nothing says how many before they are fetched"
-        if one.unknown
-        else ""
-    )
-    return [f"{row.key}, {counted(one.runs, 'run')}", f"  weights  {held}", f"  items    {does}{more}"]
+        items = f"{'' if one.exact else 'about '}{one.items:,} distinct items to encode; vectors: {stores}"
+    else:
+        items = "compares or answers; nothing to encode"
+    if one.unknown:
+        items += f"; the items of {one.unknown} tasks are not counted: nothing says how many before they are fetched"
+    return [f"{row.key}, {counted(one.runs, 'run')}", f"  weights  {weights}", f"  items    {items}"]
 
 
 def _fetch(one: TaskEstimate) -> str:
     if not one.repo:
         return "nothing"
-    if one.present:
-        return f"here, {size(one.bytes)}"
-    return "size unknown" if one.bytes is None else f"about {size(one.bytes)}"
+    return f"here, {size(one.bytes)}" if one.present else _about(one.bytes)
+
+
+def _about(count: int | None) -> str:
+    return "size unknown" if count is None else f"about {size(count)}"
 
 
 def _number(one: TaskEstimate, modality: str) -> str:
@@ -261,8 +247,3 @@ def size(count: int | None) -> str:
     step = min(4, max(0, (len(str(count)) - 1) // 3))
     value, unit = count / 1000**step, ("bytes", "kB", "MB", "GB", "TB")[step]
     return f"{value:.0f} {unit}" if value >= 10 or not step else f"{value:.1f} {unit}"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

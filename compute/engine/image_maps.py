@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from compute.analysis.maps import images as item_map
 from compute.content.items import Column
 from compute.database import store
 from compute.engine import run_folders, thumbnails
+from compute.features.passes import distinct
 from compute.tasks.data import (
     Choices,
     Clusters,
@@ -156,56 +157,43 @@ def labelled(data: Mapping[str, Data]) -> tuple[Column | None, NDArray[np.object
 
     An image that stands in several places has the label of the first. Without images the column is None.
     """
-    columns, names, kinds = [], [], []
+    columns, labels, kinds = [], [], []
     for part in data.values():
-        for column, label, kind in _parts(part):
+        kind, sides = _sides(part)
+        for column, label in sides:
             if column is not None and column.modality == "image" and len(column):
                 columns.append(column)
-                names.append(label)
+                labels.append(np.full(len(column), label, dtype=object))
                 kinds.append(kind)
     if not columns:
         return None, np.empty(0, dtype=object), ""
-    whole, every = _joined(columns), np.concatenate(names)
-    first = np.sort(np.unique(whole.keys, return_index=True)[1])
-    return whole.take(first), every[first], kinds[0]
+    images = distinct(columns)
+    first = [labels[column][row] for column, row in zip(images.column, images.row, strict=True)]
+    column = Column(modality="image", keys=images.keys, read=images.read, name=images.name)
+    return column, np.array(first, dtype=object), kinds[0]
 
 
-def _parts(data: Data) -> list[tuple[Column | None, NDArray[np.object_], str]]:
+def _sides(data: Data) -> tuple[str, list[tuple[Column | None, Any]]]:
+    """What the labels are, and each column with its items' labels, or the one label of all."""
     match data:
         case Probe() | Clusters() | ZeroShot():
-            return [(data.test.items, _classes(data.test), "class")]
+            return "class", [(data.test.items, _classes(data.test))]
         case Choices():
-            roles = [] if data.reference is None else [(data.reference, _same("reference", len(data.names)))]
-            right = [
-                np.where(data.answer == at, "right alternative", "wrong alternative").astype(object)
-                for at in range(len(data.alternatives))
-            ]
-            return [
-                (column, label, "part in the question")
-                for column, label in (*roles, *zip(data.alternatives, right, strict=True))
-            ]
+            sides = [(data.reference, "reference")]
+            for at, column in enumerate(data.alternatives):
+                sides.append((column, np.where(data.answer == at, "right alternative", "wrong alternative")))
+            return "part in the question", sides
         case OddOneOut():
-            return [
-                (
-                    column,
-                    np.where(data.odd == at, "odd one", "one of the others").astype(object),
-                    "part in the question",
-                )
-                for at, column in enumerate(data.members)
+            members = enumerate(data.members)
+            return "part in the question", [
+                (column, np.where(data.odd == at, "odd one", "one of the others")) for at, column in members
             ]
         case Sentences():
-            return [
-                (data.first, _same("first", len(data.names)), "side of the pair"),
-                (data.second, _same("second", len(data.names)), "side of the pair"),
-            ]
+            return "side of the pair", [(data.first, "first"), (data.second, "second")]
         case Matches():
-            return [
-                (column, _same(f"image {at + 1}", len(data.names)), "place in the row")
-                for at, column in enumerate(data.images)
-            ]
+            return "place in the row", [(column, f"image {at}") for at, column in enumerate(data.images, start=1)]
         case Retrieval():
-            sides = [(data.queries.image, "query"), (data.documents.image, "document")]
-            return [(column, _same(side, len(column)), "side") for column, side in sides if column is not None]
+            return "side", [(data.queries.image, "query"), (data.documents.image, "document")]
 
 
 def _classes(items: Labelled) -> NDArray[np.object_]:
@@ -214,29 +202,6 @@ def _classes(items: Labelled) -> NDArray[np.object_]:
     if items.labels.ndim == 1:
         return names[items.labels]
     return np.array([", ".join(names[row]) or "none" for row in items.labels], dtype=object)
-
-
-def _same(name: str, count: int) -> NDArray[np.object_]:
-    return np.full(count, name, dtype=object)
-
-
-def _joined(columns: list[Column]) -> Column:
-    """Columns one below the other."""
-    starts = np.concatenate([[0], np.cumsum([len(column) for column in columns])])
-
-    def at(row: int) -> tuple[Column, int]:
-        part = int(np.searchsorted(starts, row, side="right")) - 1
-        return columns[part], row - int(starts[part])
-
-    def read(row: int):
-        column, place = at(row)
-        return column.read(place)
-
-    def name(row: int) -> str:
-        column, place = at(row)
-        return column.name(place)
-
-    return Column(modality="image", keys=np.concatenate([column.keys for column in columns]), read=read, name=name)
 
 
 def _picture(column: Column, row: int) -> bytes | None:

@@ -285,14 +285,19 @@ def lines(plan: Plan) -> list[str]:
 
 def reasons(plan: Plan) -> list[str]:
     """What was skipped: one line per model and reason."""
-    grouped: dict[tuple[str, str], list[str]] = {}
-    for run in plan.skipped:
-        grouped.setdefault((run.model.key, run.reason), []).append(run.task.key)
-    return [f"Skipped: {model} on {_some(tasks)}: {reason}" for (model, reason), tasks in grouped.items()]
+    return grouped("Skipped", [(run.model.key, run.reason, run.task.key) for run in plan.skipped], most=4)
 
 
-def _some(names: Sequence[str], *, most: int = 4) -> str:
-    return ", ".join(names) if len(names) <= most else f"{', '.join(names[:most])} and {len(names) - most} more"
+def grouped(title: str, runs: Iterable[tuple[str, str, str]], *, most: int | None = None) -> list[str]:
+    """One line per model and reason, with the tasks, of which `most` are named; `runs` are (model, reason, task)."""
+    tasks: dict[tuple[str, str], list[str]] = {}
+    for model, reason, task in runs:
+        tasks.setdefault((model, reason), []).append(task)
+    text = []
+    for (model, reason), names in tasks.items():
+        more = f" and {len(names) - most} more" if most and len(names) > most else ""
+        text.append(f"{title}: {model} on {', '.join(names[:most])}{more}: {reason}")
+    return text
 
 
 def counted(number: int, noun: str) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from compute.analysis.intervals import Z95, score_interval
 from compute.catalog import Catalog
 from compute.engine import run_folders, variants
-from compute.engine.plan import Plan
+from compute.engine.plan import Plan, grouped
 from compute.engine.run import Outcome
 from compute.engine.run_folders import StoredRun
+from compute.tables import padded
 from compute.types import Metric
 
 ACROSS = 5  # models side by side; more go into a table of their own
@@ -56,9 +57,8 @@ def _table(
                     *(NOTHING if one is None else cell(one, metric) for one in row),
                 )
             )
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    drawn = [f"| {' | '.join(value.ljust(width) for value, width in zip(row, widths, strict=True))} |" for row in rows]
-    return [drawn[0], f"| {' | '.join('-' * width for width in widths)} |", *drawn[1:]]
+    heads, *drawn = padded(rows)
+    return [f"| {' | '.join(row)} |" for row in (heads, ["-" * len(head) for head in heads], *drawn)]
 
 
 def cell(stored: StoredRun, metric: Metric) -> str:
@@ -97,8 +97,4 @@ def _compared(
 
 
 def _grouped(title: str, outcomes: Sequence[Outcome]) -> list[str]:
-    """One line per model and reason, with its tasks."""
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for one in outcomes:
-        reasons.setdefault((one.job.model.key, one.reason), []).append(one.job.name)
-    return [f"{title}: {model} on {', '.join(names)}: {reason}" for (model, reason), names in reasons.items()]
+    return grouped(title, [(one.job.model.key, one.reason, one.job.name) for one in outcomes])

@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 
 from compute import tasks
-from compute.content.items import Column
 from compute.engine import run_folders, scoring, thumbnails
 from compute.engine.bench import Bench
 from compute.engine.plan import Job, Plan
@@ -28,7 +27,6 @@ from compute.procedures.evidence import Evidence
 from compute.tasks.data import Data
 from compute.types import BadItem, CannotDo, LikenessError, Model, NotHere, Run, Score, Task
 
-STATES = ("made", "stored", "failed", "skipped")
 SOURCES = ("models", "tasks", "procedures", "metrics", "features", "engine")  # packages whose code decides scores
 
 
@@ -37,21 +35,25 @@ class Outcome:
     """What became of one job."""
 
     job: Job
-    state: str  # one of STATES
+    state: str  # made | stored | failed | skipped
     stored: StoredRun | None = None
     reason: str = ""  # why it failed or was left out
 
 
 @dataclass(kw_only=True)
-class _TaskItems:
-    """The tasks' items, loaded once each and shared by all models, and the errors of those that could not be."""
+class _Execution:
+    """What all runs of a plan share: how they are made, and the tasks' items, loaded once each, or its error."""
 
     bench: Bench
+    results: Path
+    skip_bad: bool
+    pictures: int
+    report: Callable[[str], None]
     loaded: dict[tuple[str, str], Mapping[str, Data] | Exception] = field(default_factory=dict)
     seconds: dict[tuple[str, str], float] = field(default_factory=dict)
-    uses: Counter[tuple[str, str]] = field(default_factory=Counter)  # unfinished jobs that need a task's items
+    uses: Counter[tuple[str, str]]  # unfinished jobs that need a task's items
 
-    def of(self, job: Job) -> Mapping[str, Data]:
+    def items(self, job: Job) -> Mapping[str, Data]:
         """A task's items by subset. Raises what loading them raised, at every call."""
         key = _items_key(job)
         if key not in self.loaded:
@@ -92,7 +94,14 @@ def execute(
     A run that fails leaves its reason in its folder and the others continue. `report` gets a line for each run that
     ends; `pictures` is for how many items per task thumbnails are stored.
     """
-    items = _TaskItems(bench=bench, uses=Counter(map(_items_key, plan.missing)))
+    execution = _Execution(
+        bench=bench,
+        results=results,
+        skip_bad=skip_bad,
+        pictures=pictures,
+        report=report,
+        uses=Counter(map(_items_key, plan.missing)),
+    )
     outcomes: dict[int, Outcome] = {
         id(job): Outcome(job=job, state="stored", stored=job.stored) for job in plan.jobs if job.stored is not None
     }
@@ -100,65 +109,53 @@ def execute(
 
     def end(outcome: Outcome) -> None:
         outcomes[id(outcome.job)] = outcome
-        items.done(outcome.job)
+        execution.done(outcome.job)
         report(_line(outcome, repeated=outcome.state == "failed" and outcome.reason in reasons))
         reasons.add(outcome.reason)
 
     for row in plan.models:
         missing = [job for job in plan.of(row) if job.stored is None]
         if missing:
-            _run_model(row, missing, items, end, results=results, skip_bad=skip_bad, pictures=pictures, report=report)
+            _run_model(row, missing, execution, end)
             encoding.release()
     return [outcomes[id(job)] for job in plan.jobs]
 
 
-def _run_model(
-    row: Model,
-    jobs: list[Job],
-    items: _TaskItems,
-    end: Callable[[Outcome], None],
-    *,
-    results: Path,
-    skip_bad: bool,
-    pictures: int,
-    report: Callable[[str], None],
-) -> None:
+def _run_model(row: Model, jobs: list[Job], execution: _Execution, end: Callable[[Outcome], None]) -> None:
     """All of one model's missing runs; `end` gets each one's outcome."""
     ready: list[Job] = []
     for job in jobs:
         try:
             if job.problem:
                 raise NotHere(job.problem)
-            items.of(job)
+            execution.items(job)
             ready.append(job)
         except Exception as error:
-            end(_failed(job, error, items.bench, results=results))
+            end(_failed(job, error, execution))
     if not ready:
         return
-    subject = items.bench.subject(row)
+    subject = execution.bench.subject(row)
     encoding_began = time.perf_counter()
-    ready, refused = _prepared(subject, ready, items)
+    ready, refused = _prepared(subject, ready, execution)
     seconds, shared = time.perf_counter() - encoding_began, list(subject.done)
     for job, error in refused:
-        end(_failed(job, error, items.bench, results=results))
+        end(_failed(job, error, execution))
     for job in ready:
         try:
-            stored, data, table = _run(
-                job, subject, items, encoding=seconds / len(ready), shared=shared, results=results, skip_bad=skip_bad
-            )
+            stored, data, table = _run(job, subject, execution, encoding=seconds / len(ready), shared=shared)
             end(Outcome(job=job, state="made", stored=stored))
         except CannotDo as error:
             end(Outcome(job=job, state="skipped", reason=str(error)))
         except Exception as error:
-            end(_failed(job, error, items.bench, results=results))
+            end(_failed(job, error, execution))
         else:
             try:
-                thumbnails.add(results, task=job.task.key, data=data, items=table, most=pictures)
+                thumbnails.add(execution.results, task=job.task.key, data=data, items=table, most=execution.pictures)
             except (LikenessError, OSError) as error:  # a run without them is complete
-                report(f"{job.task.key}: no thumbnails: {error}")
+                execution.report(f"{job.task.key}: no thumbnails: {error}")
 
 
-def _prepared(subject: Any, jobs: list[Job], items: _TaskItems) -> tuple[list[Job], list[tuple[Job, Exception]]]:
+def _prepared(subject: Any, jobs: list[Job], execution: _Execution) -> tuple[list[Job], list[tuple[Job, Exception]]]:
     """Encodes the items of all jobs at once; jobs with an unusable item are returned apart, with the error.
 
     After any other error (no weights, a full disk) every job is tried on its own: one whose items are stored already
@@ -166,7 +163,7 @@ def _prepared(subject: Any, jobs: list[Job], items: _TaskItems) -> tuple[list[Jo
     """
     left, refused = list(jobs), []
     while left:
-        columns = {id(job): _columns(items.of(job)) for job in left}
+        columns = {id(job): tasks.every_column(execution.items(job)) for job in left}
         try:
             subject.prepare([column for some in columns.values() for column in some])
             break
@@ -181,12 +178,8 @@ def _prepared(subject: Any, jobs: list[Job], items: _TaskItems) -> tuple[list[Jo
     return left, refused
 
 
-def _columns(data: Mapping[str, Data]) -> list[Column]:
-    return [column for part in data.values() for column in tasks.columns(part)]
-
-
 def _run(
-    job: Job, subject: Any, items: _TaskItems, *, encoding: float, shared: list[Any], results: Path, skip_bad: bool
+    job: Job, subject: Any, execution: _Execution, *, encoding: float, shared: list[Any]
 ) -> tuple[StoredRun, Mapping[str, Data], pd.DataFrame]:
     """One run from items to folder; also returns the items it rests on, and the table stored of them.
 
@@ -194,16 +187,16 @@ def _run(
     """
     before = len(subject.done)
     began, started = time.perf_counter(), _now()
-    whole = items.of(job)
-    evidence, data = _evidence(job, subject, whole, skip_bad=skip_bad)
+    whole = execution.items(job)
+    evidence, data = _evidence(job, subject, whole, skip_bad=execution.skip_bad)
     procedure_seconds = time.perf_counter() - began
     frames = {subset: part.items for subset, part in evidence.items()}
     figures = scoring.figures(job.task, frames)
     total = sum(tasks.size(part) for part in whole.values())
     coverage = sum(tasks.size(part) for part in data.values()) / total * scoring.answered(frames, job.task.metrics[0])
-    timings = {"items": items.seconds[_items_key(job)], "encode": encoding, "procedure": procedure_seconds}
+    timings = {"items": execution.seconds[_items_key(job)], "encode": encoding, "procedure": procedure_seconds}
     run = Run(
-        **_identity(job, items.bench),
+        **_identity(job, execution.bench),
         seed=job.model.options.get("seed"),
         seconds=round(encoding + procedure_seconds, 3),
         started=started,
@@ -228,7 +221,7 @@ def _run(
         for metric, subset, figure in figures
     ]
     table = run_folders.table(frames)
-    return run_folders.write(results, run=run, scores=scores, items=table), data, table
+    return run_folders.write(execution.results, run=run, scores=scores, items=table), data, table
 
 
 def _identity(job: Job, bench: Bench) -> dict[str, Any]:
@@ -267,7 +260,7 @@ def _evidence(
 
     With `skip_bad` bad items are dropped first, and those that only the procedure meets when it does.
     """
-    subject.prepare(_columns(whole))
+    subject.prepare(tasks.every_column(whole))
     while True:
         bad = set(subject.bad) if skip_bad else set()
         data = {subset: tasks.without(part, bad) if bad else part for subset, part in whole.items()}
@@ -288,7 +281,7 @@ def _unanswered(evidence: Mapping[str, Evidence]) -> str:
 def _skipped_items(subject: Any, whole: Mapping[str, Data]) -> list[str]:
     """This task's skipped items by name, and why; a content that several items show is named once."""
     skipped = {}
-    for column in _columns(whole) if subject.bad else ():
+    for column in tasks.every_column(whole) if subject.bad else ():
         for row in np.flatnonzero(np.isin(column.keys, np.array(list(subject.bad), dtype="S32"))).tolist():
             skipped.setdefault(column.keys[row], f"{column.name(row)}: {subject.bad[bytes(column.keys[row])]}")
     return sorted(skipped.values())
@@ -304,15 +297,16 @@ def _contents(whole: Mapping[str, Data]) -> str:
     return digest.hexdigest()
 
 
-def _failed(job: Job, error: Exception, bench: Bench, *, results: Path) -> Outcome:
+def _failed(job: Job, error: Exception, execution: _Execution) -> Outcome:
     """Stores why a run failed in its folder, with the traceback of an error that is none of ours."""
-    known = isinstance(error, LikenessError)
     reason = failure(error)
-    if run_folders.find(results, model=job.model.key, task=job.task.key, fingerprint=job.fingerprint):
+    if run_folders.find(execution.results, model=job.model.key, task=job.task.key, fingerprint=job.fingerprint):
         reason += "; the score made earlier stays"
     if job.fingerprint:
-        run = Run(**_identity(job, bench), settings=dict(job.settings), started=_now(), status="failed", error=reason)
-        run_folders.note_failure(results, run=run, trace="" if known else "".join(traceback.format_exception(error)))
+        trace = "" if isinstance(error, LikenessError) else "".join(traceback.format_exception(error))
+        known = _identity(job, execution.bench)
+        run = Run(**known, settings=dict(job.settings), started=_now(), status="failed", error=reason)
+        run_folders.note_failure(execution.results, run=run, trace=trace)
     return Outcome(job=job, state="failed", reason=reason)
 
 

@@ -6,7 +6,7 @@ import contextlib
 import io
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +14,9 @@ import pandas as pd
 
 from compute import tasks
 from compute.content import decoding
-from compute.content.items import Column
 from compute.database import store
 from compute.engine import run_folders
+from compute.features.passes import distinct
 from compute.tasks.data import Data
 from compute.types import LikenessError
 
@@ -43,8 +43,24 @@ def add(root: Path, *, task: str, data: Mapping[str, Data], items: pd.DataFrame,
 
     `items` as `runs.table` gives them. An image that cannot be drawn is left out. Raises DatabaseError.
     """
-    with _alone(path(root, task).parent):
-        return _add(root, task=task, data=data, items=items, most=most)
+    target = path(root, task)
+    with _alone(target.parent):
+        stored = (
+            store.read_parquet(target) if target.is_file() else pd.DataFrame({"image": [], "webp": []}, dtype=object)
+        )
+        images = distinct([column for column in tasks.every_column(data) if column.modality == "image"])
+        keys = sorted(shown(items, most=most) - set(stored["image"]))
+        drawn = {}
+        for key, at in zip(keys, images.at(np.array(keys, dtype="S32")).tolist(), strict=True):
+            if at >= 0:
+                column, row = images.locate(at)
+                with contextlib.suppress(LikenessError):  # the run itself says what is wrong with it
+                    drawn[key] = thumbnail(column.read(row))
+        if drawn:
+            new = pd.DataFrame({"image": list(drawn), "webp": list(drawn.values())}, dtype=object)
+            both = pd.concat([stored.assign(webp=stored["webp"].map(bytes)), new])
+            store.write_parquet(target, frame=both.sort_values("image", ignore_index=True))
+    return len(drawn)
 
 
 @contextlib.contextmanager
@@ -53,33 +69,12 @@ def _alone(folder: Path) -> Iterator[None]:
     import fcntl
 
     folder.mkdir(parents=True, exist_ok=True)
-    held = os.open(folder, os.O_RDONLY)
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(held, fcntl.LOCK_EX)
+        fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(held)
-
-
-def _add(root: Path, *, task: str, data: Mapping[str, Data], items: pd.DataFrame, most: int) -> int:
-    target = path(root, task)
-    held = store.read_parquet(target) if target.is_file() else pd.DataFrame({"image": [], "webp": []}, dtype=object)
-    wanted = shown(items, most=most) - set(held["image"])
-    drawn = {}
-    for key, column, row in _find(wanted, data.values()):
-        try:
-            drawn[key] = thumbnail(column.read(row))
-        except LikenessError:
-            continue  # the run itself says what is wrong with it
-    if drawn:
-        new = pd.DataFrame({"image": list(drawn), "webp": list(drawn.values())}, dtype=object)
-        store.write_parquet(
-            target,
-            frame=pd.concat([held.assign(webp=held["webp"].map(bytes)), new], ignore_index=True).sort_values(
-                "image", ignore_index=True
-            ),
-        )
-    return len(drawn)
+        os.close(handle)
 
 
 def shown(items: pd.DataFrame, *, most: int = MOST_ITEMS) -> set[str]:
@@ -87,19 +82,6 @@ def shown(items: pd.DataFrame, *, most: int = MOST_ITEMS) -> set[str]:
     chosen = set(run_folders.page_items(list(items["item"]), most=most))
     details = items["detail"][items["item"].isin(chosen)].dropna()
     return {key for detail in details for key in json.loads(detail).get("images", []) if key}
-
-
-def _find(keys: set[str], parts: Iterable[Data]) -> Iterator[tuple[str, Column, int]]:
-    """Where the images with these keys are; keys that no column has are passed over."""
-    left = np.array(sorted(key.encode() for key in keys), dtype="S32")
-    for part in parts:
-        for column in tasks.columns(part):
-            if column.modality == "image" and len(left):
-                rows = np.flatnonzero(np.isin(column.keys, left))
-                found, first = np.unique(column.keys[rows], return_index=True)
-                for key, at in zip(found.tolist(), rows[first].tolist(), strict=True):
-                    yield key.decode(), column, at
-                left = np.setdiff1d(left, found)
 
 
 def thumbnail(image: bytes) -> bytes:

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from compute.tasks.data import columns, size, without
+from compute.tasks.data import columns, every_column, size, without
 from compute.tasks.loaders import LOADERS, computable, identity, load, needs, options_of
 
-__all__ = ("LOADERS", "columns", "computable", "identity", "load", "needs", "options_of", "size", "without")
+__all__ = (
+    "LOADERS",
+    "columns",
+    "computable",
+    "every_column",
+    "identity",
+    "load",
+    "needs",
+    "options_of",
+    "size",
+    "without",
+)

@@ -6,7 +6,7 @@ said otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
@@ -151,6 +151,11 @@ def columns(data: Data | Labelled | Mixed) -> list[Column]:
             elif is_dataclass(value):
                 out += columns(value)
     return out
+
+
+def every_column(data: Mapping[str, Data]) -> list[Column]:
+    """The columns of all subsets."""
+    return [column for part in data.values() for column in columns(part)]
 
 
 def size(data: Data) -> int:

@@ -68,7 +68,7 @@ def local_folder(row: Model, *, required: RequiredFiles | None = None, root: Pat
         if missing:
             raise NotHere(f"{row.key}: {own} has no {', no '.join(missing)}")
         return own
-    cached = _cached(row)
+    cached = cached_folder(row)
     if cached is not None and not required.missing(_listing(cached)):
         return cached
     return _fetched(row, required=required, cached=cached)
@@ -77,7 +77,7 @@ def local_folder(row: Model, *, required: RequiredFiles | None = None, root: Pat
 def is_downloaded(row: Model, *, required: RequiredFiles, root: Path | None = None) -> bool:
     """Whether the row's files are all in its own folder or in the hub's cache. Never asks the network."""
     try:
-        folder = own_folder(row, root=root) or _cached(row)
+        folder = own_folder(row, root=root) or cached_folder(row)
     except NotHere:
         return False
     return folder is not None and not required.missing(_listing(folder))
@@ -162,7 +162,8 @@ def _commit(row: Model) -> str:
     return reference.read_text(encoding="utf-8").strip() if reference.is_file() else ""
 
 
-def _cached(row: Model) -> Path | None:
+def cached_folder(row: Model) -> Path | None:
+    """The folder of the hub's cache with the files of the row's revision, complete or not; None where there is none."""
     commit = _commit(row)
     folder = cache_home(row) / "snapshots" / commit
     return folder if commit and folder.is_dir() else None

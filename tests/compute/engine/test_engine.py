@@ -215,12 +215,12 @@ def test_fewer_items_than_the_catalogue_counts_are_said(world: World, execute: E
 def test_items_are_let_go_when_no_run_is_left_for_them(world: World, execute: Execute) -> None:
     held: list[int] = []
 
-    class Items(run._TaskItems):
+    class Items(run._Execution):
         def done(self, job) -> None:
             super().done(job)
             held.append(len(self.loaded))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "_TaskItems", Items)
+        patch.setattr(run, "_Execution", Items)
         execute("small/eye")
     assert held[-1] == 0 and max(held) == len(TASKS)
