@@ -160,23 +160,19 @@ def bind(
     whole = PartialRedraw(keys=(), outputs=outputs, draw=draw)
 
     def answer(part: PartialRedraw, values: dict[str, Any], note: str, *, opening: bool = False) -> list[Any]:
-        drawn = None
         try:
             drawn = list(part.draw(**values))
         except Exception as error:
             note = f"{note} {explain(error, action=f'Drawing a page for {values}')}".strip()
-        if drawn is None:
             drawn = list(blank(**values)) if opening and blank else [gr.skip()] * len(part.outputs)
         return [gr.update(value=macro("message")(note) if note else "", visible=bool(note)), *drawn]
 
     def current() -> tuple[Parameter, ...]:
-        return (
-            parameters
-            if site.db.version == built
-            else tuple(
-                renewed(parameter, [key for _, key in lists[parameter.key]()]) if parameter.key in lists else parameter
-                for parameter in parameters
-            )
+        if site.db.version == built:
+            return parameters
+        return tuple(
+            renewed(parameter, [key for _, key in lists[parameter.key]()]) if parameter.key in lists else parameter
+            for parameter in parameters
         )
 
     def load(request: gr.Request) -> list[Any]:

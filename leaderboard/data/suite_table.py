@@ -138,8 +138,8 @@ def load(db: Database, *, suite: str) -> SuiteTable:
     )
     values, stderr = _pivot(long, rows, columns, "value"), _pivot(long, rows, columns, "stderr")
     categories = tuple(dict.fromkeys(column.group for column in columns if column.ranked))
-    places = {name: place for place, name in enumerate(categories)}
-    codes = np.array([places.get(column.group, len(categories)) for column in columns])
+    indices = {name: index for index, name in enumerate(categories)}
+    codes = np.array([indices.get(column.group, len(categories)) for column in columns])
     reasons, missing = _reasons(db, suite, rows, columns)
     averages = suite_queries.averages(db, suite=suite)
     printed = np.full((len(rows), len(categories)), np.nan)
@@ -238,15 +238,15 @@ def _category_columns(columns: tuple[SuiteColumn, ...], categories: tuple[str, .
 
 
 def _pivot(long: pd.DataFrame, rows: tuple[SuiteRow, ...], columns: tuple[SuiteColumn, ...], value: str) -> np.ndarray:
-    row_of = {(row.model, row.origin): place for place, row in enumerate(rows)}
-    column_of = {(column.task, column.metric): place for place, column in enumerate(columns)}
+    row_of = {(row.model, row.origin): index for index, row in enumerate(rows)}
+    column_of = {(column.task, column.metric): index for index, column in enumerate(columns)}
     out = np.full((len(rows), len(columns)), np.nan)
     for model, origin, task, metric, number in zip(
         long.model, long.origin, long.task, long.metric, long[value], strict=True
     ):
-        place = column_of.get((task, metric))
-        if place is not None:
-            out[row_of[model, origin], place] = number
+        index = column_of.get((task, metric))
+        if index is not None:
+            out[row_of[model, origin], index] = number
     return out
 
 

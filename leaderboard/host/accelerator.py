@@ -36,12 +36,12 @@ def claim() -> ModuleType | None:
     """
     needed = bool(os.environ.get("SPACES_ZERO_GPU"))
     try:
-        found = import_module("spaces")
+        spaces = import_module("spaces")
     except ImportError:
         if needed:
             raise
         return None
-    return found if needed or hasattr(found, "GPU") else None
+    return spaces if needed or hasattr(spaces, "GPU") else None
 
 
 def on_gpu(

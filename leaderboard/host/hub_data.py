@@ -210,7 +210,7 @@ class HubData:
         except Exception as error:  # of the hub's client and of whichever network library it uses
             self.problem = f"The last look at the hub failed ({type(error).__name__}); the next one comes by itself."
             log.warning(
-                "The hub could not be asked for %s: %s: %s",
+                "The hub could not be reached for %s: %s: %s",
                 self.repo,
                 type(error).__name__,
                 " ".join(str(error).split())[:300],
@@ -239,7 +239,7 @@ class HubData:
 
         try:
             # Not left to hf_hub_download: that answers a failure with the stored file, and nobody would learn of it.
-            found = get_hf_file_metadata(hf_hub_url(self.repo, FILE, repo_type="dataset"), timeout=TIMEOUT)
+            metadata = get_hf_file_metadata(hf_hub_url(self.repo, FILE, repo_type="dataset"), timeout=TIMEOUT)
         except RepositoryNotFoundError as error:  # gated ones too
             raise NotHere(
                 f"The hub has no data set {self.repo} that this app may read. For a private one, HF_TOKEN is "
@@ -249,9 +249,9 @@ class HubData:
             raise NotHere(
                 f"The data set {self.repo} holds no {FILE}. Publish it: python -m compute publish --repo {self.repo}"
             ) from error
-        if not found.etag or not found.commit_hash:
+        if not metadata.etag or not metadata.commit_hash:
             raise NotHere("What answers at the hub's address (HF_ENDPOINT) does not say which file it holds.")
-        return HubVersion(etag=found.etag, commit=found.commit_hash)
+        return HubVersion(etag=metadata.etag, commit=metadata.commit_hash)
 
     def _fetch(self, version: HubVersion) -> Path:
         """The file of this version, checked. Raises DatabaseError, once a version: it is not fetched again."""

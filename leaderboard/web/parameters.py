@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -61,7 +60,7 @@ class Number:
             value = float(text)
         except ValueError:
             return None
-        if not math.isfinite(value) or not self.low <= value <= self.high:
+        if not self.low <= value <= self.high:  # nor NaN
             return None
         return int(value) if self.whole else value
 
@@ -102,12 +101,13 @@ def parse(parameters: tuple[Parameter, ...], query: Mapping[str, str]) -> tuple[
     values: dict[str, Any] = {}
     ignored, empty = [], []
     for parameter in parameters:
-        default = list(parameter.default) if isinstance(parameter, MultiChoice) else parameter.default
         text = query.get(parameter.key)
-        read = parameter.read(text) if text is not None and len(text) <= LONGEST else None
-        if text is not None and read is None:
-            (ignored if text else empty).append(parameter.key)
-        values[parameter.key] = default if read is None else read
+        value = None if text is None or len(text) > LONGEST else parameter.read(text)
+        if value is None:
+            value = list(parameter.default) if isinstance(parameter, MultiChoice) else parameter.default
+            if text is not None:
+                (ignored if text else empty).append(parameter.key)
+        values[parameter.key] = value
     sentences = []
     if ignored:
         sentences.append(
@@ -120,9 +120,6 @@ def parse(parameters: tuple[Parameter, ...], query: Mapping[str, str]) -> tuple[
 
 def query(parameters: tuple[Parameter, ...], values: Mapping[str, Any]) -> str:
     """The shortest query string that gives these values, empty when all are defaults."""
-    pairs = []
-    for parameter in parameters:
-        text = parameter.write(values[parameter.key])
-        if text != parameter.write(parameter.default):
-            pairs.append((parameter.key, text))
-    return urlencode(pairs, safe="/,:~-")
+    texts = {parameter.key: parameter.write(values[parameter.key]) for parameter in parameters}
+    changed = {each.key: texts[each.key] for each in parameters if texts[each.key] != each.write(each.default)}
+    return urlencode(changed, safe="/,:~-")

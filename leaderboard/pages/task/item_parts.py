@@ -1,4 +1,4 @@
-"""What an item shows and what a model said of it, from the details that each procedure keeps."""
+"""What an item shows and what a model answered, from the details that each procedure stores."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ Part = dict[str, Any]  # role, label, image (content key or empty), text, right 
 
 
 def drawn(
-    procedure: str, detail: Mapping[str, Any], *, expected: str, category: str, there: AbstractSet[str]
+    procedure: str, detail: Mapping[str, Any], *, expected: str, category: str, pictured: AbstractSet[str]
 ) -> list[Part]:
-    """What is asked, in reading order. `there`: which images have a picture; another one is said to be missing."""
+    """The question, in reading order. `pictured`: which images have a thumbnail; others are shown as missing."""
     images, texts = detail.get("images") or [], detail.get("texts") or []
     if procedure == "choice":
         reference, options = choices(detail, category=category)
-        given = [_part("Reference", "", reference, there)] if reference else []
-        return given + [
-            _part("Alternative", LETTERS[at], one, there, right=LETTERS[at] == expected)
-            for at, one in enumerate(options)
+        parts = [_part("Reference", "", reference, pictured)] if reference else []
+        return parts + [
+            _part("Alternative", LETTERS[at], each, pictured, right=LETTERS[at] == expected)
+            for at, each in enumerate(options)
         ]
     if procedure == "odd_one_out":
         return [
-            _part("Image", LETTERS[at], one, there, right=LETTERS[at] == expected)
-            for at, one in enumerate(_things(images, texts))
+            _part("Image", LETTERS[at], each, pictured, right=LETTERS[at] == expected)
+            for at, each in enumerate(_inputs(images, texts))
         ]
     if procedure == "matching":
-        return _row(images, texts, there)
+        return _row(images, texts, pictured)
     if procedure in ("retrieval", "multiple_choice"):
         query, *others = aligned(images, texts) or [("", "")]
-        asked = [_part("Query", "", query, there)]
-        return asked if procedure == "retrieval" else asked + _hits(detail, others, there, role="Candidate")
+        parts = [_part("Query", "", query, pictured)]
+        return parts if procedure == "retrieval" else parts + _hits(detail, others, pictured, role="Candidate")
     names = ("First", "Second") if procedure == "sts" else ("Item",)
-    things = _things(images, texts)
-    return [_part(names[at] if at < len(names) else "Item", "", one, there) for at, one in enumerate(things)]
+    inputs = _inputs(images, texts)
+    return [_part(names[at] if at < len(names) else "Item", "", each, pictured) for at, each in enumerate(inputs)]
 
 
 def answered(
-    procedure: str, detail: Mapping[str, Any], *, answer: str, category: str, there: AbstractSet[str]
+    procedure: str, detail: Mapping[str, Any], *, answer: str, category: str, pictured: AbstractSet[str]
 ) -> dict[str, Any]:
-    """What a model said beside its answer: `scores` (label, text), `hits` with their pictures, a judge's `reply`."""
+    """What a model returned beside its answer: `scores` (label, text), `hits` with pictures, a judge's `reply`."""
     out: dict[str, Any] = {}
     scores = detail.get("scores") or []
     if "reply" in detail:
@@ -70,7 +70,7 @@ def answered(
         out["picked"] = [str(at + 1) for at, score in enumerate(scores) if score is not None and score == best]
     elif procedure == "retrieval":
         others = aligned(detail.get("images") or [], detail.get("texts") or [])[1:]
-        out["hits"] = _hits(detail, others, there, role="Hit")
+        out["hits"] = _hits(detail, others, pictured, role="Hit")
     elif procedure == "zero_shot":
         out["scores"] = [
             (str(name), _number(score)) for name, score in zip(detail.get("hits") or [], scores, strict=False)
@@ -85,8 +85,8 @@ def choices(detail: Mapping[str, Any], *, category: str) -> tuple[tuple[str, str
     the reference; of one kind there is a reference where there is one more than there are scores, or, without scores,
     where more than two are shown and the question is not of a quality.
     """
-    images = [(one, "") for one in detail.get("images") or []]
-    texts = [("", one) for one in detail.get("texts") or []]
+    images = [(each, "") for each in detail.get("images") or []]
+    texts = [("", each) for each in detail.get("texts") or []]
     if images and texts:
         return (images[0], texts) if len(images) == 1 else (texts[0], images)
     only = images or texts
@@ -101,46 +101,48 @@ def aligned(images: Sequence[str], texts: Sequence[str]) -> list[tuple[str, str]
     return [(images[at] if at < len(images) else "", texts[at] if at < len(texts) else "") for at in range(count)]
 
 
-def _row(images: Sequence[str], texts: Sequence[str], there: AbstractSet[str]) -> list[Part]:
+def _row(images: Sequence[str], texts: Sequence[str], pictured: AbstractSet[str]) -> list[Part]:
     """The images and captions of one row; of several beside a single one the first is right."""
     a, c = len(images), len(texts)
     sides = (
-        ("Image", [(one, "") for one in images], c == 1 < a),
-        ("Caption", [("", one) for one in texts], a == 1 < c),
+        ("Image", [(each, "") for each in images], c == 1 < a),
+        ("Caption", [("", each) for each in texts], a == 1 < c),
     )
     return [
-        _part(role, str(at + 1) if len(things) > 1 else "", one, there, right=at == 0 if marked else None)
-        for role, things, marked in sides
-        for at, one in enumerate(things)
+        _part(role, str(at + 1) if len(inputs) > 1 else "", each, pictured, right=at == 0 if marked else None)
+        for role, inputs, marked in sides
+        for at, each in enumerate(inputs)
     ]
 
 
 def _hits(
-    detail: Mapping[str, Any], things: Sequence[tuple[str, str]], there: AbstractSet[str], *, role: str
+    detail: Mapping[str, Any], inputs: Sequence[tuple[str, str]], pictured: AbstractSet[str], *, role: str
 ) -> list[Part]:
     names, scores = detail.get("hits") or [], detail.get("scores") or []
     marks = detail.get("relevant") or []
     out = []
     for at, name in enumerate(names):
-        thing = things[at] if at < len(things) else ("", "")
-        part = _part(role, str(at + 1), thing, there, right=bool(marks[at]) if at < len(marks) else None)
+        content = inputs[at] if at < len(inputs) else ("", "")
+        part = _part(role, str(at + 1), content, pictured, right=bool(marks[at]) if at < len(marks) else None)
         out.append(part | {"name": str(name), "score": _number(scores[at]) if at < len(scores) else ""})
     return out
 
 
-def _things(images: Sequence[str], texts: Sequence[str]) -> list[tuple[str, str]]:
-    return [(one, "") for one in images] + [("", one) for one in texts]
+def _inputs(images: Sequence[str], texts: Sequence[str]) -> list[tuple[str, str]]:
+    return [(each, "") for each in images] + [("", each) for each in texts]
 
 
-def _part(role: str, label: str, thing: tuple[str, str], there: AbstractSet[str], *, right: bool | None = None) -> Part:
-    image, text = thing
+def _part(
+    role: str, label: str, content: tuple[str, str], pictured: AbstractSet[str], *, right: bool | None = None
+) -> Part:
+    image, text = content
     return {
         "role": role,
         "label": label,
-        "image": image if image in there else "",
+        "image": image if image in pictured else "",
         "text": text,
         "right": right,
-        "missing": bool(image) and image not in there,
+        "missing": bool(image) and image not in pictured,
     }
 
 

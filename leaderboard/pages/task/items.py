@@ -279,8 +279,8 @@ def _items(
     procedure, names = kind_of(about), [str(name) for name in page.index]
     stored = [item_queries.details(db, run=run["id"], names=names) for run in runs]
     details = [{name: json.loads(text) for name, text in one.items()} for one in stored]
-    wanted = {key for one in details for detail in one.values() for key in detail.get("images", []) if key}
-    there = item_queries.pictured(db, task=about["key"], images=sorted(wanted)) if wanted else set()
+    images = {key for one in details for detail in one.values() for key in detail.get("images", []) if key}
+    pictured = item_queries.pictured(db, task=about["key"], images=sorted(images)) if images else set()
     out = []
     for name, row in zip(names, page.to_dict("records"), strict=True):
         own = [one.get(name, {}) for one in details]
@@ -291,7 +291,11 @@ def _items(
                 "subset": "" if row["subset"] == "default" else row["subset"],
                 "expected": "" if blank(row["expected"]) else str(row["expected"]),
                 "parts": drawn(
-                    procedure, own[0], expected=str(row["expected"] or ""), category=str(about["category"]), there=there
+                    procedure,
+                    own[0],
+                    expected=str(row["expected"] or ""),
+                    category=str(about["category"]),
+                    pictured=pictured,
                 ),
                 "verdicts": [
                     {
@@ -305,7 +309,7 @@ def _items(
                             detail,
                             answer=row[f"answer_text{at}"],
                             category=str(about["category"]),
-                            there=there,
+                            pictured=pictured,
                         ),
                     }
                     for at, (model, run, detail) in enumerate(zip(models, runs, own, strict=True))

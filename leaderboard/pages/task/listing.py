@@ -12,11 +12,11 @@ from leaderboard.data.database import Database
 def task_scores(db: Database, *, task: str) -> dict[str, Any]:
     """Every score on one task, best first within the headline metric. Raises UnknownKey."""
     frame = task_queries.task_scores(db, task=task)
-    found = task_queries.task(db, key=task)
-    if frame.empty or found.empty:
+    record = task_queries.task(db, key=task)
+    if frame.empty or record.empty:
         raise UnknownKey("task", task, task_queries.listed_tasks(db)["key"])
     higher = suite_queries.metrics(db)["higher_is_better"]
-    order = {metric: index for index, metric in enumerate(found["metrics"].iloc[0])}
+    order = {metric: index for index, metric in enumerate(record["metrics"].iloc[0])}
     frame = frame.assign(
         turn=frame["metric"].map(lambda metric: order.get(metric, 99)),
         part=(~frame["subset"].isin(("default", "average"))).astype(int),

@@ -34,10 +34,10 @@ Line = dict[str, str]
 
 def details(db: Database, *, key: str) -> dict[str, Any]:
     """Groups of lines, ready to show, and the settings as stored. Raises BadInput for an unknown run."""
-    found = item_queries.run(db, key=key)
-    if found.empty or found["origin"].iloc[0] != "computed":
+    runs = item_queries.run(db, key=key)
+    if runs.empty or runs["origin"].iloc[0] != "computed":
         raise BadInput("There is no computed run of that name here. Reload the page: the database may have changed")
-    run = found.iloc[0]
+    run = runs.iloc[0]
     settings = json.loads(run["settings"]) if run["settings"] else {}
     groups = [
         ("Scores", _scores(item_queries.run_scores(db, key=key))),
@@ -46,7 +46,7 @@ def details(db: Database, *, key: str) -> dict[str, Any]:
         ("Model", _model(settings)),
         ("Items", _items(run, settings)),
         ("Procedure", _procedure(run, settings)),
-        ("Found", _found(settings)),
+        ("Found", _selected(settings)),
     ]
     task, model = (quote(run[name], safe="/:~") for name in ("task", "model"))
     items = [("Its single items", f"task?task={task}&items={model}")] if run["items"] and run["main"] else []
@@ -130,7 +130,7 @@ def _model(settings: Mapping[str, Any]) -> list[Line]:
         ("Revision", model.pop("revision", "")),
     ]
     packages, options = model.pop("packages", {}), model.pop("options", {})
-    model.pop("device", None), model.pop("dtype", None)  # said of the run
+    model.pop("device", None), model.pop("dtype", None)  # shown with the run
     loaded = {key: value for key, value in (settings.get("adapter") or {}).items() if key != "revision"}
     return _lines(
         [
@@ -145,14 +145,14 @@ def _model(settings: Mapping[str, Any]) -> list[Line]:
 
 def _items(run: pd.Series, settings: Mapping[str, Any]) -> list[Line]:
     data, left = settings.get("data") or {}, settings.get("left_out") or []
-    said = {"dataset": "Data set", "revision": "Revision", "split": "Split", "options": "Options"}
+    titles = {"dataset": "Data set", "revision": "Revision", "split": "Split", "options": "Options"}
     subsets = [name for name in data.get("subsets", []) if name != "default"]
     lost = [*left[:MOST_LISTED], *([f"and {len(left) - MOST_LISTED} more"] if len(left) > MOST_LISTED else [])]
     return _lines(
         [
-            *((name, data.get(key)) for key, name in said.items()),
+            *((name, data.get(key)) for key, name in titles.items()),
             ("Subsets", subsets),
-            *((_word(key), value) for key, value in data.items() if key not in (*said, "subsets")),
+            *((_word(key), value) for key, value in data.items() if key not in (*titles, "subsets")),
             ("Items in the catalogue", settings.get("catalogue_items")),
             ("Contents", settings.get("contents")),
             ("Left out", "; ".join(lost)),
@@ -173,15 +173,15 @@ def _procedure(run: pd.Series, settings: Mapping[str, Any]) -> list[Line]:
     )
 
 
-def _found(settings: Mapping[str, Any]) -> list[Line]:
+def _selected(settings: Mapping[str, Any]) -> list[Line]:
     """What the procedure counted or fitted, a subset at a time; of many subsets the first few."""
-    found = settings.get("found") or {}
+    selected = settings.get("found") or {}
     out = []
-    for subset, part in list(found.items())[:MOST_LISTED]:
+    for subset, part in list(selected.items())[:MOST_LISTED]:
         lead = "" if subset == "default" else f"{subset}: "
         out += [(f"{lead}{_word(key)}", value) for key, value in part.items() if value not in (None, {}, [])]
-    if len(found) > MOST_LISTED:
-        out.append(("and", f"{len(found) - MOST_LISTED} more subsets"))
+    if len(selected) > MOST_LISTED:
+        out.append(("and", f"{len(selected) - MOST_LISTED} more subsets"))
     return _lines(out)
 
 

@@ -43,7 +43,7 @@ def test_reference_and_alternatives_are_told_apart(detail, category, reference, 
 
 
 def test_a_choice_marks_the_right_alternative() -> None:
-    parts = drawn("choice", {"images": [A, B, C], "scores": [0.3, 0.2]}, expected="B", category="", there=ALL)
+    parts = drawn("choice", {"images": [A, B, C], "scores": [0.3, 0.2]}, expected="B", category="", pictured=ALL)
     assert brief(parts) == [
         ("Reference", "", "a", None),
         ("Alternative", "A", "b", False),
@@ -52,7 +52,7 @@ def test_a_choice_marks_the_right_alternative() -> None:
 
 
 def test_a_picture_that_was_not_kept_is_said_to_be_missing() -> None:
-    first, second = drawn("odd_one_out", {"images": [A, B]}, expected="A", category="", there={A})
+    first, second = drawn("odd_one_out", {"images": [A, B]}, expected="A", category="", pictured={A})
     assert (first["image"], first["missing"], second["image"], second["missing"]) == (A, False, "", True)
 
 
@@ -66,7 +66,7 @@ def test_a_picture_that_was_not_kept_is_said_to_be_missing() -> None:
     ids=("one image", "one caption", "two and two"),
 )
 def test_of_several_beside_one_the_first_is_right(images, captions, right) -> None:
-    parts = drawn("matching", {"images": images, "texts": captions}, expected="", category="", there=ALL)
+    parts = drawn("matching", {"images": images, "texts": captions}, expected="", category="", pictured=ALL)
     assert [part["right"] for part in parts] == right
 
 
@@ -78,10 +78,10 @@ def test_a_query_comes_before_its_candidates_and_hits_before_nothing() -> None:
         "scores": [0.5, None],
         "relevant": [False, True],
     }
-    parts = drawn("multiple_choice", detail, expected="y", category="", there=ALL)
+    parts = drawn("multiple_choice", detail, expected="y", category="", pictured=ALL)
     assert brief(parts) == [("Query", "", "what", None), ("Candidate", "1", "a", False), ("Candidate", "2", "b", True)]
-    assert brief(drawn("retrieval", detail, expected="y", category="", there=ALL)) == [("Query", "", "what", None)]
-    hits = answered("retrieval", detail, answer="x", category="", there=ALL)["hits"]
+    assert brief(drawn("retrieval", detail, expected="y", category="", pictured=ALL)) == [("Query", "", "what", None)]
+    hits = answered("retrieval", detail, answer="x", category="", pictured=ALL)["hits"]
     assert [(hit["role"], hit["name"], hit["score"], hit["right"]) for hit in hits] == [
         ("Hit", "x", "0.500", False),
         ("Hit", "y", "—", True),
@@ -89,12 +89,12 @@ def test_a_query_comes_before_its_candidates_and_hits_before_nothing() -> None:
 
 
 def test_scores_stand_beside_what_they_are_of() -> None:
-    said = answered("choice", {"scores": [0.25, -1.5]}, answer="A", category="", there=ALL)
+    said = answered("choice", {"scores": [0.25, -1.5]}, answer="A", category="", pictured=ALL)
     assert said == {"scores": [("A", "0.250"), ("B", "−1.500")], "picked": ["A"]}
-    tied = answered("odd_one_out", {"scores": [1, 1, 0]}, answer="A/B", category="", there=ALL)
+    tied = answered("odd_one_out", {"scores": [1, 1, 0]}, answer="A/B", category="", pictured=ALL)
     assert tied["picked"] == ["A", "B"]
     classes = answered(
-        "zero_shot", {"hits": ["cat", "dog"], "scores": [0.3, 0.2]}, answer="cat", category="", there=ALL
+        "zero_shot", {"hits": ["cat", "dog"], "scores": [0.3, 0.2]}, answer="cat", category="", pictured=ALL
     )
     assert classes["scores"] == [("cat", "0.300"), ("dog", "0.200")]
     grid = answered(
@@ -102,19 +102,19 @@ def test_scores_stand_beside_what_they_are_of() -> None:
         {"images": [A, B], "texts": ["s", "t"], "scores": [1, 2, 3, 4]},
         answer="caption 1, 1",
         category="",
-        there=ALL,
+        pictured=ALL,
     )
     assert grid["scores"][2] == ("image 2 with caption 1", "3.000") and grid["picked"] == []
 
 
 def test_a_reply_is_kept_as_it_was_written() -> None:
     written = " <b>No.</b> "
-    said = answered("choice", {"images": [A, B], "reply": written}, answer=written, category="", there=ALL)
+    said = answered("choice", {"images": [A, B], "reply": written}, answer=written, category="", pictured=ALL)
     assert said["reply"] == written and said["picked"] == [] and said["scores"] == []
 
 
 def test_an_item_without_details_shows_nothing() -> None:
     for procedure in ("choice", "odd_one_out", "matching", "retrieval", "multiple_choice", "zero_shot", "sts", "probe"):
-        parts = drawn(procedure, {}, expected="A", category="", there=ALL)
+        parts = drawn(procedure, {}, expected="A", category="", pictured=ALL)
         assert all(not part["image"] and not part["text"] and not part["missing"] for part in parts)
     assert aligned([], []) == []
