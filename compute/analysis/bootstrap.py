@@ -17,6 +17,7 @@ from compute.analysis.ranking import Block
 from compute.arrays import Floats, Floats32, Ints
 from compute.types import BadInput
 
+LEVEL = 0.95  # of every interval
 GRID = 2.0**-21  # of the scores' range: means closer than this are equal in a draw; above float32's rounding
 
 
@@ -128,11 +129,11 @@ def redraw(
     return out
 
 
-def rank_interval(draws: Floats32, *, level: float) -> tuple[Ints, Ints]:
+def rank_interval(draws: Floats32) -> tuple[Ints, Ints]:
     """Percentile interval of each row's rank among the rows, higher better: two int [rows].
 
     draws [rows, draws]. In each draw equal rows share the smaller rank. The ends are the k-th smallest and
-    k-th largest rank, k = (1 - level) / 2 of the draws.
+    k-th largest rank, k = (1 - LEVEL) / 2 of the draws.
     """
     rows, n = draws.shape
     low, top = float(draws.min()), float(draws.max())
@@ -148,20 +149,20 @@ def rank_interval(draws: Floats32, *, level: float) -> tuple[Ints, Ints]:
     place[:, 1:][value[:, 1:] == value[:, :-1]] = 0
     np.maximum.accumulate(place, axis=1, out=place)
     below = np.bincount((row * rows + place).ravel(), minlength=rows * rows).reshape(rows, rows).cumsum(axis=1)
-    first, last = _ends(n, level)
+    first, last = _ends(n)
     return (below > first).argmax(axis=1) + 1, (below > last).argmax(axis=1) + 1
 
 
-def _ends(n: int, level: float) -> tuple[int, int]:
+def _ends(n: int) -> tuple[int, int]:
     """Indices of the interval's ends among n sorted draws."""
-    first = max(math.ceil((1 - level) / 2 * n - 1e-9) - 1, 0)
+    first = max(math.ceil((1 - LEVEL) / 2 * n - 1e-9) - 1, 0)
     return first, n - 1 - first
 
 
-def mean_interval(draws: Floats32, *, level: float) -> tuple[Floats32, Floats32]:
+def mean_interval(draws: Floats32) -> tuple[Floats32, Floats32]:
     """Percentile interval of each row of draws [rows, draws]: two [rows]."""
     ordered = np.sort(draws, axis=1)
-    first, last = _ends(draws.shape[1], level)
+    first, last = _ends(draws.shape[1])
     return ordered[:, first], ordered[:, last]
 
 
@@ -175,9 +176,7 @@ def check_stderr(stderr: ArrayLike | None, *, shape: tuple[int, ...]) -> Floats:
     return np.nan_to_num(out, nan=0.0)
 
 
-def check_draws(*, draws: int, seed: int, level: float) -> None:
-    """Raises BadInput unless there are at least 40 draws, a seed >= 0 and 0 < level < 1."""
-    if draws < 40 or seed < 0 or not 0 < level < 1:
-        raise BadInput(
-            f"Intervals need 40 draws or more, a seed >= 0 and a level in (0, 1), got {draws}, {seed} and {level:g}."
-        )
+def check_draws(*, draws: int, seed: int) -> None:
+    """Raises BadInput unless there are at least 40 draws and a seed >= 0."""
+    if draws < 40 or seed < 0:
+        raise BadInput(f"Intervals need 40 draws or more and a seed >= 0, got {draws} and {seed}.")

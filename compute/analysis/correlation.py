@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
 
 from compute.analysis import ranking
+from compute.analysis.intervals import Z95
 from compute.arrays import Bools, Floats, Floats32, Ints
 from compute.types import BadInput
 
@@ -24,8 +24,6 @@ class Correlation:
     n: Ints  # [tasks, tasks], models with both scores
     low: Floats  # [tasks, tasks]
     high: Floats
-    method: str
-    level: float
 
 
 def _patterns(there: Bools) -> tuple[Floats32, Ints]:
@@ -121,8 +119,8 @@ def _spearman(x: Floats, there: Bools) -> Floats:
     return _ratio(product, squares * squares.T)
 
 
-def interval(*, r: ArrayLike, n: ArrayLike, method: str, level: float = 0.95) -> tuple[Floats, Floats]:
-    """Interval of a correlation through Fisher's z: two arrays shaped as `r`, NaN where undefined.
+def interval(*, r: ArrayLike, n: ArrayLike, method: str) -> tuple[Floats, Floats]:
+    """95% interval of a correlation through Fisher's z: two arrays shaped as `r`, NaN where undefined.
 
     Variance of z: 1 / (n - 3) for pearson (Fisher 1915), (1 + r^2 / 2) / (n - 3) for spearman (Bonett and
     Wright 2000), 0.437 / (n - 4) for kendall (Fieller, Hartley and Pearson 1957). At |r| = 1 it closes on r.
@@ -134,7 +132,7 @@ def interval(*, r: ArrayLike, n: ArrayLike, method: str, level: float = 0.95) ->
         "kendall": (np.full_like(value, 0.437), 4),
     }[_known(method)]
     with np.errstate(divide="ignore", invalid="ignore"):
-        half = ndtri(0.5 + level / 2) * np.sqrt(np.where(count > taken, top / (count - taken), np.nan))
+        half = Z95 * np.sqrt(np.where(count > taken, top / (count - taken), np.nan))
         z = np.arctanh(value)
         return np.tanh(z - half), np.tanh(z + half)
 
@@ -145,7 +143,7 @@ def _known(method: str) -> str:
     return method
 
 
-def correlate(*, scores: ArrayLike, method: str = "kendall", minimum: int = 4, level: float = 0.95) -> Correlation:
+def correlate(*, scores: ArrayLike, method: str = "kendall", minimum: int = 4) -> Correlation:
     """Correlation of every two columns over the rows that have both.
 
     scores [models, tasks], NaN missing; turn lower-is-better columns first. `method` kendall (tau-b, as
@@ -164,8 +162,17 @@ def correlate(*, scores: ArrayLike, method: str = "kendall", minimum: int = 4, l
     r = np.where(n >= minimum, (r + r.T) / 2, np.nan)
     on_diagonal = np.flatnonzero(~np.isnan(np.diagonal(r)))
     r[on_diagonal, on_diagonal] = 1.0
-    low, high = interval(r=r, n=n, method=method, level=level)
-    return Correlation(r=r, n=n, low=low, high=high, method=method, level=level)
+    low, high = interval(r=r, n=n, method=method)
+    return Correlation(r=r, n=n, low=low, high=high)
+
+
+def off_diagonal(matrix: ArrayLike) -> Floats:
+    """A copy of correlations [tasks, tasks] with NaN on the diagonal. Raises BadInput for another shape."""
+    r = np.array(matrix, dtype=float)
+    if r.ndim != 2 or r.shape[0] != r.shape[1]:
+        raise BadInput(f"A correlation matrix must be square, got shape {r.shape}.")
+    np.fill_diagonal(r, np.nan)
+    return r
 
 
 def order(*, matrix: ArrayLike) -> Ints:
@@ -178,10 +185,7 @@ def order(*, matrix: ArrayLike) -> Ints:
     from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering  # slow to import: not at start
     from scipy.spatial.distance import squareform
 
-    r = np.array(matrix, dtype=float)
-    if r.ndim != 2 or r.shape[0] != r.shape[1]:
-        raise BadInput(f"A correlation matrix must be square, got shape {r.shape}.")
-    np.fill_diagonal(r, np.nan)
+    r = off_diagonal(matrix)
     known = np.flatnonzero((~np.isnan(r)).any(axis=1))
     rest = np.setdiff1d(np.arange(len(r)), known)
     if len(known) < 3:

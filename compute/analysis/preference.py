@@ -15,12 +15,14 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from compute.analysis.bootstrap import LEVEL
 from compute.analysis.ties import holm
 from compute.arrays import Floats
 from compute.types import BadInput, Undefined
 
 EXACT = 8  # generators up to which every order is tried: 8! = 40,320
 ORDERS = 20_000  # random orders above that
+DRAWS = 2000  # of the bootstrap
 FEWEST = 6  # generators below which a bootstrap over them is no interval, and nothing is claimed
 FOLLOWS, AGAINST, UNPROVEN, TOO_FEW = "follows", "against", "unproven", "too few"
 ALPHA = 0.05
@@ -48,9 +50,7 @@ def agree(
     ranks: ArrayLike,
     human_ranks: ArrayLike,
     higher: bool,
-    draws: int = 2000,
     seed: int = 0,
-    level: float = 0.95,
 ) -> Agreement:
     """Agreement of one metric with people, all four lists [generators], finite; ranks with 1 best.
 
@@ -61,14 +61,12 @@ def agree(
     """
     from compute.metrics.agreement import correlation, rank_accuracy
 
-    if draws < 100:
-        raise BadInput(f"The bootstrap needs 100 draws or more, got {draws}.")
     r = correlation(scores=scores, human=human)
     accuracy = rank_accuracy(ranks=ranks, human_ranks=human_ranks)
     x, y = np.asarray(scores, float), np.asarray(human, float)
     if len(np.asarray(ranks)) != len(x):
         raise BadInput(f"{len(x)} scores but {len(np.asarray(ranks))} ranks: give one of each a generator")
-    low, high = _interval(np.asarray(ranks, float), np.asarray(human_ranks, float), draws=draws, seed=seed, level=level)
+    low, high = _interval(np.asarray(ranks, float), np.asarray(human_ranks, float), seed=seed)
     return Agreement(
         r=r,
         right_way=(r > 0) == higher,
@@ -112,7 +110,7 @@ def permutation_p(*, x: ArrayLike, y: ArrayLike, seed: int = 0) -> float:
     return float(np.mean(np.abs(sums) >= abs(left @ right) * (1 - 1e-9)))
 
 
-def _interval(ranks: Floats, human: Floats, *, draws: int, seed: int, level: float) -> tuple[float, float]:
+def _interval(ranks: Floats, human: Floats, *, seed: int) -> tuple[float, float]:
     """Percentile interval of rank accuracy over generators drawn again; draws where people order no pair are left out.
 
     A generator drawn twice makes a pair of equals, which people do not order and which so does not count.
@@ -121,11 +119,11 @@ def _interval(ranks: Floats, human: Floats, *, draws: int, seed: int, level: flo
         return math.nan, math.nan
     people = np.sign(np.subtract.outer(human, human))
     right = np.where(people != 0, (1 + people * np.sign(np.subtract.outer(ranks, ranks))) / 2, 0.0)
-    count = np.random.default_rng(seed).multinomial(len(ranks), np.full(len(ranks), 1 / len(ranks)), size=draws)
+    count = np.random.default_rng(seed).multinomial(len(ranks), np.full(len(ranks), 1 / len(ranks)), size=DRAWS)
     pairs = np.einsum("di,ij,dj->d", count, (people != 0).astype(float), count)
     hits = np.einsum("di,ij,dj->d", count, right, count)
     shares = hits[pairs > 0] / pairs[pairs > 0]
-    low, high = np.quantile(shares, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)
 
 

@@ -11,10 +11,9 @@ gives each category a weight >= 0, and two rules make one mean of a row (`comput
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from compute.arrays import Bools, Floats, Ints
 from compute.types import BadInput
@@ -24,23 +23,12 @@ TASK_MEAN = "task-mean"
 UNRANKED = -1  # rank and class of a model that has no mean
 
 
-class Reason(IntEnum):
-    """Why a model has no rank."""
-
-    RANKED = 0
-    NO_SCORES = 1
-    LOW_COVERAGE = 2  # share of tasks with a score is below the minimum
-    EMPTY_CATEGORY = 3  # a category that counts has no score
-
-
 @dataclass(frozen=True, kw_only=True)
 class Aggregate:
     """Means of every model, in the unit of the scores."""
 
     category_means: Floats  # [models, categories]; NaN: nothing scored, or tasks that do not mix
-    mean: Floats  # [models]; NaN: unranked
-    coverage: Floats  # [models], share of the tasks that count which have a score
-    reason: NDArray[np.int8]  # [models], a Reason
+    mean: Floats  # [models]; NaN: a category that counts has no score
     higher_is_better: bool
 
 
@@ -194,21 +182,17 @@ def aggregate(
     higher: ArrayLike | None = None,
     scales: ArrayLike | None = None,
     task_weights: ArrayLike | None = None,
-    minimum_coverage: float = 0.0,
 ) -> Aggregate:
-    """Category means, mean and coverage of every model, in the unit of the scores.
+    """Category means and mean of every model, in the unit of the scores.
 
     scores float [models, tasks], NaN missing; categories int [tasks]; weights float [categories] >= 0 (None:
     equal); higher bool [tasks] (None: all True); scales labels [tasks]; task_weights float [tasks] >= 0, 0
     leaves a task out. Means are over the tasks the model has. By category means, a model with no score in a
-    category that counts has mean NaN; by either rule, so has one whose coverage is below `minimum_coverage`
-    in [0, 1]: 1 asks for every task, as MIEB does. `reason` says which. Raises BadInput for tasks that count
-    but differ in direction or scale, and for malformed arguments.
+    category that counts has mean NaN. Raises BadInput for tasks that count but differ in direction or scale, and for
+    malformed arguments.
     """
     x = table(scores)
     models, tasks = x.shape
-    if not 0 <= minimum_coverage <= 1:
-        raise BadInput(f"minimum_coverage must lie in [0, 1], got {minimum_coverage:g}.")
     parts = blocks(categories=categories, weights=weights, aggregate=aggregate, task_weights=task_weights, tasks=tasks)
     used = np.sort(np.concatenate([block.columns for block in parts]))
     up = shared_direction(columns=used, higher=higher, scales=scales, tasks=tasks)
@@ -220,19 +204,8 @@ def aggregate(
         columns = np.flatnonzero((codes == category) & (task_w > 0))
         if len(columns) and _mixes(columns, higher=higher, scales=scales):
             category_means[:, category] = _block_mean(x[:, columns], task_w[columns])
-    coverage = (~np.isnan(x[:, used])).mean(axis=1)
     mean = sum(block.share * _block_mean(x[:, block.columns], block.task_weights) for block in parts)
-    reason = np.full(models, Reason.RANKED, np.int8)
-    reason[np.isnan(mean)] = Reason.EMPTY_CATEGORY
-    reason[coverage < minimum_coverage - 1e-12] = Reason.LOW_COVERAGE
-    reason[coverage == 0] = Reason.NO_SCORES
-    return Aggregate(
-        category_means=category_means,
-        mean=np.where(reason == Reason.RANKED, mean, np.nan),
-        coverage=coverage,
-        reason=reason,
-        higher_is_better=up,
-    )
+    return Aggregate(category_means=category_means, mean=mean, higher_is_better=up)
 
 
 def _mixes(columns: Ints, *, higher: ArrayLike | None, scales: ArrayLike | None) -> bool:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
+from compute.analysis.intervals import Z95
 from compute.types import BadInput
 
 
@@ -35,11 +35,10 @@ def saturation(
     chance: float | None = None,
     ceiling: float | None = None,
     higher: bool = True,
-    level: float = 0.95,
 ) -> Saturation:
     """Reads the scores [models] of one task, NaN missing, with their standard errors (NaN unknown).
 
-    A model is within the noise of the best when their gap is at most the two-sided `level` quantile times the root of
+    A model is within the noise of the best when their gap is at most the two-sided 95% quantile times the root of
     the sum of both squared errors: the two are taken as independent, which is cautious for models answering the same
     items, and no correction is made for looking at many. The floor of `used` is chance, or 0 where chance is unknown.
     Raises BadInput for unlike shapes or when no model has a score.
@@ -54,7 +53,7 @@ def saturation(
     x, error = x[there], error[there]
     top = int(np.argmax(x if higher else -x))
     gap = np.abs(x[top] - x)
-    half = ndtri(0.5 + level / 2) * np.hypot(error, error[top])
+    half = Z95 * np.hypot(error, error[top])
     known = ~np.isnan(half)
     known[top] = False
     spread = float(np.std(x, ddof=1)) if len(x) > 1 else math.nan

@@ -21,25 +21,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import erfc, ndtri
+from scipy.special import erfc
 
 from compute.analysis import bootstrap, ranking
+from compute.analysis.intervals import Z95
 from compute.analysis.ranking import UNRANKED
 from compute.analysis.uncertainty import Ranking
-from compute.arrays import Bools, Floats, Ints
+from compute.arrays import Bools, Floats
 from compute.types import BadInput
 
 NO_SPREAD = 1e-6  # of the scores' range; below it a spread is float32's rounding
-
-
-@dataclass(frozen=True, kw_only=True)
-class TieClasses:
-    """Classes of models that the draws do not set apart from their leader."""
-
-    index: Ints  # [models], 0 is the best class; UNRANKED: no class
-    letters: tuple[str, ...]  # [models], A, B, ..., Z, AA, ...; empty: no class
-    leaders: Ints  # [classes], the model each class starts from
-    p_leader: Floats  # [models], p against the leader of its class; NaN: leader, or no class
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +44,6 @@ class PairedDifferences:
     mean_low: float
     mean_high: float
     p: float  # two-sided; NaN where nothing can vary
-    n_tasks: int  # shared tasks that count
-    categories_left_out: int  # categories that count but share no task
     reason: str  # why there is no mean, else empty
 
 
@@ -73,7 +62,7 @@ def holm(p: ArrayLike, *, alpha: float = 0.05) -> Bools:
 
 
 def letter(index: int) -> str:
-    """Name of a class by its number from 0: A, B, ..., Z, AA, AB, ...; empty for UNRANKED."""
+    """Name of a class by its number from 0: A, B, ..., Z, AA, AB, ..."""
     name = ""
     while index >= 0:
         index, place = divmod(index, 26)
@@ -90,18 +79,14 @@ def _two_sided(difference: ArrayLike, spread: ArrayLike, *, resampled: bool) -> 
     return np.where(sd > NO_SPREAD, erfc(z / math.sqrt(2)), certain)
 
 
-def tie_classes(*, ranking: Ranking, alpha: float = 0.05) -> TieClasses:
-    """Tie classes of a ranking, by the rule at the top of this file.
+def tie_classes(*, ranking: Ranking) -> tuple[str, ...]:
+    """The letter of every model's tie class, by the rule at the top of this file; empty where it has none.
 
     Where nothing varies (`Ranking.rank_low` is UNRANKED) there are no classes. A pair whose difference has no
     spread, because no task could be drawn and no standard error is known, is never called different.
     """
-    if not 0 < alpha < 1:
-        raise BadInput(f"alpha must lie in (0, 1), got {alpha:g}.")
-    models = len(ranking.rank)
-    index = np.full(models, UNRANKED)
-    p_leader = np.full(models, np.nan)
-    leaders: list[int] = []
+    letters = [""] * len(ranking.rank)
+    classes = 0
     ranked = np.flatnonzero(ranking.rank_low != UNRANKED)
     # Equal ranks are ordered by what is theirs, not by their place in the table.
     keys = (ranking.mean_high, ranking.mean_low, ranking.rank_high, ranking.rank_low, ranking.rank)
@@ -121,18 +106,12 @@ def tie_classes(*, ranking: Ranking, alpha: float = 0.05) -> TieClasses:
         for near in np.flatnonzero(variance * dof < 1e-3 * (squares[start] + squares[below])):
             variance[near] = np.var((draws[start + 1 + near] - leader).astype(np.float64), ddof=1)
         p = _two_sided(position[start] - position[below], np.sqrt(variance), resampled=ranking.resampled)
-        worse = np.flatnonzero(holm(p, alpha=alpha) & (position[start] > position[below]))
+        worse = np.flatnonzero(holm(p) & (position[start] > position[below]))
         stop = start + 1 + int(worse[0]) if len(worse) else len(order)
-        index[order[start:stop]] = len(leaders)
-        p_leader[order[start + 1 : stop]] = p[: stop - start - 1]
-        leaders.append(int(order[start]))
-        start = stop
-    return TieClasses(
-        index=index,
-        letters=tuple(letter(int(i)) for i in index),
-        leaders=np.array(leaders, np.int64),
-        p_leader=p_leader,
-    )
+        for model in order[start:stop]:
+            letters[model] = letter(classes)
+        start, classes = stop, classes + 1
+    return tuple(letters)
 
 
 def paired_differences(
@@ -149,16 +128,15 @@ def paired_differences(
     task_weights: ArrayLike | None = None,
     draws: int = 1000,
     seed: int = 0,
-    level: float = 0.95,
 ) -> PairedDifferences:
     """Two models side by side: a minus b on every task, and their mean difference, with intervals.
 
     a, b and their standard errors [tasks], NaN missing or unknown; other arguments as in `ranking.aggregate`.
     A task's interval is Gaussian, from both standard errors, taken as independent. The mean is over the tasks
-    both have (a category that shares none is left out and counted), with a percentile interval and a normal p
+    both have (a category that shares none is left out), with a percentile interval and a normal p
     from the bootstrap of `uncertainty`. Tasks that do not mix leave only the mean undefined.
     """
-    bootstrap.check_draws(draws=draws, seed=seed, level=level)
+    bootstrap.check_draws(draws=draws, seed=seed)
     x = ranking.table(np.stack([np.asarray(a, float), np.asarray(b, float)]))
     tasks = x.shape[1]
     unknown = np.full(tasks, np.nan)
@@ -166,7 +144,7 @@ def paired_differences(
     known = [bootstrap.check_stderr(s, shape=(tasks,)) for s in given]
     difference = x[0] - x[1]
     noise = np.hypot(*known)
-    half = np.where(np.isnan(given[0]) | np.isnan(given[1]), np.nan, ndtri(0.5 + level / 2) * noise)
+    half = np.where(np.isnan(given[0]) | np.isnan(given[1]), np.nan, Z95 * noise)
     task_w = np.ones(tasks) if task_weights is None else np.asarray(task_weights, float)
     every = ranking.blocks(
         categories=categories, weights=weights, aggregate=aggregate, task_weights=task_w, tasks=tasks
@@ -174,7 +152,6 @@ def paired_differences(
     columns = np.sort(np.concatenate([block.columns for block in every]))
     shared = columns[~np.isnan(difference[columns])]
     codes = np.asarray(categories)
-    left_out = len(np.unique(codes[columns])) - len(np.unique(codes[shared]))
     mean = low = high = p = math.nan
     reason = "" if len(shared) else "no shared task"
     try:
@@ -204,7 +181,7 @@ def paired_differences(
         )
         resampled = bool((np.unique(codes[shared], return_counts=True)[1] > 1).any())
         if resampled or noise[shared].any():
-            ends = bootstrap.mean_interval(sample, level=level)
+            ends = bootstrap.mean_interval(sample)
             low, high = (float(end[0]) * span for end in ends)
             spread = sample.astype(np.float64).std(ddof=1)
             p = float(_two_sided(mean / span, spread, resampled=resampled))
@@ -216,7 +193,5 @@ def paired_differences(
         mean_low=low,
         mean_high=high,
         p=p,
-        n_tasks=len(shared),
-        categories_left_out=left_out,
         reason=reason,
     )

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from compute.analysis import bootstrap, ranking
 from compute.analysis.ranking import UNRANKED
@@ -32,13 +32,7 @@ class Ranking:
     mean: Floats  # [models], unit of the scores
     mean_low: Floats
     mean_high: Floats
-    category_means: Floats  # [models, categories]
-    coverage: Floats  # [models]
-    reason: NDArray[np.int8]  # [models], a ranking.Reason
-    higher_is_better: bool
     resampled: bool  # some category that counts has two tasks or more
-    level: float
-    seed: int
     position: Floats  # [models], the mean on the inner scale of `draws`
     draws: Floats32  # [models, draws], on 0 to 1 for the scores' range, higher better
 
@@ -53,10 +47,8 @@ def rank_with_uncertainty(
     higher: ArrayLike | None = None,
     scales: ArrayLike | None = None,
     task_weights: ArrayLike | None = None,
-    minimum_coverage: float = 0.0,
     draws: int = 1000,
     seed: int = 0,
-    level: float = 0.95,
 ) -> Ranking:
     """Ranks by mean, with percentile intervals of rank and mean from the bootstrap of this module.
 
@@ -67,7 +59,7 @@ def rank_with_uncertainty(
     two tasks and no standard error is known, nothing can vary: the intervals are UNRANKED and NaN, not
     points.
     """
-    bootstrap.check_draws(draws=draws, seed=seed, level=level)
+    bootstrap.check_draws(draws=draws, seed=seed)
     x = ranking.table(scores)
     error = np.where(np.isnan(x), 0.0, bootstrap.check_stderr(stderr, shape=x.shape))
     codes = np.asarray(categories)
@@ -79,7 +71,6 @@ def rank_with_uncertainty(
         higher=higher,
         scales=scales,
         task_weights=task_weights,
-        minimum_coverage=minimum_coverage,
     )
     parts = ranking.blocks(
         categories=codes, weights=weights, aggregate=aggregate, task_weights=task_weights, tasks=x.shape[1]
@@ -110,9 +101,9 @@ def rank_with_uncertainty(
             seed=seed,
         )
         if varies.any():
-            first, last = bootstrap.rank_interval(sample[rows], level=level)
+            first, last = bootstrap.rank_interval(sample[rows])
             low[rows], high[rows] = np.minimum(first, rank[rows]), np.maximum(last, rank[rows])
-            ends = np.sort(np.stack(bootstrap.mean_interval(sample[rows], level=level)) * sign, axis=0) * span + floor
+            ends = np.sort(np.stack(bootstrap.mean_interval(sample[rows])) * sign, axis=0) * span + floor
             mean_low[rows], mean_high[rows] = np.where(varies, ends, np.nan)
     return Ranking(
         rank=rank,
@@ -121,13 +112,7 @@ def rank_with_uncertainty(
         mean=point.mean,
         mean_low=mean_low,
         mean_high=mean_high,
-        category_means=point.category_means,
-        coverage=point.coverage,
-        reason=point.reason,
-        higher_is_better=point.higher_is_better,
         resampled=resampled,
-        level=level,
-        seed=seed,
         position=position,
         draws=sample,
     )

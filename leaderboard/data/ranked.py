@@ -86,14 +86,14 @@ def rank(
     order = np.argsort(np.concatenate(places))
     means = ranking.aggregate(scores=scores, **rule, weights=np.append(np.ones(len(table.categories)), 0.0))
     why = tuple(
-        _why(reason, ok, int(count), need, least)
-        for reason, ok, count in zip(_together(rankings, "reason", order), enough, have, strict=True)
+        _why(mean, ok, int(count), need, least)
+        for mean, ok, count in zip(_together(rankings, "mean", order), enough, have, strict=True)
     )
     lacking = np.isnan(table.values) & (counted > 0)
     partial = np.stack([lacking[:, table.codes == place].any(axis=1) for place in range(len(table.categories))], axis=1)
     marks = np.where(stands_in, PRINTED, np.where(partial & ~np.isnan(means.category_means[:, :-1]), PARTIAL, 0))
     borda = [ranking.borda(scores=table.values[rows][:, used], higher=higher[used]).total for rows in places]
-    letters = [letter for ranked in rankings for letter in tie_classes(ranking=ranked).letters]
+    letters = [letter for ranked in rankings for letter in tie_classes(ranking=ranked)]
     return Ranked(
         **{name: _together(rankings, name, order) for name in SHARED},
         borda=np.concatenate(borda)[order],
@@ -111,8 +111,8 @@ def _together(rankings: list[Ranking], name: str, order: np.ndarray) -> np.ndarr
     return np.concatenate([getattr(ranked, name) for ranked in rankings])[order]
 
 
-def _why(reason: int, enough: bool, have: int, need: int, least: float) -> str:
-    if reason == ranking.Reason.RANKED:
+def _why(mean: float, enough: bool, have: int, need: int, least: float) -> str:
+    if not np.isnan(mean):
         return ""
     if not enough:
         return f"Not ranked: {have} of {need} tasks, needs {'all' if least >= 1 else f'{least:.0%}'}"

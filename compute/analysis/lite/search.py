@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,20 +19,11 @@ class Search:
     weights: Floats  # [categories]
     by_category: bool  # mean of category means; else mean of tasks
     cost: Floats  # [tasks]
-    keep_categories: bool  # one task of every category of the pool before any second one
 
-    def run(
-        self,
-        *,
-        pool: Ints,
-        size: int,
-        budget: float,
-        per_hour: bool,
-        progress: Callable[[int, int], None] | None,
-    ) -> tuple[Ints, Floats]:
-        """Add tasks of `pool` greedily: the path [steps], and Spearman and Pearson [steps, 2]."""
+    def run(self, *, pool: Ints, size: int, budget: float, per_hour: bool) -> tuple[Ints, Floats]:
+        """Add tasks of `pool` greedily, one of every category first: the path, and Spearman and Pearson [steps, 2]."""
         sums = _Sums(search=self)
-        open_categories = set(self.codes[pool].tolist()) if self.keep_categories else set()
+        open_categories = set(self.codes[pool].tolist())
         path: list[int] = []
         reached: list[Floats] = []
         left, spent, now = np.sort(pool), 0.0, 0.0
@@ -56,8 +46,6 @@ class Search:
             now, spent = float(value[0, best]), spent + float(self.cost[task])
             open_categories.discard(int(self.codes[task]))
             left = left[left != task]
-            if progress is not None:
-                progress(len(path), size)
         return np.array(path, np.int64), np.array(reached).reshape(-1, 2)
 
 

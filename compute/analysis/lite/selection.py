@@ -25,16 +25,6 @@ THRESHOLDS = (0.5, 0.45)  # MIEB section 6.3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Redundancy:
-    """Tasks kept and dropped, the dropped in the order they went."""
-
-    kept: Ints
-    dropped: Ints
-    mean_correlation: Floats  # [dropped], with the tasks that remained when it went
-    threshold: Floats  # [dropped], the one it exceeded
-
-
-@dataclass(frozen=True, kw_only=True)
 class Selection:
     """A chosen subset. `path` tells the order of choice and what each step reached."""
 
@@ -61,20 +51,18 @@ def drop_redundant(
     correlation: ArrayLike,
     thresholds: tuple[float, ...] = THRESHOLDS,
     protect: Callable[[Ints, int], bool] | None = None,
-) -> Redundancy:
-    """Drop, one at a time, the task with the highest mean correlation with the rest, while above a threshold.
+) -> tuple[Ints, Ints]:
+    """The tasks that stay, and those dropped in their order: always the one of highest mean correlation with the rest.
 
-    correlation [tasks, tasks], NaN undefined and left out of the means; thresholds in turn, MIEB's by
-    default. Ties go to the first task. `protect(kept, task)` may veto a drop. Source: MIEB section 6.3.
+    correlation [tasks, tasks], NaN undefined and left out of the means. Tasks are dropped while that mean is above a
+    threshold; thresholds in turn, MIEB's by default. Ties go to the first task. `protect(kept, task)` may veto a drop.
+    Source: MIEB section 6.3.
     """
-    r = np.array(correlation, dtype=float)
-    if r.ndim != 2 or r.shape[0] != r.shape[1]:
-        raise BadInput(f"A correlation matrix must be square, got shape {r.shape}.")
-    np.fill_diagonal(r, np.nan)
+    r = correlations.off_diagonal(correlation)
     there = (~np.isnan(r)).astype(float)
     r = np.nan_to_num(r, nan=0.0)
     kept = np.ones(len(r), bool)
-    dropped: list[tuple[int, float, float]] = []
+    dropped: list[int] = []
     for threshold in thresholds:
         held = np.zeros(len(r), bool)
         while True:
@@ -88,13 +76,8 @@ def drop_redundant(
                 held[task] = True
                 continue
             kept[task] = False
-            dropped.append((task, float(mean[task]), threshold))
-    return Redundancy(
-        kept=np.flatnonzero(kept),
-        dropped=np.array([task for task, _, _ in dropped], np.int64),
-        mean_correlation=np.array([mean for _, mean, _ in dropped], float),
-        threshold=np.array([threshold for _, _, threshold in dropped], float),
-    )
+            dropped.append(task)
+    return np.flatnonzero(kept), np.array(dropped, np.int64)
 
 
 def select(
@@ -109,9 +92,7 @@ def select(
     higher: ArrayLike | None = None,
     thresholds: tuple[float, ...] = THRESHOLDS,
     method: str = "spearman",
-    keep_categories: bool = True,
     exclude: ArrayLike = (),
-    progress: Callable[[int, int], None] | None = None,
 ) -> Selection:
     """Choose `size` tasks, or tasks within `hours_budget`, that order models like the whole suite.
 
@@ -119,11 +100,9 @@ def select(
     weights, aggregate and higher as in `ranking.aggregate`. `method` is the correlation used for dropping.
     First redundant tasks go (`drop_redundant`; the last dropped come back if fewer than `size` remain), then
     tasks are added greedily by Spearman with the full mean, ties by Pearson, then fewer hours, then the lower
-    index; with `keep_categories` every category with a task to choose gets one first, and its last task is
-    never dropped. Within a budget, a second pass weighs gain by hours (`progress` starts again), and the best
-    stretch of the better pass is kept.
-    Deterministic. `progress(done, steps)` is called after each step. Raises BadInput where the request cannot
-    be met.
+    index; every category with a task to choose gets one first, and its last task is never dropped. Within a budget, a
+    second pass weighs gain by hours, and the best stretch of the better pass is kept. Deterministic. Raises BadInput
+    where the request cannot be met.
     """
     x = ranking.table(scores)
     tasks = x.shape[1]
@@ -139,16 +118,16 @@ def select(
     cost = _hours(hours, tasks=tasks, needed=allowed if hours_budget is not None else allowed[:0])
 
     def last_of_category(kept: Ints, task: int) -> bool:
-        return keep_categories and int((codes[allowed[kept]] == codes[allowed[task]]).sum()) == 1
+        return int((codes[allowed[kept]] == codes[allowed[task]]).sum()) == 1
 
     r = correlations.correlate(scores=x[:, allowed], method=method).r
-    gone = drop_redundant(correlation=r, thresholds=thresholds, protect=last_of_category)
-    back = 0 if size is None else max(0, size - len(gone.kept))
-    split = len(gone.dropped) - back
-    pool = np.sort(allowed[np.concatenate([gone.kept, gone.dropped[max(split, 0) :]])])
+    stay, dropped = drop_redundant(correlation=r, thresholds=thresholds, protect=last_of_category)
+    back = 0 if size is None else max(0, size - len(stay))
+    split = len(dropped) - back
+    pool = np.sort(allowed[np.concatenate([stay, dropped[max(split, 0) :]])])
     if not len(pool):
         raise BadInput("No task to choose from: all are excluded or have weight 0.")
-    needed = len(np.unique(codes[pool])) if keep_categories else 1
+    needed = len(np.unique(codes[pool]))
     if size is not None and not needed <= size <= len(pool):
         raise BadInput(
             f"Cannot choose {size} tasks: there are {len(pool)} to choose from, {needed} categories to keep."
@@ -160,36 +139,28 @@ def select(
         weights=w,
         by_category=aggregate == ranking.CATEGORY_MEAN,
         cost=np.nan_to_num(cost, nan=0.0),
-        keep_categories=keep_categories,
     )
     if size is not None:
-        path, reached = search.run(pool=pool, size=size, budget=np.inf, per_hour=False, progress=progress)
+        path, reached = search.run(pool=pool, size=size, budget=np.inf, per_hour=False)
     else:
-        path, reached = _within(search, pool=pool, budget=float(hours_budget), progress=progress)
+        path, reached = _within(search, pool=pool, budget=float(hours_budget))
     return Selection(
         chosen=np.sort(path),
         path=path,
         agreement=reached[:, 0],
-        dropped=allowed[gone.dropped[: max(split, 0)]],
+        dropped=allowed[dropped[: max(split, 0)]],
         hours=float(cost[path].sum()),
     )
 
 
-def _within(
-    search: agreement.Search,
-    *,
-    pool: Ints,
-    budget: float,
-    progress: Callable[[int, int], None] | None,
-) -> tuple[Ints, Floats]:
-    cheapest = [search.cost[pool[search.codes[pool] == c]].min() for c in np.unique(search.codes[pool])]
-    least = sum(cheapest) if search.keep_categories else min(cheapest)
+def _within(search: agreement.Search, *, pool: Ints, budget: float) -> tuple[Ints, Floats]:
+    least = sum(search.cost[pool[search.codes[pool] == c]].min() for c in np.unique(search.codes[pool]))
     if least > budget:
         raise BadInput(f"{budget:g} hours do not suffice: the cheapest choice takes {least:g}.")
     found = []
     for per_hour in (False, True):
-        path, reached = search.run(pool=pool, size=len(pool), budget=budget, per_hour=per_hour, progress=progress)
-        first = len(np.unique(search.codes[path])) - 1 if search.keep_categories else 0
+        path, reached = search.run(pool=pool, size=len(pool), budget=budget, per_hour=per_hour)
+        first = len(np.unique(search.codes[path])) - 1
         rounded = np.round(reached, 9)
         best = max(range(first, len(path)), key=lambda i: (rounded[i, 0], rounded[i, 1], -i))
         found.append((tuple(rounded[best]), path[: best + 1], reached[: best + 1]))
@@ -215,7 +186,6 @@ def fidelity(
     weights: ArrayLike | None = None,
     aggregate: str = ranking.CATEGORY_MEAN,
     higher: ArrayLike | None = None,
-    minimum_coverage: float = 0.0,
 ) -> Fidelity:
     """How well the tasks `chosen` stand for the whole suite, in the figures of MIEB section 6.3.
 
@@ -236,21 +206,26 @@ def fidelity(
             weights=weights,
             aggregate=aggregate,
             higher=up[columns],
-            minimum_coverage=minimum_coverage,
         )
         for columns in (np.arange(x.shape[1]), pick)
     )
-    both = np.flatnonzero(~np.isnan(full.mean) & ~np.isnan(lite.mean))
-    if len(both) < 3 or np.ptp(full.mean[both]) == 0 or np.ptp(lite.mean[both]) == 0:
+    return means_agreement(full=full.mean, lite=lite.mean, higher=full.higher_is_better)
+
+
+def means_agreement(*, full: Floats, lite: Floats, higher: bool = True) -> Fidelity:
+    """How well the means `lite` follow the means `full`, both [models], NaN missing. Raises Undefined as `fidelity`."""
+    both = np.flatnonzero(~np.isnan(full) & ~np.isnan(lite))
+    means = np.stack([full[both], lite[both]], axis=1)
+    if len(both) < 3 or (np.ptp(means, axis=0) == 0).any():
         raise Undefined(f"No agreement to measure: {len(both)} models have both means, and they must differ.")
-    change = np.abs(
-        ranking.rank(full.mean[both], higher=full.higher_is_better)
-        - ranking.rank(lite.mean[both], higher=lite.higher_is_better)
+    change = np.abs(ranking.rank(means[:, 0], higher=higher) - ranking.rank(means[:, 1], higher=higher))
+    spearman, pearson = (
+        float(correlations.correlate(scores=means, method=method, minimum=3).r[0, 1])
+        for method in ("spearman", "pearson")
     )
-    means = np.stack([full.mean[both], lite.mean[both]], axis=1)
     return Fidelity(
-        spearman=float(correlations.correlate(scores=means, method="spearman", minimum=3).r[0, 1]),
-        pearson=float(correlations.correlate(scores=means, method="pearson", minimum=3).r[0, 1]),
+        spearman=spearman,
+        pearson=pearson,
         n_models=len(both),
         largest_rank_change=int(change.max()),
         largest_change_model=int(both[change.argmax()]),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compute.analysis import correlation, ranking
+from compute.analysis import ranking
 from compute.analysis.lite import selection as lite
 from compute.analysis.suite import SuiteScores, Whole, whole
 from compute.arrays import Floats, Ints
@@ -90,7 +90,6 @@ def held_out(
     size: int | None = None,
     hours: float | None = None,
     thresholds: tuple[float, ...] = lite.THRESHOLDS,
-    method: str = "spearman",
     splits: int = SPLITS,
     seed: int = 0,
 ) -> HeldOut:
@@ -115,7 +114,6 @@ def held_out(
                 hours_budget=hours,
                 hours=cost,
                 thresholds=thresholds,
-                method=method,
                 exclude=never,
                 **rule,
             )
@@ -128,10 +126,7 @@ def held_out(
 class SuiteAgreement:
     """How two suites' means agree over the models that have both."""
 
-    spearman: float
-    pearson: float
-    n_models: int
-    largest_rank_change: int
+    fidelity: lite.Fidelity
     model: str  # the first model with that change
     tasks: int  # of the smaller suite
 
@@ -149,18 +144,8 @@ def between(scores: SuiteScores, other: SuiteScores) -> SuiteAgreement:
     if len(models) < 3:
         raise BadInput(f"Only {len(models)} models have the mean of both {scores.suite} and {other.suite}.")
     pair = np.array([[mean[model] for mean in means] for model in models])
-    change = np.abs(ranking.rank(pair[:, 0], higher=True) - ranking.rank(pair[:, 1], higher=True))
-    r = {
-        method: float(correlation.correlate(scores=pair, method=method, minimum=3).r[0, 1])
-        for method in ("spearman", "pearson")
-    }
-    return SuiteAgreement(
-        **r,
-        n_models=len(models),
-        largest_rank_change=int(change.max()),
-        model=models[int(change.argmax())],
-        tasks=len(other.tasks),
-    )
+    fidelity = lite.means_agreement(full=pair[:, 0], lite=pair[:, 1])
+    return SuiteAgreement(fidelity=fidelity, model=models[fidelity.largest_change_model], tasks=len(other.tasks))
 
 
 def lines(result: Smaller) -> Iterator[str]:

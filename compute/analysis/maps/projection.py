@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.analysis import ranking
+from compute.analysis.correlation import off_diagonal
+from compute.analysis.field import standardised
 from compute.analysis.maps.layout import layout, scaled, versions
 from compute.arrays import Bools, Floats, Floats32, Ints
 from compute.types import BadInput, Undefined
@@ -126,11 +127,7 @@ def project_tasks(*, correlation: ArrayLike, settings: Settings | None = None) -
     Source: MIEB section 6.3, which gives neither parameters nor seed: these defaults are ours.
     """
     r = np.array(correlation, dtype=float)
-    if r.ndim != 2 or r.shape[0] != r.shape[1]:
-        raise BadInput(f"A correlation matrix must be square, got shape {r.shape}.")
-    beside = r.copy()
-    np.fill_diagonal(beside, np.nan)
-    r[np.isnan(beside).all(axis=1)] = np.nan
+    r[np.isnan(off_diagonal(r)).all(axis=1)] = np.nan
     return _project(nan_distances(rows=r), settings or Settings(), noun="tasks")
 
 
@@ -142,10 +139,6 @@ def project_models(*, scores: ArrayLike, settings: Settings | None = None) -> Pr
     have no weight; a model that shares no task with others is not placed. Tasks with no spread are left out.
     Deterministic for a seed and the library versions in `settings`. Raises Undefined for fewer than 5 models.
     """
-    x = ranking.table(scores)
-    there = ~np.isnan(x)
-    n = np.maximum(there.sum(axis=0), 1)
-    centred = x - np.nansum(x, axis=0) / n
-    spread = np.sqrt(np.nansum(centred**2, axis=0) / n)
-    columns = (there.sum(axis=0) > 1) & (spread > 1e-12 * np.nanmax(np.abs(x), axis=0, initial=1e-300))
-    return _project(nan_distances(rows=centred[:, columns] / spread[columns]), settings or Settings(), noun="models")
+    z = standardised(scores=scores)
+    z = z[:, ~np.isnan(z).all(axis=0)]
+    return _project(nan_distances(rows=z), settings or Settings(), noun="models")

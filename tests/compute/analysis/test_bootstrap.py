@@ -104,7 +104,7 @@ def test_twins_share_the_tasks_and_not_the_noise():
 def test_rank_interval_against_rankdata_with_ties():
     rng = np.random.default_rng(9)
     draws = (rng.integers(0, 8, (13, 400)) / 8 + np.arange(13)[:, None] / 4).astype(np.float32)
-    low, high = rank_interval(draws, level=0.95)
+    low, high = rank_interval(draws)
     ranks = np.sort(rankdata(-draws, method="min", axis=0), axis=1)
     assert_array_equal(low, ranks[:, 9])
     assert_array_equal(high, ranks[:, -10])
@@ -112,7 +112,7 @@ def test_rank_interval_against_rankdata_with_ties():
 
 def test_mean_interval_takes_the_same_order_statistics():
     draws = np.random.default_rng(10).permutation(np.arange(1000, dtype=np.float32))[None]
-    low, high = mean_interval(draws, level=0.95)
+    low, high = mean_interval(draws)
     assert (low[0], high[0]) == (24, 975)
 
 
@@ -122,6 +122,6 @@ def test_bad_arguments_are_refused():
     with pytest.raises(BadInput, match="stderr"):
         check_stderr([0.1, 0.2], shape=(1,))
     assert_array_equal(check_stderr([NAN, 0.2], shape=(2,)), [0, 0.2])
-    for wrong in ({"draws": 10}, {"seed": -1}, {"level": 1.0}):
+    for wrong in ({"draws": 10}, {"seed": -1}):
         with pytest.raises(BadInput, match="40 draws"):
-            check_draws(**({"draws": 100, "seed": 0, "level": 0.9} | wrong))
+            check_draws(**({"draws": 100, "seed": 0} | wrong))

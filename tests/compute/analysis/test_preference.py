@@ -87,8 +87,6 @@ def test_bad_input():
         agree(**given | {"ranks": [1, 2], "human_ranks": [1, 2]})
     with pytest.raises(Undefined):
         agree(**given | {"ranks": [1, 2, 3], "scores": [1, 1, 1]})
-    with pytest.raises(BadInput, match="draws"):
-        agree(**given, ranks=[1, 2, 3], draws=10)
 
 
 def made(*, p: float, right: bool = True, generators: int = 10) -> Agreement:

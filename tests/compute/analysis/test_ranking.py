@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binomtest, rankdata
 
-from compute.analysis.ranking import Reason, aggregate, binomial_stderr, borda, rank
+from compute.analysis.ranking import aggregate, binomial_stderr, borda, rank
 from compute.types import BadInput
 
 NAN = np.nan
@@ -44,26 +44,20 @@ def test_means_against_numpy_on_a_random_table_with_gaps():
     wanted = np.stack([np.nanmean(scores[:, codes == c], axis=1) for c in range(3)], axis=1)
     assert_allclose(found.category_means, wanted)
     assert_allclose(found.mean, np.average(wanted, axis=1, weights=[1, 2, 0.5]))
-    assert_allclose(found.coverage, 1 - np.isnan(scores).mean(axis=1))
 
 
-def test_reasons_for_no_mean():
+def test_a_category_without_a_score_gives_no_mean():
     scores = [[0.1, 0.2, 0.3], [0.1, NAN, 0.3], [0.1, 0.2, NAN], [NAN, NAN, NAN]]
     loose = aggregate(scores=scores, categories=[0, 0, 1])
-    assert_array_equal(loose.reason, [Reason.RANKED, Reason.RANKED, Reason.EMPTY_CATEGORY, Reason.NO_SCORES])
     assert_array_equal(np.isnan(loose.mean), [False, False, True, True])
-    strict = aggregate(scores=scores, categories=[0, 0, 1], minimum_coverage=1)
-    assert_array_equal(strict.reason[1:3], [Reason.LOW_COVERAGE] * 2)
-    assert_allclose(strict.coverage, [1, 2 / 3, 2 / 3, 0])
     ignored = aggregate(scores=scores, categories=[0, 0, 1], weights=[1, 0])
     assert_allclose(ignored.mean[:3], [0.15, 0.1, 0.15])
     assert_allclose(ignored.category_means[0], [0.15, 0.3])
 
 
-def test_a_task_of_weight_zero_counts_neither_in_the_mean_nor_in_the_coverage():
-    found = aggregate(scores=[[0.2, NAN, 0.4]], categories=[0, 0, 1], task_weights=[1, 0, 1], minimum_coverage=1)
+def test_a_task_of_weight_zero_does_not_count_in_the_mean():
+    found = aggregate(scores=[[0.2, NAN, 0.4]], categories=[0, 0, 1], task_weights=[1, 0, 1])
     assert_allclose(found.mean, [0.3])
-    assert_allclose(found.coverage, [1])
 
 
 def test_unlike_directions_and_scales_are_refused_unless_weighted_out():
@@ -94,7 +88,6 @@ def test_unlike_directions_and_scales_are_refused_unless_weighted_out():
         {"categories": [0, 1, 2]},
         {"categories": [0.0, 1.0]},
         {"task_weights": [1]},
-        {"minimum_coverage": 1.5},
         {"scores": [1.0, 2.0]},
         {"scores": [[1.0, np.inf]]},
         {"higher": [1, 1]},

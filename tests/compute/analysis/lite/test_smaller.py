@@ -85,13 +85,13 @@ def test_between_two_suites_is_the_correlation_of_their_means() -> None:
         hours=scores.hours[:4],
     )
     found = between(scores, other)
-    assert (found.n_models, found.tasks) == (12, 4)
+    assert (found.fidelity.n_models, found.tasks) == (12, 4)
     means = [
         np.mean([part.values[:, part.codes == code].mean(axis=1) for code in (0, 1)], axis=0)
         for part in (scores, other)
     ]
-    assert found.spearman == pytest.approx(stats.spearmanr(*means).statistic)
-    assert found.largest_rank_change == np.abs(stats.rankdata(-means[0]) - stats.rankdata(-means[1])).max()
+    assert found.fidelity.spearman == pytest.approx(stats.spearmanr(*means).statistic)
+    assert found.fidelity.largest_rank_change == np.abs(stats.rankdata(-means[0]) - stats.rankdata(-means[1])).max()
 
 
 def test_lines_say_the_figures_and_every_task() -> None:
