@@ -58,10 +58,10 @@ def test_own_line_is_the_correlation_of_the_two_boards_means(suites: SmallerSuit
         )
     models = sorted(set(means[0]) & set(means[1]))
     own = suites.own("mieb", "published")
-    assert own.n_models == len(models)
+    assert own.fidelity.n_models == len(models)
     pairs = [[mean[model] for model in models] for mean in means]
-    assert own.spearman == pytest.approx(stats.spearmanr(*pairs).statistic, abs=1e-9)
-    assert own.pearson == pytest.approx(stats.pearsonr(*pairs).statistic, abs=1e-9)
+    assert own.fidelity.spearman == pytest.approx(stats.spearmanr(*pairs).statistic, abs=1e-9)
+    assert own.fidelity.pearson == pytest.approx(stats.pearsonr(*pairs).statistic, abs=1e-9)
 
 
 def test_other_suites_have_no_line_of_their_own(suites: SmallerSuites) -> None:
@@ -83,5 +83,5 @@ def test_the_headline_says_how_far_the_figure_flatters(suites: SmallerSuites) ->
     result, tried = suites.choose(query_of(suites)), suites.held_out(query_of(suites))
     assert "optimistic" in lead and f"<b>{tried.median:.3f}</b>" in lead
     assert f"Only {len(result.whole.candidates)} of the {len(result.scores.tasks)} tasks" in lead
-    assert f"MIEB-lite's own line is over {suites.own('mieb', 'published').n_models} models" in lead
+    assert f"MIEB-lite's own line is over {suites.own('mieb', 'published').fidelity.n_models} models" in lead
     assert min(tried.spearman) <= tried.median <= max(tried.spearman) < 1
