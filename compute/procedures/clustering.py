@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from compute.arrays import Floats, Floats32, Ints
@@ -37,18 +36,13 @@ def run(subject: Subject, data: Clusters, options: Mapping[str, Any]) -> Evidenc
         raise CannotDo(f"{subject.row.key} gives many vectors an item: grouping needs one")
     clusters, distances, iterations = group(vectors, k=k)
     names = np.array([f"cluster {at}" for at in range(k)], dtype=object)
-    return Evidence(
+    return Evidence.of(
         settings={"k": k, "batch": BATCH, "seed": SEED, "iterations": iterations},
-        items=pd.DataFrame(
-            {
-                "item": list(data.test.names),
-                "expected": _unlike(data.test.classes)[labels],
-                "answer": names[clusters],
-                "correct": pd.Series([None] * len(labels), dtype=object),
-                "value": distances[:, 1] - distances[:, 0],
-                "detail": preview.contents((data.test.items,)),
-            }
-        ),
+        names=data.test.names,
+        expected=_unlike(data.test.classes)[labels],
+        answer=names[clusters],
+        value=distances[:, 1] - distances[:, 0],
+        detail=preview.contents((data.test.items,)),
     )
 
 

@@ -28,6 +28,35 @@ class Evidence:
     items: pd.DataFrame
     settings: dict[str, Any] = field(default_factory=dict)  # what the procedure found or did: draws, iterations
 
+    @classmethod
+    def of(
+        cls,
+        *,
+        names: Sequence[str],
+        expected: Sequence[str] | np.ndarray | str,
+        answer: Sequence[str] | np.ndarray,
+        value: np.ndarray,
+        detail: Sequence[Any],
+        worth: np.ndarray | None = None,
+        figures: Mapping[str, np.ndarray] | None = None,
+        settings: dict[str, Any] | None = None,
+    ) -> Evidence:
+        """From columns of one row an item: `figures` by metric; `worth` is what `correct` follows from.
+
+        Full credit is correct, none is wrong; a shared pick, no answer, or no `worth` at all is neither.
+        """
+        known = [None] * len(names) if worth is None else worth.tolist()
+        columns = {
+            "item": list(names),
+            "expected": expected,
+            "answer": answer,
+            "correct": pd.Series([bool(one) if one in (0, 1) else None for one in known], dtype=object),
+            "value": value,
+            **(figures or {}),
+            "detail": pd.Series(detail, dtype=object),
+        }
+        return cls(items=pd.DataFrame(columns), settings=settings or {})
+
 
 class Subject(Protocol):
     """A model together with what is stored of it: all that a procedure may ask."""

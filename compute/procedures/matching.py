@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from compute.arrays import Floats
 from compute.procedures.evidence import Evidence, Procedure, Subject
 from compute.procedures.shared import preview
-from compute.procedures.shared.scoring import credit, margin, verdicts
+from compute.procedures.shared.scoring import credit, margin
 from compute.procedures.shared.similarity import against
 from compute.tasks.data import Matches
 from compute.types import BadInput
@@ -41,26 +40,21 @@ def run(subject: Subject, data: Matches, options: Mapping[str, Any]) -> Evidence
         margins.append(smallest)
     if len(columns) == 2:
         columns["group_accuracy"] = columns["text_accuracy"] * columns["image_accuracy"]
-    worth = list(columns.values())[-1]
     flat = scores.reshape(len(scores), -1).tolist()  # image by image
     details = [
         detail | {"scores": row}
         for detail, row in zip(preview.contents((*data.images, *data.captions)), flat, strict=True)
     ]
     expected = "each with its own" if a == c else "the first"
-    return Evidence(
+    return Evidence.of(
         settings={"images": a, "captions": c},
-        items=pd.DataFrame(
-            {
-                "item": list(data.names),
-                "expected": expected,
-                "answer": _said(scores),
-                "correct": pd.Series(verdicts(worth), dtype=object),
-                "value": np.min(margins, axis=0),
-                **columns,
-                "detail": details,
-            }
-        ),
+        names=data.names,
+        expected=expected,
+        answer=_said(scores),
+        worth=list(columns.values())[-1],
+        value=np.min(margins, axis=0),
+        figures=columns,
+        detail=details,
     )
 
 

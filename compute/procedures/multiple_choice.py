@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from compute.arrays import Bools, Floats, Ints
+from compute.arrays import Bools, Ints
 from compute.procedures.evidence import Evidence, Procedure, Subject
 from compute.procedures.shared import fusion, preview
-from compute.procedures.shared.scoring import verdicts
 from compute.procedures.shared.similarity import alike
 from compute.tasks.data import Retrieval
 from compute.types import BadInput
@@ -39,18 +37,27 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
     best = scores == np.repeat(np.maximum.reduceat(scores, starts), counts)
     worth = np.add.reduceat(best & right, starts, dtype=float) / np.add.reduceat(best, starts, dtype=float)
     good, bad = (np.maximum.reduceat(np.where(side, scores, -np.inf), starts) for side in (right, ~right))
-    return Evidence(
+    names, candidates = data.documents.names, preview.mixed(data.documents, document)
+    rows = [slice(a, a + count) for a, count in zip(starts.tolist(), counts.tolist(), strict=True)]
+    named = [names[at] for at in document.tolist()]
+    chosen, wanted, values = best.tolist(), right.tolist(), scores.tolist()
+    detail = [
+        preview.listed([shown, *candidates[row]]) | {"hits": named[row], "scores": values[row], "relevant": wanted[row]}
+        for shown, row in zip(preview.mixed(data.queries, np.arange(len(rows))), rows, strict=True)
+    ]
+    expected, answer = (
+        [" / ".join(name for name, mark in zip(named[row], marks[row], strict=True) if mark) for row in rows]
+        for marks in (wanted, chosen)
+    )
+    return Evidence.of(
         settings={"candidates": len(query), "shared": int(((worth > 0) & (worth < 1)).sum())},
-        items=_items(
-            data,
-            document,
-            starts,
-            scores=scores,
-            best=best,
-            right=right,
-            worth=worth,
-            margin=np.where(np.isfinite(bad), good - bad, np.nan),
-        ),
+        names=data.queries.names,
+        expected=expected,
+        answer=answer,
+        worth=worth,
+        value=np.where(np.isfinite(bad), good - bad, np.nan),
+        figures={"accuracy": worth},
+        detail=detail,
     )
 
 
@@ -60,42 +67,6 @@ def _right(data: Retrieval, query: Ints, document: Ints) -> Bools:
     good = grade > 0
     width = len(data.documents)
     return np.isin(query * width + document, asked[good].astype(np.int64) * width + answer[good])
-
-
-def _items(
-    data: Retrieval,
-    document: Ints,
-    starts: Ints,
-    *,
-    scores: Floats,
-    best: Bools,
-    right: Bools,
-    worth: Floats,
-    margin: Floats,
-) -> pd.DataFrame:
-    names, candidates = data.documents.names, preview.mixed(data.documents, document)
-    rows = [slice(a, b) for a, b in zip(starts.tolist(), [*starts.tolist()[1:], len(document)], strict=True)]
-    named = [names[at] for at in document.tolist()]
-    chosen, wanted, values = best.tolist(), right.tolist(), scores.tolist()
-    detail = [
-        preview.listed([query, *candidates[row]]) | {"hits": named[row], "scores": values[row], "relevant": wanted[row]}
-        for query, row in zip(preview.mixed(data.queries, np.arange(len(rows))), rows, strict=True)
-    ]
-    expected, answer = (
-        [" / ".join(name for name, mark in zip(named[row], marks[row], strict=True) if mark) for row in rows]
-        for marks in (wanted, chosen)
-    )
-    return pd.DataFrame(
-        {
-            "item": list(data.queries.names),
-            "expected": expected,
-            "answer": answer,
-            "correct": pd.Series(verdicts(worth), dtype=object),
-            "value": margin,
-            "accuracy": worth,
-            "detail": detail,
-        }
-    )
 
 
 PROCEDURE = Procedure(

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from compute.arrays import Bools, Floats, Floats32, Ints
@@ -18,7 +17,7 @@ from compute.content.items import Column
 from compute.procedures.evidence import Evidence, Procedure, Subject
 from compute.procedures.shared import logistic, preview, sampling
 from compute.procedures.shared.similarity import Many, embed
-from compute.tasks.data import Labelled, Probe
+from compute.tasks.data import Probe
 from compute.types import BadInput, CannotDo, Undefined
 
 NEIGHBOURS = 5
@@ -68,7 +67,7 @@ def _one_label(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evi
         value[part] = _margin(scores[:, 0], right[part])
     hits = answers == right[:, None]
     classes = np.array(data.train.classes, dtype=object)
-    settings = _settings("accuracy", hits.mean(axis=0), data, train_items=len(union)) | {
+    settings = {
         "classifier": "logistic",
         "iterations": found.steps.tolist(),
         "converged": found.converged.tolist(),
@@ -76,13 +75,15 @@ def _one_label(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evi
         "classes_without_training_items": len(data.test.classes) - int(np.isin(known, present).sum()),
     }
     return _evidence(
-        data.test,
+        data,
+        metric="accuracy",
+        of_draws=hits,
+        train_items=len(union),
+        settings=settings,
         expected=np.array(data.test.classes, dtype=object)[data.test.labels],
         answer=classes[present[answers[:, 0]]],
         hits=hits,
         value=value,
-        settings=settings,
-        figure={"accuracy": hits.mean(axis=1)},
     )
 
 
@@ -139,15 +140,16 @@ def _many_labels(subject: Subject, data: Probe, options: Mapping[str, Any]) -> E
     lrap = np.stack(lrap, axis=1)
     hits = np.stack([(one == truth[:, asked]).all(axis=1) for one in said], axis=1)
     names = np.array(data.test.classes, dtype=object)
-    settings = _settings("lrap", lrap.mean(axis=0), data, train_items=len(union)) | fitted
     return _evidence(
-        data.test,
+        data,
+        metric="lrap",
+        of_draws=lrap,
+        train_items=len(union),
+        settings=fitted,
         expected=_joined(truth[:, asked], names[asked]),
         answer=_joined(said[0], names[asked]),
         hits=hits,
         value=lrap.mean(axis=1),
-        settings=settings,
-        figure={"lrap": lrap.mean(axis=1)},
     )
 
 
@@ -234,40 +236,37 @@ def _device(wanted: str) -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def _settings(metric: str, figures: Floats, data: Probe, *, train_items: int) -> dict[str, Any]:
-    return {
-        "draws": data.draws,
-        "samples_per_label": data.samples_per_label,
-        "seed": sampling.SEED,
-        "train_items": train_items,
-        f"{metric}_of_draws": figures.tolist(),
-        f"{metric}_sd_of_draws": float(figures.std(ddof=1)) if len(figures) > 1 else None,
-    }
-
-
 def _evidence(
-    test: Labelled,
+    data: Probe,
     *,
+    metric: str,
+    of_draws: Floats,
+    train_items: int,
+    settings: dict[str, Any],
     expected: NDArray[np.object_],
     answer: NDArray[np.object_],
     hits: Bools,
     value: Floats,
-    figure: dict[str, Floats],
-    settings: dict[str, Any],
 ) -> Evidence:
-    return Evidence(
-        settings=settings,
-        items=pd.DataFrame(
-            {
-                "item": list(test.names),
-                "expected": expected,
-                "answer": answer,
-                "correct": pd.Series((hits.mean(axis=1) > 0.5).tolist(), dtype=object),
-                "value": value,
-                **figure,
-                "detail": preview.contents((test.items,)),
-            }
-        ),
+    """From the metric's figures [items, draws], and whether each draw answers an item rightly [items, draws]."""
+    figures = of_draws.mean(axis=0)
+    return Evidence.of(
+        settings={
+            "draws": data.draws,
+            "samples_per_label": data.samples_per_label,
+            "seed": sampling.SEED,
+            "train_items": train_items,
+            f"{metric}_of_draws": figures.tolist(),
+            f"{metric}_sd_of_draws": float(figures.std(ddof=1)) if len(figures) > 1 else None,
+            **settings,
+        },
+        names=data.test.names,
+        expected=expected,
+        answer=answer,
+        worth=hits.mean(axis=1) > 0.5,
+        value=value,
+        figures={metric: of_draws.mean(axis=1)},
+        detail=preview.contents((data.test.items,)),
     )
 
 

@@ -8,14 +8,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from compute.arrays import Floats, Floats32, Ints
 from compute.metrics import ranking
 from compute.procedures.evidence import Evidence, Procedure, Subject
 from compute.procedures.shared import fusion, preview, top_k
-from compute.procedures.shared.scoring import verdicts
 from compute.procedures.shared.similarity import scorer
 from compute.tasks.data import Retrieval
 from compute.types import BadInput
@@ -64,7 +62,7 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
         "without_relevant": int((truth.relevant == 0).sum()),
         "map": "trapezoid, whole ranking" if whole else f"first {KEPT}",
     }
-    return Evidence(items=_items(data, truth, joined), settings=settings)
+    return _evidence(data, truth, joined, settings)
 
 
 def precedence(names: tuple[str, ...]) -> Ints:
@@ -162,7 +160,7 @@ def _margins(gains: Floats32, scores: Floats32) -> Floats:
     return np.subtract(first, other, out=margins, where=np.isfinite(first) & np.isfinite(other), dtype=float)
 
 
-def _items(data: Retrieval, truth: Truth, joined: dict[str, NDArray]) -> pd.DataFrame:
+def _evidence(data: Retrieval, truth: Truth, joined: dict[str, NDArray], settings: dict[str, Any]) -> Evidence:
     found, scores, hits = joined.pop("found"), joined.pop("scores"), joined.pop("hits")
     names = data.documents.names
     order = np.lexsort((-truth.grade, truth.keys // truth.documents))  # a query's best document first
@@ -186,17 +184,15 @@ def _items(data: Retrieval, truth: Truth, joined: dict[str, NDArray]) -> pd.Data
             "relevant": hits[query, : len(row)].tolist(),
         }
 
-    worth = joined["recall_at_1"]
-    return pd.DataFrame(
-        {
-            "item": list(data.queries.names),
-            "expected": expected,
-            "answer": [names[row[0]] if row else "" for row in rows],
-            "correct": pd.Series(verdicts(worth), dtype=object),
-            "value": joined.pop("value"),
-            **joined,
-            "detail": pd.Series([partial(detail, query) for query in range(len(rows))], dtype=object),
-        }
+    return Evidence.of(
+        settings=settings,
+        names=data.queries.names,
+        expected=expected,
+        answer=[names[row[0]] if row else "" for row in rows],
+        worth=joined["recall_at_1"],
+        value=joined.pop("value"),
+        figures=joined,
+        detail=[partial(detail, query) for query in range(len(rows))],
     )
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
-
 from compute.procedures.evidence import Evidence, Procedure, Subject
 from compute.procedures.shared import preview
 from compute.procedures.shared.similarity import against
@@ -19,18 +17,13 @@ def run(subject: Subject, data: Sentences, options: Mapping[str, Any]) -> Eviden
     The metric, `cosine_spearman`, is made of the two; no pair is right or wrong.
     """
     value = against(subject, data.first, [data.second])[:, 0]
-    return Evidence(
-        items=pd.DataFrame(
-            {
-                "item": list(data.names),
-                "expected": [f"{one:g}" for one in data.human.tolist()],
-                "answer": [f"{one:.4f}" for one in value.tolist()],
-                "correct": pd.Series([None] * len(value), dtype=object),
-                "value": value,
-                "human": data.human.astype(float),
-                "detail": preview.contents((data.first, data.second)),
-            }
-        )
+    return Evidence.of(
+        names=data.names,
+        expected=[f"{one:g}" for one in data.human.tolist()],
+        answer=[f"{one:.4f}" for one in value.tolist()],
+        value=value,
+        figures={"human": data.human.astype(float)},
+        detail=preview.contents((data.first, data.second)),
     )
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from compute.procedures.evidence import Evidence, Procedure, Subject
 from compute.procedures.shared import preview
@@ -54,19 +53,15 @@ def run(subject: Subject, data: ZeroShot, options: Mapping[str, Any]) -> Evidenc
             preview.contents((data.test.items,)), classes[best].tolist(), scores_of_best.tolist(), strict=True
         )
     ]
-    return Evidence(
+    return Evidence.of(
         settings={"prompts": k, "distinct_prompts": len(first)},
-        items=pd.DataFrame(
-            {
-                "item": list(data.test.names),
-                "expected": classes[labels],
-                "answer": classes[best[:, 0]],
-                "correct": pd.Series(hits.tolist(), dtype=object),
-                "value": value,
-                "accuracy": hits.astype(float),
-                "detail": details,
-            }
-        ),
+        names=data.test.names,
+        expected=classes[labels],
+        answer=classes[best[:, 0]],
+        worth=hits,
+        value=value,
+        figures={"accuracy": hits.astype(float)},
+        detail=details,
     )
 
 

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from compute.procedures.evidence import Evidence, Subject
 from compute.procedures.shared import parsing, prompts
-from compute.procedures.shared.scoring import verdicts
 from compute.tasks.data import Choices, OddOneOut
 from compute.types import LETTERS, BadInput
 
@@ -43,17 +41,13 @@ def ask(
     for side in ("input_tokens", "output_tokens"):
         counted = [count for reply in replies if (count := getattr(reply, side)) is not None]
         settings |= {side: sum(counted)} if counted else {}
-    return Evidence(
+    return Evidence.of(
         settings=settings,
-        items=pd.DataFrame(
-            {
-                "item": list(data.names),
-                "expected": [LETTERS[at] for at in right.tolist()],
-                "answer": [text if one is None else LETTERS[one] for one, text in zip(read, said, strict=True)],
-                "correct": pd.Series(verdicts(worth), dtype=object),
-                "value": worth * 2 - 1,
-                "accuracy": worth,
-                "detail": [detail | {"reply": text} for detail, text in zip(details, said, strict=True)],
-            }
-        ),
+        names=data.names,
+        expected=[LETTERS[at] for at in right.tolist()],
+        answer=[text if one is None else LETTERS[one] for one, text in zip(read, said, strict=True)],
+        worth=worth,
+        value=worth * 2 - 1,
+        figures={"accuracy": worth},
+        detail=[detail | {"reply": text} for detail, text in zip(details, said, strict=True)],
     )

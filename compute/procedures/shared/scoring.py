@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from compute.arrays import Bools, Floats
@@ -42,28 +41,19 @@ def picked(scores: NDArray[np.floating]) -> list[str]:
     return ["/".join(LETTERS[at] for at in np.flatnonzero(row)) for row in best]
 
 
-def verdicts(worth: NDArray[np.floating]) -> list[bool | None]:
-    """True for full credit, False for none, None for a shared pick or no answer."""
-    return [bool(one) if one in (0, 1) else None for one in worth.tolist()]
-
-
 def evidence(
     *, names: Sequence[str], right: NDArray[np.integer], scores: Floats, details: Sequence[dict[str, Any]]
 ) -> Evidence:
     """One row an item from scores (n, k) and the right positions (n,); `shared` counts picks that are tied."""
     hot = one_hot(right, scores.shape[1])
     worth = credit(scores, hot)
-    return Evidence(
+    return Evidence.of(
         settings={"shared": int(((worth > 0) & (worth < 1)).sum())},
-        items=pd.DataFrame(
-            {
-                "item": list(names),
-                "expected": [LETTERS[at] for at in right.tolist()],
-                "answer": picked(scores),
-                "correct": pd.Series(verdicts(worth), dtype=object),
-                "value": margin(scores, hot),
-                "accuracy": worth,
-                "detail": [detail | {"scores": row} for detail, row in zip(details, scores.tolist(), strict=True)],
-            }
-        ),
+        names=names,
+        expected=[LETTERS[at] for at in right.tolist()],
+        answer=picked(scores),
+        worth=worth,
+        value=margin(scores, hot),
+        figures={"accuracy": worth},
+        detail=[detail | {"scores": row} for detail, row in zip(details, scores.tolist(), strict=True)],
     )
