@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,11 +62,12 @@ def draw(
 
     Raises BadInput where no pairing is left, and what loading the items raises.
     """
-    found = {}
-    for task in tasks:
-        if task.procedure in PROCEDURES:
-            found[task.key] = bench.load(task, {name: values[0] for name, values in bench.task_options(task).items()})
-    samples = material(found, most=most, seed=seed)
+    data = {
+        task.key: bench.load(task, {name: values[0] for name, values in bench.task_options(task).items()})
+        for task in tasks
+        if task.procedure in PROCEDURES
+    }
+    samples = material(data, most=most, seed=seed)
     used = {one.task for some in samples.values() for one in some}
     none = [task.key for task in tasks if task.key not in used]
     if none:
@@ -141,9 +143,10 @@ def _model(
     row: Model, sampled: CalibrationSample, *, bench: Bench, results: Path, again: bool
 ) -> Iterable[CalibrationOutcome]:
     pairings = [pairing for pairing in sampled.samples if able(row, pairing)]
+    outcome = partial(CalibrationOutcome, model=row.key)
     if not row.adapter or not pairings:
         why = "it gives no numbers for these pairings" if row.adapter else "it has no weights that can be loaded"
-        yield CalibrationOutcome(model=row.key, pairing="", state="skipped", reason=why)
+        yield outcome(pairing="", state="skipped", reason=why)
         return
     try:
         bench.fetch(row)
@@ -164,20 +167,20 @@ def _model(
             ]
         )
     except Exception as error:
-        yield CalibrationOutcome(model=row.key, pairing="", state="failed", reason=failure(error))
+        yield outcome(pairing="", state="failed", reason=failure(error))
         return
     for pairing in pairings:
         if pairing in earlier:
-            yield CalibrationOutcome(model=row.key, pairing=pairing, state="stored", stored=earlier[pairing])
+            yield outcome(pairing=pairing, state="stored", stored=earlier[pairing])
             continue
         try:
             reference = _reference(subject, sampled, pairing)
             stored = files.write(results, reference=reference, settings={**settings[pairing], "code": code()})
-            yield CalibrationOutcome(model=row.key, pairing=pairing, state="made", stored=stored)
+            yield outcome(pairing=pairing, state="made", stored=stored)
         except (CannotDo, Undefined) as error:
-            yield CalibrationOutcome(model=row.key, pairing=pairing, state="skipped", reason=str(error))
+            yield outcome(pairing=pairing, state="skipped", reason=str(error))
         except Exception as error:
-            yield CalibrationOutcome(model=row.key, pairing=pairing, state="failed", reason=failure(error))
+            yield outcome(pairing=pairing, state="failed", reason=failure(error))
 
 
 def _settings(subject: LoadedSubject, sampled: CalibrationSample, pairing: str) -> dict[str, Any]:

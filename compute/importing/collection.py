@@ -38,14 +38,8 @@ def save(imported: Imported, *, name: str, folder: Path) -> Path:
 
 def load(folder: Path) -> list[dict[str, pd.DataFrame]]:
     """Every whole collection under `folder`, one frame a table, in the order of their names."""
-    found = []
-    for mark in sorted(folder.glob(f"*/{MARK}")):
-        if not mark.parent.name.startswith("."):
-            found.append(
-                {
-                    table: store.read_parquet(path)
-                    for table in TABLES
-                    if (path := mark.parent / f"{table}.parquet").is_file()
-                }
-            )
-    return found
+    return [
+        {table: store.read_parquet(path) for table in TABLES if (path := mark.parent / f"{table}.parquet").is_file()}
+        for mark in sorted(folder.glob(f"*/{MARK}"))
+        if not mark.parent.name.startswith(".")
+    ]

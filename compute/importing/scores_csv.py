@@ -6,7 +6,7 @@ import csv
 import difflib
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 REQUIRED = ("benchmark", "model", "task", "metric", "value")
 OPTIONAL = ("subset", "n", "stderr", "source", "printed")
-DECLARING = ("model_title", "model_kind", "task_title", "task_category", "higher_is_better")
+# The columns that declare what the catalogue lacks, all of a noun or none.
+DECLARING = {
+    "model": ("model_title", "model_kind"),
+    "task": ("task_title", "task_category", "higher_is_better"),
+}
 KEY = re.compile(r"[a-z0-9][a-z0-9._/+-]{0,119}")
 TRUTHS = {"true": True, "false": False}
 
@@ -76,7 +80,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def _check_columns(columns: list[str], name: str) -> None:
-    known = (*REQUIRED, *OPTIONAL, *DECLARING)
+    known = (*REQUIRED, *OPTIONAL, *chain(*DECLARING.values()))
     for column in columns:
         if column not in known:
             raise BadInput(
@@ -93,18 +97,6 @@ def _check_columns(columns: list[str], name: str) -> None:
 def _near(word: str, known: tuple[str, ...] | list[str]) -> str:
     near = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.5)
     return f" Did you mean {near[0]!r}?" if near else ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Declaration:
-    """How one noun is named in errors and declared in the file."""
-
-    noun: str
-    declared_by: tuple[str, ...]
-
-
-_MODEL = _Declaration(noun="model", declared_by=("model_title", "model_kind"))
-_TASK = _Declaration(noun="task", declared_by=("task_title", "task_category", "higher_is_better"))
 
 
 class _ScoresReader:
@@ -135,11 +127,11 @@ class _ScoresReader:
                 f"There are: {', '.join(self.benchmarks)}"
             )
         model = self.aliases.get((benchmark, row["model"]), row["model"].lower())
-        self.find(_MODEL, model, row, known=self.models, new=self.new_models, make=self.declare_model)
-        task = self.find(_TASK, row["task"].lower(), row, known=self.tasks, new=self.new_tasks, make=self.declare_task)
+        self.find("model", model, row, known=self.models, new=self.new_models, make=self.declare_model)
+        task = self.find("task", row["task"].lower(), row, known=self.tasks, new=self.new_tasks, make=self.declare_task)
         if task.benchmark != benchmark:
             raise BadInput(f"task {task.key!r} is of the benchmark {task.benchmark!r}, not {benchmark!r}")
-        metric = self.metrics.get(row["metric"]) or self.new_metrics.get(row["metric"])
+        metric = self.metric(row["metric"])
         if metric is None:
             raise BadInput(
                 f"no metric {row['metric']!r}.{_near(row['metric'], list(self.metrics))} "
@@ -149,7 +141,7 @@ class _ScoresReader:
 
     def find(
         self,
-        kind: _Declaration,
+        noun: str,
         key: str,
         row: dict[str, str],
         *,
@@ -158,26 +150,31 @@ class _ScoresReader:
         make: Callable[[str, dict[str, str]], Noun],
     ) -> Noun:
         """The catalogue's row of that key, or the one this file declares."""
-        filled = [column for column in kind.declared_by if row.get(column)]
+        columns = DECLARING[noun]
+        filled = [column for column in columns if row.get(column)]
         if key in known:
             if filled:
-                raise BadInput(f"{kind.noun} {key!r} is in the catalogue already; leave {filled[0]} empty")
+                raise BadInput(f"{noun} {key!r} is in the catalogue already; leave {filled[0]} empty")
             return known[key]
-        if filled and len(filled) < len(kind.declared_by):
-            lacking = next(column for column in kind.declared_by if column not in filled)
-            raise BadInput(f"{lacking} is empty; a new {kind.noun} needs {', '.join(kind.declared_by)}")
+        if filled and len(filled) < len(columns):
+            missing = next(column for column in columns if column not in filled)
+            raise BadInput(f"{missing} is empty; a new {noun} needs {', '.join(columns)}")
         if filled:
             if not KEY.fullmatch(key):
                 raise BadInput(f"{key[:60]!r} cannot be a key; use small letters, digits and . _ / + -")
             made = make(key, row)
             if new.setdefault(key, made) != made:
-                raise BadInput(f"{kind.noun} {key!r} is declared in two ways; declare it once")
+                raise BadInput(f"{noun} {key!r} is declared in two ways; declare it once")
         if key not in new:
             raise BadInput(
-                f"no {kind.noun} {key!r}.{_near(key, list(known))} List them: python -m compute list "
-                f"{kind.noun}s, or declare it: fill {', '.join(kind.declared_by)}"
+                f"no {noun} {key!r}.{_near(key, list(known))} List them: python -m compute list {noun}s, "
+                f"or declare it: fill {', '.join(columns)}"
             )
         return new[key]
+
+    def metric(self, key: str) -> Metric | None:
+        """The metric of that key in the catalogue or in this file."""
+        return self.metrics.get(key) or self.new_metrics.get(key)
 
     def declare_model(self, key: str, row: dict[str, str]) -> Model:
         """A new model."""
@@ -196,7 +193,7 @@ class _ScoresReader:
         if higher is None:
             raise BadInput(f"higher_is_better is {row['higher_is_better']!r}; write true or false")
         name = row["metric"]
-        metric = self.metrics.get(name) or self.new_metrics.get(name)
+        metric = self.metric(name)
         if metric is None:
             if not KEY.fullmatch(name):
                 raise BadInput(f"{name[:60]!r} cannot be a metric's key; use small letters, digits and . _ / + -")

@@ -40,7 +40,6 @@ def compare(
     indices = [table.row(row_id) for row_id in chosen]
     names = _names(table, indices)
     first = indices[0]
-    scale = np.array([column.scale for column in table.columns])
     counted = np.array([float(column.ranked and (tasks is None or column.task in tasks)) for column in table.columns])
     overall, long = [], []
     for name, row in zip(names[1:], indices[1:], strict=True):
@@ -78,23 +77,25 @@ def compare(
         else:
             difference = table.values[row] - table.values[first]
             low = high = np.full(len(difference), np.nan)
-        for index, column in enumerate(table.columns):
-            if np.isnan(difference[index]) or (not counted[index] and ranked is not None):
-                continue
-            long.append(
-                {
-                    "name": name,
-                    "task": column.title,
-                    "group": column.group,
-                    "value": table.values[row, index] * scale[index],
-                    "reference": table.values[first, index] * scale[index],
-                    "difference": difference[index] * scale[index],
-                    "low": low[index] * scale[index],
-                    "high": high[index] * scale[index],
-                    "higher": column.higher,
-                    "digits": column.digits,
-                }
-            )
+        shown = {
+            "value": table.values[row],
+            "reference": table.values[first],
+            "difference": difference,
+            "low": low,
+            "high": high,
+        }
+        long += [
+            {
+                "name": name,
+                "task": column.title,
+                "group": column.group,
+                **{key: values[index] * column.scale for key, values in shown.items()},
+                "higher": column.higher,
+                "digits": column.digits,
+            }
+            for index, column in enumerate(table.columns)
+            if not np.isnan(difference[index])
+        ]
     families = (
         [
             {"name": name, "category": family.title, "value": ranked.category_means[row, index] * family.scale}

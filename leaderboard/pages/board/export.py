@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from leaderboard.data.database import Database
 from leaderboard.data.payload import category_means
 from leaderboard.data.ranked import Ranked
 from leaderboard.data.suite_table import DISPUTED, SUSPECT, TRAINED, SuiteTable
-from leaderboard.html.formatting import blank
+from leaderboard.html.formatting import blank, or_dash
 from leaderboard.html.labels import SIGNS, described, is_synthetic, signs
 from leaderboard.web.responses import safe_cell
 
@@ -44,16 +45,13 @@ class ExportFile:
 
 def view(table: SuiteTable, ranked: Ranked | None, *, rows: list[str], columns: list[str], form: str) -> ExportFile:
     """The chosen rows and columns in their order. Raises UnknownKey or BadInput for what the suite does not have."""
+    name = f"likeness-{table.suite['key']}"
     if form == "bibtex":
-        return _file(f"likeness-{table.suite['key']}", form, str(table.suite["bibtex"]).encode())
+        return _file(name, form, str(table.suite["bibtex"]).encode())
     frame = view_frame(table, ranked, rows=rows, columns=columns)
     if form in ("markdown", "latex"):
-        return _file(
-            f"likeness-{table.suite['key']}",
-            form,
-            _encode(_to_read(frame, table, rows=rows, columns=columns), form, caption=_caption(table)),
-        )
-    return _file(f"likeness-{table.suite['key']}", form, _encode(frame, form, caption=""))
+        frame = _to_read(frame, table, rows=rows, columns=columns)
+    return _file(name, form, _encode(frame, form, caption=_caption(table)))
 
 
 def everything(db: Database, *, form: str) -> ExportFile:
@@ -104,10 +102,10 @@ def view_frame(table: SuiteTable, ranked: Ranked | None, *, rows: list[str], col
     families = category_means(table, ranked)
     for key in columns:
         column = every[key]
-        family = column.kind == "family"
-        source = (
-            families[:, list(table.categories).index(key)] if family else table.values[:, table.columns.index(column)]
-        )
+        if column.kind == "family":
+            source = families[:, list(table.categories).index(key)]
+        else:
+            source = table.values[:, table.columns.index(column)]
         frame[key] = [round(float(source[index]) * column.scale, column.digits + 2) for index in indices]
     marks = cell_marks(table, rows=rows, columns=columns)
     for name, bit in (("trained_on_tasks", TRAINED), ("suspect_columns", SUSPECT), ("disputed_columns", DISPUTED)):
@@ -191,84 +189,80 @@ def _file(name: str, form: str, content: bytes) -> ExportFile:
 
 
 def _encode(frame: pd.DataFrame, form: str, *, caption: str) -> bytes:
-    writers = {
-        "csv": _csv,
-        "parquet": store.parquet_bytes,
-        "json": _json,
-        "markdown": lambda frame: _markdown(frame, caption=caption),
-        "latex": lambda frame: _latex(frame, caption=caption),
-    }
-    if form not in writers:
-        raise BadInput(f"There is no export as {form!r}. Choose from: {', '.join(MEDIA)}")
-    return writers[form](frame)
+    match form:
+        case "csv":
+            return _csv(frame)
+        case "parquet":
+            return store.parquet_bytes(frame)
+        case "json":
+            return _json(frame)
+        case "markdown":
+            return _markdown(frame, caption=caption)
+        case "latex":
+            return _latex(frame, caption=caption)
+    raise BadInput(f"There is no export as {form!r}. Choose from: {', '.join(MEDIA)}")
 
 
 def _csv(frame: pd.DataFrame) -> bytes:
-    safe = frame.copy()
-    for name in safe.columns:
-        safe[name] = [safe_cell(cell) if isinstance(cell, str) else cell for cell in safe[name]]
+    safe = frame.map(lambda cell: safe_cell(cell) if isinstance(cell, str) else cell)
     return safe.to_csv(index=False, lineterminator="\n").encode()
 
 
 def _json(frame: pd.DataFrame) -> bytes:
-    records = [
-        {name: None if blank(cell) and not isinstance(cell, str) else cell for name, cell in row.items()}
-        for row in frame.astype(object).to_dict("records")
-    ]
+    records = frame.astype(object).where(frame.notna(), None).to_dict("records")
     return json.dumps(records, ensure_ascii=False, default=_plain, indent=1).encode()
 
 
 def _markdown(frame: pd.DataFrame, *, caption: str) -> bytes:
-    def text(cell: object) -> str:
-        escaped = _shown(cell).replace("&", "&amp;").replace("<", "&lt;").replace("\\", "\\\\")
-        return escaped.replace("|", "\\|")
+    def line(cells: Iterable[object]) -> str:
+        return f"| {' | '.join(_shown(cell).translate(MARKDOWN) for cell in cells)} |"
 
-    lines = [
-        caption,
-        "",
-        "| " + " | ".join(text(name) for name in frame.columns) + " |",
-        "|" + "|".join("---" for _ in frame.columns) + "|",
-    ]
-    lines += ["| " + " | ".join(text(cell) for cell in row) + " |" for row in frame.itertuples(index=False)]
-    return ("\n".join(lines) + "\n").encode()
+    lines = [caption, "", line(frame.columns), "|" + "---|" * frame.shape[1]]
+    return "\n".join([*lines, *map(line, frame.itertuples(index=False)), ""]).encode()
 
 
-LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "†": r"\textdagger{}",
-    "‡": r"\textdaggerdbl{}",
-}
+MARKDOWN = str.maketrans({"&": "&amp;", "<": "&lt;", "\\": r"\\", "|": r"\|"})
+LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "&": r"\&",
+        "%": r"\%",
+        "$": r"\$",
+        "#": r"\#",
+        "_": r"\_",
+        "{": r"\{",
+        "}": r"\}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "†": r"\textdagger{}",
+        "‡": r"\textdaggerdbl{}",
+    }
+)
 
 
 def _latex(frame: pd.DataFrame, *, caption: str) -> bytes:
     def text(cell: object) -> str:
-        return "".join(LATEX.get(sign, sign) for sign in _shown(cell))
+        return _shown(cell).translate(LATEX)
+
+    def line(cells: Iterable[object]) -> str:
+        return " & ".join(map(text, cells)) + r" \\"
 
     shape = "".join("r" if _numbers(frame[name]) else "l" for name in frame.columns)
-    body = [" & ".join(text(cell) for cell in row) + r" \\" for row in frame.itertuples(index=False)]
     lines = [
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{text(caption)}}}",
         rf"\begin{{tabular}}{{{shape}}}",
         r"\hline",
-        " & ".join(text(name) for name in frame.columns) + r" \\",
+        line(frame.columns),
         r"\hline",
-        *body,
+        *map(line, frame.itertuples(index=False)),
         r"\hline",
         r"\end{tabular}",
         r"\end{table}",
+        "",
     ]
-    return ("\n".join(lines) + "\n").encode()
+    return "\n".join(lines).encode()
 
 
 def _numbers(column: pd.Series) -> bool:
@@ -277,7 +271,7 @@ def _numbers(column: pd.Series) -> bool:
 
 
 def _shown(cell: object) -> str:
-    return "—" if blank(cell) else " ".join(str(cell).splitlines())
+    return " ".join(str(or_dash(cell)).splitlines())
 
 
 def _plain(cell: object) -> object:

@@ -29,19 +29,15 @@ def cell(db: Database, table: SuiteTable, ranked: Ranked | None, *, row_id: str,
     if index is None:
         raise BadInput(f"{table.suite['key']} has no column {key!r}. Reload the page: its columns may have changed")
     column = table.columns[index]
-    limits, scores = (
-        suite_queries.metrics(db).loc[column.metric],
-        task_queries.cell(db, model=row.model, task=column.task),
-    )
+    limits = suite_queries.metrics(db).loc[column.metric]
+    scores = task_queries.cell(db, model=row.model, task=column.task)
     sources = [_source(score, column, limits=limits) for score in scores.itertuples() if score.metric == column.metric]
     notes = task_queries.cell_notes(db, model=row.model, task=column.task, metric=column.metric)
     if table.marks[position, index] & TRAINED:
         notes.insert(0, "The model was trained on this data set, so the score says little about new data.")
-    value = table.values[position, index]
+    label = "No score" if math.isnan(table.values[position, index]) else "Shown"
     lines = [
-        {"label": "Shown", "text": _number(value, column)}
-        if not math.isnan(value)
-        else {"label": "No score", "text": table.reasons[table.missing[position, index]]},
+        {"label": label, "text": _shown(table, position, index)},
         {"label": "Metric", "text": f"{column.metric_title}, {'higher' if column.higher else 'lower'} is better"},
     ]
     if column.chance is not None:
@@ -66,61 +62,40 @@ def _category(
     members = [index for index, column in enumerate(table.columns) if column.group == category.key]
     have = [index for index in members if not math.isnan(table.values[position, index])]
     mean = math.nan if ranked is None else ranked.category_means[position, table.category_columns.index(category)]
-    lines = [
-        {"label": "Shown", "text": "no mean" if math.isnan(mean) else _number(mean, category)},
-        {"label": "Tasks", "text": f"{len(have)} of {len(members)} have a readable score"},
-    ]
     printed = table.averages[(table.averages.model == row.model) & (table.averages.category == category.key)]
     own = row.origin == "published" and len(printed) > 0
-    lines.insert(
-        1,
-        {
-            "label": "Made of",
-            "text": "the mean of all its tasks"
-            if len(have) == len(members)
-            else "the mean that the paper prints"
-            if own
-            else "the mean of the available scores"
-            if have
-            else "—",
-        },
-    )
-    sources = (
-        [
-            {
-                "source": average.source,
-                "printed": average.printed,
-                "value": _number(average.value, category),
-                "subset": f"mean of {average.tasks} tasks",
-                "metric": category.metric_title,
-                "n": None,
-                "interval": "",
-                "origin": "published",
-                "note": "",
-            }
-            for average in printed.itertuples()
-        ]
-        if own
-        else []
-    )
-    notes = []
-    if any(table.marks[position, index] & TRAINED for index in members):
-        seen = ", ".join(table.columns[index].title for index in members if table.marks[position, index] & TRAINED)
-        notes.append(f"The model was trained on data of {seen}.")
-    lines += [
-        {
-            "label": table.columns[index].title,
-            "text": _number(table.values[position, index], table.columns[index])
-            if index in have
-            else table.reasons[table.missing[position, index]],
-        }
-        for index in members
+    if len(have) == len(members):
+        made_of = "the mean of all its tasks"
+    elif own:
+        made_of = "the mean that the paper prints"
+    else:
+        made_of = "the mean of the available scores" if have else "—"
+    lines = [
+        {"label": "Shown", "text": "no mean" if math.isnan(mean) else _number(mean, category)},
+        {"label": "Made of", "text": made_of},
+        {"label": "Tasks", "text": f"{len(have)} of {len(members)} have a readable score"},
+        *({"label": table.columns[index].title, "text": _shown(table, position, index)} for index in members),
     ]
+    sources = [
+        {
+            "source": average.source,
+            "printed": average.printed,
+            "value": _number(average.value, category),
+            "subset": f"mean of {average.tasks} tasks",
+            "metric": category.metric_title,
+            "n": None,
+            "interval": "",
+            "origin": "published",
+            "note": "",
+        }
+        for average in (printed.itertuples() if own else ())
+    ]
+    seen = ", ".join(table.columns[index].title for index in members if table.marks[position, index] & TRAINED)
     return {
         "title": f"{title}: {category.title}",
         "lines": lines,
         "sources": sources,
-        "notes": notes,
+        "notes": [f"The model was trained on data of {seen}."] if seen else [],
         "model": row.model,
         "task": "",
     }
@@ -152,6 +127,12 @@ def _coverage(score: Any) -> str:
     """The share of items that a computed score rests on, where it is not all of them."""
     share = json.loads(score.settings).get("coverage") if score.origin == "computed" and score.settings else None
     return "" if share is None or share >= 1 else f"{share:.1%} of the items"
+
+
+def _shown(table: SuiteTable, position: int, index: int) -> str:
+    """The score of a row in a column, or why there is none."""
+    value = table.values[position, index]
+    return table.reasons[table.missing[position, index]] if math.isnan(value) else _number(value, table.columns[index])
 
 
 def _number(value: float, column: SuiteColumn, *, more: int = 0) -> str:

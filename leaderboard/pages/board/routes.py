@@ -17,6 +17,7 @@ from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.page import Site
 from leaderboard.pages.board import export, provenance
 from leaderboard.web.bodies import BoundedRoute
+from leaderboard.web.parameters import Number
 from leaderboard.web.responses import download, respond
 
 LARGEST_BODY = 1_000_000  # bytes of a posted export request
@@ -49,11 +50,10 @@ def choice(query: str) -> tuple[tuple[tuple[str, float], ...], frozenset[str] | 
         if weight != 1:
             weights.append((name, weight))
     tasks = frozenset(filter(None, params.get("tasks", "").split(","))) or None
-    try:
-        coverage = float(params["coverage"]) if "coverage" in params else None
-    except ValueError as error:
-        raise BadInput("The minimum coverage is a number from 0 to 1") from error
-    if coverage is not None and not 0 <= coverage <= 1:
+    coverage = (
+        Number(key="coverage", default=0, low=0, high=1).read(params["coverage"]) if "coverage" in params else None
+    )
+    if "coverage" in params and coverage is None:
         raise BadInput("The minimum coverage is a number from 0 to 1")
     return tuple(sorted(weights)), tasks, coverage
 

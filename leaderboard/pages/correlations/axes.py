@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 
 from compute.types import ORIGINS, BadInput
 from leaderboard.data.suite_cache import SuiteCache
@@ -62,31 +63,30 @@ def gather(suite_cache: SuiteCache, query: CorrelationQuery) -> Scores:
     With origin `all` a model's row in a suite is its published one, else its imported, else its computed one: within a
     suite two origins of one model never mix.
     """
-    blocks = [_block(suite_cache, suite, query) for suite in query.suites]
-    models = sorted({model for block in blocks for model in block.models})
-    row = {model: index for index, model in enumerate(models)}
-    columns: dict[str, tuple[Axis, np.ndarray, np.ndarray, np.ndarray]] = {}
-    for block in blocks:
-        rows = [row[model] for model in block.models]
-        for index, axis in enumerate(block.axes):
-            if axis.key in columns:
-                continue  # a task of several suites
-            values, origins, marks = np.full(len(models), np.nan), np.full(len(models), -1), np.zeros(len(models), int)
-            values[rows], origins[rows] = block.values[:, index], block.origins[:, index]
-            marks[rows] = block.marks[:, index]
-            columns[axis.key] = axis, values, origins, marks
-    if not columns:
+    blocks, keys = [], set()
+    for suite in query.suites:
+        block = _block(suite_cache, suite, query)
+        # A task of several suites is one axis, of the first of them.
+        blocks.append(block.of_axes(np.flatnonzero([axis.key not in keys for axis in block.axes])))
+        keys |= {axis.key for axis in block.axes}
+    if not keys:
         raise BadInput(f"The chosen suites have no {query.level} to compare. Choose another level or suite")
-    axes, *arrays = zip(*columns.values(), strict=True)
-    values, origins, marks = (np.stack(array, axis=1) for array in arrays)
+    models = sorted({model for block in blocks for model in block.models})
+
+    def joined(name: str) -> np.ndarray:
+        """One of the blocks' arrays over all models, NaN for those that a suite lacks."""
+        parts = [pd.DataFrame(getattr(block, name), index=block.models, dtype=float) for block in blocks]
+        return np.hstack([part.reindex(models) for part in parts])
+
+    values, origins, marks = (joined(name) for name in ("values", "origins", "marks"))
     missing = np.isnan(values)
-    kept = np.flatnonzero(_chosen(suite_cache, models, query) & ~missing.all(axis=1))
+    chosen = np.flatnonzero(_chosen(suite_cache, models, query) & ~missing.all(axis=1))
     return Scores(
-        models=tuple(models[row] for row in kept),
-        axes=_distinct(axes),
-        values=values[kept],
-        origins=np.where(missing, -1, origins)[kept],
-        marks=np.where(missing, 0, marks)[kept],
+        models=tuple(models[row] for row in chosen),
+        axes=_distinct([axis for block in blocks for axis in block.axes]),
+        values=values[chosen],
+        origins=np.where(missing, -1, origins)[chosen].astype(int),
+        marks=np.where(missing, 0, marks)[chosen].astype(int),
     )
 
 
@@ -131,16 +131,13 @@ def _suite(suite_cache: SuiteCache, table: SuiteTable, query: CorrelationQuery) 
         if people is None:
             return _nothing(table)
         first, values, marks = table.columns[people], table.values[:, people], table.marks[:, people]
-    axis = Axis(
-        key=about["key"],
+    axis = replace(
+        _axis(first, table, key=about["key"]),
         label=about["title"],
         group=about["benchmark_title"],
-        suite=about["key"],
         task="",
         metric="mean" if ranked is not None else first.metric_title,
         higher=True,
-        scale=first.scale,
-        digits=first.digits,
     )
     return (axis,), values[:, None], marks[:, None]
 

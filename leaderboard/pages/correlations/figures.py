@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from compute.analysis.correlation import Correlation
 from leaderboard.html.plot_style import PALETTE, label_sides, plain
 
 SMALL = 40  # axes up to which a cell carries its interval; above, one byte a cell
@@ -26,18 +27,10 @@ SCALE = (
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x")
 
 
-def heatmap(
-    *,
-    labels: Sequence[str],
-    keys: Sequence[str],
-    r: np.ndarray,
-    n: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    minimum: int,
-) -> go.Figure:
+def heatmap(*, labels: Sequence[str], keys: Sequence[str], correlation: Correlation, minimum: int) -> go.Figure:
     """Correlations [axes, axes] as colours; blank where NaN. Percents as bytes when there are many axes."""
     names, size = list(labels), len(labels)
+    r, n, low, high = correlation.r, correlation.n, correlation.low, correlation.high
     figure = go.Figure()
     if size <= SMALL:
         # Too few models for an interval leave any correlation possible.

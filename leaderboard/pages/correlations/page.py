@@ -8,7 +8,6 @@ from typing import Any
 
 import gradio as gr
 import numpy as np
-import plotly.graph_objects as go
 
 from compute.types import ORIGINS
 from leaderboard.data import model_queries, suite_queries
@@ -19,7 +18,7 @@ from leaderboard.page import PartialRedraw, Site, View, bind, citations, heading
 from leaderboard.pages.correlations import figures, routes, smaller_suite
 from leaderboard.pages.correlations.axes import Axis
 from leaderboard.pages.correlations.matrix import AxisPair, CorrelationMatrix, MatrixCache, pair, unrelated_suites
-from leaderboard.pages.correlations.query import LEVELS, PRESETS, CorrelationQuery, parameters, query_of
+from leaderboard.pages.correlations.query import GROUPS, LEVELS, PRESETS, CorrelationQuery, parameters, query_of
 from leaderboard.pages.correlations.smaller_suite import SmallerSuiteQuery, SmallerSuites
 from leaderboard.web import parameters as address
 
@@ -67,17 +66,7 @@ def draw(site: Site) -> None:
         suite = gr.Dropdown(suites, multiselect=True, value=[], label="Suites", scale=3)
         level = gr.Radio([(name.capitalize(), name) for name in LEVELS], value="categories", label="Compare", scale=3)
         method = gr.Dropdown([(name, key) for key, name in METHODS.items()], value="spearman", label="Method", scale=1)
-        group = gr.Dropdown(
-            [
-                ("All", "all"),
-                ("General-purpose", "general-purpose"),
-                ("Specialised", "specialised"),
-                ("Multi-task", "multi-task"),
-            ],
-            value="all",
-            label="Models",
-            scale=2,
-        )
+        group = gr.Dropdown([(name.capitalize(), name) for name in GROUPS], value="all", label="Models", scale=2)
         origin = gr.Dropdown(FIGURES, value="published", label="Figures", scale=1)
     with gr.Accordion("More choices", open=False), gr.Row(elem_classes="pg-controls"):
         order = gr.Radio(
@@ -112,9 +101,16 @@ def draw(site: Site) -> None:
     def whole(query: CorrelationQuery, keys: str) -> tuple:
         matrix = matrices.get(query)
         choice = address.query(known, {**asdict(query), "pair": ""})
+        axes = matrix.scores.axes
+        heatmap = figures.heatmap(
+            labels=[axis.label for axis in axes],
+            keys=[axis.key for axis in axes],
+            correlation=matrix.correlation,
+            minimum=query.minimum,
+        )
         return (
             note(query) + legend(matrix),
-            gr.update(value=heatmap(matrix), visible=True),
+            gr.update(value=heatmap, visible=True),
             _texts().below(choice),
             *opened_pair(site, matrix, keys=keys),
         )
@@ -170,20 +166,6 @@ def clicked(event: gr.SelectData) -> str:
     return str(event.value)[:400]
 
 
-def heatmap(matrix: CorrelationMatrix) -> go.Figure:
-    """The matrix as a figure."""
-    axes, correlation = matrix.scores.axes, matrix.correlation
-    return figures.heatmap(
-        labels=[axis.label for axis in axes],
-        keys=[axis.key for axis in axes],
-        r=correlation.r,
-        n=correlation.n,
-        low=correlation.low,
-        high=correlation.high,
-        minimum=matrix.query.minimum,
-    )
-
-
 def legend(matrix: CorrelationMatrix) -> str:
     """What the matrix is computed from, its colours, and what was left out."""
     axes, correlation = matrix.scores.axes, matrix.correlation
@@ -209,13 +191,14 @@ def opened_pair(site: Site, matrix: CorrelationMatrix, *, keys: str) -> tuple:
     known = {key for _, key in choices}
     first, _, second = keys.partition(",")
     selects = [gr.update(choices=choices, value=key if key in known else None) for key in (first, second)]
+    hidden = gr.update(value=None, visible=False)
     if not {first, second} <= known or first == second:
         note = "<p class='pg-quiet'>The pair in the address is not part of this choice.</p>" if keys else ""
-        return *selects, note, gr.update(value=None, visible=False), ""
+        return *selects, note, hidden, ""
     opened = pair(matrix, first, second)
     sentence = _texts().pair_sentence(opened, METHODS[matrix.query.method])
     if not opened.models:
-        return *selects, sentence, gr.update(value=None, visible=False), ""
+        return *selects, sentence, hidden, ""
     facts = site.suite_cache.table(matrix.query.suites[0]).models.loc[list(opened.models)]
     names = facts["title"].tolist()
     scatter = figures.scatter(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from typing import Any
 
+import pandas as pd
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -65,14 +64,11 @@ def listing(matrix: CorrelationMatrix) -> dict[str, Any]:
     """The pairs as a sortable table, the strongest first."""
     pairs = [row[:7] for row in rows(matrix)]
     pairs.sort(key=lambda row: (row[2] is None, -abs(row[2] or 0)))
-    figure = {"numeric": True, "digits": 2}
+    digits = {"correlation": 2, "low": 2, "high": 2, "models": 0}
+    titles = ("One", "Other", "Correlation", "95% from", "to", "Models")
     columns = [
-        {"key": "first", "title": "One"},
-        {"key": "second", "title": "Other"},
-        {"key": "correlation", "title": "Correlation", **figure},
-        {"key": "low", "title": "95% from", **figure},
-        {"key": "high", "title": "to", **figure},
-        {"key": "models", "title": "Models", "numeric": True, "digits": 0},
+        {"key": key, "title": title, **({"numeric": True, "digits": digits[key]} if key in digits else {})}
+        for key, title in zip(HEADS, titles, strict=False)
     ]
     if any(row[6] for row in pairs):
         columns.append({"key": "note", "title": "Why blank"})
@@ -81,14 +77,9 @@ def listing(matrix: CorrelationMatrix) -> dict[str, Any]:
 
 def sheet(matrix: CorrelationMatrix) -> bytes:
     """The pairs as CSV with their keys."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow((*HEADS, "first_key", "second_key", "method", "origin"))
-    writer.writerows(
-        [*("" if cell is None else cell for cell in row), matrix.query.method, matrix.query.origin]
-        for row in rows(matrix)
-    )
-    return out.getvalue().encode()
+    frame = pd.DataFrame(rows(matrix), columns=[*HEADS, "first_key", "second_key"])
+    frame = frame.assign(method=matrix.query.method, origin=matrix.query.origin)
+    return frame.to_csv(index=False, lineterminator="\n").encode()
 
 
 def _number(value: float) -> float | None:

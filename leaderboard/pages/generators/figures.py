@@ -15,28 +15,26 @@ SUSPECT = PALETTE[3]
 def slope(ranks: pd.DataFrame, *, metric: str) -> go.Figure:
     """A line for each generator from its rank by people to its rank by the metric. ranks: title, human, rank."""
     figure = go.Figure()
-    names = {"left": ranks.sort_values("human"), "right": ranks.sort_values("rank")}
     for row in ranks.itertuples():
         moved = abs(row.rank - row.human) >= 2
+        colour = MOVED if moved else NEAR
         figure.add_scatter(
             x=[0, 1],
             y=[row.human, row.rank],
             mode="lines+markers",
             hoverinfo="text",
             text=f"{unmarked(row.title)}: {row.human:g} by people, {row.rank:g} by {metric}",
-            line={"color": MOVED if moved else NEAR, "width": 2.5 if moved else 1.5},
-            marker={"size": 7, "color": MOVED if moved else NEAR},
+            line={"color": colour, "width": 2.5 if moved else 1.5},
+            marker={"size": 7, "color": colour},
         )
     plain(figure, height=90 + 30 * max(len(ranks), 4))
-    for side, frame in names.items():
-        column, anchor, shift = ("human", "right", -10) if side == "left" else ("rank", "left", 10)
-        for value, group in frame.groupby(column):
-            label = " / ".join(unmarked(title) for title in group["title"])
-            text = f"{label}  {value:g}" if side == "left" else f"{value:g}  {label}"
+    for x, column, anchor, shift in ((0, "human", "right", -10), (1, "rank", "left", 10)):
+        for value, group in ranks.sort_values(column).groupby(column):
+            label, rank = " / ".join(map(unmarked, group["title"])), f"{value:g}"
             figure.add_annotation(
-                x=0 if side == "left" else 1,
+                x=x,
                 y=value,
-                text=text,
+                text="  ".join((label, rank) if x == 0 else (rank, label)),
                 showarrow=False,
                 xanchor=anchor,
                 xshift=shift,
@@ -53,6 +51,7 @@ def scatter(points: pd.DataFrame, *, metric: str, human: str, higher: bool) -> g
     figure = go.Figure()
     points = points.assign(side=_sides(points))
     for suspect, part in points.groupby("suspect"):
+        colour = SUSPECT if suspect else PALETTE[0]
         figure.add_scatter(
             x=part["score"],
             y=part["human"],
@@ -64,8 +63,8 @@ def scatter(points: pd.DataFrame, *, metric: str, human: str, higher: bool) -> g
             marker={
                 "size": 9,
                 "symbol": "circle-open" if suspect else "circle",
-                "color": SUSPECT if suspect else PALETTE[0],
-                "line": {"width": 2, "color": SUSPECT if suspect else PALETTE[0]},
+                "color": colour,
+                "line": {"width": 2, "color": colour},
             },
             hovertemplate="%{text}<br>" + metric + " %{x}<br>" + human + " %{y}<extra></extra>",
         )
@@ -88,25 +87,17 @@ def _sides(points: pd.DataFrame) -> list[str]:
     sides = []
     for px, py, title in zip(x, y, points["title"], strict=True):
         width, gap = 0.014 * len(title), 0.018
-        right, left = (
-            (px + gap, px + gap + width, py - 0.022, py + 0.022),
-            (px - gap - width, px - gap, py - 0.022, py + 0.022),
-        )
-        above, below = (
-            (px - width / 2, px + width / 2, py + low, py + high) for low, high in ((0.025, 0.07), (-0.07, -0.025))
-        )
-        options = {"middle right": right, "middle left": left, "top center": above, "bottom center": below}
-        if px > 0.5:
-            options = {
-                "middle left": left,
-                "middle right": right,
-                "top center": above,
-                "bottom center": below,
-            }
-        cost = {side: sum(_overlap(box, other) for other in taken) for side, box in options.items()}
-        best = min(cost, key=lambda side: (round(cost[side], 6), list(options).index(side)))
+        boxes = {
+            "middle right": (px + gap, px + gap + width, py - 0.022, py + 0.022),
+            "middle left": (px - gap - width, px - gap, py - 0.022, py + 0.022),
+            "top center": (px - width / 2, px + width / 2, py + 0.025, py + 0.07),
+            "bottom center": (px - width / 2, px + width / 2, py - 0.07, py - 0.025),
+        }
+        inward = "middle left" if px > 0.5 else "middle right"
+        overlap = {side: round(sum(_overlap(boxes[side], other) for other in taken), 6) for side in (inward, *boxes)}
+        best = min(overlap, key=overlap.get)  # the first of equals
         sides.append(best)
-        taken.append(options[best])
+        taken.append(boxes[best])
     return sides
 
 

@@ -85,10 +85,10 @@ class MetricComparison:
 
     def metric(self, key: str) -> GeneratorMetric:
         """One metric. Raises BadInput for one that the set does not have."""
-        for metric in self.metrics:
-            if metric.column.metric == key:
-                return metric
-        raise BadInput(f"{self.table.suite['title']} has no metric {key!r}. Choose another one")
+        metrics = {metric.column.metric: metric for metric in self.metrics}
+        if key not in metrics:
+            raise BadInput(f"{self.table.suite['title']} has no metric {key!r}. Choose another one")
+        return metrics[key]
 
 
 def compare_metrics(db: Database, table: SuiteTable) -> MetricComparison:

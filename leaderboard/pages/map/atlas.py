@@ -7,13 +7,13 @@ import io
 import json
 import os
 import sys
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+from cachetools import LRUCache
 
 from compute.analysis.maps.suites import COLUMNS, Recipe
 from compute.analysis.suite import ALL
@@ -75,15 +75,13 @@ class Atlas:
 
     def __init__(self, db: Database) -> None:
         self.db = db
-        self._made: OrderedDict[tuple[str, Recipe], SuiteMap] = OrderedDict()  # by the file's version too
+        self._made: LRUCache[tuple[str, Recipe], SuiteMap] = LRUCache(MOST_MADE)  # by the file's version too
         self._working: dict[str, asyncio.subprocess.Process] = {}
 
     def find(self, recipe: Recipe) -> SuiteMap | None:
         """The map of a recipe, None where it has not been made."""
-        key = self.db.version, recipe
-        if key in self._made:
-            self._made.move_to_end(key)
-            return self._made[key]
+        if made := self._made.get((self.db.version, recipe)):
+            return made
         stored = suite_queries.projection(self.db, kind=recipe.kind)
         if stored.empty:
             return None
@@ -99,8 +97,6 @@ class Atlas:
     def keep(self, recipe: Recipe, made: SuiteMap, *, version: str = "") -> None:
         """Keeps a map for everybody who asks for the same of the file of that version (empty: the one read now)."""
         self._made[version or self.db.version, recipe] = made
-        while len(self._made) > MOST_MADE:
-            self._made.popitem(last=False)
 
     def stop(self, visitor: str) -> None:
         """Ends a visitor's job, if one runs."""

@@ -44,10 +44,7 @@ TITLES = {
 }
 UNKNOWN = "Not known"
 OUTSIDE = "In no cluster"
-WAITING = (
-    "<p class='pg-lead'>No map of this choice has been made yet.</p><p class='pg-quiet'>Make it with the "
-    "button: it takes some 20 seconds, and the page stays usable.</p>"
-)
+HIDDEN, SHOWN = gr.update(visible=False), gr.update(visible=True)
 
 
 def draw(site: Site) -> None:
@@ -58,7 +55,7 @@ def draw(site: Site) -> None:
         return suite_choices(suites[suites["aggregate"] != "human"])
 
     parameters = maps.parameters(suite_queries.suites(site.db))
-    atlas = Atlas(site.db)
+    atlas, texts = Atlas(site.db), macros("pages/map/page.html")
     heading(title="Map", sentence=SENTENCE, cite=citations(site))
     with gr.Row(elem_classes="pg-controls"):
         noun = gr.Radio([("Tasks", "tasks"), ("Models", "models")], value="tasks", label="Map of", scale=2)
@@ -85,38 +82,18 @@ def draw(site: Site) -> None:
     controls = [noun, suite, origin, colour, near, distance, seed]
     outputs = [colour, make, stop, progress, head, figure, foot]
 
-    def page(
-        *, of: str, suites: list[str], origin: str, colour: str, neighbours: int, distance: float, seed: int
-    ) -> tuple:
-        return picture(
-            maps.recipe_of(of=of, suites=suites, origin=origin, neighbours=neighbours, distance=distance, seed=seed),
-            colour,
-        )
+    def page(*, colour: str, **chosen: Any) -> tuple:
+        return picture(maps.recipe_of(**chosen), colour)
 
     def picture(recipe: maps.Recipe, chosen: str) -> tuple:
         made = atlas.find(recipe)
         shown = colour_of(recipe, chosen)
         choices = gr.update(choices=[(TITLES[key], key) for key in COLOURS[recipe.noun]], value=shown)
         if made is None:
-            return (
-                choices,
-                gr.update(visible=True),
-                gr.update(visible=False),
-                "",
-                WAITING,
-                gr.update(value=None, visible=False),
-                "",
-            )
+            return choices, SHOWN, HIDDEN, "", texts.waiting(), gr.update(value=None, visible=False), ""
         facts = described_points(site, made, noun=recipe.noun, suites=recipe.suites, origin=recipe.origin)
-        return (
-            choices,
-            gr.update(visible=False),
-            gr.update(visible=False),
-            "",
-            "",
-            gr.update(value=chart(site, made, facts, recipe, shown), visible=True),
-            settings(made, recipe.noun) + table(facts, recipe.noun),
-        )
+        drawn = gr.update(value=chart(site, made, facts, recipe, shown), visible=True)
+        return choices, HIDDEN, HIDDEN, "", "", drawn, settings(made, recipe.noun) + table(facts, recipe.noun)
 
     def working(note: str, *, running: bool = True) -> list:
         """The outputs while a map is made: which buttons to show, and the progress."""
@@ -131,14 +108,14 @@ def draw(site: Site) -> None:
             if value is not None
         }
         values, _ = state.parse(bound.parameters(), typed)
-        recipe = recipe_of(values)
+        chosen = values.pop("colour")
+        recipe = maps.recipe_of(**values)
         if atlas.find(recipe) is None:
-            stage_note = macros("pages/map/page.html").progress
-            yield working(stage_note("starting"))
+            yield working(texts.progress("starting"))
             async for stage in atlas.make(recipe, visitor=str(request.session_hash)):
-                yield working(stage_note(stage))
+                yield working(texts.progress(stage))
         with site.db.snapshot():
-            drawn = list(picture(recipe, values["colour"]))
+            drawn = list(picture(recipe, chosen))
         yield drawn
 
     def end(request: gr.Request) -> None:
@@ -163,18 +140,6 @@ def draw(site: Site) -> None:
         api_visibility="private",
     )
     stop.click(end, queue=False, show_progress="hidden", api_visibility="private")
-
-
-def recipe_of(values: dict[str, Any]) -> maps.Recipe:
-    """The recipe of a page's values."""
-    return maps.recipe_of(
-        of=values["of"],
-        suites=values["suites"],
-        origin=values["origin"],
-        seed=values["seed"],
-        neighbours=values["neighbours"],
-        distance=values["distance"],
-    )
 
 
 def colour_of(recipe: maps.Recipe, chosen: str) -> str:
@@ -240,16 +205,11 @@ def chart(site: Site, made: SuiteMap, facts: pd.DataFrame, recipe: maps.Recipe, 
         "parts": parts(site, facts, recipe),
     }
     if colour in ("size", "mean") and facts[colour].notna().any():
-        title = (
-            TITLES[colour] if colour == "size" else f"Mean of {site.suite_cache.table(recipe.suites[0]).suite['title']}"
-        )
-        return figures.measured(
-            x=x, y=y, names=names, values=facts[colour].to_numpy(float), title=title, log=colour == "size", meta=meta
-        )
-    if colour in ("size", "mean"):
-        values = [UNKNOWN] * len(facts)
-    else:
-        values = [UNKNOWN if blank(value) else str(value) for value in facts[colour]]
+        log = colour == "size"
+        title = TITLES[colour] if log else f"Mean of {site.suite_cache.table(recipe.suites[0]).suite['title']}"
+        values = facts[colour].to_numpy(float)
+        return figures.measured(x=x, y=y, names=names, values=values, title=title, log=log, meta=meta)
+    values = [UNKNOWN if blank(value) else str(value) for value in facts[colour]]
     return figures.points(
         x=x, y=y, names=names, values=values, unknown=OUTSIDE if colour == "cluster" else UNKNOWN, meta=meta
     )
@@ -257,11 +217,11 @@ def chart(site: Site, made: SuiteMap, facts: pd.DataFrame, recipe: maps.Recipe, 
 
 def groups(facts: pd.DataFrame, noun: str) -> list[dict[str, Any]]:
     """What can be selected without a mouse: every cluster, then every category or kind."""
-    selectable = []
-    for column in ("cluster", "category" if noun == "tasks" else "kind"):
-        for value in sorted(set(facts[column]), key=figures.natural):
-            selectable.append({"name": value, "places": np.flatnonzero(facts[column] == value).tolist()})
-    return selectable
+    return [
+        {"name": value, "places": np.flatnonzero(facts[column] == value).tolist()}
+        for column in ("cluster", "category" if noun == "tasks" else "kind")
+        for value in sorted(set(facts[column]), key=figures.natural)
+    ]
 
 
 def parts(site: Site, facts: pd.DataFrame, recipe: maps.Recipe) -> list[dict[str, Any]]:
@@ -269,8 +229,9 @@ def parts(site: Site, facts: pd.DataFrame, recipe: maps.Recipe) -> list[dict[str
     boards = []
     for suite in recipe.suites:
         sheet = site.suite_cache.table(suite)
-        tasks, models = {column.task for column in sheet.columns}, {row.model for row in sheet.rows}
-        keys = tasks if recipe.noun == "tasks" else models
+        keys = (
+            [column.task for column in sheet.columns] if recipe.noun == "tasks" else [row.model for row in sheet.rows]
+        )
         boards.append(
             {
                 "title": sheet.suite["title"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from compute.analysis.correlation import Correlation
 from leaderboard.pages.correlations.figures import GAP, heatmap, scatter
 
 
@@ -19,10 +20,7 @@ def draw(size: int, *, blanks: int = 0) -> object:
     return heatmap(
         labels=[f"A task with a long name, number {place}" for place in range(size)],
         keys=[f"mieb/a-task-with-a-long-key-{place}" for place in range(size)],
-        r=r,
-        n=n,
-        low=r - 0.1,
-        high=r + 0.1,
+        correlation=Correlation(r=r, n=n, low=r - 0.1, high=r + 0.1, method="spearman", level=0.95),
         minimum=4,
     )
 
