@@ -1,4 +1,4 @@
-"""The database as the pages read it: read-only, from several threads, also while another file takes its place."""
+"""The database as the pages read it: read-only, from several threads, also while another file replaces it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from compute.paths import DATABASE
 
 
 class OpenDatabase:
-    """One file as it was opened: a cursor a thread, and what was made of it, which goes when the file is let go."""
+    """One file as it was opened: a cursor a thread, and what was made of it, which goes when the file is closed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -36,46 +36,46 @@ class OpenDatabase:
         return cursor.execute(sql, values or []).df()
 
     def close(self) -> None:
-        """Lets go of the file."""
+        """Closes the file."""
         self._connection.close()
 
 
 class Database:
-    """The read-only database, safe to ask from several threads, also while another file takes its place.
+    """The read-only database, safe to query from several threads, also while another file replaces it.
 
-    Whoever asks more than once for one answer does it within `snapshot`, and so reads one file from end to end.
+    An answer that takes several queries makes them within `snapshot`, and so reads one file throughout.
     """
 
     def __init__(self, path: Path = DATABASE) -> None:
         self._now = OpenDatabase(path)
         self._lock = threading.Lock()
-        self._held: ContextVar[OpenDatabase | None] = ContextVar("held", default=None)
+        self._pinned: ContextVar[OpenDatabase | None] = ContextVar("pinned", default=None)
 
     @property
     def path(self) -> Path:
         """The file that is read."""
-        return (self._held.get() or self._now).path
+        return (self._pinned.get() or self._now).path
 
     @property
     def version(self) -> str:
-        """What tells the file from others before and after it."""
-        return (self._held.get() or self._now).version
+        """What identifies the file among those before and after it."""
+        return (self._pinned.get() or self._now).version
 
     @contextmanager
     def snapshot(self) -> Iterator[OpenDatabase]:
-        """Reads one file within the block, whatever is swapped in meanwhile. Not across an await or a yield."""
-        held = self._held.get()
-        if held is not None:
-            yield held
+        """Reads one file within the block, even if another is swapped in meanwhile. Not across an await or a yield."""
+        pinned = self._pinned.get()
+        if pinned is not None:
+            yield pinned
             return
         with self._lock:
             opening = self._now
             opening.users += 1
-        token = self._held.set(opening)
+        token = self._pinned.set(opening)
         try:
             yield opening
         finally:
-            self._held.reset(token)
+            self._pinned.reset(token)
             with self._lock:
                 opening.users -= 1
                 last = opening.replaced and not opening.users
@@ -88,7 +88,7 @@ class Database:
             return opening.ask(sql, values)
 
     def swap(self, path: Path) -> None:
-        """Reads `path` from now on; the file before it is let go after the last request that holds it.
+        """Reads `path` from now on; the file before it is closed after the last request that reads it.
 
         The path must be another one: a file is known by its path as long as it is open. Raises DatabaseError, and then
         nothing has changed.
@@ -102,5 +102,5 @@ class Database:
             before.close()
 
     def close(self) -> None:
-        """Lets go of the file."""
+        """Closes the file."""
         self._now.close()

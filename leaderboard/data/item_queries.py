@@ -8,11 +8,11 @@ from leaderboard.data.database import Database
 
 
 def computed_runs(db: Database, *, task: str = "", model: str = "") -> pd.DataFrame:
-    """Computed runs of one task, one model or both, with how many items each holds and its headline.
+    """Computed runs of one task, one model or both, with the number of its items and its headline.
 
     One row a run: id, model, title, task, task_title, benchmark, benchmark_title, variant, main, status, device, dtype,
-    seconds, started, coverage, items (kept), total (of the task), value, metric, scale, digits, higher; those shown on
-    the board first.
+    seconds, started, coverage, items (stored), total (of the task), value, metric, scale, digits, higher; those on the
+    board first.
     """
     return db.ask(
         """
@@ -59,20 +59,20 @@ def run_scores(db: Database, *, key: str) -> pd.DataFrame:
 def items(db: Database, *, run: str, task: str) -> pd.DataFrame:
     """The items of a run without their details: item, subset, expected, answer, correct, value, replied, pictured.
 
-    `replied`: a judge said it. `pictured`: it shows no image, or every image it shows has a thumbnail.
+    `replied`: it is a judge's reply. `pictured`: it shows no image, or every image it shows has a thumbnail.
     """
     return db.ask(
         """
         WITH shown AS (
             SELECT item, unnest(from_json(detail->'$.images', '["VARCHAR"]')) AS image FROM items WHERE run = ?
         ),
-        lacking AS (
+        incomplete AS (
             SELECT DISTINCT shown.item FROM shown
             LEFT JOIN thumbnails ON thumbnails.task = ? AND thumbnails.image = shown.image
             WHERE shown.image <> '' AND thumbnails.image IS NULL
         )
         SELECT item, subset, expected, answer, correct, value, (detail->>'$.reply') IS NOT NULL AS replied,
-               item NOT IN (SELECT item FROM lacking) AS pictured
+               item NOT IN (SELECT item FROM incomplete) AS pictured
         FROM items WHERE run = ? ORDER BY item""",
         [run, task, run],
     )
@@ -95,12 +95,12 @@ def pictured(db: Database, *, task: str, images: list[str]) -> set[str]:
 
 def thumbnail(db: Database, *, task: str, image: str) -> bytes | None:
     """One small picture as WebP, None where there is none."""
-    found = db.ask("SELECT webp FROM thumbnails WHERE task = ? AND image = ?", [task, image])
-    return bytes(found["webp"].iloc[0]) if len(found) else None
+    frame = db.ask("SELECT webp FROM thumbnails WHERE task = ? AND image = ?", [task, image])
+    return bytes(frame["webp"].iloc[0]) if len(frame) else None
 
 
 def item_maps(db: Database, *, task: str) -> pd.DataFrame:
-    """The maps there are of a task's images: model, title, settings."""
+    """The maps of a task's images: model, title, settings."""
     return db.ask(
         """SELECT item_maps.model AS model, models.title AS title, any_value(item_maps.settings) AS settings
            FROM item_maps JOIN models ON models.key = item_maps.model WHERE item_maps.task = ?

@@ -1,4 +1,4 @@
-"""Values made once and kept, also when many visitors ask for one at the same moment."""
+"""Values made once and stored, also when many visitors need one at the same moment."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ LOCKS = 64  # keys that share one only wait for each other
 def memoised(
     make: Callable[..., Value], *, most: int | None = None, of: Database | None = None
 ) -> Callable[..., Value]:
-    """`make` with its last `most` values kept (None: all); one thread makes a value, the others wait for it.
+    """`make` with its last `most` values stored (None: all); one thread makes a value, the others wait for it.
 
-    What is made `of` a database is kept as long as its file is read: after a swap it is made anew.
+    What is made `of` a database is stored as long as its file is read: after a swap it is made anew.
     """
     alone = lru_cache(maxsize=most)(make)
     locks = tuple(Lock() for _ in range(LOCKS))

@@ -22,6 +22,9 @@ from leaderboard.html import labels
 from leaderboard.web.errors import Handler
 from leaderboard.web.responses import compress, respond
 
+# Of a column, as they are.
+COLUMN_FACTS = ("key", "title", "group", "kind", "metric", "metric_title", "higher", "digits", "n", "default")
+
 
 def board(db: Database, table: SuiteTable, ranked: Ranked | None) -> dict[str, Any]:
     """Everything the table component needs to draw, sort and filter one suite. Numbers are in shown units."""
@@ -60,8 +63,8 @@ def board(db: Database, table: SuiteTable, ranked: Ranked | None) -> dict[str, A
             for name, weights in table.presets.items()
         ],
         "categories": list(table.categories),
-        "columns": [_column(column, shown[:, place]) for place, column in enumerate(columns)],
-        "rows": [_row(table, place) for place in range(len(table.rows))],
+        "columns": [_column(column, shown[:, index]) for index, column in enumerate(columns)],
+        "rows": [_row(table, index) for index in range(len(table.rows))],
         "cells": [
             [_cell(value, column.digits) for value, column in zip(line, columns, strict=True)]
             for line in shown.tolist()
@@ -88,16 +91,11 @@ def suite_facts(table: SuiteTable) -> dict[str, Any]:
         "human": "Ranked by people",
     }
     return {
-        "key": about["key"],
-        "title": about["title"],
-        "benchmark": about["benchmark"],
-        "benchmark_title": about["benchmark_title"],
-        "aggregate": about["aggregate"],
+        **about[["key", "title", "benchmark", "benchmark_title", "aggregate", "url"]],
         "description": labels.described(about["description"], about["benchmark"]),
         "minimum_coverage": float(about["minimum_coverage"]),
         "cite": about["bibtex"],
         "mean_title": means[about["aggregate"]],
-        "url": about["url"],
         "digits": table.category_columns[0].digits if table.category_columns else 2,
         "synthetic": labels.is_synthetic(about["benchmark"]),
         "people": next((column.key for column in table.columns if column.group == "People"), None),
@@ -117,9 +115,9 @@ def ranking(table: SuiteTable, ranked: Ranked | None, *, with_categories: bool =
         return human_ranking(table)
     scale = table.category_columns[0].scale
     out: dict[str, Any] = {
-        "rank": _places(ranked.rank),
-        "low": _places(ranked.rank_low),
-        "high": _places(ranked.rank_high),
+        "rank": _ranks(ranked.rank),
+        "low": _ranks(ranked.rank_low),
+        "high": _ranks(ranked.rank_high),
         "tie": list(ranked.ties),
         "mean": _numbers(ranked.mean * scale),
         "mean_low": _numbers(ranked.mean_low * scale),
@@ -139,15 +137,13 @@ def ranking(table: SuiteTable, ranked: Ranked | None, *, with_categories: bool =
 
 def human_ranking(table: SuiteTable) -> dict[str, Any]:
     """The order people gave; the papers print no number of votes, so no interval can be drawn."""
-    people = next((place for place, column in enumerate(table.columns) if column.group == "People"), None)
+    people = next((index for index, column in enumerate(table.columns) if column.group == "People"), None)
     scores = table.values[:, people] if people is not None else np.full(len(table.rows), np.nan)
-    place = rank(scores)
     empty = [None] * len(table.rows)
     scale = table.columns[people].scale if people is not None else 1.0
-    there = ~np.isnan(table.values)
-    coverage = there.mean(axis=1) if table.columns else np.zeros(len(table.rows))
+    coverage = (~np.isnan(table.values)).mean(axis=1) if table.columns else np.zeros(len(table.rows))
     return {
-        "rank": _places(place),
+        "rank": _ranks(rank(scores)),
         "low": empty,
         "high": empty,
         "tie": [""] * len(table.rows),
@@ -177,28 +173,19 @@ def compressed(db: Database, make: Callable[..., dict[str, Any]], *, key: str = 
 
 
 def _column(column: SuiteColumn, shown: np.ndarray) -> dict[str, Any]:
-    there = shown[~np.isnan(shown)]
-    low, high = (float(there.min()), float(there.max())) if len(there) else (0.0, 0.0)
+    known = shown[~np.isnan(shown)]
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
     return {
-        "key": column.key,
-        "title": column.title,
-        "group": column.group,
-        "kind": column.kind,
-        "metric": column.metric,
-        "metric_title": column.metric_title,
-        "higher": column.higher,
-        "digits": column.digits,
+        **{name: getattr(column, name) for name in COLUMN_FACTS},
         "chance": None if column.chance is None else round(column.chance * column.scale, 2),
-        "n": column.n,
-        "default": column.default,
         "hint": labels.hint(column.title),
         "low": round(low, 6),
         "high": round(high, 6),
     }
 
 
-def _row(table: SuiteTable, place: int) -> dict[str, Any]:
-    row = table.rows[place]
+def _row(table: SuiteTable, index: int) -> dict[str, Any]:
+    row = table.rows[index]
     facts = table.models.loc[row.model]
     size, is_open = facts["parameters_m"], facts["open_weights"]
     return {
@@ -214,7 +201,7 @@ def _row(table: SuiteTable, place: int) -> dict[str, Any]:
         "modalities": list(facts["modalities"]),
         "group": facts["group"] or "",
         "origin": row.origin,
-        "trained": bool((table.marks[place] & TRAINED).any()),
+        "trained": bool((table.marks[index] & TRAINED).any()),
     }
 
 
@@ -222,7 +209,7 @@ def _cell(value: float, digits: int) -> int | None:
     return None if math.isnan(value) else round(value * 10**digits)
 
 
-def _places(values: np.ndarray) -> list[int | None]:
+def _ranks(values: np.ndarray) -> list[int | None]:
     return [int(value) if value > 0 else None for value in values]
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from compute.analysis import ranking
 from compute.analysis.anchored import anchor
 from compute.analysis.ties import tie_classes
-from compute.analysis.uncertainty import Ranking, rank_with_uncertainty
+from compute.analysis.uncertainty import rank_with_uncertainty
 from compute.types import BadInput
 from leaderboard.data.suite_table import PARTIAL, PRINTED, SuiteTable
 
 SEED = 20250415  # of every bootstrap shown, so that a reload shows the same intervals
-SHARED = ("rank", "rank_low", "rank_high", "mean", "mean_low", "mean_high")  # taken over from compute.analysis
+SHARED = ("rank", "rank_low", "rank_high", "mean", "mean_low", "mean_high")  # of compute.analysis too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,11 +35,9 @@ class Ranked:
     borda: np.ndarray
     coverage: np.ndarray  # share of the counting tasks with a readable score
     why: tuple[str, ...]  # empty when ranked
-    scores: (
-        np.ndarray
-    )  # [rows, task columns], what the means are made of: printed means stand in where figures are lost
+    scores: np.ndarray  # [rows, task columns] behind the means; printed means replace figures that are lost
     category_means: np.ndarray  # [rows, categories], the means that count
-    marks: np.ndarray  # int [rows, categories]: PARTIAL, a mean that lacks some tasks; PRINTED, the paper's own
+    marks: np.ndarray  # int [rows, categories]: PARTIAL, a mean without some tasks; PRINTED, the paper's own
 
 
 def rank(
@@ -70,9 +69,10 @@ def rank(
     rule = {"categories": table.codes, "task_weights": counted, "higher": higher}
     origins = np.array([row.origin for row in table.rows])
     counting = np.where(enough[:, None], scores, np.nan)
-    places = [np.flatnonzero(origins == origin) for origin in dict.fromkeys(origins)]
-    rankings = [
-        rank_with_uncertainty(
+    frames = []
+    for origin in dict.fromkeys(origins):
+        rows = np.flatnonzero(origins == origin)
+        ranking_of_origin = rank_with_uncertainty(
             scores=counting[rows],
             stderr=table.stderr[rows],
             aggregate=table.suite["aggregate"],
@@ -81,34 +81,27 @@ def rank(
             seed=SEED,
             **rule,
         )
-        for rows in places
-    ]
-    order = np.argsort(np.concatenate(places))
+        columns = {name: getattr(ranking_of_origin, name) for name in SHARED}
+        columns["borda"] = ranking.borda(scores=table.values[rows][:, used], higher=higher[used]).total
+        columns["ties"] = tie_classes(ranking=ranking_of_origin)
+        frames.append(pd.DataFrame(columns, index=rows))
+    ranked = pd.concat(frames).sort_index()
     means = ranking.aggregate(scores=scores, **rule, weights=np.append(np.ones(len(table.categories)), 0.0))
     why = tuple(
-        _why(mean, ok, int(count), need, least)
-        for mean, ok, count in zip(_together(rankings, "mean", order), enough, have, strict=True)
+        _why(mean, ok, int(count), need, least) for mean, ok, count in zip(ranked["mean"], enough, have, strict=True)
     )
-    lacking = np.isnan(table.values) & (counted > 0)
-    partial = np.stack([lacking[:, table.codes == place].any(axis=1) for place in range(len(table.categories))], axis=1)
+    missing = np.isnan(table.values) & (counted > 0)
+    partial = np.stack([missing[:, table.codes == code].any(axis=1) for code in range(len(table.categories))], axis=1)
     marks = np.where(stands_in, PRINTED, np.where(partial & ~np.isnan(means.category_means[:, :-1]), PARTIAL, 0))
-    borda = [ranking.borda(scores=table.values[rows][:, used], higher=higher[used]).total for rows in places]
-    letters = [letter for ranked in rankings for letter in tie_classes(ranking=ranked)]
     return Ranked(
-        **{name: _together(rankings, name, order) for name in SHARED},
-        borda=np.concatenate(borda)[order],
-        ties=tuple(letters[place] for place in order),
+        **{name: ranked[name].to_numpy() for name in (*SHARED, "borda")},
+        ties=tuple(ranked["ties"]),
         why=why,
         marks=marks,
         scores=scores,
         coverage=(~np.isnan(table.values[:, used])).mean(axis=1),
         category_means=means.category_means[:, : len(table.categories)],
     )
-
-
-def _together(rankings: list[Ranking], name: str, order: np.ndarray) -> np.ndarray:
-    """One array of all origins' rankings, back in the table's order of rows."""
-    return np.concatenate([getattr(ranked, name) for ranked in rankings])[order]
 
 
 def _why(mean: float, enough: bool, have: int, need: int, least: float) -> str:

@@ -22,7 +22,7 @@ class SuiteCache:
 
     @property
     def version(self) -> str:
-        """What tells a payload from those of other files and of other components."""
+        """What identifies a payload: the database file and the scripts that draw it."""
         return f"{self.db.version}-{self.components}"
 
     def _ranked(

@@ -238,16 +238,12 @@ def _category_columns(columns: tuple[SuiteColumn, ...], categories: tuple[str, .
 
 
 def _pivot(long: pd.DataFrame, rows: tuple[SuiteRow, ...], columns: tuple[SuiteColumn, ...], value: str) -> np.ndarray:
-    row_of = {(row.model, row.origin): index for index, row in enumerate(rows)}
-    column_of = {(column.task, column.metric): index for index, column in enumerate(columns)}
-    out = np.full((len(rows), len(columns)), np.nan)
-    for model, origin, task, metric, number in zip(
-        long.model, long.origin, long.task, long.metric, long[value], strict=True
-    ):
-        index = column_of.get((task, metric))
-        if index is not None:
-            out[row_of[model, origin], index] = number
-    return out
+    wide = long.pivot(index=["model", "origin"], columns=["task", "metric"], values=value)
+    index = pd.MultiIndex.from_arrays([[row.model for row in rows], [row.origin for row in rows]])
+    return wide.reindex(
+        index=index,
+        columns=pd.MultiIndex.from_arrays([[column.task for column in columns], [column.metric for column in columns]]),
+    ).to_numpy(float, copy=True)
 
 
 def _marks(

@@ -140,17 +140,10 @@ def how_to(db: Database, about: pd.Series) -> dict[str, str]:
     suites = suite_queries.suites_of_task(db, task=about["key"])
     if suites.empty:
         return {"empty": "It is in no suite, so it cannot be run.", "command": ""}
-    words = (
-        "python -m compute run --suite",
-        suites["key"].iloc[0],
-        "--tasks",
-        about["key"],
-        "--models",
-        model_for(db, about),
-    )
+    options = f"--suite {suites['key'].iloc[0]} --tasks {about['key']} --models {model_for(db, about)}"
     return {
         "empty": "No computed run of this task yet. Make one, and its single items show here:",
-        "command": " ".join(words),
+        "command": f"python -m compute run {options}",
     }
 
 
