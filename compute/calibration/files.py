@@ -41,7 +41,7 @@ def path(root: Path, *, model: str, pairing: str) -> Path:
 
 
 def write(root: Path, *, reference: Reference, settings: Mapping[str, Any]) -> StoredCalibration:
-    """Writes one calibration, whole or not at all, in place of an earlier one."""
+    """Writes one calibration, whole or not at all, replacing an earlier one."""
     target = path(root, model=reference.model, pairing=reference.pairing)
     target.parent.mkdir(parents=True, exist_ok=True)
     record = {field.name: getattr(reference, field.name) for field in fields(Reference)}
@@ -85,11 +85,11 @@ def read(file: Path) -> StoredCalibration:
 
 def files(*roots: Path) -> dict[tuple[str, str], Path]:
     """The file of every model (as a folder's name) and pairing; of several the first root's."""
-    found: dict[tuple[str, str], Path] = {}
+    paths: dict[tuple[str, str], Path] = {}
     for root in roots:
-        for one in sorted((root / FOLDER).glob("*/*.json")):
-            found.setdefault((one.parent.name, one.stem), one)
-    return found
+        for path in sorted((root / FOLDER).glob("*/*.json")):
+            paths.setdefault((path.parent.name, path.stem), path)
+    return paths
 
 
 def every(
@@ -100,11 +100,11 @@ def every(
 
     Of several of one model and pairing the first root's is taken; where that is left out, the next one's.
     """
-    found: dict[tuple[str, str], StoredCalibration] = {}
+    by_key: dict[tuple[str, str], StoredCalibration] = {}
     problems = []
     for root in roots:
         for key, file in files(root).items():
-            if key in found:
+            if key in by_key:
                 continue
             try:
                 stored = read(file)
@@ -117,10 +117,10 @@ def every(
                         f"{'/'.join(file.parts[-3:])} is of another {stored.reference.model} than the "
                         f"catalogue's: {reason}. Calibrate it again"
                     )
-                found[key] = stored
+                by_key[key] = stored
             except BadInput as error:
                 problems.append(str(error))
-    return list(found.values()), problems
+    return list(by_key.values()), problems
 
 
 def frame(stored: Iterable[StoredCalibration]) -> pd.DataFrame:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from compute.features.subject import LoadedSubject
 
 VERSION = 1  # raise it when the same items and seed give other scores
-QUALITY = {name: values[0] for name, values in choice.PROCEDURE.options.items()}  # how single images are asked about
+QUALITY = {name: values[0] for name, values in choice.PROCEDURE.options.items()}  # how single images are scored
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ class CalibrationSample:
 def draw(
     tasks: Sequence[Task], *, bench: Bench, most: int, seed: int, report: Callable[[str], None] = lambda line: None
 ) -> CalibrationSample:
-    """Loads the tasks' items and draws pairs of them; tasks that give none are said, and pairings with too few.
+    """Loads the tasks' items and draws pairs of them; tasks that give none are reported, and pairings with too few.
 
     Raises BadInput where no pairing is left, and what loading the items raises.
     """
@@ -228,13 +228,13 @@ def _reference(subject: LoadedSubject, sampled: CalibrationSample, pairing: str)
 
 def _scored(subject: LoadedSubject, parts: Sequence[tuple[Column, ...]], pairing: str) -> NDArray[np.float64]:
     """The scores of all parts; what cannot be used is left out, also where it shows only now."""
-    found = []
+    results = []
     for columns in parts:
         while columns:
             lost = np.array(sorted(subject.bad), dtype="S32")
             good = np.flatnonzero(~np.any([np.isin(column.keys, lost) for column in columns], axis=0))
             try:
-                found.append(
+                results.append(
                     scores(subject, [column.take(good) for column in columns], pairing=pairing)
                     if len(good)
                     else np.zeros(0)
@@ -244,7 +244,7 @@ def _scored(subject: LoadedSubject, parts: Sequence[tuple[Column, ...]], pairing
                 if not error.key or error.key in subject.bad:
                     raise
                 subject.bad[error.key] = error.problem
-    return np.concatenate([np.zeros(0), *found])
+    return np.concatenate([np.zeros(0), *results])
 
 
 def _noun(pairing: str, alike: int, other: int) -> str:

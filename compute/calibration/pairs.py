@@ -77,7 +77,7 @@ class PairSample:
     unrelated: tuple[Column, ...]
 
 
-def material(found: Mapping[str, Mapping[str, Data]], *, most: int, seed: int) -> dict[str, list[PairSample]]:
+def material(data: Mapping[str, Mapping[str, Data]], *, most: int, seed: int) -> dict[str, list[PairSample]]:
     """By pairing, at most `most` matching pairs of the tasks' items (task -> subset -> data) and as many unrelated.
 
     Tasks share evenly, and each gives what it has where that is less. The same seed and items give the same draw.
@@ -85,12 +85,12 @@ def material(found: Mapping[str, Mapping[str, Data]], *, most: int, seed: int) -
     out: dict[str, list[PairSample]] = {}
     for pairing in PAIRINGS:
         draw = _images if pairing in ALONE else _pairs
-        pools = {task: draw(subsets.values(), pairing) for task, subsets in found.items()}
+        pools = {task: draw(subsets.values(), pairing) for task, subsets in data.items()}
         pools = {task: pool for task, pool in pools.items() if len(pool[1])}
         for task, share in shares({task: len(pool[1]) for task, pool in pools.items()}, most=most).items():
-            parts, places = pools[task]
+            parts, positions = pools[task]
             lots = _lots(f"calibration {seed} {pairing} {task}")
-            chosen = places[np.sort(lots.permutation(len(places))[:share])]
+            chosen = positions[np.sort(lots.permutation(len(positions))[:share])]
             for at in np.unique(chosen[:, 0]).tolist():
                 rows, part = chosen[chosen[:, 0] == at, 1], parts[at]
                 out.setdefault(pairing, []).append(
@@ -103,14 +103,17 @@ def material(found: Mapping[str, Mapping[str, Data]], *, most: int, seed: int) -
 
 def count(samples: Sequence[PairSample]) -> tuple[int, int]:
     """How many matching and unrelated pairs; of single images, 0 and how many."""
-    return (sum(len(one.matching[0]) for one in samples if one.matching), sum(len(one.unrelated[0]) for one in samples))
+    return (
+        sum(len(sample.matching[0]) for sample in samples if sample.matching),
+        sum(len(sample.unrelated[0]) for sample in samples),
+    )
 
 
 def shares(sizes: Mapping[str, int], *, most: int) -> dict[str, int]:
-    """How many each gives to a draw of `most`: evenly, and what the small ones lack is the others'."""
+    """How many each gives to a draw of `most`: evenly, and what the small ones are short of is the others'."""
     out, left = {}, most
-    for place, key in enumerate(sorted(sizes, key=lambda key: (sizes[key], key))):
-        out[key] = min(sizes[key], left // (len(sizes) - place))
+    for index, key in enumerate(sorted(sizes, key=lambda key: (sizes[key], key))):
+        out[key] = min(sizes[key], left // (len(sizes) - index))
         left -= out[key]
     return {key: out[key] for key in sizes}
 
@@ -200,10 +203,10 @@ def _listed(listed: Rows) -> Callable[[Rows, Rows], NDArray[np.bool_]]:
 
     def related(first: Rows, second: Rows) -> NDArray[np.bool_]:
         (ours, row), (theirs, column) = (np.unique(side, return_inverse=True) for side in (first, second))
-        there = listed[np.isin(listed[:, 0], ours) & np.isin(listed[:, 1], theirs)]
-        found = np.zeros((len(ours), len(theirs)), dtype=bool)
-        found[np.searchsorted(ours, there[:, 0]), np.searchsorted(theirs, there[:, 1])] = True
-        return found[row][:, column]
+        matches = listed[np.isin(listed[:, 0], ours) & np.isin(listed[:, 1], theirs)]
+        table = np.zeros((len(ours), len(theirs)), dtype=bool)
+        table[np.searchsorted(ours, matches[:, 0]), np.searchsorted(theirs, matches[:, 1])] = True
+        return table[row][:, column]
 
     return related
 
@@ -219,7 +222,7 @@ def _pairs(subsets: Sequence[Data], pairing: str) -> tuple[list[Pairs], Rows]:
         return [], np.zeros((0, 2), dtype=np.int64)
     one, other = (np.concatenate(side) for side in zip(*sides, strict=True))
     ordered = np.char.add(np.where(one < other, one, other), np.where(one < other, other, one))
-    return parts, _places([len(part.rows) for part in parts], ordered, keep=one != other)
+    return parts, _positions([len(part.rows) for part in parts], ordered, keep=one != other)
 
 
 def _images(subsets: Sequence[Data], question: str) -> tuple[list[Column], Rows]:
@@ -232,10 +235,10 @@ def _images(subsets: Sequence[Data], question: str) -> tuple[list[Column], Rows]
         if column.modality == "image"
     ]
     keys = np.concatenate([np.zeros(0, dtype="S32"), *(column.keys for column in parts)])
-    return parts, _places([len(part) for part in parts], keys, keep=np.ones(len(keys), dtype=bool))
+    return parts, _positions([len(part) for part in parts], keys, keep=np.ones(len(keys), dtype=bool))
 
 
-def _places(sizes: Sequence[int], keys: NDArray[np.bytes_], *, keep: NDArray[np.bool_]) -> Rows:
+def _positions(sizes: Sequence[int], keys: NDArray[np.bytes_], *, keep: NDArray[np.bool_]) -> Rows:
     """(m, 2): the part and the row in it of every different key (n,) among those to keep, in their order."""
     first = np.sort(np.unique(keys, return_index=True)[1])
     first = first[keep[first]]
@@ -246,8 +249,8 @@ def _places(sizes: Sequence[int], keys: NDArray[np.bytes_], *, keep: NDArray[np.
 
 def _sample(task: str, part: Pairs, rows: Rows, lots: np.random.Generator) -> PairSample:
     partner = deranged(_together(part, rows), lots)
-    there = np.flatnonzero(partner >= 0)
-    crossed = np.unique(np.stack([rows[there, 0], rows[partner[there], 1]], axis=1), axis=0)
+    paired = np.flatnonzero(partner >= 0)
+    crossed = np.unique(np.stack([rows[paired, 0], rows[partner[paired], 1]], axis=1), axis=0)
     return PairSample(task=task, matching=part.take(rows), unrelated=part.take(crossed))
 
 
@@ -255,9 +258,9 @@ def _together(part: Pairs, rows: Rows) -> NDArray[np.bool_]:
     """(k, k): whether the first of pair i and the second of pair j are the same, or match in any drawn pair or list."""
     first, second = part.first.keys[rows[:, 0]], part.second.keys[rows[:, 1]]
     same_first, same_second = first[:, None] == first, second[:, None] == second
-    found = (same_first.astype(np.float32) @ same_second.astype(np.float32)) > 0
-    found |= first[:, None] == second
-    return found if part.related is None else found | part.related(rows[:, 0], rows[:, 1])
+    together = (same_first.astype(np.float32) @ same_second.astype(np.float32)) > 0
+    together |= first[:, None] == second
+    return together if part.related is None else together | part.related(rows[:, 0], rows[:, 1])
 
 
 def deranged(together: NDArray[np.bool_], lots: np.random.Generator) -> Rows:

@@ -56,7 +56,7 @@ def metrics(table: int) -> pd.DataFrame:
     frame, column = listed(table), SETS[table][1]
     human, human_ranks = frame[column], frame["Human rank"]
     half = printed(f"cfred-table-{table}").loc[frame.index].map(lambda cell: 0.5 * 10 ** -decimals(cell))
-    found = METRICS.assign(
+    figures = METRICS.assign(
         r=[correlation(scores=frame[name], human=human) for name in METRICS.index],
         slack=[
             rounding_slack(scores=frame[name], human=human, scores_half=half[name], human_half=half[column])
@@ -64,7 +64,7 @@ def metrics(table: int) -> pd.DataFrame:
         ],
         accuracy=[100 * rank_accuracy(ranks=frame[f"{name} rank"], human_ranks=human_ranks) for name in METRICS.index],
     )
-    return found.assign(rho=found["r"] ** 2, right_way=(found["r"] > 0) == found["higher"])
+    return figures.assign(rho=figures["r"] ** 2, right_way=(figures["r"] > 0) == figures["higher"])
 
 
 def rounding_slack(*, scores: np.ndarray, human: np.ndarray, scores_half: np.ndarray, human_half: np.ndarray) -> float:
@@ -82,20 +82,20 @@ def rounding_slack(*, scores: np.ndarray, human: np.ndarray, scores_half: np.nda
 
 def table_checks(table: int) -> Checks:
     """Every ρ², rank accuracy and column of ranks of a table; Table 2 prints no rank accuracies."""
-    text, frame, found = printed(f"cfred-table-{table}"), listed(table), metrics(table)
+    text, frame, values = printed(f"cfred-table-{table}"), listed(table), metrics(table)
     ranks = {
         name: rank_check(frame[f"{name} rank"], frame[name], title=row["title"], higher=row["higher"])
         for name, row in METRICS.iterrows()
     }
-    accuracies: Check | list[Check] = Check(listed_values(found["accuracy"], table), CANNOT)
+    accuracies: Check | list[Check] = Check(listed_values(values["accuracy"], table), CANNOT)
     if ACCURACY in text.index:
-        accuracies = column_checks(text.loc[ACCURACY, found.index], found["accuracy"], words=dict(found))
+        accuracies = column_checks(text.loc[ACCURACY, values.index], values["accuracy"], words=dict(values))
     return {
         f"cfred-table-{table}-rho": column_checks(
-            text.loc[RHO, found.index],
-            found["rho"],
-            slack=found["slack"],
-            words={**found, "way": found["right_way"].map({True: "as it should", False: "the wrong way"})},
+            text.loc[RHO, values.index],
+            values["rho"],
+            slack=values["slack"],
+            words={**values, "way": values["right_way"].map({True: "as it should", False: "the wrong way"})},
         ),
         f"cfred-table-{table}-accuracy": accuracies,
         f"cfred-table-{table}-ranks": [
@@ -140,19 +140,19 @@ def best_statistical(table: int) -> Check:
 
 def hpdv2() -> Checks:
     """Sections 4.1 to 4.3 on Table 1."""
-    found = metrics(1)
-    cfred, hps, clip = found.loc["cFreD"], found.loc["HPS v2"], found.at["CLIP", "accuracy"]
-    level = found["title"][found["accuracy"] >= cfred.accuracy - EQUAL]
-    rank = rank_of("cFreD", found["rho"])
+    values = metrics(1)
+    cfred, hps, clip = values.loc["cFreD"], values.loc["HPS v2"], values.at["CLIP", "accuracy"]
+    level = values["title"][values["accuracy"] >= cfred.accuracy - EQUAL]
+    rank = rank_of("cFreD", values["rho"])
     return {
-        "cfred-hpdv2-rho": Check(f"{cfred.rho:.4f}, place {rank}", rank == 1, words={"r": cfred.r}),
+        "cfred-hpdv2-rho": Check(f"{cfred.rho:.4f}, rank {rank}", rank == 1, words={"r": cfred.r}),
         "cfred-hpdv2-hpsv2-rho": Check(
             value=hps.rho, slack=hps.slack, words={"r": hps.r, "table": printed("cfred-table-1").at[RHO, "HPS v2"]}
         ),
         "cfred-hpdv2-accuracy": Check(
-            f"{cfred.accuracy:.1f}", rank_of("cFreD", found["accuracy"]) == 1, words={"level": " and ".join(level)}
+            f"{cfred.accuracy:.1f}", rank_of("cFreD", values["accuracy"]) == 1, words={"level": " and ".join(level)}
         ),
-        "cfred-hpdv2-hpsv2-accuracy": Check(f"{hps.accuracy:.1f}", rank_of("HPS v2", found["accuracy"]) == 2),
+        "cfred-hpdv2-hpsv2-accuracy": Check(f"{hps.accuracy:.1f}", rank_of("HPS v2", values["accuracy"]) == 2),
         "cfred-hpdv2-coco": Check(printed("cfred-table-1").at["COCO", "Human rank"]),
         "cfred-hpdv2-blend": Check(f"CLIPScore alone {clip:.2f}", clip > 30),
     }

@@ -145,12 +145,12 @@ def overall_sentences() -> Checks:
             f"Cont {lead['Cont']:.2f} against {rivals['Cont']:.2f} and more",
             (lead < rivals).all(),
         ),
-        "pairbench-competitive": Check(f"place {rank} of {means.count()}", rank <= 6),
+        "pairbench-competitive": Check(f"rank {rank} of {means.count()}", rank <= 6),
         "pairbench-mini": Check(
             "; ".join(f"{name} {mini[name]:.2f} against {full[name]:.2f}" for name in both), (mini >= full).all()
         ),
         "pairbench-gpt-4o-symmetry": Check(
-            f"1-RelaxSym place {ranks['1-RS']:.0f}, smoothness place {ranks['SM']:.0f} of ten", (ranks > 5).all()
+            f"1-RelaxSym rank {ranks['1-RS']:.0f}, smoothness rank {ranks['SM']:.0f} of ten", (ranks > 5).all()
         ),
     }
 

@@ -18,7 +18,7 @@ MARK = "collection.json"  # its presence means that the folder is whole
 
 
 def save(imported: Imported, *, name: str, folder: Path) -> Path:
-    """Writes one collection under `folder`, in place of an earlier one of that name; returns where it is."""
+    """Writes one collection under `folder`, replacing an earlier one of that name; returns where it is."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,79}", name):
         raise BadInput(f"{name!r} cannot name a collection: use lower-case letters, digits, dots, dashes")
     target, draft = folder / name, folder / f".draft-{name}"

@@ -38,7 +38,7 @@ def model_row(meta: Any, folder: str) -> Model:
         "modalities": list,
         "open_weights": bool,
     }
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for field, kind in kinds.items():
         value = meta.get(field)
         if value is not None and (not isinstance(value, kind) or isinstance(value, bool) != (kind is bool)):
@@ -47,20 +47,20 @@ def model_row(meta: Any, folder: str) -> Model:
             raise BadInput(f"{field} is {short(value)}, not text")
         if kind is int and value is not None and not 0 <= value < LIMITS[field]:
             raise BadInput(f"{field} is {short(value)}, which no model has")
-        given[field] = value
-    name = given["name"] or ""
+        values[field] = value
+    name = values["name"] or ""
     if name.replace("/", "__", 1) != folder:
         raise BadInput(f"names the model {short(name)}, but the folder is {short(folder)}")
-    modalities = tuple(part for part in given["modalities"] or () if is_text(part))
-    released = given["release_date"] or ""
+    modalities = tuple(part for part in values["modalities"] or () if is_text(part))
+    released = values["release_date"] or ""
     return replace(
         bare_model(folder),
-        weights=name if given["open_weights"] else "",
-        revision=given["revision"] or "",
-        license=given["license"] or "",
-        embed_dim=given["embed_dim"],
-        open_weights=given["open_weights"],
-        parameters_m=given["n_parameters"] / 1e6 if given["n_parameters"] else None,
+        weights=name if values["open_weights"] else "",
+        revision=values["revision"] or "",
+        license=values["license"] or "",
+        embed_dim=values["embed_dim"],
+        open_weights=values["open_weights"],
+        parameters_m=values["n_parameters"] / 1e6 if values["n_parameters"] else None,
         modalities=modalities,
         released=released if re.fullmatch(r"\d{4}-\d{2}-\d{2}", released) else "",
         abilities=tuple(MODALITY_ABILITIES[part] for part in ("image", "text") if part in modalities),

@@ -60,8 +60,8 @@ def _results_folder(path: Path) -> Path:
 
 def version_key(text: str) -> tuple[int, ...]:
     """An mteb version as comparable numbers; of a range (`2.12.16-2.15.4`) its end; () when there is none."""
-    found = re.match(r"\d{1,9}(\.\d{1,9})*", text.rpartition("-")[2])
-    return tuple(int(part) for part in found.group().split(".")) if found else ()
+    match = re.match(r"\d{1,9}(\.\d{1,9})*", text.rpartition("-")[2])
+    return tuple(int(part) for part in match.group().split(".")) if match else ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +103,7 @@ class _RepositoryReader:
         try:
             if path.resolve(strict=True).is_relative_to(self.root):
                 return True
-            self.problem(path, "is a link that leads out of the folder", "Put the file itself in its place")
+            self.problem(path, "is a link that leads out of the folder", "Replace it by the file itself")
         except (OSError, RuntimeError):
             self.problem(path, "is a link that leads nowhere", "Delete it")
         return False
@@ -155,10 +155,10 @@ class _RepositoryReader:
         """Adds the runs of every revision; newest and fullest first, the first on a task is main."""
         order = sorted(revisions, key=lambda item: (item.version, len({run.task for run in item.runs})), reverse=True)
         taken: set[str] = set()
-        for place, item in enumerate(order):
+        for rank, item in enumerate(order):
             for run in item.runs:
                 main = run.main and run.task not in taken
-                self.runs.append(replace(run, main=main, settings={**run.settings, "primary": place == 0}))
+                self.runs.append(replace(run, main=main, settings={**run.settings, "primary": rank == 0}))
             taken |= {run.task for run in item.runs}
 
     def read_meta(self, path: Path, folder: str) -> Model | None:
@@ -204,13 +204,13 @@ class _RepositoryReader:
         seconds = content.get("evaluation_time")
         if seconds is not None and (finite(seconds) is None or seconds < 0):
             raise BadInput(f"evaluation_time is {short(seconds)}, not a number of seconds")
-        wanted = [split for split in task.split.split("|") if split in splits] or ["test"]
-        if wanted[0] not in splits:
+        required = [split for split in task.split.split("|") if split in splits] or ["test"]
+        if required[0] not in splits:
             raise BadInput(f"has the splits {short(list(splits))}, but the task is scored on {task.split}")
         metric = self.metrics[task.metrics[0]]
         runs, scores = [], []
         organisation, _, name = path.parent.parent.name.partition("__")
-        for split in wanted:
+        for split in required:
             values, fields = read_split(splits[split], split=split, task=task, metric=metric)
             settings = {
                 "dataset_revision": content.get("dataset_revision") or "",
@@ -233,8 +233,8 @@ class _RepositoryReader:
                 code=f"mteb {settings['mteb_version']}".strip(),
                 seconds=None if seconds is None else float(seconds),
                 started=content["date"] if is_text(content.get("date")) else "",
-                # A task scored on two splits shows its test split; the other is kept beside it.
-                main=split == ("test" if "test" in wanted else wanted[0]),
+                # A task scored on two splits shows its test split; the other is stored beside it.
+                main=split == ("test" if "test" in required else required[0]),
             )
             runs.append(run)
             scores += [_score(run, task, metric, subset, value) for subset, value in values.items()]

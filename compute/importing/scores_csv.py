@@ -1,4 +1,4 @@
-"""Reads a table of scores from a CSV file, whoever made it; every row is checked before any is kept."""
+"""Reads a table of scores from a CSV file, whoever made it; every row is checked before any is stored."""
 
 from __future__ import annotations
 

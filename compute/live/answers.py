@@ -130,7 +130,7 @@ def _best(scores: Sequence[float]) -> int | None:
 
 
 def _both_orders(subject: LiveSubject, data: Choices | OddOneOut, count: int) -> Answer:
-    """A judge asked in words, in this order and in reverse; it picks only what it picks both times."""
+    """A judge prompted in words, in this order and in reverse; it picks only what it picks both times."""
     questions = [*prompts.questions(data), *prompts.questions(_reversed(data))]
     replies = subject.choose(questions)
     if replies[0].error:

@@ -115,46 +115,46 @@ def thumbnail(picture: Image.Image) -> bytes:
     return out.getvalue()
 
 
-def _check_cost(data: bytes, found: Image.Image) -> None:
+def _check_cost(data: bytes, image: Image.Image) -> None:
     """Raises BadInput for files that are, or might be, made to keep a processor busy."""
-    codec = found.tile[0][0] if found.tile else ""
-    if found.format in ("JPEG", "MPO") and data.count(b"\xff\xda") > SCANS:
+    codec = image.tile[0][0] if image.tile else ""
+    if image.format in ("JPEG", "MPO") and data.count(b"\xff\xda") > SCANS:
         raise BadInput(f"a JPEG of more than {SCANS} scans")
-    if found.width * found.height > SLOW.get(codec, math.inf):
-        raise BadInput(f"{found.width} x {found.height} pixels are too many for {found.format}, which is slow to read")
+    if image.width * image.height > SLOW.get(codec, math.inf):
+        raise BadInput(f"{image.width} x {image.height} pixels are too many for {image.format}, which is slow to read")
     if len(data) > SLOWER.get(codec, math.inf):
-        raise BadInput(f"a kind of {found.format} that is too slow to read at this size")
+        raise BadInput(f"a kind of {image.format} that is too slow to read at this size")
 
 
-def _decoded(found: Image.Image) -> tuple[Image.Image, str]:
+def _decoded(image: Image.Image) -> tuple[Image.Image, str]:
     """The opened image as RGB of at most PIXELS, and what was done to it. Raises BadInput."""
     from PIL import Image
 
-    (width, height), kind = found.size, found.format
-    deep = ";16" in str(found.tile) or found.mode in decoding.DEEP_GREY
-    turned = decoding.orientation(found) if kind == "TIFF" else 1  # its reader turns while it loads
+    (width, height), kind = image.size, image.format
+    deep = ";16" in str(image.tile) or image.mode in decoding.DEEP_GREY
+    turned = decoding.orientation(image) if kind == "TIFF" else 1  # its reader turns while it loads
     scale = math.sqrt(PIXELS / (width * height))
     if scale < 0.5 and kind == "JPEG":  # halved while it is decoded, in a quarter of the memory
-        found.draft(None, (math.ceil(width * scale), math.ceil(height * scale)))
-    plain = decoding.rgb(found)
+        image.draft(None, (math.ceil(width * scale), math.ceil(height * scale)))
+    plain = decoding.rgb(image)
     if kind != "TIFF":
-        turned = decoding.orientation(found)
+        turned = decoding.orientation(image)
         width, height = (height, width) if turned in (5, 6, 7, 8) else (width, height)
     notes = []
-    if _more_frames(found):
+    if _more_frames(image):
         notes.append("first page of several" if kind == "TIFF" else "first frame of an animation")
     if turned in range(2, 9):
         notes.append("turned upright as its EXIF says")
-    if found.mode in ("CMYK", "LAB", "YCbCr"):
-        notes.append(f"converted from {found.mode} without a colour profile")
+    if image.mode in ("CMYK", "LAB", "YCbCr"):
+        notes.append(f"converted from {image.mode} without a colour profile")
     if deep:
         notes.append("16 bits a channel scaled to 8")
-    if _see_through(found):
+    if _see_through(image):
         notes.append("transparency dropped: the colours stored under it are seen")
     if scale < 1:
         plain = plain.resize(_reduced(width, height), Image.Resampling.LANCZOS, reducing_gap=3.0)
         notes.append(f"reduced from {width} x {height} pixels")
-    plain = plain.copy() if plain is found else plain  # without the file behind it
+    plain = plain.copy() if plain is image else plain  # without the file behind it
     plain.info.clear()  # nor its EXIF, which may say where it was taken
     return plain, "; ".join(notes)
 
@@ -166,21 +166,21 @@ def _reduced(width: int, height: int) -> tuple[int, int]:
     return wide, min(max(1, int(height * scale)), PIXELS // wide)
 
 
-def _more_frames(found: Image.Image) -> bool:
-    if found.format == "MPO":  # a camera's JPEG with a preview or a second view behind it
+def _more_frames(image: Image.Image) -> bool:
+    if image.format == "MPO":  # a camera's JPEG with a preview or a second view behind it
         return False
     try:
-        return bool(getattr(found, "is_animated", False))
+        return bool(getattr(image, "is_animated", False))
     except Exception:  # a broken later frame; the first is sound
         return True
 
 
-def _see_through(found: Image.Image) -> bool:
+def _see_through(image: Image.Image) -> bool:
     """Whether any pixel of the decoded image is not opaque."""
-    if not found.has_transparency_data:
+    if not image.has_transparency_data:
         return False
-    if "A" in found.getbands():
-        return found.getchannel("A").getextrema()[0] < 255
+    if "A" in image.getbands():
+        return image.getchannel("A").getextrema()[0] < 255
     return True  # a palette or a single colour that says so
 
 

@@ -1,4 +1,4 @@
-"""What can be asked about a few inputs: which modes fit them, and which models can answer."""
+"""The questions that a few inputs allow: which modes fit them, and which models can answer."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from compute.types import BadInput
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LiveQuestion:
-    """What is asked about which inputs, in order. Of a choice the first input is the reference."""
+    """The question about which inputs, in order. Of a choice the first input is the reference."""
 
     mode: str  # a key of modes.MODES
     inputs: tuple[Input, ...]

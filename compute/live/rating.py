@@ -1,4 +1,4 @@
-"""How similar a judge says two inputs are: a number from 1 to 10, asked for in both orders as PairBench does.
+"""How similar a judge says two inputs are: a number from 1 to 10, in both orders as PairBench does.
 
 The wording is ours: PairBench's templates (section 3.1) also state what counts as similar, which a visitor's pair
 leaves open. PairBench, section 3.2: a judge whose two answers differ is not symmetric, so both are shown.
@@ -51,7 +51,7 @@ def question(first: Column, second: Column) -> Question:
     """The question about two columns of one row, in this order. Raises BadInput for two texts."""
     kind = f"{first.modality}-{second.modality}"
     if kind not in PROMPTS:
-        raise BadInput("Judges are asked about an image and another image or a text, not about two texts")
+        raise BadInput("Judges compare an image and another image or a text, not two texts")
     before, between, after = PROMPTS[kind]
     return Question(item="pair", parts=tuple(_joined((before, _part(first), between, _part(second), after))))
 

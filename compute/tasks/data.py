@@ -1,7 +1,7 @@
 """The shapes of tasks' items: one class a kind of question, and what all share. A loader gives one of these a subset.
 
 `names` (n,) are the items' names within the data set, unique within a subset; all columns have a row an item unless
-said otherwise.
+stated otherwise.
 """
 
 from __future__ import annotations
@@ -123,8 +123,8 @@ class Retrieval:
     """Queries, documents and which belong together, as parallel arrays of positions.
 
     `relevant` is (query, document, grade); `ignored` (query, document) are taken out of a query's ranking before it is
-    judged (the junk images of revisited Oxford and Paris); `candidates` (query, document) restricts each query's choice
-    (multiple choice). `missing` (query, grade) are right answers that the documents lack: never found, yet counted.
+    scored (the junk images of revisited Oxford and Paris); `candidates` (query, document) restricts each query's choice
+    (multiple choice). `missing` (query, grade) are right answers that the documents lack: never retrieved, yet counted.
     `skip_first` drops every query's first hit, whatever it is.
     """
 

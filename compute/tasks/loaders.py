@@ -1,4 +1,4 @@
-"""Who makes the items of a task: a loader is found by the task's benchmark and procedure."""
+"""Who makes the items of a task: a loader is looked up by the task's benchmark and procedure."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-# Row groups of images kept in memory, of all columns together: so many whatever their size, for columns that are read
+# Row groups of images cached in memory, of all columns together: so many whatever their size, for columns that are read
 # side by side, and more while they are small. Tables of images hold 100 to 1,000 rows a group.
 KEPT_GROUPS, KEPT_BYTES = 12, 512 << 20
 NO_KEY = b""  # of a row without an image
@@ -63,7 +63,7 @@ class Table:
         return tuple(self.schema.names)
 
     def values(self, *names: str) -> list[list[Any]]:
-        """Whole columns as Python lists, in the order asked for. Raises BadInput naming a column that is not there."""
+        """Whole columns as Python lists, in the requested order. Raises BadInput naming a column that is not there."""
         for name in names:
             self._need(name)
         tables = [part.read(columns=list(names)) for part in self._parts]
@@ -194,9 +194,9 @@ def table(folder: Path, *, repo: str, config: str = "default", split: str) -> Ta
     The card's `configs` list says which files those are; a card without one means the hub's own rule: a folder a
     configuration, file names that begin with the split. Raises NotHere naming what is missing and what is there.
     """
-    found = _listed(folder, config=config, split=split)
-    found = found or sorted(path for path in _of_config(folder, config) if _split(path) == split)
-    if not found:
+    files = _listed(folder, config=config, split=split)
+    files = files or sorted(path for path in _of_config(folder, config) if _split(path) == split)
+    if not files:
         there = sorted({str(path.relative_to(folder)) for path in folder.rglob("*.parquet")})
         commit = folder.name if len(folder.name) == 40 else ""  # of a snapshot in the hub's cache
         raise NotHere(
@@ -205,7 +205,7 @@ def table(folder: Path, *, repo: str, config: str = "default", split: str) -> Ta
             f"{command(repo, revision=commit)}"
         )
     title = f"{repo} {split}" if config == "default" else f"{repo} {config}/{split}"
-    return Table(files=tuple(found), title=title)
+    return Table(files=tuple(files), title=title)
 
 
 def configs(folder: Path) -> tuple[str, ...]:

@@ -35,8 +35,8 @@ class Source:
 
     root: Path | None = None
     offline: bool = False
-    cache: Path | None = None  # where content keys are kept, so that a data set is read for them only once
-    manifests: Path | None = None  # where drawn questions are kept, so that every model answers the same
+    cache: Path | None = None  # where content keys are stored, so that a data set is read for them only once
+    manifests: Path | None = None  # where drawn questions are stored, so that every model answers the same
     # Many tasks share a data set.
     _unreachable: list[str] = field(default_factory=list, init=False, compare=False, repr=False)  # where the hub was
     _states: dict[tuple[str, str], str] = field(default_factory=dict, init=False, compare=False, repr=False)
@@ -59,7 +59,7 @@ class Source:
 
         offline = self.offline or bool(self._unreachable)
         try:
-            found = Path(
+            folder = Path(
                 snapshot_download(
                     repo,
                     repo_type="dataset",
@@ -72,21 +72,21 @@ class Source:
             if isinstance(error, LocalEntryNotFoundError) and not offline:
                 self._unreachable.append(repo)  # the hub itself: each further try would wait as long
             raise self._missing(repo, revision=revision, files=files) from error
-        if offline and not _holds(found, files):
+        if offline and not _holds(folder, files):
             raise self._missing(repo, revision=revision, files=files)
-        return found
+        return folder
 
     def _missing(self, repo: str, *, revision: str, files: tuple[str, ...]) -> NotHere:
-        wanted = () if files == (CARD,) else files  # who lacks the card lacks what it lists
+        listed = () if files == (CARD,) else files  # without the card its list is missing too
         return NotHere(
             f"Data set {repo!r} at {revision or 'its newest revision'} is not on this machine. "
-            f"Fetch it: {command(repo, revision=revision, files=wanted)}"
+            f"Fetch it: {command(repo, revision=revision, files=listed)}"
         )
 
     def state(self, repo: str, *, revision: str) -> str:
         """Which files a run would see, for its fingerprint; empty where the revision alone tells.
 
-        Of a local folder a digest of its files' names, sizes and times of change; of a branch its commit, asked of the
+        Of a local folder a digest of its files' names, sizes and times of change; of a branch its commit, from the
         hub where that can be reached. Looked for once.
         """
         if (repo, revision) not in self._states:
@@ -96,19 +96,19 @@ class Source:
     def _state(self, repo: str, *, revision: str) -> str:
         local = self._local(repo)
         if local is not None:
-            held = [
+            stats = [
                 (str(path.relative_to(local)), path.stat().st_size, path.stat().st_mtime_ns)
                 for path in sorted(local.rglob("*"))
                 if path.is_file()
             ]
-            return f"local {content_key(repr(held)).decode()}"
+            return f"local {content_key(repr(stats)).decode()}"
         if revision:
             return ""
         try:
-            found = self.folder(repo, revision=revision, files=(CARD,))
+            folder = self.folder(repo, revision=revision, files=(CARD,))
         except NotHere:
-            found = self.present(repo, revision=revision)  # without a card
-        return f"commit {found.name}" if found else ""  # not here: loading it will say so
+            folder = self.present(repo, revision=revision)  # without a card
+        return f"commit {folder.name}" if folder else ""  # not downloaded: loading it will say so
 
     def present(self, repo: str, *, revision: str, files: tuple[str, ...] = ()) -> Path | None:
         """The data set's folder if all of it, or of these patterns, is here already; nothing is fetched."""

@@ -75,7 +75,7 @@ class Lesson:
 
 
 def lesson(*, seed: int, step: int, images: int, part: str = "train") -> Lesson:
-    """The batch of one step: a function of its arguments alone, so that a run can be taken up where it stopped."""
+    """The batch of one step: a function of its arguments alone, so that a run can be resumed where it stopped."""
     rng = Random(f"lesson {seed} {step}")
     families = images // 8
     shown = [one for _ in range(families) for one in family(rng, part=part)]
@@ -83,7 +83,7 @@ def lesson(*, seed: int, step: int, images: int, part: str = "train") -> Lesson:
     known = [facts(one.scene) for one in shown]
     captions = [text for one, true in zip(shown, known, strict=True) for text in _captions(one, true, rng)]
     pixels = np.stack([one.pixels() for one in shown])
-    asked, answers = _questions(shown, rng)
+    rows, answers = _questions(shown, rng)
     known = [
         true | quality_facts(kind=one.kind, strength=one.strength) | _ninths(one)
         for one, true in zip(shown, known, strict=True)
@@ -92,7 +92,7 @@ def lesson(*, seed: int, step: int, images: int, part: str = "train") -> Lesson:
         images=pixels,
         texts=tuple(text.text for text in captions),
         true=_holds(known, captions),
-        asked=asked,
+        asked=rows,
         answers=answers,
         families=families,
         named=np.array([[name in true for name in NAMED] for true in known], np.float32),
@@ -142,58 +142,59 @@ def _single(rng: Random, *, part: str) -> Shown:
 
 
 def _questions(shown: list[Shown], rng: Random) -> tuple[Ints, tuple[str, ...]]:
-    """Images with things, and four statements each, alike but for the relation, the place or the number."""
-    asked, answers = [], []
+    """Images with things, and four statements each, alike but for the relation, the position or the number."""
+    rows, answers = [], []
     for at in rng.sample(range(len(shown)), len(shown)):
-        if len(asked) < len(shown) // QUESTIONS and shown[at].scene.things:
+        if len(rows) < len(shown) // QUESTIONS and shown[at].scene.things:
             texts = _question(shown[at].scene, rng)
             if texts:
-                asked.append(at)
+                rows.append(at)
                 answers += texts
-    return np.array(asked), tuple(answers)
+    return np.array(rows), tuple(answers)
 
 
 def _question(scene: Scene, rng: Random) -> list[str]:
     """Four statements, the first one true; none where things stand too near a border to tell."""
     kind = rng.choice(("relation", "relation", "place", "number"))
     counts = Counter(thing.name for thing in scene.things)
-    one = rng.choice(scene.things)
-    n, others = counts[one.name], [thing for thing in scene.things if thing is not one and counts[thing.name] == 1]
+    thing = rng.choice(scene.things)
+    n, others = counts[thing.name], [other for other in scene.things if other is not thing and counts[other.name] == 1]
     if kind == "relation" and n == 1 and others:
         other = rng.choice(others)
-        how = relation(one, other)
+        how = relation(thing, other)
         if not how:
             return []
         hows = [how, *(another for another in OPPOSITE if another != how)]
-        return [related(one.name, each, other.name, wording=rng.randint(0, 1)).text for each in hows]
+        return [related(thing.name, each, other.name, wording=rng.randint(0, 1)).text for each in hows]
     if kind == "number" or n > 1:
         numbers = [n, *rng.sample([number for number in range(1, 7) if number != n], ANSWERS - 1)]
-        return [counted(one.name, number) for number in numbers]
-    where = place(one)
-    alike = [name for name in PLACES if len(name.split()) == len(where.split()) and name not in (where, "middle")]
-    return [located(one.name, each) for each in (where, *rng.sample(alike, ANSWERS - 1))] if where else []
+        return [counted(thing.name, number) for number in numbers]
+    corner = place(thing)
+    alike = [name for name in PLACES if len(name.split()) == len(corner.split()) and name not in (corner, "middle")]
+    return [located(thing.name, each) for each in (corner, *rng.sample(alike, ANSWERS - 1))] if corner else []
 
 
-def _ninths(one: Shown) -> frozenset[str]:
+def _ninths(picture: Shown) -> frozenset[str]:
     """What stands in which ninth of the image."""
-    found = set()
-    for thing in one.scene.things:
+    occupied = set()
+    for thing in picture.scene.things:
         row, column = (
-            min(2, max(0, int(3 * (at + moved)))) for at, moved in ((thing.y, one.shift[1]), (thing.x, one.shift[0]))
+            min(2, max(0, int(3 * (at + moved))))
+            for at, moved in ((thing.y, picture.shift[1]), (thing.x, picture.shift[0]))
         )
-        found |= {f"ninth {row}{column} {thing.colour}", f"ninth {row}{column} {thing.shape}"}
-    return frozenset(found)
+        occupied |= {f"ninth {row}{column} {thing.colour}", f"ninth {row}{column} {thing.shape}"}
+    return frozenset(occupied)
 
 
-def _patches(one: Shown) -> Ints:
+def _patches(image: Shown) -> Ints:
     """Colour, shape and word of each patch whose middle lies on a thing, or in a word's cell."""
     side = SIDE // PATCH
     grid = np.zeros((side, side, len(PATCH_HEADS)), np.int64)
     middle = (np.arange(side) + 0.5) / side
-    for thing in one.scene.things:
-        away = np.hypot(middle[None, :] - thing.x - one.shift[0], middle[:, None] - thing.y - one.shift[1])
+    for thing in image.scene.things:
+        away = np.hypot(middle[None, :] - thing.x - image.shift[0], middle[:, None] - thing.y - image.shift[1])
         grid[away < SIZES[thing.size], :2] = (1 + PATCH_HEADS[0].index(thing.colour), 1 + SHAPES.index(thing.shape))
-    for position, word in enumerate(one.scene.words):
+    for position, word in enumerate(image.scene.words):
         if word:
             line, column = cell(position)
             height, width = side // CELLS[0], side // CELLS[1]
@@ -201,16 +202,16 @@ def _patches(one: Shown) -> Ints:
     return grid.reshape(side * side, len(PATCH_HEADS))
 
 
-def _captions(one: Shown, true: frozenset[str], rng: Random) -> tuple[Caption, Caption, Caption]:
+def _captions(image: Shown, true: frozenset[str], rng: Random) -> tuple[Caption, Caption, Caption]:
     """What the image shows, something else true of it, and the first statement made false."""
     first = Random(rng.getrandbits(32))
     state = first.getstate()
-    content = caption(one.scene, first)
-    if rng.random() < (0.5 if one.strength else 0.12):
-        second = quality(rng, kind=one.kind, strength=one.strength)
+    content = caption(image.scene, first)
+    if rng.random() < (0.5 if image.strength else 0.12):
+        second = quality(rng, kind=image.kind, strength=image.strength)
     else:
-        second = caption(one.scene, rng)
-    return content, second, _false(one.scene, true, rng, state)
+        second = caption(image.scene, rng)
+    return content, second, _false(image.scene, true, rng, state)
 
 
 def _false(scene: Scene, true: frozenset[str], rng: Random, state: object) -> Caption:
@@ -218,22 +219,22 @@ def _false(scene: Scene, true: frozenset[str], rng: Random, state: object) -> Ca
     again = Random()
     for attempt in range(12):
         again.setstate(state)
-        found = caption(compose.edited(scene, rng), again if attempt < 8 else rng)
-        if not found.facts <= true:
-            return found
+        candidate = caption(compose.edited(scene, rng), again if attempt < 8 else rng)
+        if not candidate.facts <= true:
+            return candidate
     return Caption(text="nothing", facts=frozenset({"nothing"}))
 
 
 def _holds(known: list[frozenset[str]], captions: list[Caption]) -> Bools:
     """(images, texts): whether an image has all the facts that a text states."""
-    number = {fact: place for place, fact in enumerate(sorted(frozenset().union(*(text.facts for text in captions))))}
+    number = {fact: index for index, fact in enumerate(sorted(frozenset().union(*(text.facts for text in captions))))}
     stated = np.zeros((len(captions), len(number)), np.float32)
     for row, text in enumerate(captions):
         stated[row, [number[fact] for fact in text.facts]] = 1
-    there = np.zeros((len(known), len(number)), np.float32)
+    presence = np.zeros((len(known), len(number)), np.float32)
     for row, true in enumerate(known):
-        there[row, [number[fact] for fact in true if fact in number]] = 1
-    return there @ stated.T >= stated.sum(axis=1) - 0.5
+        presence[row, [number[fact] for fact in true if fact in number]] = 1
+    return presence @ stated.T >= stated.sum(axis=1) - 0.5
 
 
 def _qualities(shown: list[Shown], pixels: Pixels) -> Floats32:

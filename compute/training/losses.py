@@ -32,9 +32,9 @@ def contrast(images: Tensor, texts: Tensor, true: Tensor, scale: Tensor) -> Tens
     loss = logits.new_zeros(())
     for which in range(TEXTS - 1):
         own = rows * TEXTS + which
-        kept = true.clone()
-        kept[rows, own] = False
-        masked = logits.masked_fill(kept, -torch.inf)
+        others = true.clone()
+        others[rows, own] = False
+        masked = logits.masked_fill(others, -torch.inf)
         loss = loss + torch.nn.functional.cross_entropy(masked, own)
         loss = loss + torch.nn.functional.cross_entropy(masked[:, own].T, rows)
     return loss / (2 * (TEXTS - 1))
@@ -45,27 +45,27 @@ def patches(outputs: Tensor, shown: Tensor) -> Tensor:
     import torch
 
     loss, start = outputs.new_zeros(()), 0
-    for place, head in enumerate(PATCH_HEADS):
+    for index, head in enumerate(PATCH_HEADS):
         logits = outputs[..., start : start + 1 + len(head)].flatten(0, 1)
         start += 1 + len(head)
         weight = logits.new_ones(1 + len(head))
         weight[0] = EMPTY
-        loss = loss + torch.nn.functional.cross_entropy(logits, shown[..., place].flatten(), weight=weight)
+        loss = loss + torch.nn.functional.cross_entropy(logits, shown[..., index].flatten(), weight=weight)
     return loss / len(PATCH_HEADS)
 
 
-def questions(images: Tensor, answers: Tensor, asked: Tensor, scale: Tensor) -> Tensor:
+def questions(images: Tensor, answers: Tensor, image_rows: Tensor, scale: Tensor) -> Tensor:
     """Cross-entropy of choosing the first of the ANSWERS statements on each image that has some."""
     import torch
 
-    logits = scale * (images[asked][:, None] * answers.view(len(asked), ANSWERS, -1)).sum(-1)
-    return torch.nn.functional.cross_entropy(logits, torch.zeros(len(asked), dtype=torch.long))
+    logits = scale * (images[image_rows][:, None] * answers.view(len(image_rows), ANSWERS, -1)).sum(-1)
+    return torch.nn.functional.cross_entropy(logits, torch.zeros(len(image_rows), dtype=torch.long))
 
 
 def nearness(images: Tensor, families: int) -> Tensor:
     """Hinge over (reference, nearer, farther): the nearer image must win by MARGIN."""
     members = images[: 3 * families].view(families, 3, -1)
-    near, far = ((members[:, 0] * members[:, place]).sum(-1) for place in (1, 2))
+    near, far = ((members[:, 0] * members[:, index]).sum(-1) for index in (1, 2))
     return (MARGIN - near + far).clamp(min=0).mean()
 
 
@@ -76,14 +76,14 @@ def ordering(images: Tensor, prompted: Tensor, qualities: Tensor) -> Tensor:
     """
     import torch
 
-    found, scores, start = [], images @ prompted.T, 0
-    for place, texts in enumerate(MORE):
-        less = scores[:, len(prompted) - len(LESS) + place]
+    parts, scores, start = [], images @ prompted.T, 0
+    for index, texts in enumerate(MORE):
+        less = scores[:, len(prompted) - len(LESS) + index]
         last = scores[:, start + len(texts) - 1]
         columns = [scores[:, start + number] for number in range(len(texts))] + [-less, last - less]
         start += len(texts)
-        values = qualities[:, place]
-        ahead = values[:, None] - values[None, :] > GAPS[place]  # NaN compares false
+        values = qualities[:, index]
+        ahead = values[:, None] - values[None, :] > GAPS[index]  # NaN compares false
         for column in columns:
-            found.append(torch.nn.functional.softplus(-SLOPE * (column[:, None] - column[None, :])[ahead]).mean())
-    return torch.stack(found).nan_to_num().mean()
+            parts.append(torch.nn.functional.softplus(-SLOPE * (column[:, None] - column[None, :])[ahead]).mean())
+    return torch.stack(parts).nan_to_num().mean()

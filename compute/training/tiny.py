@@ -30,7 +30,7 @@ DIMENSION = 128
 VISION = {"hidden_size": 192, "intermediate_size": 576, "num_hidden_layers": 4, "num_attention_heads": 4}
 TEXT = {"hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 3, "num_attention_heads": 4}
 WEIGHTS = {"contrast": 1.0, "questions": 1.0, "naming": 0.3, "patches": 1.0, "nearness": 3.0, "ordering": 1.0}
-PLACES = 0.3  # height of the waves that patches' places begin as
+PLACES = 0.3  # height of the waves that patches' positions begin as
 CHECKPOINT = "checkpoint.pt"
 
 
@@ -51,8 +51,8 @@ class TrainingPlan:
 def train(folder: Path, *, plan: TrainingPlan = TrainingPlan(), every: int = 200) -> dict[str, float]:
     """Writes a CLIPModel directory to `folder`; returns the last losses, the seconds and the processor seconds.
 
-    The state is kept beside the model every so many steps, and a run that was stopped goes on from there with the same
-    outcome. Raises BadInput for a folder that holds the state of another plan.
+    The state is stored beside the model every so many steps, and a stopped run resumes there with the same outcome.
+    Raises BadInput for a folder that holds the state of another plan.
     """
     import torch
 
@@ -84,15 +84,15 @@ def train(folder: Path, *, plan: TrainingPlan = TrainingPlan(), every: int = 200
     for step, lesson in _lessons(plan, start=begun):
         for group in optimiser.param_groups:
             group["lr"] = plan.rate * schedule(step, plan)
-        found = _losses(model, heads, lesson, encode, plan)
-        total = sum(WEIGHTS[name] * loss for name, loss in found.items())
+        terms = _losses(model, heads, lesson, encode, plan)
+        total = sum(WEIGHTS[name] * loss for name, loss in terms.items())
         optimiser.zero_grad(set_to_none=True)
         total.backward()
         torch.nn.utils.clip_grad_norm_(parameters, 1.0)
         optimiser.step()
         with torch.no_grad():
             model.logit_scale.clamp_(max=math.log(50))
-        average = {name: 0.98 * average.get(name, loss.item()) + 0.02 * loss.item() for name, loss in found.items()}
+        average = {name: 0.98 * average.get(name, loss.item()) + 0.02 * loss.item() for name, loss in terms.items()}
         if (step + 1) % every == 0 or step + 1 == plan.steps:
             state.seconds += time.perf_counter() - clock
             state.processor += time.process_time() - processor
@@ -123,12 +123,12 @@ def build(*, vocabulary: int) -> CLIPModel:
     )
     config._attn_implementation = "eager"  # backwards through 64 tokens twice as fast as the fused kernel on a CPU
     model = CLIPModel(config)
-    _give_places(model)
+    _initialise_positions(model)
     return model.train()
 
 
-def _give_places(model: CLIPModel) -> None:
-    """Begins the patches' learned places as waves along both axes: from small noise, few steps never find them."""
+def _initialise_positions(model: CLIPModel) -> None:
+    """Begins the patches' learned positions as waves along both axes: from small noise, few steps never find them."""
     import torch
 
     side = SIDE // lessons.PATCH
@@ -208,11 +208,11 @@ def save(model: CLIPModel, folder: Path) -> None:
     lesson = lessons.lesson(seed=-1, step=0, images=128)
     pixels = torch.from_numpy(lesson.images).permute(0, 3, 1, 2).float() / 127.5 - 1
     with torch.no_grad():
-        for projection, found in (
+        for projection, features in (
             (model.visual_projection, model.get_image_features(pixel_values=pixels).pooler_output),
             (model.text_projection, model.get_text_features(_tokenizer(folder)(lesson.texts)).pooler_output),
         ):
-            projection.weight /= found.norm(dim=-1).mean()
+            projection.weight /= features.norm(dim=-1).mean()
     model.half().save_pretrained(folder)
     CLIPImageProcessorPil(
         size={"shortest_edge": SIDE},
@@ -240,14 +240,14 @@ class _TrainingState:
         path = self.folder / CHECKPOINT
         if not path.is_file():
             return 0
-        kept = torch.load(path, weights_only=True)
-        if json.loads(kept["plan"]) != asdict(self.plan):
-            raise BadInput(f"{path} is the state of another plan: {kept['plan']}. Remove it, or use another folder.")
-        for module, weights in zip(self.modules, kept["modules"], strict=True):
+        stored = torch.load(path, weights_only=True)
+        if json.loads(stored["plan"]) != asdict(self.plan):
+            raise BadInput(f"{path} is the state of another plan: {stored['plan']}. Remove it, or use another folder.")
+        for module, weights in zip(self.modules, stored["modules"], strict=True):
             module.load_state_dict(weights)
-        self.optimiser.load_state_dict(kept["optimiser"])
-        self.seconds, self.processor = kept["seconds"], kept["processor"]
-        return kept["step"]
+        self.optimiser.load_state_dict(stored["optimiser"])
+        self.seconds, self.processor = stored["seconds"], stored["processor"]
+        return stored["step"]
 
     def save(self, step: int) -> None:
         import torch

@@ -24,7 +24,7 @@ EXTRA = (
 
 def words() -> tuple[str, ...]:
     """Every word of the captions, sorted."""
-    rng, found = Random("words"), set(NUMBERS)
+    rng, vocabulary = Random("words"), set(NUMBERS)
     lines = [text for prompts in MORE for text in prompts] + [*LESS, EXTRA]
     lines += [caption(compose.scene(rng, part="train"), rng).text for _ in range(SCENES)]
     lines += [
@@ -34,20 +34,20 @@ def words() -> tuple[str, ...]:
         for _ in range(20)
     ]
     for line in lines:
-        found |= set(re.findall(r"[a-z]+", line.lower()))
-    return tuple(sorted(found))
+        vocabulary |= set(re.findall(r"[a-z]+", line.lower()))
+    return tuple(sorted(vocabulary))
 
 
 def merges(vocabulary: tuple[str, ...]) -> list[tuple[str, str]]:
     """Byte-pair merges that make each word one token: the commonest pair first, ties in alphabetical order."""
     pieces = [[*word[:-1], word[-1] + "</w>"] for word in vocabulary]
-    found = []
+    pairs = []
     while True:
         counts = Counter(pair for piece in pieces for pair in zip(piece, piece[1:], strict=False))
         if not counts:
-            return found
+            return pairs
         best = min(counts, key=lambda pair: (-counts[pair], pair))
-        found.append(best)
+        pairs.append(best)
         pieces = [_merged(piece, best) for piece in pieces]
 
 
@@ -75,7 +75,7 @@ def write(folder: Path) -> int:
     letters = byte_letters()
     tokens = [*letters, *(letter + "</w>" for letter in letters), *dict.fromkeys(a + b for a, b in pairs), START, END]
     folder.mkdir(parents=True, exist_ok=True)
-    vocabulary = {token: place for place, token in enumerate(tokens)}
+    vocabulary = {token: index for index, token in enumerate(tokens)}
     (folder / "vocab.json").write_text(json.dumps(vocabulary, ensure_ascii=False) + "\n", encoding="utf-8")
     (folder / "merges.txt").write_text("#version: 0.2\n" + "".join(f"{a} {b}\n" for a, b in pairs), encoding="utf-8")
     settings = {

@@ -19,7 +19,7 @@ LINE = re.compile(r"(\d+) (\d+)")  # what `compute fetch --lines` prints: bytes 
 
 @dataclass(frozen=True, kw_only=True)
 class DownloadProgress:
-    """Bytes downloaded, and in all once the hub has said it. `behind`: title of the model that comes first."""
+    """Bytes downloaded, and in all once the hub reports it. `behind`: title of the model that comes first."""
 
     done: int = 0
     total: int | None = None

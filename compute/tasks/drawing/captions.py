@@ -1,4 +1,4 @@
-"""Captions of scenes, each with the facts it states; what is said of an image's quality and tone."""
+"""Captions of scenes, each with the facts it states; statements about an image's quality and tone."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ def caption(scene: Scene, rng: Random) -> Caption:
     if not scene.things:
         lead = "" if scene.background.photograph else rng.choice(("", "a pattern of ", "a picture of "))
         return Caption(text=lead + ground(scene.background), facts=ground_facts(scene.background))
-    kinds = [_all, _place, _with_ground, _count, _some]
+    kinds = [_all, _corner, _with_ground, _count, _some]
     if len(scene.things) > 1:
-        kinds += [*(_relation,) * 5, _count, _place]
+        kinds += [*(_relation,) * 5, _count, _corner]
     return rng.choice(kinds)(scene, rng)
 
 
@@ -97,12 +97,12 @@ def many(name: str) -> str:
     return f"{colour} {plural(shape)}"
 
 
-def _place(scene: Scene, rng: Random) -> Caption:
+def _corner(scene: Scene, rng: Random) -> Caption:
     thing = rng.choice(scene.things)
-    where = place(thing)
-    if not where:
+    corner = place(thing)
+    if not corner:
         return Caption(text=article(f"{thing.size} {thing.name}"), facts=frozenset({f"size {thing.size} {thing.name}"}))
-    return Caption(text=located(thing.name, where), facts=frozenset({f"place {where} {thing.name}"}))
+    return Caption(text=located(thing.name, corner), facts=frozenset({f"place {corner} {thing.name}"}))
 
 
 def located(name: str, where: str) -> str:
@@ -141,8 +141,8 @@ def _count(scene: Scene, rng: Random) -> Caption:
 def _some(scene: Scene, rng: Random) -> Caption:
     """Some things, whatever else there is."""
     things = rng.sample(scene.things, min(len(scene.things), rng.randint(1, 2)))
-    found = sorted({thing.name for thing in things}, key=[thing.name for thing in things].index)
-    if len(found) == 1 and rng.random() < 0.4:
+    names = sorted({thing.name for thing in things}, key=[thing.name for thing in things].index)
+    if len(names) == 1 and rng.random() < 0.4:
         level = rng.choice(("shape", "colour"))
         value = getattr(things[0], level)
         return Caption(
@@ -150,8 +150,8 @@ def _some(scene: Scene, rng: Random) -> Caption:
             facts=frozenset({f"{level} {value}"}),
         )
     return Caption(
-        text=rng.choice(_A) + " and ".join(article(name) for name in found),
-        facts=frozenset(f"name {name}" for name in found),
+        text=rng.choice(_A) + " and ".join(article(name) for name in names),
+        facts=frozenset(f"name {name}" for name in names),
     )
 
 
@@ -173,14 +173,14 @@ def related(first: str, how: str, second: str, *, wording: int = 0, turned: bool
 
 def quality_facts(*, kind: str = "", strength: int = 0) -> frozenset[str]:
     """What is true of an image after one distortion; a tone (lighter, duller) takes no quality away."""
-    found = {"quality high"} if kind not in DAMAGES or strength <= 1 else set()
+    facts = {"quality high"} if kind not in DAMAGES or strength <= 1 else set()
     if kind not in DAMAGES or strength <= 2:
-        found.add("quality good")
+        facts.add("quality good")
     if kind in DAMAGES and strength >= 3:
-        found |= {"quality bad", f"damage {kind}"}
+        facts |= {"quality bad", f"damage {kind}"}
     if kind in TONES and strength >= 3:
-        found.add(f"tone {kind}")
-    return frozenset(found)
+        facts.add(f"tone {kind}")
+    return frozenset(facts)
 
 
 def quality(rng: Random, *, kind: str, strength: int) -> Caption:

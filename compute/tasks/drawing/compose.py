@@ -12,7 +12,7 @@ from compute.tasks.drawing.scenes import Background, Scene, Thing
 
 COLOUR_NAMES, _PHOTOGRAPHS = tuple(COLOURS), tuple(PHOTOGRAPHS)
 GRID = tuple(eighth / 8 for eighth in range(1, 8))  # where centres of things can lie, so that little data is enough
-TRIES = 60  # lots drawn for a free place before a scene is begun anew
+TRIES = 60  # tries at a free position before a scene is begun anew
 
 
 def background(rng: Random, *, part: str, photographs: float = 0.3, textures: float = 0.25) -> Background:
@@ -40,12 +40,12 @@ def free_colours(ground: Background) -> list[str]:
 
 def names(rng: Random, ground: Background, count: int) -> list[tuple[str, str]]:
     """So many different pairs of shape and colour."""
-    colours, found = free_colours(ground), []
-    while len(found) < count:
+    colours, pairs = free_colours(ground), []
+    while len(pairs) < count:
         pair = (rng.choice(SHAPES), rng.choice(colours))
-        if pair not in found:
-            found.append(pair)
-    return found
+        if pair not in pairs:
+            pairs.append(pair)
+    return pairs
 
 
 def placed(rng: Random, kinds: list[tuple[str, str]], *, size: str = "") -> tuple[Thing, ...]:
@@ -136,21 +136,21 @@ def scene(rng: Random, *, part: str, kind: Callable[..., Scene] | None = None) -
     kinds, weights = zip(*KINDS, strict=True)
     chosen = kind or rng.choices(kinds, weights)[0]
     while True:
-        found = chosen(rng, part=part)
-        if found.held_out() == (part == "test"):
-            return found
+        drawn = chosen(rng, part=part)
+        if drawn.held_out() == (part == "test"):
+            return drawn
 
 
 def edited(scene: Scene, rng: Random) -> Scene:
-    """The scene with one change that a caption can tell: another colour, shape, number, place, word or background.
+    """The scene with one change that a caption can tell: another colour, shape, number, position, word or background.
 
     What is held out for evaluation stays so, and what is not is not.
     """
-    kept = scene.held_out()
+    held_out = scene.held_out()
     while True:
-        found = _changed(scene, rng)
-        if found.held_out() == kept and found != scene:
-            return found
+        changed = _changed(scene, rng)
+        if changed.held_out() == held_out and changed != scene:
+            return changed
 
 
 def _changed(scene: Scene, rng: Random) -> Scene:
@@ -190,7 +190,7 @@ def _added(scene: Scene, rng: Random) -> Scene:
 def _moved(scene: Scene, rng: Random) -> Scene:
     """One thing stands elsewhere."""
     at = rng.randrange(len(scene.things))
-    spot = _spot(rng, [thing for place, thing in enumerate(scene.things) if place != at], scene.things[at].size)
+    spot = _spot(rng, [thing for row, thing in enumerate(scene.things) if row != at], scene.things[at].size)
     return scene if spot is None else _with(scene, at, replace(scene.things[at], x=spot[0], y=spot[1]))
 
 
@@ -208,7 +208,7 @@ def traded(first: Thing, second: Thing, *levels: str) -> tuple[Thing, Thing]:
 
 
 def _swapped(scene: Scene, rng: Random, *, levels: tuple[str, ...] = ("shape", "colour")) -> Scene:
-    """Two things change places, or only what `levels` names."""
+    """Two things swap positions, or only what `levels` names."""
     first, second = rng.sample(range(len(scene.things)), 2)
     things = list(scene.things)
     things[first], things[second] = traded(things[first], things[second], *levels)
@@ -224,6 +224,6 @@ def _other_ground(scene: Scene, rng: Random) -> Scene:
 
 
 def _other_word(scene: Scene, rng: Random) -> Scene:
-    at = rng.choice([place for place, word in enumerate(scene.words) if word])
+    at = rng.choice([position for position, word in enumerate(scene.words) if word])
     word = rng.choice([word for word in WORDS if word not in scene.words])
     return replace(scene, words=scene.words[:at] + (word,) + scene.words[at + 1 :])

@@ -13,7 +13,7 @@ from compute.types import BadInput
 
 _TONE = (0.82, 0.66, 0.52, 0.4, 0.3)
 # By strength 1..5: blur's radius and noise's deviation in pixels and grey levels, JPEG's quality, pixels a side,
-# and the share of contrast, light or colour that is kept.
+# and the share of contrast, light or colour that remains.
 LEVELS = {
     "blur": (0.5, 0.8, 1.2, 1.8, 2.6),
     "noise": (8, 16, 28, 44, 66),

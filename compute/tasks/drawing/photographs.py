@@ -10,7 +10,7 @@ from PIL import Image
 
 from compute.types import NotHere
 
-SHORT_SIDE = 192  # pixels a photograph is kept at
+SHORT_SIDE = 192  # pixels a photograph is stored at
 # Training looks at the left part of a photograph only, evaluation at the right: no pixel is in both.
 PARTS = {"train": (0.0, 0.6), "test": (0.6, 1.0)}
 

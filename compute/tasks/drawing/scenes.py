@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from compute.tasks.drawing.lexicon import CELLS, PHOTOGRAPHS
 
-APART = 0.12  # share of the image by which two centres must differ for a relation to be said
-EIGHTHS = 8  # one scene in so many is kept for evaluation
+APART = 0.12  # share of the image by which two centres must differ for a relation to be stated
+EIGHTHS = 8  # one scene in so many is reserved for evaluation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class Scene:
     ink: str = "black"
 
     def description(self) -> str:
-        """What is shown, whatever its exact place: sorted things with their ninth of the image, or the set of words."""
+        """What is shown, not exactly where: sorted things with their ninth of the image, or the set of words."""
         if self.words:
             return "words " + " ".join(sorted(word for word in self.words if word))
         things = sorted(f"{thing.size} {thing.name} {int(thing.x * 3)}{int(thing.y * 3)}" for thing in self.things)
@@ -93,28 +93,28 @@ def _third(value: float, low: str, high: str) -> str | None:
 
 def facts(scene: Scene) -> frozenset[str]:
     """Every statement about the scene that a caption can be made of. A caption is true when all its facts are here."""
-    found = {f"ground {scene.background.name}"}
+    statements = {f"ground {scene.background.name}"}
     if scene.background.photograph:
-        found.add("ground photograph")
+        statements.add("ground photograph")
     else:
-        found |= {f"texture {scene.background.texture}", f"paint {scene.background.first}"}
+        statements |= {f"texture {scene.background.texture}", f"paint {scene.background.first}"}
         if scene.background.texture != "plain":
-            found.add(f"paint {scene.background.second}")
+            statements.add(f"paint {scene.background.second}")
     for level in ("name", "shape", "colour"):
         counts = Counter(getattr(thing, level) for thing in scene.things)
-        found |= {f"{level} {value}" for value in counts} | {f"{n} {level} {value}" for value, n in counts.items()}
-    found.add(f"{len(scene.things)} things")
+        statements |= {f"{level} {value}" for value in counts} | {f"{n} {level} {value}" for value, n in counts.items()}
+    statements.add(f"{len(scene.things)} things")
     for thing in scene.things:
-        found.add(f"size {thing.size} {thing.name}")
+        statements.add(f"size {thing.size} {thing.name}")
         if place(thing):
-            found.add(f"place {place(thing)} {thing.name}")
-        found |= {
+            statements.add(f"place {place(thing)} {thing.name}")
+        statements |= {
             f"relation {thing.name} {relation(thing, other)} {other.name}"
             for other in scene.things
             if other is not thing and relation(thing, other)
         }
-    found |= {f"word {word}" for word in scene.words if word}
-    return frozenset(found)
+    statements |= {f"word {word}" for word in scene.words if word}
+    return frozenset(statements)
 
 
 def cell(position: int) -> tuple[int, int]:

@@ -43,13 +43,13 @@ def sentence(rng: Random, *, part: str) -> Scene:
 
 
 def sharing(scene: Scene, shared: int, rng: Random, *, part: str) -> Scene:
-    """Another text of four words, of which so many are the first one's; order, place and colours are its own."""
+    """Another text of four words, of which so many are the first one's; order, position and colours are its own."""
     ours = [word for word in scene.words if word]
     while True:
         other = sentence(rng, part=part)
-        kept = rng.sample(ours, shared) + [word for word in other.words if word and word not in ours]
-        if len(kept) >= 4:
+        chosen = rng.sample(ours, shared) + [word for word in other.words if word and word not in ours]
+        if len(chosen) >= 4:
             blank = ("",) * other.words.index(next(word for word in other.words if word))
-            found = Scene(background=other.background, ink=other.ink, words=blank + tuple(rng.sample(kept[:4], 4)))
-            if found.held_out() == (part == "test"):
-                return found
+            variant = Scene(background=other.background, ink=other.ink, words=blank + tuple(rng.sample(chosen[:4], 4)))
+            if variant.held_out() == (part == "test"):
+                return variant

@@ -68,16 +68,16 @@ def _labelled(row: Row, source: Source, split: str) -> Labelled:
 def _labels(values: list[Any], names: tuple[str, ...] | None) -> tuple[np.ndarray, tuple[str, ...]]:
     """Labels as positions (n,), or as a table of truth values (n, classes) where rows hold lists."""
     if values and isinstance(values[0], list):
-        known = names or tuple(map(str, sorted({one for row in values for one in row})))
-        at = {name: place for place, name in enumerate(known)}
+        known = names or tuple(map(str, sorted({label for row in values for label in row})))
+        at = {name: position for position, name in enumerate(known)}
         table = np.zeros((len(values), len(known)), dtype=bool)
         for row, some in enumerate(values):
-            table[row, [one if names and isinstance(one, int) else at[str(one)] for one in some]] = True
+            table[row, [label if names and isinstance(label, int) else at[str(label)] for label in some]] = True
         return table, known
     if names and all(isinstance(value, int) for value in values):
         return np.array(values, dtype=np.int64), names
     if all(isinstance(value, int) for value in values):
         return np.array(values, dtype=np.int64), tuple(map(str, range(max(values, default=-1) + 1)))
     known = names or tuple(sorted(set(map(str, values))))
-    at = {name: place for place, name in enumerate(known)}
+    at = {name: position for position, name in enumerate(known)}
     return np.array([at[str(value)] for value in values], dtype=np.int64), known

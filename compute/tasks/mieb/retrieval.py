@@ -29,14 +29,14 @@ class Parts:
 
 
 def load(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> Retrieval:
-    """One subset's queries and documents. Queries without any judged document are left out, as the public code does."""
+    """One subset's queries and documents. Queries without any graded document are left out, as the public code does."""
     parts = _maker(row)(row, source, subset)
     query_at = {name: at for at, name in enumerate(parts.queries.names)}
     document_at = {name: at for at, name in enumerate(parts.documents.names)}
-    judged = sorted({query_at[query] for query, _ in parts.grades if query in query_at})
-    if not judged:
-        raise BadInput(f"{row.name}, {subset}: no query has a judged document. Is it the pinned revision?")
-    moved = {before: after for after, before in enumerate(judged)}
+    graded = sorted({query_at[query] for query, _ in parts.grades if query in query_at})
+    if not graded:
+        raise BadInput(f"{row.name}, {subset}: no query has a graded document. Is it the pinned revision?")
+    moved = {before: after for after, before in enumerate(graded)}
     known = [
         (moved[query_at[query]], document_at.get(document, -1), grade)
         for (query, document), grade in parts.grades.items()
@@ -46,7 +46,7 @@ def load(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> R
     pairs, gone = every[every[:, 1] >= 0], every[every[:, 1] < 0]
     right = pairs[pairs[:, 2] > 0]
     return Retrieval(
-        queries=parts.queries.take(np.array(judged)),
+        queries=parts.queries.take(np.array(graded)),
         documents=parts.documents,
         relevant=(right[:, 0], right[:, 1], right[:, 2]),
         skip_first=row.skip_first,
@@ -96,16 +96,16 @@ def _mixed(row: Row, table: Table, side: str, source: Source) -> Mixed:
 
 
 def _both(names: tuple[str, ...], *, image: Column | None = None, text: list[str] | None = None, of: str) -> Mixed:
-    """Rows with an image, a text or both; an image of no bytes or a blank text is one that is not there."""
+    """Rows with an image, a text or both; an image of no bytes or a blank text counts as none."""
     image_at = text_at = column = None
     if image is not None:
         image_at = np.where(image.keys == NO_KEY, -1, np.arange(len(image)))
-        there = np.flatnonzero(image_at >= 0)
-        image, image_at = image.take(there), renumbered(there, len(image_at))
+        filled = np.flatnonzero(image_at >= 0)
+        image, image_at = image.take(filled), renumbered(filled, len(image_at))
     if text is not None:
-        there = np.array([at for at, one in enumerate(text) if one.strip()], dtype=np.int64)
-        column = items.texts([text[at] for at in there], of=of)
-        text_at = renumbered(there, len(text))
+        filled = np.array([at for at, string in enumerate(text) if string.strip()], dtype=np.int64)
+        column = items.texts([text[at] for at in filled], of=of)
+        text_at = renumbered(filled, len(text))
     return Mixed(names=names, image=image, image_at=image_at, text=column, text_at=text_at)
 
 
@@ -139,26 +139,26 @@ def memes(row: Row, source: Source, subset: str) -> Parts:
     pool = np.array(sorted(first.values()))
     count = len(tables[row.split])  # the test split comes first
     return _captioned(
-        row, names=list(map(str, names)), texts=texts, images=images, pool=pool, asked=np.arange(count), of=repo
+        row, names=list(map(str, names)), texts=texts, images=images, pool=pool, queries=np.arange(count), of=repo
     )
 
 
 def memotion(row: Row, source: Source, subset: str) -> Parts:
-    """Memotion: one pool of all splits' rows that have a text; rows are known by their split and place."""
+    """Memotion: one pool of all splits' rows that have a text; rows are known by their split and position."""
     folder, repo = row.where(source)
     tables = {split: parquet.table(folder, repo=repo, split=split) for split in parquet.splits(folder)}
     texts, images = _joined(tables, "text_corrected", source=source)
     origin = [split for split, table in tables.items() for _ in range(len(table))]
-    here = np.array([at for at, text in enumerate(texts) if text is not None], dtype=np.int64)
-    asked = np.array([place for place, at in enumerate(here) if origin[at] == row.split], dtype=np.int64)
-    names = [f"{origin[at]}-{at}" for at in here]
+    captioned = np.array([at for at, text in enumerate(texts) if text is not None], dtype=np.int64)
+    queries = np.array([position for position, at in enumerate(captioned) if origin[at] == row.split], dtype=np.int64)
+    names = [f"{origin[at]}-{at}" for at in captioned]
     return _captioned(
         row,
         names=names,
-        texts=[texts[at] for at in here],
-        images=images.take(here),
-        pool=np.arange(len(here)),
-        asked=asked,
+        texts=[texts[at] for at in captioned],
+        images=images.take(captioned),
+        pool=np.arange(len(captioned)),
+        queries=queries,
         of=repo,
     )
 
@@ -174,7 +174,7 @@ def rows_as_pairs(row: Row, source: Source, subset: str) -> Parts:
         names=[str(at) for at in every],
         texts=texts,
         pool=every,
-        asked=every,
+        queries=every,
         of=repo,
         images=table.images("image", cache=source.cache),
     )
@@ -199,21 +199,21 @@ def _joined(tables: dict[str, Table], *names: str, source: Source) -> list:
 
 
 def _captioned(
-    row: Row, *, names: list[str], texts: list[str], images: Column, pool: np.ndarray, asked: np.ndarray, of: str
+    row: Row, *, names: list[str], texts: list[str], images: Column, pool: np.ndarray, queries: np.ndarray, of: str
 ) -> Parts:
     """Rows with an image and a text each: one half asks for the other, whichever way the task's row says."""
     by_text = "queries.text" in row.text_columns
 
     def half(at: np.ndarray, *, text: bool) -> Mixed:
-        some = tuple(names[place] for place in at)
+        some = tuple(names[row_at] for row_at in at)
         if text:
-            return _both(some, text=[texts[place] or "" for place in at], of=f"{of}, text")
+            return _both(some, text=[texts[row_at] or "" for row_at in at], of=f"{of}, text")
         return _both(some, image=images.take(at), of=of)
 
     return Parts(
-        queries=half(asked, text=by_text),
+        queries=half(queries, text=by_text),
         documents=half(pool, text=not by_text),
-        grades={(names[at], names[at]): 1 for at in asked},
+        grades={(names[at], names[at]): 1 for at in queries},
     )
 
 
@@ -222,15 +222,15 @@ def captions(row: Row, source: Source, subset: str) -> Parts:
     folder, repo = row.where(source)
     table = parquet.table(folder, repo=repo, split=subset)
     names, lists = table.values("image_id", "captions")
-    asked = [
-        (f"{name}-{place}", text, str(name))
+    queries = [
+        (f"{name}-{number}", text, str(name))
         for name, some in zip(names, lists, strict=True)
-        for place, text in enumerate(some)
+        for number, text in enumerate(some)
     ]
     return Parts(
-        queries=_both(tuple(name for name, _, _ in asked), text=[text for _, text, _ in asked], of=table.title),
+        queries=_both(tuple(name for name, _, _ in queries), text=[text for _, text, _ in queries], of=table.title),
         documents=_both(tuple(map(str, names)), image=table.images("image", cache=source.cache), of=repo),
-        grades={(name, image): 1 for name, _, image in asked},
+        grades={(name, image): 1 for name, _, image in queries},
     )
 
 
@@ -273,10 +273,10 @@ def choices(row: Row, source: Source, subset: str) -> Parts:
 
 
 def _letter(answer: str, *, of: str) -> int:
-    place = "ABCDEFGH".find(answer.strip("()"))
-    if place < 0 or len(answer.strip("()")) != 1:
+    position = "ABCDEFGH".find(answer.strip("()"))
+    if position < 0 or len(answer.strip("()")) != 1:
         raise BadInput(f"{of}: the answer {answer!r} is no letter of a choice")
-    return place
+    return position
 
 
 # Data sets that are not the three tables, by how their tasks' names begin.

@@ -40,7 +40,7 @@ def _pooled(row: Row, source: Source) -> Matches:
     corpus = parquet.table(folder, repo=repo, config="corpus", split="corpus")
     queries = parquet.table(folder, repo=repo, config="query", split=row.split)
     qrels = parquet.table(folder, repo=repo, config="qrels", split=row.split)
-    at = {name: place for place, name in enumerate(corpus.values("id")[0])}
+    at = {name: position for position, name in enumerate(corpus.values("id")[0])}
     right: dict[str, int] = {}
     wrong: dict[str, list[int]] = {}
     for query, document, score in zip(*qrels.values("query-id", "corpus-id", "score"), strict=True):
@@ -53,10 +53,10 @@ def _pooled(row: Row, source: Source) -> Matches:
     if short:
         raise BadInput(f"{row.name}: query {short[0]!r} has not one right and {FALSE_IMAGES} other images")
     pool = corpus.images("image", cache=source.cache)
-    places = np.array([[right[name], *wrong[name][:FALSE_IMAGES]] for name in names])
+    chosen = np.array([[right[name], *wrong[name][:FALSE_IMAGES]] for name in names])
     return Matches(
         names=tuple(map(str, names)),
-        images=tuple(pool.take(column) for column in places.T),
+        images=tuple(pool.take(column) for column in chosen.T),
         captions=(items.texts(texts, of=f"{queries.title}, text"),),
     )
 

@@ -84,15 +84,15 @@ def graded(pairs: tuple[Ints, Ints]) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return query, document, np.ones(len(query))
 
 
-def at_random(task: str, count: int, places: int) -> Ints:
-    """(count,) which place holds the right answer."""
+def at_random(task: str, count: int, options: int) -> Ints:
+    """(count,) which position holds the right answer."""
     rng = lots(task, -1)
-    return np.array([rng.randrange(places) for _ in range(count)], dtype=np.int64)
+    return np.array([rng.randrange(options) for _ in range(count)], dtype=np.int64)
 
 
 def placed(right: Sequence, others: Sequence[Sequence], answer: Ints) -> list[tuple]:
-    """Alternatives column by column: item i has right[i] at answer[i], others[j][i] in the other places, in order."""
+    """Alternatives column by column: item i has right[i] at answer[i], others[j][i] in the others, in order."""
     rows = [list(row) for row in zip(*others, strict=True)]
-    for row, good, place in zip(rows, right, answer.tolist(), strict=True):
-        row.insert(place, good)
+    for row, good, position in zip(rows, right, answer.tolist(), strict=True):
+        row.insert(position, good)
     return list(zip(*rows, strict=True))

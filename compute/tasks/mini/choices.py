@@ -189,9 +189,9 @@ def odd_one_out() -> OddOneOut:
     """Three images: two share their photograph, their texture or their thing, the third does not."""
     rows = [(_photographs, _textures, _things)[number % 3](rng) for number, rng in draws("odd-one-out", ITEMS - 10)]
     odd, *others = zip(*rows, strict=True)
-    place = at_random("odd-one-out", len(rows), 3)
-    members = tuple(column(part, of="mini/odd-one-out") for part in placed(odd, others, place))
-    return OddOneOut(names=names(len(rows)), members=members, odd=place)
+    answers = at_random("odd-one-out", len(rows), 3)
+    members = tuple(column(part, of="mini/odd-one-out") for part in placed(odd, others, answers))
+    return OddOneOut(names=names(len(rows)), members=members, odd=answers)
 
 
 def _photographs(rng: Random) -> tuple[Scene, ...]:

@@ -24,14 +24,14 @@ INSTANCES, EACH, STRANGERS = 24, 3, 72
 def _collection(task: str, captions: int) -> tuple[list[Scene], list[str], Bools]:
     """Scenes, so many different captions, each true of few scenes, and (captions, scenes): whether it is true."""
     scenes = [scene(rng) for _, rng in draws(task, DOCUMENTS)]
-    known, found, number = [facts(each) for each in scenes], {}, 0
-    while len(found) < captions:
+    known, captions_true, number = [facts(each) for each in scenes], {}, 0
+    while len(captions_true) < captions:
         stated: Caption = caption(scenes[number % DOCUMENTS], lots(f"{task} caption", number))
         number += 1
         true = [stated.facts <= each for each in known]
         if sum(true) <= MOST_RELEVANT:
-            found.setdefault(stated.text, true)
-    return scenes, list(found), np.array(list(found.values()))
+            captions_true.setdefault(stated.text, true)
+    return scenes, list(captions_true), np.array(list(captions_true.values()))
 
 
 def images_by_text() -> Retrieval:
@@ -78,10 +78,10 @@ def images_by_both() -> Retrieval:
     """
     grounds, things, documents = [], [], []
     for _, rng in draws("images-by-both", 80):
-        bare, found = _crossed(rng)
+        bare, scenes = _crossed(rng)
         grounds.append(bare)
-        things.append(article(found[0].things[0].name))
-        documents += found
+        things.append(article(scenes[0].things[0].name))
+        documents += scenes
     row = np.arange(len(things))
     return Retrieval(
         queries=mixed(images=grounds, texts=things, of="mini/images-by-both, query"),

@@ -42,7 +42,7 @@ def shapes_present() -> Probe:
 
     def items(split: str, count: int) -> Labelled:
         scenes = [scene(rng, compose.several) for _, rng in draws(f"shapes-present {split}", count)]
-        present = np.array([[shape in {thing.shape for thing in one.things} for shape in SHAPES] for one in scenes])
+        present = np.array([[shape in {thing.shape for thing in view.things} for shape in SHAPES] for view in scenes])
         return _labelled(scenes, present, SHAPES, of=f"mini/shapes-present, {split}")
 
     return Probe(train=items("train", 200), test=items("test", TESTED), samples_per_label=8)

@@ -64,7 +64,7 @@ def which_image() -> Matches:
 
 
 def swaps() -> Matches:
-    """Two images and two captions of the same words: the things, or their colours, have changed places."""
+    """Two images and two captions of the same words: the things, or their colours, have traded positions."""
     rows = []
     for number, rng in draws("swaps", 120):
         levels = ("shape", "colour") if number % 2 else ("colour",)

@@ -1,4 +1,4 @@
-"""Drawn words: sentences that share some, and pages to be found by theirs."""
+"""Drawn words: sentences that share some, and pages retrieved by theirs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ POINTS = 1.25  # of similarity a shared word, so that four give 5
 
 
 def sentences() -> Sentences:
-    """Two texts of four words in other places and colours; similarity is the share of words they have in common.
+    """Two texts of four words in other positions and colours; similarity is the share of words they have in common.
 
     From 0 to 5: a definition, not a human judgement.
     """
@@ -37,11 +37,11 @@ def pages() -> Retrieval:
     """Pages of eight words, and queries of three words that stand on one of them or on a few."""
     scenes = [scene(rng, partial(compose.written, count=8)) for _, rng in draws("pages", PAGES)]
     queries = [rng.sample(scenes[number].words, 3) for number, rng in draws("pages asked", QUERIES)]
-    found = np.array([[set(words) <= set(page.words) for page in scenes] for words in queries])
+    contained = np.array([[set(words) <= set(page.words) for page in scenes] for words in queries])
     return Retrieval(
         queries=mixed(
             texts=["the words " + " ".join(words) for words in queries], of="mini/pages, query", prefix="query-"
         ),
         documents=mixed(images=scenes, of="mini/pages", prefix="page-"),
-        relevant=graded(np.nonzero(found)),
+        relevant=graded(np.nonzero(contained)),
     )

@@ -1,4 +1,4 @@
-"""UniSim-Bench's 25 data sets as items, drawn once from a fixed seed and kept. Rules: UniSim-Bench section 3, Table 1.
+"""UniSim-Bench's 25 data sets as items, drawn once by a fixed seed and stored. Rules: UniSim-Bench section 3, Table 1.
 
 The samples behind the published numbers cannot be drawn again: their seeds were drawn inside the public loaders.
 """
@@ -22,7 +22,7 @@ LOADER_VERSION, SEED = 1, 0
 PROCEDURES = ("choice", "odd_one_out", "retrieval")
 REPO, REWARDS, CIFAR = "saraghznfri/unisim_data", "THUDM/ImageRewardDB", "mteb/cifar100"
 CIFAR_REVISION = "ac5511f885f65fb75d31a9d8810a8440913f7721"  # as in MIEB's own row
-# Only the validation split is asked: the training images need not be fetched.
+# Only the validation split is used: the training images need not be fetched.
 REWARD_FILES = ("metadata-validation.parquet", "images/validation/*")
 HPDV2 = "unisim/hpdv2"
 ALTERNATIVES = (2, 3, 4, 5, 6, 7, 8)  # Figure 4

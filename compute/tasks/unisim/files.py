@@ -54,7 +54,7 @@ class Files:
             if path.suffix == ".tar":
                 members |= _tar(path)
             elif path.suffix == ".zip":
-                members |= _zip(path, place=PurePosixPath(name).with_suffix(""))
+                members |= _zip(path, folder=PurePosixPath(name).with_suffix(""))
         members |= {name: Member(path) for name, path in plain.items()}
         by_folder: dict[str, list[str]] = defaultdict(list)
         for name in sorted(members):
@@ -91,8 +91,10 @@ class Files:
     def folders(self, above: str) -> list[str]:
         """Names of the folders directly below `above` that hold files, sorted."""
         depth = len(PurePosixPath(above).parts) + 1
-        found = {"/".join(PurePosixPath(name).parts[:depth]) for name in self.by_folder if name.startswith(f"{above}/")}
-        return sorted(found)
+        matches = {
+            "/".join(PurePosixPath(name).parts[:depth]) for name in self.by_folder if name.startswith(f"{above}/")
+        }
+        return sorted(matches)
 
     def images(
         self, names: Sequence[str], *, change: Callable[[bytes], bytes] | None = None, cache: Path | None = None
@@ -138,13 +140,13 @@ def _archive(path: Path) -> zipfile.ZipFile:
     return zipfile.ZipFile(path)
 
 
-def _zip(path: Path, *, place: PurePosixPath) -> dict[str, Member]:
+def _zip(path: Path, *, folder: PurePosixPath) -> dict[str, Member]:
     try:
         with zipfile.ZipFile(path) as archive:
             inner = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
     except zipfile.BadZipFile as error:
         raise BadInput(f"{path.name} is not a whole zip archive ({error}). Fetch it again") from error
-    return {f"{place}/{_plain(PurePosixPath(name))}": Member(path, inner=name) for name in inner}
+    return {f"{folder}/{_plain(PurePosixPath(name))}": Member(path, inner=name) for name in inner}
 
 
 def _plain(name: PurePosixPath) -> str:

@@ -83,10 +83,10 @@ def _build(data: bytes) -> Any:
     memo: dict[int, Any] = {}
 
     def since_mark() -> list[Any]:
-        at = len(stack) - 1 - next(place for place, one in enumerate(reversed(stack)) if one is MARK)
-        found = stack[at + 1 :]
+        at = len(stack) - 1 - next(depth for depth, item in enumerate(reversed(stack)) if item is MARK)
+        items = stack[at + 1 :]
         del stack[at:]
-        return found
+        return items
 
     for code, argument, _ in pickletools.genops(data):
         match code.name:

@@ -52,15 +52,15 @@ def bapps(files: Files, random: Random, count: int) -> list[Sample]:
     """The first 15% of each validation subset; the answer is the rounded share of votes for the second."""
     found = []
     for subset in BAPPS_SUBSETS:
-        place = f"bapps/val/{subset}"
-        judged = files.within(f"{place}/judge")
-        for path in judged[: int(len(judged) * BAPPS_SHARE)]:
+        folder = f"bapps/val/{subset}"
+        votes = files.within(f"{folder}/judge")
+        for path in votes[: int(len(votes) * BAPPS_SHARE)]:
             name = PurePosixPath(path).stem
             found.append(
                 Sample(
                     name=f"{subset}/{name}",
-                    reference=f"{place}/ref/{name}.png",
-                    alternatives=(f"{place}/p0/{name}.png", f"{place}/p1/{name}.png"),
+                    reference=f"{folder}/ref/{name}.png",
+                    alternatives=(f"{folder}/p0/{name}.png", f"{folder}/p1/{name}.png"),
                     answer=round(_first_number(files.read(path), of=path)),
                 )
             )
@@ -131,20 +131,20 @@ def koniq(files: Files, random: Random, count: int, *, attribute: str) -> list[S
     else:
         every = {row["image_id"]: float(row[attribute]) for row in rows(files, "koniq10k/koniq10k_indicators.csv")}
         values = {row["image_name"]: every[str(int(row["image_name"].removesuffix(".jpg")))] for row in tested}
-    return _scored_pairs(values, random, count, place="koniq10k/1024x768")
+    return _scored_pairs(values, random, count, folder="koniq10k/1024x768")
 
 
-def _scored_pairs(values: dict[str, float], random: Random, count: int, *, place: str) -> list[Sample]:
+def _scored_pairs(values: dict[str, float], random: Random, count: int, *, folder: str) -> list[Sample]:
     names = sorted(values)
-    found: list[Sample] = []
+    pairs: list[Sample] = []
     if len(set(values.values())) < 2:
-        return found
-    while len(found) < count:
+        return pairs
+    while len(pairs) < count:
         first, second = random.sample(names, 2)
         if values[first] != values[second]:  # equal scores have no right answer
             good, bad = sorted((first, second), key=values.__getitem__, reverse=True)
-            found.append(shuffled(random, str(len(found)), f"{place}/{good}", f"{place}/{bad}"))
-    return found
+            pairs.append(shuffled(random, str(len(pairs)), f"{folder}/{good}", f"{folder}/{bad}"))
+    return pairs
 
 
 def pipal(files: Files, random: Random, count: int) -> list[Sample]:
@@ -215,6 +215,6 @@ def agiqa_quality(files: Files, random: Random, count: int) -> list[Sample]:
     """A random pair of one prompt's images, by perceptual quality."""
     usable = [values for _, values in agiqa_prompts(files, "mos_quality")]
     drawn = [
-        _scored_pairs(random.choice(usable), random, 1, place="agiqa-3k/images")[0] for _ in range(count) if usable
+        _scored_pairs(random.choice(usable), random, 1, folder="agiqa-3k/images")[0] for _ in range(count) if usable
     ]
     return [replace(one, name=str(at)) for at, one in enumerate(drawn)]

@@ -17,33 +17,33 @@ PROTOCOLS = {"medium": (("easy", "hard"), ("junk",)), "hard": (("hard",), ("junk
 
 def load(files: Files, folder: str, look: Look) -> dict[str, Retrieval]:
     """Both protocols over the same queries and images; queries are whole images, as the public code shows them."""
-    place = f"retrieval/revisitop/{folder}"
-    truth = ground_truth.read(files.read(f"{place}/gnd_{folder}.pkl"), of=f"gnd_{folder}.pkl")
+    folder_path = f"retrieval/revisitop/{folder}"
+    truth = ground_truth.read(files.read(f"{folder_path}/gnd_{folder}.pkl"), of=f"gnd_{folder}.pkl")
     try:
-        listed, asked, judged = truth["imlist"], truth["qimlist"], truth["gnd"]
+        listed, query_names, rows = truth["imlist"], truth["qimlist"], truth["gnd"]
         marks = [
-            {kind: np.asarray(row[kind], dtype=np.int64).ravel() for kind in ("easy", "hard", "junk")} for row in judged
+            {kind: np.asarray(row[kind], dtype=np.int64).ravel() for kind in ("easy", "hard", "junk")} for row in rows
         ]
     except (KeyError, TypeError, ValueError) as error:
         raise BadInput(f"gnd_{folder}.pkl lacks {error}: it is not the revisited ground truth") from error
     queries, documents = (
         Mixed(
             names=tuple(map(str, names)),
-            image=look([f"{place}/jpg/{name}.jpg" for name in names], True),
+            image=look([f"{folder_path}/jpg/{name}.jpg" for name in names], True),
             image_at=np.arange(len(names)),
         )
-        for names in (asked, listed)
+        for names in (query_names, listed)
     )
-    found = {}
+    by_protocol = {}
     for protocol, (right, out) in PROTOCOLS.items():
         query, document = _pairs(marks, right)
-        found[protocol] = Retrieval(
+        by_protocol[protocol] = Retrieval(
             queries=queries,
             documents=documents,
             ignored=_pairs(marks, out),
             relevant=(query, document, np.ones(len(query), dtype=np.int64)),
         )
-    return found
+    return by_protocol
 
 
 def _pairs(marks: list[dict[str, np.ndarray]], kinds: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:

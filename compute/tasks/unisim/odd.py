@@ -18,31 +18,31 @@ CATALOG = ROOT / "assets" / "catalog"
 
 
 def triples(groups: dict[object, list[str]], random: Random, count: int) -> list[Sample]:
-    """Random triples: two different members of one group, one of another, in random places."""
+    """Random triples: two different members of one group, one of another, in random positions."""
     usable = sorted((group for group, members in groups.items() if len(members) > 1), key=str)
     if len(usable) < 2:
         raise BadInput("An odd one out needs two classes of two images each: the data set's files are not all there")
-    found = []
+    samples = []
     for at in range(count):
         one, other = random.sample(usable, 2)
         names, odd = random.sample(groups[one], 2), random.randrange(3)
         names.insert(odd, random.choice(groups[other]))
-        found.append(Sample(name=str(at), alternatives=tuple(names), answer=odd))
-    return found
+        samples.append(Sample(name=str(at), alternatives=tuple(names), answer=odd))
+    return samples
 
 
 def imagenet(files: Files, random: Random, count: int) -> list[Sample]:
     """ImageNet's validation images by six macro-classes. Which classes make them is not public: the list is ours."""
     table = read_csv(CATALOG / "imagenet_macro_classes.csv", columns=("macro_class", "index"))
-    places = files.folders("imagenet/val")
-    if len(places) != 1000:
+    class_folders = files.folders("imagenet/val")
+    if len(class_folders) != 1000:
         raise BadInput(
-            f"imagenet/val has {len(places)} folders of images, not one for each of ImageNet's 1000 "
+            f"imagenet/val has {len(class_folders)} folders of images, not one for each of ImageNet's 1000 "
             "classes. Unpack the validation set into a folder a class"
         )
     groups: dict[object, list[str]] = defaultdict(list)
     for macro, index in zip(table["macro_class"], table["index"], strict=True):
-        groups[macro] += files.within(places[int(index)])
+        groups[macro] += files.within(class_folders[int(index)])
     return triples(groups, random, count)
 
 

@@ -1,4 +1,4 @@
-"""The drawn questions of a data set: drawn once from a fixed seed, then kept as a manifest and used again."""
+"""The drawn questions of a data set: drawn once from a fixed seed, then stored as a manifest and used again."""
 
 from __future__ import annotations
 
@@ -55,19 +55,19 @@ def read(path: Path) -> list[Sample]:
     """Reads a manifest. Raises BadInput naming the line that is not a question."""
     with path.open(encoding="utf-8", newline="") as handle:
         lines = list(csv.reader(handle))
-    found = []
+    samples = []
     for number, line in enumerate(lines[1:], start=2):
         try:
             name, reference, answer, *alternatives = line
-            found.append(Sample(name=name, reference=reference, answer=int(answer), alternatives=tuple(alternatives)))
+            samples.append(Sample(name=name, reference=reference, answer=int(answer), alternatives=tuple(alternatives)))
         except ValueError as error:
             raise BadInput(
                 f"{path.name}, line {number}: not name, reference, answer, alternatives. "
                 "Delete the file and the questions are drawn anew from the same seed"
             ) from error
-        if not 0 <= found[-1].answer < len(alternatives):
+        if not 0 <= samples[-1].answer < len(alternatives):
             raise BadInput(f"{path.name}, line {number}: answer {answer} is none of {len(alternatives)} alternatives")
-    return found
+    return samples
 
 
 def drawn(path: Path | None, draw: Callable[[], list[Sample]]) -> list[Sample]:

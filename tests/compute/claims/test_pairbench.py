@@ -86,7 +86,7 @@ def test_controllability_slack_bounds_every_rounding():
         ),
         (
             "GPT-4o-1120 lacks in symmetry and smoothness",
-            "1-RelaxSym place 3, smoothness place 4 of ten",
+            "1-RelaxSym rank 3, smoothness rank 4 of ten",
             "conflict",
         ),
     ],
