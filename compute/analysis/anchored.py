@@ -19,15 +19,15 @@ def anchor(*, scores: ArrayLike, categories: ArrayLike, means: ArrayLike, counte
     of which only some tasks are counted, stays as it is.
     """
     out, codes = np.array(scores, float), np.asarray(categories)
-    given, wanted = np.asarray(means, float), np.asarray(counted, bool)
-    stands_in = np.zeros(given.shape, bool)
-    for category in range(given.shape[1]):
+    printed, included = np.asarray(means, float), np.asarray(counted, bool)
+    stands_in = np.zeros(printed.shape, bool)
+    for category in range(printed.shape[1]):
         members = np.flatnonzero(codes == category)
-        if not len(members) or not wanted[members].all():
+        if not len(members) or not included[members].all():
             continue
-        there = ~np.isnan(out[:, members])
-        for row in np.flatnonzero(~there.all(axis=1) & ~np.isnan(given[:, category])):
-            known, centre = members[there[row]], given[row, category]
+        present = ~np.isnan(out[:, members])
+        for row in np.flatnonzero(~present.all(axis=1) & ~np.isnan(printed[:, category])):
+            known, centre = members[present[row]], printed[row, category]
             moved = out[row, known] + (centre - out[row, known].mean()) if len(known) else out[row, known]
             out[row, members] = centre
             out[row, known] = moved

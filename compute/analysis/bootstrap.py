@@ -116,15 +116,15 @@ def redraw(
     x = scores[rows].astype(np.float32)
     variance = (np.where(np.isnan(x), 0, stderr[rows]) ** 2).astype(np.float32)
     mean, spread = _weighted(x, variance, counts, parts)
-    place = {key: i for i, key in enumerate(distinct)}
-    out = mean[[place[key] for key in keys]]
+    position = {key: i for i, key in enumerate(distinct)}
+    out = mean[[position[key] for key in keys]]
     noisy = (variance[:, used] > 0).any(axis=1)
     spread = np.sqrt(spread)
     twins: Counter[int] = Counter()
     for row, key in enumerate(keys):
-        if noisy[place[key]]:
+        if noisy[position[key]]:
             generator = np.random.Generator(np.random.Philox(key=(key + twins[key]) % 2**128))
-            out[row] += spread[place[key]] * generator.standard_normal(draws, dtype=np.float32)
+            out[row] += spread[position[key]] * generator.standard_normal(draws, dtype=np.float32)
             twins[key] += 1
     return out
 
@@ -145,10 +145,10 @@ def rank_interval(draws: Floats32) -> tuple[Ints, Ints]:
     packed |= np.arange(rows)
     packed.sort(axis=1)
     value, row = packed >> bits, packed & ((1 << bits) - 1)
-    place = np.broadcast_to(np.arange(rows), value.shape).copy()
-    place[:, 1:][value[:, 1:] == value[:, :-1]] = 0
-    np.maximum.accumulate(place, axis=1, out=place)
-    below = np.bincount((row * rows + place).ravel(), minlength=rows * rows).reshape(rows, rows).cumsum(axis=1)
+    position = np.broadcast_to(np.arange(rows), value.shape).copy()
+    position[:, 1:][value[:, 1:] == value[:, :-1]] = 0
+    np.maximum.accumulate(position, axis=1, out=position)
+    below = np.bincount((row * rows + position).ravel(), minlength=rows * rows).reshape(rows, rows).cumsum(axis=1)
     first, last = _ends(n)
     return (below > first).argmax(axis=1) + 1, (below > last).argmax(axis=1) + 1
 

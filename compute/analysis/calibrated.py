@@ -47,13 +47,13 @@ class Reference:
 
     def __post_init__(self) -> None:
         for side in ("unrelated", "matching"):
-            held = np.array(getattr(self, side), dtype=np.float64)
-            if held.ndim != 1 or len(held) == 1 or not np.isfinite(held).all() or (np.diff(held) < 0).any():
+            values = np.array(getattr(self, side), dtype=np.float64)
+            if values.ndim != 1 or len(values) == 1 or not np.isfinite(values).all() or (np.diff(values) < 0).any():
                 raise BadInput(
                     f"The quantiles ({side}) of {self.model}, {self.pairing}, are no two or more finite "
                     "numbers that rise: calibrate the model again"
                 )
-            object.__setattr__(self, side, held)
+            object.__setattr__(self, side, values)
         if not len(self.unrelated):
             raise BadInput(f"{self.model}, {self.pairing}, has no quantiles (unrelated): calibrate the model again")
 
@@ -105,8 +105,8 @@ def measured(
 
 def rounded(values: ArrayLike) -> Floats:
     """To DIGITS significant digits; infinite ones stay."""
-    held = np.asarray(values, dtype=float)
-    return np.array([float(f"{value:.{DIGITS}g}") for value in held.ravel().tolist()]).reshape(held.shape)
+    array = np.asarray(values, dtype=float)
+    return np.array([float(f"{value:.{DIGITS}g}") for value in array.ravel().tolist()]).reshape(array.shape)
 
 
 def separation(*, unrelated: ArrayLike, matching: ArrayLike) -> float:
@@ -132,7 +132,7 @@ def place(reference: Reference, score: float) -> Place:
     infinite score is above or below all; Undefined is raised for NaN.
     """
     if np.isnan(score):
-        raise Undefined(f"{reference.model} gave no number: it has no place among its scores")
+        raise Undefined(f"{reference.model} gave no number: it cannot be compared with its scores")
     value = float(rounded(score))
     below = _share(reference.unrelated, value)
     if reference.alone:

@@ -13,7 +13,7 @@ from compute.arrays import Bools, Floats, Floats32, Ints
 from compute.types import BadInput
 
 METHODS = ("kendall", "spearman", "pearson")
-PAIRS_AT_ONCE = 4096  # columns of the sign matrix held at a time, in units of one model against another
+PAIRS_AT_ONCE = 4096  # columns of the sign matrix computed at a time, in units of one model against another
 
 
 @dataclass(frozen=True, kw_only=True)

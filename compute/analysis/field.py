@@ -41,19 +41,19 @@ def standing(*, scores: ArrayLike, row: int, higher: ArrayLike | None = None) ->
     """
     x = _oriented(scores, row=row, higher=higher)
     own, field = x[row], np.delete(x, row, axis=0)
-    there = ~np.isnan(field)
-    others = there.sum(axis=0)
+    known = ~np.isnan(field)
+    others = known.sum(axis=0)
     has = ~np.isnan(own)
     enough = has & (others >= FEWEST)
-    total = np.where(there, field, 0.0).sum(axis=0)
+    total = np.where(known, field, 0.0).sum(axis=0)
     mean = np.divide(total, others, out=np.full(len(own), np.nan), where=others > 0)
-    squares = np.where(there, (field - mean) ** 2, 0.0).sum(axis=0)
+    squares = np.where(known, (field - mean) ** 2, 0.0).sum(axis=0)
     sd = np.sqrt(np.divide(squares, others - 1, out=np.zeros(len(own)), where=others > 1))
     z = np.divide(own - mean, sd, out=np.full(len(own), np.nan), where=enough & (sd > 1e-12))
     worse, equal = (field < own).sum(axis=0), (field == own).sum(axis=0)
     share = np.divide(worse + 0.5 * equal, others, out=np.full(len(own), np.nan), where=enough)
-    place = np.where(has, (field > own).sum(axis=0) + 1, -1)
-    return Standing(z=z, percentile=share, place=place.astype(np.int64), others=others.astype(np.int64))
+    rank = np.where(has, (field > own).sum(axis=0) + 1, -1)
+    return Standing(z=z, percentile=share, place=rank.astype(np.int64), others=others.astype(np.int64))
 
 
 def neighbours(*, scores: ArrayLike, row: int, higher: ArrayLike | None = None, minimum: int = 5) -> Neighbours:
@@ -87,10 +87,10 @@ def standardised(*, scores: ArrayLike, higher: ArrayLike | None = None) -> Float
     """
     x = ranking.table(scores)
     x = np.where(ranking.directions(higher=higher, tasks=x.shape[1]), x, -x)
-    there = ~np.isnan(x)
-    count = np.maximum(there.sum(axis=0), 1)
-    mean = np.where(there, x, 0.0).sum(axis=0) / count
-    sd = np.sqrt(np.where(there, (x - mean) ** 2, 0.0).sum(axis=0) / count)
+    known = ~np.isnan(x)
+    count = np.maximum(known.sum(axis=0), 1)
+    mean = np.where(known, x, 0.0).sum(axis=0) / count
+    sd = np.sqrt(np.where(known, (x - mean) ** 2, 0.0).sum(axis=0) / count)
     return np.divide(x - mean, sd, out=np.full(x.shape, np.nan), where=sd > 1e-12)
 
 

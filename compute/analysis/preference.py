@@ -32,7 +32,7 @@ ALPHA = 0.05
 class Agreement:
     """One metric against people on one set of generators. NaN where undefined or too few generators."""
 
-    r: float  # Pearson correlation of scores with human preference, sign kept
+    r: float  # Pearson correlation of scores with human preference, with its sign
     right_way: bool  # better scores go with preference
     rho_squared: float
     accuracy: float  # share of generator pairs ranked as people rank them
@@ -81,25 +81,25 @@ def agree(
 
 
 def verdicts(agreements: Sequence[Agreement], *, alpha: float = ALPHA) -> tuple[str, ...]:
-    """What may be said of each metric of one set of generators: FOLLOWS, AGAINST, UNPROVEN or TOO_FEW.
+    """The verdict on each metric of one set of generators: FOLLOWS, AGAINST, UNPROVEN or TOO_FEW.
 
     Proven is a permutation p below `alpha` with Holm's correction over all the metrics; below FEWEST generators
     nothing is, whatever p says.
     """
-    proven = holm([found.p for found in agreements], alpha=alpha)
-    said = []
-    for found, sure in zip(agreements, proven, strict=True):
-        if found.generators < FEWEST:
-            said.append(TOO_FEW)
+    proven = holm([agreement.p for agreement in agreements], alpha=alpha)
+    results = []
+    for agreement, sure in zip(agreements, proven, strict=True):
+        if agreement.generators < FEWEST:
+            results.append(TOO_FEW)
         elif not sure:
-            said.append(UNPROVEN)
+            results.append(UNPROVEN)
         else:
-            said.append(FOLLOWS if found.right_way else AGAINST)
-    return tuple(said)
+            results.append(FOLLOWS if agreement.right_way else AGAINST)
+    return tuple(results)
 
 
 def permutation_p(*, x: ArrayLike, y: ArrayLike, seed: int = 0) -> float:
-    """Share of orders of x [n] whose |Pearson correlation| with y [n] is at least the given order's."""
+    """Share of orders of x [n] whose |Pearson correlation| with y [n] is at least the present order's."""
     left, right = (np.asarray(v, float) - np.mean(v) for v in (x, y))
     n = len(left)
     if n <= EXACT:
@@ -133,11 +133,11 @@ def _weakest(x: Floats, y: Floats, *, sign: float) -> float:
 
     if len(x) < 4:
         return math.nan
-    found = []
+    correlations = []
     for out in range(len(x)):
         keep = np.arange(len(x)) != out
         try:
-            found.append(correlation(scores=x[keep], human=y[keep]))
+            correlations.append(correlation(scores=x[keep], human=y[keep]))
         except Undefined:
             return math.nan
-    return min(found) if sign > 0 else max(found)
+    return min(correlations) if sign > 0 else max(correlations)

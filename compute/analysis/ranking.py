@@ -105,16 +105,16 @@ def blocks(
     if aggregate == TASK_MEAN:
         by_task = u * w[codes]
         columns = np.flatnonzero(by_task > 0)
-        found = [(columns, by_task[columns], 1.0)] if len(columns) else []
+        groups = [(columns, by_task[columns], 1.0)] if len(columns) else []
     elif aggregate == CATEGORY_MEAN:
         members = [(np.flatnonzero((codes == c) & (u > 0)), w[c]) for c in range(n_categories)]
-        found = [(columns, u[columns], float(share)) for columns, share in members if len(columns) and share > 0]
+        groups = [(columns, u[columns], float(share)) for columns, share in members if len(columns) and share > 0]
     else:
         raise BadInput(f"No mean for the rule {aggregate!r}. Use {CATEGORY_MEAN!r} or {TASK_MEAN!r}.")
-    if not found:
+    if not groups:
         raise BadInput("Every task has weight 0. Give at least one category with tasks a weight above 0.")
-    total = sum(share for _, _, share in found)
-    return tuple(Block(columns=columns, task_weights=task_w, share=share / total) for columns, task_w, share in found)
+    total = sum(share for _, _, share in groups)
+    return tuple(Block(columns=columns, task_weights=task_w, share=share / total) for columns, task_w, share in groups)
 
 
 def directions(*, higher: ArrayLike | None, tasks: int) -> Bools:
@@ -158,18 +158,18 @@ def rank(values: ArrayLike, *, higher: bool = True) -> Ints:
 
     x = np.asarray(values, float)
     out = np.full(x.shape, UNRANKED, np.int64)
-    there = ~np.isnan(x)
-    if there.any():
-        size = np.abs(x[there]).max() or 1.0
-        rounded = np.round(x[there] / size, 12)
-        out[there] = rankdata(-rounded if higher else rounded, method="min")
+    known = ~np.isnan(x)
+    if known.any():
+        size = np.abs(x[known]).max() or 1.0
+        rounded = np.round(x[known] / size, 12)
+        out[known] = rankdata(-rounded if higher else rounded, method="min")
     return out
 
 
 def _block_mean(x: Floats, weights: Floats) -> Floats:
-    there = ~np.isnan(x)
-    total = np.where(there, x * weights, 0.0).sum(axis=1)
-    count = np.where(there, weights, 0.0).sum(axis=1)
+    known = ~np.isnan(x)
+    total = np.where(known, x * weights, 0.0).sum(axis=1)
+    count = np.where(known, weights, 0.0).sum(axis=1)
     return np.divide(total, count, out=np.full(len(x), np.nan), where=count > 0)
 
 
@@ -225,9 +225,9 @@ def borda(*, scores: ArrayLike, higher: ArrayLike | None = None) -> Borda:
 
     x = table(scores)
     up = directions(higher=higher, tasks=x.shape[1])
-    there = ~np.isnan(x)
-    worst_last = np.where(there, np.where(up, -x, x), np.inf)
-    place = rankdata(worst_last, method="average", axis=0) if x.size else np.zeros_like(x)
-    points = np.where(there, there.sum(axis=0) - place, np.nan)
-    total = np.where(there.any(axis=1), np.nansum(points, axis=1), np.nan)
+    known = ~np.isnan(x)
+    worst_last = np.where(known, np.where(up, -x, x), np.inf)
+    ranks = rankdata(worst_last, method="average", axis=0) if x.size else np.zeros_like(x)
+    points = np.where(known, known.sum(axis=0) - ranks, np.nan)
+    total = np.where(known.any(axis=1), np.nansum(points, axis=1), np.nan)
     return Borda(points=points, total=total, rank=rank(total))

@@ -47,10 +47,10 @@ def saturation(
     error = np.full(x.shape, np.nan) if stderr is None else np.asarray(stderr, float)
     if x.ndim != 1 or error.shape != x.shape:
         raise BadInput(f"Expected one score and one standard error a model, got shapes {x.shape} and {error.shape}")
-    there = ~np.isnan(x)
-    if not there.any():
+    measured = ~np.isnan(x)
+    if not measured.any():
         raise BadInput("No model has a score on this task, so nothing can be read from it")
-    x, error = x[there], error[there]
+    x, error = x[measured], error[measured]
     top = int(np.argmax(x if higher else -x))
     gap = np.abs(x[top] - x)
     half = Z95 * np.hypot(error, error[top])

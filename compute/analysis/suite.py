@@ -37,7 +37,7 @@ class SuiteScores:
 class Whole:
     """A suite made ready for choosing from it: rows are the models that have its mean."""
 
-    rows: Ints  # places in SuiteScores.models
+    rows: Ints  # positions in SuiteScores.models
     scores: Floats  # [rows, tasks], no NaN
     candidates: Ints  # tasks whose every figure is the source's own
     filled: int  # cells that stand for a printed category mean
@@ -57,7 +57,7 @@ def arrange(frames: Mapping[str, pd.DataFrame], *, origin: str) -> SuiteScores:
     long = long[(long["task"].map(metric) == long["metric"]) & (long["origin"].isin(ORIGINS))]
     if origin != ALL:
         long = long[long["origin"] == origin]
-    best = long.assign(place=long["origin"].map(ORIGINS.index)).groupby("model")["place"].min()
+    best = long.assign(rank=long["origin"].map(ORIGINS.index)).groupby("model")["rank"].min()
     long = long[long["origin"].map(ORIGINS.index) == long["model"].map(best)]
     models, keys = tuple(sorted(best.index)), tuple(tasks["key"])
     wide = long.pivot(index="model", columns="task", values="value").reindex(index=list(models), columns=list(keys))
@@ -101,8 +101,8 @@ def whole(scores: SuiteScores) -> Whole:
             members = np.flatnonzero(scores.codes == category)
             gaps = np.isnan(scores.values[:, members])
             for row in np.flatnonzero(gaps.any(axis=1) & ~np.isnan(scores.printed[:, category])):
-                lost, kept = members[gaps[row]], members[~gaps[row]]
-                rest = scores.printed[row, category] * len(members) - scores.values[row, kept].sum()
+                lost, known = members[gaps[row]], members[~gaps[row]]
+                rest = scores.printed[row, category] * len(members) - scores.values[row, known].sum()
                 values[row, lost] = rest / len(lost)
                 filled[row, lost] = True
     rows = np.flatnonzero(~np.isnan(values).any(axis=1))
@@ -122,8 +122,8 @@ def join(parts: Sequence[SuiteScores]) -> tuple[tuple[str, ...], tuple[str, ...]
     """
     models = tuple(sorted({model for part in parts for model in part.models}))
     tasks = tuple(dict.fromkeys(task for part in parts for task in part.tasks))
-    row = {model: place for place, model in enumerate(models)}
-    column = {task: place for place, task in enumerate(tasks)}
+    row = {model: index for index, model in enumerate(models)}
+    column = {task: index for index, task in enumerate(tasks)}
     out = np.full((len(models), len(tasks)), np.nan)
     for part in parts:
         where = np.ix_([row[model] for model in part.models], [column[task] for task in part.tasks])

@@ -65,8 +65,8 @@ def letter(index: int) -> str:
     """Name of a class by its number from 0: A, B, ..., Z, AA, AB, ..."""
     name = ""
     while index >= 0:
-        index, place = divmod(index, 26)
-        name = chr(ord("A") + place) + name
+        index, digit = divmod(index, 26)
+        name = chr(ord("A") + digit) + name
         index -= 1
     return name
 
@@ -88,7 +88,7 @@ def tie_classes(*, ranking: Ranking) -> tuple[str, ...]:
     letters = [""] * len(ranking.rank)
     classes = 0
     ranked = np.flatnonzero(ranking.rank_low != UNRANKED)
-    # Equal ranks are ordered by what is theirs, not by their place in the table.
+    # Equal ranks are ordered by what is theirs, not by their position in the table.
     keys = (ranking.mean_high, ranking.mean_low, ranking.rank_high, ranking.rank_low, ranking.rank)
     order = ranked[np.lexsort([key[ranked] for key in keys])]
     draws = ranking.draws[order]
@@ -140,11 +140,11 @@ def paired_differences(
     x = ranking.table(np.stack([np.asarray(a, float), np.asarray(b, float)]))
     tasks = x.shape[1]
     unknown = np.full(tasks, np.nan)
-    given = [unknown if s is None else np.asarray(s, float) for s in (stderr_a, stderr_b)]
-    known = [bootstrap.check_stderr(s, shape=(tasks,)) for s in given]
+    errors = [unknown if s is None else np.asarray(s, float) for s in (stderr_a, stderr_b)]
+    known = [bootstrap.check_stderr(s, shape=(tasks,)) for s in errors]
     difference = x[0] - x[1]
     noise = np.hypot(*known)
-    half = np.where(np.isnan(given[0]) | np.isnan(given[1]), np.nan, Z95 * noise)
+    half = np.where(np.isnan(errors[0]) | np.isnan(errors[1]), np.nan, Z95 * noise)
     task_w = np.ones(tasks) if task_weights is None else np.asarray(task_weights, float)
     every = ranking.blocks(
         categories=categories, weights=weights, aggregate=aggregate, task_weights=task_w, tasks=tasks

@@ -161,14 +161,14 @@ def run(
     When the device's memory is spent the batches left are halved, `recut` is told their sizes, and the run goes on.
     """
     left = deque(sizes)
-    held: list[Any] = []
+    waiting: list[Any] = []
     while left:
-        held += [next(items) for _ in range(left[0] - len(held))]
-        batch = held[: left[0]]
+        waiting += [next(items) for _ in range(left[0] - len(waiting))]
+        batch = waiting[: left[0]]
         good = [item for item in batch if not isinstance(item, BadItem)]
         spent = ""
         try:
-            found = forward(good) if good else None
+            output = forward(good) if good else None
         except Exception as error:
             if not out_of_memory(error):
                 raise
@@ -183,19 +183,19 @@ def run(
             left = deque(halved(left))
             recut(list(left))
             continue
-        held = held[left[0] :]
-        yield left.popleft(), batch, found
+        waiting = waiting[left[0] :]
+        yield left.popleft(), batch, output
 
 
-def checked(found: Any, *, count: int, multi: bool, model: str) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
+def checked(output: Any, *, count: int, multi: bool, model: str) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
     """A batch's output as float32 vectors, offsets (None unless `multi`), and which items are finite, (count,) bool."""
     if multi:
-        parts = [np.asarray(part, dtype=np.float32) for part in found]
+        parts = [np.asarray(part, dtype=np.float32) for part in output]
         finite = np.array([bool(np.isfinite(part).all()) for part in parts])
         offsets = cumulative([len(part) for part in parts])
         vectors = np.concatenate(parts)
     else:
-        vectors, offsets = np.ascontiguousarray(found, dtype=np.float32), None
+        vectors, offsets = np.ascontiguousarray(output, dtype=np.float32), None
         finite = np.isfinite(vectors).all(axis=tuple(range(1, vectors.ndim)))
     if vectors.ndim != 2 or len(finite) != count:
         raise LikenessError(f"{model}: its adapter gave an array of shape {vectors.shape} for {count} items")

@@ -55,8 +55,8 @@ class DistinctItems:
         if not len(self.keys):
             return np.full(len(keys), -1)
         order = np.argsort(self.keys)
-        found = order[np.minimum(np.searchsorted(self.keys[order], keys), len(order) - 1)]
-        return np.where(self.keys[found] == keys, found, -1)
+        nearest = order[np.minimum(np.searchsorted(self.keys[order], keys), len(order) - 1)]
+        return np.where(self.keys[nearest] == keys, nearest, -1)
 
 
 def distinct(columns: Sequence[Column]) -> DistinctItems:
@@ -122,14 +122,14 @@ def plan(
     keys, cuts = shelf.plan()
     at = wanted.at(keys)
     of_batch = np.repeat(np.arange(len(cuts) - 1), np.diff(cuts))
-    kept = (at >= 0) & missing[at] if len(at) else np.zeros(0, dtype=bool)
-    old = at[kept]
-    sizes = np.bincount(of_batch[kept], minlength=1)
+    pending = (at >= 0) & missing[at] if len(at) else np.zeros(0, dtype=bool)
+    old = at[pending]
+    sizes = np.bincount(of_batch[pending], minlength=1)
     rest = missing.copy()
     rest[old] = False
     new = np.flatnonzero(rest)
     if by_length and len(new):
-        lengths = np.array([len(wanted.read(int(place))) for place in new])
+        lengths = np.array([len(wanted.read(int(position))) for position in new])
         new = new[np.lexsort((wanted.keys[new], -lengths))]
     new_sizes = [min(batch, len(new) - start) for start in range(0, len(new), batch)]
     return np.concatenate([old, new]).astype(np.int64), [*sizes[sizes > 0].tolist(), *new_sizes]
@@ -150,8 +150,8 @@ def run(operation: Operation, *, shelf: Shelf, wanted: DistinctItems, missing: n
     count = bad = 0
     effective = operation.batch
 
-    def make(place: int) -> Any:
-        at = int(order[place])
+    def make(position: int) -> Any:
+        at = int(order[position])
         try:
             with reading:
                 content = wanted.read(at)
@@ -185,17 +185,17 @@ def run(operation: Operation, *, shelf: Shelf, wanted: DistinctItems, missing: n
     there = int((~missing).sum())
     with progress.bar(operation.title, total=len(missing), done=there, unit=operation.unit) as advance, closing(items):
         try:
-            for size, batch, found in encoding.run(
+            for size, batch, output in encoding.run(
                 sizes=sizes, items=watched, forward=forward, recut=recut, where=operation.where
             ):
-                if found is not None:
+                if output is not None:
                     good = [not isinstance(item, BadItem) for item in batch]
-                    for place in unsaved.add(order[count : count + size][good], *found):
+                    for position in unsaved.add(order[count : count + size][good], *output):
                         refuse(
                             BadItem(
-                                wanted.name(place),
+                                wanted.name(position),
                                 "the model gave values that are not finite",
-                                key=bytes(wanted.keys[place]),
+                                key=bytes(wanted.keys[position]),
                             )
                         )
                 count += size
@@ -231,35 +231,37 @@ class _Unsaved:
         self._held: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
         self._bytes, self._since = 0, time.perf_counter()
 
-    def add(self, places: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None, usable: np.ndarray) -> list[int]:
-        """Takes a batch: what is usable of it. Returns the places of the rest, once the batch is on the disk: an
-        unusable item that were remembered before would be left out of its batch by a pass taken up in between."""
+    def add(
+        self, positions: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None, usable: np.ndarray
+    ) -> list[int]:
+        """Takes a batch: what is usable of it. Returns the positions of the rest, once the batch is on the disk: an
+        unusable item that were remembered before would be left out of its batch by a pass resumed in between."""
         if usable.all():
-            self._take(places, vectors, offsets)
+            self._take(positions, vectors, offsets)
             return []
         if usable.any():
             if offsets is None:
-                self._take(places[usable], vectors[usable], None)
+                self._take(positions[usable], vectors[usable], None)
             else:
                 counts = np.diff(offsets)
-                self._take(places[usable], vectors[np.repeat(usable, counts)], cumulative(counts[usable]))
+                self._take(positions[usable], vectors[np.repeat(usable, counts)], cumulative(counts[usable]))
         self.flush()
-        return [int(place) for place in places[~usable]]
+        return [int(position) for position in positions[~usable]]
 
-    def _take(self, places: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None) -> None:
-        self._held.append((self._keys[places], vectors, offsets))
+    def _take(self, positions: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None) -> None:
+        self._held.append((self._keys[positions], vectors, offsets))
         self._bytes += vectors.nbytes
 
     def flush(self, *, if_due: bool = False) -> None:
         """Writes what waits; `if_due`: only once it is large or old enough."""
         if if_due and self._bytes < FLUSH_BYTES and time.perf_counter() - self._since < FLUSH_SECONDS:
             return
-        held = self._held
+        batches = self._held
         self._clear()  # first: what cannot be written is not tried again while the failure is on its way up
-        if held:
-            counts = [np.diff(offsets) for _, _, offsets in held if offsets is not None]
+        if batches:
+            counts = [np.diff(offsets) for _, _, offsets in batches if offsets is not None]
             self._shelf.append(
-                np.concatenate([keys for keys, _, _ in held]),
-                np.concatenate([vectors for _, vectors, _ in held]),
+                np.concatenate([keys for keys, _, _ in batches]),
+                np.concatenate([vectors for _, vectors, _ in batches]),
                 cumulative(np.concatenate(counts)) if counts else None,
             )

@@ -46,7 +46,7 @@ def write(path: Path, arrays: Mapping[str, Sequence[np.ndarray]], *, replaces: S
 
 
 def put(handle: BinaryIO, data: bytes | memoryview) -> None:
-    """The one place where a shard's bytes go to the disk."""
+    """The only function where a shard's bytes go to the disk."""
     handle.write(data)
 
 
@@ -56,13 +56,13 @@ def mapped(path: Path) -> dict[str, np.ndarray]:
     try:
         start, header = _header(bytes(raw[:8]), lambda size: bytes(raw[8 : 8 + size]))
         arrays = {}
-        for name, said in header.items():
+        for name, entry in header.items():
             if name != "__metadata__":
-                first, last = said["data_offsets"]
-                held = np.asarray(raw[start + first : start + last]).view(KINDS[said["dtype"]])
-                arrays[name] = held.reshape(said["shape"])
+                first, last = entry["data_offsets"]
+                data = np.asarray(raw[start + first : start + last]).view(KINDS[entry["dtype"]])
+                arrays[name] = data.reshape(entry["shape"])
     except (ValueError, KeyError, TypeError) as error:
-        raise LikenessError(f"{path}: a damaged file of encodings. Delete it: what it held is encoded again") from error
+        raise LikenessError(f"{path}: a damaged file of encodings. Delete it: its items are encoded again") from error
     return arrays
 
 
@@ -74,7 +74,7 @@ def replaced(path: Path) -> list[str]:
 
 
 def _header(length: bytes, read: Callable[[int], bytes]) -> tuple[int, dict[str, Any]]:
-    """Where the arrays begin, and what the header says of them."""
+    """Where the arrays begin, and the header's entries."""
     size = int.from_bytes(length, "little")
     return 8 + size, json.loads(read(size))
 
@@ -86,7 +86,7 @@ def make(folder: Path) -> None:
 
 
 def place(path: Path, write: Callable[[Path], Any]) -> None:
-    """Writes a draft and moves it into place; a draft that fails is removed."""
+    """Writes a draft and moves it to its path; a draft that fails is removed."""
     draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
     with writing(path.parent):
         try:
@@ -108,5 +108,5 @@ def writing(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise LikenessError(
             f"{folder}: cannot write there ({error.strerror or error}). Free some space or give the "
-            f"store another folder, then run again: what is stored is kept"
+            f"store another folder, then run again: what is stored stays"
         ) from error

@@ -93,7 +93,7 @@ class Shelf:
 
     def has(self, keys: np.ndarray) -> np.ndarray:
         """(n,) bool: which of the keys (n,) S32 are stored."""
-        return self._places(keys)[0]
+        return self._locate(keys)[0]
 
     @property
     def ragged(self) -> bool:
@@ -106,15 +106,15 @@ class Shelf:
 
     def many(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All vectors (N, d) and offsets (n + 1,) of the keys, all of which must be stored."""
-        found, shard_of, rows = self._places(keys)
+        stored, shard_of, rows = self._locate(keys)
         counts = np.ones(len(keys), dtype=np.int64)
-        for shard, at, inside in self._each(shard_of, rows, found):
+        for shard, at, inside in self._each(shard_of, rows, stored):
             if "offsets" in shard:
                 counts[at] = shard["offsets"][inside + 1] - shard["offsets"][inside]
         offsets = cumulative(counts)
         like = self._shards[0]["vectors"] if self._shards else np.zeros((0, 0), dtype=np.float32)
         out = np.empty((offsets[-1], like.shape[1]), dtype=like.dtype)
-        for shard, at, inside in self._each(shard_of, rows, found):
+        for shard, at, inside in self._each(shard_of, rows, stored):
             starts = shard["offsets"][inside] if "offsets" in shard else inside
             step = np.arange(counts[at].sum()) - np.repeat(np.cumsum(counts[at]) - counts[at], counts[at])
             out[np.repeat(offsets[at], counts[at]) + step] = shard["vectors"][np.repeat(starts, counts[at]) + step]
@@ -174,9 +174,9 @@ class Shelf:
         (self.folder / "bad.jsonl").unlink(missing_ok=True)
         self.bad = {}
 
-    def note_pass(self, **said: Any) -> None:
+    def note_pass(self, **record: Any) -> None:
         """Adds a line to what is known of finished passes."""
-        self._note("passes.jsonl", said)
+        self._note("passes.jsonl", record)
 
     def merge(self) -> None:
         """Merges small shards; a disk too full for it leaves them as they are."""
@@ -228,7 +228,7 @@ class Shelf:
         self._order = np.argsort(every, kind="stable")
         self._sorted = every[self._order]
 
-    def _places(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _locate(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Which keys are stored, and each one's shard and row there."""
         wanted = np.asarray(keys, dtype="S32")
         if not len(self._sorted):
@@ -240,11 +240,11 @@ class Shelf:
         return self._sorted[at] == wanted, shard, row - self._starts[shard]
 
     def _each(
-        self, shard_of: np.ndarray, rows: np.ndarray, found: np.ndarray
+        self, shard_of: np.ndarray, rows: np.ndarray, stored: np.ndarray
     ) -> Iterator[tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]]:
         """Each shard that is needed, with the positions it fills and its rows, in the order they lie on disk."""
-        if not found.all():
-            raise LikenessError(f"{self.folder}: {int((~found).sum())} of the items asked for are not stored yet")
+        if not stored.all():
+            raise LikenessError(f"{self.folder}: {int((~stored).sum())} of the requested items are not stored yet")
         order = np.lexsort((rows, shard_of))
         for part in np.split(order, np.flatnonzero(np.diff(shard_of[order])) + 1):
             if len(part):
@@ -255,16 +255,16 @@ class Shelf:
             lines = (self.folder / name).read_bytes().split(b"\n")
         except FileNotFoundError:
             return []
-        found = []
+        records = []
         for line in lines:
             with contextlib.suppress(ValueError):  # a line cut short by a process that died
-                found.append(json.loads(line))
-        return found
+                records.append(json.loads(line))
+        return records
 
-    def _note(self, name: str, said: Mapping[str, Any]) -> None:
+    def _note(self, name: str, record: Mapping[str, Any]) -> None:
         with shards.writing(self.folder), open(self.folder / name, "ab") as handle:
             # A line of its own even after one that was cut short.
-            handle.write(b"\n" + json.dumps(said, ensure_ascii=False).encode())
+            handle.write(b"\n" + json.dumps(record, ensure_ascii=False).encode())
 
 
 def _as_bytes(keys: np.ndarray) -> np.ndarray:

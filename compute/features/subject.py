@@ -1,4 +1,4 @@
-"""A model together with what is stored of it: every distinct image, text and comparison is run once and kept."""
+"""A model together with what is stored of it: every distinct image, text and comparison is run once and stored."""
 
 from __future__ import annotations
 
@@ -191,10 +191,10 @@ class LoadedSubject:
         missing = ~shelf.has(wanted.keys)
         if shelf.bad and missing.any():
             bad = missing & np.isin(wanted.keys, np.array(list(shelf.bad), dtype="S32"))
-            for place in np.flatnonzero(bad).tolist():
-                key = bytes(wanted.keys[place])
+            for position in np.flatnonzero(bad).tolist():
+                key = bytes(wanted.keys[position])
                 if whole or not self._skip_bad:
-                    raise BadItem(wanted.name(place), shelf.bad[key][1], key=key)
+                    raise BadItem(wanted.name(position), shelf.bad[key][1], key=key)
                 self.bad[key] = shelf.bad[key][1]
             missing &= ~bad
         return missing

@@ -32,7 +32,7 @@ def _rank(of: str, title: str) -> Metric:
         upper=None,
         unit="rank",
         digits=0,
-        description=f"Place among the listed generators by {title}, as the paper prints it.",
+        description=f"Rank among the listed generators by {title}, as the paper prints it.",
     )
 
 
@@ -52,13 +52,13 @@ _GENERATOR_METRICS = (
 
 METRICS: tuple[Metric, ...] = (
     _share("accuracy", "Accuracy", "Share of items answered correctly."),
-    _share("text_accuracy", "Text accuracy", "Share of images given the right caption."),
-    _share("image_accuracy", "Image accuracy", "Share of captions given the right image."),
+    _share("text_accuracy", "Text accuracy", "Share of images matched with the right caption."),
+    _share("image_accuracy", "Image accuracy", "Share of captions matched with the right image."),
     _share("group_accuracy", "Group accuracy", "Share of groups wholly right."),
     _share("recall_at_1", "Recall@1", "Share of queries whose first hit is relevant."),
     _share("recall_at_3", "Recall@3", "Share of queries with a relevant hit in three."),
     _share("recall_at_10", "Recall@10", "Share of queries with a relevant hit in ten."),
-    _percent("mrr_at_10", "MRR@10", "Mean of 1 / place of the first relevant hit, within ten."),
+    _percent("mrr_at_10", "MRR@10", "Mean of 1 / rank of the first relevant hit, within ten."),
     _percent("map", "mAP", "Mean average precision over queries."),
     _percent("map_at_5", "MAP@5", "Mean average precision within the first five hits."),
     _percent("ndcg_at_10", "nDCG@10", "Discounted gain of the first ten hits over the best possible."),
@@ -79,13 +79,13 @@ METRICS: tuple[Metric, ...] = (
         inputs=("human", "value"),
         compute=cosine_spearman,
     ),
-    _percent("mmscore", "MMScore", "Normalised mutual information of judged and true similarity.", digits=2),
-    _percent("relax_sym", "1-RelaxSym", "Share of pairs judged alike in both orders, within one point.", digits=2),
+    _percent("mmscore", "MMScore", "Normalised mutual information of predicted and true similarity.", digits=2),
+    _percent("relax_sym", "1-RelaxSym", "Share of pairs rated alike in both orders, within one point.", digits=2),
     _raw("smoothness", "Smoothness", "Entropy of the scores given.", lower=0.0, unit="nats"),
     _percent(
         "controllability",
         "Controllability",
-        "How evenly a judge does when told to heed and to ignore a change.",
+        "How evenly a judge does when instructed to heed and to ignore a change.",
         digits=2,
         lower=None,
     ),

@@ -56,7 +56,7 @@ def run(subject: Subject, data: Choices, options: Mapping[str, Any]) -> Evidence
 
 
 def _asks(subject: Subject, data: Choices) -> bool:
-    """Whether the model is asked in words: it can, and has no numbers to give."""
+    """Whether the model gets questions in words: it can, and has no numbers to give."""
     columns = data.alternatives if data.reference is None else (data.reference, *data.alternatives)
     numbers = subject.can("compare") or embeds(subject, *columns)
     if data.reference is None:

@@ -19,14 +19,14 @@ class Evidence:
     """One row an item: `item`, `expected`, `answer` (text), `correct` (True, False, None), `value`, `detail`.
 
     `value` is what items are sorted by: a margin, negative when wrong, or the item's own score. `detail` is a dict:
-    its `images` (content keys) and `texts` are what a page can show; or a function that gives it, which is asked only
+    its `images` (content keys) and `texts` are what a page can show; or a function that gives it, which is called only
     for items that a page can open: of many queries the texts of all hits would not fit into memory. A metric that is a
     mean over items has a column of its key (`accuracy`, `ndcg_at_10`, ...); NaN there is an item that was not answered.
     Other metrics are functions of named columns (`human`, `value`, ...).
     """
 
     items: pd.DataFrame
-    settings: dict[str, Any] = field(default_factory=dict)  # what the procedure found or did: draws, iterations
+    settings: dict[str, Any] = field(default_factory=dict)  # what the procedure reports: draws, iterations
 
     @classmethod
     def of(

@@ -50,7 +50,7 @@ def run(subject: Subject, data: Matches, options: Mapping[str, Any]) -> Evidence
         settings={"images": a, "captions": c},
         names=data.names,
         expected=expected,
-        answer=_said(scores),
+        answer=_as_text(scores),
         worth=list(columns.values())[-1],
         value=np.min(margins, axis=0),
         figures=columns,
@@ -64,7 +64,7 @@ def _picks(scores: Floats) -> tuple[Floats, Floats]:
     return credit(scores, right).prod(axis=1), margin(scores, right).min(axis=1)
 
 
-def _said(scores: Floats) -> list[str]:
+def _as_text(scores: Floats) -> list[str]:
     """In words, the caption nearest to each image (from 1), or the image nearest to the only caption."""
     best = scores.argmax(axis=2) if scores.shape[2] > 1 else scores.argmax(axis=1)
     what = "caption" if scores.shape[2] > 1 else "image"

@@ -40,14 +40,15 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
     names, candidates = data.documents.names, preview.mixed(data.documents, document)
     rows = [slice(a, a + count) for a, count in zip(starts.tolist(), counts.tolist(), strict=True)]
     named = [names[at] for at in document.tolist()]
-    chosen, wanted, values = best.tolist(), right.tolist(), scores.tolist()
+    chosen, relevant, values = best.tolist(), right.tolist(), scores.tolist()
     detail = [
-        preview.listed([shown, *candidates[row]]) | {"hits": named[row], "scores": values[row], "relevant": wanted[row]}
+        preview.listed([shown, *candidates[row]])
+        | {"hits": named[row], "scores": values[row], "relevant": relevant[row]}
         for shown, row in zip(preview.mixed(data.queries, np.arange(len(rows))), rows, strict=True)
     ]
     expected, answer = (
         [" / ".join(name for name, mark in zip(named[row], marks[row], strict=True) if mark) for row in rows]
-        for marks in (wanted, chosen)
+        for marks in (relevant, chosen)
     )
     return Evidence.of(
         settings={"candidates": len(query), "shared": int(((worth > 0) & (worth < 1)).sum())},
@@ -63,10 +64,10 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
 
 def _right(data: Retrieval, query: Ints, document: Ints) -> Bools:
     """Which candidates are relevant to their query."""
-    asked, answer, grade = (np.asarray(side) for side in data.relevant)
+    queries, answer, grade = (np.asarray(side) for side in data.relevant)
     good = grade > 0
     width = len(data.documents)
-    return np.isin(query * width + document, asked[good].astype(np.int64) * width + answer[good])
+    return np.isin(query * width + document, queries[good].astype(np.int64) * width + answer[good])
 
 
 PROCEDURE = Procedure(

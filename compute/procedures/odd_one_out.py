@@ -44,8 +44,8 @@ def _pairs(subject: Subject, data: OddOneOut) -> dict[tuple[int, int], Floats]:
     """How alike each two members are, (n,) a pair."""
     every = list(combinations(range(len(data.members)), 2))
     if embeds(subject, *data.members):
-        found = [embed(subject, column) for column in data.members]
-        return {(i, j): alike(found[i], found[j]) for i, j in every}
+        embeddings = [embed(subject, column) for column in data.members]
+        return {(i, j): alike(embeddings[i], embeddings[j]) for i, j in every}
     if not subject.can("compare"):
         raise CannotDo(f"{subject.row.key} can neither embed {data.members[0].modality} nor compare")
     return {

@@ -50,7 +50,7 @@ def _one_label(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evi
     union, rows = np.unique(taken, return_inverse=True)
     train, test = (_vectors(subject, column) for column in (data.train.items.take(union), data.test.items))
     device = _device(options["device"])
-    found = logistic.fit(
+    fitted = logistic.fit(
         train,
         rows=rows.reshape(taken.shape),
         classes=len(present),
@@ -62,15 +62,15 @@ def _one_label(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evi
     right = known[data.test.labels]
     right = np.where(np.isin(right, present), np.searchsorted(present, right), -1)
     answers, value = np.empty((len(test), data.draws), dtype=np.int64), np.full(len(test), np.nan)
-    for part, scores in logistic.decide(found, test):
+    for part, scores in logistic.decide(fitted, test):
         answers[part] = scores.argmax(axis=-1)
         value[part] = _margin(scores[:, 0], right[part])
     hits = answers == right[:, None]
     classes = np.array(data.train.classes, dtype=object)
     settings = {
         "classifier": "logistic",
-        "iterations": found.steps.tolist(),
-        "converged": found.converged.tolist(),
+        "iterations": fitted.steps.tolist(),
+        "converged": fitted.converged.tolist(),
         "device": device,
         "classes_without_training_items": len(data.test.classes) - int(np.isin(known, present).sum()),
     }
@@ -88,16 +88,16 @@ def _one_label(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evi
 
 
 def _known(data: Probe) -> Ints:
-    """For each class of the test items its place among those of the training items, -1 for none."""
+    """For each class of the test items its position among those of the training items, -1 for none."""
     if data.test.classes == data.train.classes:
         return np.arange(len(data.test.classes))
-    place = {name: at for at, name in enumerate(data.train.classes)}
-    if len(place) < len(data.train.classes):
+    position = {name: at for at, name in enumerate(data.train.classes)}
+    if len(position) < len(data.train.classes):
         raise BadInput(
             "Training and test items have unlike lists of classes, and names stand there twice: they cannot "
             "be matched. Is it the pinned revision?"
         )
-    return np.array([place.get(name, -1) for name in data.test.classes])
+    return np.array([position.get(name, -1) for name in data.test.classes])
 
 
 def _margin(scores: Floats32, right: Ints) -> Floats:
@@ -116,13 +116,13 @@ def _many_labels(subject: Subject, data: Probe, options: Mapping[str, Any]) -> E
     known = _known(data)
     truth = data.test.labels
     table = np.where(known >= 0, data.train.labels[:, np.maximum(known, 0)], False)
-    asked = truth.any(axis=0)
+    present = truth.any(axis=0)
     fitted: dict[str, Any] = {"classifier": options["classifier"]}
     if options["classifier"] == "logistic":
         fitted |= {"device": _device(options["device"]), "iterations": [], "converged": []}
-    said, lrap = [], []
+    predicted, lrap = [], []
     for draw in taken:
-        vectors, labels = train[np.searchsorted(union, draw)], table[draw][:, asked]
+        vectors, labels = train[np.searchsorted(union, draw)], table[draw][:, present]
         if options["classifier"] == "knn":
             scores = votes(vectors, labels, test)
         else:
@@ -130,15 +130,15 @@ def _many_labels(subject: Subject, data: Probe, options: Mapping[str, Any]) -> E
                 vectors,
                 labels,
                 test,
-                classes=np.array(data.test.classes)[asked],
+                classes=np.array(data.test.classes)[present],
                 iterations=options["iterations"],
                 fitted=fitted,
             )
-        said.append(scores > 0)
+        predicted.append(scores > 0)
         # The public code ranks the labels given by neighbours, not how many neighbours gave them.
-        lrap.append(ranking_precision(truth[:, asked], said[-1] if options["classifier"] == "knn" else scores))
+        lrap.append(ranking_precision(truth[:, present], predicted[-1] if options["classifier"] == "knn" else scores))
     lrap = np.stack(lrap, axis=1)
-    hits = np.stack([(one == truth[:, asked]).all(axis=1) for one in said], axis=1)
+    hits = np.stack([(one == truth[:, present]).all(axis=1) for one in predicted], axis=1)
     names = np.array(data.test.classes, dtype=object)
     return _evidence(
         data,
@@ -146,8 +146,8 @@ def _many_labels(subject: Subject, data: Probe, options: Mapping[str, Any]) -> E
         of_draws=lrap,
         train_items=len(union),
         settings=fitted,
-        expected=_joined(truth[:, asked], names[asked]),
-        answer=_joined(said[0], names[asked]),
+        expected=_joined(truth[:, present], names[present]),
+        answer=_joined(predicted[0], names[present]),
         hits=hits,
         value=lrap.mean(axis=1),
     )
@@ -164,11 +164,11 @@ def votes(train: Floats32, labels: Bools, test: Floats32) -> Ints:
     if len(train) < NEIGHBOURS:
         raise Undefined(f"{len(train)} training items are drawn: {NEIGHBOURS} neighbours need as many")
     index = NearestNeighbors(n_neighbors=NEIGHBOURS).fit(train)
-    found = [
+    counts = [
         labels[index.kneighbors(test[start : start + ROWS], return_distance=False)].sum(axis=1)
         for start in range(0, len(test), ROWS)
     ]
-    return 2 * np.concatenate(found) - NEIGHBOURS
+    return 2 * np.concatenate(counts) - NEIGHBOURS
 
 
 def _regressions(
@@ -188,12 +188,12 @@ def _regressions(
             "for it. Use the option classifier=knn"
         )
     rows = np.tile(np.arange(len(vectors)), (labels.shape[1], 1))
-    found = logistic.fit(
+    fitted_model = logistic.fit(
         vectors, rows=rows, targets=labels.T.astype(np.int64), classes=2, iterations=iterations, device=fitted["device"]
     )
-    fitted["iterations"].append(int(found.steps.max()))
-    fitted["converged"].append(bool(found.converged.all()))
-    return np.concatenate([scores[..., 1] for _, scores in logistic.decide(found, test)])
+    fitted["iterations"].append(int(fitted_model.steps.max()))
+    fitted["converged"].append(bool(fitted_model.converged.all()))
+    return np.concatenate([scores[..., 1] for _, scores in logistic.decide(fitted_model, test)])
 
 
 def ranking_precision(truth: Bools, scores: NDArray[Any]) -> Floats:
@@ -221,16 +221,16 @@ def _joined(table: Bools, names: NDArray[np.object_]) -> NDArray[np.object_]:
 
 
 def _vectors(subject: Subject, column: Column) -> Floats32:
-    found = embed(subject, column)
-    if isinstance(found, Many):
+    vectors = embed(subject, column)
+    if isinstance(vectors, Many):
         raise CannotDo(f"{subject.row.key} gives many vectors an item: a probe needs one")
-    return found
+    return vectors
 
 
-def _device(wanted: str) -> str:
+def _device(device: str) -> str:
     """Where regressions are solved: CUDA if there is one, else the CPU."""
-    if wanted != "auto":
-        return wanted
+    if device != "auto":
+        return device
     import torch
 
     return "cuda" if torch.cuda.is_available() else "cpu"

@@ -49,12 +49,12 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
         ignored=data.ignored,
         precedence=precedence(data.documents.names),
     ):
-        found, scores = best.documents[:, skip:], best.scores[:, skip:]
-        gains = truth.gains(found, best.queries)
+        ranked, scores = best.documents[:, skip:], best.scores[:, skip:]
+        gains = truth.gains(ranked, best.queries)
         margins = np.where(truth.relevant[best.queries] > 0, _margins(gains, scores), np.nan)
         blocks.append(
             figures(gains, truth=truth, rows=best.queries, trapezoid=whole)
-            | {"value": margins, "found": found[:, :SHOWN], "scores": scores[:, :SHOWN], "hits": gains[:, :SHOWN] > 0}
+            | {"value": margins, "ranked": ranked[:, :SHOWN], "scores": scores[:, :SHOWN], "hits": gains[:, :SHOWN] > 0}
         )
     joined = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
     settings = {
@@ -66,7 +66,7 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
 
 
 def precedence(names: tuple[str, ...]) -> Ints:
-    """(documents,) place of each among equal scores: the greatest name first, by its bytes."""
+    """(documents,) rank of each among equal scores: the greatest name first, by its bytes."""
     order = sorted(range(len(names)), key=names.__getitem__, reverse=True)
     out = np.empty(len(names), dtype=np.int64)
     out[order] = np.arange(len(names))
@@ -84,7 +84,7 @@ class Truth:
 
     @classmethod
     def of(cls, data: Retrieval) -> Truth:
-        """Raises BadInput for a position that is not there, or a pair that is judged in two ways."""
+        """Raises BadInput for a position out of range, or a pair that has two grades."""
         query, document, grade = (np.asarray(side) for side in data.relevant)
         pairs = [(query, document)] + ([] if data.ignored is None else [data.ignored])
         for one, other in pairs:
@@ -93,17 +93,17 @@ class Truth:
                     raise BadInput(f"A judgement names {what} {np.max(side)}, there are {len(mixed)}")
         documents = len(data.documents)
         if data.missing is not None:
-            asked, gone = data.missing
-            query, grade = np.append(query, asked), np.append(grade, gone)
-            document = np.append(document, documents + np.arange(len(asked)))
-            documents += len(asked)
+            missing_query, gone = data.missing
+            query, grade = np.append(query, missing_query), np.append(grade, gone)
+            document = np.append(document, documents + np.arange(len(missing_query)))
+            documents += len(missing_query)
         positive = grade > 0
         keys = query[positive].astype(np.int64) * documents + document[positive]
         order = np.argsort(keys, kind="stable")
         keys, grade = keys[order], grade[positive][order].astype(float)
         again = np.append(False, np.diff(keys) == 0)
         if (np.diff(grade)[again[1:]] != 0).any():
-            raise BadInput("A document is judged twice for one query, with different grades")
+            raise BadInput("A document has two different grades for one query")
         keys, grade = keys[~again], grade[~again]
         starts = np.searchsorted(keys, np.arange(len(data.queries) + 1) * documents)
         return cls(documents=documents, keys=keys, grade=grade, starts=starts)
@@ -113,18 +113,18 @@ class Truth:
         """(queries,) how many relevant documents each has."""
         return np.diff(self.starts)
 
-    def gains(self, found: Ints, rows: slice) -> Floats32:
-        """The grades of found documents [queries of `rows`, depth]; 0 for others and for -1."""
+    def gains(self, documents: Ints, rows: slice) -> Floats32:
+        """The grades of ranked documents [queries of `rows`, depth]; 0 for others and for -1."""
         part = slice(self.starts[rows.start], self.starts[rows.stop])
         keys, grade = self.keys[part], self.grade[part].astype(np.float32)
         if not len(keys):
-            return np.zeros(found.shape, dtype=np.float32)
-        sought = found + np.arange(rows.start, rows.stop)[:, None] * self.documents
+            return np.zeros(documents.shape, dtype=np.float32)
+        sought = documents + np.arange(rows.start, rows.stop)[:, None] * self.documents
         at = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
-        return np.where((keys[at] == sought) & (found >= 0), grade[at], np.float32(0))
+        return np.where((keys[at] == sought) & (documents >= 0), grade[at], np.float32(0))
 
     def ideal(self, rows: slice, *, at: int) -> Floats:
-        """(queries,) the best possible discounted gain of the first `at` places."""
+        """(queries,) the best possible discounted gain of the first `at` ranks."""
         part = slice(self.starts[rows.start], self.starts[rows.stop])
         return ranking.ideal_dcg(
             query=self.keys[part] // self.documents - rows.start,
@@ -148,12 +148,12 @@ def figures(gains: Floats32, *, truth: Truth, rows: slice, trapezoid: bool) -> d
 
 
 def _margins(gains: Floats32, scores: Floats32) -> Floats:
-    """Score of the first relevant hit less that of the first other; the last kept score stands for one not found."""
+    """Score of the first relevant hit less that of the first other; the last score stands in for a missing one."""
     if not gains.shape[1]:
         return np.full(len(gains), np.nan)
-    there = np.isfinite(scores)
-    last = np.maximum(there.sum(axis=1) - 1, 0)
-    good, bad = (gains > 0), (gains <= 0) & there
+    finite = np.isfinite(scores)
+    last = np.maximum(finite.sum(axis=1) - 1, 0)
+    good, bad = (gains > 0), (gains <= 0) & finite
     rows = np.arange(len(gains))
     first, other = (scores[rows, np.where(side.any(axis=1), side.argmax(axis=1), last)] for side in (good, bad))
     margins = np.zeros(len(gains))
@@ -161,7 +161,7 @@ def _margins(gains: Floats32, scores: Floats32) -> Floats:
 
 
 def _evidence(data: Retrieval, truth: Truth, joined: dict[str, NDArray], settings: dict[str, Any]) -> Evidence:
-    found, scores, hits = joined.pop("found"), joined.pop("scores"), joined.pop("hits")
+    ranked, scores, hits = joined.pop("ranked"), joined.pop("scores"), joined.pop("hits")
     names = data.documents.names
     order = np.lexsort((-truth.grade, truth.keys // truth.documents))  # a query's best document first
     best = (truth.keys[order] % truth.documents).tolist()
@@ -170,15 +170,15 @@ def _evidence(data: Retrieval, truth: Truth, joined: dict[str, NDArray], setting
         "" if not count else known.get(best[start], NOT_THERE) + (f" and {count - 1} more" if count > 1 else "")
         for count, start in zip(truth.relevant.tolist(), truth.starts[:-1].tolist(), strict=True)
     ]
-    rows = [[at for at in row if at >= 0] for row in found.tolist()]
+    rows = [[at for at in row if at >= 0] for row in ranked.tolist()]
 
     def detail(query: int) -> dict[str, Any]:
         row = rows[query]
-        asked, hit = (
+        question, results = (
             preview.mixed(data.queries, np.array([query])),
             preview.mixed(data.documents, np.array(row, dtype=int)),
         )
-        return preview.listed([*asked, *hit]) | {
+        return preview.listed([*question, *results]) | {
             "hits": [names[at] for at in row],
             "scores": scores[query, : len(row)].tolist(),
             "relevant": hits[query, : len(row)].tolist(),

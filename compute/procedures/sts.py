@@ -19,8 +19,8 @@ def run(subject: Subject, data: Sentences, options: Mapping[str, Any]) -> Eviden
     value = against(subject, data.first, [data.second])[:, 0]
     return Evidence.of(
         names=data.names,
-        expected=[f"{one:g}" for one in data.human.tolist()],
-        answer=[f"{one:.4f}" for one in value.tolist()],
+        expected=[f"{score:g}" for score in data.human.tolist()],
+        answer=[f"{score:.4f}" for score in value.tolist()],
         value=value,
         figures={"human": data.human.astype(float)},
         detail=preview.contents((data.first, data.second)),

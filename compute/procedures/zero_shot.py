@@ -13,7 +13,7 @@ from compute.procedures.shared.similarity import embed, scorer
 from compute.tasks.data import ZeroShot
 from compute.types import BadInput
 
-SCORES = 4_000_000  # held at once
+SCORES = 4_000_000  # computed at once
 TOP = 3
 
 
@@ -37,10 +37,10 @@ def run(subject: Subject, data: ZeroShot, options: Mapping[str, Any]) -> Evidenc
         scores = block(part, slice(0, len(first))).cpu().numpy()[:, again]
         rows = np.arange(len(scores))
         right = scores[rows, labels[part]]
-        for place in range(depth):
-            best[part, place] = scores.argmax(axis=1)
-            scores_of_best[part, place] = scores[rows, best[part, place]]
-            scores[rows, best[part, place]] = -np.inf
+        for rank in range(depth):
+            best[part, rank] = scores.argmax(axis=1)
+            scores_of_best[part, rank] = scores[rows, best[part, rank]]
+            scores[rows, best[part, rank]] = -np.inf
         first_wrong = np.where(best[part, 0] == labels[part], 1, 0)
         value[part] = right - scores_of_best[part][rows, first_wrong]
     classes = np.array(

@@ -55,29 +55,29 @@ def drop_redundant(
     """The tasks that stay, and those dropped in their order: always the one of highest mean correlation with the rest.
 
     correlation [tasks, tasks], NaN undefined and left out of the means. Tasks are dropped while that mean is above a
-    threshold; thresholds in turn, MIEB's by default. Ties go to the first task. `protect(kept, task)` may veto a drop.
+    threshold; thresholds in turn, MIEB's by default. Ties go to the first task; `protect(remaining, task)` may veto.
     Source: MIEB section 6.3.
     """
     r = correlations.off_diagonal(correlation)
-    there = (~np.isnan(r)).astype(float)
+    known = (~np.isnan(r)).astype(float)
     r = np.nan_to_num(r, nan=0.0)
-    kept = np.ones(len(r), bool)
+    remaining = np.ones(len(r), bool)
     dropped: list[int] = []
     for threshold in thresholds:
-        held = np.zeros(len(r), bool)
+        protected = np.zeros(len(r), bool)
         while True:
-            count = there @ kept
-            mean = np.divide(r @ kept, count, out=np.full(len(r), -np.inf), where=count > 0)
-            mean[~kept | held] = -np.inf
+            count = known @ remaining
+            mean = np.divide(r @ remaining, count, out=np.full(len(r), -np.inf), where=count > 0)
+            mean[~remaining | protected] = -np.inf
             task = int(np.argmax(np.round(mean, 12))) if len(mean) else 0
             if not len(mean) or not mean[task] > threshold:
                 break
-            if protect is not None and protect(np.flatnonzero(kept), task):
-                held[task] = True
+            if protect is not None and protect(np.flatnonzero(remaining), task):
+                protected[task] = True
                 continue
-            kept[task] = False
+            remaining[task] = False
             dropped.append(task)
-    return np.flatnonzero(kept), np.array(dropped, np.int64)
+    return np.flatnonzero(remaining), np.array(dropped, np.int64)
 
 
 def select(
@@ -101,7 +101,7 @@ def select(
     First redundant tasks go (`drop_redundant`; the last dropped come back if fewer than `size` remain), then
     tasks are added greedily by Spearman with the full mean, ties by Pearson, then fewer hours, then the lower
     index; every category with a task to choose gets one first, and its last task is never dropped. Within a budget, a
-    second pass weighs gain by hours, and the best stretch of the better pass is kept. Deterministic. Raises BadInput
+    second pass weighs gain by hours, and the best stretch of the better pass is chosen. Deterministic. Raises BadInput
     where the request cannot be met.
     """
     x = ranking.table(scores)
@@ -117,8 +117,8 @@ def select(
     allowed = np.setdiff1d(np.flatnonzero(w[codes] > 0), np.asarray(exclude, int))
     cost = _hours(hours, tasks=tasks, needed=allowed if hours_budget is not None else allowed[:0])
 
-    def last_of_category(kept: Ints, task: int) -> bool:
-        return int((codes[allowed[kept]] == codes[allowed[task]]).sum()) == 1
+    def last_of_category(remaining: Ints, task: int) -> bool:
+        return int((codes[allowed[remaining]] == codes[allowed[task]]).sum()) == 1
 
     r = correlations.correlate(scores=x[:, allowed], method=method).r
     stay, dropped = drop_redundant(correlation=r, thresholds=thresholds, protect=last_of_category)
@@ -157,14 +157,14 @@ def _within(search: agreement.Search, *, pool: Ints, budget: float) -> tuple[Int
     least = sum(search.cost[pool[search.codes[pool] == c]].min() for c in np.unique(search.codes[pool]))
     if least > budget:
         raise BadInput(f"{budget:g} hours do not suffice: the cheapest choice takes {least:g}.")
-    found = []
+    candidates = []
     for per_hour in (False, True):
         path, reached = search.run(pool=pool, size=len(pool), budget=budget, per_hour=per_hour)
         first = len(np.unique(search.codes[path])) - 1
         rounded = np.round(reached, 9)
         best = max(range(first, len(path)), key=lambda i: (rounded[i, 0], rounded[i, 1], -i))
-        found.append((tuple(rounded[best]), path[: best + 1], reached[: best + 1]))
-    winner = max(found, key=lambda item: item[0])
+        candidates.append((tuple(rounded[best]), path[: best + 1], reached[: best + 1]))
+    winner = max(candidates, key=lambda item: item[0])
     return winner[1], winner[2]
 
 

@@ -103,7 +103,7 @@ def held_out(
     if total < 8:
         raise BadInput(f"Only {total} models have the mean of {scores.suite}; halves to compare need 8 or more.")
     rule = {"categories": scores.codes, "aggregate": scores.aggregate, "higher": scores.higher}
-    draw, found = np.random.default_rng(seed), []
+    draw, correlations = np.random.default_rng(seed), []
     for _ in range(splits):
         order = draw.permutation(total)
         halves = order[: total // 2], order[total // 2 :]
@@ -117,9 +117,9 @@ def held_out(
                 exclude=never,
                 **rule,
             )
-            kept = lite.fidelity(scores=ready.scores[outside], chosen=selection.chosen, **rule)
-            found.append(kept.spearman)
-    return HeldOut(spearman=tuple(found), n_models=total // 2)
+            fidelity = lite.fidelity(scores=ready.scores[outside], chosen=selection.chosen, **rule)
+            correlations.append(fidelity.spearman)
+    return HeldOut(spearman=tuple(correlations), n_models=total // 2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,15 +150,15 @@ def between(scores: SuiteScores, other: SuiteScores) -> SuiteAgreement:
 
 def lines(result: Smaller) -> Iterator[str]:
     """The choice as text: the figures first, then one task a line in the order of choice."""
-    scores, chosen, kept = result.scores, result.selection, result.fidelity
-    model = scores.models[result.whole.rows[kept.largest_change_model]]
+    scores, chosen, agreement = result.scores, result.selection, result.fidelity
+    model = scores.models[result.whole.rows[agreement.largest_change_model]]
     yield (
         f"{scores.suite}: {len(chosen.chosen)} of {len(scores.tasks)} tasks, chosen on the {len(result.whole.rows)} "
         f"models with its mean"
     )
     yield (
-        f"Spearman {kept.spearman:.3f}, Pearson {kept.pearson:.3f} with the whole, on the same models; "
-        f"largest change of rank {kept.largest_rank_change} ({model})"
+        f"Spearman {agreement.spearman:.3f}, Pearson {agreement.pearson:.3f} with the whole, on the same models; "
+        f"largest change of rank {agreement.largest_rank_change} ({model})"
     )
     saved = len(scores.tasks) - len(chosen.chosen)
     yield f"{saved} runs a model saved; {len(chosen.dropped)} tasks dropped as redundant"

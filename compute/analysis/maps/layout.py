@@ -1,4 +1,4 @@
-"""The one place that calls UMAP. It and scikit-learn are imported when a map is made: importing UMAP takes seconds."""
+"""The only file that calls UMAP. It and scikit-learn are imported when a map is made: importing UMAP takes seconds."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ SHIPPED = {
     "pairbench": ("pairbench",),
     "mieb": ("mieb",),
 }
-METHOD = "spearman"  # of the correlation vectors that place tasks
+METHOD = "spearman"  # of the correlation vectors that position tasks
 LEAST_MODELS = 4  # of a pair of tasks whose correlation counts
 
 
@@ -64,7 +64,7 @@ def project(
     progress("loading UMAP")
     from compute.analysis.maps import projection
 
-    import umap  # noqa: F401  isort: skip  slow: said before, so that the wait has a name
+    import umap  # noqa: F401  isort: skip  slow: reported before, so that the wait has a name
 
     rule = projection.Settings(seed=recipe.seed, n_neighbors=recipe.n_neighbors, min_dist=recipe.min_dist)
     if recipe.noun == "tasks":

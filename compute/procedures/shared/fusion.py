@@ -43,8 +43,8 @@ def embed(subject: Subject, mixed: Mixed, *, how: str) -> Embeddings:
     if pictures.shape[1] != words.shape[1]:
         raise CannotDo(f"{subject.row.key} embeds images in {pictures.shape[1]} dimensions, texts in {words.shape[1]}")
     fused = np.zeros((len(mixed), pictures.shape[1]), dtype=np.float32)
-    for found, at in parts:
-        fused[at >= 0] += found[at[at >= 0]]
+    for scores, at in parts:
+        fused[at >= 0] += scores[at[at >= 0]]
     return fused
 
 
@@ -57,20 +57,20 @@ def _joint(subject: Subject, mixed: Mixed, image: Ints, text: Ints, both: Bools)
         alone = (at >= 0) & ~both
         if alone.any():
             parts.append((np.flatnonzero(alone), column.take(at[alone])))
-    found = [similarity.embed(subject, column) for _, column in parts]
+    embedded = [similarity.embed(subject, column) for _, column in parts]
     order = np.argsort(np.concatenate([at for at, _ in parts]))
-    if any(isinstance(one, Many) for one in found):
-        if not all(isinstance(one, Many) for one in found):
+    if any(isinstance(one, Many) for one in embedded):
+        if not all(isinstance(one, Many) for one in embedded):
             raise CannotDo(f"{subject.row.key} gives one vector for some items and many for others")
-        lengths = np.concatenate([np.diff(one.offsets) for one in found])
+        lengths = np.concatenate([np.diff(one.offsets) for one in embedded])
         return rows(
             Many(
-                vectors=np.concatenate([one.vectors for one in found]),
+                vectors=np.concatenate([one.vectors for one in embedded]),
                 offsets=cumulative(lengths),
             ),
             order,
         )
-    return np.concatenate(found)[order]
+    return np.concatenate(embedded)[order]
 
 
 def _positions(column: Column | None, at: NDArray[np.integer] | None, mixed: Mixed) -> Ints:
@@ -85,13 +85,13 @@ def _positions(column: Column | None, at: NDArray[np.integer] | None, mixed: Mix
     return np.asarray(at, dtype=np.int64)
 
 
-def rows(found: Embeddings, at: Ints) -> Embeddings:
+def rows(embeddings: Embeddings, at: Ints) -> Embeddings:
     """The embeddings at these positions; not copied where that is all of them in order."""
-    if len(at) == len(found) and np.array_equal(at, np.arange(len(at))):
-        return found
-    if not isinstance(found, Many):
-        return found[at]
-    starts, lengths = found.offsets[at], np.diff(found.offsets)[at]
+    if len(at) == len(embeddings) and np.array_equal(at, np.arange(len(at))):
+        return embeddings
+    if not isinstance(embeddings, Many):
+        return embeddings[at]
+    starts, lengths = embeddings.offsets[at], np.diff(embeddings.offsets)[at]
     offsets = cumulative(lengths)
     inside = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
-    return Many(vectors=found.vectors[np.repeat(starts, lengths) + inside], offsets=offsets)
+    return Many(vectors=embeddings.vectors[np.repeat(starts, lengths) + inside], offsets=offsets)

@@ -1,9 +1,9 @@
 """Logistic regressions, many at once: multinomial or binary, L2, unpenalised intercept, by L-BFGS from zero.
 
 The minimised function and every rule of the path are scikit-learn's (`LogisticRegression(max_iter=...)` through
-L-BFGS-B: memory 10, Moré-Thuente steps, largest gradient entry 1e-4), so that stopping early stops at the same place.
+L-BFGS-B: memory 10, Moré-Thuente steps, largest gradient entry 1e-4), so that stopping early stops at the same step.
 What differs is the cost: matrix products in single precision and only two a step, whatever the search tries; the
-memory's inner products kept as a small table; all problems side by side, one batch on CUDA, workers on the CPU.
+memory's inner products stored as a small table; all problems side by side, one batch on CUDA, workers on the CPU.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TOLERANCE = 1e-4
 SMALLEST_DECREASE = 64 * np.finfo(float).eps  # relative
 SMALL = 50_000  # scores up to which problems share one worker
 ROOM = 2_000_000  # scores of all problems at work at once
-BLOCK = 4_000_000  # scores held at once when deciding
+BLOCK = 4_000_000  # scores computed at once when deciding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +62,7 @@ def fit(
         )
     from threadpoolctl import threadpool_info, threadpool_limits
 
-    held = np.ascontiguousarray(embeddings, dtype=np.float32)
+    matrix = np.ascontiguousarray(embeddings, dtype=np.float32)
     share = max(1, SMALL // (rows.shape[1] * classes))
     parts = [slice(start, start + share) for start in range(0, len(rows), share)]
     cores = max((pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"), default=1)
@@ -71,7 +71,7 @@ def fit(
 
     def solve(part: slice) -> Fit:
         return _together(
-            held,
+            matrix,
             rows=rows[part],
             targets=targets[part],
             classes=classes,
@@ -81,20 +81,20 @@ def fit(
         )
 
     with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
-        found = list(pool.map(solve, parts))
+        fits = list(pool.map(solve, parts))
     return Fit(
-        **{name: np.concatenate([getattr(one, name) for one in found]) for name in ("weights", "steps", "converged")}
+        **{name: np.concatenate([getattr(one, name) for one in fits]) for name in ("weights", "steps", "converged")}
     )
 
 
-def decide(found: Fit, embeddings: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+def decide(fitted: Fit, embeddings: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
     """Scores of every problem for all rows, in blocks: (rows, (rows, b, k) float32), k >= 2 columns a class.
 
     They are log-probabilities up to a constant a row; of two classes the first has score 0.
     """
-    b, _, k = found.weights.shape
-    weights = np.ascontiguousarray(found.weights[:, :-1].swapaxes(0, 1).reshape(-1, b * k))
-    intercepts = found.weights[:, -1].reshape(-1)
+    b, _, k = fitted.weights.shape
+    weights = np.ascontiguousarray(fitted.weights[:, :-1].swapaxes(0, 1).reshape(-1, b * k))
+    intercepts = fitted.weights[:, -1].reshape(-1)
     size = max(1, BLOCK // (b * k))
     for start in range(0, len(embeddings), size):
         part = slice(start, min(start + size, len(embeddings)))
@@ -216,7 +216,7 @@ def _remember(one: _Problem, slot: int, new_s: np.ndarray, new_y: np.ndarray, *,
 def _search(
     loss: _Loss, problems: list[_Problem], *, value: np.ndarray, slopes: tuple[float, ...], first: list[float]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Steps (b,) and the values there; 0 where no step was found. Problems wait at their own until all have one."""
+    """Steps (b,) and the values there; 0 where no step was accepted. Problems wait at their own until all have one."""
     step, reached = np.zeros(len(problems)), value.copy()
     open_searches = {}
     for i, one in enumerate(problems):
@@ -325,10 +325,10 @@ class _Loss:
 
     def gradient(self, weights: Any) -> Any:
         """(b, d + 1, k) at the point last looked at, which has these weights."""
-        found = self.x.swapaxes(1, 2) @ self._residual
-        found /= self._residual.shape[1]
-        found[:, :-1] += self.ridge * weights[:, :-1]
-        return found
+        slope = self.x.swapaxes(1, 2) @ self._residual
+        slope /= self._residual.shape[1]
+        slope[:, :-1] += self.ridge * weights[:, :-1]
+        return slope
 
 
 def _library(device: str) -> tuple[ModuleType, Any]:

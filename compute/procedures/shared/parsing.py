@@ -63,25 +63,25 @@ def read(text: str, choices: Sequence[str]) -> int | None:
     if not offered or not lines:
         return None
     answers = [(part, _answer(part, offered)) for line in lines for part in _split(line, offered)]
-    if any(place is not None for _, place in answers):
+    if any(option is not None for _, option in answers):
         return _agreed(answers, offered)
     if len(lines) != 1 or _DOUBT.search(lines[0]):
         return None
     named = _named(lines[0], offered) | _labels(lines[0], offered)
-    return _only(named) if {_place(letter, offered) for letter in _BARE.findall(lines[0])} <= named else None
+    return _only(named) if {_option_index(letter, offered) for letter in _BARE.findall(lines[0])} <= named else None
 
 
 _NOT_OFFERED = -1
 
 
 def _offered(choices: Sequence[str]) -> dict[str, tuple[int, str]]:
-    """Letter -> place and label, lower case."""
-    found = {}
-    for place, choice in enumerate(choices):
+    """Letter -> index and label, lower case."""
+    options = {}
+    for index, choice in enumerate(choices):
         match = _OFFERED.fullmatch(choice.strip())
         if match:
-            found[match[1]] = place, _one_space(match[2])
-    return found
+            options[match[1]] = index, _one_space(match[2])
+    return options
 
 
 def _plain(text: str) -> str:
@@ -111,41 +111,41 @@ def _answer(line: str, offered: dict[str, tuple[int, str]]) -> int | None:
         if mark == "a" and lead.strip() and not lead.rstrip().endswith((":", "=", "-")):
             return None  # `The answer is a` may be the beginning of a sentence
         if letter.isupper() or letter.upper() in offered:
-            place = _place(letter.upper(), offered)
-            right = place != _NOT_OFFERED and (not label or _one_space(label) == offered[letter.upper()][1])
-            return place if right else _NOT_OFFERED
+            option = _option_index(letter.upper(), offered)
+            right = option != _NOT_OFFERED and (not label or _one_space(label) == offered[letter.upper()][1])
+            return option if right else _NOT_OFFERED
     match = _LABEL.fullmatch(line)
     return _only(_labels(match[2], offered)) if match else None
 
 
 def _agreed(answers: Sequence[tuple[str, int | None]], offered: dict[str, tuple[int, str]]) -> int | None:
     """The one option of all answering lines, unless another line answers otherwise or takes it back."""
-    places = {place for _, place in answers if place is not None}
-    for line, place in answers:
-        if place is None:
+    options = {option for _, option in answers if option is not None}
+    for line, option in answers:
+        if option is None:
             if _TURN.search(line):
                 return None
-            places |= _named(line, offered)
-            places |= {_place(letter, offered) for letter in _BARE.findall(_ARTICLE.sub("", line))}
-    return _only(places)
+            options |= _named(line, offered)
+            options |= {_option_index(letter, offered) for letter in _BARE.findall(_ARTICLE.sub("", line))}
+    return _only(options)
 
 
 def _named(text: str, offered: dict[str, tuple[int, str]]) -> set[int]:
-    return {_place(letter, offered) for pattern in _NAMED for letter in pattern.findall(text)}
+    return {_option_index(letter, offered) for pattern in _NAMED for letter in pattern.findall(text)}
 
 
 def _labels(text: str, offered: dict[str, tuple[int, str]]) -> set[int]:
     spaced = _one_space(text)
-    return {place for place, label in offered.values() if label and re.search(rf"\b{re.escape(label)}\b", spaced)}
+    return {option for option, label in offered.values() if label and re.search(rf"\b{re.escape(label)}\b", spaced)}
 
 
-def _place(letter: str, offered: dict[str, tuple[int, str]]) -> int:
+def _option_index(letter: str, offered: dict[str, tuple[int, str]]) -> int:
     return offered[letter][0] if letter in offered else _NOT_OFFERED
 
 
-def _only(places: set[int]) -> int | None:
+def _only(options: set[int]) -> int | None:
     """The only member of a set, unless it is an option that was not offered."""
-    return next(iter(places)) if len(places) == 1 and _NOT_OFFERED not in places else None
+    return next(iter(options)) if len(options) == 1 and _NOT_OFFERED not in options else None
 
 
 def _one_space(text: str) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from compute.content.items import Column
 from compute.tasks.data import Mixed
 
-LONGEST = 300  # characters of a text that are kept
+LONGEST = 300  # characters of a text that are shown
 
 
 def contents(columns: Sequence[Column]) -> list[dict[str, list[str]]]:

@@ -1,7 +1,7 @@
-"""The questions that generative judges are asked: UniSim-Bench Table 7 as data, and our own wording for more options.
+"""The questions for generative judges: UniSim-Bench Table 7 as data, and our own wording for more options.
 
 Faults of the published evaluation that are not repeated (FACTS, UniSim-Bench): every item has its own caption, and a
-perceptual attribute is asked for by its own prompt, never by the one for quality.
+perceptual attribute has its own prompt, never the one for quality.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ TABLE_7 = {
 }
 
 # Other numbers of options: our own wording, the printed one with the number and the superlative put in. {many} is the
-# number of options, {all} of images, {images} their places, {captions} the numbered captions, {options} the list.
+# number of options, {all} of images, {images} their numbers, {captions} the numbered captions, {options} the list.
 MORE = {
     "image": (
         "Answer the following multiple-choice question:\nHere are {all} images: {images}. \n If image 1 is the "
@@ -85,7 +85,7 @@ MORE = {
 ATTRIBUTES = {"brightness": "bright", "colorfulness": "colorful", "contrast": "contrasted", "sharpness": "sharp"}
 
 _PRINTED = {"odd-one-out": 3}  # options of the printed prompt, two for all others
-_PLACE = re.compile(r"<image>|\{(\w+)\}")
+_PLACEHOLDER = re.compile(r"<image>|\{(\w+)\}")
 _OPTION = re.compile(r"\([A-H]\) (?:Image|Caption) \d+")
 
 
@@ -97,7 +97,7 @@ def template(kind: str, *, options: int) -> str:
     if options == _PRINTED.get(kind, 2):
         return TABLE_7[kind]
     if not 2 <= options <= MOST_OPTIONS:
-        raise CannotDo(f"A question has 2 to {MOST_OPTIONS} options; {options} cannot be asked. Use fewer.")
+        raise CannotDo(f"A question has 2 to {MOST_OPTIONS} options, not {options}. Use fewer.")
     first, noun = (2 if kind == "image" else 1), ("Caption" if kind == "text" else "Image")
     shown = options + first - 1
     words = {
@@ -106,15 +106,15 @@ def template(kind: str, *, options: int) -> str:
         "images": "<image>" * shown,
         "letters": ", ".join(LETTERS[:options]),
         "captions": ", ".join(f"caption {number}: {{caption{number}}}" for number in range(1, options + 1)),
-        "options": "\n".join(f"({LETTERS[place]}) {noun} {place + first}" for place in range(options)),
+        "options": "\n".join(f"({LETTERS[index]}) {noun} {index + first}" for index in range(options)),
     }
-    return re.sub(r"\{(\w+)\}", lambda found: words.get(found[1], found[0]), MORE[kind])
+    return re.sub(r"\{(\w+)\}", lambda match: words.get(match[1], match[0]), MORE[kind])
 
 
 def questions(data: Choices | OddOneOut) -> list[Question]:
-    """One question an item, in order; an option's place among `choices` is its alternative's number.
+    """One question an item, in order; an option's index in `choices` is its alternative's number.
 
-    Images are read when the question is asked, not here. Raises CannotDo for items no prompt is made for.
+    Images are read when the model answers, not here. Raises CannotDo for items no prompt is made for.
     """
     if isinstance(data, OddOneOut):
         _must_be(data.members, "image")
@@ -147,7 +147,7 @@ def _kind(data: Choices) -> tuple[str, tuple[Column, ...], dict[str, Column]]:
     if (reference.modality, modality) == ("text", "image"):
         return "image-text", alternatives, {"prompt": reference}
     if (reference.modality, modality) == ("image", "text"):
-        return "text", (reference,), {f"caption{place + 1}": text for place, text in enumerate(alternatives)}
+        return "text", (reference,), {f"caption{index + 1}": text for index, text in enumerate(alternatives)}
     raise CannotDo(f"No prompt compares a {reference.modality} reference with {modality} alternatives.")
 
 
@@ -183,9 +183,9 @@ def _parts(
 ) -> Iterator[str | Picture]:
     """The prompt cut at its images. Only the prompt's own marks count: a caption that holds one is left as it is."""
     following, text, done = iter(images), "", 0
-    for place in _PLACE.finditer(prompt):
-        text, done = text + prompt[done : place.start()], place.end()
-        name = place[1]
+    for match in _PLACEHOLDER.finditer(prompt):
+        text, done = text + prompt[done : match.start()], match.end()
+        name = match[1]
         if name:
             text += fixed[name] if name in fixed else str(texts[name].read(row))
             continue

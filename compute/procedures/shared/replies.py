@@ -19,15 +19,14 @@ def ask(
 ) -> Evidence:
     """Puts every item to the judge. An answer that cannot be read counts neither as right nor as wrong.
 
-    `settings` says how many were asked, unread and in error, and the tokens where the runner counts them; `value` is 1
+    `settings` counts questions, unread replies, errors and tokens where the runner counts them; `value` is 1
     for a right answer and -1 for a wrong one. Raises BadInput where the replies do not match the questions.
     """
     questions = prompts.questions(data)
     replies = subject.choose(questions)
     if [reply.item for reply in replies] != [question.item for question in questions]:
         raise BadInput(
-            f"{subject.row.key} was asked {len(questions)} questions and gave {len(replies)} replies, "
-            "or in another order"
+            f"{subject.row.key} gave {len(replies)} replies to {len(questions)} questions, or in another order"
         )
     read = [
         None if reply.error else parsing.read(reply.text, question.choices)
@@ -35,7 +34,7 @@ def ask(
     ]
     picked = np.array([-1 if one is None else one for one in read], dtype=np.int64)
     worth = np.where(picked < 0, np.nan, picked == right)
-    said = [reply.text or reply.error for reply in replies]
+    texts = [reply.text or reply.error for reply in replies]
     errors = sum(bool(reply.error) for reply in replies)
     settings = {"asked": len(replies), "unread": int((picked < 0).sum()) - errors, "errors": errors}
     for side in ("input_tokens", "output_tokens"):
@@ -45,9 +44,9 @@ def ask(
         settings=settings,
         names=data.names,
         expected=[LETTERS[at] for at in right.tolist()],
-        answer=[text if one is None else LETTERS[one] for one, text in zip(read, said, strict=True)],
+        answer=[text if one is None else LETTERS[one] for one, text in zip(read, texts, strict=True)],
         worth=worth,
         value=worth * 2 - 1,
         figures={"accuracy": worth},
-        detail=[detail | {"reply": text} for detail, text in zip(details, said, strict=True)],
+        detail=[detail | {"reply": text} for detail, text in zip(details, texts, strict=True)],
     )

@@ -20,11 +20,11 @@ def one_label(labels: NDArray[np.integer], *, samples_per_label: int, draws: int
     anew, so draws are not independent. A label with fewer items gives all it has.
     """
     order = np.arange(len(labels))
-    found = []
+    samples = []
     for _ in range(draws):
         np.random.RandomState(seed).shuffle(order)
-        found.append(order[_place_within(labels[order]) < samples_per_label])
-    return np.stack(found)
+        samples.append(order[_rank_within(labels[order]) < samples_per_label])
+    return np.stack(samples)
 
 
 def many_labels(labels: Bools, *, samples_per_label: int, draws: int, seed: int = SEED) -> list[Ints]:
@@ -33,7 +33,7 @@ def many_labels(labels: Bools, *, samples_per_label: int, draws: int, seed: int 
     `labels` (n, classes) bool. One generator goes on through all draws; each shuffles the list in its first order.
     """
     generator = np.random.default_rng(seed)
-    found = []
+    samples = []
     for _ in range(draws):
         order = np.arange(len(labels))
         generator.shuffle(order)
@@ -42,14 +42,14 @@ def many_labels(labels: Bools, *, samples_per_label: int, draws: int, seed: int 
             if (counts[has] < samples_per_label).any():
                 taken.append(item)
                 counts += has
-        found.append(np.array(taken, dtype=np.int64))
-    return found
+        samples.append(np.array(taken, dtype=np.int64))
+    return samples
 
 
-def _place_within(labels: NDArray[np.integer]) -> Ints:
+def _rank_within(labels: NDArray[np.integer]) -> Ints:
     """For each item, how many with its label stand before it."""
     by_label = np.argsort(labels, kind="stable")
     sorted_labels = labels[by_label]
-    place = np.empty(len(labels), dtype=np.int64)
-    place[by_label] = np.arange(len(labels)) - np.searchsorted(sorted_labels, sorted_labels)
-    return place
+    rank = np.empty(len(labels), dtype=np.int64)
+    rank[by_label] = np.arange(len(labels)) - np.searchsorted(sorted_labels, sorted_labels)
+    return rank

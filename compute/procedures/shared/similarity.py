@@ -41,26 +41,26 @@ Embeddings = Floats32 | Many
 def embed(subject: Subject, column: Column) -> Embeddings:
     """One vector an item (n, d), or many. Raises BadItem for an embedding that is not finite, CannotDo as the model."""
     try:
-        found: Embeddings = subject.embed(column)
+        embeddings: Embeddings = subject.embed(column)
     except CannotDo as refusal:
         try:
             vectors, offsets = subject.embed_many(column)
         except CannotDo:
             raise refusal from None
-        found = Many(vectors=vectors, offsets=np.asarray(offsets, dtype=np.int64))
-    _check(found, column)
-    return found
+        embeddings = Many(vectors=vectors, offsets=np.asarray(offsets, dtype=np.int64))
+    _check(embeddings, column)
+    return embeddings
 
 
-def _check(found: Embeddings, column: Column) -> None:
-    if isinstance(found, Many):
-        sums = found.vectors.sum(axis=1)
-        empty = np.flatnonzero(np.diff(found.offsets) <= 0)
+def _check(embeddings: Embeddings, column: Column) -> None:
+    if isinstance(embeddings, Many):
+        sums = embeddings.vectors.sum(axis=1)
+        empty = np.flatnonzero(np.diff(embeddings.offsets) <= 0)
         if len(empty):
             raise BadItem(column.name(int(empty[0])), "the model gave no vector for it", key=column.keys[empty[0]])
-        wrong = np.searchsorted(found.offsets, np.flatnonzero(~np.isfinite(sums)), side="right") - 1
+        wrong = np.searchsorted(embeddings.offsets, np.flatnonzero(~np.isfinite(sums)), side="right") - 1
     else:
-        wrong = np.flatnonzero(~np.isfinite(found.sum(axis=1)))
+        wrong = np.flatnonzero(~np.isfinite(embeddings.sum(axis=1)))
     if len(wrong):
         raise BadItem(column.name(int(wrong[0])), "its embedding is not finite", key=column.keys[wrong[0]])
 
@@ -92,7 +92,7 @@ def symmetric(subject: Subject, first: Column, second: Column) -> Floats:
     """(n,): how alike the two items of each row are, whichever stands first; higher is nearer.
 
     Cosine where the model embeds both; its own comparison, and MaxSim of many vectors, as the mean of both orders. An
-    image and a text have one order, in which the text is asked about the image. Raises CannotDo as `against`.
+    image and a text have one order, in which the text is the question about the image. Raises CannotDo as `against`.
     """
     if first.modality != second.modality:
         text, other = (first, second) if first.modality == "text" else (second, first)

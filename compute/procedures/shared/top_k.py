@@ -61,45 +61,45 @@ def search(
     skipped = _by_query(ignored)
     for first in range(0, queries, block[0]):
         rows = slice(first, min(first + block[0], queries))
-        kept = None
+        best = None
         for start in range(0, documents, block[1]):
             columns = slice(start, min(start + block[1], documents))
             scores = scorer(rows, columns)
             _leave_out(scores, rows, columns, skipped)
-            kept = _merge(kept, scores, low=torch.from_numpy(low[columns]).to(scores.device), depth=depth)
-        yield _unpack(kept.sort(dim=1, descending=True).values.cpu().numpy(), rows=rows, order=order)
+            best = _merge(best, scores, low=torch.from_numpy(low[columns]).to(scores.device), depth=depth)
+        yield _unpack(best.sort(dim=1, descending=True).values.cpu().numpy(), rows=rows, order=order)
 
 
-def _merge(kept: torch.Tensor | None, scores: torch.Tensor, *, low: torch.Tensor, depth: int) -> torch.Tensor:
-    """The best `depth` packed scores a row, in any order, of those kept and a new block of scores [rows, documents].
+def _merge(best: torch.Tensor | None, scores: torch.Tensor, *, low: torch.Tensor, depth: int) -> torch.Tensor:
+    """The best `depth` packed scores a row, in any order, of `best` and a new block of scores [rows, documents].
 
-    [rows, depth], filled up with ABSENT. Only scores that can still enter are packed: those not below the worst kept,
+    [rows, depth], filled up with ABSENT. Only scores that can still enter are packed: those not below its worst,
     nor, where these are many, below the block's own `depth`-th.
     """
     import torch
 
     lowest = torch.finfo(torch.float32).min  # above what was left out
     bar = torch.full((len(scores), 1), lowest, device=scores.device)
-    if kept is not None:
-        worst = kept.min(dim=1, keepdim=True).values
+    if best is not None:
+        worst = best.min(dim=1, keepdim=True).values
         bar = torch.where(worst == ABSENT, lowest, _score(worst))
-    places = _places(scores >= bar)
-    if len(places) * SPARSE > scores.numel() and depth < scores.shape[1]:
+    flat = _flat_positions(scores >= bar)
+    if len(flat) * SPARSE > scores.numel() and depth < scores.shape[1]:
         bar = torch.maximum(bar, scores.topk(depth, dim=1, sorted=False).values.min(dim=1, keepdim=True).values)
-        places = _places(scores >= bar)
-    row, column = places // scores.shape[1], places % scores.shape[1]
+        flat = _flat_positions(scores >= bar)
+    row, column = flat // scores.shape[1], flat % scores.shape[1]
     counts = torch.bincount(row, minlength=len(scores))
     starts = counts.cumsum(0) - counts
     fresh = torch.full((len(scores), int(counts.max())), ABSENT, dtype=torch.int64, device=scores.device)
-    fresh[row, torch.arange(len(row), device=row.device) - starts[row]] = _pack(scores.view(-1)[places], low[column])
-    if kept is not None:
-        fresh = torch.cat((kept, fresh), dim=1)
+    fresh[row, torch.arange(len(row), device=row.device) - starts[row]] = _pack(scores.view(-1)[flat], low[column])
+    if best is not None:
+        fresh = torch.cat((best, fresh), dim=1)
     if fresh.shape[1] < depth:
         return torch.nn.functional.pad(fresh, (0, depth - fresh.shape[1]), value=ABSENT)
     return _largest(fresh, depth)
 
 
-def _places(true: torch.Tensor) -> torch.Tensor:
+def _flat_positions(true: torch.Tensor) -> torch.Tensor:
     """Flat positions of what is true, rising; on the CPU numpy finds few among many four times as fast."""
     import torch
 

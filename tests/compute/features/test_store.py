@@ -59,7 +59,7 @@ def test_what_was_stored_is_found_in_any_order_and_number(shelf: Shelf) -> None:
 
 def test_what_is_not_stored_is_said(shelf: Shelf) -> None:
     fill(shelf, 4)
-    with pytest.raises(LikenessError, match="1 of the items asked for"):
+    with pytest.raises(LikenessError, match="1 of the requested items"):
         shelf.vectors(keys(5))
 
 
