@@ -128,11 +128,11 @@ def frame(stored: Iterable[StoredCalibration]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
-                **{field.name: getattr(one.reference, field.name) for field in fields(Reference)},
-                "unrelated": one.reference.unrelated.tolist(),
-                "matching": one.reference.matching.tolist(),
-                "settings": run_folders.canonical(one.settings),
+                **{field.name: getattr(calibration.reference, field.name) for field in fields(Reference)},
+                "unrelated": calibration.reference.unrelated.tolist(),
+                "matching": calibration.reference.matching.tolist(),
+                "settings": run_folders.canonical(calibration.settings),
             }
-            for one in stored
+            for calibration in stored
         ]
     ).astype(object)

@@ -68,7 +68,7 @@ def draw(
         if task.procedure in PROCEDURES
     }
     samples = material(data, most=most, seed=seed)
-    used = {one.task for some in samples.values() for one in some}
+    used = {sample.task for some in samples.values() for sample in some}
     none = [task.key for task in tasks if task.key not in used]
     if none:
         report(f"Gives no pairs and no single images: {', '.join(none)}")
@@ -126,7 +126,7 @@ def make(
     again: bool = False,
     report: Callable[[str], None] = lambda line: None,
 ) -> list[CalibrationOutcome]:
-    """Calibrates every model for every pairing that was drawn and that it can score; what is there already stays.
+    """Calibrates every model for every pairing that was drawn and that it can score; what is stored already stays.
 
     Items that cannot be used are left out. What was encoded is stored, so that a run that was stopped goes on.
     """
@@ -209,14 +209,15 @@ def _reference(subject: LoadedSubject, sampled: CalibrationSample, pairing: str)
     """Raises Undefined where too few items could be used."""
     samples = sampled.samples[pairing]
     sides = {
-        side: _scored(subject, [getattr(one, side) for one in samples], pairing) for side in ("unrelated", "matching")
+        side: _scored(subject, [getattr(sample, side) for sample in samples], pairing)
+        for side in ("unrelated", "matching")
     }
     if len(sides["unrelated"]) < FEWEST or (pairing in PAIRS and len(sides["matching"]) < FEWEST):
         raise Undefined(
             f"{_noun(pairing, len(sides['matching']), len(sides['unrelated']))} could be used, and a "
             f"calibration needs {FEWEST}"
         )
-    tasks = list(dict.fromkeys(one.task for one in samples))
+    tasks = list(dict.fromkeys(sample.task for sample in samples))
     return calibrated.measured(
         model=subject.row.key,
         pairing=pairing,
@@ -258,9 +259,9 @@ def line(outcome: CalibrationOutcome) -> str:
     name = f"{outcome.model}, {outcome.pairing}" if outcome.pairing else outcome.model
     if outcome.stored is None:
         return f"{name}: {outcome.state}: {outcome.reason}"
-    one = outcome.stored.reference
-    pairs = _noun(one.pairing, one.n_matching, one.n_unrelated)
-    middle = [f"{side[len(side) // 2]:.4g}" for side in (one.matching, one.unrelated) if len(side)]
-    separation = f", separation {one.separation:.3f}" if one.separation is not None else ""
+    reference = outcome.stored.reference
+    pairs = _noun(reference.pairing, reference.n_matching, reference.n_unrelated)
+    middle = [f"{side[len(side) // 2]:.4g}" for side in (reference.matching, reference.unrelated) if len(side)]
+    separation = f", separation {reference.separation:.3f}" if reference.separation is not None else ""
     known = " (stored already)" if outcome.state == "stored" else ""
     return f"{name}: {pairs}, median {' against '.join(middle)}{separation}{known}"

@@ -191,8 +191,8 @@ def _of_one_image(texts: Column, text: Rows, image: Rows) -> Pairs:
     def related(first: Rows, second: Rows) -> NDArray[np.bool_]:
         drawn = np.isin(text, np.concatenate([first, second]))
         shown: dict[int, set[int]] = {}
-        for one, where in zip(text[drawn].tolist(), image[drawn].tolist(), strict=True):
-            shown.setdefault(one, set()).add(where)
+        for text_row, image_row in zip(text[drawn].tolist(), image[drawn].tolist(), strict=True):
+            shown.setdefault(text_row, set()).add(image_row)
         return np.array([[bool(shown[a] & shown[b]) for b in second.tolist()] for a in first.tolist()])
 
     return Pairs(first=texts, second=texts, rows=rows, related=related)
@@ -220,9 +220,9 @@ def _pairs(subsets: Sequence[Data], pairing: str) -> tuple[list[Pairs], Rows]:
     sides = [(part.first.keys[part.rows[:, 0]], part.second.keys[part.rows[:, 1]]) for part in parts]
     if not parts:
         return [], np.zeros((0, 2), dtype=np.int64)
-    one, other = (np.concatenate(side) for side in zip(*sides, strict=True))
-    ordered = np.char.add(np.where(one < other, one, other), np.where(one < other, other, one))
-    return parts, _positions([len(part.rows) for part in parts], ordered, keep=one != other)
+    first, second = (np.concatenate(side) for side in zip(*sides, strict=True))
+    ordered = np.char.add(np.where(first < second, first, second), np.where(first < second, second, first))
+    return parts, _positions([len(part.rows) for part in parts], ordered, keep=first != second)
 
 
 def _images(subsets: Sequence[Data], question: str) -> tuple[list[Column], Rows]:
@@ -264,7 +264,7 @@ def _together(part: Pairs, rows: Rows) -> NDArray[np.bool_]:
 
 
 def deranged(together: NDArray[np.bool_], lots: np.random.Generator) -> Rows:
-    """(k,): for each row another column drawn by lot, each column once, so that no two belong together (k, k).
+    """(k,): for each row another column drawn at random, each column once, so that no two belong together (k, k).
 
     A row for which none is left has -1.
     """

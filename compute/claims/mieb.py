@@ -125,7 +125,7 @@ def cells(*numbers: int, lite: bool = False) -> tuple[Part, ...]:
 
 
 def mean_of(parts: tuple[Part, ...]) -> pd.Series:
-    """Mean over the named cells for every model; NaN for a model that lacks a cell in any of the tables."""
+    """Mean over the named cells for every model; NaN for a model with a missing cell in any of the tables."""
     wide = pd.concat([figures(table)[names].add_prefix(f"{table} ") for table, names in parts], axis=1)
     return wide.mean(axis=1, skipna=False)
 

@@ -1,4 +1,4 @@
-"""What an import yields: runs and scores, what the catalogue lacks for them, and what could not be read."""
+"""What an import yields: runs and scores, what the catalogue is missing for them, and what could not be read."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class SkippedFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Imported:
-    """Runs and scores of one source. `models`, `tasks` and `metrics` are those the catalogue lacks.
+    """Runs and scores of one source. `models`, `tasks` and `metrics` are those missing from the catalogue.
 
-    `problems` are files that are not what they should be; `skipped` are files of tasks the catalogue lacks.
+    `problems` are files that are not what they should be; `skipped` are files of tasks that are not in the catalogue.
     """
 
     runs: tuple[Run, ...]

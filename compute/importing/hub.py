@@ -43,6 +43,6 @@ def fetch_mteb_results(cache: Path, *, revision: str = "main", catalog: Catalog 
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise BadInput(
             f"Cannot download {REPOSITORY} at {revision[:12]} ({reason}). Check the connection and the "
-            "revision, or give a folder of results that is already here"
+            "revision, or give a folder of results that is already on this machine"
         ) from error
     return Path(cache) / commit

@@ -26,7 +26,7 @@ def read_mteb_results(path: Path, *, catalog: Catalog | None = None) -> Imported
 
     A damaged file never stops the import: it is named in `problems`. Of several revisions of a model the one
     with the newest mteb version (then with most tasks) is primary; its runs have `main` set, and so have the
-    other revisions' runs of tasks it lacks. Raises BadInput when the folder holds no results at all.
+    other revisions' runs of tasks it does not have. Raises BadInput when the folder holds no results at all.
     """
     if catalog is None:
         from compute.catalog import shipped

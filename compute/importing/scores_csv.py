@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 REQUIRED = ("benchmark", "model", "task", "metric", "value")
 OPTIONAL = ("subset", "n", "stderr", "source", "printed")
-# The columns that declare what the catalogue lacks, all of a noun or none.
+# The columns that declare what is not in the catalogue, all of a noun or none.
 DECLARING = {
     "model": ("model_title", "model_kind"),
     "task": ("task_title", "task_category", "higher_is_better"),
@@ -32,7 +32,7 @@ Noun = TypeVar("Noun")
 def read_scores_csv(path: Path, *, catalog: Catalog) -> Imported:
     """Rows of benchmark, model, task, metric, value (in stored units: proportions as fractions) as runs.
 
-    Optional columns: subset, n, stderr, source, printed. A model the catalogue lacks is declared by a row
+    Optional columns: subset, n, stderr, source, printed. A model that is not in the catalogue is declared by a row
     that fills `model_title` and `model_kind`; a task by `task_title`, `task_category` and `higher_is_better`,
     which also declares its metric where that is new. Raises BadInput naming the file, the line and what next.
     """
@@ -91,7 +91,7 @@ def _check_columns(columns: list[str], name: str) -> None:
             raise BadInput(f"{name}, line 1: the column {column!r} stands twice; keep one")
     for column in REQUIRED:
         if column not in columns:
-            raise BadInput(f"{name}, line 1: lacks the column {column!r}; needed are {', '.join(REQUIRED)}")
+            raise BadInput(f"{name}, line 1: the column {column!r} is missing; required are {', '.join(REQUIRED)}")
 
 
 def _near(word: str, known: tuple[str, ...] | list[str]) -> str:

@@ -281,7 +281,7 @@ def _scene(key: str) -> Image.Image:
 
 @cache
 def _scenes() -> dict[str, Scene]:
-    """The scenes drawn here; the bundled model was trained on none of them."""
+    """The scenes drawn in this file; the bundled model was trained on none of them."""
     from compute.tasks.drawing.scenes import Background, Scene, Thing
 
     def scene(left: tuple[str, str], right: tuple[str, str]) -> Scene:

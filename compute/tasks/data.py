@@ -124,7 +124,7 @@ class Retrieval:
 
     `relevant` is (query, document, grade); `ignored` (query, document) are taken out of a query's ranking before it is
     scored (the junk images of revisited Oxford and Paris); `candidates` (query, document) restricts each query's choice
-    (multiple choice). `missing` (query, grade) are right answers that the documents lack: never retrieved, yet counted.
+    (multiple choice). `missing` (query, grade) are right answers outside the documents: never retrieved, yet counted.
     `skip_first` drops every query's first hit, whatever it is.
     """
 

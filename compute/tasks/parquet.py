@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # Row groups of images cached in memory, of all columns together: so many whatever their size, for columns that are read
 # side by side, and more while they are small. Tables of images hold 100 to 1,000 rows a group.
-KEPT_GROUPS, KEPT_BYTES = 12, 512 << 20
+CACHED_GROUPS, CACHED_BYTES = 12, 512 << 20
 NO_KEY = b""  # of a row without an image
 
 
@@ -63,7 +63,7 @@ class Table:
         return tuple(self.schema.names)
 
     def values(self, *names: str) -> list[list[Any]]:
-        """Whole columns as Python lists, in the requested order. Raises BadInput naming a column that is not there."""
+        """Whole columns as Python lists, in the requested order. Raises BadInput naming a missing column."""
         for name in names:
             self._need(name)
         tables = [part.read(columns=list(names)) for part in self._parts]
@@ -126,8 +126,8 @@ def _bytes_of(row: Any) -> int:
 
 
 def _cache() -> LRUCache[tuple[int, int], list]:
-    """No group counts for more than its share, so that KEPT_GROUPS of any size fit."""
-    return LRUCache(KEPT_BYTES, getsizeof=lambda rows: min(_bytes_of(rows), KEPT_BYTES // KEPT_GROUPS))
+    """No group counts for more than its share, so that CACHED_GROUPS of any size fit."""
+    return LRUCache(CACHED_BYTES, getsizeof=lambda rows: min(_bytes_of(rows), CACHED_BYTES // CACHED_GROUPS))
 
 
 # The row groups read last, by column and group, whichever column's: columns of a whole suite live at once.
@@ -180,7 +180,7 @@ class _ImageRows:
 def _bytes(value: Any, *, of: str) -> Any:
     """The bytes of the hub's image value `{bytes, path}`, of bare bytes, or of a list of either; None stays None."""
     if isinstance(value, list):
-        return [_bytes(one, of=of) for one in value]
+        return [_bytes(item, of=of) for item in value]
     if isinstance(value, dict):
         if value.get("bytes") is None and value.get("path"):
             raise BadInput(f"{of}: an image is only a path, {value['path']!r}; images must be inside the Parquet file")
@@ -192,16 +192,16 @@ def table(folder: Path, *, repo: str, config: str = "default", split: str) -> Ta
     """One split of one configuration of the data set in `folder`.
 
     The card's `configs` list says which files those are; a card without one means the hub's own rule: a folder a
-    configuration, file names that begin with the split. Raises NotHere naming what is missing and what is there.
+    configuration, file names that begin with the split. Raises NotHere naming what is missing and which files exist.
     """
     files = _listed(folder, config=config, split=split)
     files = files or sorted(path for path in _of_config(folder, config) if _split(path) == split)
     if not files:
-        there = sorted({str(path.relative_to(folder)) for path in folder.rglob("*.parquet")})
+        present = sorted({str(path.relative_to(folder)) for path in folder.rglob("*.parquet")})
         commit = folder.name if len(folder.name) == 40 else ""  # of a snapshot in the hub's cache
         raise NotHere(
             f"Data set {repo!r} has no Parquet for configuration {config!r}, split {split!r} in "
-            f"{folder}; it has {', '.join(there[:6]) or 'no Parquet at all'}. Fetch the pinned revision: "
+            f"{folder}; it has {', '.join(present[:6]) or 'no Parquet at all'}. Fetch the pinned revision: "
             f"{command(repo, revision=commit)}"
         )
     title = f"{repo} {split}" if config == "default" else f"{repo} {config}/{split}"
@@ -228,7 +228,7 @@ def patterns(folder: Path, *, splits: Collection[str]) -> tuple[str, ...]:
         parts = [part for part in parts if part[0] == "default" and part[1] in splits]
         if {split for _, split, _ in parts} != set(splits):
             return ()
-    return tuple(one for _, _, paths in parts for one in paths)
+    return tuple(path for _, _, paths in parts for path in paths)
 
 
 def _data_files(folder: Path) -> Iterator[tuple[str, str, list[str]]]:
@@ -254,8 +254,8 @@ def _card(folder: Path) -> list[dict[str, Any]]:
 
 
 def _listed(folder: Path, *, config: str, split: str) -> list[Path]:
-    for name, there, paths in _data_files(folder):
-        if name == config and there in ("", split):
+    for name, own, paths in _data_files(folder):
+        if name == config and own in ("", split):
             return sorted(
                 path
                 for path in folder.rglob("*.parquet")

@@ -1,7 +1,7 @@
 """PairBench's five image transformations with a strength, the same for the same seed (PairBench section 3.1).
 
 The paper names colour jitter, rotation, Gaussian blur, perspective and elastic transformation, and no parameters; the
-ones here are ours. A seed decides what is random (directions, corners, the field of an elastic move), the strength how
+values below are ours. A seed decides what is random (directions, corners, the field of an elastic move), the strength how
 far it goes, so that a rising strength follows one path away from the image.
 """
 
@@ -43,7 +43,7 @@ class Perturbation:
 def perturb(image: Image.Image, *, kind: str, strength: float, seed: int = 0) -> Image.Image:
     """The image changed by one transformation of PERTURBATIONS; RGB, of the same size.
 
-    `strength` is 0, the image itself, to 1. Raises BadInput for another strength or a kind that is not there.
+    `strength` is 0, the image itself, to 1. Raises BadInput for another strength or a unknown kind.
     """
     if kind not in PERTURBATIONS:
         raise BadInput(f"There is no transformation {kind!r}; there are: {', '.join(PERTURBATIONS)}")
@@ -126,8 +126,8 @@ def _mean(pixels: torch.Tensor) -> list[float]:
 
 
 PERTURBATIONS: dict[str, Perturbation] = {
-    one.key: one
-    for one in (
+    perturbation.key: perturbation
+    for perturbation in (
         Perturbation(
             key="colorjitter",
             title="Colour jitter",

@@ -23,7 +23,7 @@ class Need:
 
     repo: str  # empty: made at run time, nothing to fetch
     revision: str
-    bytes: int | None  # counted where the files are here, else estimated
+    bytes: int | None  # counted where the files are downloaded, else estimated
     present: bool
     images: int | None  # distinct images to encode, as far as is known without reading
     texts: int | None
@@ -111,7 +111,7 @@ class Source:
         return f"commit {folder.name}" if folder else ""  # not downloaded: loading it will say so
 
     def present(self, repo: str, *, revision: str, files: tuple[str, ...] = ()) -> Path | None:
-        """The data set's folder if all of it, or of these patterns, is here already; nothing is fetched."""
+        """The data set's folder if all of it, or of these patterns, is downloaded already; nothing is fetched."""
         local = self._local(repo)
         if local is not None:
             return local

@@ -78,15 +78,15 @@ def lesson(*, seed: int, step: int, images: int, part: str = "train") -> Lesson:
     """The batch of one step: a function of its arguments alone, so that a run can be resumed where it stopped."""
     rng = Random(f"lesson {seed} {step}")
     families = images // 8
-    shown = [one for _ in range(families) for one in family(rng, part=part)]
+    shown = [image for _ in range(families) for image in family(rng, part=part)]
     shown += [_single(rng, part=part) for _ in range(images - len(shown))]
-    known = [facts(one.scene) for one in shown]
-    captions = [text for one, true in zip(shown, known, strict=True) for text in _captions(one, true, rng)]
-    pixels = np.stack([one.pixels() for one in shown])
+    known = [facts(image.scene) for image in shown]
+    captions = [text for image, true in zip(shown, known, strict=True) for text in _captions(image, true, rng)]
+    pixels = np.stack([image.pixels() for image in shown])
     rows, answers = _questions(shown, rng)
     known = [
-        true | quality_facts(kind=one.kind, strength=one.strength) | _ninths(one)
-        for one, true in zip(shown, known, strict=True)
+        true | quality_facts(kind=image.kind, strength=image.strength) | _ninths(image)
+        for image, true in zip(shown, known, strict=True)
     ]
     return Lesson(
         images=pixels,
@@ -96,7 +96,7 @@ def lesson(*, seed: int, step: int, images: int, part: str = "train") -> Lesson:
         answers=answers,
         families=families,
         named=np.array([[name in true for name in NAMED] for true in known], np.float32),
-        patches=np.stack([_patches(one) for one in shown]),
+        patches=np.stack([_patches(image) for image in shown]),
         qualities=_qualities(shown, pixels),
     )
 
@@ -174,13 +174,13 @@ def _question(scene: Scene, rng: Random) -> list[str]:
     return [located(thing.name, each) for each in (corner, *rng.sample(alike, ANSWERS - 1))] if corner else []
 
 
-def _ninths(picture: Shown) -> frozenset[str]:
+def _ninths(image: Shown) -> frozenset[str]:
     """What stands in which ninth of the image."""
     occupied = set()
-    for thing in picture.scene.things:
+    for thing in image.scene.things:
         row, column = (
             min(2, max(0, int(3 * (at + moved))))
-            for at, moved in ((thing.y, picture.shift[1]), (thing.x, picture.shift[0]))
+            for at, moved in ((thing.y, image.shift[1]), (thing.x, image.shift[0]))
         )
         occupied |= {f"ninth {row}{column} {thing.colour}", f"ninth {row}{column} {thing.shape}"}
     return frozenset(occupied)
@@ -238,8 +238,8 @@ def _holds(known: list[frozenset[str]], captions: list[Caption]) -> Bools:
 
 
 def _qualities(shown: list[Shown], pixels: Pixels) -> Floats32:
-    damage = np.array([-one.strength if one.kind in DAMAGES else 0 for one in shown], np.float32)
-    unclear = np.array([one.strength > 0 and one.kind in ("noise", "blocks", "fade") for one in shown])
+    damage = np.array([-image.strength if image.kind in DAMAGES else 0 for image in shown], np.float32)
+    unclear = np.array([image.strength > 0 and image.kind in ("noise", "blocks", "fade") for image in shown])
     return np.stack(
         [
             damage,

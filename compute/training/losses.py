@@ -1,4 +1,4 @@
-"""What the bundled model is trained to lower. Embeddings here have length 1; torch is imported by the caller."""
+"""What the bundled model is trained to lower. Embeddings have length 1; torch is imported by the caller."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def contrast(images: Tensor, texts: Tensor, true: Tensor, scale: Tensor) -> Tens
 
 
 def patches(outputs: Tensor, shown: Tensor) -> Tensor:
-    """Cross-entropy of what each patch shows, colour, shape and word; empty patches weigh little."""
+    """Cross-entropy of what each patch shows, colour, shape and word; empty patches have little weight."""
     import torch
 
     loss, start = outputs.new_zeros(()), 0

@@ -199,7 +199,7 @@ def _losses(
 def save(model: CLIPModel, folder: Path) -> None:
     """Weights in half precision, and how an image is prepared.
 
-    Embeddings are scaled to a mean length of 1 on both sides, so that an image and a text weigh alike in their sum.
+    Embeddings are scaled to a mean length of 1 on both sides, so that image and text have the same weight in their sum.
     """
     import torch
     from transformers import CLIPImageProcessorPil

@@ -1,4 +1,4 @@
-"""How much memory is free for models: on the accelerator where there is one, else on this machine."""
+"""How much memory is free for models: on the accelerator if any, else on this machine."""
 
 from __future__ import annotations
 

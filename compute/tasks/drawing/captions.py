@@ -61,7 +61,7 @@ def ground_facts(background: Background) -> frozenset[str]:
 
 
 def caption(scene: Scene, rng: Random) -> Caption:
-    """A true statement about the scene, of a kind drawn by lot."""
+    """A true statement about the scene, of a random kind."""
     if scene.words:
         return _words(scene, rng)
     if not scene.things:

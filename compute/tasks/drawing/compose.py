@@ -1,4 +1,4 @@
-"""Scenes drawn by lot, and small changes to a scene."""
+"""Scenes drawn at random, and small changes to a scene."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def photograph(rng: Random, *, part: str, name: str = "") -> Background:
 
 
 def free_colours(ground: Background) -> list[str]:
-    """Colours that can be told from the background."""
+    """Colours that stand out from the background."""
     if ground.photograph:
         return list(COLOUR_NAMES)
     return [colour for colour in COLOUR_NAMES if colour not in (ground.first, ground.second)]
@@ -202,8 +202,8 @@ def _removed(scene: Scene, rng: Random) -> Scene:
 def traded(first: Thing, second: Thing, *levels: str) -> tuple[Thing, Thing]:
     """Two things after an exchange of their shapes, their colours, or both."""
     return tuple(
-        replace(one, **{level: getattr(other, level) for level in levels})
-        for one, other in ((first, second), (second, first))
+        replace(thing, **{level: getattr(other, level) for level in levels})
+        for thing, other in ((first, second), (second, first))
     )
 
 

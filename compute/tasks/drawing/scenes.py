@@ -92,7 +92,7 @@ def _third(value: float, low: str, high: str) -> str | None:
 
 
 def facts(scene: Scene) -> frozenset[str]:
-    """Every statement about the scene that a caption can be made of. A caption is true when all its facts are here."""
+    """Every statement about the scene that a caption can be made of. A caption is true if all its facts are in it."""
     statements = {f"ground {scene.background.name}"}
     if scene.background.photograph:
         statements.add("ground photograph")

@@ -65,11 +65,11 @@ def _maker(row: Row) -> Callable[[Row, Source, str], Parts]:
 def three_tables(row: Row, source: Source, subset: str) -> Parts:
     """The common layout: configurations `corpus`, `queries` or `query`, and `qrels` or the default one."""
     folder, repo = row.where(source)
-    there = parquet.configs(folder)
+    present = parquet.configs(folder)
     before = "" if subset == "default" else f"{subset}-"
 
     def table(*names: str) -> Table:
-        config = next((before + name for name in names if before + name in there), before + names[0])
+        config = next((before + name for name in names if before + name in present), before + names[0])
         splits = parquet.splits(folder, config=config)
         split = row.split if row.split in splits or len(splits) != 1 else splits[0]
         return parquet.table(folder, repo=repo, config=config, split=split)

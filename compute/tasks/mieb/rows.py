@@ -48,7 +48,7 @@ class Row:
         return source.folder(self.repo, revision=self.revision, files=_files(card, splits)), self.repo
 
     def present(self, source: Source, *, procedure: str) -> Path | None:
-        """The data set's folder where all that its procedure reads is here; nothing is fetched."""
+        """The data set's folder where all that its procedure reads is downloaded; nothing is fetched."""
         splits = {"probe": (self.train_split, self.split), "clustering": (self.split,), "zero_shot": (self.split,)}
         needed = splits.get(procedure, ())
         card = source.present(self.repo, revision=self.revision, files=(CARD,))

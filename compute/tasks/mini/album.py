@@ -43,7 +43,7 @@ def png(pixels: Pixels) -> bytes:
 
 def files(shown: Sequence[Shown | Scene]) -> list[bytes]:
     """An image file a scene."""
-    return [png((one if isinstance(one, Shown) else Shown(scene=one)).pixels()) for one in shown]
+    return [png((image if isinstance(image, Shown) else Shown(scene=image)).pixels()) for image in shown]
 
 
 def column(shown: Sequence[Shown | Scene], *, of: str) -> Column:
@@ -55,7 +55,7 @@ def unlike(draw: Callable[[Random], tuple[Shown, ...]], rng: Random) -> tuple[Sh
     """What `draw` gives, drawn again until no two images are the same: a grey photograph made duller is itself."""
     while True:
         shown = draw(rng)
-        if len({one.pixels().tobytes() for one in shown}) == len(shown):
+        if len({image.pixels().tobytes() for image in shown}) == len(shown):
             return shown
 
 

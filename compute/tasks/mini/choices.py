@@ -165,7 +165,7 @@ def measured(question: str) -> Choices:
     for _, rng in draws(question, FEWER):
         while True:
             two = [distorted(_busy(rng), rng.choice(kinds), rng.randint(0, 4), rng) for _ in range(2)]
-            levels = measure(np.stack([one.pixels() for one in two]))
+            levels = measure(np.stack([image.pixels() for image in two]))
             if abs(levels[0] - levels[1]) >= gap:
                 break
         rows.append(two if levels[0] > levels[1] else two[::-1])
@@ -222,7 +222,7 @@ def _things(rng: Random) -> tuple[Scene, ...]:
 
 
 def alone(rng: Random, shape: str, colour: str, *, photographs: float = 0.0) -> Scene:
-    """One thing on a background that it can be told from."""
+    """One thing on a background that it stands out from."""
 
     def made(lot: Random, part: str) -> Scene:
         while True:

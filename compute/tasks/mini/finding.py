@@ -94,14 +94,14 @@ def _crossed(rng: Random) -> tuple[Scene, list[Scene]]:
     """A bare background; it with a thing, with another thing, and the first thing on another background."""
     bare = scene(rng, _bare)
     ground = bare.background
-    one, other = (_on(ground, rng) for _ in range(2))
-    while other.things[0].name == one.things[0].name:
+    shown, other = (_on(ground, rng) for _ in range(2))
+    while other.things[0].name == shown.things[0].name:
         other = _on(ground, rng)
     while True:
-        elsewhere = replace(_bare(rng, part="test"), things=one.things)
-        visible = one.things[0].colour in compose.free_colours(elsewhere.background)
+        elsewhere = replace(_bare(rng, part="test"), things=shown.things)
+        visible = shown.things[0].colour in compose.free_colours(elsewhere.background)
         if visible and elsewhere.held_out() and elsewhere.background.name != ground.name:
-            return bare, [one, other, elsewhere]
+            return bare, [shown, other, elsewhere]
 
 
 def _bare(rng: Random, *, part: str) -> Scene:

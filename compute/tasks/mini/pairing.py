@@ -74,8 +74,8 @@ def swaps() -> Matches:
             if other.held_out():
                 break
         rows.append((shown, other, _caption(shown.things, how), _caption(other.things, how)))
-    one, two, caption, swapped = zip(*rows, strict=True)
-    return _matches("swaps", [one, two], [caption, swapped])
+    first, second, caption, swapped = zip(*rows, strict=True)
+    return _matches("swaps", [first, second], [caption, swapped])
 
 
 def _matches(task: str, images: Sequence[Sequence[Scene]], captions: Sequence[Sequence[str]]) -> Matches:

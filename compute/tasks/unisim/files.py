@@ -38,7 +38,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Files:
-    """All files of a data set. A tar whose members lack their folder's name is known by the tar's own."""
+    """All files of a data set. A tar whose members are without their folder's name is known by the tar's own."""
 
     repo: str
     folder: Path
@@ -80,7 +80,7 @@ class Files:
             raise BadInput(f"{self.repo}: {name} is not UTF-8 text ({error.reason}, byte {error.start})") from error
 
     def within(self, folder: str) -> list[str]:
-        """Names of the files directly in a folder, sorted. Raises NotHere for a folder that is not there."""
+        """Names of the files directly in a folder, sorted. Raises NotHere for a missing folder."""
         if folder not in self.by_folder:
             raise NotHere(
                 f"Data set {self.repo!r} has no folder {folder!r} in {self.folder}, neither as a folder nor "
@@ -136,7 +136,7 @@ def _tar(path: Path) -> dict[str, Member]:
 
 @lru_cache(maxsize=8)
 def _archive(path: Path) -> zipfile.ZipFile:
-    """Kept open, for its list of members is read with it; reading one is thread-safe."""
+    """Left open, for its list of members is read with it; reading one is thread-safe."""
     return zipfile.ZipFile(path)
 
 

@@ -193,9 +193,9 @@ def _plain(value: Any) -> Any:
         case _Array():
             return value.value
         case dict():
-            return {_plain(key): _plain(one) for key, one in value.items()}
+            return {_plain(key): _plain(item) for key, item in value.items()}
         case list() | tuple():
-            return [_plain(one) for one in value]
+            return [_plain(item) for item in value]
         case bytes():
             return value.decode("latin1")
     return value

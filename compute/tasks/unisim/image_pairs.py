@@ -50,13 +50,13 @@ def nights(files: Files, random: Random, count: int) -> list[Sample]:
 
 def bapps(files: Files, random: Random, count: int) -> list[Sample]:
     """The first 15% of each validation subset; the answer is the rounded share of votes for the second."""
-    found = []
+    samples = []
     for subset in BAPPS_SUBSETS:
         folder = f"bapps/val/{subset}"
         votes = files.within(f"{folder}/judge")
         for path in votes[: int(len(votes) * BAPPS_SHARE)]:
             name = PurePosixPath(path).stem
-            found.append(
+            samples.append(
                 Sample(
                     name=f"{subset}/{name}",
                     reference=f"{folder}/ref/{name}.png",
@@ -64,7 +64,7 @@ def bapps(files: Files, random: Random, count: int) -> list[Sample]:
                     answer=round(_first_number(files.read(path), of=path)),
                 )
             )
-    return found
+    return samples
 
 
 def _first_number(data: bytes, *, of: str) -> float:
@@ -76,15 +76,15 @@ def _first_number(data: bytes, *, of: str) -> float:
 
 def _pieapp(files: Files) -> list[tuple[str, str, str, str, float]]:
     """(scene, reference, A, B, preference for A) with a clear preference and no reference among the alternatives."""
-    found = []
+    comparisons = []
     for line in files.text("pie_app/test_reference_list.txt").split():
         scene = line.removesuffix(".png")
         for row in rows(files, f"pie_app/labels/test/{scene}_pairwise_labels.csv"):
             first, second, preference = row["distorted image A"], row["distorted image B"], row["preference for A"]
             if row["ref. image"] in (first, second) or 0.4 <= float(preference) <= 0.6:
                 continue
-            found.append((scene, row["ref. image"], first, second, float(preference)))
-    return found
+            comparisons.append((scene, row["ref. image"], first, second, float(preference)))
+    return comparisons
 
 
 def pieapp(files: Files, random: Random, count: int) -> list[Sample]:
@@ -93,7 +93,7 @@ def pieapp(files: Files, random: Random, count: int) -> list[Sample]:
         Sample(
             name=f"{first}/{second}",
             reference=f"pie_app/reference_images/test/{reference}",
-            alternatives=tuple(f"pie_app/distorted_images/test/{scene}/{one}" for one in (first, second)),
+            alternatives=tuple(f"pie_app/distorted_images/test/{scene}/{name}" for name in (first, second)),
             answer=0 if preference > 0.5 else 1,
         )
         for scene, reference, first, second, preference in _pieapp(files)
@@ -103,9 +103,9 @@ def pieapp(files: Files, random: Random, count: int) -> list[Sample]:
 def pieapp_quality(files: Files, random: Random, count: int) -> list[Sample]:
     """The reference against each distorted image: the reference always wins."""
     pairs = [
-        (f"pie_app/reference_images/test/{reference}", f"pie_app/distorted_images/test/{scene}/{one}")
+        (f"pie_app/reference_images/test/{reference}", f"pie_app/distorted_images/test/{scene}/{name}")
         for scene, reference, first, second, _ in _pieapp(files)
-        for one in (first, second)
+        for name in (first, second)
     ]
     drawn = random.sample(pairs, min(count, len(pairs)))
     return [shuffled(random, f"{at}", good, bad) for at, (good, bad) in enumerate(drawn)]
@@ -113,13 +113,13 @@ def pieapp_quality(files: Files, random: Random, count: int) -> list[Sample]:
 
 def kadid(files: Files, random: Random, count: int) -> list[Sample]:
     """Two severities of one distortion of one test image; the milder is better."""
-    found = []
+    samples = []
     for at in range(count):
         image, distortion = random.choice(KADID_TEST_IMAGES), random.choice(KADID_DISTORTIONS)
         mild, strong = sorted(random.sample(KADID_SEVERITIES, 2))
         names = [f"kadid10k/images/I{image:02d}_{distortion:02d}_{severity:02d}.png" for severity in (mild, strong)]
-        found.append(shuffled(random, str(at), *names))
-    return found
+        samples.append(shuffled(random, str(at), *names))
+    return samples
 
 
 def koniq(files: Files, random: Random, count: int, *, attribute: str) -> list[Sample]:
@@ -150,14 +150,14 @@ def _scored_pairs(values: dict[str, float], random: Random, count: int, *, folde
 def pipal(files: Files, random: Random, count: int) -> list[Sample]:
     """Each low-scored image against its reference and the images that score 1500 or more, at most 5 of them."""
     scores = [line.split(",") for line in files.text("PIPAL/val_label.txt").split()]
-    found = []
+    pairs = []
     for path in files.within("PIPAL/Val_Ref"):
         scene = PurePosixPath(path).stem
         own = [(name, float(score)) for name, score in scores if scene in name]
         good = [path, *(f"PIPAL/Val_Dist/{name}" for name, score in own if score >= PIPAL_REFERENCE_SCORE)]
         bad = [f"PIPAL/Val_Dist/{name}" for name, score in own if score < PIPAL_REFERENCE_SCORE]
-        found += [(one, other) for one in good[:PIPAL_REFERENCES] for other in bad]
-    return [shuffled(random, str(at), one, other) for at, (one, other) in enumerate(found)]
+        pairs += [(better, worse) for better in good[:PIPAL_REFERENCES] for worse in bad]
+    return [shuffled(random, str(at), better, worse) for at, (better, worse) in enumerate(pairs)]
 
 
 def sice(files: Files, random: Random, count: int) -> list[Sample]:
@@ -168,17 +168,17 @@ def sice(files: Files, random: Random, count: int) -> list[Sample]:
         for scene in files.folders(f"sice/{part}")
         if PurePosixPath(scene).name != "Label"
     ]
-    found = []
+    samples = []
     for scene in scenes[: max(1, int(len(scenes) * SICE_SHARE))]:
         levels = {name: _grey(files.read(name)) for name in files.within(scene)}
         names = list(levels)
-        found += [
-            shuffled(random, f"{one} {other}", *sorted((one, other), key=levels.__getitem__, reverse=True))
-            for at, one in enumerate(names)
-            for other in names[at + 1 :]
-            if levels[one] != levels[other]
+        samples += [
+            shuffled(random, f"{first} {second}", *sorted((first, second), key=levels.__getitem__, reverse=True))
+            for at, first in enumerate(names)
+            for second in names[at + 1 :]
+            if levels[first] != levels[second]
         ]
-    return found
+    return samples
 
 
 def _grey(data: bytes) -> int:
@@ -217,4 +217,4 @@ def agiqa_quality(files: Files, random: Random, count: int) -> list[Sample]:
     drawn = [
         _scored_pairs(random.choice(usable), random, 1, folder="agiqa-3k/images")[0] for _ in range(count) if usable
     ]
-    return [replace(one, name=str(at)) for at, one in enumerate(drawn)]
+    return [replace(sample, name=str(at)) for at, sample in enumerate(drawn)]

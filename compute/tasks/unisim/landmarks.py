@@ -25,7 +25,7 @@ def load(files: Files, folder: str, look: Look) -> dict[str, Retrieval]:
             {kind: np.asarray(row[kind], dtype=np.int64).ravel() for kind in ("easy", "hard", "junk")} for row in rows
         ]
     except (KeyError, TypeError, ValueError) as error:
-        raise BadInput(f"gnd_{folder}.pkl lacks {error}: it is not the revisited ground truth") from error
+        raise BadInput(f"gnd_{folder}.pkl has no {error}: it is not the revisited ground truth") from error
     queries, documents = (
         Mixed(
             names=tuple(map(str, names)),
@@ -48,4 +48,4 @@ def load(files: Files, folder: str, look: Look) -> dict[str, Retrieval]:
 
 def _pairs(marks: list[dict[str, np.ndarray]], kinds: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
     lists = [np.concatenate([row[kind] for kind in kinds]) for row in marks]
-    return np.repeat(np.arange(len(lists)), [len(one) for one in lists]), np.concatenate(lists)
+    return np.repeat(np.arange(len(lists)), [len(indices) for indices in lists]), np.concatenate(lists)

@@ -21,7 +21,7 @@ def triples(groups: dict[object, list[str]], random: Random, count: int) -> list
     """Random triples: two different members of one group, one of another, in random positions."""
     usable = sorted((group for group, members in groups.items() if len(members) > 1), key=str)
     if len(usable) < 2:
-        raise BadInput("An odd one out needs two classes of two images each: the data set's files are not all there")
+        raise BadInput("An odd one out needs two classes of two images each: some of the data set's files are missing")
     samples = []
     for at in range(count):
         one, other = random.sample(usable, 2)

@@ -71,7 +71,7 @@ def read(path: Path) -> list[Sample]:
 
 
 def drawn(path: Path | None, draw: Callable[[], list[Sample]]) -> list[Sample]:
-    """The manifest at `path` if it is there, else what `draw` gives, stored there."""
+    """The manifest at `path` if it exists, else what `draw` gives, stored at `path`."""
     if path and path.is_file():
         return read(path)
     samples = draw()

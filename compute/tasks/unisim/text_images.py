@@ -38,13 +38,13 @@ def imagereward(files: Files, random: Random, count: int) -> list[Sample]:
     prompts: dict[str, list[dict]] = defaultdict(list)
     for row in table:
         prompts[str(row["prompt_id"])].append(row)
-    found = []
+    samples = []
     for prompt, images in sorted(prompts.items()):
         best, worst = (choose(images, key=lambda row: row["rank"]) for choose in (min, max))
         if best["rank"] != worst["rank"]:
             names = [_imagereward_file(files, row["image_path"]) for row in (best, worst)]
-            found.append(shuffled(random, prompt, *names, reference=best["prompt"]))
-    return found
+            samples.append(shuffled(random, prompt, *names, reference=best["prompt"]))
+    return samples
 
 
 def _imagereward_file(files: Files, path: str) -> str:
@@ -66,38 +66,38 @@ def hpdv2(files: Files, random: Random, count: int, *, alternatives: int) -> lis
         for row in _json(files, "hpdv2/test.json")
         if not set(HPDV2_DAMAGED) & set(row["image_path"]) and len(row["image_path"]) >= alternatives
     ]
-    found = []
+    samples = []
     for at in range(count if prompts else 0):
         row = random.choice(prompts)
         ranked = dict(zip(row["rank"], row["image_path"], strict=True))
         ranks = sorted(random.sample(sorted(ranked), alternatives))
         names = [f"hpdv2/test/{ranked[rank]}" for rank in ranks]
-        found.append(shuffled(random, str(at), *names, reference=row["prompt"]))
-    return found
+        samples.append(shuffled(random, str(at), *names, reference=row["prompt"]))
+    return samples
 
 
 def agiqa(files: Files, random: Random, count: int) -> list[Sample]:
     """A random pair of a prompt's images by alignment; images with an alignment below 1 are dropped."""
     prompts = agiqa_prompts(files, "mos_align", least=AGIQA_LEAST_ALIGNMENT)
-    found: list[Sample] = []
-    while prompts and len(found) < count:
+    samples: list[Sample] = []
+    while prompts and len(samples) < count:
         prompt, values = random.choice(prompts)
         pair = random.sample(list(values), 2)
         if values[pair[0]] != values[pair[1]]:
             names = [f"agiqa-3k/images/{name}" for name in sorted(pair, key=values.__getitem__, reverse=True)]
-            found.append(shuffled(random, str(len(found)), *names, reference=prompt))
-    return found
+            samples.append(shuffled(random, str(len(samples)), *names, reference=prompt))
+    return samples
 
 
 def magicbrush(files: Files, random: Random, count: int) -> list[Sample]:
     """Source and edited image: the edited one fits the instruction."""
-    found = []
+    samples = []
     for at, row in enumerate(_json(files, "MagicBrush/test.json")):
         if row["metadata"]["dataset"] == "MagicBrush-Diff" or len(row["image"]) > 2:
             continue
         source, target = map(_tested, row["image"])
-        found.append(shuffled(random, str(at), target, source, reference=row["conversations"][1]["value"]))
-    return found
+        samples.append(shuffled(random, str(at), target, source, reference=row["conversations"][1]["value"]))
+    return samples
 
 
 def _tested(path: str) -> str:
@@ -131,7 +131,7 @@ def hq_edit_texts(files: Files, random: Random, count: int) -> list[Sample]:
 def cd_coco(files: Files, random: Random, count: int) -> list[Sample]:
     """A caption with at least 3 votes against each model caption that nobody voted for."""
     captions = {row["fname"]: row for row in rows(files, _resource(files, "all_captions_extended.csv"))}
-    found = []
+    samples = []
     for row in rows(files, _resource(files, "expert_worker_results_extended.csv")):
         votes = {model: float(row[model]) for model in COCO_MODELS}
         if float(row["max_score"]) < COCO_LEAST_VOTES:
@@ -140,7 +140,7 @@ def cd_coco(files: Files, random: Random, count: int) -> list[Sample]:
         best = random.choice([model for model, some in votes.items() if some == max(votes.values())])
         for model, some in votes.items():
             if some == 0:
-                found.append(
+                samples.append(
                     shuffled(
                         random,
                         f"{name} {model}",
@@ -149,7 +149,7 @@ def cd_coco(files: Files, random: Random, count: int) -> list[Sample]:
                         reference=f"coco-triplets/coco/images/val2014/{name}",
                     )
                 )
-    return found
+    return samples
 
 
 def _resource(files: Files, name: str) -> str:
@@ -158,14 +158,14 @@ def _resource(files: Files, name: str) -> str:
 
 def polaris(files: Files, random: Random, count: int) -> list[Sample]:
     """Model captions scored 0.5 or lower against each reference caption; equal texts are dropped."""
-    found = []
+    triples = []
     for line in rows(files, "polaris/polaris_test.csv"):
         image, references, candidate, *_ = line.values()
         score = float(list(line.values())[-1])
         captions = _captions(references)
-        if score <= POLARIS_HIGHEST_SCORE and _folded(candidate) not in {_folded(one) for one in captions}:
-            found += [(image, caption, candidate) for caption in captions]
-    drawn = random.sample(found, min(count, len(found)))
+        if score <= POLARIS_HIGHEST_SCORE and _folded(candidate) not in {_folded(text) for text in captions}:
+            triples += [(image, caption, candidate) for caption in captions]
+    drawn = random.sample(triples, min(count, len(triples)))
     return [
         shuffled(random, f"{at} {image}", good, bad, reference=f"polaris/images/{image}")
         for at, (image, good, bad) in enumerate(drawn)
@@ -175,10 +175,10 @@ def polaris(files: Files, random: Random, count: int) -> list[Sample]:
 def _captions(text: str) -> list[str]:
     """A printed list of strings; read as a literal, so nothing in it can run."""
     try:
-        found = ast.literal_eval(text)
+        values = ast.literal_eval(text)
     except (ValueError, SyntaxError) as error:
         raise BadInput(f"polaris_test.csv: {text[:60]!r} is not a list of captions") from error
-    return [str(one) for one in found]
+    return [str(value) for value in values]
 
 
 def _folded(text: str) -> str:

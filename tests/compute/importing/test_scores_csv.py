@@ -62,9 +62,9 @@ def test_a_table_can_declare_what_is_new(tmp_path: Path, catalog: Catalog) -> No
 
 ROW = "mieb,org/known,mieb/cifar10,accuracy,0.5\n"
 REFUSED = {
-    "empty file": ("", "line 1: lacks the column 'benchmark'"),
+    "empty file": ("", "line 1: the column 'benchmark' is missing"),
     "no rows": (HEAD + "\n", "holds no scores"),
-    "missing column": ("benchmark,model,task,value\n", "line 1: lacks the column 'metric'"),
+    "missing column": ("benchmark,model,task,value\n", "line 1: the column 'metric' is missing"),
     "misspelt column": (f"{HEAD},stdder\n", "no column is called 'stdder'. Did you mean 'stderr'?"),
     "column twice": (f"{HEAD},value\n", "'value' stands twice"),
     "too few cells": (f"{HEAD}\nmieb,org/known\n", "line 2: has 2 cells, the heading has 5"),

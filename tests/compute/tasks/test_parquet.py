@@ -116,9 +116,9 @@ def test_an_image_that_is_only_a_path_is_refused(tmp_path: Path) -> None:
 
 
 def test_groups_of_all_columns_share_one_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At most KEPT_GROUPS stay where they are large, whatever the number of columns; what is gone is read again."""
-    monkeypatch.setattr(parquet, "KEPT_GROUPS", 2)
-    monkeypatch.setattr(parquet, "KEPT_BYTES", 20)
+    """At most CACHED_GROUPS stay where they are large, whatever the number of columns; what is gone is read again."""
+    monkeypatch.setattr(parquet, "CACHED_GROUPS", 2)
+    monkeypatch.setattr(parquet, "CACHED_BYTES", 20)
     held = parquet._cache()
     monkeypatch.setattr(parquet, "_recent", held)
     hub_files.write(tmp_path, {("default", "test"): pictures(6)}, shards=3)
@@ -128,7 +128,7 @@ def test_groups_of_all_columns_share_one_memory(tmp_path: Path, monkeypatch: pyt
         for column in columns:
             assert column.read(at) == hub_files.png(hub_files.image(at))
     assert len(held) == 2
-    monkeypatch.setattr(parquet, "KEPT_BYTES", 1 << 20)
+    monkeypatch.setattr(parquet, "CACHED_BYTES", 1 << 20)
     held = parquet._cache()
     monkeypatch.setattr(parquet, "_recent", held)
     for at in range(6):
