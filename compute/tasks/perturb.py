@@ -1,7 +1,7 @@
 """PairBench's five image transformations with a strength, the same for the same seed (PairBench section 3.1).
 
 The paper names colour jitter, rotation, Gaussian blur, perspective and elastic transformation, and no parameters; the
-values below are ours. A seed decides what is random (directions, corners, the field of an elastic move), the strength how
+values are ours. A seed decides what is random (directions, corners, the field of an elastic move), the strength how
 far it goes, so that a rising strength follows one path away from the image.
 """
 
