@@ -56,7 +56,7 @@ class BadItem(LikenessError):
 
 
 class CannotDo(LikenessError):
-    """A model asked for something it has no ability for; the plan leaves such runs out with this reason."""
+    """A model without the ability that a task needs; the plan leaves such runs out with this reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,7 @@ class Benchmark:
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """Something that judges likeness, or a generator that is judged."""
+    """A model that judges likeness, or a generator to be judged."""
 
     key: str  # lower-case hub id where one exists
     title: str
@@ -98,7 +98,7 @@ class Model:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """One question asked of a model on one data set."""
+    """One question for a model on one data set."""
 
     key: str
     title: str
@@ -176,7 +176,7 @@ class Run:
     started: str = ""
     status: str = "complete"  # complete | partial | failed
     error: str = ""
-    main: bool = True  # False: another source's figure for the same cell, kept beside the one shown
+    main: bool = True  # False: another source's figure for the same cell, stored beside the one shown
 
 
 @dataclass(frozen=True, kw_only=True)

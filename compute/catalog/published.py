@@ -121,8 +121,8 @@ def _cells(
     """Each cell's model, task, subset and metric, its value (None: it has none) and what is printed there."""
     frame = read_table(table["key"], folder=folder)
     for row in frame.to_dict("records"):
-        judged = JUDGED_ROWS.get(row["model"])
-        if not judged and (table["benchmark"], row["model"]) not in aliases:
+        rated = JUDGED_ROWS.get(row["model"])
+        if not rated and (table["benchmark"], row["model"]) not in aliases:
             raise BadInput(f"{table['key']}.csv: {row['model']!r} has no row in aliases.csv; add its model key there")
         for column in columns:
             if column["column"] not in row:
@@ -130,11 +130,11 @@ def _cells(
             printed = row[column["column"]].strip()
             model, metric = aliases.get((table["benchmark"], row["model"]), ""), column["metric"]
             scale = float(column["scale"])
-            if judged:
+            if rated:
                 if not column.get("judge") or printed in ("", DASH):
                     continue
-                model, metric = column["judge"], judged
-                scale = 0.01 if judged == "rank_accuracy" else 1
+                model, metric = column["judge"], rated
+                scale = 0.01 if rated == "rank_accuracy" else 1
             try:
                 value = number(printed)
             except BadInput as error:
@@ -154,7 +154,7 @@ def averages(catalog: Catalog, *, folder: Path = PUBLISHED) -> tuple[Average, ..
     aliases = {(alias.benchmark, alias.printed): alias.model for alias in catalog.aliases}
     tables = read_csv(folder / "tables.csv", columns=("key", "benchmark", "source")).set_index("key")
     parts: dict[tuple[str, str, str], list[tuple[float, int, str, str]]] = {}
-    wanted: dict[tuple[str, str], int] = {}
+    required: dict[tuple[str, str], int] = {}
     for rule in read_csv(
         folder / "averages.csv", columns=("table", "column", "group", "suites", "category", "tasks")
     ).to_dict("records"):
@@ -164,18 +164,18 @@ def averages(catalog: Catalog, *, folder: Path = PUBLISHED) -> tuple[Average, ..
             frame = frame[frame["group"] == rule["group"]]
         about = tables.loc[rule["table"]]
         for suite in rule["suites"].split(";"):
-            wanted[suite, rule["category"]] = wanted.get((suite, rule["category"]), 0) + 1
+            required[suite, rule["category"]] = required.get((suite, rule["category"]), 0) + 1
             for name, printed in zip(frame["model"], frame[rule["column"]], strict=True):
                 if printed not in ("", DASH):
                     key = (suite, rule["category"], aliases[about["benchmark"], name])
                     parts.setdefault(key, []).append(
                         (number(printed) / 100, int(rule["tasks"]), about["source"], printed)
                     )
-    found = []
+    means = []
     for (suite, category, model), cells in parts.items():
-        if len(cells) == wanted[suite, category]:
+        if len(cells) == required[suite, category]:
             tasks = sum(count for _, count, _, _ in cells)
-            found.append(
+            means.append(
                 Average(
                     suite=suite,
                     category=category,
@@ -186,7 +186,7 @@ def averages(catalog: Catalog, *, folder: Path = PUBLISHED) -> tuple[Average, ..
                     printed=" and ".join(printed for *_, printed in cells),
                 )
             )
-    return tuple(found)
+    return tuple(means)
 
 
 def _check_rule(rule: dict[str, str], *, tables: pd.DataFrame, frame: pd.DataFrame) -> None:

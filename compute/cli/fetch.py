@@ -33,32 +33,32 @@ def fetch(
 
 
 def _bring(row: Model, *, room: int, lines: bool) -> None:
-    """Fetches what the hub holds of the row, where that is what its weights are and the hub may be asked."""
+    """Fetches what the hub holds of the row, where that is what its weights are and the hub may be reached."""
     from huggingface_hub import constants
 
     from compute import models as adapters
     from compute.models.files import hub_files, weights
 
-    wanted = adapters.required_files(row)
-    if wanted is None or constants.is_offline_mode() or weights.own_folder(row) is not None:
+    required = adapters.required_files(row)
+    if required is None or constants.is_offline_mode() or weights.own_folder(row) is not None:
         return
-    files = hub_files.list_files(row, required=wanted)
+    files = hub_files.list_files(row, required=required)
     whole, drawn = sum(file.size for file in files), 0
-    check(row, whole=whole, lacking=hub_files.missing_bytes(row, files), room=room)
+    check(row, whole=whole, missing=hub_files.missing_bytes(row, files), room=room)
     with Progress().bar(row.title, total=whole // MB, unit="MB") as more:
 
-        def come(here: int) -> None:
+        def come(done: int) -> None:
             nonlocal drawn
             if lines:
-                print(here, whole, flush=True)  # fails once nobody listens, which ends the download
-            more(here // MB - drawn)
-            drawn = here // MB
+                print(done, whole, flush=True)  # fails once nobody listens, which ends the download
+            more(done // MB - drawn)
+            drawn = done // MB
 
         hub_files.fetch(row, files, progress=come)
 
 
-def check(row: Model, *, whole: int, lacking: int, room: int) -> None:
-    """Raises NotHere where the loaded weights would take more than `room` bytes, or what lacks of them the disk."""
+def check(row: Model, *, whole: int, missing: int, room: int) -> None:
+    """Raises NotHere where the loaded weights would take more than `room` bytes, or the missing part the disk."""
     from compute.engine.estimate import size as in_words
     from compute.live.models.availability import GROWTH, SPARE_DISK, free_disk
 
@@ -69,8 +69,8 @@ def check(row: Model, *, whole: int, lacking: int, room: int) -> None:
             "set aside for models"
         )
     free = free_disk()
-    if lacking + SPARE_DISK > free:
+    if missing + SPARE_DISK > free:
         raise NotHere(
-            f"{row.title} is too large: {in_words(lacking)} are to come, and the disk has {in_words(free)} "
+            f"{row.title} is too large: {in_words(missing)} are to come, and the disk has {in_words(free)} "
             f"left, of which {in_words(SPARE_DISK)} stay free"
         )

@@ -44,7 +44,7 @@ class Column:
 
 
 def texts(contents: Sequence[str], *, of: str) -> Column:
-    """A column of texts held in memory; `of` says in messages what they are."""
+    """A column of texts in memory; `of` says in messages what they are."""
     contents = list(contents)
     return Column(
         modality="text", keys=_keys(contents), read=contents.__getitem__, name=lambda row: f"{of}, text {row}"
@@ -52,7 +52,7 @@ def texts(contents: Sequence[str], *, of: str) -> Column:
 
 
 def images(files: Sequence[bytes], *, of: str) -> Column:
-    """A column of encoded image files held in memory."""
+    """A column of encoded image files in memory."""
     files = list(files)
     return Column(modality="image", keys=_keys(files), read=files.__getitem__, name=lambda row: f"{of}, image {row}")
 

@@ -35,7 +35,7 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What a judge said. `error` instead of a text when it could not be asked; tokens where the runner counts them."""
+    """A judge's reply. `error` instead of a text when it could not be reached; tokens where the runner counts them."""
 
     item: str
     text: str = ""

@@ -91,12 +91,12 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
         path,
         frames=frames,
         most_items=run_folders.PAGE_ITEMS,
-        items=[(one.run.id, one.folder / run_folders.ITEMS) for one in stored],
+        items=[(run.run.id, run.folder / run_folders.ITEMS) for run in stored],
         thumbnails=[
-            found
+            picture
             for root in (results, paths.COMPUTED)
-            for found in thumbnails.files(root)
-            if found[0] in {one.run.task for one in stored}
+            for picture in thumbnails.files(root)
+            if picture[0] in {run.run.task for run in stored}
         ],
         item_maps=image_maps.files(results, paths.COMPUTED).items(),
     )
@@ -162,7 +162,7 @@ def all_claims() -> list:
 
 
 def add_imports(frames: dict[str, pd.DataFrame], *, folder: Path) -> None:
-    """Adds the collections under `folder`; what the catalogue or an earlier collection has already is kept as it is."""
+    """Adds the collections under `folder`; what the catalogue or an earlier collection has already stays as it is."""
     for collection in collections.load(folder):
         tasks = collection.get("tasks")
         if tasks is not None:
@@ -191,7 +191,7 @@ def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[StoredR
     A run that stands under two roots is taken from where it is newest.
     """
     known = {noun: {row.key for row in getattr(catalog, noun)} for noun in ("models", "tasks", "metrics")}
-    found: dict[str, StoredRun] = {}
+    newest: dict[str, StoredRun] = {}
     problems = []
     for root in roots:
         for folder in run_folders.every(root):
@@ -210,20 +210,20 @@ def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[StoredR
             except BadInput as error:
                 problems.append(str(error))
                 continue
-            before = found.get(stored.run.id)
+            before = newest.get(stored.run.id)
             if before is None or stored.run.started > before.run.started:
-                found[stored.run.id] = stored
-    return list(found.values()), problems
+                newest[stored.run.id] = stored
+    return list(newest.values()), problems
 
 
 def add_computed(frames: dict[str, pd.DataFrame], stored: list[StoredRun], *, catalog: Catalog) -> None:
     """Adds computed runs and their scores; of several runs of one model and task one is marked to be shown."""
     category = {task.key: f"{task.benchmark}/{task.category}" for task in catalog.tasks}
     shown = variants.main_runs(stored, category=category)
-    rows = [replace(one.run, source=_source(one.folder), main=one.run.id in shown) for one in stored]
+    rows = [replace(run.run, source=_source(run.folder), main=run.run.id in shown) for run in stored]
     frames["runs"] = _joined(frames["runs"], frame(rows), keys=["id"])
     frames["scores"] = _joined(
-        frames["scores"], frame([score for one in stored for score in one.scores]), keys=["run", "subset", "metric"]
+        frames["scores"], frame([score for run in stored for score in run.scores]), keys=["run", "subset", "metric"]
     )
 
 

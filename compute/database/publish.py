@@ -62,12 +62,12 @@ def write(folder: Path, *, database: Path) -> dict[str, int]:
     if any(folder.iterdir()):
         raise BadInput(f"{folder} is not empty: name a folder that is, or that is not there yet")
     frames = store.frames(database, names=tuple(TABLES.values()))
-    found = {file: frames[name] for file, name in TABLES.items()}
+    tables = {file: frames[name] for file, name in TABLES.items()}
     shutil.copyfile(database, folder / "likeness.duckdb")
-    for file, frame in found.items():
+    for file, frame in tables.items():
         store.write_parquet(folder / f"{file}.parquet", frame=frame)
-    (folder / "README.md").write_text(card(found), encoding="utf-8")
-    return {file: len(frame) for file, frame in found.items()}
+    (folder / "README.md").write_text(card(tables), encoding="utf-8")
+    return {file: len(frame) for file, frame in tables.items()}
 
 
 def card(frames: dict[str, pd.DataFrame]) -> str:
@@ -104,9 +104,9 @@ def upload(folder: Path, *, repo: str, private: bool, api: Callable[[], Any] | N
     except HFValidationError as error:
         raise BadInput(f"{repo!r} is no name of a data set: give it as USER/NAME") from error
     except (HfHubHTTPError, OSError) as error:
-        said = str(error).strip().partition("\n")[0].rstrip(".")
+        reason = str(error).strip().partition("\n")[0].rstrip(".")
         raise LikenessError(
-            f"The data set {repo!r} could not be uploaded: {said}. A token that may write is read from "
-            "HF_TOKEN, or kept by: hf auth login"
+            f"The data set {repo!r} could not be uploaded: {reason}. A token that may write is read from "
+            "HF_TOKEN, or stored by: hf auth login"
         ) from error
     return f"https://huggingface.co/datasets/{repo}"

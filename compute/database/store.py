@@ -52,12 +52,12 @@ ORDER BY model, origin, task, metric
 ITEMS = """
 INSERT INTO items (run, item, subset, expected, answer, correct, value, detail)
 SELECT files.key, item, subset, expected, answer, correct, CASE WHEN isfinite(value) THEN value END, detail
-FROM read_parquet(?, filename = true, union_by_name = true) AS found JOIN files ON files.path = found.filename
+FROM read_parquet(?, filename = true, union_by_name = true) AS parquet JOIN files ON files.path = parquet.filename
 QUALIFY row_number() OVER (PARTITION BY files.key ORDER BY md5(item)) <= ?
 """
 THUMBNAILS = """
 INSERT INTO thumbnails (task, image, webp) SELECT files.key, image, any_value(webp)
-FROM read_parquet(?, filename = true) AS found JOIN files ON files.path = found.filename GROUP BY files.key, image
+FROM read_parquet(?, filename = true) AS parquet JOIN files ON files.path = parquet.filename GROUP BY files.key, image
 ON CONFLICT DO NOTHING
 """
 # A map's file names its task and model, and holds the pictures of its images.
@@ -160,14 +160,14 @@ def connect(path: Path = DATABASE) -> duckdb.DuckDBPyConnection:
             raise DatabaseError(f"{path.name} is in use by another program. Close it and try again") from error
         raise DatabaseError(f"{path.name} is damaged or half-written. Make it anew: python -m compute build") from error
     try:
-        found = connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchall()
+        versions = connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchall()
         whole = connection.execute("SELECT total_blocks * block_size FROM pragma_database_size()").fetchall()[0][0]
     except duckdb.Error:
-        found, whole = [], 0
+        versions, whole = [], 0
     if path.stat().st_size < whole:  # its beginning can be read, so DuckDB opens it
         connection.close()
         raise DatabaseError(f"{path.name} is half-written. Make it anew: python -m compute build")
-    if found != [(str(SCHEMA_VERSION),)]:
+    if versions != [(str(SCHEMA_VERSION),)]:
         connection.close()
         raise DatabaseError(f"{path.name} is not a database of this version. Make it anew: python -m compute build")
     return connection

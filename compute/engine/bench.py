@@ -1,4 +1,4 @@
-"""What runs are made with: models, items, procedures, and where encodings are kept."""
+"""What runs are made with: models, items, procedures, and where encodings are stored."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def assemble(
     retry_bad: bool = False,
     progress: Progress | None = None,
 ) -> Bench:
-    """The models, tasks and procedures of this package; encodings are kept under `features`.
+    """The models, tasks and procedures of this package; encodings are stored under `features`.
 
     `retry_bad`: items that are remembered as not usable are tried again.
     """

@@ -23,7 +23,7 @@ from compute.types import LikenessError, Model, NotHere, Task
 # count is given.
 EXACT_BELOW = 2 << 30
 FLOAT = 4  # bytes of a stored number
-HALF_ABOVE = 1000  # million parameters: larger checkpoints are kept in half precision
+HALF_ABOVE = 1000  # million parameters: larger checkpoints are stored in half precision
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,7 @@ def estimate(plan: Plan, *, bench: Bench) -> tuple[list[TaskEstimate], list[Mode
     first = {job.task.key: job for job in reversed(plan.missing)}
     data = {task.key: _data(first[task.key], bench) for task in plan.tasks if task.key in first}
     work = [_work(row, [job for job in plan.of(row) if job.stored is None], data, bench) for row in plan.models]
-    return list(data.values()), [one for one in work if one.runs]
+    return list(data.values()), [model for model in work if model.runs]
 
 
 def _data(job: Job, bench: Bench) -> TaskEstimate:
@@ -111,14 +111,14 @@ def _work(row: Model, jobs: Sequence[Job], data: Mapping[str, TaskEstimate], ben
     items, unknown, exact = 0, 0, True
     kinds = [kind for kind in ("image", "text") if set(ABILITY[kind]) <= set(row.abilities)]
     for kind in kinds:
-        keys = _keys((column for one in shown for column in one.columns), kind)
+        keys = _keys((column for task in shown for column in task.columns), kind)
         items += len(keys) - _stored(row, kind, keys, bench)
-    for one in shown:
-        if not one.exact:
+    for task in shown:
+        if not task.exact:
             exact = False
-            found = [one.counts.get(kind) for kind in kinds]
-            items += sum(count for count in found if count)
-            unknown += bool(kinds) and not any(count is not None for count in found)
+            known = [task.counts.get(kind) for kind in kinds]
+            items += sum(count for count in known if count)
+            unknown += bool(kinds) and not any(count is not None for count in known)
     size, present = weights(row)
     return ModelEstimate(
         model=row, weights=size, present=present, items=items, exact=exact, unknown=unknown, runs=len(jobs)
@@ -161,34 +161,34 @@ def lines(plan: Plan, data: Sequence[TaskEstimate], work: Sequence[ModelEstimate
         heads = ("task", "data set", "revision", "to fetch", "images", "texts")
         rows = [
             (
-                one.task.key,
-                one.repo or "made at run time",
-                one.revision[:7] or "-",
-                _fetch(one),
-                _number(one, "image"),
-                _number(one, "text"),
+                task.task.key,
+                task.repo or "made at run time",
+                task.revision[:7] or "-",
+                _fetch(task),
+                _number(task, "image"),
+                _number(task, "text"),
             )
-            for one in data
+            for task in data
         ]
         text += ["", *("  ".join(row).rstrip() for row in padded([heads, *rows]))]
-        text += [f"{one.task.key}: {one.problem}" for one in data if one.problem]
-    for one in work:
-        text += ["", *_model_lines(one)]
+        text += [f"{task.task.key}: {task.problem}" for task in data if task.problem]
+    for model in work:
+        text += ["", *_model_lines(model)]
     stored = [job for job in plan.jobs if job.stored is not None]
     if stored:
         text += ["", "Stored already:", *(f"  {job.model.key}, {job.name}: {job.fingerprint}" for job in stored)]
     fetched: dict[tuple[str, str], int] = {}  # tasks of one data set share its files
-    for one in data:
-        if one.repo and not one.present:
-            fetched[one.repo, one.revision] = max(one.bytes or 0, fetched.get((one.repo, one.revision), 0))
+    for task in data:
+        if task.repo and not task.present:
+            fetched[task.repo, task.revision] = max(task.bytes or 0, fetched.get((task.repo, task.revision), 0))
     unknown, total = sum(not count for count in fetched.values()), sum(fetched.values())
-    vectors = sum(one.vectors or 0 for one in work)
+    vectors = sum(model.vectors or 0 for model in work)
     rows = sum((job.task.n_items or 0) for job in plan.missing)
     text += [
         "",
         f"In all: {counted(len(fetched), 'data set')} to fetch, {_amount(total, unknown)}; "
-        f"{size(sum(one.weights or 0 for one in work if not one.present))} of weights to fetch; "
-        f"{sum(one.items for one in work):,} items to encode, {size(vectors)} of vectors; "
+        f"{size(sum(model.weights or 0 for model in work if not model.present))} of weights to fetch; "
+        f"{sum(model.items for model in work):,} items to encode, {size(vectors)} of vectors; "
         f"{len(plan.missing)} run folders with about {rows:,} items, under {results}",
     ]
     return text

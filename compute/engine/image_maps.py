@@ -60,11 +60,11 @@ def path(root: Path, *, task: str, model: str) -> Path:
 
 def files(*roots: Path) -> dict[str, Path]:
     """The file of every task and model that has a map; of several the first root's."""
-    found: dict[str, Path] = {}
+    maps: dict[str, Path] = {}
     for root in roots:
-        for one in sorted((root / FOLDER).glob("*/*.parquet")):
-            found.setdefault(f"{one.parent.name} {one.stem}", one)
-    return found
+        for file in sorted((root / FOLDER).glob("*/*.parquet")):
+            maps.setdefault(f"{file.parent.name} {file.stem}", file)
+    return maps
 
 
 def make(
@@ -99,8 +99,8 @@ def make(
     subject = bench.subject(row)
     subject.prepare([column])
     keys = column.keys
-    there = np.array([bytes(key) not in subject.bad for key in keys.tolist()], dtype=bool)
-    column, names = column.take(np.flatnonzero(there)), names[there]
+    usable = np.array([bytes(key) not in subject.bad for key in keys.tolist()], dtype=bool)
+    column, names = column.take(np.flatnonzero(usable)), names[usable]
     vectors = subject.embed(column)
     progress(f"placing {len(column)} images")
     placed = item_map.project_items(vectors=vectors, seed=seed, n_neighbors=n_neighbors, min_dist=min_dist)
@@ -155,7 +155,7 @@ def lines(written: WrittenMap) -> list[str]:
 def labelled(data: Mapping[str, Data]) -> tuple[Column | None, NDArray[np.object_], str]:
     """The different images of a task's items, a label each, and what the labels are.
 
-    An image that stands in several places has the label of the first. Without images the column is None.
+    An image that occurs several times has the label of the first. Without images the column is None.
     """
     columns, labels, kinds = [], [], []
     for part in data.values():

@@ -19,10 +19,10 @@ NOTHING = "-"
 
 def lines(plan: Plan, outcomes: Sequence[Outcome], *, catalog: Catalog) -> list[str]:
     """A Markdown table for every few models, what its columns mean, then what failed or was skipped."""
-    stored = [one.stored for one in outcomes if one.stored is not None]
+    stored = [outcome.stored for outcome in outcomes if outcome.stored is not None]
     category = {task.key: f"{task.benchmark}/{task.category}" for task in plan.tasks}
     main = variants.main_runs(stored, category=category)
-    cells = {(one.run.model, one.run.task): one for one in stored if one.run.id in main}
+    cells = {(run.run.model, run.run.task): run for run in stored if run.run.id in main}
     models = [row.key for row in plan.models if any(model == row.key for model, _ in cells)]
     text: list[str] = []
     for start in range(0, len(models), ACROSS):
@@ -33,9 +33,9 @@ def lines(plan: Plan, outcomes: Sequence[Outcome], *, catalog: Catalog) -> list[
             "± is half a 95% interval, 1.96 standard errors, ≤ and ≥ its other end; chance is what guessing gets.",
         ]
     text += _compared(stored, cells, category)
-    failed = [one for one in outcomes if one.state == "failed"]
+    failed = [outcome for outcome in outcomes if outcome.state == "failed"]
     text += ["", *_grouped("Failed", failed)] if failed else []
-    text += _grouped("Skipped", [one for one in outcomes if one.state == "skipped"])
+    text += _grouped("Skipped", [outcome for outcome in outcomes if outcome.state == "skipped"])
     return text
 
 
@@ -47,14 +47,14 @@ def _table(
         row = [cells.get((model, task.key)) for model in models]
         if any(row):
             metric = catalog.metric(task.metrics[0])
-            counts = {run_folders.headline(one).n for one in row if one is not None}
+            counts = {run_folders.headline(run).n for run in row if run is not None}
             rows.append(
                 (
                     task.key,
                     metric.title,
                     f"{max(counts):,}" if None not in counts else NOTHING,
                     NOTHING if task.chance is None else _number(task.chance, metric),
-                    *(NOTHING if one is None else cell(one, metric) for one in row),
+                    *(NOTHING if run is None else cell(run, metric) for run in row),
                 )
             )
     heads, *drawn = padded(rows)
@@ -82,13 +82,13 @@ def _compared(
 ) -> list[str]:
     """Which of two variants is shown, for each model and category that has both."""
     compared: dict[tuple[str, str], set[str]] = {}
-    for one in stored:
-        if variants.is_compared(one.variant):
-            compared.setdefault((one.run.model, category[one.run.task]), set()).add(one.variant)
+    for run in stored:
+        if variants.is_compared(run.variant):
+            compared.setdefault((run.run.model, category[run.run.task]), set()).add(run.variant)
     text = []
     for (model, of), names in compared.items():
         if len(names) > 1:
-            main = {one.variant for (row, task), one in cells.items() if row == model and category[task] == of}
+            main = {run.variant for (row, task), run in cells.items() if row == model and category[task] == of}
             text.append(
                 f"{model}, {of.partition('/')[2]}: {len(names)} variants; shown is the better on average, "
                 f"{', '.join(sorted(main))}"
@@ -97,4 +97,4 @@ def _compared(
 
 
 def _grouped(title: str, outcomes: Sequence[Outcome]) -> list[str]:
-    return grouped(title, [(one.job.model.key, one.reason, one.job.name) for one in outcomes])
+    return grouped(title, [(outcome.job.model.key, outcome.reason, outcome.job.name) for outcome in outcomes])

@@ -168,7 +168,7 @@ def _prepared(subject: Any, jobs: list[Job], execution: _Execution) -> tuple[lis
             subject.prepare([column for some in columns.values() for column in some])
             break
         except BadItem as error:
-            hit = [job for job in left if error.key and any((one.keys == error.key).any() for one in columns[id(job)])]
+            hit = [job for job in left if error.key and any(error.key in column.keys for column in columns[id(job)])]
             if not hit:
                 break  # in no column: the job that needs it meets it again
             refused += [(job, error) for job in hit]

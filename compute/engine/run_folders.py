@@ -89,7 +89,7 @@ def folder(root: Path, *, model: str, task: str, fingerprint: str) -> Path:
 
 
 def write(root: Path, *, run: Run, scores: Sequence[Score], items: pd.DataFrame) -> StoredRun:
-    """Writes a whole run under `root`, in place of an earlier one of the same fingerprint; `run.json` comes last.
+    """Writes a whole run under `root`, replacing an earlier one of the same fingerprint; `run.json` comes last.
 
     `items` as `table` gives it. A reader never sees half a run, whenever the writer is killed.
     """
@@ -185,7 +185,7 @@ def every(root: Path) -> Iterator[Path]:
     for model in _folders(root):
         if model.name not in OTHERS and not model.name.startswith("."):
             for task in _folders(model):
-                yield from (one for one in _folders(task) if (one / MARK).is_file())
+                yield from (run for run in _folders(task) if (run / MARK).is_file())
 
 
 def _folders(root: Path) -> list[Path]:
@@ -224,9 +224,7 @@ def table(evidence: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     frame = pd.concat(parts, ignore_index=True)
     twice = frame["item"].duplicated()
     if twice.any():
-        raise BadInput(
-            f"The evidence names the item {frame['item'][twice].iloc[0]!r} twice: items are told apart by their names"
-        )
+        raise BadInput(f"The evidence names the item {frame['item'][twice].iloc[0]!r} twice: item names must be unique")
     opened = set(page_items(frame["item"].tolist()))
     frame["detail"] = [
         _detail(value, opened=item in opened) for item, value in zip(frame["item"], frame["detail"], strict=True)

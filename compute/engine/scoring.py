@@ -16,7 +16,7 @@ def figures(task: Task, evidence: Mapping[str, pd.DataFrame]) -> list[tuple[str,
 
     Raises Undefined where the headline, the task's first metric, has no value; another one without is left out.
     """
-    found = []
+    rows = []
     for metric in task.metrics:
         parts: dict[str, Figure] = {}
         try:
@@ -26,7 +26,7 @@ def figures(task: Task, evidence: Mapping[str, pd.DataFrame]) -> list[tuple[str,
                 raise
         if len(parts) > 1 and "default" not in parts:
             parts["default"] = _mean(metric, parts, evidence, shared=task.subsets == ("default",))
-        found += [
+        rows += [
             (
                 metric,
                 subset,
@@ -36,7 +36,7 @@ def figures(task: Task, evidence: Mapping[str, pd.DataFrame]) -> list[tuple[str,
             )
             for subset, part in parts.items()
         ]
-    return found
+    return rows
 
 
 def _mean(metric: str, parts: Mapping[str, Figure], evidence: Mapping[str, pd.DataFrame], *, shared: bool) -> Figure:

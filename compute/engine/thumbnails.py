@@ -34,8 +34,8 @@ def path(root: Path, task: str) -> Path:
 
 def files(root: Path) -> Iterator[tuple[str, Path]]:
     """Every task's key with its file."""
-    for one in sorted((root / FOLDER).glob("*.parquet")):
-        yield one.stem.replace("__", "/"), one
+    for file in sorted((root / FOLDER).glob("*.parquet")):
+        yield file.stem.replace("__", "/"), file
 
 
 def add(root: Path, *, task: str, data: Mapping[str, Data], items: pd.DataFrame, most: int = MOST_ITEMS) -> int:
