@@ -96,7 +96,7 @@ def draw(
 
 
 def able(row: Model, pairing: str) -> bool:
-    """Whether a model can score the pairing, as far as its row tells; a comparer may still refuse."""
+    """Whether a model can score the pairing, as far as its row says; a comparer may still refuse."""
     abilities = set(row.abilities)
     compares, reads = "compare" in abilities, "text" in row.modalities
     pairs_only = row.adapter in ADAPTERS and ADAPTERS[row.adapter].pairs_only

@@ -80,7 +80,7 @@ class PairSample:
 def material(data: Mapping[str, Mapping[str, Data]], *, most: int, seed: int) -> dict[str, list[PairSample]]:
     """By pairing, at most `most` matching pairs of the tasks' items (task -> subset -> data) and as many unrelated.
 
-    Tasks share evenly, and each gives what it has where that is less. The same seed and items give the same draw.
+    Tasks share evenly, and each gives all it has if that is less. The same seed and items give the same draw.
     """
     out: dict[str, list[PairSample]] = {}
     for pairing in PAIRINGS:
@@ -155,9 +155,9 @@ def _of_retrieval(data: Retrieval) -> list[Pairs]:
     ignored = data.ignored or (np.zeros(0, dtype=np.int64),) * 2
     near = np.stack([np.concatenate([query, ignored[0]]), np.concatenate([document, ignored[1]])], axis=1)
     out = []
-    for one, other in product(("image", "text"), repeat=2):
-        first, first_at = _only(data.queries, one)
-        second, second_at = _only(data.documents, other)
+    for query_side, document_side in product(("image", "text"), repeat=2):
+        first, first_at = _only(data.queries, query_side)
+        second, second_at = _only(data.documents, document_side)
         if first is None or second is None:
             continue
         related = np.stack([first_at[near[:, 0]], second_at[near[:, 1]]], axis=1)
@@ -165,14 +165,14 @@ def _of_retrieval(data: Retrieval) -> list[Pairs]:
         rows = np.stack([first_at[query[good]], second_at[document[good]]], axis=1)
         rows = rows[(rows >= 0).all(axis=1)]
         out.append(Pairs(first=first, second=second, rows=rows, related=_listed(related)))
-        if one != other:
-            texts = (first, rows[:, 0], rows[:, 1]) if one == "text" else (second, rows[:, 1], rows[:, 0])
+        if query_side != document_side:
+            texts = (first, rows[:, 0], rows[:, 1]) if query_side == "text" else (second, rows[:, 1], rows[:, 0])
             out.append(_of_one_image(*texts))
     return [pairs for pairs in out if len(pairs.rows)]
 
 
 def _only(mixed: Mixed, modality: str) -> tuple[Column | None, Rows]:
-    """A column of a side and, of each of its items, the row there; -1 for items that have it not, or not alone."""
+    """A column of a side and, of each of its items, its row; -1 for items without it, or not alone."""
     at = {"image": mixed.image_at, "text": mixed.text_at}
     own, other = (at[kind] for kind in (("image", "text") if modality == "image" else ("text", "image")))
     column = mixed.image if modality == "image" else mixed.text

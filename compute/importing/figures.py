@@ -68,14 +68,14 @@ def short(value: object) -> str:
 def outside(value: float, metric: Metric) -> str:
     """Why a value (in stored units) cannot be one of this metric, or the empty text when it can."""
     if metric.lower is not None and value < metric.lower:
-        return f"{value:g} is below {metric.lower:g}, the least {metric.title} there is"
+        return f"{value:g} is below {metric.lower:g}, the minimum of {metric.title}"
     if metric.upper is not None and value > metric.upper:
-        return f"{value:g} is above {metric.upper:g}, the most {metric.title} there is"
+        return f"{value:g} is above {metric.upper:g}, the maximum of {metric.title}"
     return ""
 
 
 def fingerprint(**identity: Any) -> str:
-    """SHA-256 (hex) of everything that tells one run from another."""
+    """SHA-256 (hex) of everything that distinguishes runs."""
     return hashlib.sha256(json.dumps(identity, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 

@@ -19,7 +19,7 @@ def model_key(folder: str) -> str:
 
 
 def bare_model(folder: str) -> Model:
-    """All that a folder's name tells of its model."""
+    """All that a folder's name says about its model."""
     organisation, _, name = folder.partition("__")
     return Model(key=model_key(folder), title=name, organisation=organisation)
 

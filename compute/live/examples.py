@@ -209,7 +209,7 @@ def load(key: str) -> Input:
 
 @cache
 def unrelated(modality: str) -> tuple[Input, ...]:
-    """Images or texts unrelated to each other and to most of what a visitor brings."""
+    """Images or texts unrelated to each other and to most visitors' inputs."""
     if modality == "text":
         return tuple(text(words, name=words) for words in _UNLIKE_TEXTS)
     return tuple(_input(example) for example in _UNLIKE)

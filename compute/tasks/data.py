@@ -122,7 +122,7 @@ class Mixed:
 class Retrieval:
     """Queries, documents and which belong together, as parallel arrays of positions.
 
-    `relevant` is (query, document, grade); `ignored` (query, document) are taken out of a query's ranking before it is
+    `relevant` is (query, document, grade); `ignored` (query, document) are removed from a query's ranking before it is
     scored (the junk images of revisited Oxford and Paris); `candidates` (query, document) restricts each query's choice
     (multiple choice). `missing` (query, grade) are right answers outside the documents: never retrieved, yet counted.
     `skip_first` drops every query's first hit, whatever it is.

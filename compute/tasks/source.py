@@ -84,7 +84,7 @@ class Source:
         )
 
     def state(self, repo: str, *, revision: str) -> str:
-        """Which files a run would see, for its fingerprint; empty where the revision alone tells.
+        """Which files a run would see, for its fingerprint; empty where the revision alone identifies them.
 
         Of a local folder a digest of its files' names, sizes and times of change; of a branch its commit, from the
         hub where that can be reached. Looked for once.

@@ -29,7 +29,7 @@ from compute.tasks.drawing.scenes import Scene, cell, facts, place, relation
 from compute.tasks.drawing.variants import Shown, distorted, sentence, sharing, shift
 
 ANSWERS = 4  # of a question on where or how many
-QUESTIONS = 4  # one question to so many images
+QUESTIONS = 4  # images for one question
 TEXTS = 3  # captions an image: two true ones and a false one
 # What images are ordered by, and the prompts for more and for less of it that benchmarks use.
 QUALITIES = ("quality", "brightness", "colorfulness", "contrast", "sharpness")

@@ -20,7 +20,7 @@ def prompts() -> tuple[str, ...]:
 
 
 def contrast(images: Tensor, texts: Tensor, true: Tensor, scale: Tensor) -> Tensor:
-    """Symmetric InfoNCE over n images and n * TEXTS captions; other pairs that hold are taken out, not pushed apart.
+    """Symmetric InfoNCE over n images and n * TEXTS captions; other pairs that hold are masked, not pushed apart.
 
     Each image's true captions are positives; its false one is only ever an alternative (Radford et al., 2021,
     section 2.3, with the known false negatives masked).

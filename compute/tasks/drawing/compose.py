@@ -12,7 +12,7 @@ from compute.tasks.drawing.scenes import Background, Scene, Thing
 
 COLOUR_NAMES, _PHOTOGRAPHS = tuple(COLOURS), tuple(PHOTOGRAPHS)
 GRID = tuple(eighth / 8 for eighth in range(1, 8))  # where centres of things can lie, so that little data is enough
-TRIES = 60  # tries at a free position before a scene is begun anew
+TRIES = 60  # tries at a free position before a scene is started again
 
 
 def background(rng: Random, *, part: str, photographs: float = 0.3, textures: float = 0.25) -> Background:

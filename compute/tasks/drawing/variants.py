@@ -43,7 +43,7 @@ def sentence(rng: Random, *, part: str) -> Scene:
 
 
 def sharing(scene: Scene, shared: int, rng: Random, *, part: str) -> Scene:
-    """Another text of four words, of which so many are the first one's; order, position and colours are its own."""
+    """Another text of four words, of which `shared` are the first one's; order, position and colours are its own."""
     ours = [word for word in scene.words if word]
     while True:
         other = sentence(rng, part=part)

@@ -45,7 +45,7 @@ def identity(task: Task, *, source: Source) -> dict[str, Any]:
 
 
 def needs(task: Task, *, source: Source) -> Need:
-    """What the task takes: bytes of downloaded files, else about so many; a probe's drawn items come on top."""
+    """What the task takes: bytes of downloaded files, else an estimate; a probe's drawn items come on top."""
     row: Row = rows.row(task)
     folder = row.present(source, procedure=task.procedure)
     known = rows.contents(task)

@@ -79,7 +79,7 @@ def stated(rng: Random) -> tuple[Scene, Caption]:
 
 
 def untrue(shown: Scene, true: Caption, rng: Random, *, changed: bool) -> Scene:
-    """A scene that the caption does not hold for: the given one with as few changes as it takes, or another."""
+    """A scene that the caption does not hold for: the given one with as few changes as needed, or another."""
     other, tried = shown, 0
     while true.facts <= facts(other):
         if not changed:

@@ -22,7 +22,7 @@ INSTANCES, EACH, STRANGERS = 24, 3, 72
 
 
 def _collection(task: str, captions: int) -> tuple[list[Scene], list[str], Bools]:
-    """Scenes, so many different captions, each true of few scenes, and (captions, scenes): whether it is true."""
+    """Scenes, `captions` different captions, each true of few scenes, and (captions, scenes): whether it is true."""
     scenes = [scene(rng) for _, rng in draws(task, DOCUMENTS)]
     known, captions_true, number = [facts(each) for each in scenes], {}, 0
     while len(captions_true) < captions:

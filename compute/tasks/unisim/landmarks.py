@@ -11,7 +11,7 @@ from compute.tasks.unisim.samples import Look
 from compute.types import BadInput
 
 FOLDERS = {"unisim/roxford": "roxford5k", "unisim/rparis": "rparis6k"}
-# What counts as right and what is taken out of the ranking, by protocol; what is in neither is wrong.
+# What counts as right and what is removed from the ranking, by protocol; what is in neither is wrong.
 PROTOCOLS = {"medium": (("easy", "hard"), ("junk",)), "hard": (("hard",), ("junk", "easy"))}
 
 

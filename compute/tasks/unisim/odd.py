@@ -24,9 +24,9 @@ def triples(groups: dict[object, list[str]], random: Random, count: int) -> list
         raise BadInput("An odd one out needs two classes of two images each: some of the data set's files are missing")
     samples = []
     for at in range(count):
-        one, other = random.sample(usable, 2)
-        names, odd = random.sample(groups[one], 2), random.randrange(3)
-        names.insert(odd, random.choice(groups[other]))
+        pair, single = random.sample(usable, 2)
+        names, odd = random.sample(groups[pair], 2), random.randrange(3)
+        names.insert(odd, random.choice(groups[single]))
         samples.append(Sample(name=str(at), alternatives=tuple(names), answer=odd))
     return samples
 
