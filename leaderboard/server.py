@@ -100,4 +100,4 @@ def _make(suite_cache: SuiteCache) -> None:
         try:
             make()
         except Exception:
-            log.exception("Something could not be made ahead")
+            log.exception("Something could not be prepared in advance")

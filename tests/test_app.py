@@ -185,7 +185,7 @@ def test_help_names_every_option() -> None:
 @pytest.mark.parametrize("port", ["abc", "0", "65536"])
 def test_what_is_no_port_is_said(port: str) -> None:
     ended = run("--port", port)
-    assert ended.returncode == 2 and f"{port!r} is no port" in ended.stderr and "Traceback" not in ended.stderr
+    assert ended.returncode == 2 and f"{port!r} is not a port" in ended.stderr and "Traceback" not in ended.stderr
 
 
 def test_a_port_that_is_taken_is_said_before_anything_is_built(tmp_path: Path) -> None:
@@ -194,4 +194,4 @@ def test_a_port_that_is_taken_is_said_before_anything_is_built(tmp_path: Path) -
         other.listen()
         port = str(other.getsockname()[1])
         ended = run("--port", port, "--database", str(tmp_path / "new.duckdb"))
-    assert ended.returncode == 2 and f"port {port} is taken" in ended.stderr and not list(tmp_path.iterdir())
+    assert ended.returncode == 2 and f"port {port} is in use" in ended.stderr and not list(tmp_path.iterdir())

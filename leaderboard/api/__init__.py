@@ -1,1 +1,1 @@
-"""What programs may ask: four endpoints, also as tools of language models (MCP)."""
+"""The public API: four endpoints, also as tools of language models (MCP)."""

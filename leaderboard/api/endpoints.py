@@ -68,10 +68,10 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
     """Adds the endpoints to the Blocks that are being built."""
 
     def list_models(mode: str = "") -> list[dict[str, Any]]:
-        """Lists the models that can judge inputs here.
+        """Lists the models that can score inputs on this server.
 
-        A record has key (how other calls name the model), title, kind, abilities, state (ready: score_pair can use it;
-        download: its weights are not here yet; impossible) and reason (why, as a sentence).
+        A record has key (the model's name in other calls), title, kind, abilities, state (ready: score_pair can use it;
+        download: its weights are not downloaded yet; impossible) and reason (why, as a sentence).
 
         Args:
             mode: pair, choice, odd or quality: only models that can compare in this way. Empty: all models.
@@ -105,12 +105,12 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
     def score_pair(
         first: str, second: str, models: list[str] | str = "", request: gr.Request | None = None
     ) -> list[dict[str, Any]]:
-        """Says how alike two things are to some models: two images, two texts, or an image and a text.
+        """Scores how similar two inputs are to some models: two images, two texts, or an image and a text.
 
         Scores of different models cannot be compared. Where a model is calibrated, its record says where the score
-        lies among pairs known to match and pairs known not to. published lists the model's printed figures for this
-        kind of question, the evidence to hold the answer against; problem says why a model gave none. Images are sent
-        as data URIs of at most 8 MB. Nothing that is sent is written to disk, and no address is fetched.
+        lies among matching and unrelated pairs. published lists the model's printed figures for this kind of question;
+        problem explains why a model has no score. Images are data URIs of at most 8 MB. Nothing that is sent is written to
+        disk, and no address is fetched.
 
         Args:
             first: a text, or an image as data:image/png;base64,... or one of the app's examples as example:KEY.
@@ -190,7 +190,7 @@ def _order(row: dict[str, Any]) -> tuple:
     )
 
 
-def _rows(suite_cache: SuiteCache, table: SuiteTable, places: Sequence[int]) -> Rows:
+def _rows(suite_cache: SuiteCache, table: SuiteTable, indices: Sequence[int]) -> Rows:
     ranked = suite_cache.ranked(table.suite["key"])
     numbers = payload.ranking(table, ranked)
     columns = table.category_columns or tuple(column for column in table.columns if column.default)
@@ -199,13 +199,13 @@ def _rows(suite_cache: SuiteCache, table: SuiteTable, places: Sequence[int]) -> 
         if table.category_columns
         else table.values[:, [table.columns.index(column) for column in columns]]
     )
-    found = task_queries.sources(suite_cache.db, tasks=sorted({column.task for column in table.columns}))
-    sources = {row: list(frame["source"]) for row, frame in found.groupby(["model", "origin"])}
+    frame = task_queries.sources(suite_cache.db, tasks=sorted({column.task for column in table.columns}))
+    sources = {row: list(group["source"]) for row, group in frame.groupby(["model", "origin"])}
     trained = (table.marks & TRAINED) > 0
     out = []
-    for at in places:
+    for at in indices:
         row, facts = table.rows[at], table.models.loc[table.rows[at].model]
-        seen = dict.fromkeys(table.columns[place].group for place in np.flatnonzero(trained[at]))
+        seen = dict.fromkeys(table.columns[index].group for index in np.flatnonzero(trained[at]))
         out.append(
             {
                 "rank": numbers["rank"][at],
@@ -262,7 +262,7 @@ def _score_pair(suite_cache: SuiteCache, live: LivePart, first: str, second: str
 
 
 def _input(value: str, name: str) -> LiveInput:
-    """What a string stands for. Raises BadInput for an address, the name of a file, and an image that is none."""
+    """The input in a string. Raises BadInput for an address, the name of a file, and invalid image data."""
     words = value.strip() if isinstance(value, str) else ""
     if not words:
         raise BadInput(f"{name} is empty. Give a text, example:KEY, or an image as data:image/png;base64,...")
@@ -291,7 +291,7 @@ def _image(words: str, name: str) -> bytes:
     try:
         return base64.b64decode(words[head.end() :], validate=True)
     except ValueError as error:
-        raise BadInput(f"{name} is no valid base64 after {head.group()!r}") from error
+        raise BadInput(f"{name} is not valid base64 after {head.group()!r}") from error
 
 
 def _known(noun: str, key: str, known: Sequence[str], *, lister: str) -> None:

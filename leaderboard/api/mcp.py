@@ -1,4 +1,4 @@
-"""The endpoints as tools of language models (MCP), served at gradio_api/mcp and loaded when a program first asks.
+"""The endpoints as tools of language models (MCP), served at gradio_api/mcp and loaded on the first request.
 
 Gradio's own `mcp_server=True` loads the `mcp` package at every start, and so does the package alone once it is
 installed: gradio.mcp imports it where it can. Here both wait until they are needed.
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 PACKAGE = "mcp"
 PATH = "/gradio_api/mcp"  # where clients of Gradio's servers look
-ABSENT = "This server lacks the package for MCP. Its host installs it: pip install 'mcp>=1.21,<2'"
+ABSENT = "MCP is not installed on this server. Its host can install it: pip install 'mcp>=1.21,<2'"
 
 
 @contextmanager
 def defer_import() -> Iterator[None]:
-    """What is imported within, Gradio above all, goes on as if the package were not installed; it is loaded later."""
+    """Code imported within, Gradio above all, behaves as if the package were not installed; it is loaded later."""
     if PACKAGE in sys.modules:
         yield
         return
@@ -58,7 +58,7 @@ class Tools:
         serve = launch.setdefault("app_kwargs", {})
         serve["routes"] = [Mount(PATH, app=self), *serve.get("routes", ())]
         serve["lifespan"] = self.lifespan
-        launch["mcp_server"] = False  # whatever GRADIO_MCP_SERVER says: it is served here
+        launch["mcp_server"] = False  # regardless of GRADIO_MCP_SERVER: it is served here
 
     @asynccontextmanager
     async def lifespan(self, _: Any) -> AsyncIterator[None]:

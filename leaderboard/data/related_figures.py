@@ -65,7 +65,7 @@ class RelatedFigure:
     value: float
     low: float | None  # of the 95% interval
     high: float | None
-    chance: float | None  # what guessing gives
+    chance: float | None  # score of guessing
     percent: bool
     digits: int
     rank: int
@@ -89,7 +89,7 @@ class RelatedFigure:
 
     @property
     def shown_chance(self) -> str:
-        """What guessing gives, with its unit; empty where it is not known."""
+        """The score of guessing, with its unit; empty where it is not known."""
         return self._with_unit(number(self.chance, digits=self.digits))
 
     def _with_unit(self, text: str) -> str:
@@ -185,7 +185,7 @@ def _of_column(
     same_origin = pd.Series(values).groupby([row.origin for row in table.rows])
     ranks, counts = same_origin.rank(method="min", ascending=not head.higher), same_origin.transform("count")
     known = (~np.isnan(table.values[:, members])).sum(axis=1)
-    # The tasks of a mean are independent. Of a mean that lacks some, or that the paper prints, no error is known.
+    # The tasks of a mean are independent. A mean of some tasks, or one that the paper prints, has none.
     stderr = np.sqrt((table.stderr[:, members] ** 2).sum(axis=1)) / len(members)
     stderr[(how & (PARTIAL | PRINTED)) > 0] = np.nan
     for at in np.flatnonzero(~np.isnan(values)):

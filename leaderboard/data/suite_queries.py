@@ -137,7 +137,7 @@ def verdicts(db: Database) -> pd.DataFrame:
 
 
 def lite_claims(db: Database) -> pd.DataFrame:
-    """What MIEB says of how well its lite suite keeps the order: claim, printed."""
+    """MIEB's claims on how well its lite suite preserves the order: claim, printed."""
     return db.ask("""SELECT DISTINCT claim, printed FROM claims WHERE paper = 'MIEB' AND "where" = 'Section 6.3'
                      AND claim LIKE '%correlation of the means%' ORDER BY claim DESC""")
 

@@ -213,7 +213,7 @@ def _category_columns(columns: tuple[SuiteColumn, ...], categories: tuple[str, .
         tasks = [column for column in columns if column.group == category]
         kinds = {column.metric_title for column in tasks}
         first = tasks[0]
-        # Guessing on every task gives the mean of their chances, as long as it is known for all.
+        # Guessing on every task scores the mean of their chances, as long as it is known for all.
         chances = [column.chance for column in tasks]
         chance = None if None in chances else float(np.mean(chances))
         means.append(

@@ -91,7 +91,7 @@ def sources(db: Database, *, tasks: list[str]) -> pd.DataFrame:
 
 
 def cell(db: Database, *, model: str, task: str) -> pd.DataFrame:
-    """Every score of one model on one task, whatever its source, the shown one first."""
+    """Every score of one model on one task, from all sources, the shown one first."""
     return db.ask(
         """
         SELECT scores.subset, scores.metric, scores.value, scores.stderr, scores.n, scores.printed, runs.origin,

@@ -1,8 +1,8 @@
 """The database as a file of a data set on the hub (LIKENESS_DATA): fetched at start, renewed while the app runs.
 
-Files are stored in a cache of the hub's own library, by their ETag: it locks between processes and moves whole files
-into place. What it does not do is done here: a file is checked before it is shown, one that fails is not fetched again,
-and only the last two stay on disk.
+Files are stored in a cache of the hub's own library, by their ETag: it locks between processes and moves
+whole files. In addition, a file is checked before it is shown, one that fails is not fetched again, and only the last
+two stay on disk.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def from_environment() -> HubData | None:
     if not repo:
         return None
     if not NAME.fullmatch(repo):
-        raise BadInput(f"LIKENESS_DATA is {repo!r}, which is no name of a data set: give it as USER/NAME")
+        raise BadInput(f"LIKENESS_DATA is {repo!r}, which is not the name of a data set: write it as USER/NAME")
     minutes = os.environ.get("LIKENESS_REFRESH", "").strip() or str(MINUTES)
     if not re.fullmatch(r"\d+(\.\d+)?", minutes):
         raise BadInput(f"LIKENESS_REFRESH is {minutes!r}, not a number of minutes (0: only at the start)")
@@ -90,7 +90,7 @@ def check(path: Path, *, etag: str = "") -> None:
     from compute.catalog import shipped
 
     if not _is_whole(path, etag=etag):
-        raise DatabaseError("it did not arrive whole, since its SHA-256 is not the one that the hub states")
+        raise DatabaseError("the download is incomplete: its SHA-256 differs from the one on the hub")
     db = Database(path)
     try:
         benchmarks = set(suite_queries.benchmarks(db)["key"])
@@ -139,7 +139,7 @@ class HubData:
     def status(self) -> str:
         """Which file is shown and since when, and why there is no newer one: public, in plain words."""
         if self.path is None or self.since is None:
-            shown = f"The figures that come with the program; those of the data set {self.repo} are not here yet."
+            shown = f"The figures that come with the program; those of the data set {self.repo} are not loaded yet."
         else:
             commit = f", commit {self.commit[:7]}" if self.commit else ""
             shown = (
@@ -169,10 +169,10 @@ class HubData:
             reason = (
                 "the app runs offline and has no copy of it"
                 if self.offline
-                else self.problem or f"the hub takes over {PATIENCE:.0f} seconds; it is shown as soon as it is here"
+                else self.problem or f"the hub takes over {PATIENCE:.0f} seconds; it will be shown once it arrives"
             )
             log.warning(
-                "The data set %s is not shown: %s. Shown are the figures that come with the program",
+                "The data set %s is not shown: %s. The figures that come with the program are shown",
                 self.repo,
                 reason.rstrip("."),
             )
@@ -208,7 +208,7 @@ class HubData:
             log.warning("%s", error)
             return False
         except Exception as error:  # of the hub's client and of whichever network library it uses
-            self.problem = f"The last look at the hub failed ({type(error).__name__}); the next one comes by itself."
+            self.problem = f"The last check of the hub failed ({type(error).__name__}); the next one is automatic."
             log.warning(
                 "The hub could not be reached for %s: %s: %s",
                 self.repo,
@@ -219,7 +219,7 @@ class HubData:
         try:
             self._then()
         except Exception:
-            log.exception("What follows a renewal failed")
+            log.exception("A step after the renewal failed")
         return True
 
     def _check_regularly(self) -> None:
@@ -242,15 +242,15 @@ class HubData:
             metadata = get_hf_file_metadata(hf_hub_url(self.repo, FILE, repo_type="dataset"), timeout=TIMEOUT)
         except RepositoryNotFoundError as error:  # gated ones too
             raise NotHere(
-                f"The hub has no data set {self.repo} that this app may read. For a private one, HF_TOKEN is "
-                "a token that may."
+                f"The hub has no data set {self.repo} that this app may read. For a private one, set HF_TOKEN to "
+                "a token with access."
             ) from error
         except EntryNotFoundError as error:
             raise NotHere(
-                f"The data set {self.repo} holds no {FILE}. Publish it: python -m compute publish --repo {self.repo}"
+                f"The data set {self.repo} has no {FILE}. Publish it: python -m compute publish --repo {self.repo}"
             ) from error
         if not metadata.etag or not metadata.commit_hash:
-            raise NotHere("What answers at the hub's address (HF_ENDPOINT) does not say which file it holds.")
+            raise NotHere("The server at HF_ENDPOINT does not state which file it has.")
         return HubVersion(etag=metadata.etag, commit=metadata.commit_hash)
 
     def _fetch(self, version: HubVersion) -> Path:

@@ -54,7 +54,7 @@ def read(arguments: Sequence[str] | None = None) -> Options:
         os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
     if options.port and _is_taken(options.host or "127.0.0.1", options.port):  # before anything is built or opened
         parser.error(
-            f"port {options.port} is taken by another program: give another one, or none for the first free one"
+            f"port {options.port} is in use by another program: give another one, or none for the first free one"
         )
     return Options(
         database=options.database,
@@ -74,5 +74,5 @@ def _is_taken(host: str, port: int) -> bool:
 
 def _port(text: str) -> int:
     if not text.isdigit() or not 0 < int(text) < 65536:
-        raise argparse.ArgumentTypeError(f"{text!r} is no port: give a number from 1 to 65535")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: give a number from 1 to 65535")
     return int(text)

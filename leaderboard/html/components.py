@@ -1,4 +1,4 @@
-"""Gradio components that a script of ours fills in the browser: a constant template, and what runs once it stands."""
+"""Gradio components that a script of ours fills in the browser: a constant template, and its script."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ def scripted(
 ) -> gr.HTML:
     """An empty `<div class=css_class>` and the JavaScript `run` over it, where `module` is the imported ES module.
 
-    `assets` is the address of the scripts' folders, `script` a path below it. In `run`, `place` is the div, `root` the
+    `assets` is the address of the scripts' folders, `script` a path below it. In `run`, `target` is the div, `root` the
     app's address, and `fire(name, data)` fires an event of the component, of which there are only `events`. `silent`
     hides the component while it is empty.
     """
@@ -22,10 +22,10 @@ def scripted(
         elem_classes="pg-silent" if silent else None,
         js_on_load=f"""
 const root = document.baseURI;
-const place = element.querySelector('.{css_class.replace(" ", ".")}');
+const target = element.querySelector('.{css_class.replace(" ", ".")}');
 const fire = (name, data) => {{ if ({list(events)}.includes(name)) trigger(name, data); }};
 import(new URL('{assets}{script}', root)).then((module) => {{ {run} }},
-  () => {{ place.textContent = 'This part of the page did not load. Reload the page to try again.'; }});
+  () => {{ target.textContent = 'This part of the page did not load. Reload the page to try again.'; }});
 """,
     )
 
@@ -46,7 +46,7 @@ def figure_bridge(assets: str, *, script: str, figure: str, silent: bool = True)
     The script exports `mount(owner, {id, select})`; `select(data)` fires the component's `select` event. `silent` hides
     the component.
     """
-    run = f"module.mount(place, {{ id: '{figure}', select: (data) => fire('select', data) }});"
+    run = f"module.mount(target, {{ id: '{figure}', select: (data) => fire('select', data) }});"
     return scripted(assets, script=script, run=run, css_class="pg-bridge", events=("select",), silent=silent)
 
 

@@ -1,4 +1,4 @@
-"""What stands beside a title or a number: signs, the mark of synthetic items, the words behind short names."""
+"""Labels for titles and numbers: signs, the mark of synthetic items, the words behind short names."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ SIGNS = (
 SYNTHETIC_BENCHMARK = "mini"
 SYNTHETIC_MARK = re.compile(r"\s*\(synthetic\)", re.IGNORECASE)
 SYNTHETIC_NOTE = (
-    "Synthetic: a program draws every item from a fixed seed. These scores show that the pipeline works, and "
-    "tell models apart on such drawings only."
+    "Synthetic: every item is generated from a fixed seed. These scores show that the pipeline works, and "
+    "compare models on such drawings only."
 )
 
 ABBREVIATIONS: dict[str, str] = {
@@ -86,12 +86,12 @@ def is_synthetic(benchmark: object) -> bool:
 
 
 def plain_title(title: str) -> str:
-    """A title without "(synthetic)", where the badge stands beside it."""
+    """A title without "(synthetic)", where the badge is next to it."""
     return SYNTHETIC_MARK.sub("", title)
 
 
 def described(description: str, benchmark: object) -> str:
-    """A description that says so where items are synthetic: its own words where it does, else the note after it."""
+    """A description that states where items are synthetic, with the note added if its own words do not."""
     if not is_synthetic(benchmark) or "synthetic" in description.lower():
         return description
     return f"{description} {SYNTHETIC_NOTE}".strip()

@@ -8,7 +8,7 @@ Python `Markup + "<p>"` escapes the right side; join pieces in a template, or in
 
 Filters:
     value|number(digits=1, scale=100, sign=True)   a number with a real minus sign, or a dash
-    value|or_dash, value|or_dash("")               text, or what stands for a missing value
+    value|or_dash, value|or_dash("")               text, or the mark of a missing value
     count|thousands                                1,234
     key|model_url, key|task_url                    the address of a model's or task's page
     marks|signs                                    † ? ‡ after a number, each with its explanation

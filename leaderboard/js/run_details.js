@@ -32,7 +32,7 @@ async function fill(node) {
     const data = await getJson(new URL(`data/run?id=${encodeURIComponent(node.dataset.run)}`, document.baseURI));
     const links = data.links.map(({ text, address }) => el('a', { href: new URL(address, document.baseURI).href }, text));
     say(el('p', { class: 'lk-run-links' }, ...links), ...data.groups.map(group), el('details', { class: 'lk-run-raw' },
-      el('summary', {}, 'Settings as they are stored'), el('pre', { tabindex: '0' }, data.settings)));
+      el('summary', {}, 'Stored settings'), el('pre', { tabindex: '0' }, data.settings)));
     node.dataset.ready = 'true';
   } catch (error) {
     say(el('p', { class: 'pg-quiet', role: 'status' }, error.message),

@@ -53,7 +53,7 @@ class Live:
 
     @cached_property
     def roster(self) -> Roster:
-        """The models that can be asked, and whether they can run."""
+        """The models of the registry, and whether they can run."""
         from compute.catalog import shipped
         from compute.live.models.availability import Network
         from compute.live.models.roster import Roster
@@ -70,7 +70,7 @@ class Live:
     # ---- questions
 
     def read(self, payload: Mapping[str, Any]) -> tuple[LiveQuestion, list[Model]]:
-        """The page's request as a question and the models to ask. Raises BadInput, as a sentence, for anything else."""
+        """The page's request as a question with its models. Raises BadInput, as a sentence, for anything else."""
         session, entries = str(payload.get("session", "")), payload.get("inputs")
         if not isinstance(entries, list) or not entries:
             raise BadInput("There is nothing to compare yet: add an image or a text")
@@ -94,7 +94,7 @@ class Live:
     def pair(
         self, contents: Sequence[tuple[str, str | bytes]], keys: Sequence[str]
     ) -> tuple[LiveQuestion, list[Model]]:
-        """A program's two inputs (modality or `example`, and content) as a question, and the models to ask.
+        """A program's two inputs (modality or `example`, and content) as a question with its models.
 
         Without keys, all default models that are ready. Raises BadInput.
         """

@@ -24,7 +24,7 @@ FILES = 4  # uploads per comparison, on average
 
 
 class TooMany(BadInput):
-    """A visitor asks more often than the limit; `seconds` until the next question is answered."""
+    """A visitor exceeded the rate limit; `seconds` until the next question is answered."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = max(1, math.ceil(seconds))
@@ -102,7 +102,7 @@ def uploads_rate() -> Rate | None:
 
 
 def rate() -> Rate | None:
-    """How often one visitor may ask: LIKENESS_RATE a minute, else a default on a Space and no limit elsewhere.
+    """The rate limit for a visitor: LIKENESS_RATE a minute, else a default on a Space and no limit elsewhere.
 
     Raises BadInput where the variable is not a number.
     """

@@ -28,13 +28,13 @@ from leaderboard.html.formatting import webp
 SESSION = re.compile(r"[0-9a-f-]{16,64}")
 SWEEP = 60.0  # seconds between searches for sessions that have ended
 RESULTS, RESULT_BYTES = 2048, 16_000_000  # models' results in a session
-GONE = "is no longer here. Add it again"
+GONE = "is no longer available. Add it again"
 NO_SESSION = "The page has lost its session. Reload it and try again"
 
 
 @dataclass(frozen=True, kw_only=True)
 class UploadLimits:
-    """How much a session may hold, and all sessions together."""
+    """The size limit of a session, and all sessions together."""
 
     images: int = 24
     image_bytes: int = 160_000_000  # decoded: nine of the largest, 16 MB each, which is what one question takes
@@ -140,7 +140,7 @@ class Uploads:
             raise BadInput("The file is empty. Choose another one")
         if len(data) > most:
             raise BadInput(
-                f"The file has {len(data) / 1e6:.0f} MB, more than {most / 1e6:.0f} MB. Split it and try again"
+                f"The file has {len(data) / 1e6:.0f} MB; the limit is {most / 1e6:.0f} MB. Split it and try again"
             )
         key = blake2b(data, digest_size=16).hexdigest()
         with self._lock:

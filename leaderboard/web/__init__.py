@@ -1,1 +1,1 @@
-"""What stands between the network and the pages: errors, responses, limits, parameters, static files."""
+"""Between the network and the pages: errors, responses, limits, parameters, static files."""

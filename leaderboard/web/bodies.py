@@ -57,7 +57,7 @@ class InFlight:
 
     @asynccontextmanager
     async def body(self, request: Request, *, most: int) -> AsyncIterator[bytearray]:
-        """The request's body of at most so many bytes, counted until the block ends. Raises UnreadBody."""
+        """The request's body up to a limit in bytes, counted until the block ends. Raises UnreadBody."""
         body = bytearray()
         try:
             try:

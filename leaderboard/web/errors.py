@@ -1,4 +1,4 @@
-"""The one boundary for errors: whatever goes wrong, a visitor or a program reads one plain sentence.
+"""The one boundary for errors: a visitor or a program reads one plain sentence for any failure.
 
 Routes are wrapped in `guarded`, event handlers in `caught`; code that has more to do with the sentence calls `explain`.
 """

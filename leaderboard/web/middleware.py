@@ -108,7 +108,7 @@ class RequestFilter:
             sentences = {
                 TooLarge: f"More than {size} at once. Send less",
                 Busy: "Many visitors are sending data right now. Try again in a few seconds",
-                TooSlow: "What was sent took too long to arrive. Send less",
+                TooSlow: "The request took too long to arrive. Send less",
             }
             await refusal(sentences[type(error)], error.status, retry_after=error.retry_after)(scope, receive, send)
 

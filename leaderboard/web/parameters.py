@@ -110,9 +110,7 @@ def parse(parameters: tuple[Parameter, ...], query: Mapping[str, str]) -> tuple[
         values[parameter.key] = value
     sentences = []
     if ignored:
-        sentences.append(
-            f"This page does not have what the address names under {', '.join(ignored)}; the default is shown instead."
-        )
+        sentences.append(f"The address has an unknown value for {', '.join(ignored)}; the default is shown instead.")
     if empty:
         sentences.append(f"Nothing is chosen under {', '.join(empty)}; the default is shown instead.")
     return values, " ".join(sentences)

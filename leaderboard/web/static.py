@@ -81,6 +81,6 @@ def figures_link() -> str:
 
 
 def warm() -> None:
-    """Compresses the largest file, plotly's, before the first visitor asks for it."""
+    """Compresses the largest file, plotly's, before the first request for it."""
     for path in GRADIO.glob("PlotlyPlot-*.js"):
         _content(path, path.stat().st_mtime_ns, True)

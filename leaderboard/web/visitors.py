@@ -15,7 +15,7 @@ MOST_VISITORS = 20_000  # remembered; one who was away for long starts with a fu
 
 
 class Rate:
-    """So many requests a minute for each visitor, and a `burst` at once before that. Thread-safe."""
+    """A rate limit in requests a minute for each visitor, after an initial `burst`. Thread-safe."""
 
     def __init__(
         self, *, a_minute: float, burst: int, most: int = MOST_VISITORS, clock: Callable[[], float] = time.monotonic

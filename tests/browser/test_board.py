@@ -247,7 +247,7 @@ def test_weights_change_ranks_and_filters_do_not(open_board: Callable) -> None:
     idle(page)
     weighed = {row["title"]: row["rank"] for row in page.evaluate(ROWS)}
     assert weighed != usual
-    page.get_by_role("button", name="Usual weights").click()
+    page.get_by_role("button", name="Default weights").click()
     wait_query(page, "w", None)
     page.wait_for_function("document.querySelectorAll('.lk-rank em').length === 0")
     assert {row["title"]: row["rank"] for row in page.evaluate(ROWS)} == usual

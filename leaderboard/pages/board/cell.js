@@ -86,7 +86,7 @@ export function createDialog(board) {
       { label: 'Borda', text: ranking.borda?.[row] === null || ranking.borda === undefined ? '' : Number(ranking.borda[row].toFixed(2)) },
       { label: 'Coverage', text: `${Math.floor(ranking.coverage[row] * 100 + 1e-9)} % of the tasks` },
     ];
-    if (ranking !== payload.ranking) lines.push({ label: 'Under the usual weights', text: words(payload.ranking, row) });
+    if (ranking !== payload.ranking) lines.push({ label: 'With the default weights', text: words(payload.ranking, row) });
     return facts(lines);
   }
 

@@ -126,7 +126,7 @@ function rankColumn({ ranking, payload }, narrow) {
       if (long) cell.classList.add('lk-long');
       cell.title = rankText(ranking, row);
       const delta = moved ? change(rank, before[row]) : '';
-      cell.setAttribute('aria-label', delta ? `${cell.title}; with the usual weights ${before[row] ?? 'not ranked'}` : cell.title);
+      cell.setAttribute('aria-label', delta ? `${cell.title}; with the default weights ${before[row] ?? 'not ranked'}` : cell.title);
       const parts = [rank === null ? el('b', { class: 'lk-missing' }, '—') : el('b', {}, String(rank))];
       if (rank !== null) {
         parts.push(el('small', {}, ranking.low[row] === ranking.high[row] ? '' : `${ranking.low[row]}–${ranking.high[row]}`));

@@ -59,7 +59,7 @@ def everything(db: Database, *, form: str) -> ExportFile:
     if form == "duckdb":
         return ExportFile(name="likeness.duckdb", media=MEDIA[form], content=db.path.read_bytes())
     if form not in ("csv", "parquet", "json"):
-        raise BadInput(f"Everything comes as csv, parquet, json or duckdb, not {form!r}")
+        raise BadInput(f"Everything is exported as csv, parquet, json or duckdb, not {form!r}")
     frame = suite_queries.everything(db)
     frame["synthetic"] = frame["benchmark"].map(is_synthetic).astype(bool)
     return _file("likeness-scores", form, _encode(frame, form, caption="Every score"))

@@ -99,7 +99,7 @@ def differences(tasks: pd.DataFrame, *, names: tuple[str, ...]) -> go.Figure:
     plain(
         figure,
         height=150 + ROW * max(len(order), 4),
-        x=f"Better than {_plain(names[0])}<br>by so many points",
+        x=f"Better than {_plain(names[0])}<br>in points",
         legend=True,
     )
     figure.update_layout(legend={"x": 0, "xref": "container", "y": 1, "itemsizing": "constant"}, margin={"t": 60})
@@ -121,7 +121,7 @@ def _largest(tasks: pd.DataFrame) -> pd.Index:
 
 
 def _lines(text: str) -> str:
-    """A category's name in lines short enough to stand beside the radar on a telephone."""
+    """A category's name in lines short enough to fit beside the radar on a telephone."""
     return "<br>".join(_plain(line) for line in textwrap.wrap(text, LINE, break_long_words=False))
 
 

@@ -31,7 +31,7 @@ def draw(site: Site) -> None:
         script="pages/board/board.js",
         css_class="likeness-board",
         events=("compare",),
-        run="place.dataset.suite = 'unisim-core'; module.mount(place, { trigger: fire, root });",
+        run="target.dataset.suite = 'unisim-core'; module.mount(target, { trigger: fire, root });",
     )
     with gr.Column(visible=False, elem_id="comparison") as panel:
         summary = gr.HTML(apply_default_css=False)

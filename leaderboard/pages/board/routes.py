@@ -88,7 +88,7 @@ def _export_view(suite_cache: SuiteCache, *, guard: Callable) -> Callable:
 
         def make(_: Request) -> Response:
             if len(body) > LARGEST_BODY:
-                raise BadInput("The export asks for too much at once. Filter the rows first")
+                raise BadInput("The export is too large. Filter the rows first")
             try:
                 view = json.loads(body)
                 rows, columns = [str(row) for row in view["rows"]], [str(column) for column in view["columns"]]

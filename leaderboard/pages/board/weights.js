@@ -9,7 +9,7 @@ import { defaultWeights, presetOf, presetWeights } from './state.js';
 
 const MOST = 5;
 
-/** How many rows have another rank than under the usual weights. */
+/** How many rows have another rank than under the default weights. */
 export function movedRows(ranking, usual) {
   return ranking.rank.filter((rank, row) => change(rank, usual.rank[row]) !== '').length;
 }
@@ -57,7 +57,7 @@ export function createWeights(board) {
   }
 
   function coverage() {
-    const range = el('input', { type: 'range', class: 'lk-range', min: 0, max: 100, step: 5, 'aria-label': 'Least coverage to be ranked, percent',
+    const range = el('input', { type: 'range', class: 'lk-range', min: 0, max: 100, step: 5, 'aria-label': 'Minimum coverage to be ranked, percent',
       oninput: () => board.change({ coverage: Number(range.value) / 100 }) });
     const text = el('output', {});
     updates.push(() => {
@@ -65,7 +65,7 @@ export function createWeights(board) {
       if (Number(range.value) !== percent) range.value = percent;
       text.textContent = `${percent} %`;
     });
-    return el('div', { class: 'lk-weight' }, el('span', { title: 'Rows with scores for fewer of the tasks are listed but not ranked' }, 'Least coverage'), range, text);
+    return el('div', { class: 'lk-weight' }, el('span', { title: 'Rows with scores for fewer tasks are listed but not ranked' }, 'Minimum coverage'), range, text);
   }
 
   function tasks() {
@@ -99,7 +99,7 @@ export function createWeights(board) {
       updates.push(() => node.setAttribute('aria-pressed', String(presetOf(payload, board.state.weights) === preset.key)));
       return node;
     });
-    const reset = button('Usual weights', () => board.change({
+    const reset = button('Default weights', () => board.change({
       weights: defaultWeights(payload), coverage: payload.suite.minimum_coverage, tasks: [] }), { class: 'lk-link' });
     panel.replaceChildren(
       el('div', { class: 'lk-sliders' }, ...payload.categories.map(slider), ...(payload.suite.aggregate === 'human' ? [] : [coverage()])),
@@ -118,7 +118,7 @@ export function createWeights(board) {
     draw();
     updates.forEach((update) => update());
     const moved = own ? movedRows(ranking, payload.ranking) : 0;
-    note.textContent = own ? `${moved} of ${payload.rows.length} ranks differ from the usual ones` : 'These are the usual weights';
+    note.textContent = own ? `${moved} of ${payload.rows.length} ranks differ from the default ones` : 'These are the default weights';
   }
 
   return { nodes: [opener], panel, refresh };

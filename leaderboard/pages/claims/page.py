@@ -16,7 +16,7 @@ SENTENCE = (
 def draw(site: Site) -> None:
     """Static words and the table component, which keeps its state in the address itself."""
     heading(title="Claims", sentence=SENTENCE, cite=citations(site))
-    mount = "module.mount(place, 'data/claims');"
+    mount = "module.mount(target, 'data/claims');"
     scripted(site.assets, script="pages/claims/claims.js", run=mount, css_class="likeness-board lk-claims")
     static_html(render("pages/claims/verdicts.html"))
 

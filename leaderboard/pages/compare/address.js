@@ -26,7 +26,7 @@ export function parse(search, examples) {
   const unknown = (inputs ?? []).filter((key) => !examples.has(key));
   if (unknown.length) lost.push(`No example ${unknown.slice(0, 5).map(short).join(', ')} exists; the rest of the link is shown.`);
   inputs = inputs?.filter((key) => examples.has(key)) ?? null;
-  if (inputs?.length > MOST) lost.push(`The link holds more than ${MOST} inputs; the first ${MOST} are start.`);
+  if (inputs?.length > MOST) lost.push(`The link holds more than ${MOST} inputs; the first ${MOST} are shown.`);
   const models = query.get('models') === 'none' ? [] : list('models');
   return { mode, question, inputs: inputs?.slice(0, MOST) ?? null, whole: !unknown.length, models: models?.slice(0, MOST_MODELS) ?? null, lost };
 }

@@ -74,7 +74,7 @@ function table(tally, right) {
   const clear = el('button', { type: 'button', class: 'tr-button' }, 'Forget the tally');
   clear.addEventListener('click', () => {
     localStorage.removeItem(KEY);
-    node.replaceChildren(el('p', { class: 'pg-quiet' }, 'The tally is forgotten.'));
+    node.replaceChildren(el('p', { class: 'pg-quiet' }, 'The tally is cleared.'));
   });
   node.append(clear);
   return node;

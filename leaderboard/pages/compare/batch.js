@@ -55,7 +55,7 @@ class Batch {
     this.sample = el('a', { class: 'bt-sample', download: 'pairs.csv' }, 'Sample CSV');
     this.try = press('Run the sample', () => enabled(this.try) && this.send(new File([this.written()], 'pairs.csv')), { class: 'bt-button' });
     this.cancel = press('Cancel', () => this.stop(), { class: 'bt-button', hidden: true });
-    this.bar = el('progress', { hidden: true, 'aria-label': 'Pairs that are scored' });
+    this.bar = el('progress', { hidden: true, 'aria-label': 'Pairs scored' });
     this.count = el('span', { class: 'bt-count' });
     this.status = el('p', { role: 'status' });
     this.result = el('div', { class: 'bt-result' });
@@ -127,7 +127,7 @@ class Batch {
     this.sending?.abort();
     if (!this.begun) {
       this.since = this.turn + 1;
-      this.end('Cancelled before it began.');
+      this.end('Cancelled before it started.');
       return;
     }
     say(this.status, 'Stopping …');

@@ -23,11 +23,11 @@ from leaderboard.web.errors import explain
 TURN = 2.0  # seconds of work before it is the others' turn
 CHUNK = 10  # pairs per model before the next one: two that do not fit into memory together alternate less
 MOST = 6  # tables being scored at once, in the whole app
-IDLE = 120.0  # seconds without a turn after which a table gives way to another
+IDLE = 120.0  # idle seconds after which another table may replace it
 CACHE_BYTES = 24_000_000  # of encodings, for one table
 SCORE_BYTES = 500  # of a score with its words, about
 KEY = ("batch", "table")  # among the session's results
-GONE = "The table is no longer here. Add it again"
+GONE = "The table is no longer available. Add it again"
 RUNNING, DONE, STOPPED = "running", "done", "stopped"
 
 
@@ -45,7 +45,7 @@ class ScoringProgress:
 
 @dataclass(kw_only=True, eq=False)
 class PairScoring:
-    """One table and the models that score it. Turns are taken one after another; `stop` may be called at any time."""
+    """One table and the models that score it. Turns run one after another; `stop` may be called at any time."""
 
     batch: Batch | None  # None once it is over
     models: tuple[Model, ...]
@@ -86,7 +86,7 @@ class PairScoring:
         return sum(map(sys.getsizeof, texts)) + SCORE_BYTES * len(self.rows) * len(self.models)
 
     def turn(self, live: Live, references: References, *, seconds: float = TURN) -> ScoringProgress:
-        """Scores for so many seconds, at least one pair with one model, and returns the progress."""
+        """Scores for `seconds`, at least one pair with one model, and returns the progress."""
         with self._lock:
             self.used = started = self.clock()
             while not self.over:
@@ -120,7 +120,7 @@ class PairScoring:
         )
 
     def pairs(self) -> list[ScoredPair]:
-        """The pairs that any model was asked about, with each model's result."""
+        """The pairs sent to any model, with each model's result."""
         return [
             ScoredPair(
                 row=row,

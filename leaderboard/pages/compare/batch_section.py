@@ -73,7 +73,7 @@ def record(scoring: PairScoring, progress: ScoringProgress) -> dict[str, Any]:
 
 
 def answered(payload: Any, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> str:
-    """The answer as JSON with the payload's `turn`, so that no two answers are equal and none is taken for another's.
+    """The answer as JSON with the payload's `turn`, so that two answers are never equal.
 
     An error becomes a sentence.
     """

@@ -4,8 +4,8 @@ import { el } from '../../js/dom.js';
 import { press } from './parts.js';
 
 const REASONS = {
-  NotAllowedError: 'The browser did not allow the camera. Allow it beside the address, or choose a file.',
-  NotFoundError: 'No camera was found. Choose a file instead.',
+  NotAllowedError: 'The browser did not allow the camera. Allow it in the address bar, or choose a file.',
+  NotFoundError: 'There is no camera. Choose a file instead.',
   NotReadableError: 'The camera is in use by another program. Close it there, or choose a file.',
 };
 

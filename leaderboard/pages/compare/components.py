@@ -18,7 +18,7 @@ def tray(assets: str) -> gr.HTML:
         script="pages/compare/tray.js",
         css_class="likeness-tray",
         events=("compare", "download"),
-        run="module.mount(place, { trigger: fire, root });",
+        run="module.mount(target, { trigger: fire, root });",
     )
 
 
@@ -32,7 +32,7 @@ def batch(assets: str) -> gr.HTML:
         script="pages/compare/batch.js",
         css_class="likeness-batch",
         events=("batch", "turn", "stop"),
-        run="const view = module.mount(place, { trigger: fire });"
+        run="const view = module.mount(target, { trigger: fire });"
         " watch('value', () => { if (props.value) view.show(JSON.parse(props.value)); });",
     )
 

@@ -8,11 +8,11 @@ import plotly.graph_objects as go
 
 from leaderboard.html.plot_style import PALETTE, plain
 
-DASHES = ("solid", "dash", "dot", "dashdot")  # with the colours, so that no line is told by colour alone
+DASHES = ("solid", "dash", "dot", "dashdot")  # with the colours, so that lines differ not only in colour
 
 
 def curves(lines: Sequence[tuple[str, Sequence[float]]], *, chosen: float, x: str) -> go.Figure:
-    """`lines`: names and percentiles at evenly spaced strengths 0..1; `chosen` is where the slider stands."""
+    """`lines`: names and percentiles at evenly spaced strengths 0..1; `chosen` is the slider's strength."""
     figure = go.Figure()
     for at, (name, values) in enumerate(lines):
         figure.add_scatter(

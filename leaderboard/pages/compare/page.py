@@ -24,7 +24,7 @@ SENTENCE = (
     "matching and unrelated pairs, and next to its published results. What you add stays in memory for this visit only."
 )
 PAUSE = 0.4  # seconds between two updates of the answers
-DOWNLOADS, WATCHERS = "downloads", 8  # a queue of its own with 8 places, so that no comparison waits for a download
+DOWNLOADS, WATCHERS = "downloads", 8  # a queue of its own with 8 slots, so that no comparison waits for a download
 RENEW = "() => { document.querySelector('.likeness-tray')?.likenessTray?.ask(); }"  # which models are ready now
 Result = tuple[Markup, LiveQuestion | None]  # the answers so far, and the question once all models have answered
 

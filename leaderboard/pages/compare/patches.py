@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from compute.live.patches import PatchMap
 
 SENTENCE = (
-    "Point at a patch of one image to see which patches of the other are most similar to it for this model. Before you "
-    "do, each image shows where it has a close match in the other."
+    "Hover over a patch of one image to see which patches of the other are most similar to it for this model. Before "
+    "that, each image shows where it has a close match in the other."
 )
 
 

@@ -123,7 +123,7 @@ class Bodies:
 def _too_large(most: int) -> str:
     if most == LARGEST_ID:
         return NO_SESSION
-    return f"The file has more than {most // 1_000_000} MB. Save it smaller and add it again"
+    return f"The file is larger than {most // 1_000_000} MB. Save it smaller and add it again"
 
 
 def _session(request: Request) -> str:

@@ -56,7 +56,7 @@ export class Uploads {
     for (const { id, kind } of tray.inputs) {
       if (kind !== 'image') continue;
       this.stop(id);
-      tray.patch(id, { state: 'gone', preview: null, file: null, thumbnail: null, error: 'This page was left, so the image was forgotten. Drop it again.' });
+      tray.patch(id, { state: 'gone', preview: null, file: null, thumbnail: null, error: 'The image was removed when you left the page. Drop it again.' });
     }
   }
 

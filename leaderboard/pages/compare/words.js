@@ -2,10 +2,10 @@
 
 /** The question of each mode; the server says which modes exist and fit. */
 export const ABOUT = {
-  pair: 'How alike each model finds the two.',
-  choice: 'Which alternative each model finds nearest to the reference.',
-  odd: 'Which image each model finds least like the others.',
-  quality: 'How each model judges an image by itself.',
+  pair: 'How similar the two are to each model.',
+  choice: 'Which alternative is nearest to the reference for each model.',
+  odd: 'Which image is least like the others for each model.',
+  quality: 'How each model rates a single image.',
 };
 
 /** What mode `quality` can ask; the first is the default. */

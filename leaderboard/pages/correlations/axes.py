@@ -74,7 +74,7 @@ def gather(suite_cache: SuiteCache, query: CorrelationQuery) -> Scores:
     models = sorted({model for block in blocks for model in block.models})
 
     def joined(name: str) -> np.ndarray:
-        """One of the blocks' arrays over all models, NaN for those that a suite lacks."""
+        """One of the blocks' arrays over all models, NaN for those not in a suite."""
         parts = [pd.DataFrame(getattr(block, name), index=block.models, dtype=float) for block in blocks]
         return np.hstack([part.reindex(models) for part in parts])
 

@@ -12,11 +12,11 @@ from leaderboard.html.plot_style import PALETTE, label_sides, plain
 
 SMALL = 40  # axes up to which a cell carries its interval; above, one byte a cell
 NAMED = 60  # axes up to which both sides are labelled
-WRITTEN = 12  # axes up to which the number stands in the cell
+WRITTEN = 12  # axes up to which the number is written in the cell
 MOST_BLANKS = 2000  # blank cells that are marked one by one
 LABELLED = 16  # models of a pair named in the figure
 GAP = -128  # a blank cell among whole percents
-# Orange to blue through nothing: told apart by colour-blind readers, and at 0 the page shows through, light or dark.
+# Orange to blue through nothing: distinct for colour-blind readers, and at 0 the page shows through, light or dark.
 # Less than full strength at the ends keeps text readable on them.
 SCALE = (
     (0.0, "rgba(213,94,0,0.8)"),

@@ -24,18 +24,18 @@ from leaderboard.web import parameters as address
 
 FIGURE = "correlations-figure"
 SENTENCE = (
-    "Which tasks rank models alike, and which ask something else: every cell is the correlation of two columns "
+    "Which tasks rank models alike, and which measure something else: each cell is the correlation of two columns "
     "over the models that have both. Click one to see those models."
 )
 METHODS = {"kendall": "Kendall τ-b", "spearman": "Spearman ρ", "pearson": "Pearson r"}
 MEANING = {
-    "kendall": "Kendall's τ-b counts the pairs of models that two columns order alike, less those they order otherwise",
+    "kendall": "Kendall's τ-b counts the pairs of models that two columns order alike, minus those ordered differently",
     "spearman": "Spearman's ρ is the correlation of the ranks that two columns give",
     "pearson": "Pearson's r is the correlation of the scores themselves",
 }
 FIGURES = [(name.capitalize(), name) for name in (*ORIGINS, "all")]
 RULE = (
-    "Tasks that say the same need not all be run. As in MIEB section 6.3, tasks whose mean correlation with the "
+    "Redundant tasks need not all be run. As in MIEB section 6.3, tasks whose mean correlation with the "
     "others is highest are dropped, those above one threshold and then those above a second; where the paper then "
     "picks by hand, tasks are added here one at a time, each category first, always the one that brings the order "
     "of models nearest to the whole suite's."
@@ -78,7 +78,7 @@ def draw(site: Site) -> None:
             label="A category's value",
             scale=1,
         )
-        least = gr.Number(4, minimum=3, maximum=50, precision=0, label="Fewest models a cell", scale=1)
+        least = gr.Number(4, minimum=3, maximum=50, precision=0, label="Minimum models per cell", scale=1)
         chosen = gr.Dropdown(models, multiselect=True, value=[], label="Only these models (none: all)", scale=3)
     message = message_box()
     caption = gr.HTML("<p class='pg-quiet'>Computing the correlations …</p>", apply_default_css=False)
@@ -87,7 +87,7 @@ def draw(site: Site) -> None:
     behind = gr.HTML("", apply_default_css=False)
     lazy_tables(site.assets)
     static_html(
-        "<section class='pg-section'><h2 id='pair'>Two beside each other</h2><p class='pg-quiet'>"
+        "<section class='pg-section'><h2 id='pair'>Two side by side</h2><p class='pg-quiet'>"
         "Click a cell above, or choose two here.</p></section>"
     )
     with gr.Row(elem_classes="pg-controls"):

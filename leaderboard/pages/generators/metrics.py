@@ -44,7 +44,7 @@ class GeneratorMetric:
 
     @property
     def trained(self) -> bool:
-        """Whether it was trained on people's preferences, on whatever data."""
+        """Whether it was trained on human preferences, on any data."""
         return self.column.group == ON_PREFERENCES
 
     @property
@@ -54,12 +54,12 @@ class GeneratorMetric:
 
     @property
     def proven(self) -> bool:
-        """Whether its agreement or disagreement with people is more than chance gives."""
+        """Whether its agreement or disagreement with people is more than chance explains."""
         return self.verdict in (FOLLOWS, AGAINST)
 
     @property
     def reading(self) -> str:
-        """What the evidence allows to say about it, and no more."""
+        """The verdict in words."""
         if self.verdict in (TOO_FEW, UNPROVEN):
             return f"{'right' if self.agreement.right_way else 'wrong'} way, {self.verdict}"
         if self.verdict == AGAINST:
@@ -69,7 +69,7 @@ class GeneratorMetric:
 
 @dataclass(frozen=True, kw_only=True)
 class MetricComparison:
-    """All metrics on one set of generators, beside human preference."""
+    """All metrics on one set of generators, with human preference."""
 
     table: SuiteTable
     people: SuiteColumn

@@ -95,7 +95,7 @@ class Atlas:
         return SuiteMap(points=stored.drop(columns="settings"), settings=settings) if same else None
 
     def keep(self, recipe: Recipe, made: SuiteMap, *, version: str = "") -> None:
-        """Keeps a map for everybody who asks for the same of the file of that version (empty: the one read now)."""
+        """Caches a map for everybody, for that version of the file (empty: the current one)."""
         self._made[version or self.db.version, recipe] = made
 
     def stop(self, visitor: str) -> None:
@@ -135,7 +135,7 @@ class Atlas:
                 raise MapFailed(
                     last.removeprefix("Error: ")
                     if last.startswith("Error")
-                    else "The map could not be made. Try other settings; the log of the server says more"
+                    else "The map could not be made. Try other settings; see the server's log"
                 )
             self.keep(recipe, read(content), version=version)
         except TimeoutError as error:
@@ -181,4 +181,4 @@ def read(content: bytes) -> SuiteMap:
             raise ValueError("no such columns")
         return SuiteMap(points=frame.drop(columns=["kind", "settings"]), settings=json.loads(frame["settings"].iloc[0]))
     except ValueError as error:
-        raise MapFailed("The program that makes maps gave no map. Try again, or other settings") from error
+        raise MapFailed("The map program returned no map. Try again, or other settings") from error

@@ -26,8 +26,8 @@ from leaderboard.web.errors import caught
 
 FIGURE = "map-figure"
 SENTENCE = (
-    "Tasks near each other rank models alike; models near each other have like profiles of scores. Only "
-    "neighbourhoods mean something: how far apart two distant groups lie says nothing."
+    "Tasks near each other rank models alike; models near each other have similar score profiles. Only "
+    "neighbourhoods are meaningful, not the distances between groups."
 )
 TITLES = {
     "cluster": "Cluster",

@@ -1,4 +1,4 @@
-"""One model among the rows of its suite: where it stands in each task, and which rows are nearest."""
+"""One model among the rows of its suite: its position in each task, and which rows are nearest."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ UNRANKED = (None, None, None)
 
 
 def model_scores(suite_cache: SuiteCache, *, model: str) -> dict[str, Any]:
-    """Every score of one model, whatever its source. Raises UnknownKey."""
+    """Every score of one model, from all sources. Raises UnknownKey."""
     db = suite_cache.db
     frame = model_queries.model_scores(db, model=model)
     if frame.empty:

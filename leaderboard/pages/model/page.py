@@ -23,8 +23,8 @@ from leaderboard.pages.model.routes import routes
 from leaderboard.web.parameters import Choice
 
 SENTENCE = (
-    "One model: what it is, where it ranks and how surely, on which tasks it stands out from the others, which "
-    "models are like it, and every score with its source."
+    "One model: what it is, where it ranks and how certain that is, on which tasks it stands out, which "
+    "models are similar, and every score with its source."
 )
 KINDS = {
     "encoder": "encoder (image or image-text embeddings)",
@@ -56,7 +56,7 @@ def draw(site: Site) -> None:
         suite = gr.Dropdown(suites, value="", label="Against the field of", scale=2, min_width=260)
         lines = [("Categories", "category"), ("Tasks", "task")]
         by = gr.Radio(lines, value="category", label="A line is", scale=2, min_width=240)
-    head = gr.HTML("<p class='pg-quiet'>Gathering what is known …</p>", apply_default_css=False, js_on_load=NAMED)
+    head = gr.HTML("<p class='pg-quiet'>Loading …</p>", apply_default_css=False, js_on_load=NAMED)
     figure = gr.Plot(show_label=False, container=False)
     rest = gr.HTML("", apply_default_css=False)
     lazy_tables(site.assets)

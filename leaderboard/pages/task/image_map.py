@@ -73,7 +73,7 @@ def draw(points: pd.DataFrame, *, meta: Mapping[str, Any]) -> go.Figure:
     figure = go.Figure()
     for name, chosen, marker in marks:
         rows = np.flatnonzero(chosen.to_numpy())
-        figure.add_scatter(  # not in WebGL, which not every browser gives
+        figure.add_scatter(  # not in WebGL, which not every browser has
             x=points["x"].to_numpy()[rows].astype(np.float32),
             y=points["y"].to_numpy()[rows].astype(np.float32),
             name=name.replace("<", "&lt;"),

@@ -83,5 +83,5 @@ function answer(verdict, { item, task, scored, several }) {
     margin && el('span', { class: 'lk-margin' }, margin),
     scores.length > 0 && el('span', { class: 'lk-scores' }, scores.map(([label, score]) => `${label} ${score}`).join(' · ')));
   return el('div', { class: 'lk-verdict-of' }, line, ...listed(hits, { item, task, small: true }),
-    reply !== undefined && el('blockquote', { title: 'The reply as it was written' }, reply || '(an empty reply)'));
+    reply !== undefined && el('blockquote', { title: 'The unedited reply' }, reply || '(an empty reply)'));
 }

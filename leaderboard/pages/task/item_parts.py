@@ -81,7 +81,7 @@ def answered(
 def choices(detail: Mapping[str, Any], *, category: str) -> tuple[tuple[str, str] | None, list[tuple[str, str]]]:
     """The reference, if there is one, and the alternatives, each as (image, text).
 
-    Images and texts are kept apart, each in the order of the columns. A lone one beside several of the other kind is
+    Images and texts are separate, each in the order of the columns. A lone one beside several of the other kind is
     the reference; of one kind there is a reference where there is one more than there are scores, or, without scores,
     where more than two are shown and the question is not of a quality.
     """

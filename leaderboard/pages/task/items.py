@@ -81,9 +81,9 @@ def listing(items: Items, query: ItemQuery) -> dict[str, Any]:
     procedure = kind_of(about)
     frames = [items.of(runs.loc[key, "id"], query.task, procedure) for key in chosen]
     joined = beside(frames)
-    some = joined[joined["pictured"]]
-    partly = 0 < len(some) < len(joined)
-    pool = some if partly and not query.every else joined
+    with_pictures = joined[joined["pictured"]]
+    partly = 0 < len(with_pictures) < len(joined)
+    pool = with_pictures if partly and not query.every else joined
     subsets = list(dict.fromkeys(joined["subset"]))
     subset = query.subset if query.subset in subsets and len(subsets) > 1 else ""
     if subset:
@@ -115,7 +115,7 @@ def listing(items: Items, query: ItemQuery) -> dict[str, Any]:
         "subsets": subsets if len(subsets) > 1 else [],
         "subset": subset,
         "every": query.every,
-        "pictured": int(len(some)) if partly else None,
+        "pictured": int(len(with_pictures)) if partly else None,
         "stored": len(joined),
         "whole": None if blank(runs.loc[chosen[0], "total"]) else int(runs.loc[chosen[0], "total"]),
         "part": part,
@@ -182,7 +182,7 @@ def with_margins(frame: pd.DataFrame, *, procedure: str) -> pd.DataFrame:
 def beside(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """The items that all runs have: `margin` and `apart` for sorting, `right0`, `right1`, `margin0`, ... a run each.
 
-    Margins of two models are on unlike scales: they are added, and held apart, in each one's standard deviations.
+    Margins of two models are on unlike scales: they are added and compared in standard deviations of each.
     """
     first = frames[0]
     shared = first.index
@@ -193,10 +193,10 @@ def beside(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     for at, frame in enumerate(frames):
         for name in ("right", "margin", "answer_text", "standard"):
             out[f"{name}{at}"] = frame.loc[shared, name]
-    one = len(frames) == 1
-    # A judge's replies have no margin: then the other one's decides.
-    out["margin"] = out["margin0"] if one else out[["standard0", "standard1"]].sum(axis=1, min_count=1)
-    out["apart"] = 0.0 if one else (out["standard0"] - out["standard1"]).abs()
+    is_single = len(frames) == 1
+    # A judge's replies have no margin: then the other model's decides.
+    out["margin"] = out["margin0"] if is_single else out[["standard0", "standard1"]].sum(axis=1, min_count=1)
+    out["apart"] = 0.0 if is_single else (out["standard0"] - out["standard1"]).abs()
     return out
 
 
@@ -244,13 +244,13 @@ def _ignored(query: ItemQuery, chosen: Sequence[str]) -> str:
     missing = [key for key in query.models if key not in chosen]
     if not missing:
         return ""
-    return f"There is no computed run of {', '.join(missing[:3])[:120]} with items here; it is left out."
+    return f"There is no computed run of {', '.join(missing[:3])[:120]} with stored items, so it is left out."
 
 
 def _explained(procedure: str, *, models: int, reference: str) -> str:
     words = EXPLAINED.get(procedure, "").format(reference=reference)
     if reference != "people":
-        words = words.removeprefix("Right is what people chose. ")
+        words = words.removeprefix("Right means what people chose. ")
     if models == 2 and procedure != "sts":
         words += " Two models' margins are compared in each one's standard deviations."
     return words.strip()
@@ -271,15 +271,17 @@ def _items(
 ) -> list[dict[str, Any]]:
     procedure, names = kind_of(about), [str(name) for name in page.index]
     stored = [item_queries.details(db, run=run["id"], names=names) for run in runs]
-    details = [{name: json.loads(text) for name, text in one.items()} for one in stored]
-    images = {key for one in details for detail in one.values() for key in detail.get("images", []) if key}
+    details = [{name: json.loads(text) for name, text in run_details.items()} for run_details in stored]
+    images = {
+        key for run_details in details for detail in run_details.values() for key in detail.get("images", []) if key
+    }
     pictured = item_queries.pictured(db, task=about["key"], images=sorted(images)) if images else set()
     out = []
     for name, row in zip(names, page.to_dict("records"), strict=True):
-        own = [one.get(name, {}) for one in details]
+        own = [run_details.get(name, {}) for run_details in details]
         out.append(
             {
-                # Among several subsets a run's items are told apart by the subset's name before theirs.
+                # Among several subsets a run's items have the subset's name before theirs.
                 "item": name.removeprefix(f"{row['subset']}/"),
                 "subset": "" if row["subset"] == "default" else row["subset"],
                 "expected": "" if blank(row["expected"]) else str(row["expected"]),
@@ -317,7 +319,7 @@ def margin_text(value: float, *, procedure: str) -> str:
     if blank(value) or not math.isfinite(value):
         return ""
     if procedure == "sts":
-        return f"{-value:.0%} of places apart"
+        return f"{-value:.0%} of positions apart"
     if procedure == LABELS:
         return f"LRAP {value:.3f}"
     digits = 3 if abs(value) < 10 else 1

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from compute.analysis.saturation import Saturation
 
 SENTENCE = (
-    "One task: how it is run and on what, how well it still separates models, who does best with what certainty, "
+    "One task: how and on what data it is run, how well it still separates models, which do best and how certainly, "
     "which other tasks it agrees with, and the single items that a model got right or wrong."
 )
 MAP = "item-map"
 DEFAULT = "mieb/stl10"
 FEWEST = 8  # models a correlation is shown for, and beside the best before a share of them means anything
 RELATED = 8  # correlated tasks shown
-Correlations = Callable[[str], "tuple[np.ndarray, Correlation]"]  # of a suite, as `correlations` gives them
+Correlations = Callable[[str], "tuple[np.ndarray, Correlation]"]  # of a suite, as `correlations` returns them
 
 
 def draw(site: Site) -> None:
@@ -45,7 +45,7 @@ def draw(site: Site) -> None:
     parameters = (Choice(key="task", default=DEFAULT if DEFAULT in keys else keys[0], choices=keys), Text(key="map"))
     with gr.Row(elem_classes="pg-controls"):
         chosen = gr.Dropdown(listed, value=None, label="Task (type to search)")
-    head = gr.HTML("<p class='pg-quiet'>Gathering what is known …</p>", apply_default_css=False, js_on_load=NAMED)
+    head = gr.HTML("<p class='pg-quiet'>Loading …</p>", apply_default_css=False, js_on_load=NAMED)
     figure = gr.Plot(show_label=False, container=False)
     rest = gr.HTML("", apply_default_css=False)
     with gr.Column(visible=False) as around:
@@ -198,7 +198,7 @@ def correlations(table: SuiteTable) -> tuple[np.ndarray, Correlation]:
 
 
 def _reading(table: SuiteTable, index: int, *, ceiling: float) -> dict[str, Any]:
-    """What the spread of scores says about the task."""
+    """The verdict on the task from the spread of scores."""
     from compute.analysis.saturation import saturation
 
     column, rows = table.columns[index], table.fullest_rows(column=index)

@@ -19,7 +19,7 @@ from leaderboard.pages.task.listing import task_scores
 from leaderboard.web.responses import CHECK, FOREVER, respond
 
 IMAGE = re.compile(r"[0-9a-f]{32}")
-MOST_PICTURES = 4096  # kept in memory, about 6 MB
+MOST_PICTURES = 4096  # cached in memory, about 6 MB
 
 
 def routes(site: Site) -> list[Route]:

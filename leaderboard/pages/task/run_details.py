@@ -23,7 +23,7 @@ WORDS = {
     "k": "clusters",
     "train_items": "training items encoded",
     "shared": "ties",
-    "kept": "hits ranked a query",
+    "kept": "hits ranked per query",
     "without_relevant": "queries without a relevant document",
     "input_tokens": "tokens read",
     "output_tokens": "tokens written",
@@ -36,7 +36,7 @@ def details(db: Database, *, key: str) -> dict[str, Any]:
     """Groups of lines, ready to show, and the settings as stored. Raises BadInput for an unknown run."""
     runs = item_queries.run(db, key=key)
     if runs.empty or runs["origin"].iloc[0] != "computed":
-        raise BadInput("There is no computed run of that name here. Reload the page: the database may have changed")
+        raise BadInput("There is no computed run of that name. Reload the page: the database may have changed")
     run = runs.iloc[0]
     settings = json.loads(run["settings"]) if run["settings"] else {}
     groups = [
@@ -46,7 +46,7 @@ def details(db: Database, *, key: str) -> dict[str, Any]:
         ("Model", _model(settings)),
         ("Items", _items(run, settings)),
         ("Procedure", _procedure(run, settings)),
-        ("Found", _selected(settings)),
+        ("Results", _selected(settings)),
     ]
     task, model = (quote(run[name], safe="/:~") for name in ("task", "model"))
     items = [("Its single items", f"task?task={task}&items={model}")] if run["items"] and run["main"] else []
@@ -81,7 +81,7 @@ def _run(run: pd.Series, settings: Mapping[str, Any]) -> list[Line]:
     return _lines(
         [
             ("Way of asking", settings.get("variant")),
-            ("State", state if run["main"] else f"{state}; another run of it stands on the board"),
+            ("State", state if run["main"] else f"{state}; the board shows another run of it"),
             ("Problem", run["error"]),
             ("Coverage", _coverage(settings)),
             ("Device", run["device"]),
@@ -106,10 +106,10 @@ def _time(run: pd.Series, settings: Mapping[str, Any]) -> list[Line]:
     timings = settings.get("timings") or {}
     named = {"items": "Loading items", "encode": "Encoding", "procedure": "Procedure"}
     passes = [
-        f"{str(one.get('title', '')).rpartition(', ')[2]} {one['encoded']:,} in {one['seconds']:.1f} s, "
-        f"{one.get('effective', one.get('batch'))} at once"
-        for one in settings.get("encodings") or []
-        if one.get("encoded")
+        f"{str(encoding.get('title', '')).rpartition(', ')[2]} {encoding['encoded']:,} in {encoding['seconds']:.1f} s, "
+        f"{encoding.get('effective', encoding.get('batch'))} at once"
+        for encoding in settings.get("encodings") or []
+        if encoding.get("encoded")
     ]
     return _lines(
         [
@@ -156,7 +156,7 @@ def _items(run: pd.Series, settings: Mapping[str, Any]) -> list[Line]:
             ("Items in the catalogue", settings.get("catalogue_items")),
             ("Contents", settings.get("contents")),
             ("Left out", "; ".join(lost)),
-            ("Kept for pages", f"{int(run['items']):,}" if run["items"] else "none"),
+            ("Stored for pages", f"{int(run['items']):,}" if run["items"] else "none"),
         ]
     )
 
@@ -207,10 +207,10 @@ def _text(value: Any) -> str:
         case float():
             return f"{value:.4g}"
         case Mapping():
-            return "; ".join(f"{_word(str(key))} {_text(one) or 'none'}" for key, one in value.items())
+            return "; ".join(f"{_word(str(key))} {_text(entry) or 'none'}" for key, entry in value.items())
         case list() | tuple():
-            some = ", ".join(_text(one) or "none" for one in value[:MOST_LISTED])
-            return some if len(value) <= MOST_LISTED else f"{some}, … ({len(value)})"
+            listed = ", ".join(_text(entry) or "none" for entry in value[:MOST_LISTED])
+            return listed if len(value) <= MOST_LISTED else f"{listed}, … ({len(value)})"
     return str(value)
 
 

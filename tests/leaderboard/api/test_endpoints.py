@@ -306,7 +306,7 @@ def test_nothing_that_is_sent_touches_the_disk(app, client, tool, live) -> None:
         ("cat.JPG", "first is 'cat.JPG', the name of a file, and files are not read"),
         ("data:text/plain;base64,aGVsbG8=", "first is a data URI of another kind"),
         ("data:image/svg+xml,<svg/>", "first is a data URI of another kind"),
-        ("data:image/png;base64,@@@@", "first is no valid base64 after 'data:image/png;base64,'"),
+        ("data:image/png;base64,@@@@", "first is not valid base64 after 'data:image/png;base64,'"),
         ("data:image/png;base64," + "A" * 10_700_000, "first is larger than 8 MB"),
     ],
 )

@@ -246,7 +246,7 @@ def test_a_page_built_before_a_swap_knows_what_came_and_what_went(two: tuple[Pat
     db = Database(two[0])
     load, change = page(db)
     opened = load(SimpleNamespace(query_params={"model": NEW}))
-    assert opened[-1] == "cfred" and "does not have" in opened[1]["value"] and "choices" not in opened[0]
+    assert opened[-1] == "cfred" and "unknown value" in opened[1]["value"] and "choices" not in opened[0]
     db.swap(two[1])
     control, message, drawn = load(SimpleNamespace(query_params={"model": NEW}))
     assert drawn == control["value"] == NEW and message["visible"] is False and (NEW, NEW) in control["choices"]
@@ -256,7 +256,7 @@ def test_a_page_built_before_a_swap_knows_what_came_and_what_went(two: tuple[Pat
     control, message, drawn = load(SimpleNamespace(query_params={}))
     assert drawn == control["value"] == sorted(models(db))[0] and (NEW, NEW) not in control["choices"]
     message, drawn = change(NEW)
-    assert drawn == sorted(models(db))[0] and "does not have" in message["value"]
+    assert drawn == sorted(models(db))[0] and "unknown value" in message["value"]
 
 
 def test_defaults_that_are_gone_give_way() -> None:
@@ -353,7 +353,7 @@ def test_a_file_that_is_no_database_or_half_of_one_is_refused(hub: Hub, data: Hu
     for commit, content in (("a", b"not a database" * 500), ("b", database.read_bytes()[:-300_000])):
         hub.publish(content, commit=commit)
         assert not data.refresh() and "is not used" in data.problem and data.path is None
-    assert "not here yet" in data.status
+    assert "not loaded yet" in data.status
 
 
 def test_a_transfer_that_breaks_off_is_tried_again(
@@ -362,7 +362,7 @@ def test_a_transfer_that_breaks_off_is_tried_again(
     monkeypatch.setattr("huggingface_hub.file_download.time.sleep", lambda seconds: None)
     hub.publish(database.read_bytes(), commit="a")
     hub.cut = True
-    assert not data.refresh() and data.path is None and "The last look at the hub failed" in data.problem
+    assert not data.refresh() and data.path is None and "The last check of the hub failed" in data.problem
     assert stored(data) == []
     hub.cut = False
     assert data.refresh() and data.problem == ""
@@ -382,7 +382,7 @@ def test_what_the_hub_does_not_have_is_said(hub: Hub, data: HubData, error: str,
 
 def test_other_content_than_the_hub_states_is_refused(database: Path, tmp_path: Path) -> None:
     hub_data.check(database)
-    with pytest.raises(DatabaseError, match="did not arrive whole"):
+    with pytest.raises(DatabaseError, match="the download is incomplete"):
         hub_data.check(database, etag="0" * 64)
 
 

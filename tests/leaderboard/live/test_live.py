@@ -67,7 +67,7 @@ def test_a_mode_that_does_not_fit_gives_way(live: Live) -> None:
         (payload(CAT, FACE, models=tuple(f"m{at}" for at in range(13))), "There is no model 'm0'"),
         (payload(CAT, example("../../etc/passwd")), "There is no example"),
         (payload(CAT, "cat"), "neither an image"),
-        (payload(CAT, {"kind": "image", "key": "0" * 32}), "no longer here"),
+        (payload(CAT, {"kind": "image", "key": "0" * 32}), "no longer available"),
         (payload(CAT, {"kind": "text", "text": "x" * 100_001}), "more than 100,000"),
         (payload(CAT, {"kind": "text", "text": " "}), "is empty"),
         (payload(CAT, FACE, mode="steal"), "There is no mode"),
@@ -88,7 +88,7 @@ def test_answers_are_kept_for_the_visit_and_gone_with_it(live: Live, monkeypatch
     again = list(live.answers(asked, rows, session=SESSION))
     assert first == again and worked == ["ssim", "colour-histogram"]
     live.uploads.forget(SESSION)
-    with pytest.raises(BadInput, match="no longer here"):
+    with pytest.raises(BadInput, match="no longer available"):
         live.read(payload(CAT, {"kind": "image", "key": kept["key"]}))
     list(live.answers(asked, rows, session=SESSION))
     assert len(worked) == 4
@@ -96,7 +96,7 @@ def test_answers_are_kept_for_the_visit_and_gone_with_it(live: Live, monkeypatch
 
 def test_one_session_cannot_see_anothers_uploads(live: Live) -> None:
     kept = live.uploads.add_image("f" * 20, png("blue"))
-    with pytest.raises(BadInput, match="no longer here"):
+    with pytest.raises(BadInput, match="no longer available"):
         live.read(payload(CAT, {"kind": "image", "key": kept["key"]}))
 
 

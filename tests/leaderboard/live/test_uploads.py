@@ -62,7 +62,7 @@ def there(uploads: Uploads, session: str, keys: list[str]) -> list[bool]:
         try:
             return uploads.image(session, key) is not None
         except BadInput as error:
-            assert str(error) == "The image is no longer here. Add it again"
+            assert str(error) == "The image is no longer available. Add it again"
             return False
 
     return [is_there(key) for key in keys]
@@ -96,7 +96,7 @@ def test_a_session_sees_only_its_own(case: Case) -> None:
         lambda: uploads.file(OTHER, table),
         lambda: uploads.image(ONE, table),
     ):
-        with pytest.raises(BadInput, match="is no longer here"):
+        with pytest.raises(BadInput, match="is no longer available"):
             ask()
     uploads.results(OTHER)["made"] = 1
     assert "made" not in uploads.results(ONE)
@@ -117,7 +117,7 @@ def test_an_id_that_the_page_cannot_have_made_is_refused(case: Case, session: st
     ):
         with pytest.raises(BadInput, match="Reload it"):
             ask()
-    with pytest.raises(BadInput, match="no longer here"):
+    with pytest.raises(BadInput, match="no longer available"):
         uploads.image(session, "0" * 32)
     assert len(uploads) == 0
 
@@ -192,7 +192,7 @@ def test_files_are_kept_as_they_are(case: Case) -> None:
     uploads = case.made(files=2, file_bytes=100)
     keys = [uploads.add_file(ONE, bytes([number]) * 10) for number in range(3)]
     assert uploads.file(ONE, keys[2]) == b"\2" * 10 and uploads.nbytes == 20
-    with pytest.raises(BadInput, match="^The file is no longer here. Add it again"):
+    with pytest.raises(BadInput, match="^The file is no longer available. Add it again"):
         uploads.file(ONE, keys[0])
     with pytest.raises(BadInput, match="more than"):
         uploads.add_file(ONE, bytes(101))
@@ -222,8 +222,8 @@ def test_a_request_s_inputs(case: Case) -> None:
         ({"kind": "text", "key": "x"}, "neither"),
         ({"kind": "text", "text": 7}, "neither"),
         ({"kind": ["image"], "key": "x"}, "neither"),
-        ({"kind": "image", "key": "0" * 32}, "no longer here"),
-        ({"kind": "image", "key": "../app.py"}, "no longer here"),
+        ({"kind": "image", "key": "0" * 32}, "no longer available"),
+        ({"kind": "image", "key": "../app.py"}, "no longer available"),
         ({"kind": "text", "text": " "}, "is empty"),
         ({"kind": "example", "key": "../cat"}, "no example"),
     ],

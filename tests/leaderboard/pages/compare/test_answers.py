@@ -42,7 +42,7 @@ def test_a_raw_score_never_stands_without_its_meaning() -> None:
     """Calibrated: in a tooltip that says so. Not calibrated: not at all."""
     markup = drawn(PAIR, Answer(model="m", scores=(2.437,), unit="cosine"), Answer(model="n", scores=(0.191,)))
     assert "2.437" not in words(markup) and "0.191" not in markup
-    assert "Its own cosine: 2.437, which only has a meaning beside the bands" in markup
+    assert "Its own cosine: 2.437, meaningful only relative to the bands" in markup
     assert "not calibrated its number alone means nothing" in words(markup)
 
 

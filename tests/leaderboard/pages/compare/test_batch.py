@@ -381,16 +381,16 @@ def test_models_that_cannot_be_asked_are_told_before_anything_begins(keys: list[
 def test_a_session_has_one_table_and_takes_it_along() -> None:
     catalogue = Catalogue()
     scorings = Tables(catalogue)
-    with pytest.raises(BadInput, match="The table is no longer here. Add it again"):
+    with pytest.raises(BadInput, match="The table is no longer available. Add it again"):
         scorings.current(SESSION)
     first = catalogue.begin(scorings)
     assert scorings.current(SESSION) is first
     second = catalogue.begin(scorings)
     assert scorings.current(SESSION) is second and first.over and not second.over
-    with pytest.raises(BadInput, match="no longer here"):
+    with pytest.raises(BadInput, match="no longer available"):
         scorings.current("fedcba9876543210")
     catalogue.uploads.forget(SESSION)
-    with pytest.raises(BadInput, match="no longer here"):
+    with pytest.raises(BadInput, match="no longer available"):
         scorings.current(SESSION)
     del first, second
     gc.collect()

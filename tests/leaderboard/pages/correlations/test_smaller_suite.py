@@ -83,5 +83,5 @@ def test_the_headline_says_how_far_the_figure_flatters(suites: SmallerSuites) ->
     result, tried = suites.choose(query_of(suites)), suites.held_out(query_of(suites))
     assert "optimistic" in lead and f"<b>{tried.median:.3f}</b>" in lead
     assert f"Only {len(result.whole.candidates)} of the {len(result.scores.tasks)} tasks" in lead
-    assert f"MIEB-lite's own line is over {suites.own('mieb', 'published').fidelity.n_models} models" in lead
+    assert f"MIEB-lite's own result covers {suites.own('mieb', 'published').fidelity.n_models} models" in lead
     assert min(tried.spearman) <= tried.median <= max(tried.spearman) < 1

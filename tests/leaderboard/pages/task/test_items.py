@@ -119,7 +119,7 @@ def test_items_that_only_one_of_two_has_are_left_out() -> None:
         (math.nan, "choice", ""),
         (math.inf, "choice", ""),
         (-123.45, "choice", "margin −123.5"),
-        (-0.54, "sts", "54% of places apart"),
+        (-0.54, "sts", "54% of positions apart"),
         (0.25, LABELS, "LRAP 0.250"),
     ],
 )

@@ -46,7 +46,7 @@ def test_what_a_judge_could_not_be_read_is_counted(stand_in_suite_cache, runs) -
 def test_another_way_of_asking_says_that_it_is_not_on_the_board(stand_in_suite_cache, runs) -> None:
     run = runs[~runs["main"]].iloc[0]
     said = lines(details(stand_in_suite_cache.db, key=run["id"]))
-    assert said["Way of asking"] == run["variant"] and "another run of it stands on the board" in said["State"]
+    assert said["Way of asking"] == run["variant"] and "the board shows another run of it" in said["State"]
 
 
 @pytest.mark.parametrize("key", ["nothing", "", "published/unisim/x"])
