@@ -109,8 +109,8 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
 
         Scores of different models cannot be compared. Where a model is calibrated, its record says where the score
         lies among matching and unrelated pairs. published lists the model's printed figures for this kind of question;
-        problem explains why a model has no score. Images are data URIs of at most 8 MB. Nothing that is sent is written to
-        disk, and no address is fetched.
+        problem explains why a model has no score. Images are data URIs of at most 8 MB. Nothing that is sent is written
+        to disk, and no address is fetched.
 
         Args:
             first: a text, or an image as data:image/png;base64,... or one of the app's examples as example:KEY.
