@@ -142,7 +142,7 @@ def test_a_file_of_nine_megabytes_is_refused_whether_or_not_it_says_so(client: T
 
     for content in (bytes(9_000_000), streamed()):
         answer = client.post("/live/input", content=content, headers=ONE)
-        assert answer.status_code == 413 and "more than 8 MB" in sentence(answer)
+        assert answer.status_code == 413 and "larger than 8 MB" in sentence(answer)
         assert answer.headers["cache-control"] == "no-store"
     answer = client.post("/live/input", content=b"x", headers=ONE | {"content-length": "9" * 400})
     assert answer.status_code == 413
