@@ -58,8 +58,8 @@ def _weighted(
     spread = np.empty_like(mean)
     used = np.concatenate([block.columns for block in parts])
     weights = np.concatenate([counts[:, b.columns] * b.task_weights.astype(np.float32) for b in parts], axis=1)
-    there = ~np.isnan(x[:, used])
-    full = there.all(axis=1)
+    scored = ~np.isnan(x[:, used])
+    full = scored.all(axis=1)
     edges = np.cumsum([0] + [len(block.columns) for block in parts])
     # Rows with every score share their denominators: one product for all blocks.
     shared = weights.copy()
@@ -69,12 +69,12 @@ def _weighted(
     spread[full] = variance[np.ix_(full, used)] @ (shared**2).T
     gaps = np.flatnonzero(~full)
     if len(gaps):
-        filled = np.where(there[gaps], x[np.ix_(gaps, used)], 0)
-        noise = np.where(there[gaps], variance[np.ix_(gaps, used)], 0)
+        filled = np.where(scored[gaps], x[np.ix_(gaps, used)], 0)
+        noise = np.where(scored[gaps], variance[np.ix_(gaps, used)], 0)
         part_mean = np.zeros((len(gaps), len(counts)), np.float32)
         part_spread = np.zeros_like(part_mean)
         for block, start, stop in zip(parts, edges[:-1], edges[1:], strict=True):
-            mask, w = there[gaps, start:stop].astype(np.float32), weights[:, start:stop]
+            mask, w = scored[gaps, start:stop].astype(np.float32), weights[:, start:stop]
             total, sum_, squares = mask @ w.T, filled[:, start:stop] @ w.T, noise[:, start:stop] @ (w**2).T
             # A draw that holds none of the tasks this model has says nothing new: its own mean stays.
             row, draw = np.nonzero(total == 0)

@@ -26,18 +26,18 @@ class Correlation:
     high: Floats
 
 
-def _patterns(there: Bools) -> tuple[Floats32, Ints]:
+def _patterns(scored: Bools) -> tuple[Floats32, Ints]:
     """Distinct columns of the mask [models, patterns], and which one each task has: few, mostly."""
-    packed, index = np.unique(np.packbits(there, axis=0), axis=1, return_inverse=True)
-    distinct = np.unpackbits(packed, axis=0, count=len(there))
+    packed, index = np.unique(np.packbits(scored, axis=0), axis=1, return_inverse=True)
+    distinct = np.unpackbits(packed, axis=0, count=len(scored))
     return distinct.astype(np.float32), index.reshape(-1)
 
 
-def _pearson(x: Floats, there: Bools) -> Floats:
-    mask = there.astype(float)
+def _pearson(x: Floats, scored: Bools) -> Floats:
+    mask = scored.astype(float)
     with np.errstate(invalid="ignore"):
         centred = x - np.where(mask.sum(axis=0) > 0, np.nansum(x, axis=0) / np.maximum(mask.sum(axis=0), 1), 0)
-    z = np.where(there, centred, 0.0)
+    z = np.where(scored, centred, 0.0)
     z /= np.maximum(np.abs(z).max(axis=0, initial=0.0), 1e-300)
     n = mask.T @ mask
     total, squares = z.T @ mask, (z * z).T @ mask  # [x, y]: of x over the models that have y
@@ -48,7 +48,7 @@ def _pearson(x: Floats, there: Bools) -> Floats:
     # A column that hardly varies over a pair's models leaves rounding in these sums: look again.
     doubtful = (variance < 1e-9 * squares) | (squares < 1e-18)
     for a, b in zip(*np.nonzero(np.triu(doubtful | doubtful.T)), strict=True):
-        both = there[:, a] & there[:, b]
+        both = scored[:, a] & scored[:, b]
         r[a, b] = r[b, a] = _pearson_of_two(x[both, a], x[both, b])
     return r
 
@@ -77,10 +77,10 @@ def _rows_at_once(models: int) -> int:
     return max(1, PAIRS_AT_ONCE // max(models, 1))
 
 
-def _kendall(x: Floats, there: Bools) -> Floats:
+def _kendall(x: Floats, scored: Bools) -> Floats:
     """tau-b: concordant minus discordant pairs, over the root of pairs untied in x times in y."""
     models, tasks = x.shape
-    patterns, which = _patterns(there)
+    patterns, which = _patterns(scored)
     score = np.zeros((tasks, tasks))
     untied = np.zeros((tasks, patterns.shape[1]))
     step = _rows_at_once(models)
@@ -94,15 +94,15 @@ def _kendall(x: Floats, there: Bools) -> Floats:
     return _ratio(score, per_pair * per_pair.T)
 
 
-def _spearman(x: Floats, there: Bools) -> Floats:
+def _spearman(x: Floats, scored: Bools) -> Floats:
     """Pearson on ranks taken again among the models of each pair.
 
     Twice a centred average rank is the sum of sign(x_i - x_j) over the pair's models, so ranks within every
     pattern of gaps come from one product.
     """
     models, tasks = x.shape
-    patterns, which = _patterns(there)
-    mask = there.astype(np.float64)
+    patterns, which = _patterns(scored)
+    mask = scored.astype(np.float64)
     ranks = np.empty((models, tasks, patterns.shape[1]))
     step = _rows_at_once(models)
     for start in range(0, models, step):
@@ -155,10 +155,10 @@ def correlate(*, scores: ArrayLike, method: str = "kendall", minimum: int = 4) -
     x = ranking.table(scores)
     if minimum < 2:
         raise BadInput(f"A correlation needs 2 models or more, got minimum={minimum}.")
-    there = ~np.isnan(x)
-    n = (there.astype(np.float64).T @ there.astype(np.float64)).astype(np.int64)
+    scored = ~np.isnan(x)
+    n = (scored.astype(np.float64).T @ scored.astype(np.float64)).astype(np.int64)
     compute = {"kendall": _kendall, "spearman": _spearman, "pearson": _pearson}[method]
-    r = compute(x, there) if x.size else np.full(n.shape, np.nan)
+    r = compute(x, scored) if x.size else np.full(n.shape, np.nan)
     r = np.where(n >= minimum, (r + r.T) / 2, np.nan)
     on_diagonal = np.flatnonzero(~np.isnan(np.diagonal(r)))
     r[on_diagonal, on_diagonal] = 1.0

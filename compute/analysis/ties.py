@@ -1,4 +1,4 @@
-"""Which models can be told apart: tie classes, and two models side by side.
+"""Which models differ significantly: tie classes, and two models side by side.
 
 The rule of the classes, in full. Sort the models by mean. The first is the leader of class A. Compare it with
 every model below it on the same bootstrap draws: z is the difference of their means over the standard

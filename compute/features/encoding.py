@@ -127,7 +127,7 @@ def _prepared(prepare: Callable[[str, Any], Any], modality: str, item: Any) -> A
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that the device's memory is spent; told by name and wording, without loading torch."""
+    """Whether an error says that the device's memory is spent; known by name and wording, without loading torch."""
     if isinstance(error, MemoryError) or any(kind.__name__ == "OutOfMemoryError" for kind in type(error).__mro__):
         return True
     return isinstance(error, RuntimeError) and any(words in str(error).lower() for words in SPENT)
@@ -158,7 +158,7 @@ def run(
     """Puts batches of `sizes` through `forward`: yields each one's size, its items and what came out.
 
     `items` yields what is to go in, or a BadItem for what cannot; these are among a batch's items and not put through.
-    When the device's memory is spent the batches left are halved, `recut` is told their sizes, and the run goes on.
+    When the device's memory is spent the batches left are halved, `recut` gets their sizes, and the run goes on.
     """
     left = deque(sizes)
     waiting: list[Any] = []

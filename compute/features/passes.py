@@ -228,7 +228,7 @@ class _Unsaved:
         self._clear()
 
     def _clear(self) -> None:
-        self._held: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
+        self._waiting: list[tuple[np.ndarray, np.ndarray, np.ndarray | None]] = []
         self._bytes, self._since = 0, time.perf_counter()
 
     def add(
@@ -249,14 +249,14 @@ class _Unsaved:
         return [int(position) for position in positions[~usable]]
 
     def _take(self, positions: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None) -> None:
-        self._held.append((self._keys[positions], vectors, offsets))
+        self._waiting.append((self._keys[positions], vectors, offsets))
         self._bytes += vectors.nbytes
 
     def flush(self, *, if_due: bool = False) -> None:
         """Writes what waits; `if_due`: only once it is large or old enough."""
         if if_due and self._bytes < FLUSH_BYTES and time.perf_counter() - self._since < FLUSH_SECONDS:
             return
-        batches = self._held
+        batches = self._waiting
         self._clear()  # first: what cannot be written is not tried again while the failure is on its way up
         if batches:
             counts = [np.diff(offsets) for _, _, offsets in batches if offsets is not None]

@@ -2,8 +2,8 @@
 
 A shelf holds shards (`00000001.safetensors`: `vectors`, `keys`, and `offsets` where items have many vectors), the plan
 of an unfinished pass (`plan.safetensors`: `keys` in the order of encoding, `cuts` between batches), the items that
-cannot be used (`bad.jsonl`) and finished passes (`passes.jsonl`). Files are written under a draft name and moved into
-place, so each is whole or absent; shards are never changed, only merged into larger ones. Reading needs no lock;
+cannot be used (`bad.jsonl`) and finished passes (`passes.jsonl`). Files are written under a draft name and moved to
+their path, so each is whole or absent; shards are never changed, only merged into larger ones. Reading needs no lock;
 writing does.
 """
 
@@ -67,7 +67,7 @@ class FeatureStore:
 
 
 class Shelf:
-    """Everything stored of one model and modality; opened once, told of new shards by `refresh`."""
+    """Everything stored of one model and modality; opened once, updated with new shards by `refresh`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -124,12 +124,12 @@ class Shelf:
 
     @contextlib.contextmanager
     def locked(self, *, waiting: Callable[[str], None]) -> Iterator[None]:
-        """Holds the shelf for one process at a time; `waiting` is told before it has to wait. Removes drafts left."""
+        """Holds the shelf for one process at a time; `waiting` is called before it has to wait. Removes drafts left."""
         import fcntl
 
         shards.make(self.folder)
         with shards.writing(self.folder):
-            handle = open(self.folder / "lock", "ab")  # noqa: SIM115 - held, as the lock is, until the end of this context
+            handle = open(self.folder / "lock", "ab")  # noqa: SIM115 - open, as the lock is, until the end of this context
         with handle:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -150,10 +150,10 @@ class Shelf:
     def plan(self) -> tuple[np.ndarray, np.ndarray]:
         """The unfinished pass's keys (n,) S32 and cuts (batches + 1,) int64; both empty when there is none."""
         try:
-            held = shards.mapped(self.folder / "plan.safetensors")
+            stored = shards.mapped(self.folder / "plan.safetensors")
         except FileNotFoundError:
             return np.zeros(0, dtype="S32"), np.zeros(1, dtype=np.int64)
-        return held["keys"].reshape(-1).view("S32").copy(), held["cuts"].copy()
+        return stored["keys"].reshape(-1).view("S32").copy(), stored["cuts"].copy()
 
     def write_plan(self, keys: np.ndarray, cuts: np.ndarray) -> None:
         """Stores the plan of a pass: keys (n,) S32 in order, cuts (batches + 1,) between its batches."""
@@ -194,11 +194,11 @@ class Shelf:
     # ---- within
 
     def _merged(self, names: Sequence[str]) -> bool:
-        held = [shards.mapped(self.folder / name) for name in names]
-        arrays = {"vectors": [one["vectors"] for one in held], "keys": [one["keys"] for one in held]}
-        if "offsets" in held[0]:
-            ends = cumulative([one["offsets"][-1] for one in held])
-            parts = [one["offsets"][1:] + end for one, end in zip(held, ends[:-1], strict=True)]
+        mapped = [shards.mapped(self.folder / name) for name in names]
+        arrays = {"vectors": [shard["vectors"] for shard in mapped], "keys": [shard["keys"] for shard in mapped]}
+        if "offsets" in mapped[0]:
+            ends = cumulative([shard["offsets"][-1] for shard in mapped])
+            parts = [shard["offsets"][1:] + end for shard, end in zip(mapped, ends[:-1], strict=True)]
             arrays["offsets"] = [np.zeros(1, dtype=np.int64), *parts]
         try:
             shards.place(self._next(), lambda path: shards.write(path, arrays, replaces=names))

@@ -81,7 +81,7 @@ METRICS: tuple[Metric, ...] = (
     ),
     _percent("mmscore", "MMScore", "Normalised mutual information of predicted and true similarity.", digits=2),
     _percent("relax_sym", "1-RelaxSym", "Share of pairs rated alike in both orders, within one point.", digits=2),
-    _raw("smoothness", "Smoothness", "Entropy of the scores given.", lower=0.0, unit="nats"),
+    _raw("smoothness", "Smoothness", "Entropy of the scores.", lower=0.0, unit="nats"),
     _percent(
         "controllability",
         "Controllability",

@@ -12,7 +12,7 @@ from compute.types import BadInput, Undefined
 
 
 def summarise(metric: str, items: pd.DataFrame) -> Figure:
-    """The metric of the given key over evidence, one row an item.
+    """The metric of this key over evidence, one row an item.
 
     A metric with a column of its own is the mean over rows that have a value; a row without one was not answered. Its
     standard error is sd / sqrt(n), and sqrt(p (1 - p) / n) where every value is 0 or 1. Another metric is the function

@@ -12,7 +12,7 @@ from compute.types import BadInput, Model
 
 
 def chosen(row: Model, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """`defaults` with the row's options in their place. Raises BadInput on an option that the family does not know."""
+    """`defaults` with the row's options in them. Raises BadInput on an option that the family does not know."""
     unknown = sorted(set(row.options) - set(defaults))
     if unknown:
         known = ", ".join(sorted(defaults)) or "none"

@@ -29,7 +29,7 @@ PROCEDURES: tuple[Procedure, ...] = (
 
 def procedure(key: str) -> Procedure:
     """The procedure of that key. Raises BadInput for another."""
-    known = {one.key: one for one in PROCEDURES}
+    known = {procedure.key: procedure for procedure in PROCEDURES}
     if key not in known:
         raise BadInput(f"No procedure {key!r}; there are: {', '.join(known)}")
     return known[key]

@@ -50,7 +50,7 @@ class Evidence:
             "item": list(names),
             "expected": expected,
             "answer": answer,
-            "correct": pd.Series([bool(one) if one in (0, 1) else None for one in known], dtype=object),
+            "correct": pd.Series([bool(mark) if mark in (0, 1) else None for mark in known], dtype=object),
             "value": value,
             **(figures or {}),
             "detail": pd.Series(detail, dtype=object),

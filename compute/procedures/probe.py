@@ -135,10 +135,10 @@ def _many_labels(subject: Subject, data: Probe, options: Mapping[str, Any]) -> E
                 fitted=fitted,
             )
         predicted.append(scores > 0)
-        # The public code ranks the labels given by neighbours, not how many neighbours gave them.
+        # The public code ranks the labels that neighbours predict, not how many neighbours have them.
         lrap.append(ranking_precision(truth[:, present], predicted[-1] if options["classifier"] == "knn" else scores))
     lrap = np.stack(lrap, axis=1)
-    hits = np.stack([(one == truth[:, present]).all(axis=1) for one in predicted], axis=1)
+    hits = np.stack([(labels == truth[:, present]).all(axis=1) for labels in predicted], axis=1)
     names = np.array(data.test.classes, dtype=object)
     return _evidence(
         data,
@@ -154,7 +154,7 @@ def _many_labels(subject: Subject, data: Probe, options: Mapping[str, Any]) -> E
 
 
 def votes(train: Floats32, labels: Bools, test: Floats32) -> Ints:
-    """(n, labels): neighbours that have a label less those that have not; a label is given where this is above 0.
+    """(n, labels): neighbours that have a label less those that have not; a label is predicted where this is above 0.
 
     `train` (m, d) with `labels` (m, labels), `test` (n, d); the five nearest by Euclidean distance, as in
     scikit-learn's KNeighborsClassifier. Raises Undefined for fewer training items.
@@ -205,8 +205,8 @@ def ranking_precision(truth: Bools, scores: NDArray[Any]) -> Floats:
     step = max(1, 4_000_000 // truth.shape[1] ** 2)
     for start in range(0, len(truth), step):
         part = slice(start, start + step)
-        true, given = truth[part], scores[part]
-        as_high = given[:, None, :] >= given[:, :, None]  # [item, label, other label]
+        true, rated = truth[part], scores[part]
+        as_high = rated[:, None, :] >= rated[:, :, None]  # [item, label, other label]
         precision = (as_high & true[:, None, :]).sum(axis=2) / as_high.sum(axis=2)
         count = true.sum(axis=1)
         mixed = (count > 0) & (count < true.shape[1])

@@ -48,8 +48,8 @@ def run(subject: Subject, data: ZeroShot, options: Mapping[str, Any]) -> Evidenc
     )
     hits = best[:, 0] == labels
     details = [
-        one | {"hits": names, "scores": scores}
-        for one, names, scores in zip(
+        item | {"hits": names, "scores": scores}
+        for item, names, scores in zip(
             preview.contents((data.test.items,)), classes[best].tolist(), scores_of_best.tolist(), strict=True
         )
     ]

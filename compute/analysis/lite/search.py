@@ -28,18 +28,18 @@ class Search:
         reached: list[Floats] = []
         left, spent, now = np.sort(pool), 0.0, 0.0
         while len(path) < size:
-            there = left[np.isin(self.codes[left], list(open_categories))] if open_categories else left
+            eligible = left[np.isin(self.codes[left], list(open_categories))] if open_categories else left
             reserve = {c: self.cost[left[self.codes[left] == c]].min() for c in open_categories}
-            ahead = np.array([sum(v for c, v in reserve.items() if c != self.codes[t]) for t in there])
-            there = there[spent + self.cost[there] + ahead <= budget + 1e-9]
-            if not len(there):
+            ahead = np.array([sum(v for c, v in reserve.items() if c != self.codes[t]) for t in eligible])
+            eligible = eligible[spent + self.cost[eligible] + ahead <= budget + 1e-9]
+            if not len(eligible):
                 break
-            value = agreement(sums.with_each(there), self.target)
+            value = agreement(sums.with_each(eligible), self.target)
             gain = value[0] - now
-            hours = np.maximum(self.cost[there], 1e-9)
+            hours = np.maximum(self.cost[eligible], 1e-9)
             first = np.where(gain > 0, gain / hours, gain * hours) if per_hour else value[0]
-            best = int(np.lexsort((there, self.cost[there], -np.round(value[1], 9), -np.round(first, 9)))[0])
-            task = int(there[best])
+            best = int(np.lexsort((eligible, self.cost[eligible], -np.round(value[1], 9), -np.round(first, 9)))[0])
+            task = int(eligible[best])
             sums.add(task)
             path.append(task)
             reached.append(value[:, best])

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from compute.arrays import Floats
 from compute.types import BadInput
 
-MOST = 16  # rows and columns of a map: what can be told apart on a screen, and 65,536 pairs of patches
+MOST = 16  # rows and columns of a map: what can be distinguished on a screen, and 65,536 pairs of patches
 
 
 def similarities(*, first: ArrayLike, second: ArrayLike) -> Floats:
@@ -49,7 +49,7 @@ def contrast(*, similarities: ArrayLike) -> Floats:
     """
     values = np.asarray(similarities, dtype=np.float64)
     if not values.size or not np.isfinite(values).all():
-        raise BadInput("Ranks are given to cosines that are all finite, and to at least one")
+        raise BadInput("Ranks need at least one cosine, and all of them finite")
     if values.size == 1:
         return np.full(values.shape, 0.5)
     order = np.sort(values, axis=None)

@@ -50,7 +50,7 @@ class Frame:
     def seen(self, *, width: int, height: int) -> Seen:
         """The part that the grid of patches covers, of an image so many pixels wide and high.
 
-        Exact but for how a library rounds sizes and places: to within a pixel of the resized image.
+        Exact but for how a library rounds sizes and positions: to within a pixel of the resized image.
         """
         if self.resize == "squash":
             tall, wide = self.size
@@ -77,37 +77,37 @@ def _part(length: int, shown: int, patch: int) -> tuple[float, float]:
     return begin / length, (begin + shown // patch * patch) / length
 
 
-def of_processor(said: Mapping[str, Any], *, patch: tuple[int, int] | None = None) -> Frame | None:
+def of_processor(settings: Mapping[str, Any], *, patch: tuple[int, int] | None = None) -> Frame | None:
     """The frame of an image processor of the transformers library, by what it says of itself; None if it may differ."""
-    kind = str(said.get("processor", "")).removesuffix("Pil").removesuffix("Fast")
-    size, cuts = said.get("size") or {}, bool(said.get("do_center_crop"))
-    shortest, sides, crop = size.get("shortest_edge"), _sides(size), _sides(said.get("crop_size")) if cuts else None
+    kind = str(settings.get("processor", "")).removesuffix("Pil").removesuffix("Fast")
+    size, cuts = settings.get("size") or {}, bool(settings.get("do_center_crop"))
+    shortest, sides, crop = size.get("shortest_edge"), _sides(size), _sides(settings.get("crop_size")) if cuts else None
     if kind == "ConvNextImageProcessor" and not cuts:
-        return _of_convnext(shortest, said.get("crop_pct"), patch)
-    if kind not in PLAIN or said.get("do_pad") or (cuts and crop is None):
+        return _of_convnext(shortest, settings.get("crop_pct"), patch)
+    if kind not in PLAIN or settings.get("do_pad") or (cuts and crop is None):
         return None
-    if not said.get("do_resize", True):
+    if not settings.get("do_resize", True):
         return Frame(resize="", size=(1, 1), crop=crop, patch=patch)
     if shortest and not size.get("longest_edge"):
         return Frame(resize="shortest", size=(shortest, shortest), crop=crop, patch=patch)
     return Frame(resize="squash", size=sides, crop=crop, patch=patch) if sides else None
 
 
-def _of_convnext(shortest: int | None, kept: float | None, patch: tuple[int, int] | None) -> Frame | None:
+def _of_convnext(shortest: int | None, share: float | None, patch: tuple[int, int] | None) -> Frame | None:
     if not shortest:
         return None
     if shortest >= WARPED:
         return Frame(resize="squash", size=(shortest, shortest), patch=patch)
-    edge = int(shortest / kept) if kept else 0
+    edge = int(shortest / share) if share else 0
     return Frame(resize="shortest", size=(edge, edge), crop=(shortest, shortest), patch=patch) if edge else None
 
 
 def of_timm(config: Mapping[str, Any], *, patch: tuple[int, int] | None = None) -> Frame | None:
     """The frame of timm's evaluation transform: `crop_mode` center, squash or border of `input_size` / `crop_pct`."""
     _, high, wide = config["input_size"]
-    kept = config.get("crop_pct") or 0.875  # the library's own when none is said
+    share = config.get("crop_pct") or 0.875  # the library's own when none is named
     resize = {"squash": "squash", "border": "longest"}.get(config.get("crop_mode") or "center", "shortest")
-    return Frame(resize=resize, size=(int(high / kept), int(wide / kept)), crop=(high, wide), patch=patch)
+    return Frame(resize=resize, size=(int(high / share), int(wide / share)), crop=(high, wide), patch=patch)
 
 
 def of_open_clip(described: Mapping[str, Any], *, patch: tuple[int, int] | None = None) -> Frame | None:

@@ -45,7 +45,7 @@ def channels_last(states: torch.Tensor, *, of: str) -> torch.Tensor:
 
 
 def none(why: str) -> Patches:
-    """For a tower without a grid of patches: raises CannotDo with the reason when asked for one."""
+    """For a tower without a grid of patches: raises CannotDo with the reason."""
 
     def refuse(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
         raise CannotDo(why)
@@ -119,14 +119,14 @@ def of_open_clip(visual: torch.nn.Module, pixels: torch.Tensor, *, of: str) -> t
         laid = of_timm(visual.trunk, pixels, of=of)
         return laid if hasattr(visual.head, "pool") or timm_attends(visual.trunk) else visual.head(laid)
     if isinstance(visual, ModifiedResNet):
-        found = visual.forward_intermediates(pixels, indices=1, intermediates_only=True)
-        return channels_last(found["image_intermediates"][-1], of=of)
+        features = visual.forward_intermediates(pixels, indices=1, intermediates_only=True)
+        return channels_last(features["image_intermediates"][-1], of=of)
     if not isinstance(visual, VisionTransformer):
         raise CannotDo(f"{of}: no patch tokens are known of an image tower {type(visual).__name__}")
     if visual.attn_pool is not None:
         raise CannotDo(f"{of}: its image tower has no norm and no projection for its patches, only for what it pools")
-    found = visual.forward_intermediates(
+    features = visual.forward_intermediates(
         pixels, indices=1, normalize_intermediates=True, intermediates_only=True, output_fmt="NLC"
     )
-    laid = grid(found["image_intermediates"][-1], pixels=pixels, patch=sides(visual.patch_size), of=of)
+    laid = grid(features["image_intermediates"][-1], pixels=pixels, patch=sides(visual.patch_size), of=of)
     return laid if visual.proj is None else laid @ visual.proj

@@ -47,14 +47,14 @@ def read_towers(state: Mapping[str, torch.Tensor], config: Path) -> tuple[torch.
         raise BadInput("The checkpoint has no weights under blip.visual_encoder and blip.text_encoder")
     patches = image["embeddings.patch_embedding.weight"]
     width, _, patch, _ = patches.shape
-    places = image["embeddings.position_embedding"].shape[1] - 1
+    positions = image["embeddings.position_embedding"].shape[1] - 1
     vision = BlipVisionModel(
         BlipVisionConfig(
             hidden_size=width,
             intermediate_size=image["encoder.layers.0.mlp.fc1.weight"].shape[0],
             num_hidden_layers=len({name.split(".")[2] for name in image if name.startswith("encoder.")}),
             num_attention_heads=max(1, width // HEAD_WIDTH),
-            image_size=round(places**0.5) * patch,
+            image_size=round(positions**0.5) * patch,
             patch_size=patch,
             layer_norm_eps=1e-6,
         )
@@ -86,8 +86,8 @@ def read_towers(state: Mapping[str, torch.Tensor], config: Path) -> tuple[torch.
 
 def _vision_name(name: str) -> str:
     for pattern, replacement in VISION_NAMES:
-        name, found = re.subn(pattern, replacement, name)
-        if found:
+        name, count = re.subn(pattern, replacement, name)
+        if count:
             break
     return name
 

@@ -59,13 +59,13 @@ def _joint(subject: Subject, mixed: Mixed, image: Ints, text: Ints, both: Bools)
             parts.append((np.flatnonzero(alone), column.take(at[alone])))
     embedded = [similarity.embed(subject, column) for _, column in parts]
     order = np.argsort(np.concatenate([at for at, _ in parts]))
-    if any(isinstance(one, Many) for one in embedded):
-        if not all(isinstance(one, Many) for one in embedded):
+    if any(isinstance(part, Many) for part in embedded):
+        if not all(isinstance(part, Many) for part in embedded):
             raise CannotDo(f"{subject.row.key} gives one vector for some items and many for others")
-        lengths = np.concatenate([np.diff(one.offsets) for one in embedded])
+        lengths = np.concatenate([np.diff(part.offsets) for part in embedded])
         return rows(
             Many(
-                vectors=np.concatenate([one.vectors for one in embedded]),
+                vectors=np.concatenate([part.vectors for part in embedded]),
                 offsets=cumulative(lengths),
             ),
             order,

@@ -83,7 +83,7 @@ def fit(
     with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
         fits = list(pool.map(solve, parts))
     return Fit(
-        **{name: np.concatenate([getattr(one, name) for one in fits]) for name in ("weights", "steps", "converged")}
+        **{name: np.concatenate([getattr(part, name) for part in fits]) for name in ("weights", "steps", "converged")}
     )
 
 
@@ -140,7 +140,7 @@ def _together(
     for one, largest in zip(problems, loss.host(xp.amax(xp.abs(memory[:, -1]), -1)), strict=True):
         one.done = one.converged = bool(largest <= TOLERANCE)
     step, slot = np.zeros(b), np.zeros(b, dtype=int)
-    while not all(one.done for one in problems):
+    while not all(problem.done for problem in problems):
         mixes, slopes = zip(*(_direction(one, products[i]) for i, one in enumerate(problems)), strict=True)
         direction = (loss.put(np.stack(mixes))[:, None] @ memory).reshape(shape)
         loss.towards(weights, direction)
@@ -158,7 +158,7 @@ def _together(
         moved = loss.put(step)[:, None, None] * direction
         weights += moved
         gradient = loss.gradient(weights).reshape(b, -1)
-        slot = np.array([(one.slots[-1] + 1) % MEMORY if one.slots else 0 for one in problems])
+        slot = np.array([(problem.slots[-1] + 1) % MEMORY if problem.slots else 0 for problem in problems])
         memory[at, slot] = moved.reshape(b, -1)
         memory[at, MEMORY + slot] = gradient - memory[:, -1]
         memory[:, -1] = gradient
@@ -176,8 +176,8 @@ def _together(
             _remember(one, slot[i], new_s[i], new_y[i], bend=-slopes[i] * step[i])
     return Fit(
         weights=loss.host(weights).astype(np.float32),
-        steps=np.array([one.steps for one in problems]),
-        converged=np.array([one.converged for one in problems]),
+        steps=np.array([problem.steps for problem in problems]),
+        converged=np.array([problem.converged for problem in problems]),
     )
 
 
@@ -257,11 +257,11 @@ class _Loss:
         self.xp, self._device = _library(device)
         self.b, n = rows.shape
         k = 1 if classes == 2 else classes
-        held = self.put(embeddings)
-        self.x = self.zeros((self.b, n, held.shape[1] + 1))
-        self.x[..., :-1] = held[self.index(rows)]
+        matrix = self.put(embeddings)
+        self.x = self.zeros((self.b, n, matrix.shape[1] + 1))
+        self.x[..., :-1] = matrix[self.index(rows)]
         self.x[..., -1] = 1
-        self.shape = (self.b, held.shape[1] + 1, k)
+        self.shape = (self.b, matrix.shape[1] + 1, k)
         self.ridge = penalty / n
         self._binary = self.put(targets[..., None]) if k == 1 else None
         self._right = self.index(np.arange(self.b * n) * k + targets.reshape(-1)) if k > 1 else None
@@ -272,8 +272,8 @@ class _Loss:
 
     def put(self, array: np.ndarray, *, double: bool = False) -> Any:
         """On the device, in single precision unless `double`."""
-        held = np.asarray(array, dtype=np.float64 if double else np.float32)
-        return held if self._device is None else self.xp.as_tensor(held, device=self._device)
+        array = np.asarray(array, dtype=np.float64 if double else np.float32)
+        return array if self._device is None else self.xp.as_tensor(array, device=self._device)
 
     def index(self, array: np.ndarray) -> Any:
         return array if self._device is None else self.xp.as_tensor(array, device=self._device)

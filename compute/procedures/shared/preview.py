@@ -32,8 +32,8 @@ def mixed(items: Mixed, positions: NDArray[np.integer]) -> list[tuple[str, str]]
         image = [known[at].decode() if at >= 0 else "" for at in items.image_at[positions].tolist()]
     if items.text is not None:
         at, again = np.unique(items.text_at[positions], return_inverse=True)
-        read = [short(str(items.text.read(one))) if one >= 0 else "" for one in at.tolist()]
-        text = [read[one] for one in again.tolist()]
+        read = [short(str(items.text.read(index))) if index >= 0 else "" for index in at.tolist()]
+        text = [read[index] for index in again.tolist()]
     return list(zip(image, text, strict=True))
 
 

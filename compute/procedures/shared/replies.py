@@ -32,7 +32,7 @@ def ask(
         None if reply.error else parsing.read(reply.text, question.choices)
         for question, reply in zip(questions, replies, strict=True)
     ]
-    picked = np.array([-1 if one is None else one for one in read], dtype=np.int64)
+    picked = np.array([-1 if option is None else option for option in read], dtype=np.int64)
     worth = np.where(picked < 0, np.nan, picked == right)
     texts = [reply.text or reply.error for reply in replies]
     errors = sum(bool(reply.error) for reply in replies)
@@ -44,7 +44,7 @@ def ask(
         settings=settings,
         names=data.names,
         expected=[LETTERS[at] for at in right.tolist()],
-        answer=[text if one is None else LETTERS[one] for one, text in zip(read, texts, strict=True)],
+        answer=[text if option is None else LETTERS[option] for option, text in zip(read, texts, strict=True)],
         worth=worth,
         value=worth * 2 - 1,
         figures={"accuracy": worth},

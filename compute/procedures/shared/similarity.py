@@ -199,5 +199,5 @@ def _padded(many: Many, rows: slice) -> tuple[Floats32, Bools]:
     """Vectors of some items as (n, longest, d), and which of them are real (n, longest)."""
     starts, stops = many.offsets[:-1][rows], many.offsets[1:][rows]
     at = starts[:, None] + np.arange(int((stops - starts).max(initial=1)))
-    there = at < stops[:, None]
-    return many.vectors[np.minimum(at, len(many.vectors) - 1)], there
+    inside = at < stops[:, None]
+    return many.vectors[np.minimum(at, len(many.vectors) - 1)], inside

@@ -136,12 +136,12 @@ def _score(packed: torch.Tensor) -> torch.Tensor:
 
 
 def _unpack(packed: Ints, *, rows: slice, order: Ints) -> Best:
-    there = packed != ABSENT
+    filled = packed != ABSENT
     high = (packed >> 32).astype(np.int32)
     scores = np.where(high < 0, high ^ np.int32(0x7FFFFFFF), high).view(np.float32)
-    documents = order[np.where(there, LOW - (packed & LOW), 0)]
+    documents = order[np.where(filled, LOW - (packed & LOW), 0)]
     return Best(
-        queries=rows, documents=np.where(there, documents, -1), scores=np.where(there, scores, np.float32(-np.inf))
+        queries=rows, documents=np.where(filled, documents, -1), scores=np.where(filled, scores, np.float32(-np.inf))
     )
 
 
@@ -161,7 +161,7 @@ def _leave_out(scores: torch.Tensor, rows: slice, columns: slice, pairs: tuple[I
 
     start, stop = np.searchsorted(pairs[0], (rows.start, rows.stop))
     query, document = pairs[0][start:stop], pairs[1][start:stop]
-    here = (document >= columns.start) & (document < columns.stop)
-    if here.any():
-        at = (torch.from_numpy(query[here] - rows.start), torch.from_numpy(document[here] - columns.start))
+    inside = (document >= columns.start) & (document < columns.stop)
+    if inside.any():
+        at = (torch.from_numpy(query[inside] - rows.start), torch.from_numpy(document[inside] - columns.start))
         scores[at] = -torch.inf
