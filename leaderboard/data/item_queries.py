@@ -94,7 +94,7 @@ def pictured(db: Database, *, task: str, images: list[str]) -> set[str]:
 
 
 def thumbnail(db: Database, *, task: str, image: str) -> bytes | None:
-    """One small picture as WebP, None where there is none."""
+    """One thumbnail as WebP, None if missing."""
     frame = db.ask("SELECT webp FROM thumbnails WHERE task = ? AND image = ?", [task, image])
     return bytes(frame["webp"].iloc[0]) if len(frame) else None
 

@@ -22,7 +22,7 @@ SHARED = ("rank", "rank_low", "rank_high", "mean", "mean_low", "mean_high")  # o
 class Ranked:
     """The ranking of a table under one choice of weights, tasks and coverage; each origin is ranked by itself.
 
-    Arrays are [rows], in stored units; a rank is -1 and a mean NaN where there is none.
+    Arrays are [rows], in stored units; a missing rank is -1, a missing mean NaN.
     """
 
     rank: np.ndarray

@@ -143,7 +143,7 @@ def lite_claims(db: Database) -> pd.DataFrame:
 
 
 def projection(db: Database, *, kind: str) -> pd.DataFrame:
-    """One shipped map: key, x, y, cluster, settings; empty when there is none of that kind."""
+    """One shipped map: key, x, y, cluster, settings; empty if that kind is missing."""
     return db.ask("SELECT key, x, y, cluster, settings FROM projections WHERE kind = ? ORDER BY key", [kind])
 
 

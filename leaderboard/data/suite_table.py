@@ -24,7 +24,7 @@ def origins_in_order(origins: Iterable[str]) -> list[str]:
 
 
 def displayed_origin(origins: Iterable[str]) -> str:
-    """The origin that is shown where only one can be; `published` when there is none."""
+    """The origin that is shown where only one can be; else `published`."""
     return next(iter(origins_in_order(origins)), ORIGINS[0])
 
 

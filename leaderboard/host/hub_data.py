@@ -272,9 +272,9 @@ class HubData:
         try:
             check(path, etag=version.etag)
         except LikenessError as error:
-            what = str(error).partition(". ")[0]  # the remedy after it is for a database built here
+            fault = str(error).partition(". ")[0]  # the remedy after it is for a database built here
             reason = (
-                f"The newest file of {self.repo} (commit {version.commit[:7]}) is not used: {what}. Publish "
+                f"The newest file of {self.repo} (commit {version.commit[:7]}) is not used: {fault}. Publish "
                 f"it again: python -m compute publish --repo {self.repo}"
             )
             self._refused[version.etag] = reason

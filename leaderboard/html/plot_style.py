@@ -58,13 +58,13 @@ def unmarked(text: str) -> str:
 def label_sides(
     names: Sequence[str], x: np.ndarray, y: np.ndarray, *, width: float = 1000, height: float = 330
 ) -> list[str]:
-    """The side of its point where each name hides neither points nor other names; empty where there is none.
+    """The side of its point where each name hides neither points nor other names; empty if no side fits.
 
     The figure's size in px decides; a narrower one may still overlap.
     """
     across, up = (np.ptp(values) or 1.0 for values in (x, y))
     px, py = (x - x.min()) / across * width * 0.9 + width * 0.05, (y - y.min()) / up * height * 0.9
-    taken = [(a - 5, b - 5, a + 5, b + 5) for a, b in zip(px, py, strict=True)]
+    occupied = [(a - 5, b - 5, a + 5, b + 5) for a, b in zip(px, py, strict=True)]
     sides = []
     for name, a, b in zip(names, px, py, strict=True):
         long, high = 5.6 * len(name), 11
@@ -78,12 +78,12 @@ def label_sides(
             (
                 side
                 for side, box in boxes.items()
-                if box[0] >= 0 and box[2] <= width and not any(_meet(box, other) for other in taken)
+                if box[0] >= 0 and box[2] <= width and not any(_meet(box, other) for other in occupied)
             ),
             "",
         )
         if side:
-            taken.append(boxes[side])
+            occupied.append(boxes[side])
         sides.append(side)
     return sides
 

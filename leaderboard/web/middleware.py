@@ -128,15 +128,15 @@ def _names_a_file(body: bytes) -> bool:
     if as_written and FILE.encode() not in body:
         return False
     try:
-        left: list[Any] = [json.loads(body)]
+        pending: list[Any] = [json.loads(body)]
     except (ValueError, RecursionError):  # Gradio's own parser is the same and refuses it too
         return False
-    while left:
-        value = left.pop()
+    while pending:
+        value = pending.pop()
         if isinstance(value, dict):
             if isinstance(value.get("meta"), dict) and value["meta"].get("_type") == FILE:
                 return True
-            left += value.values()
+            pending += value.values()
         elif isinstance(value, list):
-            left += value
+            pending += value
     return False

@@ -94,7 +94,7 @@ def test_nonsense_in_the_address_gives_the_default_and_a_sentence(open_board: Ca
     rows = page.evaluate(ROWS)
     assert rows[0]["rank"] == "1"
     notice = page.locator(".lk-notice").inner_text()
-    assert named in notice and "Ignored from the address" in notice
+    assert named in notice and "Ignored in the address" in notice
     assert page.evaluate("window.harmed") is None
     assert page.locator(f"{BOARD} img, {BOARD} script").count() == 0
 

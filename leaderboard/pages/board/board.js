@@ -115,7 +115,7 @@ class Board {
     this.show(payload, state, ranking);
     this.failed = problem !== null;
     if (problem) this.say(`The weights of the address could not be applied. ${problem.message}`, () => this.rerank());
-    else if (ignored.length && !quiet) this.say(`Ignored from the address, because this table does not know it: ${ignored.join(', ')}`);
+    else if (ignored.length && !quiet) this.say(`Ignored in the address, unknown to this table: ${ignored.join(', ')}`);
     else this.say('');
     if (state.compare) this.sendComparison(state.select);
   }

@@ -95,8 +95,8 @@ def headline(question: LiveQuestion, answers: Sequence[CalibratedAnswer]) -> Hea
     if silent := len(able) - tally.total:
         rest += f" {silent} see{'s' if silent == 1 else ''} a tie or could not be read."
     share = f"All {tally.total}" if most == tally.total else f"{most} of {tally.total}"
-    who = "The only model with a pick chooses " if tally.total == 1 else f"{share} models pick "
-    return who, LETTERS[tally.leader], rest
+    subject = "The only model with a pick chooses " if tally.total == 1 else f"{share} models pick "
+    return subject, LETTERS[tally.leader], rest
 
 
 def _headline_of_pair(able: Sequence[CalibratedAnswer]) -> Headline:
@@ -109,9 +109,9 @@ def _headline_of_pair(able: Sequence[CalibratedAnswer]) -> Headline:
         return f"{rated} judge{'' if rated == 1 else 's'} rated this pair from 1 to 10.", "", ""
     (first, most), *others = counts.most_common()
     share = f"All {total}" if most == total else f"{most} of {total}"
-    who = "The one calibrated model scores" if total == 1 else f"{share} models score"
+    subject = "The one calibrated model scores" if total == 1 else f"{share} models score"
     rest = "".join(f"; {count} {READINGS[reading][1]}" for reading, count in others)
-    return f"{who} this pair ", READINGS[first][1], f"{rest}."
+    return f"{subject} this pair ", READINGS[first][1], f"{rest}."
 
 
 def _counts(counts: Sequence[int], *, but: int | None = None) -> str:
@@ -192,7 +192,7 @@ def _strip(calibrated: CalibratedAnswer) -> dict[str, Any]:
     """The model's axis, 0 to 100: the bands of its unrelated and matching pairs, and a mark for each option."""
     unrelated, matching = bands(calibrated.reference)
     percentiles, answer = calibrated.percentiles, calibrated.answer
-    many = len(percentiles) > 1
+    several = len(percentiles) > 1
     return {
         "bands": [
             (kind, band[0], band[1] - band[0])
@@ -202,15 +202,15 @@ def _strip(calibrated: CalibratedAnswer) -> dict[str, Any]:
         "marks": [
             {
                 "percentile": percentiles[option],
-                "letter": LETTERS[option] if many else "",
-                "chosen": option == answer.pick or not many,
+                "letter": LETTERS[option] if several else "",
+                "chosen": option == answer.pick or not several,
                 "is_left": is_left,
                 "tier": tier,
             }
             for option, is_left, tier in _letters(percentiles)
         ],
         "label": ", ".join(
-            f"{LETTERS[option]} {percentile:.0f}" if many else f"{percentile:.0f}"
+            f"{LETTERS[option]} {percentile:.0f}" if several else f"{percentile:.0f}"
             for option, percentile in enumerate(percentiles)
         ),
         "unit": "cosine" if answer.unit == "cosine" else "score",

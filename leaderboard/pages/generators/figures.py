@@ -83,7 +83,7 @@ def scatter(points: pd.DataFrame, *, metric: str, human: str, higher: bool) -> g
 def _sides(points: pd.DataFrame) -> list[str]:
     """The side of each label: the first of four that overlaps points and earlier labels least."""
     x, y = (_unit(points[name].to_numpy(float)) for name in ("score", "human"))
-    taken = [(px - 0.012, px + 0.012, py - 0.022, py + 0.022) for px, py in zip(x, y, strict=True)]
+    occupied = [(px - 0.012, px + 0.012, py - 0.022, py + 0.022) for px, py in zip(x, y, strict=True)]
     sides = []
     for px, py, title in zip(x, y, points["title"], strict=True):
         width, gap = 0.014 * len(title), 0.018
@@ -94,10 +94,10 @@ def _sides(points: pd.DataFrame) -> list[str]:
             "bottom center": (px - width / 2, px + width / 2, py - 0.07, py - 0.025),
         }
         inward = "middle left" if px > 0.5 else "middle right"
-        overlap = {side: round(sum(_overlap(boxes[side], other) for other in taken), 6) for side in (inward, *boxes)}
+        overlap = {side: round(sum(_overlap(boxes[side], other) for other in occupied), 6) for side in (inward, *boxes)}
         best = min(overlap, key=overlap.get)  # the first of equals
         sides.append(best)
-        taken.append(boxes[best])
+        occupied.append(boxes[best])
     return sides
 
 

@@ -130,7 +130,7 @@ class Atlas:
                 content = await output
                 await worker.wait()
             if self._working.get(visitor) is not worker:
-                raise MapFailed("Stopped. Press the button to make the map after all")
+                raise MapFailed("Stopped. Press the button to make the map")
             if worker.returncode != 0:
                 raise MapFailed(
                     last.removeprefix("Error: ")

@@ -20,7 +20,7 @@ MOST = 21  # labels with a mark of their own: three shapes of every colour
 
 
 def chosen(maps: pd.DataFrame, *, model: str) -> str:
-    """The model whose map is shown: `model` where it has one, else the first; empty where there is none."""
+    """The model whose map is shown: `model` where it has one, else the first; empty if missing."""
     known = list(maps["model"])
     return model if model in known else (known[0] if known else "")
 

@@ -136,10 +136,10 @@ def kind_of(about: pd.Series) -> str:
 def how_to(db: Database, about: pd.Series) -> dict[str, str]:
     """What the page shows where no run of a task has items: why, and the command that would make one."""
     if str(about["procedure"]) in WITHOUT:
-        return {"empty": "Its items cannot be loaded here yet, so there are published figures only.", "command": ""}
+        return {"empty": "Its items cannot be loaded yet, so there are only published figures.", "command": ""}
     suites = suite_queries.suites_of_task(db, task=about["key"])
     if suites.empty:
-        return {"empty": "It is in no suite, so it cannot be run.", "command": ""}
+        return {"empty": "Not part of a suite, so it cannot be run.", "command": ""}
     options = f"--suite {suites['key'].iloc[0]} --tasks {about['key']} --models {model_for(db, about)}"
     return {
         "empty": "No computed run of this task yet. Make one, and its single items show here:",
@@ -315,7 +315,7 @@ def _items(
 
 
 def margin_text(value: float, *, procedure: str) -> str:
-    """A margin to read, with what it is; empty where there is none."""
+    """A margin to read, with what it is; empty if missing."""
     if blank(value) or not math.isfinite(value):
         return ""
     if procedure == "sts":

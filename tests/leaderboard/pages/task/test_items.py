@@ -202,7 +202,7 @@ def test_without_a_run_the_command_that_makes_one_is_said(items: Items) -> None:
     assert words[words.index("--suite") + 1] in task.suites
     assert known.model(words[words.index("--models") + 1]).adapter
     none = listing(items, ItemQuery(task="pairbench/coco-cj"))
-    assert none["command"] == "" and "cannot be loaded here yet" in none["empty"]
+    assert none["command"] == "" and "cannot be loaded yet" in none["empty"]
 
 
 def test_only_tasks_that_cannot_be_run_have_no_command() -> None:
