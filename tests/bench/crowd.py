@@ -8,6 +8,7 @@ from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
 from playwright.sync_api import Browser
 
 from tests.bench.measure import FIRST, READY, Report, ask_once
@@ -30,23 +31,23 @@ async def fetch(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path
     return int(head.split()[1])
 
 
-async def switching(port: int, suites: list[str]) -> tuple[list[float], int]:
-    times, errors = [], 0
+async def switching(port: int, suites: list[str], *, visitors: int, switches: int) -> tuple[float, int]:
+    """Seconds until all visitors have all their tables, and how many answers were not 200."""
+    errors = 0
 
     async def visitor(number: int) -> None:
         nonlocal errors
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        for turn in range(SWITCHES):
-            began = time.perf_counter()
+        for turn in range(switches):
             errors += await fetch(reader, writer, f"/data/board/{suites[(number + turn) % len(suites)]}") != 200
-            times.append((time.perf_counter() - began) * 1000)
         writer.close()
 
-    await asyncio.gather(*(visitor(number) for number in range(VISITORS)))
-    return times, errors
+    began = time.perf_counter()
+    await asyncio.gather(*(visitor(number) for number in range(visitors)))
+    return time.perf_counter() - began, errors
 
 
-async def arriving(port: int, paths: list[str]) -> tuple[float, int]:
+async def arriving(port: int, paths: list[str], *, visitors: int) -> tuple[float, int]:
     """Every visitor fetches the page and, over a few connections, all that it asks for; seconds until all have it."""
     errors = 0
 
@@ -65,7 +66,7 @@ async def arriving(port: int, paths: list[str]) -> tuple[float, int]:
         await asyncio.gather(*(link(*one) for one in links))
 
     began = time.perf_counter()
-    await asyncio.gather(*(visitor() for _ in range(VISITORS)))
+    await asyncio.gather(*(visitor() for _ in range(visitors)))
     return time.perf_counter() - began, errors
 
 
@@ -94,14 +95,21 @@ def crowd(report: Report, browser: Browser, address: str, repeats: int) -> None:
     context.close()
     suites = ["unisim-core", "mieb", "pairbench", "mieb-lite", "unisim-ood"]
     report.note("the very first request of a table", ask_once(address, suites))
-    times, errors = apart(switching(port, suites))
-    report.row(f"{VISITORS} visitors x {SWITCHES} switches", times, budget=250, beside=f"{errors} errors")
+    alone, _ = apart(switching(port, suites, visitors=1, switches=VISITORS * SWITCHES))
+    together, errors = apart(switching(port, suites, visitors=VISITORS, switches=SWITCHES))
+    name = f"{VISITORS} visitors x {SWITCHES} switches, all served"
+    beside = f"one visitor as often {alone:.2f} s; {errors} errors"
+    report.row(name, [together], budget=1.5, unit="s", reference=[alone], beside=beside)
     report.fact("... without an error", errors == 0)
-    rounds = [apart(arriving(port, paths)) for _ in range(max(3, repeats // 4))]
+    turns = range(max(3, repeats // 4))
+    one = [apart(arriving(port, paths, visitors=1))[0] for _ in turns]
+    rounds = [apart(arriving(port, paths, visitors=VISITORS)) for _ in turns]
+    errors = sum(errors for _, errors in rounds)
     report.row(
         f"{VISITORS} cold visitors, all served",
         [seconds for seconds, _ in rounds],
         budget=1.5,
         unit="s",
-        beside=f"{sum(errors for _, errors in rounds)} errors, {len(paths)} files each",
+        reference=[VISITORS * seconds for seconds in one],
+        beside=f"one {np.median(one):.3f} s, taken {VISITORS} times; {errors} errors, {len(paths)} files each",
     )

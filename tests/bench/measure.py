@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import subprocess
@@ -10,6 +11,7 @@ import time
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -68,38 +70,92 @@ app.launch(server_port=port, quiet=True)
 """
 
 
-class Report:
-    """Prints a line a budget and keeps count of what is over."""
+# The fixed script that interactions are measured against: as many cells as the board's largest table, as plain markup.
+FIXED = """
+const table = document.createElement('table');
+for (let row = 0; row < 60; row += 1) {
+  const line = table.insertRow();
+  for (let column = 0; column < 140; column += 1) line.insertCell().textContent = (row * column / 8400).toFixed(3);
+}
+document.body.append(table);
+table.getBoundingClientRect();
+table.remove();
+"""
 
-    def __init__(self) -> None:
-        self.over = 0
-        print(f"{'':58}{'median':>9}{'95 %':>9}{'budget':>9}", flush=True)
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One measurement: its values, and what they may be at most, in their unit or as a multiple of a reference."""
+
+    values: list[float]
+    unit: str
+    budget: float
+    reference: list[float] | None = None  # measured in the same run; None: the budget is in the unit itself
+
+    @property
+    def figure(self) -> float:
+        """What is compared with the budget: the ratio of the medians, or the 95th percentile in the unit."""
+        if self.reference is None:
+            return float(np.percentile(self.values, 95))
+        return float(np.median(self.values) / np.median(self.reference))
+
+
+class Report:
+    """Prints a line a measurement, and counts those over their budget. A quiet one only collects them."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.over, self.quiet, self.rows = 0, quiet, {}
+        self._print(f"{'':58}{'median':>9}{'95 %':>9}{'':6}{'figure':>8}{'budget':>8}")
 
     def row(
         self,
-        what: str,
+        name: str,
         values: list[float],
         *,
         budget: float,
         unit: str = "ms",
+        reference: list[float] | None = None,
         beside: str = "",
-        single: bool = False,
     ) -> None:
-        median, high = float(np.median(values)), float(np.percentile(values, 95))
-        over = high > budget
+        """A measurement with a budget: in its unit, or with `reference` as a multiple of that one's median."""
+        row = Row(values=values, unit=unit, budget=budget, reference=reference)
+        self.rows[name] = row
+        over = row.figure > budget
         self.over += over
-        middle = f"{median:>9.4g}" if not single else f"{'':>9}"
-        print(
-            f"{what:58}{middle}{high:>9.4g}{budget:>9g} {unit:<5}{'OVER' if over else 'ok':<5}{beside}",
-            flush=True,
+        sign = "x" if reference else ""
+        self._print(
+            f"{name:58}{np.median(values):>9.4g}{np.percentile(values, 95):>9.4g} {unit:<5}"
+            f"{sign + format(row.figure, '.3g'):>8}{sign + format(budget, 'g'):>8} "
+            f"{'OVER' if over else 'ok':<5}{beside}"
         )
 
-    def fact(self, what: str, holds: bool, beside: str = "") -> None:
+    def fact(self, name: str, holds: bool, beside: str = "") -> None:
+        """Something that is true or not."""
         self.over += not holds
-        print(f"{what:58}{'':27} {'':5}{'ok' if holds else 'OVER':<5}{beside}", flush=True)
+        self._print(f"{name:58}{'':40} {'ok' if holds else 'OVER':<5}{beside}")
 
-    def note(self, what: str, values: list[float], *, unit: str = "ms") -> None:
-        print(f"{what:58}{np.median(values):>9.4g}{np.percentile(values, 95):>9.4g}{'':>9} {unit}", flush=True)
+    def note(self, name: str, values: list[float], *, unit: str = "ms") -> None:
+        """A measurement without a budget."""
+        self.rows[name] = Row(values=values, unit=unit, budget=math.inf)
+        self._print(f"{name:58}{np.median(values):>9.4g}{np.percentile(values, 95):>9.4g} {unit:<5}")
+
+    def _print(self, line: str) -> None:
+        if not self.quiet:
+            print(line, flush=True)
+
+
+def compare(ours: Sequence[Report], theirs: Sequence[Report], *, most: float) -> bool:
+    """Prints every row of two versions side by side; True where no median is slower by more than `most`."""
+    slower = 0
+    print(f"{'':58}{'before':>9}{'now':>9}{'':6}{'ratio':>7}", flush=True)
+    for name, row in ours[0].rows.items():
+        now = np.concatenate([report.rows[name].values for report in ours])
+        before = np.concatenate([report.rows[name].values for report in theirs])
+        ratio = float(np.median(now) / np.median(before))
+        slower += ratio > most
+        mark = "SLOWER" if ratio > most else "ok"
+        print(f"{name:58}{np.median(before):>9.4g}{np.median(now):>9.4g} {row.unit:<5}{ratio:>7.3f} {mark}", flush=True)
+    return not slower
 
 
 def free_port() -> int:
@@ -110,14 +166,16 @@ def free_port() -> int:
 
 @contextmanager
 def running(
-    command: list[str], *, port: int, database: Path | None = None
+    command: list[str], *, port: int, database: Path | None = None, root: Path = ROOT
 ) -> Iterator[tuple[str, subprocess.Popen, float]]:
-    """A server in a process of its own: its address, the process, seconds to the first answer."""
-    place = {"GRADIO_SERVER_PORT": str(port), "GRADIO_ANALYTICS_ENABLED": "False"}
+    """A server in a process of its own: its address, the process, seconds to the first answer. `root`: its checkout."""
+    environment = {"GRADIO_SERVER_PORT": str(port), "GRADIO_ANALYTICS_ENABLED": "False"}
     if database:
-        place["LIKENESS_DATABASE"] = str(database)
+        environment["LIKENESS_DATABASE"] = str(database)
     started = time.perf_counter()
-    process = subprocess.Popen([sys.executable, *command], cwd=ROOT, env=os.environ | place, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, *command], cwd=root, env=os.environ | environment, stdout=subprocess.DEVNULL
+    )
     address = f"http://127.0.0.1:{port}/"
     try:
         while True:
@@ -145,7 +203,13 @@ def timed(page: Page, act: str, done: str = "") -> float:
 
 
 def floor(page: Page, repeats: int) -> list[float]:
+    """Times in which nothing happens: two animation frames."""
     return [timed(page, "") for _ in range(repeats)]
+
+
+def fixed(page: Page, repeats: int) -> list[float]:
+    """Times of the fixed script in this page."""
+    return [timed(page, FIXED) for _ in range(repeats)]
 
 
 # ---- start
