@@ -44,9 +44,7 @@ class Copy:
 def whole(tmp_path_factory: pytest.TempPathFactory, database: Path) -> Path:
     folder = tmp_path_factory.mktemp("copy")
     for name in ("compute", "leaderboard", "assets"):
-        shutil.copytree(
-            ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.duckdb*", "features")
-        )
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.duckdb*"))
     shutil.copy(ROOT / "app.py", folder)
     return folder
 
@@ -165,27 +163,20 @@ def test_a_database_that_another_program_writes_is_said(copy: Copy) -> None:
         writer.communicate("")
 
 
-def run(*words: str, **place: str) -> subprocess.CompletedProcess:
+def run(*words: str) -> subprocess.CompletedProcess:
     return subprocess.run(
         [sys.executable, "app.py", *words],
         cwd=ROOT,
         capture_output=True,
         text=True,
         timeout=120,
-        env=os.environ | place,
     )
 
 
 def test_help_names_every_option() -> None:
-    told = run("--help")
-    assert told.returncode == 0
-    assert all(option in told.stdout for option in ("--host", "--port", "--database", "--root-path", "--offline"))
-
-
-@pytest.mark.parametrize("port", ["abc", "0", "65536"])
-def test_what_is_no_port_is_said(port: str) -> None:
-    ended = run("--port", port)
-    assert ended.returncode == 2 and f"{port!r} is not a port" in ended.stderr and "Traceback" not in ended.stderr
+    ended = run("--help")
+    assert ended.returncode == 0
+    assert all(option in ended.stdout for option in ("--host", "--port", "--database", "--root-path", "--offline"))
 
 
 def test_a_port_that_is_taken_is_said_before_anything_is_built(tmp_path: Path) -> None:

@@ -50,3 +50,10 @@ def test_online_nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [os.environ[name] for name in VARIABLES] == ["", "", ""]
     options.read(["--offline"])
     assert [os.environ[name] for name in VARIABLES] == ["1", "1", "1"]
+
+
+@pytest.mark.parametrize("port", ["abc", "0", "65536"])
+def test_what_is_no_port_is_said(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        options.read(["--port", port])
+    assert ended.value.code == 2 and f"{port!r} is not a port" in capsys.readouterr().err
