@@ -49,7 +49,7 @@ PAYLOAD = "tests/leaderboard/pages/board/payload.mjs"  # a small table for the b
 SCRIPTS = {  # the pure modules that read and write addresses in the browser
     "board": "leaderboard/pages/board/state.js",
     "claims": "leaderboard/pages/claims/claims.js",
-    "items": "leaderboard/js/items.js",
+    "items": "leaderboard/pages/task/items.js",
     "tray": "leaderboard/pages/compare/address.js",
 }
 
