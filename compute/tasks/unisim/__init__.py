@@ -32,7 +32,7 @@ ALTERNATIVES = (2, 3, 4, 5, 6, 7, 8)  # Figure 4
 class Questions:
     """How a task's samples are drawn and what its reference and alternatives are."""
 
-    draw: Callable[[Files, Random, int], list[Sample]]
+    draw: Callable[..., list[Sample]]  # draw(files, random, count)
     reference: str = ""  # image | text | empty: the question is a quality
     alternatives: str = "image"
     question: str = "reference"
@@ -86,7 +86,7 @@ def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str,
         look = samples.looker(files, cache=source.cache)
         return landmarks.load(files, landmarks.FOLDERS[task.key], look)
     row = QUESTIONS[task.key]
-    draw: Callable[..., list[Sample]] = row.draw
+    draw = row.draw
     more = ""
     if options.get("alternatives", row.count) != row.count:
         draw, more = partial(row.draw, alternatives=options["alternatives"]), f"-{options['alternatives']}"
