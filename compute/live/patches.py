@@ -29,6 +29,7 @@ class PatchMap:
 
     @property
     def nbytes(self) -> int:
+        """Bytes of memory that the map takes."""
         return self.ranks.nbytes
 
 

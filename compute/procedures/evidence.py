@@ -63,7 +63,8 @@ class Subject(Protocol):
 
     row: Model
 
-    def can(self, ability: str) -> bool: ...
+    def can(self, ability: str) -> bool:
+        """Whether the model has an ability, such as `embed_image`."""
 
     def embed(self, column: Column) -> np.ndarray:
         """(n, d) float32, one row an item, not normalised; a model of many vectors an item raises CannotDo."""
@@ -74,7 +75,8 @@ class Subject(Protocol):
     def compare(self, first: Column | None, second: Column) -> np.ndarray:
         """(n,) float64, higher is nearer; without `first`, higher is better."""
 
-    def choose(self, questions: Sequence[Question]) -> list[Reply]: ...
+    def choose(self, questions: Sequence[Question]) -> list[Reply]:
+        """A judge's replies, one for each question."""
 
 
 @dataclass(frozen=True, kw_only=True)

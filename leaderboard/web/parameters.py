@@ -19,9 +19,11 @@ class Choice:
     choices: tuple[str, ...]
 
     def read(self, text: str) -> str | None:
+        """The value of a text; None where it is not allowed."""
         return text if text in self.choices else None
 
     def write(self, value: Any) -> str:
+        """The text of a value."""
         return str(value)
 
 
@@ -36,12 +38,14 @@ class MultiChoice:
     least: int = 0
 
     def read(self, text: str) -> list[str] | None:
+        """The value of a text; None where it is not allowed."""
         known = set(self.choices)
         keys = list(dict.fromkeys(key for key in text.split(",") if key))
         valid = len(keys) <= self.most and known.issuperset(keys)
         return keys if valid and len(keys) >= self.least else None
 
     def write(self, value: Any) -> str:
+        """The text of a value."""
         return ",".join(value or ())
 
 
@@ -56,6 +60,7 @@ class Number:
     whole: bool = False
 
     def read(self, text: str) -> float | int | None:
+        """The value of a text; None where it is not allowed."""
         try:
             value = float(text)
         except ValueError:
@@ -65,6 +70,7 @@ class Number:
         return int(value) if self.whole else value
 
     def write(self, value: Any) -> str:
+        """The text of a value."""
         return f"{value:g}"
 
 
@@ -77,9 +83,11 @@ class Text:
     longest: int = 400
 
     def read(self, text: str) -> str | None:
+        """The value of a text; None where it is not allowed."""
         return text if len(text) <= self.longest else None
 
     def write(self, value: Any) -> str:
+        """The text of a value."""
         return str(value or "")
 
 

@@ -33,6 +33,7 @@ class LiveSubject:
     cache: Cache = field(default_factory=dict)
 
     def can(self, ability: str) -> bool:
+        """Whether the model has an ability, such as `embed_image`."""
         return ability in self.row.abilities
 
     def encode(self, inputs: Sequence[Input]) -> None:

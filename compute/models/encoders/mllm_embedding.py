@@ -154,14 +154,17 @@ def _rgb(image: Image.Image) -> Image.Image:
 
 
 def load_e5_v(row: Model, hardware: Hardware, folder: Path | None) -> LastTokenEncoder:
+    """E5-V, ready to run."""
     return _load(row, hardware, folder, family=E5_V)
 
 
 def load_vlm2vec(row: Model, hardware: Hardware, folder: Path | None) -> LastTokenEncoder:
+    """VLM2Vec, ready to run."""
     return _load(row, hardware, folder, family=VLM2VEC)
 
 
 def load_gme(row: Model, hardware: Hardware, folder: Path | None) -> LastTokenEncoder:
+    """GME, ready to run."""
     return _load(row, hardware, folder, family=GME)
 
 

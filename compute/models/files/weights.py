@@ -36,6 +36,7 @@ class RequiredFiles:
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
+        """What is required, a group for each file: any one name of a group will do."""
         return (*self.needs, self.weights) if self.weights else self.needs
 
     def missing(self, names: Sequence[str]) -> list[str]:

@@ -197,6 +197,7 @@ OTHER_SIZE = "the second image is resized to the first's size, bicubic"
 
 
 def load_psnr(row: Model, hardware: Hardware, folder: Path | None) -> PairMetric:
+    """PSNR of pairs in dB; it has no options and no files."""
     chosen(row, {})
     return PairMetric(
         score=psnr,
@@ -211,11 +212,13 @@ def load_psnr(row: Model, hardware: Hardware, folder: Path | None) -> PairMetric
 
 
 def load_ssim(row: Model, hardware: Hardware, folder: Path | None) -> PairMetric:
+    """SSIM of pairs; it has no options and no files."""
     chosen(row, {})
     return PairMetric(score=ssim, settings={"metric": "SSIM", **_WINDOW_SETTINGS, "sizes": OTHER_SIZE})
 
 
 def load_ms_ssim(row: Model, hardware: Hardware, folder: Path | None) -> PairMetric:
+    """MS-SSIM of pairs; it has no options and no files."""
     chosen(row, {})
     return PairMetric(
         score=ms_ssim,

@@ -38,10 +38,12 @@ class Caption:
 
 
 def article(words: str) -> str:
+    """Words with their article: a circle, an oval."""
     return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
 
 
 def plural(shape: str) -> str:
+    """A shape in the plural: circles, crosses."""
     return shape + ("es" if shape.endswith("s") else "s")
 
 
@@ -55,6 +57,7 @@ def ground(background: Background) -> str:
 
 
 def ground_facts(background: Background) -> frozenset[str]:
+    """The facts that a caption states when it names the background."""
     if background.photograph or background.texture == "plain":
         return frozenset({f"ground {background.name}", *(() if background.photograph else {"texture plain"})})
     return frozenset({f"texture {background.texture}", f"paint {background.first}", f"paint {background.second}"})

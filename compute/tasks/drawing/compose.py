@@ -27,6 +27,7 @@ def background(rng: Random, *, part: str, photographs: float = 0.3, textures: fl
 
 
 def photograph(rng: Random, *, part: str, name: str = "") -> Background:
+    """A background cut at random from a photograph."""
     cut = (round(rng.random(), 3), round(rng.random(), 3), round(rng.uniform(0.5, 0.95), 3))
     return Background(photograph=name or rng.choice(_PHOTOGRAPHS), part=part, cut=cut)
 
@@ -78,6 +79,7 @@ def furnished(rng: Random, ground: Background, count: int, *, size: str = "") ->
 
 
 def single(rng: Random, *, part: str) -> Scene:
+    """A scene with one thing."""
     return furnished(rng, background(rng, part=part), 1)
 
 

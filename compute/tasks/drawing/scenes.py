@@ -24,6 +24,7 @@ class Thing:
 
     @property
     def name(self) -> str:
+        """What captions call it."""
         return f"{self.colour} {self.shape}"
 
 
@@ -40,6 +41,7 @@ class Background:
 
     @property
     def name(self) -> str:
+        """What captions call it."""
         if self.photograph:
             return PHOTOGRAPHS[self.photograph]
         return self.first if self.texture == "plain" else f"{self.texture} {self.first} {self.second}"

@@ -60,6 +60,7 @@ def unlike(draw: Callable[[Random], tuple[Shown, ...]], rng: Random) -> tuple[Sh
 
 
 def names(count: int, prefix: str = "") -> tuple[str, ...]:
+    """Names for items: the prefix and four digits."""
     return tuple(f"{prefix}{number:04d}" for number in range(count))
 
 

@@ -27,6 +27,7 @@ class Member:
     inner: str = ""
 
     def read(self) -> bytes:
+        """The bytes of the file."""
         if self.inner:
             return _archive(self.container).read(self.inner)
         if self.offset is None:
@@ -62,6 +63,7 @@ class Files:
         return cls(repo, folder, members, dict(by_folder))
 
     def has(self, name: str) -> bool:
+        """Whether the data set has a file of this name."""
         return name in self.members
 
     def read(self, name: str) -> bytes:
@@ -74,6 +76,7 @@ class Files:
         return self.members[name].read()
 
     def text(self, name: str) -> str:
+        """A file as text. Raises BadInput for one that is not UTF-8."""
         try:
             return self.read(name).decode("utf-8-sig")
         except UnicodeDecodeError as error:

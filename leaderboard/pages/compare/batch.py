@@ -77,6 +77,7 @@ class PairScoring:
 
     @property
     def over(self) -> bool:
+        """Whether there is nothing left to score, or the visitor stopped."""
         return self._stopped or self._next is None
 
     @property
