@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
+
+from compute.types import BadInput, BadItem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +34,16 @@ class Question:
     def prompt(self) -> str:
         """The message as text, an image as `<image KEY>`: what is stored with its answer."""
         return "".join(part if isinstance(part, str) else f"<image {part.key.decode()}>" for part in self.parts)
+
+    def chat(self, show: Callable[[Picture], dict[str, Any]]) -> list[dict[str, Any]]:
+        """The message as chat models take it; `show` makes an image's part. Raises BadItem for an unreadable image."""
+        content = []
+        for part in self.parts:
+            try:
+                content.append({"type": "text", "text": part} if isinstance(part, str) else show(part))
+            except BadInput as error:
+                raise BadItem(part.name or self.item, str(error), key=part.key) from error
+        return [{"role": "user", "content": content}]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ from compute.content.messages import Question, Reply
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import torch
     from PIL import Image
 
     from compute.models.files.downloads import Published
@@ -62,6 +63,13 @@ class Hardware:
 
     device: str  # cpu | cuda | cuda:1 | mps
     dtype: str  # float32 | bfloat16 | float16
+
+    @property
+    def torch_dtype(self) -> torch.dtype:
+        """The precision as torch's own."""
+        import torch
+
+        return getattr(torch, self.dtype)
 
 
 @dataclass(frozen=True, kw_only=True)

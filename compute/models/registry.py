@@ -9,7 +9,7 @@ from functools import partial
 
 from compute.models.adapter import Adapter
 from compute.models.encoders import dual, inception, mllm_embedding, open_clip, text, timm_vision, vision
-from compute.models.files.weights import ADAPTED, CONFIG, OPEN_CLIP, PROCESSOR, TOKENIZER, WEIGHTS
+from compute.models.files.weights import ADAPTED, CONFIG, OPEN_CLIP, OPTIONAL, PROCESSOR, TOKENIZER, WEIGHTS
 from compute.models.judges import endpoint, vlm
 from compute.models.metrics import perceptual, pixels, preference
 
@@ -41,12 +41,12 @@ ADAPTERS: dict[str, Adapter] = {
     ),
     "inception": Adapter(
         load=inception.load,
-        weights=("*",),
+        weights=OPTIONAL,
         packages=("torch", "torchvision", "pillow"),
         published=inception.published_files,
     ),
     # Texts alone
-    "bert": Texts(load=text.load_bert),
+    "bert": Texts(load=text.load),
     "t5": Texts(load=text.load_t5),
     # Multimodal language models as encoders
     "e5_v": LastToken(load=mllm_embedding.load_e5_v),
@@ -76,14 +76,14 @@ ADAPTERS: dict[str, Adapter] = {
     "perceptual_hash": Adapter(load=pixels.load_perceptual_hash, packages=("numpy", "scipy", "pillow")),
     "lpips": Adapter(
         load=perceptual.load_lpips,
-        weights=("*",),
+        weights=OPTIONAL,
         packages=("torch", "torchvision", "lpips", "pillow"),
         published=perceptual.lpips_files,
         pairs_only=True,
     ),
     "dreamsim": Adapter(
         load=perceptual.load_dreamsim,
-        weights=("*",),
+        weights=OPTIONAL,
         packages=("torch", "torchvision", "dreamsim", "peft", "open_clip_torch", "pillow"),
         published=perceptual.dreamsim_files,
         pairs_only=True,

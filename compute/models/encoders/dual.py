@@ -5,7 +5,8 @@ Vectors are what MIEB and UniSim-Bench compare: the towers' pooled and projected
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from compute.models.encoders import framing, patches
 from compute.models.encoders.text import text_tower
 from compute.models.encoders.towers import ImageTower, Towers
 from compute.models.files import pretrained
-from compute.models.files.checkpoint import architecture, required_folder
+from compute.models.files.checkpoint import architecture
 from compute.models.options import chosen
 from compute.types import BadInput, Model
 
@@ -24,47 +25,32 @@ if TYPE_CHECKING:
 OPTIONS = {**pretrained.OPTIONS, "text_prefix": "", "image_backend": "", "max_tokens": None}
 
 
-def load_clip(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
-    """CLIP (Radford et al. 2021) and MetaCLIP 2: texts padded to the batch's longest."""
-    return _features(row, hardware, required_folder(row, folder), kinds=("clip", "metaclip_2"))
-
-
-def load_siglip(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
-    """SigLIP (Zhai et al. 2023) and SigLIP 2: texts padded to full length and no padding masked, as in training."""
-    return _features(row, hardware, required_folder(row, folder), kinds=("siglip", "siglip2"), full_length=True)
-
-
-def load_align(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
-    """ALIGN (Jia et al. 2021): texts padded to the batch's longest."""
-    return _features(row, hardware, required_folder(row, folder), kinds=("align",))
-
-
-def load_blip(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
+def load_blip(row: Model, hardware: Hardware, folder: Path) -> Towers:
     """BLIP (Li et al. 2022): the first token of either tower, projected as for its contrastive loss, of length 1.
 
     `projection` false takes the first tokens as they are: for checkpoints without the projections (captioning, visual
     questions), which otherwise cannot be loaded. A checkpoint without a text encoder embeds images alone.
     """
     options = chosen(row, {**OPTIONS, "projection": True, "normalise": True})
-    folder = required_folder(row, folder)
+    projected = options["projection"]
     _check_kind(row, folder, ("blip",))
-    spare = ("itm_head.",) if options["projection"] else ("itm_head.", "vision_proj.", "text_proj.", "text_encoder.")
+    spare = ("itm_head.",) if projected else ("itm_head.", "vision_proj.", "text_proj.", "text_encoder.")
     model, missing = pretrained.model(
         row, "BlipForImageTextRetrieval", folder=folder, hardware=hardware, options=options, spare=spare
     )
 
     def see(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
         first = model.vision_model(**inputs).last_hidden_state[:, 0]
-        return model.vision_proj(first) if options["projection"] else first
+        return model.vision_proj(first) if projected else first
 
     def lay(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
         states = model.vision_model(**inputs).last_hidden_state[:, 1:]
         laid = patches.grid(states, pixels=inputs["pixel_values"], patch=_patch(model), of=row.key)
-        return model.vision_proj(laid) if options["projection"] else laid
+        return model.vision_proj(laid) if projected else laid
 
     def read(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         first = model.text_encoder(input_ids=ids, attention_mask=mask)[0][:, 0]
-        return model.text_proj(first) if options["projection"] else first
+        return model.text_proj(first) if projected else first
 
     texts = not any(name.startswith("text_encoder.") for name in missing)
     return _towers(
@@ -76,13 +62,11 @@ def load_blip(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
         see=see,
         read=read if texts else None,
         lay=lay,
-        pooling="first token, projected" if options["projection"] else "first token",
+        pooling="first token, projected" if projected else "first token",
     )
 
 
-def _features(
-    row: Model, hardware: Hardware, folder: Path, *, kinds: tuple[str, ...], full_length: bool = False
-) -> Towers:
+def _load(row: Model, hardware: Hardware, folder: Path, *, kinds: Sequence[str], full_length: bool = False) -> Towers:
     options = chosen(row, {**OPTIONS, "normalise": False})
     _check_kind(row, folder, kinds)
     model, _ = pretrained.model(row, "AutoModel", folder=folder, hardware=hardware, options=options)
@@ -106,6 +90,13 @@ def _features(
         lay=_patches(model, of=row.key),
         pooling="the model's own, projected",
     )
+
+
+# CLIP (Radford et al. 2021), MetaCLIP 2 and ALIGN (Jia et al. 2021): texts padded to the batch's longest.
+load_clip = partial(_load, kinds=("clip", "metaclip_2"))
+load_align = partial(_load, kinds=("align",))
+# SigLIP (Zhai et al. 2023) and SigLIP 2: texts padded to full length and no padding masked, as in training.
+load_siglip = partial(_load, kinds=("siglip", "siglip2"), full_length=True)
 
 
 def _patch(model: torch.nn.Module) -> tuple[int, int] | None:
@@ -160,7 +151,7 @@ def _towers(
     return Towers(name=row.key, settings=settings, hardware=hardware, image=image, text=text, normalise=normalise)
 
 
-def _check_kind(row: Model, folder: Path, kinds: tuple[str, ...]) -> None:
+def _check_kind(row: Model, folder: Path, kinds: Sequence[str]) -> None:
     kind = architecture(folder)
     if kind not in kinds:
         raise BadInput(f"{row.key}: adapter {row.adapter!r} loads {' or '.join(kinds)}; {folder} holds {kind!r}")

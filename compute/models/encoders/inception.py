@@ -6,7 +6,6 @@ block takes maxima. The image is shown as clean-fid does (Parmar et al. 2022): 2
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +13,8 @@ import numpy as np
 
 from compute.models.adapter import Hardware
 from compute.models.encoders.towers import ImageTower, Towers
-from compute.models.files import downloads
 from compute.models.files.checkpoint import fill, ready, tensors
+from compute.models.files.downloads import Published
 from compute.models.options import chosen
 from compute.types import Model
 
@@ -24,11 +23,10 @@ if TYPE_CHECKING:
     from PIL import Image
 
 SIDE = 299
-WEIGHTS = (
-    "https://github.com/toshas/torch-fidelity/releases/download/v0.2.0/"
-    "weights-inception-2015-12-05-6726825d.pth"
-)  # converted from the original TensorFlow file
-SHA256 = "6726825d"
+WEIGHTS = Published(  # converted from the original TensorFlow file
+    url="https://github.com/toshas/torch-fidelity/releases/download/v0.2.0/weights-inception-2015-12-05-6726825d.pth",
+    sha256="6726825d",
+)
 AVERAGED = ("Mixed_5b", "Mixed_5c", "Mixed_5d", "Mixed_6b", "Mixed_6c", "Mixed_6d", "Mixed_6e", "Mixed_7b")
 MAXIMAL = "Mixed_7c"
 
@@ -47,11 +45,11 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     import torchvision
 
     chosen(row, {})
-    name = WEIGHTS.rsplit("/", 1)[1]
     network = torchvision.models.inception_v3(
         weights=None, aux_logits=False, num_classes=1008, init_weights=False, transform_input=False
     )
-    fill(network, tensors(folder / name if folder else downloads.fetched(WEIGHTS, sha256=SHA256)), of="Inception-v3")
+    file = folder / WEIGHTS.path.name if folder else WEIGHTS.fetch()
+    fill(network, tensors(file), of="Inception-v3")
     network.fc = torch.nn.Identity()
     pool_as_fid(network)
     ready(network, hardware)
@@ -64,7 +62,7 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
         ),
         settings={
             "model": row.key,
-            "weights": name,
+            "weights": file.name,
             "features": "last pooling, 2048",
             "range": "(x - 128) / 128",
             "resize": f"{SIDE} px, antialiased bicubic, each channel as real numbers",
@@ -72,10 +70,9 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     )
 
 
-def published_files(row: Model) -> Iterator[downloads.Published]:
+def published_files(row: Model) -> tuple[Published, ...]:
     """The file that the row needs from a URL."""
-    if not row.weights:
-        yield downloads.Published(url=WEIGHTS, sha256=SHA256)
+    return () if row.weights else (WEIGHTS,)
 
 
 def pool_as_fid(network: torch.nn.Module) -> None:

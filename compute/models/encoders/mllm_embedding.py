@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from compute.models.adapter import Hardware
-from compute.models.files.checkpoint import architecture, required_folder
+from compute.models.encoders.towers import in_rgb
+from compute.models.files.checkpoint import architecture
 from compute.models.files.weights import COMMIT, CONFIG, WEIGHTS, RequiredFiles
 from compute.models.options import checkpoint_of, chosen
 from compute.types import BadInput, CannotDo, Model, NotHere
 
 if TYPE_CHECKING:
     import torch
-    from PIL import Image
 
     from compute.models.adapter import Item
 
@@ -80,8 +81,7 @@ class LastTokenEncoder:
     processor: Any
     options: Mapping[str, Any]
     image_token: str
-    device: str
-    dtype: torch.dtype
+    hardware: Hardware
     multi_vector: bool = False
 
     def prepare(self, modality: str, item: Item) -> dict[str, torch.Tensor]:
@@ -99,7 +99,7 @@ class LastTokenEncoder:
             return dict(self.processor(text=prompt, return_tensors="pt"))
         extra: dict[str, Any] = {"images_kwargs": dict(self.options["images"])} if self.options["images"] else {}
         try:
-            return dict(self.processor(text=prompt, images=_rgb(image), return_tensors="pt", **extra))
+            return dict(self.processor(text=prompt, images=in_rgb(image), return_tensors="pt", **extra))
         except ValueError as error:  # such as a strip of an image, 200 times as long as wide
             raise BadInput(f"The processor of {self.settings['model']} refuses it: {error}") from error
 
@@ -117,13 +117,11 @@ class LastTokenEncoder:
 
         batch = padded(prepared, pad=self.processor.tokenizer.pad_token_id or 0)
         last = batch["attention_mask"].sum(dim=1) - 1
-        moved = {
-            name: value.to(self.device, self.dtype if value.is_floating_point() else None)
-            for name, value in batch.items()
-        }
+        device, dtype = self.hardware.device, self.hardware.torch_dtype
+        moved = {name: value.to(device, dtype if value.is_floating_point() else None) for name, value in batch.items()}
         with torch.inference_mode():
             states = self.model(**moved, use_cache=False).last_hidden_state
-            vectors = states[torch.arange(len(last), device=states.device), last.to(states.device)].float()
+            vectors = states[torch.arange(len(last), device=device), last.to(device)].float()
             if self.options["normalise"]:
                 vectors = torch.nn.functional.normalize(vectors, dim=-1)
         return vectors.cpu().numpy()
@@ -149,43 +147,20 @@ def padded(prepared: Sequence[Mapping[str, torch.Tensor]], *, pad: int) -> dict[
     return together
 
 
-def _rgb(image: Image.Image) -> Image.Image:
-    return image if image.mode == "RGB" else image.convert("RGB")
-
-
-def load_e5_v(row: Model, hardware: Hardware, folder: Path | None) -> LastTokenEncoder:
-    """E5-V, ready to run."""
-    return _load(row, hardware, folder, family=E5_V)
-
-
-def load_vlm2vec(row: Model, hardware: Hardware, folder: Path | None) -> LastTokenEncoder:
-    """VLM2Vec, ready to run."""
-    return _load(row, hardware, folder, family=VLM2VEC)
-
-
-def load_gme(row: Model, hardware: Hardware, folder: Path | None) -> LastTokenEncoder:
-    """GME, ready to run."""
-    return _load(row, hardware, folder, family=GME)
-
-
-def _load(row: Model, hardware: Hardware, folder: Path | None, *, family: Mapping[str, Any]) -> LastTokenEncoder:
+def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, Any]) -> LastTokenEncoder:
     """Raises NotHere, CannotDo or BadInput."""
-    import torch
-    from transformers import AutoProcessor
+    from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, AutoProcessor
 
     options = chosen(row, {**DEFAULTS, **family})
-    folder = required_folder(row, folder)
     allowed = bool(options["remote_code"])
     base, revision = folder, row.revision
     if options["base"] is not None:
         required = RequiredFiles(weights=WEIGHTS, needs=(CONFIG,), code=allowed)
-        base, revision = (
-            checkpoint_of(row, options["base"], option="base", required=required),
-            options["base"].get("revision", ""),
-        )
+        base = checkpoint_of(row, options["base"], option="base", required=required)
+        revision = options["base"].get("revision", "")
     trusted = _trusted(row, base, allowed=allowed, revision=revision)
-    dtype = getattr(torch, hardware.dtype)
-    model = _model(base, dtype=dtype, trusted=trusted)
+    library = AutoModelForCausalLM if trusted else AutoModelForImageTextToText
+    model = library.from_pretrained(base, dtype=hardware.torch_dtype, trust_remote_code=trusted)
     if base != folder:
         model = _with_lora(model, folder)
     processed = folder if (folder / "preprocessor_config.json").is_file() else base
@@ -193,23 +168,25 @@ def _load(row: Model, hardware: Hardware, folder: Path | None, *, family: Mappin
     _complete(processor, model.config)
     processor.tokenizer("ready")  # sets its padding and truncation now, so that threads need not
     token = options["image_token"] or getattr(processor, "image_token", "")
-    inner = getattr(model, "model", model).to(hardware.device).eval()
-    settings = {
-        "model": row.key,
-        "pooling": "last token",
-        "padding": "right",
-        "image_token": token,
-        **{name: options[name] for name in ("prompts", "images", "max_text_tokens", "normalise")},
-    }
     return LastTokenEncoder(
-        settings=settings,
-        model=inner,
+        settings={
+            "model": row.key,
+            "pooling": "last token",
+            "padding": "right",
+            "image_token": token,
+            **{name: options[name] for name in ("prompts", "images", "max_text_tokens", "normalise")},
+        },
+        model=getattr(model, "model", model).to(hardware.device).eval(),
         processor=processor,
         options=options,
         image_token=token,
-        device=hardware.device,
-        dtype=dtype,
+        hardware=hardware,
     )
+
+
+load_e5_v = partial(_load, family=E5_V)
+load_vlm2vec = partial(_load, family=VLM2VEC)
+load_gme = partial(_load, family=GME)
 
 
 def _trusted(row: Model, folder: Path, *, allowed: bool, revision: str) -> bool:
@@ -227,13 +204,6 @@ def _trusted(row: Model, folder: Path, *, allowed: bool, revision: str) -> bool:
     if not COMMIT.fullmatch(revision):
         raise BadInput(f"{row.key} runs code of its repository, so its row must pin a revision: a whole commit")
     return True
-
-
-def _model(folder: Path, *, dtype: torch.dtype, trusted: bool) -> torch.nn.Module:
-    from transformers import AutoModelForCausalLM, AutoModelForImageTextToText
-
-    family = AutoModelForCausalLM if trusted else AutoModelForImageTextToText
-    return family.from_pretrained(folder, dtype=dtype, trust_remote_code=trusted)
 
 
 def _complete(processor: Any, config: Any) -> None:

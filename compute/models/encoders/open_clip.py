@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from compute.models.adapter import Hardware
 from compute.models.encoders import framing, patches
 from compute.models.encoders.towers import ImageTower, TextTower, Towers
-from compute.models.files.checkpoint import one_line, ready, required_folder, seeded
+from compute.models.files.checkpoint import one_line, ready, seeded
 from compute.models.files.weights import OPEN_CLIP
 from compute.models.options import chosen
 from compute.types import BadInput, Model, NotHere
-
-if TYPE_CHECKING:
-    pass
 
 OPTIONS: dict[str, Any] = {
     "architecture": "",
@@ -28,7 +25,7 @@ OPTIONS: dict[str, Any] = {
 SHOWN = ("size", "mean", "std", "interpolation", "resize_mode", "fill_color")
 
 
-def load(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
+def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
     """The towers' projected outputs, not normalised, as MIEB and UniSim-Bench compare them.
 
     The folder's own configuration decides where it has one. Else options: `architecture`, a name of the library, with
@@ -38,7 +35,6 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     from open_clip.transform import PreprocessCfg, image_transform_v2
 
     options = chosen(row, OPTIONS)
-    folder = required_folder(row, folder)
     own = (folder / "open_clip_config.json").is_file() and not options["file"]
     name = f"local-dir:{folder}" if own else options["architecture"]
     if not name:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compute.models.adapter import Hardware
 from compute.models.encoders.towers import TextTower, Towers
 from compute.models.files import pretrained
-from compute.models.files.checkpoint import required_folder
 from compute.models.options import chosen
 from compute.types import BadInput, Model
 
@@ -18,38 +18,22 @@ if TYPE_CHECKING:
 
 POOLINGS = {"mean": "mean of all tokens", "cls": "first token", "pooler": "the model's own"}
 # No source says how cFreD pooled texts (Table B.2): the mean, which every one of its families can give.
-OPTIONS = {**pretrained.OPTIONS, "pooling": "mean", "text_prefix": "", "max_tokens": None}
+OPTIONS = {**pretrained.OPTIONS, "pooling": "mean", "text_prefix": ""}
 
 
-def load_bert(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
-    """BERT, RoBERTa, XLM-R, ALBERT, ModernBERT. Options: `pooling` mean, cls or pooler; `max_tokens`; `text_prefix`."""
-    return _encoder(
-        row,
-        hardware,
-        required_folder(row, folder),
-        kind="AutoModel",
-        poolings=tuple(POOLINGS),
-        options=chosen(row, OPTIONS),
-    )
-
-
-def load_t5(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
-    """T5 v1.1 and FLAN-T5, their encoder alone; texts are cut at 512 tokens, as in training."""
-    return _encoder(
-        row,
-        hardware,
-        required_folder(row, folder),
-        kind="T5EncoderModel",
-        poolings=("mean",),
-        options=chosen(row, {**OPTIONS, "max_tokens": 512}),
-    )
-
-
-def _encoder(
-    row: Model, hardware: Hardware, folder: Path, *, kind: str, poolings: tuple[str, ...], options: dict[str, Any]
+def load(
+    row: Model,
+    hardware: Hardware,
+    folder: Path,
+    *,
+    kind: str = "AutoModel",
+    poolings: Sequence[str] = tuple(POOLINGS),
+    max_tokens: int | None = None,
 ) -> Towers:
+    """BERT, RoBERTa, XLM-R, ALBERT, ModernBERT. Options: `pooling`, one of `poolings`; `max_tokens`; `text_prefix`."""
     import torch
 
+    options = chosen(row, {**OPTIONS, "max_tokens": max_tokens})
     pooling = options["pooling"]
     if pooling not in poolings:
         raise BadInput(f"{row.key}: no pooling {pooling!r}. There are: {', '.join(poolings)}")
@@ -74,6 +58,10 @@ def _encoder(
         text=tower,
         settings={"text": settings, "pooling": POOLINGS[pooling], "normalised": False},
     )
+
+
+# T5 v1.1 and FLAN-T5, their encoder alone; texts are cut at 512 tokens, as in training.
+load_t5 = partial(load, kind="T5EncoderModel", poolings=("mean",), max_tokens=512)
 
 
 def text_tower(

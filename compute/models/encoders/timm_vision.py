@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from compute.models.adapter import Hardware
 from compute.models.encoders import framing, patches
 from compute.models.encoders.towers import ImageTower, Towers
-from compute.models.files.checkpoint import existing, fill, one_line, ready, required_folder, seeded
+from compute.models.files.checkpoint import existing, fill, one_line, ready, seeded
 from compute.models.files.weights import WEIGHTS
 from compute.models.options import chosen
 from compute.types import BadInput, Model
@@ -33,7 +33,7 @@ MOCO_V3 = {
 MOCO_V3_WIDTHS = {384: "vit_small_patch16_224", 768: "vit_base_patch16_224", 1024: "vit_large_patch16_224"}
 
 
-def load(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
+def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
     """A folder with timm's config.json. The vector is the pooled state before the head, pooled as the checkpoint says.
 
     Options: `head` true keeps the checkpoint's last layer (of CLIP's towers, the projection); `pooling` avg, token, map
@@ -42,7 +42,6 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     import timm
 
     options = chosen(row, OPTIONS)
-    folder = required_folder(row, folder)
     arguments: dict[str, Any] = {} if options["head"] else {"num_classes": 0}
     if options["pooling"]:
         arguments["global_pool"] = options["pooling"]
@@ -59,7 +58,7 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     return _towers(row, hardware, model, shown=shown, pooling=str(pooling), head=bool(options["head"]))
 
 
-def load_moco_v3(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
+def load_moco_v3(row: Model, hardware: Hardware, folder: Path) -> Towers:
     """MoCo v3 (Chen et al. 2021) with bare weights of timm's ViT, whose size their width tells; the first token.
 
     Option `preprocessing`, mieb (as its figures) or imagenet (as its authors), for the checkpoint names none;
@@ -68,7 +67,6 @@ def load_moco_v3(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     import timm
 
     options = chosen(row, {"preprocessing": "mieb", "architecture": "", "random": False, "seed": 0})
-    folder = required_folder(row, folder)
     if options["preprocessing"] not in MOCO_V3:
         raise BadInput(f"{row.key}: preprocessing is one of {', '.join(MOCO_V3)}, not {options['preprocessing']!r}")
     state: dict[str, torch.Tensor] = {}

@@ -73,7 +73,7 @@ class Towers:
         if modality == "text":
             return tower.ready(item)
         # In the model's precision already here, where many threads work, and half as much to move.
-        return {name: self._cast(value) for name, value in tower.ready(_rgb(item)).items()}
+        return {name: self._cast(value) for name, value in tower.ready(in_rgb(item)).items()}
 
     def embed(self, modality: str, prepared: Sequence[Any]) -> np.ndarray:
         """(n, d) float32."""
@@ -105,9 +105,7 @@ class Towers:
         return UNKNOWN if frame is None else frame.seen(width=image.width, height=image.height)
 
     def _cast(self, value: torch.Tensor) -> torch.Tensor:
-        import torch
-
-        return value.to(getattr(torch, self.hardware.dtype)) if value.is_floating_point() else value
+        return value.to(self.hardware.torch_dtype) if value.is_floating_point() else value
 
     def _images(self, prepared: Sequence[Mapping[str, torch.Tensor]]) -> torch.Tensor:
         return self.image.run({name: self._batch([item[name] for item in prepared]) for name in prepared[0]})
@@ -133,5 +131,6 @@ class Towers:
         return self.text.run(ids.to(self.hardware.device), mask.to(self.hardware.device))
 
 
-def _rgb(image: Image.Image) -> Image.Image:
+def in_rgb(image: Image.Image) -> Image.Image:
+    """The image itself where it is RGB already."""
     return image if image.mode == "RGB" else image.convert("RGB")

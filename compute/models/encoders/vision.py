@@ -10,7 +10,6 @@ from compute.models.adapter import Hardware
 from compute.models.encoders import framing, patches
 from compute.models.encoders.towers import ImageTower, Towers
 from compute.models.files import pretrained
-from compute.models.files.checkpoint import required_folder
 from compute.models.options import chosen
 from compute.types import BadInput, Model
 
@@ -34,7 +33,7 @@ BEFORE = {
 }
 
 
-def load(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
+def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
     """Images into the last layer's states, pooled. MIEB takes DINOv2's first token; for others no source says.
 
     Options: `pooling` cls, mean or pooler; by default cls, mean where there is no such token (I-JEPA), and pooler where
@@ -42,7 +41,6 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     torchvision or pil.
     """
     options = chosen(row, {**pretrained.OPTIONS, "pooling": "", "image_backend": ""})
-    folder = required_folder(row, folder)
     if options["pooling"] not in ("", *POOLINGS):
         raise BadInput(f"{row.key}: no pooling {options['pooling']!r}. There are: {', '.join(POOLINGS)}")
     model, missing = pretrained.model(

@@ -10,17 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compute.models.adapter import Hardware
-from compute.types import BadInput, Model, NotHere
+from compute.types import BadInput, NotHere
 
 if TYPE_CHECKING:
     import torch
-
-
-def required_folder(row: Model, folder: Path | None) -> Path:
-    """The row's folder of weights. Raises NotHere where the row names none."""
-    if folder is None:
-        raise NotHere(f"{row.key} names no weights")
-    return folder
 
 
 def existing(file: Path) -> Path:
@@ -60,9 +53,7 @@ def architecture(folder: Path) -> str:
 
 def ready(module: torch.nn.Module, hardware: Hardware) -> torch.nn.Module:
     """The module on its device and in its precision, for inference only."""
-    import torch
-
-    return module.to(hardware.device, getattr(torch, hardware.dtype)).eval().requires_grad_(False)
+    return module.to(hardware.device, hardware.torch_dtype).eval().requires_grad_(False)
 
 
 @contextmanager

@@ -5,13 +5,13 @@ The hub's own client starts each file anew; a large one that broke off would nev
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from compute.models.files.downloads import file_digest
 from compute.models.files.weights import COMMIT, RequiredFiles, cache_home
 from compute.types import LikenessError, Model, NotHere
 
@@ -97,10 +97,9 @@ def _fetch_large(row: Model, file: HubFile, progress: Callable[[int], None]) -> 
             return
         with draft.open("ab") as out:
             _download(row, file, out, progress)
-        with draft.open("rb") as stream:
-            if hashlib.file_digest(stream, "sha256").hexdigest() == file.sha256:
-                draft.replace(blob)
-                return
+        if file_digest(draft, "sha256") == file.sha256:
+            draft.replace(blob)
+            return
         draft.unlink()
         raise NotHere(
             f"{file.name} of {row.weights} arrived damaged: its SHA-256 is not the one that the hub states. Try again"

@@ -47,22 +47,26 @@ def model(
     Weights that the checkpoint lacks would be drawn at random: BadInput, but for names that begin with one of `spare`,
     which the caller does not use; those are returned.
     """
-    import torch
     import transformers
 
     if not sys.stderr.isatty():
         transformers.utils.logging.disable_progress_bar()
+    library = getattr(transformers, kind)
     read = {"local_files_only": True, "trust_remote_code": bool(options["trust_remote_code"])}
-    dtype, missing = getattr(torch, hardware.dtype), set()
+    missing: set[str] = set()
     if options["random"]:
         config = transformers.AutoConfig.from_pretrained(folder, **read)
         with seeded(options["seed"]):
-            made = _built(getattr(transformers, kind), config, trusted=read["trust_remote_code"])
-        made = made.to(dtype)
+            made = (
+                library.from_config(config, trust_remote_code=read["trust_remote_code"])
+                if hasattr(library, "from_config")
+                else library(config)
+            )
+        made = made.to(hardware.torch_dtype)
     else:
         try:
-            made, report = getattr(transformers, kind).from_pretrained(
-                folder, dtype=dtype, output_loading_info=True, weights_only=True, **read
+            made, report = library.from_pretrained(
+                folder, dtype=hardware.torch_dtype, output_loading_info=True, weights_only=True, **read
             )
         except OSError as error:
             raise NotHere(f"{row.key}: {folder} cannot be loaded: {one_line(error)}") from error
@@ -78,10 +82,6 @@ def model(
                 "would be random"
             )
     return made.to(hardware.device).eval().requires_grad_(False), missing
-
-
-def _built(kind: Any, config: Any, *, trusted: bool) -> torch.nn.Module:
-    return kind.from_config(config, trust_remote_code=trusted) if hasattr(kind, "from_config") else kind(config)
 
 
 def image_input(
@@ -104,16 +104,14 @@ def image_input(
     except ValueError as error:
         raise BadInput(f"{row.key}: the image preprocessing in {folder} cannot be read: {one_line(error)}") from error
     described = json.loads(processor.to_json_string())
-    settings = {
+
+    def ready(image: Image.Image) -> dict[str, Any]:
+        return {name: value[0] for name, value in processor(images=image, return_tensors="pt").items()}
+
+    return ready, {
         "processor": type(processor).__name__,
         **{name: described[name] for name in SHOWN if described.get(name) is not None},
     }
-
-    def ready(image: Image.Image) -> dict[str, Any]:
-        made = processor(images=image, return_tensors="pt")
-        return {name: value[0] for name, value in made.items()}
-
-    return ready, settings
 
 
 def text_input(

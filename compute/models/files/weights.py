@@ -10,6 +10,7 @@ from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
 
+from compute.models.files.downloads import file_digest
 from compute.paths import ROOT
 from compute.types import BadInput, Model, NotHere
 
@@ -24,6 +25,7 @@ PROCESSOR = ("preprocessor_config.json", "processor_config.json")
 TOKENIZER = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model", "tokenizer.model")
 OPEN_CLIP = ("open_clip_model.safetensors", "open_clip_pytorch_model.safetensors", "open_clip_pytorch_model.bin")
 ANY = (*ADAPTED, *OPEN_CLIP)
+OPTIONAL = ("*",)  # whatever is in the folder, where a row names one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,14 +58,13 @@ class RequiredFiles:
         return sorted(files)
 
 
-def local_folder(row: Model, *, required: RequiredFiles | None = None, root: Path | None = None) -> Path:
+def local_folder(row: Model, *, required: RequiredFiles) -> Path:
     """The folder with the row's files, fetched into the hub's cache if need be; nothing is written elsewhere.
 
     A branch means the commit that the cache knows it by, so that one machine's runs agree until it is fetched again.
     Raises NotHere naming what is missing and how to fetch it.
     """
-    required = required or RequiredFiles()
-    own = own_folder(row, root=root)
+    own = own_folder(row)
     if own is not None:
         missing = required.missing(_listing(own))
         if missing:
@@ -75,21 +76,21 @@ def local_folder(row: Model, *, required: RequiredFiles | None = None, root: Pat
     return _fetched(row, required=required, cached=cached)
 
 
-def is_downloaded(row: Model, *, required: RequiredFiles, root: Path | None = None) -> bool:
+def is_downloaded(row: Model, *, required: RequiredFiles) -> bool:
     """Whether the row's files are all in its own folder or in the hub's cache. Never asks the network."""
     try:
-        folder = own_folder(row, root=root) or cached_folder(row)
+        folder = own_folder(row) or cached_folder(row)
     except NotHere:
         return False
     return folder is not None and not required.missing(_listing(folder))
 
 
-def revision(row: Model, *, required: RequiredFiles | None = None, root: Path | None = None) -> str:
+def revision(row: Model, *, required: RequiredFiles | None = None) -> str:
     """The identity of these files: the pinned or cached commit, or `files-` and a digest of an own folder's.
 
     Never asks the network; for a branch that was not fetched yet, its name. A missing own folder raises NotHere.
     """
-    own = own_folder(row, root=root)
+    own = own_folder(row)
     if own is not None:
         digest = hashlib.blake2b(digest_size=16)
         for name in (required or RequiredFiles()).names(_listing(own)):
@@ -99,12 +100,12 @@ def revision(row: Model, *, required: RequiredFiles | None = None, root: Path | 
     return _commit(row) or row.revision
 
 
-def own_folder(row: Model, *, root: Path | None = None) -> Path | None:
+def own_folder(row: Model) -> Path | None:
     """The folder that `weights` names by an absolute path or one within the repository; None for a hub id."""
     if not row.weights:
         raise BadInput(f"{row.key} names no weights")
     path = Path(row.weights).expanduser()
-    inside = (root or ROOT) / path
+    inside = ROOT / path
     if path.is_absolute() or inside.is_dir():
         if not inside.is_dir():
             raise NotHere(f"{row.key}: there is no folder {path}")
@@ -144,8 +145,7 @@ def _listing(folder: Path) -> list[str]:
 @lru_cache(maxsize=4096)
 def _digest(path: Path, size: int, changed: int) -> str:
     """Digest of a file's content, read once a process for the same size and time of change."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+    return file_digest(path, lambda: hashlib.blake2b(digest_size=16))
 
 
 def cache_home(row: Model) -> Path:

@@ -1,7 +1,7 @@
-"""Judges' answers kept on disk with their prompts, so that nothing is asked twice.
+"""Judges' answers, stored on disk with their prompts, so that nothing is asked twice.
 
 `<root>/<model, / as __>/<digest of its settings>/` holds `settings.json` and one JSONL file a process that wrote there;
-an answer is a line, flushed as soon as it is there. Errors are no answers and are not kept. The root is
+an answer is a line, flushed as soon as it is there. Errors are no answers and are not stored. The root is
 LIKENESS_ANSWERS, else `results/answers`. To ask a model anew, delete its folder.
 """
 
@@ -12,8 +12,8 @@ import json
 import os
 import secrets
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -24,7 +24,7 @@ from compute.types import BadInput, Model
 VARIABLE = "LIKENESS_ANSWERS"
 ROOT = paths.ROOT / "results" / "answers"
 
-Ask = Callable[[Sequence[Question]], Iterable[tuple[int, Reply]]]  # yields the place of a question, and its reply
+Ask = Callable[[Sequence[Question]], Iterable[tuple[int, Reply]]]  # yields the position of a question, and its reply
 
 
 class AnswerLog:
@@ -34,7 +34,7 @@ class AnswerLog:
         self._settings = json.dumps(dict(settings), sort_keys=True, default=str)
         root = root or Path(os.environ.get(VARIABLE) or ROOT)
         self.folder = root / row.key.replace("/", "__") / _digest(self._settings)
-        self._kept: dict[str, dict[str, Any]] | None = None
+        self._stored: dict[str, Reply] | None = None
         self._file: TextIO | None = None
 
     def key(self, question: Question) -> str:
@@ -42,52 +42,36 @@ class AnswerLog:
         parts = [part if isinstance(part, str) else [part.key.decode()] for part in question.parts]
         return _digest(json.dumps([parts, self._settings]))
 
-    def answered(
-        self, questions: Sequence[Question], ask: Ask, *, progress: Callable[[int], None] | None = None
-    ) -> list[Reply]:
-        """One reply a question, in order. `ask` gets what has no answer yet, every request once; answers are kept as
-        they come. `progress` is told how many replies more are there. Raises what `ask` raises.
+    def answered(self, questions: Sequence[Question], ask: Ask) -> list[Reply]:
+        """One reply a question, in order. `ask` gets what has no answer yet, every request once; answers are stored as
+        they come. Raises what `ask` raises.
         """
-        tell = progress or (lambda more: None)
-        keys = [self.key(question) for question in questions]
-        kept = self._read()
-        waiting = {key: question for key, question in zip(keys, questions, strict=True) if key not in kept}
-        askers = Counter(key for key in keys if key in waiting)
-        tell(len(keys) - askers.total())
+        keys, stored = [self.key(question) for question in questions], self._read()
+        waiting = {key: question for key, question in zip(keys, questions, strict=True) if key not in stored}
         left, errors = list(waiting), {}
-        for place, reply in ask(list(waiting.values())):
-            key = left[place]
+        for position, reply in ask(list(waiting.values())):
+            key = left[position]
             if reply.error:
-                errors[key] = reply.error
+                errors[key] = Reply(item="", error=reply.error)
             else:
                 self._add(key, question=waiting[key], reply=reply)
-            tell(askers[key])
-        return [self._reply(key, question, errors) for key, question in zip(keys, questions, strict=True)]
+        replies = {**stored, **errors}
+        return [replace(replies[key], item=question.item) for key, question in zip(keys, questions, strict=True)]
 
     def __len__(self) -> int:
         return len(self._read())
 
-    def _reply(self, key: str, question: Question, errors: Mapping[str, str]) -> Reply:
-        if key in errors:
-            return Reply(item=question.item, error=errors[key])
-        line = self._read()[key]
-        return Reply(
-            item=question.item,
-            text=line["text"],
-            input_tokens=line.get("input_tokens"),
-            output_tokens=line.get("output_tokens"),
-        )
-
-    def _read(self) -> dict[str, dict[str, Any]]:
-        """Every whole line of the folder; what a killed process left half-written is passed over."""
-        if self._kept is None:
-            self._kept = {}
+    def _read(self) -> dict[str, Reply]:
+        """Every complete line of the folder; what a killed process left half-written is skipped."""
+        if self._stored is None:
+            self._stored = {}
             for file in sorted(self.folder.glob("*.jsonl")):
                 for text in file.read_bytes().split(b"\n"):
                     line = _line(text)
                     if line is not None:
-                        self._kept[line["key"]] = line
-        return self._kept
+                        tokens = {name: line.get(name) for name in ("input_tokens", "output_tokens")}
+                        self._stored[line["key"]] = Reply(item="", text=line["text"], **tokens)
+        return self._stored
 
     def _add(self, key: str, *, question: Question, reply: Reply) -> None:
         line = {
@@ -105,10 +89,10 @@ class AnswerLog:
         except OSError as error:
             self._file = None  # a line may be half-written: what follows goes to a new file
             raise BadInput(
-                f"Answers cannot be kept in {self.folder}: {error.strerror}. Make room there, or name "
-                f"another folder in {VARIABLE}, and run again: what is kept is not asked twice"
+                f"Answers cannot be stored in {self.folder}: {error.strerror}. Make room there, or name "
+                f"another folder in {VARIABLE}, and run again: stored answers are not asked for twice"
             ) from error
-        self._read()[key] = line
+        self._read()[key] = reply
 
     def _stream(self) -> TextIO:
         if self._file is None:
@@ -124,21 +108,18 @@ class AnswerLog:
 
 
 class Forgetful(AnswerLog):
-    """Keeps no answer beyond the call that asked for it, and nothing on disk: for questions about a visitor's own."""
+    """Stores no answer beyond the call that asked for it, and nothing on disk: for questions about a visitor's own."""
 
     def __init__(self, row: Model) -> None:
         super().__init__(row, settings={})
 
-    def answered(
-        self, questions: Sequence[Question], ask: Ask, *, progress: Callable[[int], None] | None = None
-    ) -> list[Reply]:
+    def answered(self, questions: Sequence[Question], ask: Ask) -> list[Reply]:
         """One reply a question, in order. Raises what `ask` raises."""
-        replies = [Reply(item=question.item, error="not answered") for question in questions]
-        for place, reply in ask(list(questions)):
-            replies[place] = reply
-            if progress:
-                progress(1)
-        return replies
+        replies = dict(ask(questions))
+        return [
+            replies.get(position, Reply(item=question.item, error="not answered"))
+            for position, question in enumerate(questions)
+        ]
 
 
 def _line(text: bytes) -> dict[str, Any] | None:

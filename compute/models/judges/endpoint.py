@@ -8,14 +8,14 @@ is sent to that address and goes nowhere else; without one, none is sent, not ev
 from __future__ import annotations
 
 import base64
+import email.utils
 import io
 import os
 import queue
 import random
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,9 +25,8 @@ from compute.content import decoding
 from compute.content.messages import Picture, Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.judges.answer_log import AnswerLog
-from compute.models.judges.endpoint_errors import Address, Passing, QuestionRefused, Stopped, classified
 from compute.models.options import chosen
-from compute.types import BadInput, BadItem, Model, NotHere
+from compute.types import BadInput, LikenessError, Model, NotHere
 
 URL, KEY = "LIKENESS_ENDPOINT", "LIKENESS_ENDPOINT_KEY"
 DEFAULTS: dict[str, Any] = {
@@ -37,6 +36,8 @@ DEFAULTS: dict[str, Any] = {
     "extra": {},  # further fields of every request, such as {"chat_template_kwargs": {"enable_thinking": false}}
 }
 SENT_AS_IS = {"PNG": "png", "JPEG": "jpeg", "WEBP": "webp"}  # where decoding changes nothing; all else as PNG
+PASSING = (408, 425, 429)  # and 5xx: asked again
+FINAL = (401, 402, 403, 404, 405)  # no question can succeed: the run stops
 IN_A_ROW = 20  # questions that fail one after another before the run stops
 
 
@@ -52,8 +53,37 @@ class Limits:
     patience: float = 600.0  # an endpoint that wants a longer pause stops the run
 
 
+class Passing(Exception):
+    """A failure that may pass. `after`: seconds the endpoint asked to wait; `unreachable`: nothing listens there."""
+
+    def __init__(self, problem: str, *, after: float = 0.0, unreachable: bool = False) -> None:
+        super().__init__(problem)
+        self.after, self.unreachable = after, unreachable
+
+
+class QuestionRefused(Exception):
+    """A question the endpoint will not answer however often it is asked."""
+
+
+class Address:
+    """Where an endpoint is, as it may be shown; and texts without the key or what an address hides."""
+
+    def __init__(self, url: str, key: str) -> None:
+        parts = urlsplit(url)
+        self.shown = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
+        self._hide = [secret for secret in (url, key, parts.password, parts.query) if secret]
+
+    def without_secrets(self, error: Exception) -> str:
+        """An error in one line of at most 300 characters."""
+        message = str(error)
+        for secret in self._hide:
+            message = message.replace(secret, "...")
+        message = " ".join(message.split()) or type(error).__name__
+        return message if len(message) <= 300 else f"{message[:299]}…"
+
+
 class Endpoint:
-    """A judge behind an address. `usage` counts requests, retries by reason, replies, errors and tokens."""
+    """A judge behind an address."""
 
     def __init__(
         self,
@@ -77,8 +107,6 @@ class Endpoint:
             "images": f"as files; PNG where they are not upright RGB in PNG, JPEG or WebP; decoding {decoding.VERSION}",
         }
         self.answers = answers or AnswerLog(row, settings={"adapter": "endpoint", **self.settings})
-        self.progress: Callable[[int], None] | None = None
-        self.usage: Counter[str] = Counter()
         self.limits = limits or Limits()
         self._address = Address(url, key)
         # Without a key the client would send the hub's: a key is named, and its header taken out again.
@@ -88,6 +116,7 @@ class Endpoint:
             timeout=self.limits.timeout,
             headers=None if key else {"authorization": None},
         )
+        self._answered = False  # at least one question
         self._not_before = 0.0  # no thread asks before this monotonic time
         self._lock = threading.Lock()
 
@@ -95,9 +124,9 @@ class Endpoint:
         """One reply a question, in order; what has been answered before is not asked.
 
         A question the endpoint refuses or garbles comes back with an `error`. Raises LikenessError where none can
-        succeed, and BadItem for an image that cannot be read; answers that came before are kept.
+        succeed, and BadItem for an image that cannot be read; answers that came before are stored.
         """
-        return self.answers.answered(questions, self._ask, progress=self.progress)
+        return self.answers.answered(questions, self._ask)
 
     def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[int, Reply]]:
         """Yields replies as they come, from threads that end with the last question, or as soon as one is hopeless."""
@@ -106,13 +135,13 @@ class Endpoint:
         def work() -> None:
             while not stop.is_set():
                 with self._lock:
-                    place = next(todo, None)
-                if place is None:
+                    position = next(todo, None)
+                if position is None:
                     break
                 try:
-                    done.put((place, self._one(questions[place], stop)))
+                    done.put((position, self._reply(questions[position], stop)))
                 except Exception as error:  # the other threads finish what is under way: it is paid for
-                    done.put((place, error))
+                    done.put((position, error))
                     stop.set()
             done.put(None)
 
@@ -123,11 +152,11 @@ class Endpoint:
         in_a_row = 0
         try:
             while busy:
-                found = done.get()
-                if found is None:
+                outcome = done.get()
+                if outcome is None:
                     busy -= 1
                     continue
-                place, reply = found
+                position, reply = outcome
                 if isinstance(reply, Exception):
                     failed = failed or reply
                     continue
@@ -135,19 +164,18 @@ class Endpoint:
                 if in_a_row >= IN_A_ROW and failed is None:
                     failed = NotHere(
                         f"The endpoint failed {in_a_row} questions in a row; the last: {reply.error}. "
-                        "Mend it and run again: kept answers are not asked for twice"
+                        "Repair it and run again: stored answers are not asked for twice"
                     )
                     stop.set()
-                self._count(reply)
-                yield place, reply
+                yield position, reply
         finally:
             stop.set()
         if failed is not None:
             raise failed
 
-    def _one(self, question: Question, stop: threading.Event) -> Reply:
+    def _reply(self, question: Question, stop: threading.Event) -> Reply:
         """Asks one question until it is answered, refused, or the attempts are used up."""
-        messages = [{"role": "user", "content": [_part(part, question) for part in question.parts]}]
+        messages = question.chat(_part)
         for attempt in range(1, self.limits.attempts + 1):
             self._wait(stop)
             try:
@@ -156,20 +184,16 @@ class Endpoint:
                 return Reply(item=question.item, error=str(error))
             except Passing as error:
                 problem = error
-                with self._lock:
-                    self.usage[f"retried: {error.reason}"] += attempt < self.limits.attempts
             if attempt < self.limits.attempts:
                 self._back_off(attempt, problem, stop)
-        if problem.unreachable and not self.usage["replies"]:
+        if problem.unreachable and not self._answered:
             raise NotHere(f"No endpoint answers at {self._address.shown} ({problem}). Start the server, or set {URL}")
         return Reply(item=question.item, error=f"{problem}, after {self.limits.attempts} attempts")
 
     def _request(self, question: Question, messages: list[dict[str, Any]]) -> Reply:
-        with self._lock:
-            self.usage["requests"] += 1
-            seed = self.settings["seed"]
+        seed = self.settings["seed"]
         try:
-            found = self._client.chat_completion(
+            completion = self._client.chat_completion(
                 messages,
                 model=self.settings["served"],
                 temperature=0,
@@ -177,12 +201,17 @@ class Endpoint:
                 seed=seed,
                 extra_body=self.settings["extra"] or None,
             )
-            text, usage = found.choices[0].message.content, found.usage
+            text, usage = completion.choices[0].message.content, completion.usage
         except Exception as error:  # whatever a broken reply makes the client raise
+            failure = self._failure(error)
+            if seed is not None and isinstance(failure, QuestionRefused) and "seed" in str(failure).lower():
+                self.settings["seed"] = None
+                return self._request(question, messages)
             # Not chained: the client's own error may repeat the key.
-            raise self._failure(error, seeded=seed is not None) from None
+            raise failure from None
         if not isinstance(text, str):
-            raise Passing("a reply without text", reason="garbage")
+            raise Passing("a reply without text")
+        self._answered = True
         return Reply(
             item=question.item,
             text=text,
@@ -190,26 +219,38 @@ class Endpoint:
             output_tokens=_tokens(usage, "completion_tokens"),
         )
 
-    def _failure(self, error: Exception, *, seeded: bool) -> Exception:
-        """What to raise for a failed request; a refused seed is left out from then on."""
-        found = classified(error, address=self._address, timeout=self.limits.timeout)
-        if isinstance(found, QuestionRefused) and "seed" in str(found).lower() and seeded:
-            self.settings["seed"] = None
-            return Passing("the seed refused", reason="seed")
-        if isinstance(found, NotHere):
-            return NotHere(f"{found}. Check {URL}, {KEY} and the model's name there: {self.settings['served']}")
-        return found
+    def _failure(self, error: Exception) -> Exception:
+        """What a failed request means: Passing, QuestionRefused, or a LikenessError that ends the run."""
+        import httpx2
+        from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
+
+        message = self._address.without_secrets(error)
+        if isinstance(error, OfflineModeIsEnabled):
+            return NotHere("HF_HUB_OFFLINE is set, and the hub's client then asks no endpoint at all. Unset it")
+        if isinstance(error, HfHubHTTPError):
+            status = error.response.status_code
+            if status in FINAL:
+                return NotHere(
+                    f"The endpoint {self._address.shown} refused with status {status}: {message}. "
+                    f"Check {URL}, {KEY} and the model's name there: {self.settings['served']}"
+                )
+            if status in PASSING or status >= 500:
+                return Passing(f"status {status}: {message}", after=retry_after(error.response.headers))
+            return QuestionRefused(f"status {status}: {message}")
+        if isinstance(error, TimeoutError | httpx2.TimeoutException):
+            return Passing(f"no answer within {self.limits.timeout:g} s")
+        if isinstance(error, httpx2.TransportError):
+            return Passing(f"connection lost: {message}", unreachable=isinstance(error, httpx2.ConnectError))
+        return Passing(f"a reply that is no chat completion ({type(error).__name__}: {message})")
 
     def _back_off(self, attempt: int, problem: Passing, stop: threading.Event) -> None:
         limits = self.limits
         if problem.after > limits.patience:
             raise NotHere(
                 f"The endpoint asks for a pause of {problem.after:.0f} s ({problem}). Run again after it: "
-                "kept answers are not asked for twice"
+                "stored answers are not asked for twice"
             )
         delay = min(limits.longest_delay, limits.first_delay * 2 ** (attempt - 1)) * random.uniform(0.5, 1)
-        if problem.reason == "seed":
-            return
         if problem.after:  # holds for all threads; those that wait do not come back all at once
             delay += problem.after
             with self._lock:
@@ -220,28 +261,31 @@ class Endpoint:
         while not stop.is_set() and (left := self._not_before - time.monotonic()) > 0:
             stop.wait(left)
         if stop.is_set():
-            raise Stopped
-
-    def _count(self, reply: Reply) -> None:
-        self.usage["errors" if reply.error else "replies"] += 1
-        self.usage["input_tokens"] += reply.input_tokens or 0
-        self.usage["output_tokens"] += reply.output_tokens or 0
+            raise LikenessError("The run was stopped")
 
 
-def _part(part: str | Picture, question: Question) -> dict[str, Any]:
-    if isinstance(part, str):
-        return {"type": "text", "text": part}
+def retry_after(headers: Mapping[str, str]) -> float:
+    """Seconds of a Retry-After header, which holds seconds or a date; 0 without one."""
+    value = headers.get("retry-after", "")
     try:
-        data = part.data
-        image = decoding.opened(data)
-        kind = SENT_AS_IS.get(image.format or "")
-        plain = decoding.rgb(image)  # decoded in any case: a damaged file is the item's fault, not the endpoint's
-        if kind is None or plain is not image:
-            stream = io.BytesIO()
-            plain.save(stream, "PNG")
-            kind, data = "png", stream.getvalue()
-    except BadInput as error:
-        raise BadItem(part.name or question.item, str(error), key=part.key) from error
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except ValueError:
+        return 0.0
+
+
+def _part(picture: Picture) -> dict[str, Any]:
+    data = picture.data
+    image = decoding.opened(data)
+    kind = SENT_AS_IS.get(image.format or "")
+    plain = decoding.rgb(image)  # decoded in any case: a damaged file is the item's fault, not the endpoint's
+    if kind is None or plain is not image:
+        stream = io.BytesIO()
+        plain.save(stream, "PNG")
+        kind, data = "png", stream.getvalue()
     return {"type": "image_url", "image_url": {"url": f"data:image/{kind};base64,{base64.b64encode(data).decode()}"}}
 
 

@@ -7,7 +7,7 @@ alike; else one question at a time it is, and `settings` say so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib import metadata
@@ -18,14 +18,13 @@ from compute.content import decoding
 from compute.content.messages import Picture, Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.files import pretrained, weights
-from compute.models.files.checkpoint import architecture, one_line, required_folder
+from compute.models.files.checkpoint import architecture, one_line
 from compute.models.judges.answer_log import AnswerLog
 from compute.models.options import chosen
-from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model
+from compute.types import BadInput, CannotDo, LikenessError, Model
 
 if TYPE_CHECKING:
     import torch
-    from PIL import Image
 
 DEFAULTS: dict[str, Any] = {**pretrained.OPTIONS, "batch_size": 1, "max_tokens": 32}
 PACKAGES = ("torch", "torchvision", "transformers", "tokenizers", "pillow")
@@ -49,7 +48,6 @@ class LocalJudge:
     ) -> None:
         self.settings = settings
         self.answers = answers
-        self.progress: Callable[[int], None] | None = None
         self._model, self._processor = model, processor
         self._generation = _greedy(model, processor, max_tokens=settings["max_tokens"])
         self._batch = max(1, batch_size)
@@ -67,52 +65,45 @@ class LocalJudge:
 
         Raises BadItem for an image that cannot be read, LikenessError where the device lacks the memory for a question.
         """
-        return self.answers.answered(questions, self._ask, progress=self.progress)
+        return self.answers.answered(questions, self._ask)
 
     def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[int, Reply]]:
         positions = list(range(len(questions)))
         if not self._tested and len(questions) > 1:
-            sample = _spread(len(questions), max(SAMPLE, 2 * self._batch))
+            count = min(len(questions), max(SAMPLE, 2 * self._batch))
+            sample = [number * len(questions) // count for number in range(count)]  # evenly spaced
             alone = dict(self._pass(questions, sample, size=1))
             yield from alone.items()
             together = dict(self._pass(questions, sample, size=self._batch))
             same = sum(alone[position].text == together[position].text for position in sample)
-            self._settle(total=len(sample), same=same)
+            self.settings["batch_self_test"] = {"batch_size": self._batch, "questions": count, "same_answers": same}
+            self._batch = self._batch if same == count else 1
+            self._tested = True
+            self.settings["batch_size"] = self._batch
             positions = sorted(set(positions) - set(sample))
         yield from self._pass(questions, positions, size=self._batch if self._tested else 1)
-
-    def _settle(self, *, total: int, same: int) -> None:
-        """Keeps the larger batch where the answers were the same, and records both."""
-        self.settings["batch_self_test"] = {"batch_size": self._batch, "questions": total, "same_answers": same}
-        self._batch = self._batch if same == total else 1
-        self._tested = True
-        self.settings["batch_size"] = self._batch
 
     def _pass(
         self, questions: Sequence[Question], positions: Sequence[int], *, size: int
     ) -> Iterator[tuple[int, Reply]]:
         """Replies to the questions at `positions`; the next batch is made ready while the device works on one."""
         batches = [positions[start : start + size] for start in range(0, len(positions), size)]
+        parts = [[questions[position] for position in batch] for batch in batches]
 
         def ready(number: int) -> Mapping[str, Any] | None:
-            return (
-                self._inputs([questions[position] for position in batches[number]]) if number < len(batches) else None
-            )
+            return self._inputs(parts[number]) if number < len(parts) else None
 
         with ThreadPoolExecutor(1) as pool:
             following = pool.submit(ready, 0)
             for number, batch in enumerate(batches):
                 inputs, following = following.result(), pool.submit(ready, number + 1)
-                yield from zip(batch, self._answers([questions[position] for position in batch], inputs), strict=True)
+                yield from zip(batch, self._answers(parts[number], inputs), strict=True)
 
     def _inputs(self, questions: Sequence[Question]) -> Any:
         """The processor's tensors of a batch, padded on the left."""
-        chats = [
-            [{"role": "user", "content": [_part(part, question) for part in question.parts]}] for question in questions
-        ]
         # A caption is data: what looks like a control token in it is read as plain text.
         return self._processor.apply_chat_template(
-            chats,
+            [question.chat(_part) for question in questions],
             add_generation_prompt=True,
             tokenize=True,
             return_dict=True,
@@ -176,31 +167,22 @@ def _greedy(model: torch.nn.Module, processor: Any, *, max_tokens: int) -> Any:
     return settings
 
 
-def _part(part: str | Picture, question: Question) -> dict[str, Any]:
-    return (
-        {"type": "text", "text": part} if isinstance(part, str) else {"type": "image", "image": _image(part, question)}
-    )
+def _part(picture: Picture) -> dict[str, Any]:
+    return {"type": "image", "image": decoding.decode(picture.data)}
 
 
-def _image(part: Picture, question: Question) -> Image.Image:
-    try:
-        return decoding.decode(part.data)
-    except BadInput as error:
-        raise BadItem(part.name or question.item, str(error), key=part.key) from error
-
-
-def _spread(total: int, most: int) -> list[int]:
-    """At most `most` positions among `total`, evenly spaced."""
-    count = min(total, most)
-    return [number * total // count for number in range(count)]
-
-
-def load(row: Model, hardware: Hardware, folder: Path | None) -> LocalJudge:
+def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
     """The row's model on the device. Raises NotHere, BadInput, or CannotDo for one that needs code of its own."""
+    from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES as KNOWN
+
     options = chosen(row, DEFAULTS)
-    folder = required_folder(row, folder)
-    _must_be_known(row, folder, allowed=bool(options["trust_remote_code"]))
-    processor = _processor(row, folder, trusted=bool(options["trust_remote_code"]))
+    trusted, kind = bool(options["trust_remote_code"]), architecture(folder)
+    if kind not in KNOWN and not trusted:
+        raise CannotDo(
+            f"{row.key} is of architecture {kind!r}, which transformers does not run by itself. Serve it "
+            "and ask it there: adapter endpoint in its row, LIKENESS_ENDPOINT for the address"
+        )
+    processor = _processor(row, folder, trusted=trusted)
     model, _ = pretrained.model(row, "AutoModelForImageTextToText", folder=folder, hardware=hardware, options=options)
     settings = {
         "model": row.key,
@@ -227,17 +209,6 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> LocalJudge:
         answers=AnswerLog(row, settings=log_settings),
         batch_size=options["batch_size"],
     )
-
-
-def _must_be_known(row: Model, folder: Path, *, allowed: bool) -> None:
-    from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES as KNOWN
-
-    kind = architecture(folder)
-    if kind not in KNOWN and not allowed:
-        raise CannotDo(
-            f"{row.key} is of architecture {kind!r}, which transformers does not run by itself. Serve it "
-            "and ask it there: adapter endpoint in its row, LIKENESS_ENDPOINT for the address"
-        )
 
 
 def _processor(row: Model, folder: Path, *, trusted: bool) -> Any:

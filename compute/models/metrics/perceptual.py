@@ -6,8 +6,8 @@ give the architecture, and the weights come from torch's cache, as tensors alone
 
 from __future__ import annotations
 
+import sys
 import warnings
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from compute.models.adapter import Hardware
-from compute.models.files import downloads
-from compute.models.files.checkpoint import existing, fill, tensors, under
+from compute.models.files.checkpoint import existing, fill, ready, tensors, under
 from compute.models.files.downloads import Published
 from compute.models.files.weights import OPEN_CLIP, RequiredFiles
+from compute.models.metrics.pixels import OTHER_SIZE, PairMetric
 from compute.models.options import checkpoint_of, chosen
-from compute.types import BadInput, CannotDo, Model, NotHere
+from compute.types import BadInput, CannotDo, Model
 
 if TYPE_CHECKING:
     import torch
@@ -29,93 +29,62 @@ if TYPE_CHECKING:
 
 LPIPS_NETS = {"alex": "alexnet-owt-7be5be79.pth", "vgg": "vgg16-397923af.pth", "squeeze": "squeezenet1_1-b8a52dc0.pth"}
 TORCHVISION = "https://download.pytorch.org/models/"  # its own addresses of these files, told without importing it
-DINO = "https://dl.fbaipublicfiles.com/dino/dino_vitbase16_pretrain/dino_vitbase16_pretrain.pth"
+DINO = Published(url="https://dl.fbaipublicfiles.com/dino/dino_vitbase16_pretrain/dino_vitbase16_pretrain.pth")
 
 
-@dataclass(kw_only=True)
-class Lpips:
-    """A comparer by the distance of two images' deep features, negated."""
+def load_lpips(row: Model, hardware: Hardware, folder: Path | None) -> PairMetric:
+    """LPIPS 0.1: the distance of two images' deep features, negated. Option `net`: alex, vgg or squeeze.
 
-    settings: dict[str, Any]
-    network: torch.nn.Module
-    hardware: Hardware
-
-    def compare(self, first: Sequence[Image.Image] | None, second: Sequence[Image.Image]) -> np.ndarray:
-        """(n,) float64, at most 0; pairs of one size are one batch. Raises CannotDo without a first image."""
-        import torch
-
-        if first is None:
-            raise CannotDo("LPIPS compares two images; it cannot score one alone")
-        if len(first) != len(second):
-            raise BadInput(f"{len(first)} first images beside {len(second)} second ones")
-        groups = defaultdict(list)
-        for row, image in enumerate(first):
-            groups[image.size].append(row)
-        scores = np.empty(len(second))
-        for size, rows in groups.items():
-            left, right = (
-                torch.stack([_signed(images[row], size) for row in rows]).to(
-                    self.hardware.device, getattr(torch, self.hardware.dtype)
-                )
-                for images in (first, second)
-            )
-            with torch.inference_mode():
-                scores[rows] = -self.network(left, right).flatten().double().cpu().numpy()
-        return scores
-
-
-def _signed(image: Image.Image, size: tuple[int, int]) -> torch.Tensor:
-    """(3, h, w) of -1..1, the range that LPIPS was made for."""
-    import torch
-    from PIL import Image
-
-    shown = image.convert("RGB")
-    shown = shown if shown.size == size else shown.resize(size, Image.Resampling.BICUBIC)
-    return torch.from_numpy(np.asarray(shown, dtype=np.float32) / 127.5 - 1).permute(2, 0, 1)
-
-
-def load_lpips(row: Model, hardware: Hardware, folder: Path | None) -> Lpips:
-    """LPIPS 0.1. Option `net`: alex, vgg or squeeze; its backbone is torchvision's file, in `folder` where the row
-    names one. The layers on top come with the package.
+    Its backbone is torchvision's file, in `folder` where the row names one. The layers on top come with the package.
     """
+    import torch
+
     net = chosen(row, {"net": "alex"})["net"]
     if net not in LPIPS_NETS:
         raise BadInput(f"{row.key}: LPIPS has no net {net!r}. It has: {', '.join(LPIPS_NETS)}")
-    try:
-        import lpips
-    except ImportError as error:
-        raise NotHere("LPIPS needs a package that is not installed: pip install lpips") from error
-    import torch
+    file = folder / LPIPS_NETS[net] if folder else _backbone(net).fetch()
+    network = ready(lpips_network(net, file), hardware)
 
-    name = LPIPS_NETS[net]
-    file = folder / name if folder else _backbone(net).fetch()
+    def signed(images: np.ndarray) -> torch.Tensor:
+        """(n, 3, h, w) of -1..1, the range that LPIPS was made for."""
+        values = torch.from_numpy(images.astype(np.float32) / 127.5 - 1).permute(0, 3, 1, 2).contiguous()
+        return values.to(hardware.device, hardware.torch_dtype)
+
+    def score(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        with torch.inference_mode():
+            return -network(signed(first), signed(second)).flatten().double().cpu().numpy()
+
+    return PairMetric(
+        title="LPIPS",
+        score=score,
+        chunk=sys.maxsize,  # pairs of one size are one batch
+        settings={
+            "model": row.key,
+            "net": net,
+            "version": "0.1",
+            "backbone": file.name,
+            "range": [-1, 1],
+            "sizes": OTHER_SIZE,
+        },
+    )
+
+
+def lpips_network(net: str, file: Path) -> torch.nn.Module:
+    """The package's network with the weights of its backbone from torchvision's `file`. Raises NotHere or BadInput."""
+    import lpips
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the package asks torchvision in an old way
         network = lpips.LPIPS(net=net, version="0.1", pnet_rand=True, verbose=False)
     features = under(tensors(file), "features.")
     # The package cuts the backbone into slices whose layers keep the numbers they have in torchvision.
+    numbers = {name: name.split(".", 1)[1] for name in network.net.state_dict()}
     fill(
         network.net,
-        {
-            name: features[name.split(".", 1)[1]]
-            for name in network.net.state_dict()
-            if name.split(".", 1)[1] in features
-        },
+        {name: features[number] for name, number in numbers.items() if number in features},
         of=f"LPIPS's {net}",
     )
-    network.to(hardware.device, getattr(torch, hardware.dtype)).eval()
-    return Lpips(
-        network=network,
-        hardware=hardware,
-        settings={
-            "model": row.key,
-            "net": net,
-            "version": "0.1",
-            "backbone": name,
-            "range": [-1, 1],
-            "sizes": "the second image is resized to the first's size, bicubic",
-        },
-    )
+    return network
 
 
 def lpips_files(row: Model) -> Iterator[Published]:
@@ -188,33 +157,26 @@ class DreamSim:
             if modality == "text":
                 return self.text(prepared).float().cpu().numpy()
             batch = torch.stack(list(prepared)).to(self.hardware.device)
-            vectors = torch.cat([self._seen(place, batch) for place in range(len(self.branches))], dim=1).float()
+            towers = zip(self.branches, self.network.extractor_list, strict=True)
+            vectors = torch.cat([self._seen(branch, tower, batch) for branch, tower in towers], dim=1).float()
             if self.centred:
                 vectors = torch.nn.functional.normalize(vectors - vectors.mean(dim=1, keepdim=True), dim=1)
             return vectors.cpu().numpy()
 
-    def _seen(self, place: int, batch: torch.Tensor) -> torch.Tensor:
-        import torch
-        from dreamsim.constants import (
-            IMAGENET_DEFAULT_MEAN,
-            IMAGENET_DEFAULT_STD,
-            OPENAI_CLIP_MEAN,
-            OPENAI_CLIP_STD,
-        )
+    def _seen(self, branch: Branch, tower: torch.nn.Module, batch: torch.Tensor) -> torch.Tensor:
+        from dreamsim import constants
         from torchvision.transforms import functional
 
-        branch, holder = self.branches[place], self.network.extractor_list[place]
-        plain = branch.kind.startswith("dino")
-        shown = functional.normalize(
-            batch,
-            IMAGENET_DEFAULT_MEAN if plain else OPENAI_CLIP_MEAN,
-            IMAGENET_DEFAULT_STD if plain else OPENAI_CLIP_STD,
+        scale = (
+            (constants.IMAGENET_DEFAULT_MEAN, constants.IMAGENET_DEFAULT_STD)
+            if branch.kind.startswith("dino")
+            else (constants.OPENAI_CLIP_MEAN, constants.OPENAI_CLIP_STD)
         )
-        shown = shown.to(getattr(torch, self.hardware.dtype))
+        shown = functional.normalize(batch, *scale).to(self.hardware.torch_dtype)
         if branch.feature == "embedding":
-            return holder.model(shown) @ holder.proj
-        states = holder.model.prepare_tokens(shown)
-        for block in holder.model.blocks:
+            return tower.model(shown) @ tower.proj
+        states = tower.model.prepare_tokens(shown)
+        for block in tower.model.blocks:
             states = block(states)
         return states[:, 0]
 
@@ -238,12 +200,9 @@ def load_dreamsim(row: Model, hardware: Hardware, folder: Path | None) -> DreamS
     kind = options["dreamsim_type"]
     if kind not in DREAMSIM:
         raise CannotDo(f"{row.key}: DreamSim {kind!r} needs code from another repository. Here: {', '.join(DREAMSIM)}")
-    try:
-        import dreamsim
-        from peft import PeftModel
-    except ImportError as error:
-        raise NotHere("DreamSim needs packages that are not installed: pip install dreamsim") from error
+    import dreamsim
     import torch
+    from peft import PeftModel
 
     branches, trained = DREAMSIM[kind]
     folder = folder or _archive(kind).fetch()
@@ -252,9 +211,8 @@ def load_dreamsim(row: Model, hardware: Hardware, folder: Path | None) -> DreamS
     network.extractor_list = torch.nn.ModuleList(_holder(branch.kind, folder) for branch in branches)
     existing(folder / trained / "adapter_config.json")
     network = PeftModel.from_pretrained(network, folder / trained).merge_and_unload()
-    network.to(hardware.device, getattr(torch, hardware.dtype)).eval().requires_grad_(False)
     return DreamSim(
-        network=network,
+        network=ready(network, hardware),
         branches=branches,
         centred=bool(options["centred"]),
         hardware=hardware,
@@ -272,7 +230,7 @@ def dreamsim_files(row: Model) -> Iterator[Published]:
     archive = _archive(kind)
     yield archive
     if any(branch.kind.startswith("dino") for branch in DREAMSIM[kind][0]) and not _own_dino(archive.path).is_file():
-        yield Published(url=DINO)
+        yield DINO
 
 
 def _archive(kind: str) -> Published:
@@ -280,26 +238,24 @@ def _archive(kind: str) -> Published:
 
 
 def _own_dino(folder: Path) -> Path:
-    return folder / "checkpoints" / DINO.rsplit("/", 1)[1]
+    return folder / "checkpoints" / DINO.path.name
 
 
 def _holder(kind: str, folder: Path) -> torch.nn.Module:
     """A module with `model`, the package's vision transformer, and `proj` into the shared space where it has one."""
     import torch
-    from dreamsim.feature_extraction import load_clip_as_dino, load_open_clip_as_dino, vision_transformer
+    from dreamsim.feature_extraction import vision_transformer
+    from dreamsim.feature_extraction.load_clip_as_dino import load_clip_as_dino
+    from dreamsim.feature_extraction.load_open_clip_as_dino import load_open_clip_as_dino
 
     holder = torch.nn.Module()
     if kind == "dino_vitb16":
         own = _own_dino(folder)
         holder.model = vision_transformer.vit_base(patch_size=16)
-        fill(holder.model, tensors(own if own.is_file() else downloads.fetched(DINO)), of="DINO ViT-B/16")
+        fill(holder.model, tensors(own if own.is_file() else DINO.fetch()), of="DINO ViT-B/16")
         return holder
     existing(folder / f"{kind}_pretrain.pth.tar")
-    read = (
-        load_open_clip_as_dino.load_open_clip_as_dino
-        if kind.startswith("open_clip")
-        else load_clip_as_dino.load_clip_as_dino
-    )
+    read = load_open_clip_as_dino if kind.startswith("open_clip") else load_clip_as_dino
     holder.model, projection = read(int(kind[-2:]), str(folder))
     holder.register_buffer("proj", projection.detach())
     return holder
@@ -307,10 +263,8 @@ def _holder(kind: str, folder: Path) -> torch.nn.Module:
 
 def _text_tower(row: Model, named: dict[str, str], hardware: Hardware) -> Callable[[Sequence[str]], torch.Tensor]:
     import open_clip
-    import torch
 
     required = RequiredFiles(weights=OPEN_CLIP, needs=(("open_clip_config.json",),))
-    place = f"local-dir:{checkpoint_of(row, named, option='text', required=required)}"
-    model = open_clip.create_model(place).to(hardware.device, getattr(torch, hardware.dtype)).eval()
-    words = open_clip.get_tokenizer(place)
+    name = f"local-dir:{checkpoint_of(row, named, option='text', required=required)}"
+    model, words = ready(open_clip.create_model(name), hardware), open_clip.get_tokenizer(name)
     return lambda texts: model.encode_text(words(list(texts)).to(hardware.device))

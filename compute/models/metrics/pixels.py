@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ PEAK = 255.0
 LUMA = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601, not rounded to whole levels
 WINDOW, SIGMA, K1, K2 = 11, 1.5, 0.01, 0.03  # Wang et al. 2004, section III.C
 SCALES = np.array([0.0448, 0.2856, 0.3001, 0.2363, 0.1333])  # Wang et al. 2003, section 3.2; the finest first
-CHUNK = 2_000_000  # pixels of one side worked on at once
+CHUNK = 2_000_000  # pixels of the first images in one stack
 
 Pairs = Callable[[Floats, Floats], Floats]
 
@@ -32,21 +33,25 @@ Pairs = Callable[[Floats, Floats], Floats]
 class PairMetric:
     """A comparer of two images of one size; the second image is resized to the first's where they differ."""
 
+    title: str
     settings: dict[str, Any]
     score: Pairs  # two stacks (n, h, w, 3) of 0..255 -> (n,)
+    chunk: int = CHUNK
 
     def compare(self, first: Sequence[Image.Image] | None, second: Sequence[Image.Image]) -> Floats:
         """(n,) float64, higher is nearer. Raises CannotDo without a first image."""
         if first is None:
-            raise CannotDo(f"{self.settings['metric']} compares two images; it cannot score one alone")
+            raise CannotDo(f"{self.title} compares two images; it cannot score one alone")
         scores = np.empty(len(second))
-        for rows, left, right in stacks(first, second):
+        for rows, left, right in stacks(first, second, chunk=self.chunk):
             scores[rows] = self.score(left, right)
         return scores
 
 
-def stacks(first: Sequence[Image.Image], second: Sequence[Image.Image]) -> Iterator[tuple[list[int], Floats, Floats]]:
-    """The pairs in stacks of one size: their rows and two arrays (n, h, w, 3), 0..255.
+def stacks(
+    first: Sequence[Image.Image], second: Sequence[Image.Image], *, chunk: int
+) -> Iterator[tuple[list[int], Floats, Floats]]:
+    """The pairs in stacks of one size: their rows and two arrays (n, h, w, 3), 0..255, of at most `chunk` pixels.
 
     A second image of another size is resized to the first's (bicubic, antialiased).
     """
@@ -56,7 +61,7 @@ def stacks(first: Sequence[Image.Image], second: Sequence[Image.Image]) -> Itera
     for row, image in enumerate(first):
         groups[image.size].append(row)
     for (width, height), rows in groups.items():
-        step = max(1, CHUNK // (width * height))
+        step = max(1, chunk // (width * height))
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
             yield (
@@ -194,46 +199,7 @@ def perceptual_hash(image: Image.Image, *, size: int) -> Floats32:
 
 
 OTHER_SIZE = "the second image is resized to the first's size, bicubic"
-
-
-def load_psnr(row: Model, hardware: Hardware, folder: Path | None) -> PairMetric:
-    """PSNR of pairs in dB; it has no options and no files."""
-    chosen(row, {})
-    return PairMetric(
-        score=psnr,
-        settings={
-            "metric": "PSNR",
-            "channels": "RGB",
-            "peak": PEAK,
-            "identical images": IDENTICAL_DB,
-            "sizes": OTHER_SIZE,
-        },
-    )
-
-
-def load_ssim(row: Model, hardware: Hardware, folder: Path | None) -> PairMetric:
-    """SSIM of pairs; it has no options and no files."""
-    chosen(row, {})
-    return PairMetric(score=ssim, settings={"metric": "SSIM", **_WINDOW_SETTINGS, "sizes": OTHER_SIZE})
-
-
-def load_ms_ssim(row: Model, hardware: Hardware, folder: Path | None) -> PairMetric:
-    """MS-SSIM of pairs; it has no options and no files."""
-    chosen(row, {})
-    return PairMetric(
-        score=ms_ssim,
-        settings={
-            "metric": "MS-SSIM",
-            **_WINDOW_SETTINGS,
-            "weights": SCALES.tolist(),
-            "sizes": OTHER_SIZE,
-            "negative": 0,
-            "small images": "as many scales as fit the window, weights scaled to the same sum",
-        },
-    )
-
-
-_WINDOW_SETTINGS = {
+WINDOWS = {
     "channels": "luma, BT.601",
     "window": WINDOW,
     "sigma": SIGMA,
@@ -241,6 +207,33 @@ _WINDOW_SETTINGS = {
     "peak": PEAK,
     "border": "whole windows only",
 }
+
+
+def _load_pairs(
+    row: Model, hardware: Hardware, folder: Path | None, *, title: str, score: Pairs, settings: Mapping[str, Any]
+) -> PairMetric:
+    chosen(row, {})
+    return PairMetric(title=title, score=score, settings={"metric": title, "sizes": OTHER_SIZE, **settings})
+
+
+load_psnr = partial(
+    _load_pairs,
+    title="PSNR",
+    score=psnr,
+    settings={"channels": "RGB", "peak": PEAK, "identical images": IDENTICAL_DB},
+)
+load_ssim = partial(_load_pairs, title="SSIM", score=ssim, settings=WINDOWS)
+load_ms_ssim = partial(
+    _load_pairs,
+    title="MS-SSIM",
+    score=ms_ssim,
+    settings={
+        **WINDOWS,
+        "weights": SCALES.tolist(),
+        "negative": 0,
+        "small images": "as many scales as fit the window, weights scaled to the same sum",
+    },
+)
 
 
 def load_colour_histogram(row: Model, hardware: Hardware, folder: Path | None) -> PixelEncoder:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,8 @@ import numpy as np
 
 from compute.models.adapter import Hardware
 from compute.models.encoders.towers import ImageTower, TextTower, Towers
-from compute.models.files import downloads
-from compute.models.files.checkpoint import existing, fill, ready, required_folder, tensors, under
+from compute.models.files.checkpoint import existing, fill, ready, tensors, under
+from compute.models.files.downloads import Published
 from compute.models.files.weights import PROCESSOR, TOKENIZER, RequiredFiles
 from compute.models.metrics import blip_reward
 from compute.models.options import checkpoint_of, chosen
@@ -31,10 +31,10 @@ def _batch(prepared: Sequence[torch.Tensor], hardware: Hardware) -> torch.Tensor
     import torch
 
     batch = torch.stack(list(prepared))
-    return batch.to(hardware.device, getattr(torch, hardware.dtype) if batch.is_floating_point() else None)
+    return batch.to(hardware.device, hardware.torch_dtype if batch.is_floating_point() else None)
 
 
-def load_hpsv2(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
+def load_hpsv2(row: Model, hardware: Hardware, folder: Path) -> Towers:
     """HPSv2 (Wu et al. 2023): an OpenCLIP model whose image is shown whole, its longer side fitted, on black.
 
     Options: `file` of the version, `architecture` (an OpenCLIP name; a folder's own open_clip_config.json comes
@@ -43,7 +43,6 @@ def load_hpsv2(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     import open_clip
 
     options = chosen(row, {"file": "HPS_v2_compressed.pt", "architecture": "ViT-H-14", "antialias": True})
-    folder = required_folder(row, folder)
     own = folder / "open_clip_config.json"
     config = (
         json.loads(own.read_text(encoding="utf-8"))["model_cfg"]
@@ -85,18 +84,16 @@ def whole_on_black(image: Image.Image, *, side: int, antialias: bool) -> torch.T
     return functional.normalize(pixels, CLIP_MEAN, CLIP_STD)
 
 
-def load_pickscore(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
+def load_pickscore(row: Model, hardware: Hardware, folder: Path) -> Towers:
     """PickScore (Kirstain et al. 2023): a transformers CLIP model.
 
     Option `processor` names the checkpoint whose processor it uses; without it, its own.
     """
-    import torch
     from transformers import AutoModel, AutoProcessor
 
     options = chosen(row, {"processor": None})
-    folder = required_folder(row, folder)
     processor = AutoProcessor.from_pretrained(_beside(row, folder, options, "processor", PROCESSOR, TOKENIZER))
-    model = AutoModel.from_pretrained(folder, dtype=getattr(torch, hardware.dtype)).to(hardware.device).eval()
+    model = AutoModel.from_pretrained(folder, dtype=hardware.torch_dtype).to(hardware.device).eval()
     limit = model.config.text_config.max_position_embeddings
 
     def tokens(text: str) -> torch.Tensor:
@@ -124,53 +121,52 @@ def load_pickscore(row: Model, hardware: Hardware, folder: Path | None) -> Tower
 
 
 @dataclass(kw_only=True)
-class ImageReward:
-    """Scores how well an image answers a text, as people would."""
+class PreferenceScore:
+    """A comparer whose `compare` is the function that the checkpoint defines."""
 
     settings: dict[str, Any]
-    vision: torch.nn.Module
-    language: torch.nn.Module
-    head: torch.nn.Module
-    tokenizer: Any
-    image_input: Callable[[Image.Image], torch.Tensor]
-    hardware: Hardware
+    compare: Callable[[Sequence[Any] | None, Sequence[Image.Image]], np.ndarray]
 
-    def compare(self, first: Sequence[str] | None, second: Sequence[Image.Image]) -> np.ndarray:
+
+def load_imagereward(row: Model, hardware: Hardware, folder: Path) -> PreferenceScore:
+    """ImageReward (Xu et al. 2023): how well an image answers a text, as people would score it.
+
+    Option `tokenizer` names the checkpoint of its BERT tokenizer; `file` its own weights.
+    """
+    import torch
+    from transformers import AutoTokenizer
+
+    options = chosen(row, {"file": "ImageReward.pt", "config": "med_config.json", "tokenizer": None})
+    state = tensors(folder / options["file"])
+    vision, language = blip_reward.read_towers(state, existing(folder / options["config"]))
+    head = blip_reward.linear_chain(under(state, "mlp."), of=options["file"]).to(hardware.device).eval()
+    vision, language = ready(vision, hardware), ready(language, hardware)
+    tokenizer = AutoTokenizer.from_pretrained(_beside(row, folder, options, "tokenizer", TOKENIZER))
+    side = vision.config.image_size
+    cropped = _centre(side)
+
+    def compare(first: Sequence[str] | None, second: Sequence[Image.Image]) -> np.ndarray:
         """(n,) float64: the reward of each image `second` for its text `first`. One batch. Raises CannotDo without."""
-        import torch
-
         if first is None:
             raise CannotDo("ImageReward scores an image for a text; it cannot score an image alone")
         if len(first) != len(second):
             raise BadInput(f"{len(first)} texts beside {len(second)} images")
-        tokens = self.tokenizer(
+        tokens = tokenizer(
             list(first), padding="max_length", truncation=True, max_length=blip_reward.TEXT_TOKENS, return_tensors="pt"
-        ).to(self.hardware.device)
-        images = _batch([self.image_input(image) for image in second], self.hardware)
+        ).to(hardware.device)
+        images = _batch([cropped(image) for image in second], hardware)
         with torch.inference_mode():
-            seen = self.vision(pixel_values=images).last_hidden_state
-            read = self.language(
+            states = language(
                 input_ids=tokens["input_ids"],
                 attention_mask=tokens["attention_mask"],
-                encoder_hidden_states=seen,
+                encoder_hidden_states=vision(pixel_values=images).last_hidden_state,
                 is_decoder=False,
             ).last_hidden_state
-            reward = self.head(read[:, 0].float())[:, 0].double().cpu().numpy()
+            reward = head(states[:, 0].float())[:, 0].double().cpu().numpy()
         return (reward - blip_reward.MEAN) / blip_reward.SCALE
 
-
-def load_imagereward(row: Model, hardware: Hardware, folder: Path | None) -> ImageReward:
-    """ImageReward (Xu et al. 2023). Option `tokenizer` names the checkpoint of its BERT tokenizer; `file` its own."""
-    from transformers import AutoTokenizer
-
-    options = chosen(row, {"file": "ImageReward.pt", "config": "med_config.json", "tokenizer": None})
-    folder = required_folder(row, folder)
-    state = tensors(folder / options["file"])
-    vision, language = blip_reward.read_towers(state, existing(folder / options["config"]))
-    head = blip_reward.linear_chain(under(state, "mlp."), of=options["file"])
-    tokenizer = _beside(row, folder, options, "tokenizer", TOKENIZER)
-    side = vision.config.image_size
-    return ImageReward(
+    return PreferenceScore(
+        compare=compare,
         settings={
             "model": row.key,
             **options,
@@ -180,12 +176,6 @@ def load_imagereward(row: Model, hardware: Hardware, folder: Path | None) -> Ima
             "mean": blip_reward.MEAN,
             "scale": blip_reward.SCALE,
         },
-        vision=ready(vision, hardware),
-        language=ready(language, hardware),
-        head=head.to(hardware.device).eval(),
-        tokenizer=AutoTokenizer.from_pretrained(tokenizer),
-        image_input=_centre(side),
-        hardware=hardware,
     )
 
 
@@ -205,37 +195,16 @@ def _centre(side: int) -> Callable[[Image.Image], torch.Tensor]:
     return lambda image: steps(image.convert("RGB"))
 
 
-@dataclass(kw_only=True)
-class Aesthetic:
-    """Scores how pleasing an image is, from its CLIP embedding of length 1."""
-
-    settings: dict[str, Any]
-    clip: torch.nn.Module
-    head: torch.nn.Module
-    image_processor: Any
-    hardware: Hardware
-
-    def compare(self, first: Sequence[Any] | None, second: Sequence[Image.Image]) -> np.ndarray:
-        """(n,) float64, about 1 to 10; higher is better. One batch. Raises CannotDo with a `first`."""
-        import torch
-
-        if first is not None:
-            raise CannotDo("The aesthetic predictor scores an image alone; it compares none with another")
-        pixels = self.image_processor([image.convert("RGB") for image in second], return_tensors="pt").pixel_values
-        with torch.inference_mode():
-            vectors = self.clip.get_image_features(pixel_values=_batch(list(pixels), self.hardware)).pooler_output
-            return self.head(torch.nn.functional.normalize(vectors.float(), dim=-1))[:, 0].double().cpu().numpy()
-
-
-def aesthetic_files(row: Model) -> Iterator[downloads.Published]:
+def aesthetic_files(row: Model) -> tuple[Published, ...]:
     """What the row needs from addresses, beside its CLIP model."""
     head = row.options.get("head") or {}
-    if "url" in head:
-        yield downloads.Published(url=head["url"], sha256=head.get("sha256", ""))
+    return (Published(url=head["url"], sha256=head.get("sha256", "")),) if "url" in head else ()
 
 
-def load_aesthetic(row: Model, hardware: Hardware, folder: Path | None) -> Aesthetic:
-    """LAION's aesthetic predictor: the row's weights are the CLIP model, option `head` the layers on top of it.
+def load_aesthetic(row: Model, hardware: Hardware, folder: Path) -> PreferenceScore:
+    """LAION's aesthetic predictor: how pleasing an image is, from its CLIP embedding of length 1.
+
+    The row's weights are the CLIP model, option `head` the layers on top of it.
 
     `head` is {"url", "sha256"} of a published file, or {"weights", "revision", "file"} on the hub; `activation`
     between its layers, where it has several: "" or "relu".
@@ -244,9 +213,9 @@ def load_aesthetic(row: Model, hardware: Hardware, folder: Path | None) -> Aesth
     from transformers import AutoImageProcessor, AutoModel
 
     options = chosen(row, {"head": None, "activation": ""})
-    folder, source = required_folder(row, folder), dict(options["head"] or {})
-    if "url" in source:
-        file = downloads.fetched(source["url"], sha256=source.get("sha256", ""))
+    source, published = dict(options["head"] or {}), aesthetic_files(row)
+    if published:
+        file = published[0].fetch()
     elif "file" in source:
         name = source.pop("file")
         required = RequiredFiles(weights=(name,))
@@ -254,12 +223,19 @@ def load_aesthetic(row: Model, hardware: Hardware, folder: Path | None) -> Aesth
     else:
         raise BadInput(f"{row.key}: option 'head' names the predictor's file by url, or by weights and file")
     head = blip_reward.linear_chain(tensors(file), activation=options["activation"], of=file.name)
-    clip = AutoModel.from_pretrained(folder, dtype=getattr(torch, hardware.dtype))
+    head = head.to(hardware.device).eval()
+    clip = AutoModel.from_pretrained(folder, dtype=hardware.torch_dtype).to(hardware.device).eval()
     processor = AutoImageProcessor.from_pretrained(folder)
-    return Aesthetic(
-        settings={"model": row.key, **options, "image_processor": processor.to_dict()},
-        clip=clip.to(hardware.device).eval(),
-        head=head.to(hardware.device).eval(),
-        image_processor=processor,
-        hardware=hardware,
+
+    def compare(first: Sequence[Any] | None, second: Sequence[Image.Image]) -> np.ndarray:
+        """(n,) float64, about 1 to 10; higher is better. One batch. Raises CannotDo with a `first`."""
+        if first is not None:
+            raise CannotDo("The aesthetic predictor scores an image alone; it compares none with another")
+        pixels = processor([image.convert("RGB") for image in second], return_tensors="pt").pixel_values
+        with torch.inference_mode():
+            vectors = clip.get_image_features(pixel_values=_batch(list(pixels), hardware)).pooler_output
+            return head(torch.nn.functional.normalize(vectors.float(), dim=-1))[:, 0].double().cpu().numpy()
+
+    return PreferenceScore(
+        compare=compare, settings={"model": row.key, **options, "image_processor": processor.to_dict()}
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import subprocess
@@ -25,8 +26,9 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @pytest.mark.parametrize("key", list(ADAPTERS))
 def test_every_adapter_loads_from_a_row_hardware_and_a_folder(key: str) -> None:
-    loader = ADAPTERS[key].load
-    assert loader.__code__.co_varnames[: loader.__code__.co_argcount] == ("row", "hardware", "folder")
+    parameters = inspect.signature(ADAPTERS[key].load).parameters.values()
+    names = [parameter.name for parameter in parameters if parameter.kind is not parameter.KEYWORD_ONLY]
+    assert names == ["row", "hardware", "folder"]
 
 
 def test_rows_of_the_catalogue_name_known_adapters() -> None:

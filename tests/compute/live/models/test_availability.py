@@ -84,7 +84,7 @@ def reachable(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             Path(target).write_bytes(b"0")
 
     monkeypatch.setattr("torch.hub.download_url_to_file", bring)
-    monkeypatch.setattr("compute.models.files.downloads._digest", lambda file: file.stem.split("-")[-1])
+    monkeypatch.setattr("compute.models.files.downloads.file_digest", lambda file, algorithm: file.stem.split("-")[-1])
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     return asked
 

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from compute.models.files import downloads
+from compute.models.files.downloads import Published
 from compute.types import BadInput, NotHere
 
 
@@ -28,10 +29,10 @@ def published(folder: Path, name: str, content: bytes) -> str:
 
 def test_a_file_is_fetched_once_into_torchs_cache(tmp_path: Path, cache: Path) -> None:
     url = published(tmp_path / "site", "head (1).pth", b"weights")
-    file = downloads.fetched(url, sha256=hashlib.sha256(b"weights").hexdigest()[:8])
+    file = Published(url=url, sha256=hashlib.sha256(b"weights").hexdigest()[:8]).fetch()
     assert (file.parent, file.name, file.read_bytes()) == (cache, "head (1).pth", b"weights")
     (tmp_path / "site" / "head (1).pth").unlink()
-    assert downloads.fetched(url) == file
+    assert Published(url=url).fetch() == file
 
 
 def test_the_cache_is_torchs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -44,24 +45,24 @@ def test_the_cache_is_torchs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 def test_other_content_than_published_is_refused(tmp_path: Path) -> None:
     url = published(tmp_path / "site", "head.pth", b"something else")
     with pytest.raises(BadInput, match="begin with abcd"):
-        downloads.fetched(url, sha256="abcd")
+        Published(url=url, sha256="abcd").fetch()
 
 
 def test_an_archive_is_unpacked_once_and_whole(tmp_path: Path, cache: Path) -> None:
     with zipfile.ZipFile(tmp_path / "made.zip", "w") as archive:
         archive.writestr("inner/a.txt", "a")
     url = published(tmp_path / "site", "made.zip", (tmp_path / "made.zip").read_bytes())
-    folder = downloads.unpacked(url)
+    folder = Published(url=url, archive=True).fetch()
     assert (folder / "inner" / "a.txt").read_text() == "a"
     assert sorted(path.name for path in cache.iterdir()) == ["made", "made.zip"]
     (cache / "made.zip").unlink()
-    assert downloads.unpacked(url) == folder
+    assert Published(url=url, archive=True).fetch() == folder
 
 
 def test_a_broken_archive_leaves_nothing_behind(tmp_path: Path, cache: Path) -> None:
     url = published(tmp_path / "site", "made.zip", b"PK, but cut")
-    with pytest.raises(BadInput, match="no whole archive"):
-        downloads.unpacked(url)
+    with pytest.raises(BadInput, match="not a complete archive"):
+        Published(url=url, archive=True).fetch()
     assert [path.name for path in cache.iterdir()] == ["made.zip"]
 
 
@@ -70,8 +71,8 @@ def test_without_network_the_message_says_what_to_fetch(
 ) -> None:
     url = (tmp_path / "nowhere.pth").as_uri()
     with pytest.raises(NotHere, match=f"curl -L --create-dirs -o {cache / 'nowhere.pth'} {url}"):
-        downloads.fetched(url)
+        Published(url=url).fetch()
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(NotHere, match="is not on this machine"):
-        downloads.fetched(published(tmp_path / "site", "head.pth", b"weights"))
+        Published(url=published(tmp_path / "site", "head.pth", b"weights")).fetch()
     assert not (cache / "head.pth").exists()

@@ -13,7 +13,7 @@ import pytest
 from compute import models
 from compute.catalog import shipped
 from compute.models.files import hub_files, weights
-from compute.models.files.hub_files import File
+from compute.models.files.hub_files import HubFile
 from compute.models.files.weights import RequiredFiles
 from compute.types import NotHere
 from tests.compute.models import model_hub
@@ -61,9 +61,9 @@ def fetched(**more: object) -> None:
 def test_the_hub_says_the_sizes_and_nothing_is_fetched_for_them(hub: Hub) -> None:
     files = hub_files.list_files(ROW, required=WANTED)
     assert files == (
-        File(name=CONFIG, size=2),
-        File(name="tokenizer.json", size=2),
-        File(name=WEIGHTS, size=1_500_000, sha256=SHA256),
+        HubFile(name=CONFIG, size=2),
+        HubFile(name="tokenizer.json", size=2),
+        HubFile(name=WEIGHTS, size=1_500_000, sha256=SHA256),
     )
     assert hub_files.missing_bytes(ROW, files) == 1_500_004
     assert [line for line in hub.asked if "resolve" in line or "store" in line] == []

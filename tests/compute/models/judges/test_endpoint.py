@@ -21,7 +21,7 @@ from compute.content import items
 from compute.content.messages import Question
 from compute.models.adapter import Hardware
 from compute.models.judges import endpoint
-from compute.models.judges.endpoint import Endpoint, Limits, load
+from compute.models.judges.endpoint import Address, Endpoint, Limits, load, retry_after
 from compute.procedures.shared import parsing, prompts
 from compute.tasks.data import Choices, OddOneOut
 from compute.types import BadInput, BadItem, LikenessError, Model, NotHere
@@ -137,14 +137,10 @@ def test_what_is_sent(server: Running) -> None:
     assert sent["text"] == prompts.TABLE_7["attribute"].format(attribute="bright")
 
 
-def test_tokens_and_requests_are_counted(server: Running) -> None:
-    asked = judge(server)
-    told: list[int] = []
-    asked.progress = told.append
-    replies = asked.reply([question(number) for number in range(5)])
+def test_tokens_are_counted_and_every_question_is_one_request(server: Running) -> None:
+    replies = judge(server).reply([question(number) for number in range(5)])
     assert [(reply.input_tokens, reply.output_tokens) for reply in replies] == [(40, 3)] * 5
-    assert asked.usage == {"requests": 5, "replies": 5, "input_tokens": 200, "output_tokens": 15}
-    assert sum(told) == 5
+    assert server.requests() == 5
 
 
 def test_at_most_so_many_at_once(server: Running) -> None:
@@ -155,33 +151,33 @@ def test_at_most_so_many_at_once(server: Running) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "reason"),
+    ("fault", "problem"),
     [
-        ({"status": 429}, "429"),
-        ({"status": 500}, "500"),
-        ({"status": 503, "message": "loading"}, "503"),
-        ({"cut": True}, "connection"),
-        ({"body": "<html>busy</html>"}, "garbage"),
-        ({"body": "[]"}, "garbage"),
-        ({"body": {"choices": []}}, "garbage"),
-        ({"body": {"choices": [{"message": {"content": None}}]}}, "garbage"),
-        ({"body": {"error": "overloaded"}}, "garbage"),
-        ({"body": ""}, "garbage"),
+        ({"status": 429}, "status 429"),
+        ({"status": 500}, "status 500"),
+        ({"status": 503, "message": "loading"}, "status 503: loading"),
+        ({"cut": True}, "connection lost"),
+        ({"body": "<html>busy</html>"}, "no chat completion"),
+        ({"body": "[]"}, "no chat completion"),
+        ({"body": {"choices": []}}, "no chat completion"),
+        ({"body": {"choices": [{"message": {"content": None}}]}}, "a reply without text"),
+        ({"body": {"error": "overloaded"}}, "no chat completion"),
+        ({"body": ""}, "no chat completion"),
     ],
 )
-def test_a_passing_fault_is_asked_again_a_lasting_one_is_an_error(server: Running, fault: dict, reason: str) -> None:
+def test_a_passing_fault_is_asked_again_a_lasting_one_is_an_error(server: Running, fault: dict, problem: str) -> None:
     server.control(faults=[fault, fault])
     asked = judge(server)
     (reply,) = asked.reply([question(1)])
     assert (reply.text, reply.error) == ("(B) Image 2", "")
-    assert asked.usage == {"requests": 3, f"retried: {reason}": 2, "replies": 1, "input_tokens": 40, "output_tokens": 3}
+    assert (reply.input_tokens, reply.output_tokens, server.requests()) == (40, 3, 3)
     server.control(faults=[fault] * 4)
     asked = judge(server)
     (reply,) = asked.reply([question(2)])
     assert reply.text == ""
-    assert reply.error.endswith("after 4 attempts")
-    assert (asked.usage["requests"], asked.usage["errors"]) == (4, 1)
-    # An error is not kept as an answer: the next run asks again.
+    assert problem in reply.error and reply.error.endswith("after 4 attempts")
+    assert server.requests() == 3 + 4
+    # An error is not stored as an answer: the next run asks again.
     assert judge(server).reply([question(2)])[0].text == "(B) Image 2"
 
 
@@ -189,7 +185,7 @@ def test_a_slow_answer_is_given_up_and_asked_again(server: Running) -> None:
     server.control(faults=[{"slow": 1.5}])
     asked = judge(server, limits=replace(QUICK, timeout=0.3))
     assert asked.reply([question(1)])[0].text == "(B) Image 2"
-    assert asked.usage["retried: timeout"] == 1
+    assert server.requests() == 2
 
 
 def test_retry_after_holds_for_every_thread(server: Running) -> None:
@@ -283,7 +279,7 @@ def test_without_a_key_the_hubs_own_is_not_sent(server: Running, monkeypatch: py
 )
 def test_images_are_sent_as_they_are_or_as_png(form: str, sent: str) -> None:
     data = coloured(10, 20, 30, form=form)
-    part = endpoint._part(picture(data), question(1))
+    part = endpoint._part(picture(data))
     url = part["image_url"]["url"]
     assert url.startswith(f"data:image/{sent};base64,")
     got = base64.b64decode(url.partition(",")[2])
@@ -298,7 +294,7 @@ def test_a_turned_image_is_sent_upright() -> None:
     stream, exif = io.BytesIO(), Image.Exif()
     exif[274] = 6  # a quarter turn
     Image.new("RGB", (30, 10), (9, 9, 9)).save(stream, "JPEG", exif=exif)
-    url = endpoint._part(picture(stream.getvalue()), question(1))["image_url"]["url"]
+    url = endpoint._part(picture(stream.getvalue()))["image_url"]["url"]
     assert url.startswith("data:image/png;base64,")
     assert Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))).size == (10, 30)
 
@@ -345,3 +341,24 @@ def test_a_hosted_model_is_asked_for_by_its_key(server: Running, monkeypatch: py
     monkeypatch.delenv("LIKENESS_ENDPOINT")
     with pytest.raises(NotHere, match="weights are not public: export LIKENESS_ENDPOINT and LIKENESS_ENDPOINT_KEY"):
         load(hosted, CPU, None)
+
+
+def test_retry_after_is_seconds_or_a_date() -> None:
+    later = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 30))
+    assert retry_after({"retry-after": "2.5"}) == 2.5
+    assert 25 < retry_after({"retry-after": later}) <= 30
+    assert [retry_after({"retry-after": value}) for value in ("", "soon", "-3")] == [0, 0, 0]
+
+
+def test_an_address_with_a_password_is_not_told() -> None:
+    address = Address("https://me:secret@host:8443/v1?token=hidden", "")
+    assert address.shown == "https://host:8443/v1"
+    said = address.without_secrets(ValueError("for https://me:secret@host:8443/v1?token=hidden: secret, token=hidden"))
+    assert "secret" not in said
+    assert "hidden" not in said
+
+
+def test_a_long_message_is_cut_to_one_line() -> None:
+    said = Address("http://host/v1", "").without_secrets(ValueError("many\nlines " * 100))
+    assert len(said) == 300
+    assert "\n" not in said

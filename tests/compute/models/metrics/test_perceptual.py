@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
-import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -96,7 +96,7 @@ def test_every_layer_of_the_backbone_is_filled(net: str, tmp_path: Path) -> None
     torch.manual_seed(0)
     stored = {f"features.{key}": torch.rand(shape) for key, shape in shapes.items()}
     torch.save(stored, tmp_path / name)
-    network = perceptual.load_lpips(row(net=net), CPU, tmp_path).network
+    network = perceptual.lpips_network(net, tmp_path / name)
     for (key, found), wanted in zip(network.net.state_dict().items(), stored.values(), strict=True):
         torch.testing.assert_close(found, wanted, msg=key)
 
@@ -129,11 +129,18 @@ def test_the_addresses_are_those_of_the_packages() -> None:
         assert next(perceptual.dreamsim_files(row(dreamsim_type=kind))).url == dreamsim.config.dreamsim_weights[kind]
 
 
-@pytest.mark.parametrize(("package", "load"), [("lpips", perceptual.load_lpips), ("peft", perceptual.load_dreamsim)])
-def test_a_missing_package_is_named(package: str, load: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(NotHere, match="pip install"):
-        load(row(), CPU, None)
+@pytest.mark.parametrize(("package", "adapter"), [("lpips", "lpips"), ("peft", "dreamsim")])
+def test_a_missing_package_is_named(package: str, adapter: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    version = importlib.metadata.version
+
+    def missing(name: str) -> str:
+        if name == package:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return version(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", missing)
+    with pytest.raises(NotHere, match=f"pip install {package}"):
+        models.load(replace(row(), adapter=adapter), hardware=CPU)
 
 
 # DreamSim

@@ -113,7 +113,7 @@ def test_hpsv2_says_what_is_wrong_with_its_files(hpsv2: tuple, tmp_path: Path) -
     with pytest.raises(CannotDo, match="images and texts only, not a pair"):
         preference.load_hpsv2(row(), CPU, folder).prepare("pair", (pictures()[0], "a dog"))
     with pytest.raises(NotHere, match="names no weights"):
-        preference.load_hpsv2(row(), CPU, None)
+        models.load(replace(row(), adapter="hpsv2"), hardware=CPU)
 
 
 # PickScore and the aesthetic predictor
