@@ -115,7 +115,7 @@ def test_the_prepared_files_are_all_that_the_default_model_needs(
 def test_every_variable_of_the_app_is_explained() -> None:
     read = {
         name
-        for path in [ROOT / "app.py", ROOT / "compute" / "database" / "store.py", *(ROOT / "leaderboard").rglob("*.py")]
+        for path in [ROOT / "app.py", ROOT / "compute" / "paths.py", *(ROOT / "leaderboard").rglob("*.py")]
         for name in re.findall(r"environ\S*\(\"(LIKENESS_[A-Z_]+)\"", path.read_text(encoding="utf-8"))
     }
     assert {"LIKENESS_DATA", "LIKENESS_DATABASE"} <= read

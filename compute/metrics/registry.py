@@ -13,7 +13,7 @@ from compute.metrics.figures import cosine_spearman, nmi
 from compute.types import Metric
 
 
-def _metric(key: str, title: str, description: str, **rest: Any) -> Metric:
+def _metric(key: str, title: str, description: str = "", **rest: Any) -> Metric:
     return Metric(key=key, title=title, description=description, **rest)
 
 

@@ -111,4 +111,4 @@ def test_others_are_answered_while_a_table_is_at_work_and_a_cancel_keeps_what_is
     found = downloaded(page)
     assert said.startswith("Stopped: ") and 0 < len(found) < 200 and any(row["tiny score"] for row in found)
     assert said.split()[1] == str(sum(row["problem"] == "" for row in found)) and "of 200 pairs" in said
-    assert {row["problem"] for row in found if not row["ms-ssim score"]} <= {"ms-ssim: Stopped before it was asked"}
+    assert {row["problem"] for row in found if not row["ms-ssim score"]} <= {"ms-ssim: Stopped before its turn"}

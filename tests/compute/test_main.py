@@ -30,9 +30,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the repository, so that imports stay in it."""
     folder = tmp_path_factory.mktemp("repository")
     for name in ("compute", "assets"):
-        shutil.copytree(
-            ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.duckdb*", "features")
-        )
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.duckdb*"))
     return folder
 
 

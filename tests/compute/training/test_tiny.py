@@ -101,13 +101,13 @@ def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path: Path) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     figures = tiny.train(whole, plan=SHORT, every=2)
     with pytest.MonkeyPatch.context() as patch:
-        real = tiny._State.save
+        real = tiny._TrainingState.save
 
         def stop(state, step: int) -> None:
             real(state, step)
             raise KeyboardInterrupt
 
-        patch.setattr(tiny._State, "save", stop)
+        patch.setattr(tiny._TrainingState, "save", stop)
         with pytest.raises(KeyboardInterrupt):
             tiny.train(parts, plan=SHORT, every=2)
     with pytest.raises(BadInput, match="another plan"):

@@ -20,7 +20,7 @@ def draw(size: int, *, blanks: int = 0) -> object:
     return heatmap(
         labels=[f"A task with a long name, number {place}" for place in range(size)],
         keys=[f"mieb/a-task-with-a-long-key-{place}" for place in range(size)],
-        correlation=Correlation(r=r, n=n, low=r - 0.1, high=r + 0.1, method="spearman", level=0.95),
+        correlation=Correlation(r=r, n=n, low=r - 0.1, high=r + 0.1),
         minimum=4,
     )
 
