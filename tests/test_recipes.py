@@ -44,7 +44,7 @@ from leaderboard.page import Site, View, heading, static_html
 
 
 def draw(site: Site) -> None:
-    heading(site, title="Census", sentence="How many models there are.")
+    heading(title="Census", sentence="How many models there are.")
     static_html(render("pages/census/page.html", models=len(model_queries.listed_models(site.db))))
 
 
