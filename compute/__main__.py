@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from compute.cli import imports
 from compute.cli.build import build
 from compute.cli.calibrate import calibrate
+from compute.cli.coverage import coverage
 from compute.cli.fetch import fetch
 from compute.cli.listing import show
 from compute.cli.lite import lite
@@ -55,7 +56,7 @@ app = typer.Typer(
 importing = typer.Typer(no_args_is_help=True, help="Imports scores that others measured, marked as imported.")
 importing.command("mteb-results")(imports.mteb_results)
 importing.command("scores")(imports.scores)
-for command in (fetch, run, calibrate, train, publish, build, lite, project):
+for command in (fetch, run, calibrate, train, publish, build, lite, project, coverage):
     app.command()(command)
 app.command("list")(show)
 app.add_typer(importing, name="import")

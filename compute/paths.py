@@ -6,8 +6,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 ASSETS = ROOT / "assets"
 CATALOG = ASSETS / "catalog"
+SENTENCES = ASSETS / "calibration" / "sentences.csv"
 PUBLISHED = ASSETS / "published"
 COMPUTED = ASSETS / "computed"  # shipped run folders
 PROJECTIONS = COMPUTED / "projections.csv"
+COVERAGE = ASSETS / "coverage.json"  # of the intervals, simulated: python -m compute coverage
 DATABASE = Path(os.environ.get("LIKENESS_DATABASE") or ASSETS / "likeness.duckdb")
 RESULTS = Path(os.environ.get("LIKENESS_RESULTS") or ROOT / "results").absolute()

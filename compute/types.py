@@ -13,8 +13,15 @@ ORIGINS = ("published", "imported", "computed")  # the first that a model has is
 VERDICTS = ("reproduces", "rounding", "conflict", "cannot be recomputed")
 # Their n_items counts frames of videos, and frames of one video are near copies: no number of independent items.
 OF_FRAMES = ("mieb/ucf101", "mieb/ucf101zeroshot")
+TIES_SHOWN = 0.01  # share of items decided by exact ties above which it stands beside the score
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # the alternatives of a question, on pages and in judges' answers
 AGGREGATES = ("category-mean", "task-mean", "human")
+
+
+def suggestion(key: str, known: Iterable[str]) -> str:
+    """` Did you mean 'x'?` with the nearest of the known keys, to follow a sentence; empty where none is near."""
+    near = difflib.get_close_matches(key.lower(), list(known), n=1, cutoff=0.5)
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 class LikenessError(Exception):
@@ -25,9 +32,7 @@ class UnknownKey(LikenessError):
     """A key that is in no catalogue; the message offers the nearest one and says how to list them."""
 
     def __init__(self, noun: str, key: str, known: Iterable[str]) -> None:
-        near = difflib.get_close_matches(key.lower(), list(known), n=1, cutoff=0.5)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        super().__init__(f"No {noun} {key!r}.{hint} List them: python -m compute list {noun}s")
+        super().__init__(f"No {noun} {key!r}.{suggestion(key, known)} List them: python -m compute list {noun}s")
         self.noun, self.key = noun, key
 
 
@@ -45,6 +50,11 @@ class Undefined(LikenessError):
 
 class NotHere(LikenessError):
     """Weights, data or a package that this machine lacks; the message names the file and how to get it."""
+
+
+class NoService(NotHere):
+    """A service that judges are asked through is out of reach or refuses the key: no question can succeed, and the
+    whole run stops with this message."""
 
 
 class BadItem(LikenessError):
@@ -153,7 +163,7 @@ class Suite:
     aggregate: str  # one of AGGREGATES
     description: str
     minimum_coverage: float = 1.0  # default share of tasks a row needs to be ranked
-    baselines: tuple[str, ...] = ()  # model keys that every computed run of the suite is measured beside
+    baselines: tuple[str, ...] = ()  # model keys that computed runs of the suite are shown beside
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,9 +197,11 @@ class Score:
     subset: str
     metric: str
     value: float  # finite; proportions as fractions
-    n: int | None = None
+    n: int | None = None  # items it rests on: those with an answer
     stderr: float | None = None
     printed: str = ""
+    coverage: float | None = None  # share of the items that it rests on; None where the source does not say
+    lower_bound: float | None = None  # the value if every missing answer were wrong; None where none is missing
 
 
 @dataclass(frozen=True, kw_only=True)

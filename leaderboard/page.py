@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,10 +64,10 @@ def citations(site: Site) -> str:
     return "\n\n".join(filter(None, suite_queries.benchmarks(site.db)["bibtex"]))
 
 
-# For a gr.HTML whose first heading names what the page is about: the tab is named after it.
+# For a gr.HTML with a heading that names what the page is about: the tab is named after it.
 NAMED = """
 const name = () => {
-  const title = element.querySelector('h2')?.textContent;
+  const title = element.querySelector('h2.pg-name')?.firstChild.textContent.trim(); // without a badge
   if (title) document.title = `${title} · Likeness`;
 };
 new MutationObserver(name).observe(element, {childList: true, subtree: true, characterData: true});
@@ -111,6 +111,15 @@ def remember(parameters: tuple[Parameter, ...], *, presets: bool = False) -> str
 }}"""
 
 
+def typed(parameters: tuple[Parameter, ...], inputs: Sequence[Any]) -> dict[str, str]:
+    """The values of a page's controls as a query; a control without one says that nothing is chosen, or its default."""
+    return {
+        parameter.key: "" if value is None else parameter.write(value)
+        for parameter, value in zip(parameters, inputs, strict=True)
+        if value is not None or getattr(parameter, "noun", "")
+    }
+
+
 @dataclass(frozen=True, kw_only=True)
 class PartialRedraw:
     """Some of a page's controls that redraw only some of its outputs; `draw` still takes all parameters."""
@@ -151,7 +160,8 @@ def bind(
     `draw` takes the parameters by name and returns one value per output; an error is shown as a sentence in `message`
     (made here if not passed), and the outputs stay as they were. Controls come in the order of the parameters.
     `?preset=name` is short for a whole query string of `presets`; single parameters beside it override it. `blank`,
-    called like `draw`, gives the outputs of a page that opens with an error. `lists` gives, by parameter, the titles
+    called like `draw`, gives the outputs of a page that opens with an error, or whose address names something that does
+    not exist: that parameter is None then, and nothing is drawn in its place. `lists` gives, by parameter, the titles
     and keys of a control that lists what is in the database: a page built on an older file opens with today's. Each
     answer comes from one file of the database.
     """
@@ -160,11 +170,17 @@ def bind(
     whole = PartialRedraw(keys=(), outputs=outputs, draw=draw)
 
     def answer(part: PartialRedraw, values: dict[str, Any], note: str, *, opening: bool = False) -> list[Any]:
-        try:
-            drawn = list(part.draw(**values))
-        except Exception as error:
-            note = f"{note} {explain(error, action=f'Drawing a page for {values}')}".strip()
-            drawn = list(blank(**values)) if opening and blank else [gr.skip()] * len(part.outputs)
+        def instead() -> list[Any]:
+            return list(blank(**values)) if opening and blank else [gr.skip()] * len(part.outputs)
+
+        if any(value is None for value in values.values()):
+            drawn = instead()
+        else:
+            try:
+                drawn = list(part.draw(**values))
+            except Exception as error:
+                note = f"{note} {explain(error, action=f'Drawing a page for {values}')}".strip()
+                drawn = instead()
         return [gr.update(value=macro("message")(note) if note else "", visible=bool(note)), *drawn]
 
     def current() -> tuple[Parameter, ...]:
@@ -190,13 +206,8 @@ def bind(
 
     def listen(event: Callable[..., Any], *, part: PartialRedraw = whole) -> None:
         def change(*inputs: Any) -> list[Any]:
-            typed = {
-                parameter.key: parameter.write(value)
-                for parameter, value in zip(parameters, inputs, strict=True)
-                if value is not None
-            }
             with site.db.snapshot():
-                return answer(part, *parse(current(), typed))
+                return answer(part, *parse(current(), typed(parameters, inputs)))
 
         event(
             change,

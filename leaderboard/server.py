@@ -19,12 +19,13 @@ from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.hub_data import HubData
+from leaderboard.html.not_found import not_found
 from leaderboard.live.live import WAITING
 from leaderboard.live.panel import Panel
 from leaderboard.page import SITE, Site
 from leaderboard.pages import VIEWS
 from leaderboard.web import static
-from leaderboard.web.middleware import DropPageQuery, PreloadFigures, RequestFilter
+from leaderboard.web.middleware import DropPageQuery, NotFoundPage, PreloadFigures, RequestFilter
 
 LOOK = Path(__file__).parent / "html" / "look.css"
 SYSTEM_FONT = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica", "Arial", "sans-serif"]
@@ -63,7 +64,17 @@ def build(path: Path = DATABASE, *, data: HubData | None = None) -> tuple[gr.Blo
             gr.Navbar(main_page_name=first.title)
             view.draw(site)
     served = routes(site)
-    middleware = [Middleware(DropPageQuery), Middleware(RequestFilter, routes=served)]
+    look = LOOK.read_text()
+    pages = [(view.title, view.key) for view in VIEWS]
+    middleware = [
+        Middleware(DropPageQuery),
+        Middleware(
+            NotFoundPage,
+            page=partial(not_found, site=SITE, pages=pages, look=look),
+            fetched=[route.path.split("/")[1] for route in served],
+        ),
+        Middleware(RequestFilter, routes=served),
+    ]
     if link := static.figures_link():
         drawn = frozenset(view.key for view in VIEWS if view.figures)
         middleware.append(Middleware(PreloadFigures, pages=drawn, link=link))
@@ -73,7 +84,7 @@ def build(path: Path = DATABASE, *, data: HubData | None = None) -> tuple[gr.Blo
     Thread(target=_warm, args=(suite_cache,), daemon=True).start()
     launch = {
         "theme": theme(),
-        "css": LOOK.read_text(),
+        "css": look,
         "footer_links": ["gradio"],
         "ssr_mode": False,
         "run_history": False,  # Gradio would keep what visitors ask in their browser

@@ -146,8 +146,8 @@ ANSWERS = (
 # Query strings that a module must write again as it read them.
 TRIPS = {
     "board": (
-        "q=clip&sort=-u/nights&kind=encoder,metric&size=%3C100m,100m-1b&modality=image&open=yes&origin=computed"
-        "&group=specialised&released=2023-&trained=hide&models=lab/alpha,lab/beta&families=IQA"
+        "q=clip&sort=-u/nights&kind=encoder,metric&size=%3C100m,100m-1b&modality=image&open=yes"
+        "&license=mit,unknown&released=2023,unknown&trained=no,unknown&origin=computed&group=specialised&models=lab/alpha,lab/beta&families=IQA"
         "&columns=u/nights,u/fid&w=IQA:3&borda=show&coverage=0.5&tasks=u/nights,u/bapps"
         "&select=lab/alpha~published,lab/beta~published&compare=1",
         "sort=title",
@@ -156,7 +156,7 @@ TRIPS = {
         "sort=mean",
         "sort=borda",
         "sort=-rank",
-        "trained=only",
+        "trained=yes",
         "borda=hide",
         "families=none",
         "columns=all",

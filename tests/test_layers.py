@@ -25,8 +25,8 @@ NOT_AT_START = (*HEAVY, "scipy.stats")
 # The order, from the bottom to the top. A file may import what stands in a lower row, and anything of its own room; two
 # rooms of one row do not know each other. A file belongs to the room with the longest name that begins its own.
 ROOMS = (
-    ("compute.types", "compute.paths", "compute.arrays"),
-    ("compute.tables",),
+    ("compute.types", "compute.paths", "compute.arrays", "compute.versions"),
+    ("compute.tables", "compute.rounding"),
     ("compute.progress", "compute.metrics", "compute.content", "compute.database"),
     ("compute.analysis", "compute.models", "compute.tasks"),
     ("compute.catalog", "compute.features"),

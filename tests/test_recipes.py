@@ -56,7 +56,7 @@ import duckdb, json, sys
 query = "SELECT metric, value FROM leaderboard_scores WHERE model = 'example/brightness'"
 print(json.dumps(dict(duckdb.connect(sys.argv[1], read_only=True).execute(query).fetchall())))
 """
-# What the Compare page says of the new model.
+# What the Try page says of the new model.
 LIVE = """
 import json
 from leaderboard.live.live import Live
@@ -143,7 +143,7 @@ def test_a_model_of_a_new_family_a_metric_and_a_task(copy: Copy) -> None:
     copy.insert(
         "compute/models/registry.py",
         "ADAPTERS: dict[str, Adapter] = {\n",
-        '    "brightness": Adapter(load=brightness.load, packages=("numpy", "pillow"), pairs_only=True),\n',
+        '    "brightness": Adapter(load=brightness.load, packages=("numpy", "pillow")),\n',
     )
     copy.insert("compute/models/registry.py", "from compute.models.metrics import ", "brightness, ")
     copy.append("compute/metrics/figures.py", METRIC)

@@ -15,7 +15,7 @@ def anchor(*, scores: ArrayLike, categories: ArrayLike, means: ArrayLike, counte
     the scores, NaN where none is printed; counted bool [tasks]. Returns scores [models, tasks] and bool
     [models, categories], True where the printed mean stands in. There the figures at hand keep their spread but are
     moved so that the category's mean is the printed one, and every other task of it takes that mean: the ranking then
-    keeps to the printed mean, with a spread that is too small rather than too large. A category that lacks nothing, or
+    keeps to the printed mean, whose spread is not known. A category that lacks nothing, or
     of which only some tasks are counted, stays as it is.
     """
     out, codes = np.array(scores, float), np.asarray(categories)

@@ -42,8 +42,10 @@ class Reference:
     n_unrelated: int  # pairs, or images
     n_matching: int
     separation: float | None  # as `separation` has it, of the scores themselves; None of single images
-    source: str  # the tasks whose items were scored
+    source: str  # the tasks whose items were scored, or what else they are
     synthetic: bool  # a program drew the items
+    domain: str  # what kind of input it speaks for, one of calibration.files.DOMAINS
+    scenes: int  # whole scenes behind the pairs or images: those of one scene are not independent
 
     def __post_init__(self) -> None:
         for side in ("unrelated", "matching"):
@@ -74,7 +76,15 @@ class Place:
 
 
 def measured(
-    *, model: str, pairing: str, unrelated: ArrayLike, matching: ArrayLike = (), source: str, synthetic: bool
+    *,
+    model: str,
+    pairing: str,
+    unrelated: ArrayLike,
+    matching: ArrayLike = (),
+    source: str,
+    synthetic: bool,
+    domain: str,
+    scenes: int,
 ) -> Reference:
     """A reference from raw scores (n,) of unrelated and of matching pairs, or of reference images alone.
 
@@ -95,6 +105,8 @@ def measured(
         n_matching=len(high),
         source=source,
         synthetic=synthetic,
+        domain=domain,
+        scenes=scenes,
         separation=round(separation(unrelated=low, matching=high), DIGITS) if len(high) else None,
         **{
             side: rounded(np.quantile(np.clip(scores, finite.min(), finite.max()), levels)) if len(scores) else scores

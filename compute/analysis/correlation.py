@@ -119,11 +119,14 @@ def _spearman(x: Floats, scored: Bools) -> Floats:
     return _ratio(product, squares * squares.T)
 
 
-def interval(*, r: ArrayLike, n: ArrayLike, method: str) -> tuple[Floats, Floats]:
-    """95% interval of a correlation through Fisher's z: two arrays shaped as `r`, NaN where undefined.
+def interval(*, r: ArrayLike, n: ArrayLike, method: str, quantile: float = Z95) -> tuple[Floats, Floats]:
+    """Interval of a correlation through Fisher's z, 95% unless told: two arrays shaped as `r`, NaN where undefined.
+
+    `quantile` is the normal quantile of its upper end.
 
     Variance of z: 1 / (n - 3) for pearson (Fisher 1915), (1 + r^2 / 2) / (n - 3) for spearman (Bonett and
-    Wright 2000), 0.437 / (n - 4) for kendall (Fieller, Hartley and Pearson 1957). At |r| = 1 it closes on r.
+    Wright 2000), 0.437 / (n - 4) for kendall (Fieller, Hartley and Pearson 1957). At |r| = 1 these
+    formulas have no width, which is not to know r exactly: there it is NaN.
     """
     value, count = np.asarray(r, float), np.asarray(n, float)
     top, taken = {
@@ -132,8 +135,8 @@ def interval(*, r: ArrayLike, n: ArrayLike, method: str) -> tuple[Floats, Floats
         "kendall": (np.full_like(value, 0.437), 4),
     }[_known(method)]
     with np.errstate(divide="ignore", invalid="ignore"):
-        half = Z95 * np.sqrt(np.where(count > taken, top / (count - taken), np.nan))
-        z = np.arctanh(value)
+        half = quantile * np.sqrt(np.where(count > taken, top / (count - taken), np.nan))
+        z = np.arctanh(np.where(np.abs(value) < 1, value, np.nan))
         return np.tanh(z - half), np.tanh(z + half)
 
 
@@ -163,6 +166,8 @@ def correlate(*, scores: ArrayLike, method: str = "kendall", minimum: int = 4) -
     on_diagonal = np.flatnonzero(~np.isnan(np.diagonal(r)))
     r[on_diagonal, on_diagonal] = 1.0
     low, high = interval(r=r, n=n, method=method)
+    for end in (low, high):
+        end[on_diagonal, on_diagonal] = 1.0  # a column with itself
     return Correlation(r=r, n=n, low=low, high=high)
 
 

@@ -15,8 +15,8 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.analysis.bootstrap import LEVEL
 from compute.analysis.ties import holm
+from compute.analysis.variance import LEVEL
 from compute.arrays import Floats
 from compute.types import BadInput, Undefined
 
@@ -113,7 +113,8 @@ def permutation_p(*, x: ArrayLike, y: ArrayLike, seed: int = 0) -> float:
 def _interval(ranks: Floats, human: Floats, *, seed: int) -> tuple[float, float]:
     """Percentile interval of rank accuracy over generators drawn again; draws where people order no pair are left out.
 
-    A generator drawn twice makes a pair of equals, which people do not order and which so does not count.
+    NaN below FEWEST generators, or where the draws are all alike. A generator drawn twice makes a pair of equals, which
+    people do not order and which so does not count.
     """
     if len(ranks) < FEWEST:
         return math.nan, math.nan
@@ -123,6 +124,8 @@ def _interval(ranks: Floats, human: Floats, *, seed: int) -> tuple[float, float]
     pairs = np.einsum("di,ij,dj->d", count, (people != 0).astype(float), count)
     hits = np.einsum("di,ij,dj->d", count, right, count)
     shares = hits[pairs > 0] / pairs[pairs > 0]
+    if np.ptp(shares) == 0:
+        return math.nan, math.nan  # all pairs are ordered alike: no draw can show how far that may be luck
     low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)
 

@@ -173,6 +173,11 @@ def _block_mean(x: Floats, weights: Floats) -> Floats:
     return np.divide(total, count, out=np.full(len(x), np.nan), where=count > 0)
 
 
+def mean_of_blocks(scores: Floats, parts: tuple[Block, ...]) -> Floats:
+    """The mean [rows] of scores [rows, tasks] over the tasks each row has; NaN where it has none of a block."""
+    return sum(part.share * _block_mean(scores[:, part.columns], part.task_weights) for part in parts)
+
+
 def aggregate(
     *,
     scores: ArrayLike,
@@ -204,8 +209,7 @@ def aggregate(
         columns = np.flatnonzero((codes == category) & (task_w > 0))
         if len(columns) and _mixes(columns, higher=higher, scales=scales):
             category_means[:, category] = _block_mean(x[:, columns], task_w[columns])
-    mean = sum(block.share * _block_mean(x[:, block.columns], block.task_weights) for block in parts)
-    return Aggregate(category_means=category_means, mean=mean, higher_is_better=up)
+    return Aggregate(category_means=category_means, mean=mean_of_blocks(x, parts), higher_is_better=up)
 
 
 def _mixes(columns: Ints, *, higher: ArrayLike | None, scales: ArrayLike | None) -> bool:

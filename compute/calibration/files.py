@@ -1,15 +1,17 @@
-"""Models' own distributions of scores on disk: `<root>/calibrations/<model, / as __>/<pairing>.json`.
+"""Models' own distributions of scores on disk: `<root>/calibrations/<model, / as __>/<domain>/<pairing>.json`.
 
-What they are for stands in analysis/calibrated.py; pairs.py draws the pairs, making.py scores them. Quantiles have six
-significant digits, so that a file is small and the same scores give the same one. `settings` is what it takes to make
-it again: the model's identity, the tasks with their revisions, the seed and the size of the draw.
+Beside them lies what tells whether an input is of that domain, `domain-<modality>.json`. What both are for stands in
+analysis/calibrated.py and analysis/domain.py; making.py makes them. Quantiles have six significant digits, so that a
+file is small and the same scores give the same one. `settings` is what it takes to make it again: the model's identity,
+the items with their revisions, the seed and the size of the draw.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from typing import Any
 import pandas as pd
 
 from compute.analysis.calibrated import PAIRS, Reference
+from compute.analysis.domain import Domain, restored
 from compute.engine import run_folders
 from compute.tasks.data import QUESTIONS
 from compute.types import BadInput
@@ -24,6 +27,8 @@ from compute.types import BadInput
 FOLDER = "calibrations"
 ALONE = tuple(question for question in QUESTIONS if question != "reference")  # about single images
 PAIRINGS = (*PAIRS, *ALONE)
+DOMAINS = ("drawn", "photographs", "sentences", "tasks")  # where the items come from; tasks are a suite's or own data
+REGION = "domain-"  # begins the name of a domain's own file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,41 +40,63 @@ class StoredCalibration:
     path: Path
 
 
-def path(root: Path, *, model: str, pairing: str) -> Path:
+@dataclass(frozen=True, kw_only=True)
+class StoredDomain:
+    """A domain as it lies on disk."""
+
+    domain: Domain
+    settings: Mapping[str, Any]
+    path: Path
+
+
+def path(root: Path, *, model: str, domain: str, pairing: str) -> Path:
     """The file of one calibration."""
-    return root / FOLDER / run_folders.slug(model) / f"{pairing}.json"
+    return root / FOLDER / run_folders.slug(model) / domain / f"{pairing}.json"
+
+
+def domain_path(root: Path, *, model: str, domain: str, modality: str) -> Path:
+    """The file of one domain."""
+    return root / FOLDER / run_folders.slug(model) / domain / f"{REGION}{modality}.json"
 
 
 def write(root: Path, *, reference: Reference, settings: Mapping[str, Any]) -> StoredCalibration:
     """Writes one calibration, whole or not at all, replacing an earlier one."""
-    target = path(root, model=reference.model, pairing=reference.pairing)
+    target = path(root, model=reference.model, domain=reference.domain, pairing=reference.pairing)
+    _written(target, {field.name: getattr(reference, field.name) for field in fields(Reference)}, settings)
+    return StoredCalibration(reference=reference, settings=settings, path=target)
+
+
+def write_domain(root: Path, *, domain: Domain, settings: Mapping[str, Any]) -> StoredDomain:
+    """Writes one domain, whole or not at all, replacing an earlier one."""
+    target = domain_path(root, model=domain.model, domain=domain.name, modality=domain.modality)
+    _written(target, domain.record(), settings)
+    return StoredDomain(domain=domain, settings=settings, path=target)
+
+
+def _written(target: Path, record: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    record = {field.name: getattr(reference, field.name) for field in fields(Reference)}
     draft = target.with_name(f"{target.name}.draft-{os.getpid()}")
     try:
         draft.write_text(run_folders.canonical({**record, "settings": settings}) + "\n", encoding="utf-8")
         os.replace(draft, target)
     finally:
         draft.unlink(missing_ok=True)
-    return StoredCalibration(reference=reference, settings=settings, path=target)
 
 
 def read(file: Path) -> StoredCalibration:
     """One calibration. Raises BadInput naming the file and what is wrong with it."""
-    try:
-        record = json.loads(file.read_text(encoding="utf-8"))
-        settings = record.pop("settings")
+    with _damaged(file):
+        record, settings = _parsed(file)
         reference = Reference(**record)
-        if not isinstance(settings, dict) or (run_folders.slug(reference.model), reference.pairing) != (
-            file.parent.name,
-            file.stem,
-        ):
-            raise ValueError("it is of another model or pairing, or has no settings")
+        names = (run_folders.slug(reference.model), reference.domain, reference.pairing)
+        if names != (file.parent.parent.name, file.parent.name, file.stem):
+            raise ValueError("it is of another model, domain or pairing")
         if reference.pairing not in PAIRINGS or reference.alone != (reference.pairing in ALONE):
             raise ValueError(f"{reference.pairing!r} is no pairing, or has the wrong distributions")
         kinds = {
             "n_unrelated": int,
             "n_matching": int,
+            "scenes": int,
             "source": str,
             "synthetic": bool,
             "separation": type(None) if reference.alone else float | int,
@@ -77,50 +104,82 @@ def read(file: Path) -> StoredCalibration:
         for name, kind in kinds.items():
             if not isinstance(record[name], kind):
                 raise ValueError(f"{name} cannot be {record[name]!r}")
+        return StoredCalibration(reference=reference, settings=settings, path=file)
+
+
+def read_domain(file: Path) -> StoredDomain:
+    """One domain. Raises BadInput naming the file and what is wrong with it."""
+    with _damaged(file):
+        record, settings = _parsed(file)
+        domain = restored(record)
+        names = (run_folders.slug(domain.model), domain.name, f"{REGION}{domain.modality}")
+        if names != (file.parent.parent.name, file.parent.name, file.stem):
+            raise ValueError("it is of another model, domain or modality")
+        return StoredDomain(domain=domain, settings=settings, path=file)
+
+
+def _parsed(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    record = json.loads(file.read_text(encoding="utf-8"))
+    settings = record.pop("settings")
+    if not isinstance(settings, dict):
+        raise ValueError("it has no settings")
+    return record, settings
+
+
+@contextmanager
+def _damaged(file: Path) -> Iterator[None]:
+    """Turns whatever is wrong with a file into BadInput that names it."""
+    try:
+        yield
     except (OSError, ValueError, KeyError, TypeError, AttributeError, BadInput) as error:
         reason = str(error).strip().partition("\n")[0]
-        raise BadInput(f"{'/'.join(file.parts[-3:])} is damaged ({reason}): remove it, and calibrate again") from error
-    return StoredCalibration(reference=reference, settings=settings, path=file)
+        raise BadInput(f"{'/'.join(file.parts[-4:])} is damaged ({reason}): remove it, and calibrate again") from error
 
 
-def files(*roots: Path) -> dict[tuple[str, str], Path]:
-    """The file of every model (as a folder's name) and pairing; of several the first root's."""
-    paths: dict[tuple[str, str], Path] = {}
+def files(*roots: Path) -> dict[tuple[str, str, str], Path]:
+    """Every file by the names of its model's folder, its domain and its pairing; of several the first root's."""
+    paths: dict[tuple[str, str, str], Path] = {}
     for root in roots:
-        for path in sorted((root / FOLDER).glob("*/*.json")):
-            paths.setdefault((path.parent.name, path.stem), path)
+        for path in sorted((root / FOLDER).glob("*/*/*.json")):
+            paths.setdefault((path.parent.parent.name, path.parent.name, path.stem), path)
     return paths
 
 
 def every(
-    *roots: Path, models: Collection[str], differs: Callable[[StoredCalibration], str] = lambda stored: ""
-) -> tuple[list[StoredCalibration], list[str]]:
-    """The calibrations of the known models below the roots, and why others were left out: damaged, of no model, or for
-    the reason that `differs` gives.
+    *roots: Path,
+    models: Collection[str],
+    differs: Callable[[str, Mapping[str, Any]], str] = lambda model, settings: "",
+) -> tuple[list[StoredCalibration], list[StoredDomain], list[str]]:
+    """The calibrations and domains of the known models below the roots, and why others were left out: damaged, of no
+    model, or for the reason that `differs` gives of a model and the file's settings.
 
-    Of several of one model and pairing the first root's is taken; where that is left out, the next one's.
+    Of several of one model, domain and pairing the first root's is taken; where that is left out, the next one's.
     """
-    by_key: dict[tuple[str, str], StoredCalibration] = {}
+    by_key: dict[tuple[str, str, str], StoredCalibration | StoredDomain] = {}
     problems = []
     for root in roots:
         for key, file in files(root).items():
             if key in by_key:
                 continue
             try:
-                stored = read(file)
-                if stored.reference.model not in models:
+                stored = read_domain(file) if file.stem.startswith(REGION) else read(file)
+                model = stored.domain.model if isinstance(stored, StoredDomain) else stored.reference.model
+                if model not in models:
+                    raise BadInput(f"{'/'.join(file.parts[-4:])} is of model {model!r}, which is in no catalogue")
+                if reason := differs(model, stored.settings):
                     raise BadInput(
-                        f"{'/'.join(file.parts[-3:])} is of model {stored.reference.model!r}, which is in no catalogue"
-                    )
-                if reason := differs(stored):
-                    raise BadInput(
-                        f"{'/'.join(file.parts[-3:])} is of another {stored.reference.model} than the "
-                        f"catalogue's: {reason}. Calibrate it again"
+                        f"{'/'.join(file.parts[-4:])} is of another {model} than the catalogue's: {reason}. "
+                        "Calibrate it again"
                     )
                 by_key[key] = stored
             except BadInput as error:
                 problems.append(str(error))
-    return list(by_key.values()), problems
+    stored = by_key.values()
+    return (
+        [one for one in stored if isinstance(one, StoredCalibration)],
+        [one for one in stored if isinstance(one, StoredDomain)],
+        problems,
+    )
 
 
 def frame(stored: Iterable[StoredCalibration]) -> pd.DataFrame:
@@ -134,5 +193,20 @@ def frame(stored: Iterable[StoredCalibration]) -> pd.DataFrame:
                 "settings": run_folders.canonical(calibration.settings),
             }
             for calibration in stored
+        ]
+    ).astype(object)
+
+
+def domain_frame(stored: Iterable[StoredDomain]) -> pd.DataFrame:
+    """One row a domain, as the database's table has it."""
+    return pd.DataFrame(
+        [
+            {
+                "model": one.domain.model,
+                "domain": one.domain.name,
+                "modality": one.domain.modality,
+                "record": run_folders.canonical(one.domain.record()),
+            }
+            for one in stored
         ]
     ).astype(object)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,16 +12,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compute import versions
 from compute.analysis import calibrated
+from compute.analysis import domain as domains
 from compute.analysis.calibrated import PAIRS, Reference
-from compute.calibration import files
-from compute.calibration.files import StoredCalibration
+from compute.analysis.domain import Domain, image_facts, text_facts
+from compute.calibration import drawn, files, photographs, sentences
+from compute.calibration.files import ALONE, StoredCalibration
 from compute.calibration.pairs import FEWEST, PROCEDURES, PairSample, count, material
+from compute.content import decoding, items
 from compute.content.items import Column
 from compute.engine import run_folders
 from compute.engine.run import code, failure
 from compute.features import encoding
-from compute.models import ADAPTERS
+from compute.models import ADAPTERS, abilities
 from compute.procedures import choice
 from compute.procedures.shared.similarity import symmetric
 from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model, Task, Undefined
@@ -29,7 +34,9 @@ if TYPE_CHECKING:
     from compute.engine.bench import Bench
     from compute.features.subject import LoadedSubject
 
-VERSION = 1  # raise it when the same items and seed give other scores
+BESIDE = ("code", "versions")  # recorded, but no part of what identifies a calibration
+VERSION = 2  # raise it when the same items and seed give other scores or another domain
+MADE = ("drawn", "photographs", "sentences")  # domains whose items are on every machine
 QUALITY = {name: values[0] for name, values in choice.PROCEDURE.options.items()}  # how single images are scored
 
 
@@ -46,11 +53,13 @@ class CalibrationOutcome:
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrationSample:
-    """Sampled pairs and images, and what it takes to sample them again."""
+    """Sampled pairs and images of one domain, and what it takes to sample them again."""
 
+    domain: str  # one of files.DOMAINS
     samples: Mapping[str, Sequence[PairSample]]  # by pairing
-    tasks: Mapping[str, Mapping[str, Any]]  # the tasks' data and revisions, by key
-    synthetic: frozenset[str]  # those of the tasks that a program draws
+    wholes: Mapping[str, Column]  # by modality, one item of each scene
+    tasks: Mapping[str, Mapping[str, Any]]  # where the items come from, by key: data and revisions, or versions
+    synthetic: frozenset[str]  # those of the keys whose items a program draws
     most: int
     seed: int
 
@@ -83,7 +92,9 @@ def draw(
             f"{', '.join(PROCEDURES)} have some: python -m compute list tasks"
         )
     return CalibrationSample(
+        domain="tasks",
         samples=samples,
+        wholes=wholes(samples),
         most=most,
         seed=seed,
         synthetic=frozenset(task.key for task in tasks if task.benchmark == "mini"),
@@ -95,19 +106,46 @@ def draw(
     )
 
 
+def made(domain: str, *, most: int, seed: int) -> CalibrationSample:
+    """The sample of one of MADE, for which nothing is downloaded. Raises BadInput for another domain, NotHere without
+    scikit-image."""
+    if domain == "drawn":
+        (samples, whole), module = drawn.samples(scenes=most, seed=seed), drawn
+    elif domain == "photographs":
+        (samples, whole), module = photographs.samples(seed=seed), photographs
+    elif domain == "sentences":
+        (samples, whole), module = sentences.samples(seed=seed), sentences
+    else:
+        raise BadInput(f"There is no domain {domain!r} to make; there are: {', '.join(MADE)}")
+    return CalibrationSample(
+        domain=domain,
+        samples=samples,
+        wholes=whole,
+        tasks={module.SOURCE: module.settings()},
+        synthetic=frozenset({module.SOURCE} if domain == "drawn" else ()),
+        most=most,
+        seed=seed,
+    )
+
+
+def wholes(samples: Mapping[str, Sequence[PairSample]]) -> dict[str, Column]:
+    """By modality, the first item of each scene, of the pairing with the most scenes."""
+    out: dict[str, Column] = {}
+    for some in samples.values():
+        for modality in ("image", "text"):
+            parts = []
+            for sample in some:
+                sides = [side for side in (sample.matching or sample.unrelated) if side.modality == modality]
+                if sides:
+                    parts.append(sides[0].take(np.unique(sample.scenes, return_index=True)[1]))
+            if parts and sum(map(len, parts)) > len(out.get(modality, ())):
+                out[modality] = items.joined(parts)
+    return out
+
+
 def able(row: Model, pairing: str) -> bool:
-    """Whether a model can score the pairing, as far as its row says; a comparer may still refuse."""
-    abilities = set(row.abilities)
-    compares, reads = "compare" in abilities, "text" in row.modalities
-    pairs_only = row.adapter in ADAPTERS and ADAPTERS[row.adapter].pairs_only
-    match pairing:
-        case "image-image":
-            return "embed_image" in abilities or (compares and not reads)
-        case "text-text":
-            return "embed_text" in abilities
-        case "image-text":
-            return {"embed_image", "embed_text"} <= abilities or (compares and reads and not pairs_only)
-    return {"embed_image", "embed_text"} <= abilities or (compares and not pairs_only)
+    """Whether a model can score the pairing, or single images by the pairing's question."""
+    return abilities.scores(row, pairing) if pairing in PAIRS else abilities.scores_alone(row)
 
 
 def scores(subject: Any, columns: Sequence[Column], *, pairing: str) -> NDArray[np.float64]:
@@ -145,7 +183,7 @@ def _model(
     pairings = [pairing for pairing in sampled.samples if able(row, pairing)]
     outcome = partial(CalibrationOutcome, model=row.key)
     if not row.adapter or not pairings:
-        why = "it gives no numbers for these pairings" if row.adapter else "it has no weights that can be loaded"
+        why = abilities.not_computable(row) or "it gives no numbers for these pairings"
         yield outcome(pairing="", state="skipped", reason=why)
         return
     try:
@@ -155,7 +193,7 @@ def _model(
         earlier = {
             pairing: stored
             for pairing in (() if again else pairings)
-            if (stored := _find(results, row, pairing, settings[pairing]))
+            if (stored := _find(results, row, sampled.domain, pairing, settings[pairing]))
         }
         subject.prepare(
             [
@@ -166,6 +204,10 @@ def _model(
                 for column in (*sample.matching, *sample.unrelated)
             ]
         )
+        _store_domains(subject, sampled, pairings, results=results, again=again)
+    except Undefined as error:
+        yield outcome(pairing="", state="skipped", reason=str(error))
+        return
     except Exception as error:
         yield outcome(pairing="", state="failed", reason=failure(error))
         return
@@ -175,7 +217,8 @@ def _model(
             continue
         try:
             reference = _reference(subject, sampled, pairing)
-            stored = files.write(results, reference=reference, settings={**settings[pairing], "code": code()})
+            beside = {"code": code(), "versions": versions.exact(subject.identity)}
+            stored = files.write(results, reference=reference, settings={**settings[pairing], **beside})
             yield outcome(pairing=pairing, state="made", stored=stored)
         except (CannotDo, Undefined) as error:
             yield outcome(pairing=pairing, state="skipped", reason=str(error))
@@ -184,24 +227,27 @@ def _model(
 
 
 def _settings(subject: LoadedSubject, sampled: CalibrationSample, pairing: str) -> dict[str, Any]:
-    used = {sample.task for sample in sampled.samples[pairing]}
+    used = {sample.task for sample in sampled.samples[pairing]} if pairing else set(sampled.tasks)
     return {
         "model": dict(subject.identity),
         "tasks": {key: sampled.tasks[key] for key in sorted(used)},
+        "domain": sampled.domain,
         "pairs": sampled.most,
         "seed": sampled.seed,
         "version": VERSION,
-        **({} if pairing in PAIRS else {"options": QUALITY}),
+        **({"options": QUALITY} if pairing in ALONE else {}),
     }
 
 
-def _find(results: Path, row: Model, pairing: str, settings: Mapping[str, Any]) -> StoredCalibration | None:
+def _find(
+    results: Path, row: Model, domain: str, pairing: str, settings: Mapping[str, Any]
+) -> StoredCalibration | None:
     """The stored calibration of the same settings; a damaged file is made again."""
     try:
-        stored = files.read(files.path(results, model=row.key, pairing=pairing))
+        stored = files.read(files.path(results, model=row.key, domain=domain, pairing=pairing))
     except LikenessError:
         return None
-    before = {name: value for name, value in stored.settings.items() if name != "code"}
+    before = {name: value for name, value in stored.settings.items() if name not in BESIDE}
     return stored if run_folders.canonical(before) == run_folders.canonical(settings) else None
 
 
@@ -223,8 +269,83 @@ def _reference(subject: LoadedSubject, sampled: CalibrationSample, pairing: str)
         pairing=pairing,
         source=", ".join(tasks),
         synthetic=not sampled.synthetic.isdisjoint(tasks),
+        domain=sampled.domain,
+        scenes=_scenes(subject, samples, pairing),
         **sides,
     )
+
+
+def _scenes(subject: LoadedSubject, samples: Sequence[PairSample], pairing: str) -> int:
+    """How many whole scenes the usable pairs or images come from; alternatives of one row are of one scene."""
+    of_each = [
+        {
+            (sample.task, scene)
+            for scene in sample.scenes[_usable(subject, *(sample.matching or sample.unrelated))].tolist()
+        }
+        for sample in samples
+    ]
+    return sum(map(len, of_each)) if pairing in PAIRS else len(set().union(*of_each))
+
+
+def _usable(subject: LoadedSubject, *columns: Column) -> NDArray[np.bool_]:
+    """Which rows are of items that can be used."""
+    lost = np.array(sorted(subject.bad), dtype="S32")
+    return ~np.any([np.isin(column.keys, lost) for column in columns], axis=0)
+
+
+def _store_domains(
+    subject: LoadedSubject, sampled: CalibrationSample, pairings: Sequence[str], *, results: Path, again: bool
+) -> None:
+    """Writes the domains that the pairings need, of every modality, which are not stored with the same settings."""
+    modalities = {side for pairing in pairings for side in (pairing.split("-") if pairing in PAIRS else ("image",))}
+    for modality in sorted(modalities & set(sampled.wholes)):
+        settings = {**_settings(subject, sampled, ""), "domains": domains.VERSION}
+        target = files.domain_path(results, model=subject.row.key, domain=sampled.domain, modality=modality)
+        with suppress(LikenessError):
+            before = {name: value for name, value in files.read_domain(target).settings.items() if name not in BESIDE}
+            if not again and run_folders.canonical(before) == run_folders.canonical(settings):
+                continue
+        domain = domain_of(subject, sampled, modality)
+        beside = {"code": code(), "versions": versions.exact(subject.identity)}
+        files.write_domain(results, domain=domain, settings={**settings, **beside})
+
+
+def domain_of(subject: LoadedSubject, sampled: CalibrationSample, modality: str) -> Domain:
+    """The subject's domain: of its vectors where it is an encoder with weights and one vector an item, else of facts.
+
+    Raises Undefined for too few scenes.
+    """
+    column = sampled.wholes[modality]
+    column = column.take(np.flatnonzero(_usable(subject, column)))
+    names = {"model": subject.row.key, "name": sampled.domain, "modality": modality}
+    family = ADAPTERS.get(subject.row.adapter)
+    learned = family is None or bool(family.weights or family.needs)
+    if learned and subject.can(f"embed_{modality}"):
+        subject.prepare([column])
+        with suppress(CannotDo):  # a model of many vectors an item
+            vectors = subject.embed(column)
+            if modality == "text":
+                texts = [str(column.read(row)) for row in range(len(column))]
+                return domains.of_vectors(vectors, texts=texts, **names)
+            return domains.of_vectors(vectors, facts=_facts(subject, column)[:, -len(domains.KIND) :], **names)
+    compared = [
+        part
+        for pairing in sampled.samples
+        if pairing in PAIRS
+        for sample in sampled.samples[pairing]
+        for part in (*sample.matching, *sample.unrelated)
+        if part.modality == modality
+    ]
+    return domains.of_facts(_facts(subject, items.joined([column, *compared])), scenes=len(column), **names)
+
+
+def _facts(subject: LoadedSubject, column: Column) -> NDArray[np.float64]:
+    """(n, k) the facts of a column's different items that can be used."""
+    rows = np.unique(column.keys, return_index=True)[1]
+    contents = map(column.read, rows[_usable(subject, column.take(rows))].tolist())
+    if column.modality == "text":
+        return np.stack([text_facts(content) for content in contents])
+    return np.stack([image_facts(np.asarray(decoding.decode(content))) for content in contents])
 
 
 def _scored(subject: LoadedSubject, parts: Sequence[tuple[Column, ...]], pairing: str) -> NDArray[np.float64]:
@@ -232,8 +353,7 @@ def _scored(subject: LoadedSubject, parts: Sequence[tuple[Column, ...]], pairing
     results = []
     for columns in parts:
         while columns:
-            lost = np.array(sorted(subject.bad), dtype="S32")
-            good = np.flatnonzero(~np.any([np.isin(column.keys, lost) for column in columns], axis=0))
+            good = np.flatnonzero(_usable(subject, *columns))
             try:
                 results.append(
                     scores(subject, [column.take(good) for column in columns], pairing=pairing)
@@ -256,7 +376,8 @@ def _noun(pairing: str, alike: int, other: int) -> str:
 
 def line(outcome: CalibrationOutcome) -> str:
     """One outcome in words and numbers."""
-    name = f"{outcome.model}, {outcome.pairing}" if outcome.pairing else outcome.model
+    domain = f" ({outcome.stored.reference.domain})" if outcome.stored else ""
+    name = f"{outcome.model}, {outcome.pairing}{domain}" if outcome.pairing else outcome.model
     if outcome.stored is None:
         return f"{name}: {outcome.state}: {outcome.reason}"
     reference = outcome.stored.reference
@@ -264,4 +385,5 @@ def line(outcome: CalibrationOutcome) -> str:
     middle = [f"{side[len(side) // 2]:.4g}" for side in (reference.matching, reference.unrelated) if len(side)]
     separation = f", separation {reference.separation:.3f}" if reference.separation is not None else ""
     known = " (stored already)" if outcome.state == "stored" else ""
-    return f"{name}: {pairs}, median {' against '.join(middle)}{separation}{known}"
+    scenes = f" of {reference.scenes:,} scenes"
+    return f"{name}: {pairs}{scenes}, median {' against '.join(middle)}{separation}{known}"

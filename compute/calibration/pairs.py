@@ -22,27 +22,6 @@ from compute.content.items import Column
 from compute.tasks.data import Choices, Data, Matches, Mixed, Retrieval
 
 FEWEST = 30  # pairs of each, or images: fewer tell little of a distribution's ends
-# Drawn ones of the suite mini: near copies and other renderings of a scene, true captions, images of graded quality.
-TASKS = tuple(
-    f"mini/{name}"
-    for name in (
-        "image-choice",
-        "instances",
-        "images-by-image",
-        "image-for-text",
-        "text-for-image",
-        "relations",
-        "which-image",
-        "swaps",
-        "images-by-text",
-        "texts-by-image",
-        "quality",
-        "brightness",
-        "colorfulness",
-        "contrast",
-        "sharpness",
-    )
-)
 ROUNDS = 20  # of mending a derangement in which related items have met
 PROCEDURES = ("choice", "matching", "retrieval", "multiple_choice")  # of the tasks whose items can give pairs
 
@@ -75,6 +54,7 @@ class PairSample:
     task: str
     matching: tuple[Column, ...]
     unrelated: tuple[Column, ...]
+    scenes: Rows  # (n,) the scene of each matching pair, or of each single image: what shares an item is of one scene
 
 
 def material(data: Mapping[str, Mapping[str, Data]], *, most: int, seed: int) -> dict[str, list[PairSample]]:
@@ -94,7 +74,7 @@ def material(data: Mapping[str, Mapping[str, Data]], *, most: int, seed: int) ->
             for at in np.unique(chosen[:, 0]).tolist():
                 rows, part = chosen[chosen[:, 0] == at, 1], parts[at]
                 out.setdefault(pairing, []).append(
-                    PairSample(task=task, matching=(), unrelated=(part.take(rows),))
+                    PairSample(task=task, matching=(), unrelated=(part.take(rows),), scenes=rows)
                     if isinstance(part, Column)
                     else _sample(task, part, part.rows[rows], lots)
                 )
@@ -251,7 +231,21 @@ def _sample(task: str, part: Pairs, rows: Rows, lots: np.random.Generator) -> Pa
     partner = deranged(_together(part, rows), lots)
     paired = np.flatnonzero(partner >= 0)
     crossed = np.unique(np.stack([rows[paired, 0], rows[partner[paired], 1]], axis=1), axis=0)
-    return PairSample(task=task, matching=part.take(rows), unrelated=part.take(crossed))
+    first, second = part.take(rows)
+    return PairSample(
+        task=task, matching=(first, second), unrelated=part.take(crossed), scenes=scenes_of(first.keys, second.keys)
+    )
+
+
+def scenes_of(first: NDArray[np.bytes_], second: NDArray[np.bytes_]) -> Rows:
+    """(n,) the scene of each pair of content keys: pairs that share an item, also by way of others, are of one."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    items, index = np.unique(np.concatenate([first, second]), return_inverse=True)
+    one, other = index[: len(first)], index[len(first) :]
+    links = coo_array((np.ones(len(one)), (one, other)), shape=(len(items), len(items)))
+    return connected_components(links, directed=False)[1][one].astype(np.int64)
 
 
 def _together(part: Pairs, rows: Rows) -> NDArray[np.bool_]:

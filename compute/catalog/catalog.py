@@ -47,6 +47,8 @@ MIEB_COLUMNS = (
     "subsets",
     "languages",
     "main_score",
+    "image_columns",
+    "text_columns",
     "num_samples",
     "num_queries",
     "num_classes",
@@ -54,14 +56,14 @@ MIEB_COLUMNS = (
     "license",
     *MIEB_SUITES,
 )
-# MIEB's names of scores; its hit rate is what the paper's tables call recall.
+# MIEB's names of scores; its hit rate is printed as Recall@k in the paper's tables.
 MIEB_METRICS = {
     "accuracy": "accuracy",
     "ndcg_at_10": "ndcg_at_10",
     "ndcg_at_5": "ndcg_at_5",
     "cosine_spearman": "cosine_spearman",
-    "hit_rate_at_1": "recall_at_1",
-    "hit_rate_at_3": "recall_at_3",
+    "hit_rate_at_1": "hit_rate_at_1",
+    "hit_rate_at_3": "hit_rate_at_3",
     "map_at_5": "map_at_5",
     "nmi": "nmi",
     "lrap": "lrap",
@@ -252,7 +254,6 @@ def _mieb_task(row: dict[str, str]) -> Task:
     if row["name"] == "Winoground":
         metric = "group_accuracy"
     counted = "num_queries" if row["abstask_type"] == "AbsTaskRetrieval" else "num_samples"  # else: corpus included
-    guessable = metric == "accuracy" and procedure in ("probe", "zero_shot") and classes
     return Task(
         key=named["key"],
         title=row["name"],
@@ -264,7 +265,7 @@ def _mieb_task(row: dict[str, str]) -> Task:
         split=row["eval_splits"],
         subsets=_list(row["subsets"], separator="|"),
         metrics=(metric,),
-        chance=1 / classes if guessable else None,
+        chance=_mieb_chance(row, procedure=procedure, metric=metric, classes=classes),
         n_items=_count(named, counted),
         modalities=_list(row["modalities"], separator="+"),
         languages=_list(row["languages"], separator="|"),
@@ -272,6 +273,19 @@ def _mieb_task(row: dict[str, str]) -> Task:
         notes=row["extra"],
         suites=tuple(suite for flag, suite in MIEB_SUITES.items() if row[flag] == "1"),
     )
+
+
+def _mieb_chance(row: dict[str, str], *, procedure: str, metric: str, classes: int | None) -> float | None:
+    """What guessing scores by construction; None where that does not follow from the task's row."""
+    if procedure in ("probe", "zero_shot") and metric == "accuracy" and classes:
+        return 1 / classes
+    if procedure != "matching":
+        return None
+    images, captions = (len(_list(row[column], separator="|")) for column in ("image_columns", "text_columns"))
+    if metric == "group_accuracy":
+        # Two images and two captions: of the 24 orders of their four similarities, 4 have both right pairs on top.
+        return 1 / 6 if images == captions == 2 else None
+    return 1 / (captions if metric == "text_accuracy" else images)
 
 
 def _check(catalog: Catalog) -> None:

@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 from compute.claims.tables import column_checks, figures, printed
 from compute.claims.verdict import CANNOT, Check, Checks, claims_of, decimals, listing
 from compute.metrics.agreement import correlation, rank_accuracy, squared_correlation
+from compute.rounding import rounded
 from compute.types import Claim
 
 RHO, ACCURACY = "ρ²", "Rank Acc."
@@ -119,7 +120,7 @@ def rank_check(ranks: pd.Series, scores: pd.Series, *, title: str, higher: bool)
 
 def listing_of(ranks: Iterable[float]) -> str:
     """Ranks in words."""
-    return ", ".join(f"{rank:.0f}" for rank in ranks)
+    return ", ".join(rounded(rank, 0) for rank in ranks)
 
 
 def listed_values(values: pd.Series, table: int) -> str:
@@ -145,16 +146,16 @@ def hpdv2() -> Checks:
     level = values["title"][values["accuracy"] >= cfred.accuracy - EQUAL]
     rank = rank_of("cFreD", values["rho"])
     return {
-        "cfred-hpdv2-rho": Check(f"{cfred.rho:.4f}, rank {rank}", rank == 1, words={"r": cfred.r}),
+        "cfred-hpdv2-rho": Check(f"{rounded(cfred.rho, 4)}, rank {rank}", rank == 1, words={"r": cfred.r}),
         "cfred-hpdv2-hpsv2-rho": Check(
             value=hps.rho, slack=hps.slack, words={"r": hps.r, "table": printed("cfred-table-1").at[RHO, "HPS v2"]}
         ),
         "cfred-hpdv2-accuracy": Check(
-            f"{cfred.accuracy:.1f}", rank_of("cFreD", values["accuracy"]) == 1, words={"level": " and ".join(level)}
+            rounded(cfred.accuracy, 1), rank_of("cFreD", values["accuracy"]) == 1, words={"level": " and ".join(level)}
         ),
-        "cfred-hpdv2-hpsv2-accuracy": Check(f"{hps.accuracy:.1f}", rank_of("HPS v2", values["accuracy"]) == 2),
+        "cfred-hpdv2-hpsv2-accuracy": Check(rounded(hps.accuracy, 1), rank_of("HPS v2", values["accuracy"]) == 2),
         "cfred-hpdv2-coco": Check(printed("cfred-table-1").at["COCO", "Human rank"]),
-        "cfred-hpdv2-blend": Check(f"CLIPScore alone {clip:.2f}", clip > 30),
+        "cfred-hpdv2-blend": Check(f"CLIPScore alone {rounded(clip, 2)}", clip > 30),
     }
 
 
@@ -164,7 +165,7 @@ def parti() -> Checks:
     return {
         "cfred-parti-rho": best_statistical(2),
         "cfred-parti-trained": Check(
-            ", ".join(f"{metrics(2).at[column, 'title']} {r:+.2f}" for column, r in trained.items()),
+            ", ".join(f"{metrics(2).at[column, 'title']} {rounded(r, 2, sign=True)}" for column, r in trained.items()),
             list(trained.index[:3]) == ["HPS v2", "ImReward", "MPS"],
         ),
     }

@@ -11,6 +11,7 @@ from scipy.stats import spearmanr, t
 
 from compute.claims.tables import column_checks, figures, printed
 from compute.claims.verdict import Check, Checks, claims_of
+from compute.rounding import rounded
 from compute.types import Claim
 
 HALF_UNIT = 0.005  # rounding of a printed MMScore, in its printed units
@@ -93,7 +94,11 @@ def table_2() -> Checks:
     return {
         "pairbench-correlation": [check for column in text for check in column_checks(text[column], UNKNOWN)],
         "pairbench-highest-correlation": Check(f"{best} of 8"),
-        "pairbench-high-correlation": Check(f"{high} of 32", words={"least": least, "lowest": values.min().min()}),
+        "pairbench-high-correlation": Check(
+            f"{high} of {values.size} cells",
+            bool(high == values.size),
+            words={"least": least, "lowest": values.min().min()},
+        ),
     }
 
 
@@ -106,7 +111,7 @@ def sizes() -> Checks:
         "pairbench-images": Check(value=images[0]),
         "pairbench-points": Check(value=points, words={"images": images[2]}),
         "pairbench-comparisons": Check(value=comparisons, words={"images": images[3]}),
-        "pairbench-70k": Check(f"{pairs:.1f}K", round(pairs, -1) == 70, words={"images": images[3]}),
+        "pairbench-70k": Check(f"{rounded(pairs, 1)}K", round(pairs, -1) == 70, words={"images": images[3]}),
         "pairbench-splits": Check(value=count),
     }
 
@@ -139,18 +144,22 @@ def overall_sentences() -> Checks:
     ranks = table[["1-RS", "SM"]].rank(ascending=False).loc["GPT-4o-1120"]
     return {
         "pairbench-all-measures": no_winner(table.rename(columns=MEASURES)),
-        "pairbench-best-open": Check(f"{opened.index[0]} ({opened.iloc[0]:.2f})", opened.index[0] == "InternVL2.5-8B"),
+        "pairbench-best-open": Check(
+            f"{opened.index[0]} ({rounded(opened.iloc[0], 2)})", opened.index[0] == "InternVL2.5-8B"
+        ),
         "pairbench-less-controllable": Check(
-            f"SM {lead['SM']:.2f} against {rivals['SM']:.2f} and more, "
-            f"Cont {lead['Cont']:.2f} against {rivals['Cont']:.2f} and more",
+            f"SM {rounded(lead['SM'], 2)} against {rounded(rivals['SM'], 2)} and more, "
+            f"Cont {rounded(lead['Cont'], 2)} against {rounded(rivals['Cont'], 2)} and more",
             (lead < rivals).all(),
         ),
         "pairbench-competitive": Check(f"rank {rank} of {means.count()}", rank <= 6),
         "pairbench-mini": Check(
-            "; ".join(f"{name} {mini[name]:.2f} against {full[name]:.2f}" for name in both), (mini >= full).all()
+            "; ".join(f"{name} {rounded(mini[name], 2)} against {rounded(full[name], 2)}" for name in both),
+            (mini >= full).all(),
         ),
         "pairbench-gpt-4o-symmetry": Check(
-            f"1-RelaxSym rank {ranks['1-RS']:.0f}, smoothness rank {ranks['SM']:.0f} of ten", (ranks > 5).all()
+            f"1-RelaxSym rank {rounded(ranks['1-RS'], 0)}, smoothness rank {rounded(ranks['SM'], 0)} of ten",
+            (ranks > 5).all(),
         ),
     }
 
@@ -177,9 +186,13 @@ def split_sentences() -> Checks:
             better.mean() > 0.5,
             words={"others": ", ".join(better.index[~better])},
         ),
-        "pairbench-gap": Check(f"{gap:.1f} against {caption_gap:.1f} points", gap > caption_gap),
-        "pairbench-closed-images": Check(f"{images[closed].mean():.1f} against {images[~closed].mean():.1f}", gap > 0),
+        "pairbench-gap": Check(f"{rounded(gap, 1)} against {rounded(caption_gap, 1)} points", gap > caption_gap),
+        "pairbench-closed-images": Check(
+            f"{rounded(images[closed].mean(), 1)} against {rounded(images[~closed].mean(), 1)}", gap > 0
+        ),
         "pairbench-internvl2-control": Check(f"{len(ahead)} of 4", words={"ahead": ", ".join(ahead)}),
-        "pairbench-size-mmscore": Check(", ".join(f"{value:.1f}" for value in means), means.is_monotonic_increasing),
-        "pairbench-size-control": Check(", ".join(f"{value:.1f}" for value in controls), rho > 0, words={"rho": rho}),
+        "pairbench-size-mmscore": Check(", ".join(rounded(value, 1) for value in means), means.is_monotonic_increasing),
+        "pairbench-size-control": Check(
+            ", ".join(rounded(value, 1) for value in controls), rho > 0, words={"rho": rho}
+        ),
     }

@@ -17,6 +17,7 @@ from numbers import Integral
 import pandas as pd
 
 from compute.paths import PUBLISHED
+from compute.rounding import decimal, rounded
 from compute.tables import number, read_csv
 from compute.types import BadInput, Claim
 
@@ -57,7 +58,11 @@ def claims_of(paper: str, sections: Iterable[Callable[[], Checks]]) -> list[Clai
     claims, used = [], set()
     for key in (key for key in rows if key in checks):
         for check in checks[key] if isinstance(checks[key], list) else [checks[key]]:
-            text = {name: rows[key][name].format_map(check.words) for name in TEXTS}
+            words = {
+                name: decimal(word) if isinstance(word, float) and math.isfinite(word) else word
+                for name, word in check.words.items()
+            }
+            text = {name: rows[key][name].format_map(words) for name in TEXTS}
             recomputed, verdict = _compared(text["printed"], check)
             added = [name for name in (f"{key}/{text['claim']}", f"{key}/{verdict}") if name in notes]
             used.update(added)
@@ -81,7 +86,7 @@ def _compared(printed: str, check: Check) -> tuple[str, str]:
     """The recomputed text and the verdict."""
     text, value, holds = check.text, check.value, check.holds
     if isinstance(holds, str):
-        return text, holds
+        return text or shown(value, like=printed or "0.0"), holds
     if holds is None and text and value is None:
         holds = text == printed
     if holds is not None:
@@ -92,7 +97,7 @@ def _compared(printed: str, check: Check) -> tuple[str, str]:
 
 def listing(values: Mapping[str, float] | pd.Series, *, digits: int = 1) -> str:
     """Figures by name in words."""
-    return ", ".join(f"{name} {value:.{digits}f}" for name, value in values.items())
+    return ", ".join(f"{name} {rounded(value, digits)}" for name, value in values.items())
 
 
 def decimals(printed: str) -> int:
@@ -121,4 +126,4 @@ def shown(value: float | None, *, like: str) -> str:
     """A recomputed value with two more digits than the printed one, or an empty text."""
     if value is None or not math.isfinite(value):
         return ""
-    return f"{value:.{decimals(like) + 2}f}"
+    return rounded(value, decimals(like) + 2)

@@ -12,10 +12,16 @@ from compute.types import BadInput
 
 def calibrate(
     models: Models,
+    domains: Annotated[
+        str,
+        typer.Option(help="Kinds of input, comma-separated, that need no download: drawn, photographs, sentences."),
+    ] = "drawn,photographs,sentences",
     tasks: Annotated[
-        str, typer.Option(help="Tasks whose items are paired, comma-separated; default: synthetic ones of mini.")
+        str, typer.Option(help="Tasks whose items are paired instead, comma-separated; their domain is called tasks.")
     ] = "",
-    pairs: Annotated[int, typer.Option(help="At most this many matching and unrelated pairs, or images.")] = 500,
+    pairs: Annotated[
+        int, typer.Option(help="At most this many matching and unrelated pairs, images or drawn scenes.")
+    ] = 500,
     seed: Annotated[int, typer.Option(help="Of the sample.", min=0)] = 0,
     data: Data = None,
     offline: Offline = False,
@@ -24,19 +30,34 @@ def calibrate(
         bool, typer.Option("--again", help="Repeat stored calibrations, and retry items that could not be used.")
     ] = False,
 ):
-    """Scores matching and unrelated pairs with models, so that the app can say what a score of theirs means."""
+    """Scores matching and unrelated pairs with models, so that the app can say what a score of theirs means.
+
+    Each domain has distributions of its own, which speak for inputs of its kind only.
+    """
     from compute.calibration import making
-    from compute.calibration.pairs import FEWEST, TASKS
+    from compute.calibration.pairs import FEWEST
     from compute.catalog import shipped
 
     if pairs < FEWEST:
         raise BadInput(f"--pairs {pairs} is too few: a calibration needs {FEWEST}")
     catalog = shipped()
     rows = named_models(catalog, models)
-    chosen = [catalog.task(key) for key in dict.fromkeys(names(tasks) or TASKS)]
+    chosen = [catalog.task(key) for key in dict.fromkeys(names(tasks))]
+    kinds = list(dict.fromkeys(names(domains)))
+    if not chosen and not kinds:
+        raise BadInput(f"--domains names none. Choose from: {', '.join(making.MADE)}; or name --tasks")
+    if unknown := [kind for kind in kinds if kind not in making.MADE]:
+        raise BadInput(f"There is no domain {unknown[0]!r} to make; there are: {', '.join(making.MADE)}")
     root, bench = workbench(results=results, data=data, offline=offline, skip_bad=True, retry_bad=again)
-    sample = making.draw(chosen, bench=bench, most=pairs, seed=seed, report=typer.echo)
-    outcomes = making.make(rows, sample, bench=bench, results=root, again=again, report=typer.echo)
+    if chosen:
+        samples = [making.draw(chosen, bench=bench, most=pairs, seed=seed, report=typer.echo)]
+    else:
+        samples = [making.made(kind, most=pairs, seed=seed) for kind in kinds]
+    outcomes = [
+        outcome
+        for sample in samples
+        for outcome in making.make(rows, sample, bench=bench, results=root, again=again, report=typer.echo)
+    ]
     if any(outcome.state == "made" for outcome in outcomes):
         rebuild(root)
     if any(outcome.state == "failed" for outcome in outcomes) or not any(outcome.stored for outcome in outcomes):

@@ -11,6 +11,7 @@ from compute.types import BadInput
 
 if TYPE_CHECKING:
     from compute.catalog import Catalog
+    from compute.types import Model
 
 NOUNS = ("models", "tasks", "suites", "metrics", "datasets", "options")
 
@@ -32,7 +33,7 @@ def lines(catalog: Catalog, *, noun: str) -> Iterator[str]:
         return
     rows = getattr(catalog, noun)
     details = {
-        "models": lambda model: f"{model.kind}, {_size(model.parameters_m)}",
+        "models": lambda model: f"{model.kind}, {_size(model.parameters_m)}{_remark(model)}",
         "tasks": lambda task: (
             f"{task.category}, {task.metrics[0] if task.metrics else '-'}, "
             f"{task.n_items if task.n_items else '?'} items, {' '.join(task.suites) or 'no suite'}"
@@ -48,6 +49,13 @@ def lines(catalog: Catalog, *, noun: str) -> Iterator[str]:
         yield f"{row.key:<{width}}  {row.title}  ({details[noun](row)})"
 
 
+def _remark(model: Model) -> str:
+    """Why a model cannot be computed, or what to know before running it; empty for most."""
+    if reason := model.options.get("not_computable"):
+        return f", not computable: {reason}"
+    return f", caution: {model.options['caution']}" if model.options.get("caution") else ""
+
+
 def _size(millions: float | None) -> str:
     if millions is None:
         return "size unknown"
@@ -55,8 +63,12 @@ def _size(millions: float | None) -> str:
 
 
 def _options(catalog: Catalog) -> Iterator[str]:
-    """Every option of a run: its values, the default first, and the procedures or tasks that have it."""
+    """Every option of a run: its values, the default first, and the procedures or tasks that have it.
+
+    Families with another default are named beside it.
+    """
     from compute import tasks
+    from compute.engine.plan import defaults
     from compute.procedures import PROCEDURES
 
     owners: dict[tuple[str, tuple], list[str]] = {}
@@ -67,5 +79,10 @@ def _options(catalog: Catalog) -> Iterator[str]:
         for name, values in (tasks.options_of(task) if tasks.computable(task) else {}).items():
             owners.setdefault((name, tuple(values)), []).append(task.key)
     width = max(len(name) for name, _ in owners)
+    rows = [row for row in catalog.models if row.adapter]
     for (name, values), keys in owners.items():
-        yield f"{name:<{width}}  {', '.join(map(str, values))}  ({', '.join(keys)})"
+        others = {
+            (str(usual), row.adapter) for row in rows if (usual := defaults(row, {name: values})[name]) != values[0]
+        }
+        own = "".join(f"; {adapter} takes {usual} by default" for usual, adapter in sorted(others))
+        yield f"{name:<{width}}  {', '.join(map(str, values))}  ({', '.join(keys)}{own})"

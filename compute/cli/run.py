@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from compute.cli.workspace import Data, Models, Offline, Results, names, rebuild, workbench
+from compute.types import BadInput
 
 
 def run(
@@ -15,7 +16,13 @@ def run(
     tasks: Annotated[str, typer.Option(help="Only these tasks of the suite, comma-separated.")] = "",
     data: Data = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps; default: the best available.")] = "",
-    dtype: Annotated[str, typer.Option(help="float32, bfloat16 or float16; default: the device's best.")] = "",
+    dtype: Annotated[
+        str,
+        typer.Option(
+            help="float32, bfloat16 or float16; default: the device's best, for comparers and features of distribution "
+            "metrics float32."
+        ),
+    ] = "",
     batch_size: Annotated[int | None, typer.Option(help="Items per batch; halved when memory runs out.", min=1)] = None,
     offline: Offline = False,
     skip_bad_items: Annotated[
@@ -28,16 +35,37 @@ def run(
     ] = None,
     results: Results = None,
     thumbnails: Annotated[int, typer.Option(help="For how many items per task pictures are stored.", min=0)] = 200,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be downloaded, encoded, stored.")] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Say what would be downloaded, encoded, compared and stored, and how long it takes: models whose "
+            "weights are here are measured for 10 s.",
+        ),
+    ] = False,
+    estimate: Annotated[
+        float | None,
+        typer.Option(
+            metavar="RATE", help="With --dry-run: items a second of models that cannot be measured here.", min=0.001
+        ),
+    ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Repeat stored runs, and retry items that could not be used.")
     ] = False,
+    baselines: Annotated[
+        bool, typer.Option("--baselines", help="Run the suite's baselines too, whose shipped runs are shown otherwise.")
+    ] = False,
 ):
     """Makes the missing scores of models on a suite, rebuilds the database and prints the scores."""
+    from compute import paths
     from compute.catalog import shipped
-    from compute.engine import estimate, plan, results_table
+    from compute.engine import estimate as estimating
+    from compute.engine import measure, plan, results_table
     from compute.engine.run import execute
+    from compute.models import hardware_for
 
+    if estimate is not None and not dry_run:
+        raise BadInput("--estimate is a rate for the time that --dry-run tells: add --dry-run")
     root, bench = workbench(
         results=results,
         data=data,
@@ -60,15 +88,20 @@ def run(
         results=root,
         skip_bad=skip_bad_items,
         again=again,
+        baselines=baselines,
+        shipped=paths.COMPUTED,
     )
-    hardware = bench.hardware
-    for line in (*plan.lines(planned), f"On {hardware.device} in {hardware.dtype}", *plan.reasons(planned)):
+    usual = bench.hardware
+    precise = {row.key: hardware_for(row, usual).dtype for row in planned.models if row.adapter}
+    dtypes = [usual.dtype, *(f"{key} in {dtype}" for key, dtype in precise.items() if dtype != usual.dtype)]
+    for line in (*plan.lines(planned), f"On {usual.device} in {', '.join(dtypes)}", *plan.reasons(planned)):
         typer.echo(line)
     if not {job.model.key for job in planned.jobs} & set(names(models)):
         typer.echo("None of these models can be run on any of these tasks: nothing was changed", err=True)
         raise typer.Exit(1)
     if dry_run:
-        for line in estimate.lines(planned, *estimate.estimate(planned, bench=bench), results=root):
+        counted = estimating.estimate(planned, bench=bench, rate=estimate, seconds=measure.SECONDS)
+        for line in estimating.lines(planned, *counted, results=root):
             typer.echo(line)
         return
     outcomes = execute(

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from compute.arrays import cumulative
+
 MODALITIES = ("image", "text", "pair")  # pair: an image with a text, for models that take both at once
 
 
@@ -55,6 +57,25 @@ def images(files: Sequence[bytes], *, of: str) -> Column:
     """A column of encoded image files in memory."""
     files = list(files)
     return Column(modality="image", keys=_keys(files), read=files.__getitem__, name=lambda row: f"{of}, image {row}")
+
+
+def joined(parts: Sequence[Column]) -> Column:
+    """The rows of columns of one modality, one column after the other."""
+    starts = cumulative([len(part) for part in parts])
+
+    def at(row: int) -> tuple[Column, int]:
+        index = int(np.searchsorted(starts, row, side="right")) - 1
+        return parts[index], row - int(starts[index])
+
+    def read(row: int) -> bytes | str | tuple[bytes, str]:
+        part, own = at(row)
+        return part.read(own)
+
+    def name(row: int) -> str:
+        part, own = at(row)
+        return part.name(own)
+
+    return Column(modality=parts[0].modality, keys=np.concatenate([part.keys for part in parts]), read=read, name=name)
 
 
 def paired(image: Column, text: Column) -> Column:

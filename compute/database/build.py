@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from compute.importing import collection as collections
 from compute.models import ADAPTERS, NOTES, required_files
 from compute.models.files import weights
 from compute.tables import read_csv
-from compute.types import BadInput, Model
+from compute.types import BadInput, Model, NotHere
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,13 +80,11 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     stored, problems = computed((results, paths.COMPUTED), catalog=catalog)
     add_computed(frames, stored, catalog=catalog)
     rows = {row.key: row for row in catalog.models}
-    stored_calibrations, wrong = calibrations.every(
-        results,
-        paths.COMPUTED,
-        models=rows,
-        differs=lambda stored: other_model(rows[stored.reference.model], stored.settings),
+    stored_calibrations, domains, wrong = calibrations.every(
+        results, paths.COMPUTED, models=rows, differs=lambda model, settings: other_model(rows[model], settings)
     )
     frames["calibrations"] = calibrations.frame(stored_calibrations)
+    frames["calibration_domains"] = calibrations.domain_frame(domains)
     problems += wrong
     damaged = store.write(
         path,
@@ -129,7 +128,8 @@ def catalog_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
 def notes(catalog: Catalog) -> pd.DataFrame:
     """Remarks on figures: a remark on a whole table is one on each of its tasks, `specific` tells those on one figure.
 
-    A remark on a model in general keeps the task `*`. Raises BadInput for a table, model or task that is not there.
+    A remark on a model in general keeps the task `*`, and so does what its row says of itself. Raises BadInput for a
+    table, model or task that is not there.
     """
     listed = read_csv(paths.CATALOG / "notes.csv", columns=("source", "model", "task", "metric", "note"))
     tables = read_csv(paths.PUBLISHED / "tables.csv").set_index("key")["source"].to_dict()
@@ -151,6 +151,13 @@ def notes(catalog: Catalog) -> pd.DataFrame:
         rows += [
             {**row, "task": task, "source": tables.get(row["source"], "*"), "specific": specific} for task in tasks
         ]
+    general = {"source": "*", "task": "*", "metric": "", "specific": False}
+    rows += [
+        {**general, "model": model.key, "note": model.options[name]}
+        for model in catalog.models
+        for name in ("not_computable", "caution")
+        if name in model.options
+    ]
     return pd.DataFrame(rows).drop_duplicates()
 
 
@@ -230,8 +237,8 @@ def add_computed(frames: dict[str, pd.DataFrame], stored: list[StoredRun], *, ca
 def other_model(row: Model, settings: Mapping[str, Any]) -> str:
     """What of a calibration's model is not the row's now: adapter, its version, weights, options or pinned revision.
 
-    Of a folder within the repository the files' digest is compared; a branch, a folder elsewhere and what was not
-    recorded say nothing.
+    Of a folder within the repository and of an installed package the files' digest is compared; a branch, a folder
+    elsewhere, a package that is not installed and what was not recorded say nothing.
     """
     recorded = settings.get("model") or {}
     if not recorded:
@@ -243,8 +250,10 @@ def other_model(row: Model, settings: Mapping[str, Any]) -> str:
         "weights": Path(row.weights).name if Path(row.weights).is_absolute() else row.weights,
         "options": {name: value for name, value in row.options.items() if name not in NOTES},
     }
-    if row.weights and not Path(row.weights).is_absolute() and (paths.ROOT / row.weights).is_dir() and family:
-        now["revision"] = weights.revision(row, required=required_files(row))
+    bundled = not Path(row.weights).is_absolute() and (paths.ROOT / row.weights).is_dir()
+    if row.weights and family and (bundled or row.weights.startswith(weights.PACKAGE)):
+        with suppress(NotHere):
+            now["revision"] = weights.revision(row, required=required_files(row))
     elif weights.COMMIT.fullmatch(row.revision):
         now["revision"] = row.revision
     return ", ".join(

@@ -1,6 +1,6 @@
 """The database's schema: its tables, and the views that other programs may read."""
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 # Order matters: a table is filled after the ones it refers to.
 TABLES = {
@@ -34,7 +34,7 @@ TABLES = {
         started VARCHAR, status VARCHAR NOT NULL, error VARCHAR, main BOOLEAN NOT NULL""",
     "scores": """run VARCHAR REFERENCES runs(id), subset VARCHAR, metric VARCHAR REFERENCES metrics(key),
         value DOUBLE NOT NULL CHECK (isfinite(value)), n BIGINT, stderr DOUBLE, printed VARCHAR,
-        PRIMARY KEY (run, subset, metric)""",
+        coverage DOUBLE, lower_bound DOUBLE, PRIMARY KEY (run, subset, metric)""",
     "gaps": """model VARCHAR NOT NULL, task VARCHAR NOT NULL, subset VARCHAR, metric VARCHAR, source VARCHAR,
         reason VARCHAR NOT NULL""",
     "averages": """suite VARCHAR NOT NULL REFERENCES suites(key), category VARCHAR NOT NULL,
@@ -49,7 +49,10 @@ TABLES = {
         label VARCHAR, x DOUBLE NOT NULL, y DOUBLE NOT NULL, settings JSON, PRIMARY KEY (task, model, image)""",
     "calibrations": """model VARCHAR REFERENCES models(key), pairing VARCHAR, unrelated DOUBLE[] NOT NULL,
         matching DOUBLE[] NOT NULL, n_unrelated INTEGER NOT NULL, n_matching INTEGER NOT NULL, separation DOUBLE,
-        source VARCHAR NOT NULL, synthetic BOOLEAN NOT NULL, settings JSON, PRIMARY KEY (model, pairing)""",
+        source VARCHAR NOT NULL, synthetic BOOLEAN NOT NULL, domain VARCHAR, scenes INTEGER NOT NULL, settings JSON,
+        PRIMARY KEY (model, domain, pairing)""",
+    "calibration_domains": """model VARCHAR REFERENCES models(key), domain VARCHAR, modality VARCHAR,
+        record JSON NOT NULL, PRIMARY KEY (model, domain, modality)""",
     "projections": """kind VARCHAR, key VARCHAR, x DOUBLE NOT NULL, y DOUBLE NOT NULL, cluster INTEGER,
         settings JSON, PRIMARY KEY (kind, key)""",
     "claims": """paper VARCHAR NOT NULL, claim VARCHAR NOT NULL, "where" VARCHAR, printed VARCHAR, recomputed VARCHAR,
@@ -62,7 +65,8 @@ TABLES = {
 LEADERBOARD_SCORES = """
 CREATE VIEW leaderboard_scores AS
 SELECT tasks.benchmark, first_suite.suite, tasks.category, runs.task, runs.model, scores.subset, scores.metric,
-       scores.value, scores.stderr, scores.n, runs.origin, runs.source, scores.printed
+       scores.value, scores.stderr, scores.n, runs.origin, runs.source, scores.printed,
+       scores.coverage, scores.lower_bound
 FROM scores
 JOIN runs ON runs.id = scores.run
 JOIN tasks ON tasks.key = runs.task

@@ -30,7 +30,7 @@ class Bench:
     need: Callable[[Task], Need]  # what the items take to fetch, nothing fetched
     identity: Callable[[Task], Mapping[str, Any]]  # what decides the items beside the catalogue's row
     subject: Callable[[Model], LoadedSubject]
-    fetch: Callable[[Model], Any] = lambda row: None  # makes a branch that no row pins a commit that is here
+    fetch: Callable[[Model], Any] = lambda row: None  # brings what the model can only be identified by
 
 
 def assemble(
@@ -53,7 +53,7 @@ def assemble(
     from compute.procedures import PROCEDURES
 
     def fetch(row: Model) -> None:
-        if row.weights and not row.revision and not source.offline:
+        if not source.offline and not models.is_identified(row):
             models.fetch(row)
 
     store = FeatureStore(features)

@@ -1,4 +1,4 @@
-"""What a plan would download, encode and store, without network and without running a model."""
+"""What a plan would download, encode, compare and store, and how long that takes: nothing is fetched or stored."""
 
 from __future__ import annotations
 
@@ -8,15 +8,23 @@ from pathlib import Path
 
 import numpy as np
 
-from compute import tasks
+from compute import models, tasks
 from compute.content.items import Column
+from compute.engine import measure, tally
 from compute.engine.bench import Bench
-from compute.engine.plan import Job, Plan, counted
+from compute.engine.plan import Job, Plan, by_comparison, counted
+from compute.features import encoding
 from compute.features.store import Shelf
 from compute.features.subject import ABILITY
-from compute.models import ADAPTERS
+from compute.models import ADAPTERS, abilities
+from compute.models.files.downloads import Published
 from compute.models.files.weights import cached_folder, own_folder
+from compute.procedures import probe
+from compute.progress import duration
+from compute.rounding import rounded
 from compute.tables import padded
+from compute.tasks.data import Data, Probe
+from compute.tasks.source import Need
 from compute.types import LikenessError, Model, NotHere, Task
 
 # Data that is here is counted exactly, by reading it; above this many bytes that takes minutes, and the catalogue's
@@ -24,25 +32,34 @@ from compute.types import LikenessError, Model, NotHere, Task
 EXACT_BELOW = 2 << 30
 FLOAT = 4  # bytes of a stored number
 HALF_ABOVE = 1000  # million parameters: larger checkpoints are stored in half precision
+KINDS = ("image", "text", "pair")  # what is encoded
 
 
 @dataclass(frozen=True, kw_only=True)
 class TaskEstimate:
-    """What one task's items take. Numbers are None where nothing says before the files are here."""
+    """What one task's items take; `loaded` where they were read: then the counts are exact."""
 
     task: Task
-    repo: str  # empty: made at run time
-    revision: str
-    bytes: int | None = None
-    present: bool = False
-    counts: Mapping[str, int | None] = field(default_factory=dict)  # modality -> distinct items
-    columns: tuple[Column, ...] = ()  # the items themselves, where they were read: then the counts are exact
+    need: Need
+    loaded: Mapping[str, Data] = field(default_factory=dict)
     problem: str = ""
 
     @property
     def exact(self) -> bool:
         """Whether the items were read, so that the counts are no estimates."""
-        return bool(self.columns)
+        return bool(self.loaded)
+
+    @property
+    def counts(self) -> Mapping[str, int | None]:
+        """Distinct images and texts to encode; None where nothing says before the files are here."""
+        if not self.exact:
+            return {"image": self.need.images, "text": self.need.texts}
+        return {kind: len(_keys(self.columns(), kind)) for kind in ("image", "text")}
+
+    def columns(self, *, joint: bool = False) -> list[Column]:
+        """What a model encodes of the items that were read, a probe's training items among them."""
+        trained = [probe.training_items(part) for part in self.loaded.values() if isinstance(part, Probe)]
+        return tasks.every_column(self.loaded, joint=joint) + trained
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,10 +69,15 @@ class ModelEstimate:
     model: Model
     weights: int | None  # bytes
     present: bool  # the weights are on this machine
-    items: int  # distinct items that are not encoded yet
+    encoded: Mapping[str, int]  # distinct items that are not encoded yet, by KINDS
+    comparisons: int  # distinct ones that are not stored yet
+    questions: int
     exact: bool
     unknown: int  # tasks whose items nothing counts
     runs: int
+    rates: Mapping[str, float] = field(default_factory=dict)  # a second, by kind; empty: neither measured nor given
+    measured: bool = False  # on this machine
+    problem: str = ""  # why it could not be measured
 
     @property
     def embeds(self) -> bool:
@@ -63,17 +85,46 @@ class ModelEstimate:
         return bool({"embed_image", "embed_text"} & set(self.model.abilities))
 
     @property
+    def items(self) -> int:
+        """Distinct items to encode."""
+        return sum(self.encoded.values())
+
+    @property
+    def work(self) -> Mapping[str, int]:
+        """What passes through the model, by kind."""
+        work = {**self.encoded, "comparison": self.comparisons, "question": self.questions}
+        return {kind: count for kind, count in work.items() if count}
+
+    @property
+    def seconds(self) -> float | None:
+        """How long encoding, comparing and answering takes; None without a rate."""
+        if not set(self.work) <= set(self.rates):
+            return None
+        return sum(count / self.rates[kind] for kind, count in self.work.items())
+
+    @property
     def vectors(self) -> int | None:
         """Bytes of the vectors to store; None where the model says no size, or makes none."""
         return self.items * self.model.embed_dim * FLOAT if self.embeds and self.model.embed_dim else None
 
 
-def estimate(plan: Plan, *, bench: Bench) -> tuple[list[TaskEstimate], list[ModelEstimate]]:
-    """Each task with a run to make, and each model with one."""
+def estimate(
+    plan: Plan, *, bench: Bench, rate: float | None = None, seconds: float = 0.0
+) -> tuple[list[TaskEstimate], list[ModelEstimate]]:
+    """Each task with a run to make, and each model with one.
+
+    A model whose weights are here is measured for `seconds`, where that is more than 0; the others are taken to do
+    `rate` items, comparisons or answers a second, where it is given.
+    """
     first = {job.task.key: job for job in reversed(plan.missing)}
     data = {task.key: _data(first[task.key], bench) for task in plan.tasks if task.key in first}
-    work = [_work(row, [job for job in plan.of(row) if job.stored is None], data, bench) for row in plan.models]
-    return list(data.values()), [model for model in work if model.runs]
+    work = []
+    for row in plan.models:
+        jobs = [job for job in plan.of(row) if job.stored is None]
+        if jobs:
+            work.append(_timed(_work(row, jobs, data, bench), jobs, data, bench, rate=rate, seconds=seconds))
+            encoding.release()
+    return list(data.values()), work
 
 
 def _data(job: Job, bench: Bench) -> TaskEstimate:
@@ -81,23 +132,15 @@ def _data(job: Job, bench: Bench) -> TaskEstimate:
     try:
         need = bench.need(task)
     except LikenessError as error:
-        return TaskEstimate(task=task, repo=task.dataset, revision=task.revision, problem=str(error))
-    estimate = TaskEstimate(
-        task=task,
-        repo=need.repo,
-        revision=need.revision,
-        bytes=need.bytes,
-        present=need.present,
-        counts={"image": need.images, "text": need.texts},
-    )
+        unknown = Need(repo=task.dataset, revision=task.revision, bytes=None, present=False, images=None, texts=None)
+        return TaskEstimate(task=task, need=unknown, problem=str(error))
+    estimate = TaskEstimate(task=task, need=need)
     if not need.present or (need.bytes or 0) > EXACT_BELOW:
         return estimate
     try:
-        columns = tuple(tasks.every_column(bench.load(task, job.task_options)))
+        return replace(estimate, loaded=bench.load(task, job.task_options))
     except LikenessError as error:
         return replace(estimate, problem=str(error))
-    counts = {modality: len(_keys(columns, modality)) for modality in estimate.counts}
-    return replace(estimate, counts=counts, columns=columns)
 
 
 def _keys(columns: Iterable[Column], modality: str) -> np.ndarray:
@@ -106,27 +149,117 @@ def _keys(columns: Iterable[Column], modality: str) -> np.ndarray:
 
 
 def _work(row: Model, jobs: Sequence[Job], data: Mapping[str, TaskEstimate], bench: Bench) -> ModelEstimate:
-    """A content that several tasks share counts once where it is known, as often as it stands where it is not."""
-    shown = [data[key] for key in dict.fromkeys(job.task.key for job in jobs)]
-    items, unknown, exact = 0, 0, True
-    kinds = [kind for kind in ("image", "text") if set(ABILITY[kind]) <= set(row.abilities)]
-    for kind in kinds:
-        keys = _keys((column for task in shown for column in task.columns), kind)
-        items += len(keys) - _stored(row, kind, keys, bench)
-    for task in shown:
-        if not task.exact:
-            exact = False
-            known = [task.counts.get(kind) for kind in kinds]
-            items += sum(count for count in known if count)
-            unknown += bool(kinds) and not any(count is not None for count in known)
+    """Everything once, whatever number of tasks shows it: by content where the items were read, else by what the
+    catalogue says of tasks that show the same."""
     size, present = weights(row)
+    shown = [data[key] for key in dict.fromkeys(job.task.key for job in jobs)]
+    kinds = [kind for kind in KINDS if set(ABILITY[kind]) <= set(row.abilities)]
+    encoded, comparisons, questions, unknown = dict.fromkeys(KINDS, 0), 0, 0, 0
+    asking = [job for job in jobs if not kinds or by_comparison(row, job.task)]
+    embedding = [job for job in jobs if kinds and not by_comparison(row, job.task)]
+    if embedding:
+        columns = _columns(embedding, data)
+        apart = [data[key] for key in dict.fromkeys(job.task.key for job in embedding)]
+        for kind in kinds:
+            keys = _keys(columns, kind)
+            encoded[kind] = len(keys) - _stored(row, kind, keys, bench)
+        for kind in ("image", "text"):
+            if kind in kinds:
+                encoded[kind] += _not_read(apart, kind)
+        known = [[task.counts.get(kind) for kind in kinds if kind != "pair"] for task in apart if not task.exact]
+        unknown = sum(all(count is None for count in counts) for counts in known)
+    if asking:
+        asked = [_asked(row, job, data[job.task.key]) for job in asking if data[job.task.key].exact]
+        keys = _keys([column for one in asked for column in one.pairs], "comparison")
+        comparisons = len(keys) - _stored(row, "comparison", keys, bench)
+        questions = sum(len(one.questions) for one in asked)
+        for job in asking:
+            if not data[job.task.key].exact:
+                need = data[job.task.key].need
+                count = need.comparisons if "compare" in row.abilities else need.questions
+                comparisons += (count or 0) if "compare" in row.abilities else 0
+                questions += (count or 0) if "compare" not in row.abilities else 0
+                unknown += count is None
     return ModelEstimate(
-        model=row, weights=size, present=present, items=items, exact=exact, unknown=unknown, runs=len(jobs)
+        model=row,
+        weights=size,
+        present=present,
+        encoded=encoded,
+        comparisons=comparisons,
+        questions=questions,
+        exact=all(task.exact for task in shown),
+        unknown=unknown,
+        runs=len(jobs),
     )
 
 
+def _columns(jobs: Sequence[Job], data: Mapping[str, TaskEstimate]) -> list[Column]:
+    """What a model encodes of all items that were read."""
+    ways = dict.fromkeys((job.task.key, job.options.get("fusion") == "joint") for job in jobs)
+    return [column for key, joint in ways for column in data[key].columns(joint=joint)]
+
+
+def _not_read(shown: Sequence[TaskEstimate], kind: str) -> int:
+    """Items of tasks that were not read: of those that show the same the largest number, less what is counted already
+    because another of them was read, and every probe's training items."""
+    most: dict[str, int] = {}
+    counted_already: dict[str, int] = {}
+    trained = 0
+    for task in shown:
+        name, count = task.need.shared or task.task.key, task.counts.get(kind) or 0
+        if task.exact:
+            counted_already[name] = max(count, counted_already.get(name, 0))
+            continue
+        apart = task.need.trained if kind == "image" else 0
+        trained += apart
+        most[name] = max(count - apart, most.get(name, 0))
+    return trained + sum(max(0, count - counted_already.get(name, 0)) for name, count in most.items())
+
+
+def _asked(row: Model, job: Job, task: TaskEstimate) -> tally.Tally:
+    """What the run asks of a model that compares or answers; nothing where it would fail."""
+    try:
+        return tally.count(row, procedure=job.procedure, data=task.loaded, options=job.options)
+    except LikenessError:
+        return tally.Tally(row)
+
+
+def _timed(
+    model: ModelEstimate,
+    jobs: Sequence[Job],
+    data: Mapping[str, TaskEstimate],
+    bench: Bench,
+    *,
+    rate: float | None,
+    seconds: float,
+) -> ModelEstimate:
+    """The same with how fast the model is: measured on its own items, or on drawn ones where none of them are here."""
+    row = model.model
+    given = {} if rate is None else dict.fromkeys(model.work, rate)
+    if not seconds or not model.work or _endpoint(row) or not model.present:
+        return replace(model, rates=given)
+    asking = [job for job in jobs if not model.embeds or by_comparison(row, job.task)]
+    columns = _columns([job for job in jobs if model.embeds and not by_comparison(row, job.task)], data)
+    asked = [_asked(row, job, data[job.task.key]) for job in asking if data[job.task.key].exact]
+    compared = [pair for one in asked for pair in one.compared]
+    questions = [question for one in asked for question in one.questions]
+    there = {column.modality for column in columns if len(column)} | ({"comparison"} if compared else set())
+    columns += measure.drawn(kind for kind in model.encoded if model.encoded[kind] and kind not in there)
+    if model.comparisons and not compared:
+        takes = ("image-image", "image-text", "image")
+        compared = measure.drawn_pairs(next(pairing for pairing in takes if abilities.compares(row, pairing)))
+    wanted = [column for column in columns if model.encoded.get(column.modality)]
+    try:
+        found = measure.rates(
+            bench.subject(row), columns=wanted, compared=compared, questions=questions, seconds=seconds
+        )
+    except Exception as error:  # of whichever library loads the model: a time is not worth a failure
+        return replace(model, rates=given, problem=" ".join(str(error).split())[:200])
+    return replace(model, rates={**given, **found}, measured=bool(found))
+
+
 def _stored(row: Model, kind: str, keys: np.ndarray, bench: Bench) -> int:
-    """How many of the keys are encoded already."""
+    """How many of the keys are stored already."""
     try:
         subject = bench.subject(row)
         home = subject.store.home(row.key, subject.identity)
@@ -136,8 +269,23 @@ def _stored(row: Model, kind: str, keys: np.ndarray, bench: Bench) -> int:
 
 
 def weights(row: Model) -> tuple[int | None, bool]:
-    """Bytes of a model's weights and whether they are here; where not, what its parameters make likely."""
-    if not row.weights:
+    """Bytes of a model's weights, those from addresses too, and whether all are here.
+
+    Of what is not, what its publisher says, else what the row's parameters make likely.
+    """
+    own, present = _own_weights(row)
+    sizes: list[int | None] = [own]
+    for file in _published(row):
+        if file.path.exists():
+            sizes.append(sum(path.stat().st_size for path in (file.path, *file.path.rglob("*")) if path.is_file()))
+        else:
+            sizes.append(file.size)
+            present = False
+    return (by_parameters(row) if None in sizes else sum(size or 0 for size in sizes)), present
+
+
+def _own_weights(row: Model) -> tuple[int | None, bool]:
+    if not row.weights or _endpoint(row):
         return 0, True
     try:
         folder = own_folder(row) or cached_folder(row)
@@ -146,6 +294,18 @@ def weights(row: Model) -> tuple[int | None, bool]:
     if folder is None:
         return by_parameters(row), False
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()), True
+
+
+def _endpoint(row: Model) -> str:
+    """The environment variable with the address of the endpoint that a model is asked through; empty: it runs here."""
+    return ADAPTERS[row.adapter].variable if row.adapter in ADAPTERS else ""
+
+
+def _published(row: Model) -> tuple[Published, ...]:
+    try:
+        return models.published_files(row)
+    except LikenessError:  # no adapter of this name
+        return ()
 
 
 def by_parameters(row: Model) -> int | None:
@@ -162,8 +322,8 @@ def lines(plan: Plan, data: Sequence[TaskEstimate], work: Sequence[ModelEstimate
         rows = [
             (
                 task.task.key,
-                task.repo or "made at run time",
-                task.revision[:7] or "-",
+                task.need.repo or "made at run time",
+                task.need.revision[:7] or "-",
                 _fetch(task),
                 _number(task, "image"),
                 _number(task, "text"),
@@ -177,32 +337,65 @@ def lines(plan: Plan, data: Sequence[TaskEstimate], work: Sequence[ModelEstimate
     stored = [job for job in plan.jobs if job.stored is not None]
     if stored:
         text += ["", "Stored already:", *(f"  {job.model.key}, {job.name}: {job.fingerprint}" for job in stored)]
-    fetched: dict[tuple[str, str], int] = {}  # tasks of one data set share its files
-    for task in data:
-        if task.repo and not task.present:
-            fetched[task.repo, task.revision] = max(task.bytes or 0, fetched.get((task.repo, task.revision), 0))
-    unknown, total = sum(not count for count in fetched.values()), sum(fetched.values())
+    fetched = downloads(data)
+    unknown, total = sum(size is None for size in fetched.values()), sum(size or 0 for size in fetched.values())
+    rough = len({task.need.repo for task in data if task.need.rough and not task.need.present and task.need.bytes})
+    # Rows that stand for the same weights fetch them once.
+    missing = {
+        (model.model.weights or model.model.key, model.model.revision): model for model in work if not model.present
+    }
     vectors = sum(model.vectors or 0 for model in work)
     rows = sum((job.task.n_items or 0) for job in plan.missing)
-    text += [
-        "",
-        f"In all: {counted(len(fetched), 'data set')} to fetch, {_amount(total, unknown)}; "
-        f"{size(sum(model.weights or 0 for model in work if not model.present))} of weights to fetch; "
-        f"{sum(model.items for model in work):,} items to encode, {size(vectors)} of vectors; "
-        f"{len(plan.missing)} run folders with about {rows:,} items, under {results}",
+    parts = [
+        f"{counted(len(fetched), 'data set')} to fetch, {_amount(total, unknown)}"
+        + (f", {rough} of them roughly, from the sizes of their images" if rough else ""),
+        f"{size(sum(model.weights or 0 for model in missing.values()))} of weights to fetch",
+        f"{sum(model.items for model in work):,} items to encode, {size(vectors)} of vectors",
     ]
-    return text
+    comparisons, questions = (sum(getattr(model, name) for model in work) for name in ("comparisons", "questions"))
+    parts += [counted(comparisons, "comparison")] if comparisons else []
+    parts += [counted(questions, "question")] if questions else []
+    parts += [f"{len(plan.missing)} run folders with about {rows:,} items, under {results}"]
+    timed = [model.seconds for model in work if model.seconds is not None]
+    if timed:
+        untimed = len(work) - len(timed)
+        parts += [
+            f"about {duration(sum(timed))} in the models"
+            + (f" and {counted(untimed, 'model')} of unknown time" if untimed else "")
+            + ", and more for making items, probes and scores"
+        ]
+    return [*text, "", f"In all: {'; '.join(parts)}"]
+
+
+def downloads(data: Sequence[TaskEstimate]) -> dict[tuple[str, str], int | None]:
+    """Bytes to fetch of each data set and revision that is not here, each split once; None where not known."""
+    here = {(task.need.repo, split) for task in data if task.need.present for split in task.need.parts}
+    splits: dict[tuple[str, str], dict[str, int]] = {}
+    whole: dict[tuple[str, str], int] = {}
+    for need in (task.need for task in data if task.need.repo and not task.need.present):
+        key = need.repo, need.revision
+        parts = splits.setdefault(key, {})
+        for split, count in need.parts.items():
+            if (need.repo, split) not in here:
+                parts[split] = max(count, parts.get(split, 0))
+        if not need.parts:
+            whole[key] = max(need.bytes or 0, whole.get(key, 0))
+    return {key: max(sum(parts.values()), whole.get(key, 0)) or None for key, parts in splits.items()}
 
 
 def _model_lines(one: ModelEstimate) -> list[str]:
     row = one.model
-    if row.weights:
+    if _endpoint(row):
+        weights = f"none here: it is asked through {_endpoint(row)}"
+    elif row.weights:
         revision = f" @ {row.revision[:7]}" if row.revision else ""
         files = f"here {size(one.weights)}" if one.present else f"to fetch, {_about(one.weights)}"
         weights = f"{row.weights}{revision}: {files}"
+    elif _published(row) or (row.adapter in ADAPTERS and ADAPTERS[row.adapter].weights):
+        files = f"here {size(one.weights)}" if one.present else f"to fetch, {_about(one.weights)}"
+        weights = f"its package's own, in torch's cache: {files}"
     else:
-        own = row.adapter in ADAPTERS and ADAPTERS[row.adapter].weights
-        weights = "its package's own, from torch's cache" if own else "no weights"
+        weights = "no weights"
     if one.embeds:
         stores = (
             f"{one.items:,} x {row.embed_dim} x {FLOAT} bytes = {size(one.vectors)}"
@@ -211,16 +404,38 @@ def _model_lines(one: ModelEstimate) -> list[str]:
         )
         items = f"{'' if one.exact else 'about '}{one.items:,} distinct items to encode; vectors: {stores}"
     else:
-        items = "compares or answers; nothing to encode"
+        asked = [counted(one.comparisons, "distinct comparison")] if "compare" in row.abilities else []
+        asked += [counted(one.questions, "question")] if one.questions else []
+        items = f"{'' if one.exact else 'about '}{' and '.join(asked) or 'nothing to ask'}; nothing to encode"
     if one.unknown:
         items += f"; the items of {one.unknown} tasks are not counted: nothing says how many before they are fetched"
-    return [f"{row.key}, {counted(one.runs, 'run')}", f"  weights  {weights}", f"  items    {items}"]
+    return [
+        f"{row.key}, {counted(one.runs, 'run')}",
+        f"  weights  {weights}",
+        f"  items    {items}",
+        f"  time     {_time(one)}",
+    ]
+
+
+def _time(one: ModelEstimate) -> str:
+    if not one.work:
+        return "nothing to do"
+    if one.seconds is None:
+        away = "it is asked elsewhere" if _endpoint(one.model) else "" if one.present else "its weights are not here"
+        why = one.problem or away or "it was not measured"
+        return f"unknown: {why}. --estimate takes a rate in items a second"
+    rates = ", ".join(
+        f"{rounded(rate, 1 if rate >= 1 else 3)} {kind}s a second" for kind in one.work for rate in (one.rates[kind],)
+    )
+    return f"about {duration(one.seconds)}: {rates}, {'measured here' if one.measured else 'as given'}"
 
 
 def _fetch(one: TaskEstimate) -> str:
-    if not one.repo:
+    if not one.need.repo:
         return "nothing"
-    return f"here, {size(one.bytes)}" if one.present else _about(one.bytes)
+    if one.need.present:
+        return f"here, {size(one.need.bytes)}"
+    return f"roughly {size(one.need.bytes)}" if one.need.bytes and one.need.rough else _about(one.need.bytes)
 
 
 def _about(count: int | None) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from compute import versions
 from compute.analysis.maps import images as item_map
 from compute.content.items import Column
 from compute.database import store
@@ -111,6 +112,7 @@ def make(
         "of": len(labels),
         "labels": kind,
         "model": dict(subject.identity),
+        "versions": versions.exact(subject.identity),
     }
     progress("drawing small pictures")
     frame = pd.DataFrame(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compute import versions
 from compute.engine import run_folders
 from compute.engine.bench import Bench
 from compute.engine.run_folders import StoredRun
 from compute.engine.variants import CATEGORIES, VARIANTS
-from compute.models import ADAPTERS
+from compute.models import abilities
 from compute.tasks import computable
 from compute.types import BadInput, LikenessError, Model, Suite, Task
 
@@ -60,10 +60,11 @@ class Plan:
 
     suite: Suite
     tasks: tuple[Task, ...]
-    models: tuple[Model, ...]  # baselines last
-    baselines: tuple[Model, ...]  # those that were not named
+    models: tuple[Model, ...]  # baselines last, where they are run
+    baselines: tuple[Model, ...]  # the suite's that were not named
     jobs: tuple[Job, ...]
     skipped: tuple[SkippedRun, ...] = ()
+    shipped: tuple[StoredRun, ...] = ()  # of baselines that are not run: their shipped runs of the same questions
 
     @property
     def missing(self) -> tuple[Job, ...]:
@@ -86,11 +87,14 @@ def make(
     results: Path,
     skip_bad: bool = False,
     again: bool = False,
+    baselines: bool = False,
+    shipped: Path | None = None,
 ) -> Plan:
-    """Plans a suite's tasks (or those of them named) over models by key, with the suite's baselines.
+    """Plans a suite's tasks (or those of them named) over models by key.
 
-    `options` are `name=value` texts; `again` counts no run as stored. Raises UnknownKey for a name that is in no
-    catalogue, BadInput for a task of another suite or an option that none of the tasks has.
+    `options` are `name=value` texts; `again` counts no run as stored. `baselines` runs the suite's baselines too; else
+    their runs in the folder `shipped` stand beside the scores, where they answer the same questions. Raises UnknownKey
+    for a name that is in no catalogue, BadInput for a task of another suite or an option that none of the tasks has.
     """
     row_of_suite = catalog.suite(suite)
     chosen = _tasks(catalog, row_of_suite, tasks)
@@ -100,7 +104,9 @@ def make(
     extra = tuple(catalog.model(key) for key in row_of_suite.baselines if key not in {row.key for row in rows})
     overrides = _overrides(options, [values for task in chosen for values in _allowed(task, bench)])
     jobs, skipped = [], []
-    for row in (*rows, *extra):
+    if baselines:
+        rows += extra
+    for row in rows:
         identity, problem = _identity(row, bench) if row.adapter else ({}, "")
         for task in chosen:
             reason = obstacle(row, task, bench.procedures)
@@ -117,10 +123,35 @@ def make(
     return Plan(
         suite=row_of_suite,
         tasks=chosen,
-        models=(*rows, *extra),
+        models=tuple(rows),
         baselines=extra,
         jobs=tuple(jobs),
         skipped=tuple(skipped),
+        shipped=() if baselines or shipped is None else tuple(_same_questions(shipped, extra, jobs)),
+    )
+
+
+def _same_questions(root: Path, models: Iterable[Model], jobs: Iterable[Job]) -> Iterator[StoredRun]:
+    """The runs under `root` of these models on the jobs' tasks, put as one of the jobs puts it."""
+    asked: dict[str, set[str]] = {}
+    for job in jobs:
+        asked.setdefault(job.task.key, set()).add(_question(job.settings))
+    for row in models:
+        for task, questions in asked.items():
+            for stored in run_folders.stored(root, model=row.key, task=task):
+                if _question(stored.run.settings) in questions:
+                    yield stored
+
+
+def _question(settings: Mapping[str, Any]) -> str:
+    """What of a run's settings is the same for every model: items, procedure and metrics."""
+    procedure = settings.get("procedure", {})
+    return run_folders.canonical(
+        [
+            settings.get("data"),
+            settings.get("metrics"),
+            [procedure.get(name) for name in ("key", "version", "options")],
+        ]
     )
 
 
@@ -164,24 +195,48 @@ def _overrides(options: Sequence[str], allowed: Iterable[Mapping[str, tuple[Any,
 
 def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str:
     """Why the model cannot be run on the task, as far as the catalogue tells; empty when it can."""
-    if not row.adapter:
-        return "published figures only: no weights that can be loaded"
+    if problem := abilities.not_computable(row):
+        return problem
     if not computable(task):
         return "published figures only: its items cannot be loaded here yet"
     procedure = procedures.get(task.procedure)
     if procedure is None:
         return f"published figures only: {task.procedure or 'its procedure'} cannot be run here yet"
-    abilities = set(row.abilities)
-    if not any(need <= abilities for need in procedure.needs):
+    able = set(row.abilities)
+    if not any(need <= able for need in procedure.needs):
         required = " or ".join(sorted(" with ".join(sorted(need)) for need in procedure.needs))
-        return f"{procedure.key} needs {required}; the model has {', '.join(sorted(abilities)) or 'none of them'}"
+        return f"{procedure.key} needs {required}; the model has {', '.join(sorted(able)) or 'none of them'}"
     missing = sorted(set(task.modalities) - set(row.modalities)) if row.modalities else []
     if missing:
         return f"the task shows {' and '.join(missing)}, the model takes {' and '.join(row.modalities)} only"
-    alone = "compare" in abilities and not (row.adapter in ADAPTERS and ADAPTERS[row.adapter].pairs_only)
-    if is_quality(task) and not alone and not abilities & {"embed_text", "choose"}:
+    if frozenset({"choose"}) in procedure.needs and "choose" in able:
+        return ""
+    if is_quality(task):
+        if abilities.scores_alone(row):
+            return ""
         return "the task asks for a quality without a reference; the model takes no prompt and scores no single image"
+    pairing = abilities.pairing_of(task.modalities[0], task.modalities[-1])
+    by_comparison = frozenset({"compare"}) in procedure.needs and abilities.compares(row, pairing)
+    if not by_comparison and not abilities.embeds(row, pairing):
+        return f"the task compares {' and '.join(f'{kind}s' for kind in task.modalities)}: {_own_way(row)}"
     return ""
+
+
+def _own_way(row: Model) -> str:
+    """What a model makes of images and texts instead, as a clause."""
+    kinds = [kind for kind in ("image", "text") if f"embed_{kind}" in row.abilities]
+    vectors = f"has vectors of {' and '.join(f'{kind}s' for kind in kinds)} only" if kinds else "has no vectors"
+    taken = [pairing for pairing in ("image-image", "image-text", "image") if abilities.compares(row, pairing)]
+    if not taken:
+        return f"the model {vectors}"
+    words = {"image-image": "two images", "image-text": "a text with an image", "image": "single images"}
+    return f"the model {vectors}, and its own score is of {' or '.join(words[pairing] for pairing in taken)}"
+
+
+def by_comparison(row: Model, task: Task) -> bool:
+    """Whether the model answers the task by its own comparison, and needs no vector of the task's items."""
+    pairing = "image-text" if is_quality(task) else abilities.pairing_of(task.modalities[0], task.modalities[-1])
+    return "compare" in row.abilities and not abilities.embeds(row, pairing)
 
 
 def is_quality(task: Task) -> bool:
@@ -194,20 +249,18 @@ def _jobs(
 ) -> list[Job]:
     """One job, or one for each variant that the benchmark compares."""
     procedure, (of_procedure, of_task) = bench.procedures[task.procedure], _allowed(task, bench)
-    defaults = {name: values[0] for name, values in {**of_task, **of_procedure}.items()}
+    usual = defaults(row, {**of_task, **of_procedure})
     own = {
-        name: value
-        for name, value in overrides.items()
-        if name in defaults and (name not in VARIANTS or is_quality(task))
+        name: value for name, value in overrides.items() if name in usual and (name not in VARIANTS or is_quality(task))
     }
-    prompted = "embed_text" in row.abilities or ("compare" in row.abilities and "text" in row.modalities)
+    prompted = abilities.scores(row, "image-text")
     choices = [own]
     for name, values in VARIANTS.items():
-        if name in defaults and name not in own and is_quality(task) and prompted:
+        if name in usual and name not in own and is_quality(task) and prompted:
             choices = [{**choice, name: value} for choice in choices for value in values]
     jobs = []
     for choice in choices:
-        options = {**defaults, **choice}
+        options = {**usual, **choice}
         of_job, of_items = ({name: options[name] for name in part} for part in (of_procedure, of_task))
         settings = {
             "model": dict(identity),
@@ -215,7 +268,7 @@ def _jobs(
                 "key": procedure.key,
                 "version": procedure.version,
                 "options": of_job,
-                "packages": _versions(PACKAGES.get(procedure.key, ())),
+                "packages": versions.minor(versions.installed(PACKAGES.get(procedure.key, ()))),
             },
             "data": {
                 "dataset": task.dataset,
@@ -230,7 +283,7 @@ def _jobs(
         variant = ", ".join(
             f"{name}={value}"
             for name, value in sorted(options.items())
-            if value != defaults[name] or (name in VARIANTS and name in choice)
+            if value != usual[name] or (name in VARIANTS and name in choice)
         )
         jobs.append(
             Job(
@@ -248,22 +301,23 @@ def _jobs(
     return jobs
 
 
+def defaults(row: Model, allowed: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
+    """Each option's value where none is named: its first.
+
+    But a model that embeds an image with its text in one prompt does so, as in MIEB (compute/procedures/shared/fusion).
+    """
+    usual = {name: values[0] for name, values in allowed.items()}
+    if "joint" in allowed.get("fusion", ()) and abilities.embeds_jointly(row):
+        usual["fusion"] = "joint"
+    return usual
+
+
 def _identity(row: Model, bench: Bench) -> tuple[Mapping[str, Any], str]:
     try:
         bench.fetch(row)
         return bench.subject(row).identity, ""
     except LikenessError as error:
         return {}, str(error)
-
-
-def _versions(packages: Iterable[str]) -> dict[str, str]:
-    versions = {}
-    for name in packages:
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:
-            versions[name] = "missing"
-    return versions
 
 
 def lines(plan: Plan) -> list[str]:
@@ -275,8 +329,14 @@ def lines(plan: Plan) -> list[str]:
         f"{len(plan.skipped)} skipped"
     ]
     if plan.baselines:
-        names = ", ".join(row.key for row in plan.baselines)
-        text.append(f"With {names}: the baselines of {plan.suite.key}")
+        names = f"the baselines of {plan.suite.key}, {', '.join(row.key for row in plan.baselines)}"
+        if plan.baselines[0] in plan.models:
+            text.append(f"With {names}")
+        elif plan.shipped:
+            text.append(f"Beside the shipped runs of {names}; --baselines runs them here")
+        else:
+            text.append(f"Without {names}: no run of these tasks is shipped; --baselines makes them")
+    text += [f"{row.key}: {row.options['caution']}" for row in plan.models if row.options.get("caution")]
     variants = sorted({job.variant for job in plan.jobs if job.variant})
     if variants:
         text.append(f"Variants: {'; '.join(variants)}")

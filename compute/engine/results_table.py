@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from compute.analysis.intervals import Z95, score_interval
 from compute.catalog import Catalog
 from compute.engine import run_folders, variants
-from compute.engine.plan import Plan, grouped
+from compute.engine.plan import Plan, counted, grouped
 from compute.engine.run import Outcome
 from compute.engine.run_folders import StoredRun
+from compute.rounding import rounded
 from compute.tables import padded
-from compute.types import Metric
+from compute.types import TIES_SHOWN, Metric
 
 ACROSS = 5  # models side by side; more go into a table of their own
 NOTHING = "-"
@@ -19,11 +20,12 @@ NOTHING = "-"
 
 def lines(plan: Plan, outcomes: Sequence[Outcome], *, catalog: Catalog) -> list[str]:
     """A Markdown table for every few models, what its columns mean, then what failed or was skipped."""
-    stored = [outcome.stored for outcome in outcomes if outcome.stored is not None]
+    stored = [*(outcome.stored for outcome in outcomes if outcome.stored is not None), *plan.shipped]
     category = {task.key: f"{task.benchmark}/{task.category}" for task in plan.tasks}
     main = variants.main_runs(stored, category=category)
     cells = {(run.run.model, run.run.task): run for run in stored if run.run.id in main}
-    models = [row.key for row in plan.models if any(model == row.key for model, _ in cells)]
+    rows = dict.fromkeys(row.key for row in (*plan.models, *plan.baselines))
+    models = [key for key in rows if any(model == key for model, _ in cells)]
     text: list[str] = []
     for start in range(0, len(models), ACROSS):
         text += ["", *_table(plan, cells, models[start : start + ACROSS], catalog=catalog)]
@@ -32,10 +34,16 @@ def lines(plan: Plan, outcomes: Sequence[Outcome], *, catalog: Catalog) -> list[
             "",
             "± is half a 95% interval, 1.96 standard errors, ≤ and ≥ its other end; chance is what guessing gets.",
         ]
+    if any(run_folders.headline(run).lower_bound is not None for run in cells.values()):
+        text.append("At least: the score if every answer that is missing or cannot be read were wrong.")
+    if any(run.tied > TIES_SHOWN for run in cells.values()):
+        text.append("Tied: the share of items that exact ties decide.")
     text += _compared(stored, cells, category)
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
     text += ["", *_grouped("Failed", failed)] if failed else []
     text += _grouped("Skipped", [outcome for outcome in outcomes if outcome.state == "skipped"])
+    left = sum(outcome.state == "stopped" for outcome in outcomes)
+    text += [f"{counted(left, 'run')} left: the same command makes them"] if left else []
     return text
 
 
@@ -47,12 +55,12 @@ def _table(
         row = [cells.get((model, task.key)) for model in models]
         if any(row):
             metric = catalog.metric(task.metrics[0])
-            counts = {run_folders.headline(run).n for run in row if run is not None}
+            counts = [run_folders.headline(run).n for run in row if run is not None]
             rows.append(
                 (
                     task.key,
                     metric.title,
-                    f"{max(counts):,}" if None not in counts else NOTHING,
+                    _counted(counts),
                     NOTHING if task.chance is None else _number(task.chance, metric),
                     *(NOTHING if run is None else cell(run, metric) for run in row),
                 )
@@ -61,8 +69,21 @@ def _table(
     return [f"| {' | '.join(row)} |" for row in (heads, ["-" * len(head) for head in heads], *drawn)]
 
 
+def _counted(counts: Sequence[int | None]) -> str:
+    """How many items the figures of a row rest on: `160`, or `88-160` where judges left some unanswered."""
+    known = [count for count in counts if count is not None]
+    if len(known) < len(counts):
+        return NOTHING
+    low, high = min(known), max(known)
+    return f"{high:,}" if low == high else f"{low:,}-{high:,}"
+
+
 def cell(stored: StoredRun, metric: Metric) -> str:
-    """One figure in the metric's own unit: `85.1 ± 2.0`, and the share of items where some are missing."""
+    """One figure in the metric's own unit: `85.1 ± 2.0`.
+
+    And the share of items, where some are missing, with the lower bound of a judge's score; and of those that exact
+    ties decide, where it is over 1%.
+    """
     score = run_folders.headline(stored)
     text = _number(score.value, metric)
     if score.stderr:
@@ -70,11 +91,14 @@ def cell(stored: StoredRun, metric: Metric) -> str:
     elif score.stderr == 0 and metric.proportion and score.n:  # none right, or none wrong
         low, high = score_interval(value=score.value, stderr=0, share_of=score.n)
         text += f" (≤ {_number(high, metric)})" if score.value == 0 else f" (≥ {_number(low, metric)})"
-    return text if stored.coverage >= 1 else f"{text} ({stored.coverage:.1%} of items)"
+    notes = [f"{rounded(stored.coverage, 1, scale=100)}% of items"] if stored.coverage < 1 else []
+    notes += [f"at least {_number(score.lower_bound, metric)}"] if score.lower_bound is not None else []
+    notes += [f"{rounded(stored.tied, 1, scale=100)}% tied"] if stored.tied > TIES_SHOWN else []
+    return f"{text} ({', '.join(notes)})" if notes else text
 
 
 def _number(value: float, metric: Metric) -> str:
-    return f"{value * metric.scale:.{metric.digits}f}"
+    return rounded(value, metric.digits, scale=metric.scale)
 
 
 def _compared(

@@ -16,16 +16,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compute import tasks
+from compute import tasks, versions
 from compute.engine import run_folders, scoring, thumbnails
 from compute.engine.bench import Bench
-from compute.engine.plan import Job, Plan
+from compute.engine.plan import Job, Plan, by_comparison
 from compute.engine.run_folders import StoredRun
 from compute.features import encoding
+from compute.models import hardware_for
 from compute.paths import ROOT
 from compute.procedures.evidence import Evidence
+from compute.rounding import rounded
 from compute.tasks.data import Data
-from compute.types import BadItem, CannotDo, LikenessError, Model, NotHere, Run, Score, Task
+from compute.types import TIES_SHOWN, BadItem, CannotDo, LikenessError, Model, NoService, NotHere, Run, Score, Task
 
 SOURCES = ("models", "tasks", "procedures", "metrics", "features", "engine")  # packages whose code decides scores
 
@@ -35,7 +37,7 @@ class Outcome:
     """What became of one job."""
 
     job: Job
-    state: str  # made | stored | failed | skipped
+    state: str  # made | stored | failed | skipped; stopped: not begun, because the whole run was stopped
     stored: StoredRun | None = None
     reason: str = ""  # why it failed or was left out
 
@@ -91,7 +93,8 @@ def execute(
 ) -> list[Outcome]:
     """Makes every missing run of the plan; one outcome per job, in the plan's order.
 
-    A run that fails leaves its reason in its folder and the others continue. `report` gets a line for each run that
+    A run that fails leaves its reason in its folder and the others continue, but for NoService: it stops them all.
+    `report` gets a line for each run that
     ends; `pictures` is for how many items per task thumbnails are stored.
     """
     execution = _Execution(
@@ -107,22 +110,26 @@ def execute(
     }
     reasons: set[str] = set()  # why runs failed; each reason is reported in full once
 
-    def end(outcome: Outcome) -> None:
+    def end(outcome: Outcome, *, stops: bool = False) -> None:
         outcomes[id(outcome.job)] = outcome
         execution.done(outcome.job)
-        report(_line(outcome, repeated=outcome.state == "failed" and outcome.reason in reasons))
+        report(_line(outcome, stops=stops, repeated=outcome.state == "failed" and outcome.reason in reasons))
         reasons.add(outcome.reason)
 
     for row in plan.models:
         missing = [job for job in plan.of(row) if job.stored is None]
         if missing:
-            _run_model(row, missing, execution, end)
-            encoding.release()
-    return [outcomes[id(job)] for job in plan.jobs]
+            try:
+                _run_model(row, missing, execution, end)
+            except NoService:
+                break
+            finally:
+                encoding.release()
+    return [outcomes.get(id(job), Outcome(job=job, state="stopped")) for job in plan.jobs]
 
 
 def _run_model(row: Model, jobs: list[Job], execution: _Execution, end: Callable[[Outcome], None]) -> None:
-    """All of one model's missing runs; `end` gets each one's outcome."""
+    """All of one model's missing runs; `end` gets each one's outcome. Raises NoService after it has got it."""
     ready: list[Job] = []
     for job in jobs:
         try:
@@ -147,7 +154,9 @@ def _run_model(row: Model, jobs: list[Job], execution: _Execution, end: Callable
         except CannotDo as error:
             end(Outcome(job=job, state="skipped", reason=str(error)))
         except Exception as error:
-            end(_failed(job, error, execution))
+            end(_failed(job, error, execution), stops=isinstance(error, NoService))
+            if isinstance(error, NoService):
+                raise
         else:
             try:
                 thumbnails.add(execution.results, task=job.task.key, data=data, items=table, most=execution.pictures)
@@ -163,9 +172,12 @@ def _prepared(subject: Any, jobs: list[Job], execution: _Execution) -> tuple[lis
     """
     left, refused = list(jobs), []
     while left:
-        columns = {id(job): tasks.every_column(execution.items(job)) for job in left}
+        columns = {id(job): tasks.every_column(execution.items(job), joint=_is_joint(job)) for job in left}
         try:
-            subject.prepare([column for some in columns.values() for column in some])
+            sides: dict[bool, list[Any]] = {False: [], True: []}
+            for job in left:
+                sides[by_comparison(job.model, job.task)] += columns[id(job)]
+            subject.prepare(sides[False], compared=sides[True])
             break
         except BadItem as error:
             hit = [job for job in left if error.key and any(error.key in column.keys for column in columns[id(job)])]
@@ -193,7 +205,9 @@ def _run(
     frames = {subset: part.items for subset, part in evidence.items()}
     figures = scoring.figures(job.task, frames)
     total = sum(tasks.size(part) for part in whole.values())
-    coverage = sum(tasks.size(part) for part in data.values()) / total * scoring.answered(frames, job.task.metrics[0])
+    usable = sum(tasks.size(part) for part in data.values()) / total
+    shares = {subset: tasks.size(data[subset]) / tasks.size(part) for subset, part in whole.items()}
+    coverage = usable * scoring.answered(frames, job.task.metrics[0])
     timings = {"items": execution.seconds[_items_key(job)], "encode": encoding, "procedure": procedure_seconds}
     run = Run(
         **_identity(job, execution.bench),
@@ -206,18 +220,29 @@ def _run(
             **job.settings,
             "variant": job.variant,
             "coverage": coverage,
+            "tied": scoring.tied(evidence),
             "items": total,
             "contents": _contents(whole),
             "adapter": subject.settings.get("loaded", {}),
+            "versions": versions.exact(job.settings),
             "found": {subset: part.settings for subset, part in evidence.items() if part.settings},
             "catalogue_items": _other_count(job.task, whole),
             "timings": {stage: round(seconds, 3) for stage, seconds in timings.items()},
             "encodings": [vars(done) for done in (*shared, *subject.done[before:])],
-            "left_out": _skipped_items(subject, whole),
+            "left_out": _skipped_items(subject, whole, joint=_is_joint(job)),
         },
     )
     scores = [
-        Score(run=run.id, subset=subset, metric=metric, value=figure.value, n=figure.n, stderr=figure.stderr)
+        Score(
+            run=run.id,
+            subset=subset,
+            metric=metric,
+            value=figure.value,
+            n=figure.n,
+            stderr=figure.stderr,
+            coverage=figure.answered * shares.get(subset, usable),
+            lower_bound=figure.lower_bound,
+        )
         for metric, subset, figure in figures
     ]
     table = run_folders.table(frames)
@@ -227,7 +252,7 @@ def _run(
 def _identity(job: Job, bench: Bench) -> dict[str, Any]:
     """What its job decides of a run. A metric without weights runs in numpy, a judge behind an endpoint elsewhere."""
     if job.settings.get("model", {}).get("device", bench.hardware.device):
-        device, dtype = bench.hardware.device, bench.hardware.dtype
+        device, dtype = bench.hardware.device, hardware_for(job.model, bench.hardware).dtype
     else:
         device, dtype = "" if "choose" in job.model.abilities else "cpu", ""
     return {
@@ -260,7 +285,9 @@ def _evidence(
 
     With `skip_bad` bad items are dropped first, and those that only the procedure meets when it does.
     """
-    subject.prepare(tasks.every_column(whole))
+    columns = tasks.every_column(whole, joint=_is_joint(job))
+    compared = by_comparison(job.model, job.task)
+    subject.prepare([] if compared else columns, compared=columns if compared else [])
     while True:
         bad = set(subject.bad) if skip_bad else set()
         data = {subset: tasks.without(part, bad) if bad else part for subset, part in whole.items()}
@@ -278,10 +305,15 @@ def _unanswered(evidence: Mapping[str, Evidence]) -> str:
     return f"{errors} questions could not be asked: the same command asks them again" if errors else ""
 
 
-def _skipped_items(subject: Any, whole: Mapping[str, Data]) -> list[str]:
+def _is_joint(job: Job) -> bool:
+    """Whether an item's image and text are embedded as one, and neither by itself."""
+    return job.options.get("fusion") == "joint"
+
+
+def _skipped_items(subject: Any, whole: Mapping[str, Data], *, joint: bool) -> list[str]:
     """This task's skipped items by name, and why; a content that several items show is named once."""
     skipped = {}
-    for column in tasks.every_column(whole) if subject.bad else ():
+    for column in tasks.every_column(whole, joint=joint) if subject.bad else ():
         for row in np.flatnonzero(np.isin(column.keys, np.array(list(subject.bad), dtype="S32"))).tolist():
             skipped.setdefault(column.keys[row], f"{column.name(row)}: {subject.bad[bytes(column.keys[row])]}")
     return sorted(skipped.values())
@@ -315,15 +347,22 @@ def failure(error: Exception) -> str:
     return str(error) if isinstance(error, LikenessError) else f"{type(error).__name__}: {error}".partition("\n")[0]
 
 
-def _line(outcome: Outcome, *, repeated: bool = False) -> str:
-    """One run's outcome; `repeated`: its reason was reported before, for another run."""
+def _line(outcome: Outcome, *, repeated: bool = False, stops: bool = False) -> str:
+    """One run's outcome; `repeated`: its reason was reported before, for another run; `stops`: it ends them all, and
+    the summary has the reason."""
     job, stored, name = outcome.job, outcome.stored, f"{outcome.job.model.key}, {outcome.job.name}"
+    if stops:
+        return f"{name}: failed; the whole run stops here"
     if repeated:
         return f"{name}: failed for the same reason"
     if stored is None:
         return f"{name}: {outcome.state}: {outcome.reason}"
     score = run_folders.headline(stored)
     part = f", {stored.coverage:.1%} of items" if stored.coverage < 1 else ""
+    if score.lower_bound is not None:
+        part = f", {score.n:,} of {stored.run.settings['items']:,} items answered, at least {score.lower_bound:.4f}"
+    if stored.tied > TIES_SHOWN:
+        part += f", {rounded(stored.tied, 1, scale=100)}% decided by exact ties"
     known = stored.run.settings.get("catalogue_items")
     other = f"; {stored.run.settings['items']:,} items here, {known:,} in the catalogue" if known else ""
     return f"{name}: {job.task.metrics[0]} {score.value:.4f}{part} ({stored.run.seconds:.1f} s){other}"

@@ -51,6 +51,11 @@ class StoredRun:
         """The share of the task's items that the scores rest on."""
         return float(self.run.settings.get("coverage", 1.0))
 
+    @property
+    def tied(self) -> float:
+        """The share of items that exact ties decide; 0 where none were counted."""
+        return float(self.run.settings.get("tied") or 0.0)
+
 
 def fingerprint(settings: Mapping[str, Any]) -> str:
     """20 hex digits of BLAKE2b over the settings as canonical JSON: equal settings have equal ones."""
@@ -98,11 +103,14 @@ def write(root: Path, *, run: Run, scores: Sequence[Score], items: pd.DataFrame)
     (target / MARK).unlink(missing_ok=True)
     store.write_parquet(
         target / SCORES,
-        frame=pd.DataFrame([asdict(score) for score in scores]).astype({"value": float, "n": "Int64", "stderr": float}),
+        frame=pd.DataFrame([asdict(score) for score in scores]).astype(
+            {"value": float, "n": "Int64", "stderr": float, "coverage": float, "lower_bound": float}
+        ),
     )
     store.write_parquet(target / ITEMS, frame=items)
     summary = [
-        {name: getattr(score, name) for name in ("subset", "metric", "value", "n", "stderr")} for score in scores
+        {name: getattr(score, name) for name in ("subset", "metric", "value", "n", "stderr", "coverage", "lower_bound")}
+        for score in scores
     ]
     _replace(
         target / MARK,
@@ -153,7 +161,8 @@ def read(folder: Path) -> StoredRun:
     """One run folder. Raises BadInput naming the folder and what is wrong with it."""
     try:
         record = json.loads((folder / MARK).read_text(encoding="utf-8"))
-        scores = tuple(Score(run=record["id"], **score) for score in record.pop("scores"))
+        share = record["settings"].get("coverage")
+        scores = tuple(Score(run=record["id"], **{"coverage": share, **score}) for score in record.pop("scores"))
         run = Run(**record)
         missing = [field.name for field in fields(Run) if field.name not in record]
         if missing or not isinstance(run.settings, dict):
@@ -178,6 +187,15 @@ def _check_parquet(path: Path) -> None:
         tail = file.read(4)
     if length < 12 or head != b"PAR1" or tail != b"PAR1":
         raise ValueError(f"{path.name} is no whole Parquet file")
+
+
+def stored(root: Path, *, model: str, task: str) -> list[StoredRun]:
+    """All whole runs of a model on a task; what is damaged is left out."""
+    runs = []
+    for folder in _folders(root / slug(model) / slug(task)):
+        with contextlib.suppress(BadInput):
+            runs.append(read(folder))
+    return runs
 
 
 def every(root: Path) -> Iterator[Path]:
@@ -274,6 +292,8 @@ def headline(stored: StoredRun) -> Score:
     if len(whole) == 1:
         return whole[0]
     counts, errors = [score.n for score in whole], [score.stderr for score in whole]
+    bounds = [score.lower_bound if score.lower_bound is not None else score.value for score in whole]
+    missing = any(score.lower_bound is not None for score in whole)
     return Score(
         run=stored.run.id,
         subset="default",
@@ -281,4 +301,6 @@ def headline(stored: StoredRun) -> Score:
         value=float(np.mean([score.value for score in whole])),
         stderr=None if None in errors else float(np.mean(errors)),
         n=None if None in counts else int(sum(counts)),
+        coverage=stored.coverage,
+        lower_bound=float(np.mean(bounds)) if missing else None,
     )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from compute.metrics.summary import Figure, summarise
+from compute.procedures.evidence import Evidence
 from compute.types import Task, Undefined
 
 
@@ -30,8 +32,11 @@ def figures(task: Task, evidence: Mapping[str, pd.DataFrame]) -> list[tuple[str,
             (
                 metric,
                 subset,
-                Figure(
-                    value=float(part.value), n=int(part.n), stderr=None if part.stderr is None else float(part.stderr)
+                replace(
+                    part,
+                    value=float(part.value),
+                    n=int(part.n),
+                    stderr=None if part.stderr is None else float(part.stderr),
                 ),
             )
             for subset, part in parts.items()
@@ -49,10 +54,15 @@ def _mean(metric: str, parts: Mapping[str, Figure], evidence: Mapping[str, pd.Da
     error = _joint_error(metric, evidence)
     if error is None and None not in errors:
         error = float(np.mean(errors))
+    asked = [part.n / part.answered for part in parts.values()]
+    missing = any(part.answered < 1 for part in parts.values())
+    bounds = [part.value if part.answered == 1 else part.lower_bound for part in parts.values()]
     return Figure(
         value=float(np.mean([part.value for part in parts.values()])),
         stderr=error,
         n=max(counts) if shared else sum(counts),
+        answered=sum(counts) / sum(asked) if missing else 1.0,
+        lower_bound=float(np.mean(bounds)) if missing and None not in bounds else None,
     )
 
 
@@ -68,6 +78,13 @@ def _joint_error(metric: str, evidence: Mapping[str, pd.DataFrame]) -> float | N
     together = pd.concat(shares).groupby(level=0).sum()
     count = len(together)
     return float(np.sqrt((together**2).sum() * count / (count - 1))) if count > 1 else None
+
+
+def tied(evidence: Mapping[str, Evidence]) -> float | None:
+    """The share of items that an exact tie decides; None where the procedure counts none."""
+    counts = [part.settings["tied"] for part in evidence.values() if "tied" in part.settings]
+    items = sum(len(part.items) for part in evidence.values())
+    return sum(counts) / items if counts and items else None
 
 
 def answered(evidence: Mapping[str, pd.DataFrame], metric: str) -> float:

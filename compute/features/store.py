@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from compute import versions
 from compute.arrays import cumulative
 from compute.features import shards
 from compute.types import LikenessError
@@ -27,6 +28,7 @@ MERGED = 512 << 20  # bytes that one merged shard holds at most, about: what a m
 ABOUT = (
     "Encodings of one model under one identity. The folder's name is a digest of `identity`: whatever decides the "
     "numbers and is known before the weights are loaded. `settings` is what the loaded model says of itself. "
+    "`versions` are the exact ones that the first encodings were made with. "
     "The folder can be deleted; what is missing is encoded again."
 )
 
@@ -44,7 +46,12 @@ class FeatureStore:
 
     def settle(self, home: Path, *, identity: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
         """Writes down what the folder stands for; raises LikenessError if it already stands for other settings."""
-        record = json.loads(json.dumps({"about": ABOUT, "identity": identity, "settings": settings}, default=str))
+        record = json.loads(
+            json.dumps(
+                {"about": ABOUT, "identity": identity, "settings": settings, "versions": versions.exact(identity)},
+                default=str,
+            )
+        )
         before = self.settled(home)
         if before is None:
             shards.make(home)

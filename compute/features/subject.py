@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -10,12 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from compute import versions
 from compute.content import decoding
 from compute.content.items import Column, content_key
 from compute.content.messages import Question, Reply
 from compute.features import encoding, passes
 from compute.features.passes import DistinctItems, Operation, Pass
 from compute.features.store import FeatureStore, Shelf
+from compute.models import abilities
 from compute.models.adapter import Comparer, Encoder, Hardware, Judge
 from compute.progress import Progress
 from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model
@@ -65,16 +66,22 @@ class LoadedSubject:
         """Whether the model has an ability, one of types.ABILITIES."""
         return ability in self.row.abilities
 
-    def prepare(self, columns: Sequence[Column]) -> None:
+    def prepare(self, columns: Sequence[Column], *, compared: Sequence[Column] = ()) -> None:
         """Encodes every distinct missing item of all columns once. For a model that compares or answers, which has
-        nothing to encode, the items are decoded once to find those that cannot be used. Columns of a kind that the
-        model has no ability for are passed over."""
+        nothing to encode, the items are decoded once to find those that cannot be used, and so are those of `compared`,
+        which a model that has vectors too will only compare. Columns of a kind that the model has no ability for are
+        passed over."""
         for modality in ABILITY:
-            of_kind = [column for column in columns if column.modality == modality and len(column)]
-            if of_kind and self._embeds(modality):
-                self._ensure(partial(self._encode, modality), self._home, modality, of_kind)
-            elif of_kind and (self.can("compare") or self.can("choose")):
-                self._ensure(partial(self._check, modality), self._checked, modality, of_kind)
+            embedded, checked = (
+                [column for column in some if column.modality == modality and len(column)]
+                for some in (columns, compared)
+            )
+            if not self._embeds(modality):
+                embedded, checked = [], embedded + checked
+            if embedded:
+                self._ensure(partial(self._encode, modality), self._home, modality, embedded)
+            if checked and (self.can("compare") or self.can("choose")):
+                self._ensure(partial(self._check, modality), self._checked, modality, checked)
 
     def embed(self, column: Column) -> np.ndarray:
         """(n, d) float32, one row an item, not normalised; a model of many vectors an item raises CannotDo."""
@@ -89,9 +96,10 @@ class LoadedSubject:
 
     def compare(self, first: Column | None, second: Column) -> np.ndarray:
         """(n,) float64, higher is nearer; without `first`, higher is better. Each distinct ordered pair is run once."""
-        if not self.can("compare"):
-            raise CannotDo(f"{self.row.key} does not compare")
-        pairs = _pairs(first, second)
+        pairing = second.modality if first is None else abilities.pairing_of(first.modality, second.modality)
+        if not abilities.compares(self.row, pairing):
+            raise CannotDo(f"{self.row.key} does not compare {pairing.replace('-', ' with ')}")
+        pairs = pairs_of(first, second)
         try:
             shelf = self._ensure(partial(self._compare, first, second), self._home, "comparison", [pairs], whole=True)
         except BadItem as error:
@@ -134,6 +142,11 @@ class LoadedSubject:
     @cached_property
     def _checked(self) -> Path:
         return self.store.home("decoding", _decoding())
+
+    @property
+    def model(self) -> Any:
+        """The loaded model itself, loaded now if it was not yet."""
+        return self._model
 
     @cached_property
     def _model(self) -> Any:
@@ -282,7 +295,7 @@ def _ready(column: Column, row: int, content: Any, prepare: Callable[[str, Any],
         raise BadItem(column.name(row), str(error), key=bytes(column.keys[row])) from error
 
 
-def _pairs(first: Column | None, second: Column) -> Column:
+def pairs_of(first: Column | None, second: Column) -> Column:
     """Each row of `first` with the same row of `second` (or that alone) as one item to compare."""
     if first is None:
         keys = [content_key(b"+" + key) for key in second.keys.tolist()]
@@ -298,4 +311,4 @@ def _pairs(first: Column | None, second: Column) -> Column:
 
 
 def _decoding() -> Mapping[str, Any]:
-    return {"version": decoding.VERSION, "pillow": importlib.metadata.version("pillow")}
+    return {"version": decoding.VERSION, "packages": versions.minor(versions.installed(("pillow",)))}

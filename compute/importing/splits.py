@@ -9,8 +9,8 @@ from compute.types import BadInput, Metric, Task
 
 # The names under which result files of different ages hold a metric; otherwise its own key.
 FIELDS = {
-    "recall_at_1": ("hit_rate_at_1", "cv_recall_at_1"),
-    "recall_at_3": ("hit_rate_at_3", "cv_recall_at_3"),
+    "hit_rate_at_1": ("hit_rate_at_1", "cv_recall_at_1"),
+    "hit_rate_at_3": ("hit_rate_at_3", "cv_recall_at_3"),
     "text_accuracy": ("text_acc",),
     "image_accuracy": ("image_acc",),
     "group_accuracy": ("accuracy",),

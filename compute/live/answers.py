@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,8 +10,9 @@ from itertools import combinations
 
 import numpy as np
 
+from compute.analysis.domain import Calibrations
 from compute.content.items import Column
-from compute.live import examples, modes, rating
+from compute.live import domains, examples, modes, rating
 from compute.live.models.subject import LiveSubject, columns
 from compute.live.question import Answer, LiveQuestion
 from compute.procedures import choice, odd_one_out
@@ -20,6 +22,7 @@ from compute.tasks.data import Choices, OddOneOut
 from compute.types import BadInput, CannotDo
 
 UNKNOWN = np.zeros(1, dtype=int)  # where a task says which option is right
+ROUNDING = 1e-6  # float32 carries a cosine to about a tenth of this
 
 
 def answer(subject: LiveSubject, question: LiveQuestion) -> Answer:
@@ -34,19 +37,26 @@ def answer(subject: LiveSubject, question: LiveQuestion) -> Answer:
     return ask(subject, question, inputs)
 
 
-def timed(subject: LiveSubject, *, question: LiveQuestion, controls: bool) -> Answer:
-    """The answer with the seconds it took; with `controls`, a pair is then compared with unrelated examples too."""
+def timed(subject: LiveSubject, *, question: LiveQuestion, calibrations: Calibrations, controls: bool = True) -> Answer:
+    """The answer with the seconds it took and which of the model's calibrations speaks for the inputs.
+
+    With `controls`, a pair that none gives a percentile is compared with unrelated examples too.
+    """
     started = time.perf_counter()
     result = answer(subject, question)
     seconds = time.perf_counter() - started
-    return replace(result, seconds=seconds, controls=above_unrelated(subject, question) if controls else None)
+    if result.unit in ("rating", "votes"):
+        return replace(result, seconds=seconds)
+    check = domains.judged(subject, question.inputs, pairing=domains.pairing(question), calibrations=calibrations)
+    below = above_unrelated(subject, question) if controls and not check.has_percentile else None
+    return replace(result, seconds=seconds, domain=check, controls=below)
 
 
 def above_unrelated(subject: LiveSubject, question: LiveQuestion) -> tuple[int, int] | None:
     """How many unrelated examples are further from the first of a pair than the second is, and how many were tried.
 
-    For models without a distribution: a direction, not a measure. None for judges, which it would cost that many more
-    questions.
+    Where no distribution speaks for the inputs: a direction, not a measure. None for judges, which it would cost that
+    many more questions.
     """
     if question.mode != "pair" or not _has_scores(subject, columns(question.inputs)):
         return None
@@ -123,9 +133,13 @@ def _similarity(subject: LiveSubject, first: Column, second: Column) -> float:
 
 
 def _best(scores: Sequence[float]) -> int | None:
-    """The index of the highest score; None for a tie."""
+    """The index of the highest score; None for a tie.
+
+    Scores that differ by no more than rounding are a tie: a model that takes the mean of its words' vectors would else
+    prefer one order of the same words to another.
+    """
     best = max(scores)
-    indices = [index for index, score in enumerate(scores) if score == best]
+    indices = [i for i, score in enumerate(scores) if math.isclose(score, best, rel_tol=ROUNDING, abs_tol=ROUNDING)]
     return indices[0] if len(indices) == 1 else None
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from compute.analysis.domain import Calibrations, DomainCheck
 from compute.content.items import content_key
-from compute.live import modes
+from compute.live import domains, modes
 from compute.live.inputs import Input
 from compute.live.models.subject import LiveSubject, column_of
+from compute.models import abilities
 from compute.procedures.shared.similarity import symmetric
 from compute.tasks.perturb import PERTURBATIONS, perturb
 from compute.types import BadInput, CannotDo
@@ -28,8 +30,33 @@ def changed(image: Input, *, kind: str, strength: float, seed: int = 0) -> Input
     return replace(
         image,
         content=perturbed,
-        name=f"{image.name}, {PERTURBATIONS[kind].title} {strength:g}",
+        name=f"{image.name}, {PERTURBATIONS[kind].title} {PERTURBATIONS[kind].amount(strength, perturbed.size)}",
         key=content_key(b"+".join((image.key, kind.encode(), f"{strength:g} {seed}".encode()))),
+    )
+
+
+def size(image: Input) -> tuple[int, int]:
+    """Width and height in pixels at which an image is perturbed."""
+    return _reduced_size(*image.content.size)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """A model's score at each of STRENGTHS, and which of its calibrations speaks for the unchanged inputs."""
+
+    scores: tuple[float, ...]
+    domain: DomainCheck
+
+
+def judged_curve(
+    subject: LiveSubject, image: Input, *, other: Input | None = None, kind: str, calibrations: Calibrations
+) -> Curve:
+    """The curve of an image with `other`, or with itself. Changed images may leave the domain: that is the question."""
+    inputs = (image, other) if other else (image,)
+    pairing = abilities.pairing_of(image.modality, inputs[-1].modality)
+    return Curve(
+        scores=curve(subject, image, other=other, kind=kind),
+        domain=domains.judged(subject, inputs, pairing=pairing, calibrations=calibrations),
     )
 
 
@@ -51,9 +78,10 @@ def curve(
 def _reduced(image: Image.Image) -> Image.Image:
     from PIL import Image
 
-    if max(image.size) <= SIDE:
-        return image
-    scale = SIDE / max(image.size)
-    return image.resize(
-        (max(1, round(image.width * scale)), max(1, round(image.height * scale))), Image.Resampling.LANCZOS
-    )
+    size = _reduced_size(*image.size)
+    return image if size == image.size else image.resize(size, Image.Resampling.LANCZOS)
+
+
+def _reduced_size(width: int, height: int) -> tuple[int, int]:
+    scale = min(1.0, SIDE / max(width, height))
+    return max(1, round(width * scale)), max(1, round(height * scale))

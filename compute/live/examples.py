@@ -5,16 +5,18 @@ Credits and licences are those in the docstrings of skimage.data (0.26). Nothing
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from compute.content.items import content_key
 from compute.live.inputs import Input, text, thumbnail
-from compute.types import BadInput, NotHere
+from compute.live.question import LiveQuestion
+from compute.tasks.drawing.photographs import photo_path
+from compute.types import BadInput
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -45,13 +47,26 @@ class Example:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadyQuestion:
-    """A question about examples, ready to ask. `mode` and `question` (the attribute) as in compute.live.modes."""
+    """A question about examples, ready to ask. `mode` and `question` (the attribute) as in compute.live.modes.
+
+    `expected` is the index of the right option; of a pair it is None, and the two match. Which models get it is
+    computed, never written down.
+    """
 
     key: str
     title: str
     mode: str
     inputs: tuple[str, ...]  # keys of EXAMPLES, in order
+    expected: int | None
+    lesson: str  # what the comparison is for, in a sentence
     question: str = ""
+
+    @property
+    def live(self) -> LiveQuestion:
+        """The question with its inputs. Raises NotHere where scikit-image's files are missing."""
+        return LiveQuestion(
+            mode=self.mode, inputs=tuple(load(key) for key in self.inputs), attribute=self.question or "quality"
+        )
 
 
 def _cat_face(whole: Image.Image) -> Image.Image:
@@ -60,6 +75,19 @@ def _cat_face(whole: Image.Image) -> Image.Image:
 
 def _cat_cheek(whole: Image.Image) -> Image.Image:
     return whole.crop((0, 100, 150, 300))
+
+
+def _cat_turned(whole: Image.Image) -> Image.Image:
+    return _cat_face(whole).convert("L").convert("RGB").rotate(180)
+
+
+def _in_the_cats_colours(whole: Image.Image) -> Image.Image:
+    """Each channel's histogram matched to the cat's."""
+    from PIL import Image
+    from skimage.exposure import match_histograms
+
+    cat = load("cat").content
+    return Image.fromarray(match_histograms(np.asarray(whole), np.asarray(cat), channel_axis=-1).astype(np.uint8))
 
 
 def _blurred(whole: Image.Image) -> Image.Image:
@@ -139,11 +167,10 @@ EXAMPLES: tuple[Example, ...] = (
     _photograph("cat-cheek", "The cat's cheek", "chelsea.png", change=_cat_cheek, **_CAT),
     _photograph("coffee", "A cup of coffee", "coffee.png", **_COFFEE),
     _photograph("coffee-blurred", "The cup, blurred", "coffee.png", change=_blurred, **_COFFEE),
+    _photograph("cat-turned", "The cat's face, grey and upside down", "chelsea.png", change=_cat_turned, **_CAT),
+    _photograph("coffee-as-cat", "The cup, in the cat's colours", "coffee.png", change=_in_the_cats_colours, **_COFFEE),
     _ASTRONAUT,
     _ROCKET,
-    _GALAXIES,
-    _PHOTOGRAPHER,
-    _BRICKS,
     _drawn("heart-left", "A heart left of a square"),
     _drawn("heart-left-moved", "The same, moved a little"),
     _drawn("heart-right", "Their positions, swapped"),
@@ -153,25 +180,86 @@ EXAMPLES: tuple[Example, ...] = (
     _text("text-heart-orange", "an orange heart left of a purple square"),
     _text("text-astronaut", "a photo of an astronaut"),
     _text("text-cat", "a photo of a cat"),
+    _text("text-coffee", "a photo of a cup of coffee"),
+    _text("text-rocket", "a photo of a rocket"),
+    _text("text-asleep", "a cat is asleep on the sofa"),
+    _text("text-nap", "a kitten naps on the couch"),
+    _text("text-food", "the cat food is on the shelf"),
+    _text("text-train", "a man waits for the train"),
 )
 COMPARISONS: tuple[ReadyQuestion, ...] = (
-    ReadyQuestion(key="crops", title="Which crop is nearer?", mode="choice", inputs=("cat", "cat-face", "cat-cheek")),
+    ReadyQuestion(
+        key="copy",
+        title="Which is a copy of it?",
+        mode="choice",
+        inputs=("coffee", "cat", "coffee-blurred", "rocket"),
+        expected=1,
+        lesson="Metrics on pixels are made for this: the same photograph, made worse.",
+    ),
+    ReadyQuestion(
+        key="photographs",
+        title="Which photograph is the odd one out?",
+        mode="odd",
+        inputs=("coffee", "coffee-blurred", "astronaut"),
+        expected=2,
+        lesson="Metrics on pixels can do this too: two of the three show the same pixels, one of them blurred.",
+    ),
+    ReadyQuestion(
+        key="subject",
+        title="Which shows the same subject?",
+        mode="choice",
+        inputs=("cat", "cat-turned", "coffee-as-cat"),
+        expected=0,
+        lesson="What metrics on pixels cannot do: the cup has the cat's colours and light; the cat has lost both.",
+    ),
+    ReadyQuestion(
+        key="photo-captions",
+        title="Which caption fits the photograph?",
+        mode="choice",
+        inputs=("coffee", "text-cat", "text-coffee", "text-rocket"),
+        expected=1,
+        lesson="This takes a model with images and texts in one space.",
+    ),
+    ReadyQuestion(
+        key="caption",
+        title="A photograph and its caption",
+        mode="pair",
+        inputs=("astronaut", "text-astronaut"),
+        expected=None,
+        lesson="This takes a model that has seen what the photograph shows: ImageNet has no class for astronauts.",
+    ),
+    ReadyQuestion(
+        key="sentences",
+        title="Which sentence says the same?",
+        mode="choice",
+        inputs=("text-asleep", "text-food", "text-nap", "text-train"),
+        expected=1,
+        lesson="Different words, the same meaning; another sentence has the cat in it but means something else.",
+    ),
     ReadyQuestion(
         key="captions",
-        title="Which caption fits?",
+        title="Which caption fits the drawing?",
         mode="choice",
         inputs=("heart-left", "text-heart-left", "text-heart-right", "text-heart-orange"),
+        expected=0,
+        lesson="The words are the same, but their order is not: this takes a model that reads the order.",
     ),
-    ReadyQuestion(key="odd", title="Odd one out", mode="odd", inputs=("heart-left", "heart-left-moved", "heart-right")),
     ReadyQuestion(
-        key="caption", title="A photograph and its caption", mode="pair", inputs=("astronaut", "text-astronaut")
+        key="odd",
+        title="Which drawing is the odd one out?",
+        mode="odd",
+        inputs=("heart-left", "heart-left-moved", "heart-right"),
+        expected=2,
+        lesson="Two differ only by a small shift; in the third the shapes have swapped places.",
     ),
     ReadyQuestion(
         key="quality",
         title="Which is of better quality?",
         mode="quality",
         inputs=("coffee", "coffee-blurred"),
+        expected=0,
         question="quality",
+        lesson="This takes a metric of quality, or a model that can be asked in words.",
     ),
 )
 
@@ -231,15 +319,6 @@ def picture(key: str) -> bytes:
     if isinstance(content, str):
         raise BadInput(f"The example {key!r} is a text")
     return thumbnail(content)
-
-
-def photo_path(file: str) -> Path:
-    """The path of a photograph of scikit-image. Raises NotHere where it is missing."""
-    package = importlib.util.find_spec("skimage")
-    path = Path(package.submodule_search_locations[0]) / "data" / file if package else Path(file)
-    if not path.is_file():
-        raise NotHere(f"scikit-image's photograph {file} is not on this machine: pip install scikit-image")
-    return path
 
 
 def _listed(example: Example) -> dict[str, Any]:

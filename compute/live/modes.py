@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from compute.models import ADAPTERS
+from compute.models import abilities
 from compute.types import BadInput, Model
 
 MOST_INPUTS = 9  # a reference with 8 alternatives
@@ -89,7 +89,7 @@ def pairings(mode: str, kinds: Sequence[str]) -> tuple[str, ...]:
         return ("image",)
     if mode == "odd":
         return ("image-image",)
-    return tuple(dict.fromkeys("-".join(sorted((kinds[0], other))) for other in kinds[1:]))
+    return tuple(dict.fromkeys(abilities.pairing_of(kinds[0], other) for other in kinds[1:]))
 
 
 def cannot(row: Model, mode: str, kinds: Sequence[str]) -> str:
@@ -100,31 +100,11 @@ def cannot(row: Model, mode: str, kinds: Sequence[str]) -> str:
     if mode == "quality":
         return (
             ""
-            if _scores_alone(row) or ("choose" in able and len(kinds) > 1)
+            if abilities.scores_alone(row) or ("choose" in able and len(kinds) > 1)
             else "It has neither a prompt nor a score for one image"
         )
     for pairing in pairings(mode, kinds):
         in_words = pairing != "text-text" and (("score_pair" if mode == "pair" else "choose") in able)
-        if not in_words and not _has_scores(row, pairing):
+        if not in_words and not abilities.scores(row, pairing):
             return f"It compares no {pairing.replace('-', ' with ')}"
     return ""
-
-
-def _has_scores(row: Model, pairing: str) -> bool:
-    """Whether the model scores two inputs of this pairing: by embedding both, or by comparing them."""
-    able = set(row.abilities)
-    embeds = all(f"embed_{side}" in able for side in pairing.split("-"))
-    return embeds or ("compare" in able and _compares(row) == pairing)
-
-
-def _scores_alone(row: Model) -> bool:
-    """Whether the model scores a single image: with a prompt, or without."""
-    able = set(row.abilities)
-    prompted = {"embed_image", "embed_text"} <= able or _compares(row) == "image-text"
-    alone = row.adapter in ADAPTERS and not ADAPTERS[row.adapter].pairs_only
-    return prompted or ("compare" in able and alone)
-
-
-def _compares(row: Model) -> str:
-    """The pairing that the model's `compare` takes; `image` for a single image."""
-    return ADAPTERS[row.adapter].compares if row.adapter in ADAPTERS else "image-image"

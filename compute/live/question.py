@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from compute.analysis.domain import DomainCheck
 from compute.live import modes
 from compute.live.inputs import Input
 from compute.types import BadInput
@@ -58,7 +59,10 @@ class Answer:
     pick: int | None = None  # None: a tie, or a judge whose two orders disagree
     replies: tuple[str, ...] = ()
     picks: tuple[int | None, ...] = ()
-    controls: tuple[int, int] | None = None  # of an uncalibrated pair: unrelated examples scored below, and all tried
+    domain: DomainCheck = field(
+        default_factory=DomainCheck
+    )  # the distribution that speaks for these inputs, or why none
+    controls: tuple[int, int] | None = None  # of a pair without percentile: unrelated examples scored below, and all
     unit: str = ""  # what `scores` are: cosine | own | rating (1 to 10) | votes (share of the orders)
     seconds: float = 0.0
     problem: str = ""  # why there is no answer

@@ -12,11 +12,16 @@ from compute.types import BadInput, Undefined
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A score: `n` items it rests on, `stderr` where there is a formula for it."""
+    """A score: `n` items it rests on, `stderr` where there is a formula for it.
+
+    `answered`: their share of the items asked. `lower_bound`: the value if every missing answer were wrong.
+    """
 
     value: float
     n: int
     stderr: float | None = None
+    answered: float = 1.0
+    lower_bound: float | None = None
 
 
 def cosine_spearman(human: ArrayLike, value: ArrayLike) -> Figure:

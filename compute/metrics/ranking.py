@@ -1,4 +1,4 @@
-"""How good rankings are, one figure a query: nDCG, average precision, recall, reciprocal rank, as in trec_eval.
+"""How good rankings are, one figure a query: nDCG, average precision, hit rate, reciprocal rank, as in trec_eval.
 
 Every function takes `gains` (queries, depth): the grade of the document at each rank, 0 where it is not relevant or
 the ranking has ended. Documents of the same score stand in falling order of their names, which is trec_eval's rule;
@@ -58,8 +58,11 @@ def trapezoid_average_precision(gains: NDArray[np.floating], *, relevant: NDArra
     return _ratio(((before + after) / 2 * hits).sum(axis=1), relevant)
 
 
-def success(gains: NDArray[np.floating], *, relevant: NDArray[np.integer], at: int) -> Floats:
-    """1 where any relevant document is among the first `at`, else 0: MIEB's hit rate, Recall@k in its tables."""
+def hit_rate(gains: NDArray[np.floating], *, relevant: NDArray[np.integer], at: int) -> Floats:
+    """1 where any relevant document is among the first `at`, else 0: trec_eval's success.
+
+    Recall would be the share of a query's relevant documents among them. MIEB's tables print this as Recall@k.
+    """
     return _ratio((gains[:, :at] > 0).any(axis=1), np.minimum(relevant, 1))
 
 

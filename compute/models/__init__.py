@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from compute.models import abilities
 from compute.models.loading import (
     NOTES,
     fetch,
     hardware,
+    hardware_for,
     has_patches,
     identity,
     is_downloaded,
+    is_identified,
     load,
+    published_files,
     required_files,
 )
 from compute.models.registry import ADAPTERS
@@ -17,11 +21,15 @@ from compute.models.registry import ADAPTERS
 __all__ = (
     "ADAPTERS",
     "NOTES",
+    "abilities",
     "fetch",
     "hardware",
+    "hardware_for",
     "has_patches",
     "identity",
     "is_downloaded",
+    "is_identified",
     "load",
+    "published_files",
     "required_files",
 )

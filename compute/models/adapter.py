@@ -45,7 +45,10 @@ class Comparer(Protocol):
     settings: dict[str, Any]
 
     def compare(self, first: Sequence[Item] | None, second: Sequence[Item]) -> np.ndarray:
-        """(n,) float64; higher is nearer, so distances come negated; without `first`, higher is better."""
+        """(n,) float64; higher is nearer, so distances come negated; without `first`, higher is better.
+
+        Of a text and an image the text comes first.
+        """
 
 
 class Judge(Protocol):
@@ -63,6 +66,7 @@ class Hardware:
 
     device: str  # cpu | cuda | cuda:1 | mps
     dtype: str  # float32 | bfloat16 | float16
+    chosen: bool = True  # False: the dtype is the device's usual one, which models that need float32 do not take
 
     @property
     def torch_dtype(self) -> torch.dtype:
@@ -82,12 +86,13 @@ class Adapter:
     """
 
     load: Callable[[Model, Hardware, Path | None], Encoder | Comparer | Judge]
-    packages: tuple[str, ...] = ()  # they decide numbers, so their versions are recorded
+    packages: tuple[str, ...] = ()  # they decide numbers: by major and minor version
     weights: tuple[str, ...] = ()
     needs: tuple[tuple[str, ...], ...] = ()
-    pairs_only: bool = False  # compares with a reference, and cannot score one image alone
-    compares: str = "image-image"  # what `compare` takes; or "image-text", "image"
+    compares: str = "image-image"  # what its `compare` takes, if it has one; or "image-text", "image": one alone
     variable: str = ""  # the environment variable with the address of its endpoint, without which it cannot run
     published: Callable[[Model], Iterable[Published]] = lambda row: ()  # files a row needs from URLs, in order
+    bundled: Callable[[Model], Iterable[Path]] = lambda row: ()  # files with weights that an installed package brings
+    joint: bool = False  # embeds an image with its text in one prompt
     patches: bool = False  # gives a vector a patch, so that regions of two images can be compared
     version: int = 1  # raise it when the adapter's numbers change

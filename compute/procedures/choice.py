@@ -9,6 +9,7 @@ import numpy as np
 
 from compute.arrays import Floats
 from compute.content.items import Column, texts
+from compute.models import abilities
 from compute.procedures.evidence import Evidence, Procedure, Subject
 from compute.procedures.shared import preview, replies
 from compute.procedures.shared.scoring import evidence
@@ -40,7 +41,7 @@ LOGIT_SCALE = {"clip-iqa": 1.0, "clip-iqa-tempered": 100.0}  # what cosines are 
 
 
 def run(subject: Subject, data: Choices, options: Mapping[str, Any]) -> Evidence:
-    """Accuracy of picking. Embeddings first, else comparisons, else questions in words; ties as in `picks.credit`.
+    """Accuracy of picking. Embeddings first, else comparisons, else questions in words; ties as in `scoring.credit`.
 
     A question of quality is put to an encoder by prompts: `quality` says how, `wording` whose. `value` is the margin of
     the right alternative. Raises BadInput for alternatives out of 2..8, CannotDo where the model lacks the ability.
@@ -85,12 +86,11 @@ def judged(
     `quality` and `wording` as the options of `run`. A metric that takes no prompt scores images as it does. Raises
     CannotDo for a model that takes none and compares nothing, or compares pairs only.
     """
-    prompted = subject.can("embed_text") or (subject.can("compare") and "text" in subject.row.modalities)
-    if not prompted:
-        if not subject.can("compare"):
+    if not abilities.scores(subject.row, "image-text"):
+        if not abilities.compares(subject.row, "image"):
             raise CannotDo(
-                f"{subject.row.key} can judge {question} neither by a prompt nor by itself: it embeds "
-                "no text and compares nothing"
+                f"{subject.row.key} can judge {question} neither by a prompt nor by itself: it compares no "
+                "image with a text, and scores no single image"
             )
         return compared(subject, None, images)
     if quality == "prompt":

@@ -26,7 +26,8 @@ class Evidence:
     """
 
     items: pd.DataFrame
-    settings: dict[str, Any] = field(default_factory=dict)  # what the procedure reports: draws, iterations
+    # What the procedure reports: draws, iterations; `tied` counts the items that an exact tie decides.
+    settings: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -73,7 +74,7 @@ class Subject(Protocol):
         """All vectors (N, d) float32 and offsets (n + 1,): item i has rows offsets[i]:offsets[i + 1]."""
 
     def compare(self, first: Column | None, second: Column) -> np.ndarray:
-        """(n,) float64, higher is nearer; without `first`, higher is better."""
+        """(n,) float64, higher is nearer; without `first`, higher is better. A text comes before an image."""
 
     def choose(self, questions: Sequence[Question]) -> list[Reply]:
         """A judge's replies, one for each question."""

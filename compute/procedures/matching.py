@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from compute.arrays import Floats
+from compute.arrays import Bools, Floats
 from compute.procedures.evidence import Evidence, Procedure, Subject
 from compute.procedures.shared import preview
-from compute.procedures.shared.scoring import credit, margin
+from compute.procedures.shared.scoring import credit, is_shared, margin
 from compute.procedures.shared.similarity import against
 from compute.tasks.data import Matches
 from compute.types import BadInput
@@ -22,7 +22,7 @@ def run(subject: Subject, data: Matches, options: Mapping[str, Any]) -> Evidence
     `text_accuracy`: every image is given its own caption among the row's (one image: ARO, SugarCrepe; two: Winoground's
     text score). `image_accuracy`: every caption is given its own image (one caption: ImageCoDe). `group_accuracy`:
     both. With one image there is no image accuracy, with one caption no text accuracy. A pick that is tied counts as in
-    `picks.credit`, and a row is the product of its picks. `value` is the smallest margin of a row's picks. Raises
+    `scoring.credit`, and a row is the product of its picks. `value` is the smallest margin of a row's picks. Raises
     BadInput for other shapes, CannotDo where the model cannot compare images with texts.
     """
     a, c = len(data.images), len(data.captions)
@@ -31,13 +31,15 @@ def run(subject: Subject, data: Matches, options: Mapping[str, Any]) -> Evidence
     # [rows, images, captions]
     scores = np.stack([against(subject, image, data.captions) for image in data.images], axis=1)
     columns: dict[str, Floats] = {}
-    margins = []
-    if c > 1:
-        columns["text_accuracy"], smallest = _picks(scores)
-        margins.append(smallest)
-    if a > 1:
-        columns["image_accuracy"], smallest = _picks(scores.transpose(0, 2, 1))
-        margins.append(smallest)
+    margins, tied = [], np.zeros(len(scores), dtype=bool)
+    for metric, of, candidates in (
+        ("text_accuracy", scores, c),
+        ("image_accuracy", scores.transpose(0, 2, 1), a),
+    ):
+        if candidates > 1:
+            columns[metric], smallest, shared = _picks(of)
+            margins.append(smallest)
+            tied |= shared
     if len(columns) == 2:
         columns["group_accuracy"] = columns["text_accuracy"] * columns["image_accuracy"]
     flat = scores.reshape(len(scores), -1).tolist()  # image by image
@@ -47,7 +49,7 @@ def run(subject: Subject, data: Matches, options: Mapping[str, Any]) -> Evidence
     ]
     expected = "each with its own" if a == c else "the first"
     return Evidence.of(
-        settings={"images": a, "captions": c},
+        settings={"images": a, "captions": c, "tied": int(tied.sum())},
         names=data.names,
         expected=expected,
         answer=_as_text(scores),
@@ -58,10 +60,14 @@ def run(subject: Subject, data: Matches, options: Mapping[str, Any]) -> Evidence
     )
 
 
-def _picks(scores: Floats) -> tuple[Floats, Floats]:
-    """Worth and smallest margin of a row where pick i of [rows, picks, candidates] is right at candidate i."""
+def _picks(scores: Floats) -> tuple[Floats, Floats, Bools]:
+    """Worth and smallest margin of a row where pick i of [rows, picks, candidates] is right at candidate i.
+
+    And whether the row's worth is other than 0 and 1 because of a tie.
+    """
     right = np.broadcast_to(np.eye(*scores.shape[1:], dtype=bool), scores.shape)
-    return credit(scores, right).prod(axis=1), margin(scores, right).min(axis=1)
+    worth = credit(scores, right).prod(axis=1)
+    return worth, margin(scores, right).min(axis=1), is_shared(worth)
 
 
 def _as_text(scores: Floats) -> list[str]:

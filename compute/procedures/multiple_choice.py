@@ -10,6 +10,7 @@ import numpy as np
 from compute.arrays import Bools, Ints
 from compute.procedures.evidence import Evidence, Procedure, Subject
 from compute.procedures.shared import fusion, preview
+from compute.procedures.shared.scoring import is_shared
 from compute.procedures.shared.similarity import alike
 from compute.tasks.data import Retrieval
 from compute.types import BadInput
@@ -18,8 +19,9 @@ from compute.types import BadInput
 def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Evidence:
     """Accuracy of the first among each query's candidates, by cosine or MaxSim.
 
-    Exactly equal best candidates share the pick, as in `picks.credit`. `value` is the margin of the best right one.
-    Raises BadInput where no candidate of a query is right, CannotDo where the model cannot embed them.
+    Exactly equal best candidates share the pick, as in `scoring.credit`. A query whose candidates are all of grade 0
+    scores 0, as in MIEB's public code; one without any judgement has no accuracy. `value` is the margin of the best
+    right one. Raises BadInput for a query without candidates, CannotDo where the model cannot embed them.
     """
     if data.candidates is None:
         raise BadInput("These queries have no candidates of their own: run them by retrieval")
@@ -27,15 +29,18 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
     query, document = pairs
     starts = np.searchsorted(query, np.arange(len(data.queries)))
     counts = np.diff(np.append(starts, len(query)))
+    alone = np.setdiff1d(np.arange(len(data.queries)), query)
+    if len(alone):
+        raise BadInput(f"Query {data.queries.names[alone[0]]!r} has no candidates")
     right = _right(data, query, document)
+    judged = np.isin(np.arange(len(data.queries)), data.relevant[0])
     able = np.bincount(query[right], minlength=len(data.queries)) > 0
-    if not able.all():
-        raise BadInput(f"No candidate of query {data.queries.names[int(np.argmin(able))]!r} is right")
     queries = fusion.embed(subject, data.queries, how=options["fusion"])
     documents = fusion.embed(subject, data.documents, how=options["fusion"])
     scores = alike(fusion.rows(queries, query), fusion.rows(documents, document))
     best = scores == np.repeat(np.maximum.reduceat(scores, starts), counts)
     worth = np.add.reduceat(best & right, starts, dtype=float) / np.add.reduceat(best, starts, dtype=float)
+    worth[~judged] = np.nan
     good, bad = (np.maximum.reduceat(np.where(side, scores, -np.inf), starts) for side in (right, ~right))
     names, candidates = data.documents.names, preview.mixed(data.documents, document)
     rows = [slice(a, a + count) for a, count in zip(starts.tolist(), counts.tolist(), strict=True)]
@@ -51,12 +56,17 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
         for marks in (relevant, chosen)
     )
     return Evidence.of(
-        settings={"candidates": len(query), "shared": int(((worth > 0) & (worth < 1)).sum())},
+        settings={
+            "candidates": len(query),
+            "tied": int(is_shared(worth).sum()),
+            "without_relevant": int((~judged).sum()),
+            "all_irrelevant": int((judged & ~able).sum()),
+        },
         names=data.queries.names,
         expected=expected,
         answer=answer,
         worth=worth,
-        value=np.where(np.isfinite(bad), good - bad, np.nan),
+        value=np.subtract(good, bad, out=np.full(len(good), np.nan), where=np.isfinite(good) & np.isfinite(bad)),
         figures={"accuracy": worth},
         detail=detail,
     )
@@ -75,4 +85,5 @@ PROCEDURE = Procedure(
     needs=(frozenset({"embed_image"}), frozenset({"embed_text"})),
     run=run,
     options={"fusion": fusion.WAYS},
+    version=2,
 )

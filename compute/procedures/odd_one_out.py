@@ -21,7 +21,7 @@ def run(subject: Subject, data: OddOneOut, options: Mapping[str, Any]) -> Eviden
     """Accuracy of naming the odd one: the item without which the others are most alike on average.
 
     With three items that is the one outside the most similar pair; with more, the one of lowest mean similarity to the
-    others. A comparison that depends on the order is the mean of both. Ties as in `picks.credit`. Raises BadInput for
+    others. A comparison that depends on the order is the mean of both. Ties as in `scoring.credit`. Raises BadInput for
     fewer than three items, CannotDo where the model lacks the ability.
     """
     k = len(data.members)

@@ -42,6 +42,11 @@ def _draw(data: Probe) -> Sequence[Ints]:
     return rule(data.train.labels, samples_per_label=data.samples_per_label, draws=data.draws)
 
 
+def training_items(data: Probe) -> Column:
+    """The training items that any draw takes, once each: all that is encoded of the training split."""
+    return data.train.items.take(np.unique(np.concatenate(_draw(data))))
+
+
 def _one_label(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evidence:
     present = np.unique(data.train.labels)  # a class without training items can never be answered
     if len(present) < 2:

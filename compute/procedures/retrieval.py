@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compute.arrays import Floats, Floats32, Ints
+from compute.arrays import Bools, Floats, Floats32, Ints
 from compute.metrics import ranking
 from compute.procedures.evidence import Evidence, Procedure, Subject
 from compute.procedures.shared import fusion, preview, top_k
@@ -19,6 +19,7 @@ from compute.tasks.data import Retrieval
 from compute.types import BadInput
 
 KEPT = 1000  # hits of a query that are ranked; MIEB's public code keeps as many
+CUT = 10  # the deepest rank that the metrics look at, `map` aside
 SHOWN = 5  # hits a page can show
 NOT_THERE = "(not among the documents)"
 
@@ -27,11 +28,12 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
     """Metrics of every query over its best 1000 documents by cosine, or MaxSim for models of many vectors an item.
 
     Equal scores stand in falling order of the documents' names, as in trec_eval, which MIEB's public code uses after a
-    heap that keeps the greater names. `skip_first` drops the first hit before every metric; the public code does so for
-    its hit rate, the only one such tasks use. Where documents are ignored, the whole collection is ranked and `map` is
-    the revisited Oxford and Paris definition. A query without a relevant document has no figures. `value` is the score
-    of the first relevant hit less that of the first other one. Raises BadInput for data that do not fit together,
-    CannotDo where the model cannot embed what is there.
+    heap that keeps the greater names. `skip_first` drops the first hit before every metric, as there. Where documents
+    are ignored, the whole collection is ranked and `map` is the revisited Oxford and Paris definition. A query whose
+    judgements are all of grade 0 scores 0, as in MIEB's public code; one without any judgement has no figures. `value`
+    is the score of the first relevant hit less that of the first other one. `tied` counts queries where another
+    order of equal scores would change the grades of the first ten hits, or of the whole ranking. Raises BadInput for
+    data that do not fit together, CannotDo where the model cannot embed what is there.
     """
     if data.candidates is not None:
         raise BadInput("These queries have candidates of their own: run them by multiple_choice")
@@ -54,13 +56,21 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
         margins = np.where(truth.relevant[best.queries] > 0, _margins(gains, scores), np.nan)
         blocks.append(
             figures(gains, truth=truth, rows=best.queries, trapezoid=whole)
-            | {"value": margins, "ranked": ranked[:, :SHOWN], "scores": scores[:, :SHOWN], "hits": gains[:, :SHOWN] > 0}
+            | {
+                "tied": _tied(gains, scores, within=len(documents) if whole else CUT),
+                "value": margins,
+                "ranked": ranked[:, :SHOWN],
+                "scores": scores[:, :SHOWN],
+                "hits": gains[:, :SHOWN] > 0,
+            }
         )
     joined = {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
     settings = {
         "kept": len(documents) if whole else KEPT,
-        "without_relevant": int((truth.relevant == 0).sum()),
+        "without_relevant": int((~truth.judged).sum()),
+        "all_irrelevant": int((truth.judged & (truth.relevant == 0)).sum()),
         "map": "trapezoid, whole ranking" if whole else f"first {KEPT}",
+        "tied": int(joined.pop("tied").sum()),
     }
     return _evidence(data, truth, joined, settings)
 
@@ -81,6 +91,7 @@ class Truth:
     keys: Ints  # (pairs,) query * documents + document
     grade: Floats
     starts: Ints  # (queries + 1,) where a query's pairs begin
+    judged: Bools  # (queries,) whether a query has a judgement, of whatever grade
 
     @classmethod
     def of(cls, data: Retrieval) -> Truth:
@@ -97,6 +108,7 @@ class Truth:
             query, grade = np.append(query, missing_query), np.append(grade, gone)
             document = np.append(document, documents + np.arange(len(missing_query)))
             documents += len(missing_query)
+        judged = np.bincount(query.astype(np.int64), minlength=len(data.queries)) > 0
         positive = grade > 0
         keys = query[positive].astype(np.int64) * documents + document[positive]
         order = np.argsort(keys, kind="stable")
@@ -106,7 +118,7 @@ class Truth:
             raise BadInput("A document has two different grades for one query")
         keys, grade = keys[~again], grade[~again]
         starts = np.searchsorted(keys, np.arange(len(data.queries) + 1) * documents)
-        return cls(documents=documents, keys=keys, grade=grade, starts=starts)
+        return cls(documents=documents, keys=keys, grade=grade, starts=starts, judged=judged)
 
     @property
     def relevant(self) -> Ints:
@@ -135,16 +147,18 @@ class Truth:
 
 
 def figures(gains: Floats32, *, truth: Truth, rows: slice, trapezoid: bool) -> dict[str, Floats]:
-    """Every metric of some queries, under its key."""
+    """Every metric of some queries, under its key: 0 where judgements say that nothing is relevant, NaN without any."""
     relevant = truth.relevant[rows]
     area = ranking.trapezoid_average_precision if trapezoid else ranking.average_precision
-    return {
+    columns = {
         **{f"ndcg_at_{at}": ranking.ndcg(gains, ideal=truth.ideal(rows, at=at), at=at) for at in (5, 10)},
-        **{f"recall_at_{at}": ranking.success(gains, relevant=relevant, at=at) for at in (1, 3, 10)},
+        **{f"hit_rate_at_{at}": ranking.hit_rate(gains, relevant=relevant, at=at) for at in (1, 3, 10)},
         "map_at_5": ranking.average_precision(gains, relevant=relevant, at=5),
         "map": area(gains, relevant=relevant),
         "mrr_at_10": ranking.reciprocal_rank(gains, relevant=relevant, at=10),
     }
+    nothing = truth.judged[rows] & (relevant == 0)
+    return {key: np.where(nothing, 0.0, column) for key, column in columns.items()}
 
 
 def _margins(gains: Floats32, scores: Floats32) -> Floats:
@@ -158,6 +172,12 @@ def _margins(gains: Floats32, scores: Floats32) -> Floats:
     first, other = (scores[rows, np.where(side.any(axis=1), side.argmax(axis=1), last)] for side in (good, bad))
     margins = np.zeros(len(gains))
     return np.subtract(first, other, out=margins, where=np.isfinite(first) & np.isfinite(other), dtype=float)
+
+
+def _tied(gains: Floats32, scores: Floats32, *, within: int) -> Bools:
+    """(queries,) whether another order of equal scores would change the grades of the first `within` ranks."""
+    mixed = (scores[:, 1:] == scores[:, :-1]) & (gains[:, 1:] != gains[:, :-1])
+    return (mixed & (scores[:, 1:] >= scores[:, :within][:, -1:])).any(axis=1)
 
 
 def _evidence(data: Retrieval, truth: Truth, joined: dict[str, NDArray], settings: dict[str, Any]) -> Evidence:
@@ -189,7 +209,7 @@ def _evidence(data: Retrieval, truth: Truth, joined: dict[str, NDArray], setting
         names=data.queries.names,
         expected=expected,
         answer=[names[row[0]] if row else "" for row in rows],
-        worth=joined["recall_at_1"],
+        worth=joined["hit_rate_at_1"],
         value=joined.pop("value"),
         figures=joined,
         detail=[partial(detail, query) for query in range(len(rows))],
@@ -201,4 +221,5 @@ PROCEDURE = Procedure(
     needs=(frozenset({"embed_image"}), frozenset({"embed_text"})),
     run=run,
     options={"fusion": fusion.WAYS},
+    version=2,
 )

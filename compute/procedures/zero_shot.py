@@ -20,8 +20,8 @@ TOP = 3
 def run(subject: Subject, data: ZeroShot, options: Mapping[str, Any]) -> Evidence:
     """Accuracy of the arg max over prompts; of equal scores the first class has it.
 
-    `value`: the right class's cosine less the best other's. `detail` has the best three classes as `hits` with their
-    `scores`. Raises BadInput where labels and prompts do not fit.
+    `value`: the right class's cosine less the best other's; 0 is a tie of the two. `detail` has the best three classes
+    as `hits` with their `scores`. Raises BadInput where labels and prompts do not fit.
     """
     labels, k = data.test.labels, len(data.prompts)
     if labels.ndim != 1 or k < 2 or (len(labels) and not 0 <= labels.min() <= labels.max() < k):
@@ -54,7 +54,7 @@ def run(subject: Subject, data: ZeroShot, options: Mapping[str, Any]) -> Evidenc
         )
     ]
     return Evidence.of(
-        settings={"prompts": k, "distinct_prompts": len(first)},
+        settings={"prompts": k, "distinct_prompts": len(first), "tied": int((value == 0).sum())},
         names=data.test.names,
         expected=classes[labels],
         answer=classes[best[:, 0]],

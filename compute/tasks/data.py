@@ -11,8 +11,9 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from compute.content.items import Column
+from compute.content.items import Column, paired
 from compute.types import BadInput
 
 QUESTIONS = ("reference", "quality", "brightness", "colorfulness", "contrast", "sharpness")
@@ -117,12 +118,32 @@ class Mixed:
             text_at=None if self.text_at is None else self.text_at[positions],
         )
 
+    def joined(self) -> list[tuple[np.ndarray, Column]]:
+        """The items as a model is shown them that takes image and text at once: which items, and their column.
+
+        Pairs of those that have both, then images alone, then texts alone; no empty column.
+        """
+        image, text = (
+            np.full(len(self), -1) if column is None else np.asarray(at)
+            for column, at in ((self.image, self.image_at), (self.text, self.text_at))
+        )
+        both = (image >= 0) & (text >= 0)
+        parts = []
+        if both.any():
+            parts.append((np.flatnonzero(both), paired(self.image.take(image[both]), self.text.take(text[both]))))
+        for at, column in ((image, self.image), (text, self.text)):
+            alone = (at >= 0) & ~both
+            if alone.any():
+                parts.append((np.flatnonzero(alone), column.take(at[alone])))
+        return parts
+
 
 @dataclass(frozen=True, kw_only=True)
 class Retrieval:
     """Queries, documents and which belong together, as parallel arrays of positions.
 
-    `relevant` is (query, document, grade); `ignored` (query, document) are removed from a query's ranking before it is
+    `relevant` is (query, document, grade). A query whose grades are all 0 scores 0, one that is not there has no score.
+    `ignored` (query, document) are removed from a query's ranking before it is
     scored (the junk images of revisited Oxford and Paris); `candidates` (query, document) restricts each query's choice
     (multiple choice). `missing` (query, grade) are right answers outside the documents: never retrieved, yet counted.
     `skip_first` drops every query's first hit, whatever it is.
@@ -140,8 +161,13 @@ class Retrieval:
 Data = Choices | OddOneOut | Probe | Clusters | ZeroShot | Sentences | Matches | Retrieval
 
 
-def columns(data: Data | Labelled | Mixed) -> list[Column]:
-    """Every column of images or texts in `data`, nested ones too; a probe's training items are left to its samples."""
+def columns(data: Data | Labelled | Mixed, *, joint: bool = False) -> list[Column]:
+    """Every column of images or texts in `data`, nested ones too; a probe's training items are left to its samples.
+
+    With `joint`, an image and a text of one item are one pair, as a model is shown them that embeds both at once.
+    """
+    if joint and isinstance(data, Mixed):
+        return [column for _, column in data.joined()]
     parts = [data.test] if isinstance(data, Probe) else [getattr(data, field.name) for field in fields(data)]
     out: list[Column] = []
     for part in parts:
@@ -149,13 +175,13 @@ def columns(data: Data | Labelled | Mixed) -> list[Column]:
             if isinstance(value, Column):
                 out.append(value)
             elif is_dataclass(value):
-                out += columns(value)
+                out += columns(value, joint=joint)
     return out
 
 
-def every_column(data: Mapping[str, Data]) -> list[Column]:
-    """The columns of all subsets."""
-    return [column for part in data.values() for column in columns(part)]
+def every_column(data: Mapping[str, Data], *, joint: bool = False) -> list[Column]:
+    """The columns of all subsets, as `columns` gives them."""
+    return [column for part in data.values() for column in columns(part, joint=joint)]
 
 
 def size(data: Data) -> int:
@@ -228,15 +254,24 @@ def _retrieval(data: Retrieval, bad: np.ndarray) -> Retrieval:
         query, grade = data.missing
         left = query_at[query] >= 0
         missing = (query_at[query][left], grade[left])
+    relevant = pairs(*data.relevant)
+    lost = np.setdiff1d(_answerable(data.relevant, data.missing), queries[_answerable(relevant, missing)])
+    known = ~np.isin(queries[relevant[0]], lost)  # a query that lost all its right answers is not judged, not wrong
     return replace(
         data,
         queries=data.queries.take(queries),
         documents=data.documents.take(documents),
         missing=missing,
-        relevant=pairs(*data.relevant),
+        relevant=tuple(side[known] for side in relevant),
         ignored=pairs(*data.ignored) if data.ignored else None,
         candidates=pairs(*data.candidates) if data.candidates else None,
     )
+
+
+def _answerable(relevant: tuple[np.ndarray, ...], missing: tuple[np.ndarray, np.ndarray] | None) -> NDArray[np.integer]:
+    """The queries that have a right answer, each once."""
+    parts = [relevant[0][relevant[2] > 0]] + ([] if missing is None else [missing[0][missing[1] > 0]])
+    return np.unique(np.concatenate(parts)).astype(np.int64)
 
 
 def _good_mixed(mixed: Mixed, bad: np.ndarray) -> np.ndarray:
@@ -244,6 +279,9 @@ def _good_mixed(mixed: Mixed, bad: np.ndarray) -> np.ndarray:
     for column, at in ((mixed.image, mixed.image_at), (mixed.text, mixed.text_at)):
         if column is not None and len(column):
             is_bad |= np.append(np.isin(column.keys, bad), False)[at]  # -1, none, reads the appended False
+    for at, column in mixed.joined():
+        if column.modality == "pair":
+            is_bad[at] |= np.isin(column.keys, bad)
     return np.flatnonzero(~is_bad)
 
 

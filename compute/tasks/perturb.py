@@ -36,8 +36,20 @@ class Perturbation:
 
     key: str  # as the splits of PairBench's data sets are called
     title: str
-    unit: str  # what a strength of 1 is
+    what: str  # the quantity that a strength stands for; empty where the title says it
+    unit: str  # degrees | pixels | %
+    most: float  # of it at a strength of 1; of pixels, as a share of the image's side
     apply: Callable[[torch.Tensor, float, np.random.Generator], torch.Tensor]
+    side: Callable[[tuple[int, int]], int] | None = None  # of pixels: which of (width, height)
+
+    def largest(self, size: tuple[int, int]) -> float:
+        """What a strength of 1 is, in units, for an image of this (width, height)."""
+        return self.most * self.side(size) if self.side else self.most
+
+    def amount(self, strength: float, size: tuple[int, int]) -> str:
+        """A strength 0..1 with its unit, for an image of this (width, height): `22.5 degrees`, `6.4 pixels`, `30%`."""
+        value = f"{strength * self.largest(size):.3g}"
+        return f"{value}%" if self.unit == "%" else f"{value} {self.unit}"
 
 
 def perturb(image: Image.Image, *, kind: str, strength: float, seed: int = 0) -> Image.Image:
@@ -131,27 +143,38 @@ PERTURBATIONS: dict[str, Perturbation] = {
         Perturbation(
             key="colorjitter",
             title="Colour jitter",
+            what="brightness, contrast and saturation by up to",
+            unit="%",
+            most=100 * FACTOR,
             apply=_colour_jitter,
-            unit=f"brightness, contrast and saturation by up to {FACTOR:.0%}, hue by up to {HUE:g} turns",
         ),
-        Perturbation(key="rotate", title="Rotation", apply=_rotate, unit=f"{DEGREES:g} degrees"),
+        Perturbation(key="rotate", title="Rotation", what="", unit="degrees", most=DEGREES, apply=_rotate),
         Perturbation(
             key="gaussianblur",
             title="Gaussian blur",
+            what="standard deviation of",
+            unit="pixels",
+            most=BLUR,
+            side=min,
             apply=_gaussian_blur,
-            unit=f"standard deviation of {BLUR:.0%} of the shorter side",
         ),
         Perturbation(
             key="perspective",
             title="Perspective",
+            what="corners moved by up to",
+            unit="pixels",
+            most=CORNERS / 2,
+            side=max,
             apply=_perspective,
-            unit=f"corners moved by up to {CORNERS / 2:.0%} of a side",
         ),
         Perturbation(
             key="elastic",
             title="Elastic transformation",
+            what="pixels moved by up to",
+            unit="pixels",
+            most=ELASTIC / 2,
+            side=max,
             apply=_elastic,
-            unit=f"pixels moved by up to {ELASTIC / 2:.0%} of a side",
         ),
     )
 }

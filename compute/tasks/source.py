@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
@@ -25,8 +25,14 @@ class Need:
     revision: str
     bytes: int | None  # counted where the files are downloaded, else estimated
     present: bool
-    images: int | None  # distinct images to encode, as far as is known without reading
+    images: int | None  # distinct images to encode, as far as is known without reading; training items too
     texts: int | None
+    parts: Mapping[str, int] = field(default_factory=dict)  # part of the data set -> bytes: tasks share them
+    rough: bool = False  # the bytes follow from the number and size of images alone: no size is published
+    shared: str = ""  # tasks with the same name here show the same items
+    trained: int = 0  # of the images those that only a probe draws from the training split
+    comparisons: int | None = None  # pairs, or single images, that a model without vectors compares
+    questions: int | None = None  # that a judge is asked
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,11 +4,10 @@ Their docstrings are what a client is shown, and their annotations are read by G
 """
 
 import base64
-import difflib
 import functools
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Protocol
 
@@ -16,7 +15,8 @@ import gradio as gr
 import numpy as np
 
 from compute.live.inputs import LARGEST_IMAGE
-from compute.types import BadInput
+from compute.rounding import rounded
+from compute.types import BadInput, suggestion
 from leaderboard.data import payload, suite_queries, task_queries
 from leaderboard.data.related_figures import RelatedFigure, listed_sources, related_figures
 from leaderboard.data.suite_cache import SuiteCache
@@ -86,31 +86,46 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
         """
         return _suites(suite_cache)
 
-    def leaderboard(suite: str, limit: int = 20, origin: str = "") -> list[dict[str, Any]]:
+    def leaderboard(
+        suite: str, limit: int = 20, origin: str = "", license: str = "", released: str = "", trained: str = ""
+    ) -> list[dict[str, Any]]:
         """Ranks the models of one suite as the board shows them, with the uncertainty of every rank.
 
-        A record, the best first, has rank with rank_low and rank_high (95% interval), tie_class (models of one letter
-        do not differ significantly from the leader of that class), model, title, kind, origin, mean with mean_low and
-        mean_high, unit, scores (by category, in the unit the papers print), coverage (share of the tasks with a score),
-        why (it is not ranked), trained_on (categories with data that the model was trained on), source (the papers'
-        tables, or runs) and synthetic (a program drew the items). Ranks count among rows of one origin.
+        A record, the best first, has rank with rank_low and rank_high (an interval that holds it in at least 95%, or
+        usually so where few_tasks), tie_class (models of one letter do not differ significantly from the leader of
+        that class), model, title, kind, origin, mean with mean_low and mean_high (95% interval; at least
+        95% where few_tasks says that it rests on few), interval_unknown (why there is neither interval nor class),
+        unit, scores (by category, in the unit the papers
+        print), coverage (share of the tasks with a score),
+        covered (that and the tasks for which a mean that the paper prints stands in: what a row needs to be ranked),
+        why (it is not ranked), trained_on (categories with data that the model was trained on), trained (on any data
+        set of the suite: yes, no, or unknown where no source states its training data, which is not zero-shot),
+        license, released, source (the papers' tables, or runs) and synthetic (a program drew the items). Ranks count
+        among rows of one origin; a filter leaves rows out and changes no rank.
 
         Args:
             suite: key of a suite, such as mieb or unisim-core; list_suites names them.
             limit: how many rows from the top, 1 to 1000.
             origin: published, imported or computed. Empty: as the board opens, published rows where there are any.
+            license: only models under these licences, commas between, such as mit,apache-2.0; unknown: not stated.
+            released: only models of these years, commas between, such as 2024,2025; unknown: not stated.
+            trained: only models with these answers, commas between: yes, no, unknown.
         """
-        return _leaderboard(suite_cache, str(suite or "").strip(), limit, str(origin or "").strip())
+        filters = {"license": license, "released": released, "trained": trained}
+        chosen = {
+            name: frozenset(filter(None, map(str.strip, str(text or "").split(",")))) for name, text in filters.items()
+        }
+        return _leaderboard(suite_cache, str(suite or "").strip(), limit, str(origin or "").strip(), filters=chosen)
 
     def score_pair(
         first: str, second: str, models: list[str] | str = "", request: gr.Request | None = None
     ) -> list[dict[str, Any]]:
         """Scores how similar two inputs are to some models: two images, two texts, or an image and a text.
 
-        Scores of different models cannot be compared. Where a model is calibrated, its record says where the score
-        lies among matching and unrelated pairs. published lists the model's printed figures for this kind of question;
-        problem explains why a model has no score. Images are data URIs of at most 8 MB. Nothing that is sent is written
-        to disk, and no address is fetched.
+        Scores of different models cannot be compared. Where a model is calibrated on inputs like these, its record says
+        where the score lies among matching and unrelated pairs; else no_percentile says why not. published lists the
+        model's printed figures for this kind of question; problem explains why a model has no score. Images are data
+        URIs of at most 8 MB. Nothing that is sent is written to disk, and no address is fetched.
 
         Args:
             first: a text, or an image as data:image/png;base64,... or one of the app's examples as example:KEY.
@@ -165,7 +180,14 @@ def _suites(suite_cache: SuiteCache) -> Rows:
     ]
 
 
-def _leaderboard(suite_cache: SuiteCache, suite: str, limit: int, origin: str) -> Rows:
+def _leaderboard(
+    suite_cache: SuiteCache,
+    suite: str,
+    limit: int,
+    origin: str,
+    *,
+    filters: Mapping[str, frozenset[str]] | None = None,
+) -> Rows:
     _known("suite", suite, list(suite_queries.suites(suite_cache.db)["key"]), lister="list_suites")
     if not isinstance(limit, int) or not 1 <= limit <= MOST_ROWS:
         raise BadInput(f"limit is {limit!r}; it is a number of rows from 1 to {MOST_ROWS}")
@@ -175,7 +197,20 @@ def _leaderboard(suite_cache: SuiteCache, suite: str, limit: int, origin: str) -
         raise BadInput(f"{suite} has no rows of origin {origin!r}; it has: {', '.join(origins)}")
     shown = [origin] if origin else ["published"] if "published" in origins else origins
     rows = _rows(suite_cache, table, [at for at, row in enumerate(table.rows) if row.origin in shown])
+    for name, chosen in (filters or {}).items():
+        present = {_filtered(name, row) for row in rows}
+        if chosen - present:
+            raise BadInput(
+                f"{suite} has no row with {name} {min(chosen - present)[:80]!r}; it has: {', '.join(sorted(present))}"
+            )
+        rows = [row for row in rows if not chosen or _filtered(name, row) in chosen]
     return sorted(rows, key=_order)[:limit]
+
+
+def _filtered(name: str, row: dict[str, Any]) -> str:
+    """What a filter compares of a row, as on the board."""
+    text = str(row[name])
+    return (text[:4] if name == "released" else text) or "unknown"
 
 
 def _order(row: dict[str, Any]) -> tuple:
@@ -219,14 +254,20 @@ def _rows(suite_cache: SuiteCache, table: SuiteTable, indices: Sequence[int]) ->
                 "mean": numbers["mean"][at],
                 "mean_low": numbers["mean_low"][at],
                 "mean_high": numbers["mean_high"][at],
+                "few_tasks": numbers["few"][at],
+                "interval_unknown": numbers["unknown"][at],
                 "unit": "%" if columns and columns[0].scale == 100 else "",
                 "scores": {
                     column.title: _shown(value, column.scale, column.digits)
                     for column, value in zip(columns, values[at].tolist(), strict=True)
                 },
                 "coverage": numbers["coverage"][at],
+                "covered": numbers["covered"][at],
                 "why": numbers["why"][at],
                 "trained_on": list(seen),
+                "trained": table.trained(at),
+                "license": facts["license"] or "",
+                "released": facts["released"] or "",
                 "source": listed_sources(
                     sources.get((row.model, row.origin), []), origin=row.origin, most=MOST_SOURCES
                 ),
@@ -237,7 +278,7 @@ def _rows(suite_cache: SuiteCache, table: SuiteTable, indices: Sequence[int]) ->
 
 
 def _shown(value: float, scale: float, digits: int) -> float | None:
-    return None if np.isnan(value) else round(value * scale * 10**digits) / 10**digits  # rounded as the board's cells
+    return None if np.isnan(value) else float(rounded(value, digits, scale=scale))  # as the board's cells
 
 
 def _score_pair(suite_cache: SuiteCache, live: LivePart, first: str, second: str, models: list[str] | str) -> Rows:
@@ -298,8 +339,7 @@ def _known(noun: str, key: str, known: Sequence[str], *, lister: str) -> None:
     """Raises BadInput for a key that is not known, with the nearest one that is."""
     if key in known:
         return
-    near = difflib.get_close_matches(key.lower(), known, n=1, cutoff=0.5)
-    raise BadInput(f"No {noun} {key[:80]!r}.{f' Did you mean {near[0]!r}?' if near else ''} {lister} names them all")
+    raise BadInput(f"No {noun} {key[:80]!r}.{suggestion(key, known)} {lister} names them all")
 
 
 def _record(figure: RelatedFigure) -> dict[str, Any]:
@@ -312,7 +352,7 @@ def _record(figure: RelatedFigure) -> dict[str, Any]:
     return {
         **values,
         **{
-            name: None if values[name] is None else round(values[name], figure.digits)
+            name: None if values[name] is None else float(rounded(values[name], figure.digits))
             for name in ("value", "low", "high", "chance")
         },
         "unit": "%" if figure.percent else "",

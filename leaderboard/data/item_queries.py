@@ -11,8 +11,8 @@ def computed_runs(db: Database, *, task: str = "", model: str = "") -> pd.DataFr
     """Computed runs of one task, one model or both, with the number of its items and its headline.
 
     One row a run: id, model, title, task, task_title, benchmark, benchmark_title, variant, main, status, device, dtype,
-    seconds, started, coverage, items (stored), total (of the task), value, metric, scale, digits, higher; those on the
-    board first.
+    seconds, started, coverage, tied (share), items (stored), total (of the task), value, metric, scale, digits, higher;
+    those on the board first.
     """
     return db.ask(
         """
@@ -20,6 +20,7 @@ def computed_runs(db: Database, *, task: str = "", model: str = "") -> pd.DataFr
                benchmarks.title AS benchmark_title, coalesce(runs.settings->>'$.variant', '') AS variant, runs.main,
                runs.status, runs.device, runs.dtype,
                runs.seconds, runs.started, try_cast(runs.settings->>'$.coverage' AS DOUBLE) AS coverage,
+               try_cast(runs.settings->>'$.tied' AS DOUBLE) AS tied,
                (SELECT count(*) FROM items WHERE items.run = runs.id) AS items,
                try_cast(runs.settings->>'$.items' AS BIGINT) AS total,
                (SELECT coalesce(any_value(value) FILTER (subset = 'default'), avg(value)) FROM scores

@@ -40,7 +40,7 @@ def model_scores(db: Database, *, model: str) -> pd.DataFrame:
         SELECT tasks.benchmark, tasks.category, tasks.key AS task, tasks.title, tasks.dataset, tasks.chance,
                tasks.metrics[1] AS headline, scores.subset, scores.metric, metrics.title AS metric_title, metrics.scale,
                metrics.digits, metrics.lower, metrics.upper, metrics.proportion, scores.value, scores.printed,
-               scores.n, scores.stderr, runs.origin, runs.source, runs.main
+               scores.n, scores.stderr, scores.coverage, scores.lower_bound, runs.origin, runs.source, runs.main
         FROM scores JOIN runs ON runs.id = scores.run JOIN tasks ON tasks.key = runs.task
         JOIN metrics ON metrics.key = scores.metric
         WHERE runs.model = ? ORDER BY tasks.position, runs.main DESC, runs.origin, scores.metric, scores.subset""",
@@ -88,6 +88,12 @@ def trained_tasks(db: Database, *, model: str) -> pd.DataFrame:
 
 
 def calibrations(db: Database) -> pd.DataFrame:
-    """Every model's own distributions of scores, one row a model and pairing: a row has the fields of a `Reference`."""
-    return db.ask("""SELECT model, pairing, unrelated, matching, n_unrelated, n_matching, separation, source, synthetic
-                     FROM calibrations ORDER BY model, pairing""")
+    """Every model's own distributions of scores, a row a model, domain and pairing: the fields of a `Reference`."""
+    return db.ask("""SELECT model, pairing, unrelated, matching, n_unrelated, n_matching, separation, source, synthetic,
+                            domain, scenes
+                     FROM calibrations ORDER BY model, pairing, domain""")
+
+
+def calibration_domains(db: Database) -> pd.DataFrame:
+    """The domains of these distributions, one row a model, domain and modality: record, as analysis.domain has it."""
+    return db.ask("SELECT model, domain, modality, record FROM calibration_domains ORDER BY ALL")

@@ -13,17 +13,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from compute.analysis.ranking import rank
+from compute.rounding import clean, rounded
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
+from leaderboard.data.mean_rule import suite_rule
 from leaderboard.data.memo import memoised
 from leaderboard.data.ranked import Ranked
-from leaderboard.data.suite_table import TRAINED, SuiteColumn, SuiteTable
+from leaderboard.data.suite_table import SUSPECT, TRAINED, SuiteColumn, SuiteTable
 from leaderboard.html import labels
 from leaderboard.web.errors import Handler
 from leaderboard.web.responses import compress, respond
 
 # Of a column, as they are.
 COLUMN_FACTS = ("key", "title", "group", "kind", "metric", "metric_title", "higher", "digits", "n", "default")
+NO_VOTES = "the paper prints no number of votes"
 
 
 def board(db: Database, table: SuiteTable, ranked: Ranked | None) -> dict[str, Any]:
@@ -37,15 +40,9 @@ def board(db: Database, table: SuiteTable, ranked: Ranked | None) -> dict[str, A
         f"{r},{c + offset}": int(table.missing[r, c])
         for r, c in zip(*np.nonzero(np.isnan(table.values) * table.missing), strict=True)
     }
-    for index, category in enumerate(table.category_columns):
-        members = [c for c, column in enumerate(table.columns) if column.group == category.key]
-        for r in np.flatnonzero((table.marks[:, members] & TRAINED).any(axis=1)):
-            marks[f"{r},{index}"] = TRAINED
     if ranked is not None:
-        marks |= {
-            f"{r},{c}": int(ranked.marks[r, c]) | marks.get(f"{r},{c}", 0)
-            for r, c in zip(*np.nonzero(ranked.marks), strict=True)
-        }
+        of_means = category_marks(table, ranked)
+        marks |= {f"{r},{c}": int(of_means[r, c]) for r, c in zip(*np.nonzero(of_means), strict=True)}
     return {
         "version": db.version,
         "suite": suite_facts(table),
@@ -84,18 +81,12 @@ def board(db: Database, table: SuiteTable, ranked: Ranked | None) -> dict[str, A
 def suite_facts(table: SuiteTable) -> dict[str, Any]:
     """What a suite is, how its mean is made, and how to cite it."""
     about = table.suite
-    ranked = sum(column.ranked for column in table.columns)
-    means = {
-        "category-mean": f"Mean of {len(table.categories)} category means",
-        "task-mean": f"Mean of {ranked} tasks",
-        "human": "Ranked by people",
-    }
     return {
         **about[["key", "title", "benchmark", "benchmark_title", "aggregate", "url"]],
         "description": labels.described(about["description"], about["benchmark"]),
         "minimum_coverage": float(about["minimum_coverage"]),
         "cite": about["bibtex"],
-        "mean_title": means[about["aggregate"]],
+        "mean_title": suite_rule(table),
         "digits": table.category_columns[0].digits if table.category_columns else 2,
         "synthetic": labels.is_synthetic(about["benchmark"]),
         "people": next((column.key for column in table.columns if column.group == "People"), None),
@@ -109,8 +100,22 @@ def category_means(table: SuiteTable, ranked: Ranked | None) -> np.ndarray:
     return ranked.category_means
 
 
+def category_marks(table: SuiteTable, ranked: Ranked) -> np.ndarray:
+    """Marks [rows, categories] of the means: how each was made, and those of the figures behind it."""
+    marks = ranked.marks.astype(int)
+    for code in range(len(table.categories)):
+        behind = table.marks[:, (table.codes == code) & ranked.counted]
+        marks[:, code] |= np.bitwise_or.reduce(behind & (TRAINED | SUSPECT), axis=1)
+    return marks
+
+
 def ranking(table: SuiteTable, ranked: Ranked | None, *, with_categories: bool = False) -> dict[str, Any]:
-    """The ranking as lists, one entry a row, in shown units; `with_categories` adds the category means as cells."""
+    """The ranking as lists, one entry a row, in shown units; `with_categories` adds the category means.
+
+    They come as cells with their marks. `unknown` says why a ranked row's intervals and class are not known; `few`,
+    that they rest on few tasks; `fixed` names the categories of one task. `changed` says in words what differs from the
+    suite's own rule; empty: nothing.
+    """
     if ranked is None:
         return human_ranking(table)
     scale = table.category_columns[0].scale
@@ -123,8 +128,13 @@ def ranking(table: SuiteTable, ranked: Ranked | None, *, with_categories: bool =
         "mean_low": _numbers(ranked.mean_low * scale),
         "mean_high": _numbers(ranked.mean_high * scale),
         "borda": _numbers(ranked.borda),
-        "coverage": _numbers(ranked.coverage, digits=4),
+        "coverage": _numbers(ranked.coverage),
+        "covered": _numbers(ranked.covered),
         "why": list(ranked.why),
+        "few": ranked.few.tolist(),
+        "unknown": list(ranked.unknown),
+        "fixed": list(ranked.fixed),
+        "changed": ranked.changed,
     }
     if with_categories:
         shown = category_means(table, ranked) * [column.scale for column in table.category_columns]
@@ -132,11 +142,12 @@ def ranking(table: SuiteTable, ranked: Ranked | None, *, with_categories: bool =
             [_cell(value, column.digits) for value, column in zip(line, table.category_columns, strict=True)]
             for line in shown.tolist()
         ]
+        out["family_marks"] = category_marks(table, ranked).tolist()
     return out
 
 
 def human_ranking(table: SuiteTable) -> dict[str, Any]:
-    """The order people gave; the papers print no number of votes, so no interval can be drawn."""
+    """The order people gave, without intervals."""
     people = next((index for index, column in enumerate(table.columns) if column.group == "People"), None)
     scores = table.values[:, people] if people is not None else np.full(len(table.rows), np.nan)
     empty = [None] * len(table.rows)
@@ -151,8 +162,13 @@ def human_ranking(table: SuiteTable) -> dict[str, Any]:
         "mean_low": empty,
         "mean_high": empty,
         "borda": empty,
-        "coverage": _numbers(coverage, digits=4),
+        "coverage": _numbers(coverage),
+        "covered": _numbers(coverage),
         "why": [""] * len(table.rows),
+        "few": [False] * len(table.rows),
+        "unknown": ["" if np.isnan(score) else NO_VOTES for score in scores],
+        "fixed": [],
+        "changed": "",
     }
 
 
@@ -177,10 +193,10 @@ def _column(column: SuiteColumn, shown: np.ndarray) -> dict[str, Any]:
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
     return {
         **{name: getattr(column, name) for name in COLUMN_FACTS},
-        "chance": None if column.chance is None else round(column.chance * column.scale, 2),
+        "chance": None if column.chance is None else clean(column.chance, scale=column.scale),
         "hint": labels.hint(column.title),
-        "low": round(low, 6),
-        "high": round(high, 6),
+        "low": clean(low),
+        "high": clean(high),
     }
 
 
@@ -201,17 +217,19 @@ def _row(table: SuiteTable, index: int) -> dict[str, Any]:
         "modalities": list(facts["modalities"]),
         "group": facts["group"] or "",
         "origin": row.origin,
-        "trained": bool((table.marks[index] & TRAINED).any()),
+        "license": facts["license"] or "",
+        "trained": table.trained(index),
     }
 
 
 def _cell(value: float, digits: int) -> int | None:
-    return None if math.isnan(value) else round(value * 10**digits)
+    return None if math.isnan(value) else int(rounded(value, digits).replace(".", ""))
 
 
 def _ranks(values: np.ndarray) -> list[int | None]:
     return [int(value) if value > 0 else None for value in values]
 
 
-def _numbers(values: np.ndarray, *, digits: int = 3) -> list[float | None]:
-    return [None if math.isnan(value) else round(float(value), digits) for value in values]
+def _numbers(values: np.ndarray) -> list[float | None]:
+    """For the browser to round: rounded here as well, some would end at another digit."""
+    return [None if math.isnan(value) else clean(value) for value in values]

@@ -12,10 +12,10 @@ from compute.analysis.anchored import anchor
 from compute.analysis.ties import tie_classes
 from compute.analysis.uncertainty import rank_with_uncertainty
 from compute.types import BadInput
+from leaderboard.data.mean_rule import changed_rule
 from leaderboard.data.suite_table import PARTIAL, PRINTED, SuiteTable
 
-SEED = 20250415  # of every bootstrap shown, so that a reload shows the same intervals
-SHARED = ("rank", "rank_low", "rank_high", "mean", "mean_low", "mean_high")  # of compute.analysis too
+SHARED = ("rank", "rank_low", "rank_high", "mean", "mean_low", "mean_high", "few", "unknown")  # of compute.analysis too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,17 +26,23 @@ class Ranked:
     """
 
     rank: np.ndarray
-    rank_low: np.ndarray  # of the 95% interval
+    rank_low: np.ndarray  # of the interval, which covers at least 95%
     rank_high: np.ndarray
-    ties: tuple[str, ...]  # letter of the tie class
+    ties: tuple[str, ...]  # letter of the tie class, empty where the interval is not known
     mean: np.ndarray
-    mean_low: np.ndarray
+    mean_low: np.ndarray  # of the 95% interval, within the metrics' bounds
     mean_high: np.ndarray
+    few: np.ndarray  # bool, the intervals rest on few tasks; that of the mean covers at least 95%
+    unknown: tuple[str, ...]  # why a ranked row's intervals and class are not known, empty where they are
+    fixed: tuple[str, ...]  # categories that count and have one task: the intervals are about that task alone
     borda: np.ndarray
     coverage: np.ndarray  # share of the counting tasks with a readable score
+    covered: np.ndarray  # the same with the tasks for which a printed mean stands in: what the minimum is compared with
     why: tuple[str, ...]  # empty when ranked
     scores: np.ndarray  # [rows, task columns] behind the means; printed means replace figures that are lost
     category_means: np.ndarray  # [rows, categories], the means that count
+    changed: str  # of the suite's own rule, in words; empty: nothing
+    counted: np.ndarray  # bool [task columns], the tasks behind the means
     marks: np.ndarray  # int [rows, categories]: PARTIAL, a mean without some tasks; PRINTED, the paper's own
 
 
@@ -64,12 +70,18 @@ def rank(
     scores, stands_in = anchor(scores=table.values, categories=table.codes, means=table.printed, counted=counted > 0)
     used = counted * by_category[table.codes] > 0
     have, need = (~np.isnan(scores[:, used])).sum(axis=1), int(used.sum())
-    enough = np.array([share >= least - 1e-9 for share in have / max(need, 1)])
+    covered = have / max(need, 1)
+    enough = covered >= least - 1e-9
     higher = np.array([column.higher for column in table.columns])
     rule = {"categories": table.codes, "task_weights": counted, "higher": higher}
     origins = np.array([row.origin for row in table.rows])
     counting = np.where(enough[:, None], scores, np.nan)
-    frames = []
+    # No mean lies beyond the bounds of its metrics.
+    bounds = (
+        min((column.lower for column, counts in zip(table.columns, used, strict=True) if counts), default=-np.inf),
+        max((column.upper for column, counts in zip(table.columns, used, strict=True) if counts), default=np.inf),
+    )
+    frames, fixed = [], ()
     for origin in dict.fromkeys(origins):
         rows = np.flatnonzero(origins == origin)
         ranking_of_origin = rank_with_uncertainty(
@@ -78,35 +90,47 @@ def rank(
             aggregate=table.suite["aggregate"],
             weights=by_category,
             scales=np.array([str(column.scale) for column in table.columns]),
-            seed=SEED,
+            printed=np.column_stack([stands_in[rows], np.zeros(len(rows), bool)]),
+            names=(*table.categories, ""),
             **rule,
         )
         columns = {name: getattr(ranking_of_origin, name) for name in SHARED}
+        for end in ("mean_low", "mean_high"):
+            columns[end] = np.clip(columns[end], *bounds)
+        fixed = tuple(table.categories[code] for code in ranking_of_origin.fixed)
         columns["borda"] = ranking.borda(scores=table.values[rows][:, used], higher=higher[used]).total
         columns["ties"] = tie_classes(ranking=ranking_of_origin)
         frames.append(pd.DataFrame(columns, index=rows))
     ranked = pd.concat(frames).sort_index()
     means = ranking.aggregate(scores=scores, **rule, weights=np.append(np.ones(len(table.categories)), 0.0))
     why = tuple(
-        _why(mean, ok, int(count), need, least) for mean, ok, count in zip(ranked["mean"], enough, have, strict=True)
+        _why(mean, ok, f"{count} have a figure{' or a printed mean' if stands_in.any() else ''}", need, least)
+        for mean, ok, count in zip(ranked["mean"], enough, have, strict=True)
     )
     missing = np.isnan(table.values) & (counted > 0)
-    partial = np.stack([missing[:, table.codes == code].any(axis=1) for code in range(len(table.categories))], axis=1)
+    left_out = np.array([column.ranked for column in table.columns]) & (counted == 0)
+    some = missing | left_out
+    partial = np.stack([some[:, table.codes == code].any(axis=1) for code in range(len(table.categories))], axis=1)
     marks = np.where(stands_in, PRINTED, np.where(partial & ~np.isnan(means.category_means[:, :-1]), PARTIAL, 0))
     return Ranked(
-        **{name: ranked[name].to_numpy() for name in (*SHARED, "borda")},
+        **{name: ranked[name].to_numpy() for name in (*SHARED, "borda") if name != "unknown"},
+        unknown=tuple(ranked["unknown"]),
+        fixed=fixed,
+        changed=changed_rule(table, weights=weights, tasks=tasks, coverage=coverage),
         ties=tuple(ranked["ties"]),
         why=why,
+        counted=counted > 0,
         marks=marks,
         scores=scores,
         coverage=(~np.isnan(table.values[:, used])).mean(axis=1),
+        covered=covered,
         category_means=means.category_means[:, : len(table.categories)],
     )
 
 
-def _why(mean: float, enough: bool, have: int, need: int, least: float) -> str:
+def _why(mean: float, enough: bool, have: str, need: int, least: float) -> str:
     if not np.isnan(mean):
         return ""
     if not enough:
-        return f"Not ranked: {have} of {need} tasks, needs {'all' if least >= 1 else f'{least:.0%}'}"
-    return f"Not ranked: no score in one of the categories that count ({have} of {need} tasks)"
+        return f"Not ranked: needs {'all' if least >= 1 else f'{least:.0%} of'} {need} tasks; {have}"
+    return f"Not ranked: no score in one of the categories that count; of {need} tasks {have}"

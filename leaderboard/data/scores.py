@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 
 from compute.analysis.intervals import score_interval
-from leaderboard.html.formatting import blank
+from compute.rounding import clean, rounded
+from leaderboard.html.formatting import blank, percent
 from leaderboard.html.labels import is_synthetic
 
 Cells = dict[str, Any]  # one column of a table for the browser
@@ -40,8 +41,8 @@ def shown_interval(score: Mapping[str, Any]) -> list[float | None]:
 
 
 def shown(value: float | None, score: Mapping[str, Any]) -> float | None:
-    """A stored value in the units of the score's metric, with one digit more than it prints; None for nothing."""
-    return None if blank(value) else round(float(value) * score["scale"], int(score["digits"]) + 1)
+    """A stored value in the units of the score's metric, for the browser to round; None for nothing."""
+    return None if blank(value) else clean(value, scale=score["scale"])
 
 
 def subset(score: Mapping[str, Any]) -> str:
@@ -60,7 +61,7 @@ def origin_cells(score: Mapping[str, Any], *, by: str, trained: Collection[str],
 
     suspect: (key, metric) with an empty metric for all of them; trained and disputed: keys.
     """
-    key, marks = score[by], []
+    key, marks = score[by], [coverage] if (coverage := answered(score, score)) else []
     if is_synthetic(score["benchmark"]):
         marks.append("synthetic")
     if key in trained:
@@ -72,6 +73,20 @@ def origin_cells(score: Mapping[str, Any], *, by: str, trained: Collection[str],
             marks.append("‡ disputed")
     source = score["source"] + ("" if score["main"] else " (not the one shown on the board)")
     return [score["origin"], source, ", ".join(marks)]
+
+
+def answered(score: Mapping[str, Any], metric: Mapping[str, Any]) -> str:
+    """`55.0% of the items; at least 46.9 if the rest count as wrong`: for a score of some of its items only.
+
+    score: its coverage and lower_bound, blank where not known; metric: scale and digits.
+    """
+    if blank(score["coverage"]) or score["coverage"] >= 1:
+        return ""
+    share = f"{percent(score['coverage'], digits=1)} of the items"
+    if blank(score["lower_bound"]):
+        return share
+    least = rounded(score["lower_bound"], int(metric["digits"]), scale=metric["scale"])
+    return f"{share}; at least {least} if the rest count as wrong"
 
 
 def disputed(scores: pd.DataFrame, by: str) -> set[str]:
@@ -105,7 +120,7 @@ VALUE_COLUMNS = (
     {**words("printed", "Printed", hint="The source's own digits"), "numeric": True},
     numbers("low", "95% from", 1),
     numbers("high", "to", 1),
-    numbers("n", "n", 0, hint="Items of the task"),
+    numbers("n", "n", 0, hint="Items that the score rests on"),
 )
 ORIGIN_COLUMNS = (
     words("origin", "Origin"),
@@ -114,6 +129,6 @@ ORIGIN_COLUMNS = (
         "marks",
         "Marks",
         hint="† trained on this data set, ? suspect figure, ‡ another table prints another number, synthetic: "
-        "items drawn by a program",
+        "items drawn by a program; and how much of the task a score rests on, where it is not all",
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -40,6 +41,8 @@ class SuiteColumn:
     metric: str
     metric_title: str
     higher: bool
+    lower: float  # bounds in stored units; -inf and inf where there is none
+    upper: float
     scale: float
     digits: int
     chance: float | None
@@ -73,12 +76,13 @@ class SuiteTable:
     categories: tuple[str, ...]
     codes: np.ndarray  # [task columns], category of each
     values: np.ndarray
-    stderr: np.ndarray
+    stderr: np.ndarray  # NaN where unknown
     marks: np.ndarray  # int, bits above
     reasons: tuple[str, ...]
     missing: np.ndarray  # int [rows, task columns], index into reasons
     printed: np.ndarray  # [rows, categories] means as the paper prints them; NaN where it prints none
     averages: pd.DataFrame  # their sources
+    trained_models: frozenset[str] = frozenset()  # keys of models that saw a data set of the suite in training
     presets: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def row(self, row_id: str) -> int:
@@ -87,6 +91,16 @@ class SuiteTable:
         if row_id not in ids:
             raise UnknownKey("model", row_id.rpartition("~")[0] or row_id, [row.model for row in self.rows])
         return ids.index(row_id)
+
+    def trained(self, row: int) -> str:
+        """Whether a row's model saw a data set of the suite in training: `yes`, `no`, or `unknown`.
+
+        It is unknown where no source states any of the model's training data: such a model may have seen all of them.
+        """
+        model = self.rows[row].model
+        if model in self.trained_models:
+            return "yes"
+        return "no" if len(self.models.loc[model, "trained_on"]) else "unknown"
 
     def rows_of(self, origin: str) -> list[int]:
         """Indices of the rows of one origin; of ALL, one row a model, from its displayed origin."""
@@ -137,10 +151,12 @@ def load(db: Database, *, suite: str) -> SuiteTable:
         SuiteRow(model=model, origin=origin) for model, origin in sorted(set(zip(long.model, long.origin, strict=True)))
     )
     values, stderr = _pivot(long, rows, columns, "value"), _pivot(long, rows, columns, "stderr")
+    stderr[stderr == 0] = np.nan  # none or all of the items right: they show no spread, which is not to have none
     categories = tuple(dict.fromkeys(column.group for column in columns if column.ranked))
     indices = {name: index for index, name in enumerate(categories)}
     codes = np.array([indices.get(column.group, len(categories)) for column in columns])
     reasons, missing = _reasons(db, suite, rows, columns)
+    trained = set(suite_queries.trained_on(db, suite=suite).itertuples(index=False, name=None))
     averages = suite_queries.averages(db, suite=suite)
     printed = np.full((len(rows), len(categories)), np.nan)
     known_averages = {(mean.model, mean.category): mean.value for mean in averages.itertuples()}
@@ -156,13 +172,14 @@ def load(db: Database, *, suite: str) -> SuiteTable:
         codes=codes,
         values=values,
         stderr=stderr,
-        marks=_marks(db, suite, rows, columns, values),
+        marks=_marks(db, suite, rows, columns, values, trained=trained),
         reasons=reasons,
         missing=missing,
         category_columns=_category_columns(columns, categories) if about["aggregate"] != "human" else (),
         presets=presets(about, categories),
         printed=printed,
         averages=averages,
+        trained_models=frozenset(model for model, _ in trained),
     )
 
 
@@ -186,6 +203,8 @@ def _columns(tasks: pd.DataFrame, metrics: pd.DataFrame, long: pd.DataFrame, *, 
                     metric=key,
                     metric_title=metric["title"],
                     higher=bool(metric["higher_is_better"]),
+                    lower=-math.inf if pd.isna(metric["lower"]) else float(metric["lower"]),
+                    upper=math.inf if pd.isna(metric["upper"]) else float(metric["upper"]),
                     scale=float(metric["scale"]),
                     digits=int(metric["digits"]),
                     chance=None if several or pd.isna(chance) else float(chance),
@@ -226,6 +245,8 @@ def _category_columns(columns: tuple[SuiteColumn, ...], categories: tuple[str, .
                 metric=first.metric,
                 metric_title=" and ".join(sorted(kinds)) if len(kinds) < 3 else f"{len(kinds)} metrics",
                 higher=first.higher,
+                lower=min(column.lower for column in tasks),
+                upper=max(column.upper for column in tasks),
                 scale=first.scale,
                 digits=first.digits,
                 n=len(tasks),
@@ -247,9 +268,14 @@ def _pivot(long: pd.DataFrame, rows: tuple[SuiteRow, ...], columns: tuple[SuiteC
 
 
 def _marks(
-    db: Database, suite: str, rows: tuple[SuiteRow, ...], columns: tuple[SuiteColumn, ...], values: np.ndarray
+    db: Database,
+    suite: str,
+    rows: tuple[SuiteRow, ...],
+    columns: tuple[SuiteColumn, ...],
+    values: np.ndarray,
+    *,
+    trained: set[tuple[str, str]],  # models and tasks
 ) -> np.ndarray:
-    trained = set(suite_queries.trained_on(db, suite=suite).itertuples(index=False, name=None))
     disputed = set(suite_queries.disagreements(db, suite=suite).itertuples(index=False, name=None))
     remarks = suite_queries.notes(db, suite=suite)
     suspect = set(zip(remarks.model, remarks.task, remarks.metric, strict=True))

@@ -28,13 +28,18 @@ class RemoteError:
     message: str
 
 
+def is_lent() -> bool:
+    """Whether this is a ZeroGPU Space, which lends its GPU for a call."""
+    return bool(os.environ.get("SPACES_ZERO_GPU"))
+
+
 def claim() -> ModuleType | None:
     """The package `spaces`, None where it is not installed. To be called before anything imports torch or gradio.
 
     One that cannot be imported, or is another (any folder of that name can be imported), is left out, but not on a
     ZeroGPU Space, which must not run without its GPU.
     """
-    needed = bool(os.environ.get("SPACES_ZERO_GPU"))
+    needed = is_lent()
     try:
         spaces = import_module("spaces")
     except ImportError:

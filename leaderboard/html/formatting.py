@@ -8,6 +8,8 @@ from urllib.parse import quote
 
 import pandas as pd
 
+from compute.rounding import rounded
+
 NOTHING = "—"
 
 
@@ -22,11 +24,10 @@ def or_dash(value: object, missing: str = NOTHING) -> object:
 
 
 def number(value: float, *, digits: int, scale: float = 1.0, sign: bool = False) -> str:
-    """A number in shown units with a real minus sign, or a dash."""
+    """A number in shown units with a real minus sign, or a dash; rounded as everywhere (compute.rounding)."""
     if blank(value):
         return NOTHING
-    shown = f"{value * scale:+.{digits}f}" if sign else f"{value * scale:.{digits}f}"
-    return shown.replace("-", "−")
+    return rounded(value, digits, scale=scale, sign=sign).replace("-", "−")
 
 
 def span(low: float, high: float, *, digits: int, scale: float = 1.0) -> str:
@@ -34,6 +35,20 @@ def span(low: float, high: float, *, digits: int, scale: float = 1.0) -> str:
     if blank(low) or blank(high):
         return NOTHING
     return f"{number(low, digits=digits, scale=scale)} to {number(high, digits=digits, scale=scale)}"
+
+
+def parameters_text(millions: float) -> str:
+    """A number of parameters, given in millions: `26 B`, `1.3 B`, `428 M`, `7.1 M`, or a dash."""
+    if blank(millions):
+        return NOTHING
+    if millions >= 999.5:
+        return f"{rounded(millions, 0 if millions >= 9950 else 1, scale=1e-3)} B"
+    return f"{rounded(millions, 0 if millions >= 9.95 else 1)} M"
+
+
+def percent(share: float, *, digits: int = 0) -> str:
+    """A share of 1 as `37%`, or a dash."""
+    return NOTHING if blank(share) else f"{number(share, digits=digits, scale=100)}%"
 
 
 def model_url(key: str) -> str:

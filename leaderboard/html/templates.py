@@ -8,6 +8,8 @@ Python `Markup + "<p>"` escapes the right side; join pieces in a template, or in
 
 Filters:
     value|number(digits=1, scale=100, sign=True)   a number with a real minus sign, or a dash
+    share|percent, share|percent(digits=1)         37%
+    millions|parameters_text                       26 B
     value|or_dash, value|or_dash("")               text, or the mark of a missing value
     count|thousands                                1,234
     key|model_url, key|task_url                    the address of a model's or task's page
@@ -32,6 +34,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from compute.types import TIES_SHOWN
 from leaderboard.html import formatting, labels
 
 FOLDER = Path(__file__).parents[1]  # leaderboard/
@@ -55,6 +58,8 @@ ENVIRONMENT = Environment(
 )
 ENVIRONMENT.filters |= {
     "number": formatting.number,
+    "parameters_text": formatting.parameters_text,
+    "percent": formatting.percent,
     "or_dash": formatting.or_dash,
     "thousands": "{:,}".format,
     "model_url": formatting.model_url,
@@ -66,7 +71,7 @@ ENVIRONMENT.filters |= {
     "webp": formatting.webp,
 }
 ENVIRONMENT.tests |= {"blank": formatting.blank, "synthetic": labels.is_synthetic}
-ENVIRONMENT.globals |= {"interval": formatting.span, "SYNTHETIC": labels.SYNTHETIC_NOTE}
+ENVIRONMENT.globals |= {"interval": formatting.span, "SYNTHETIC": labels.SYNTHETIC_NOTE, "TIES_SHOWN": TIES_SHOWN}
 
 
 def render(path: str, /, **values: object) -> Markup:

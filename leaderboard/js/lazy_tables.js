@@ -2,6 +2,7 @@
 
 import { el, gridStyles } from './dom.js';
 import { Grid } from './grid.js';
+import { rounded } from './number.js';
 import { getJson } from './request.js';
 import { wire } from './run_details.js';
 
@@ -11,7 +12,7 @@ const CHARACTER = 7;
 /** The text of a value: numbers with the column's digits, a dash for a missing one. */
 function show(value, { digits }) {
   if (value === null || value === undefined || value === '') return '—';
-  return typeof value === 'number' && digits !== undefined ? value.toFixed(digits) : String(value);
+  return typeof value === 'number' && digits !== undefined ? rounded(value, digits) : String(value);
 }
 
 /** Where a cell leads, relative to the app's root, or ''. */

@@ -1,17 +1,19 @@
-"""Asks models about visitors' inputs, for the Compare page and the endpoints. Loads models only inside functions."""
+"""Asks models about visitors' inputs, for the Try page and the endpoints. Loads models only inside functions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from compute.live import batch, examples, inputs
+from compute.analysis.domain import Calibrations
+from compute.live import batch, domains, examples, inputs
 from compute.live.inputs import Input
 from compute.live.question import Answer, LiveQuestion
+from compute.models import abilities
 from compute.types import BadInput, Model, NotHere
 from leaderboard.host.accelerator import on_gpu
 from leaderboard.live.uploads import Uploads
@@ -19,6 +21,7 @@ from leaderboard.web.errors import explain
 from leaderboard.web.redact import redact_paths
 
 if TYPE_CHECKING:
+    from compute.live.curves import Curve
     from compute.live.models.fetching import DownloadProgress, Fetcher
     from compute.live.models.pool import Pool
     from compute.live.models.roster import Roster
@@ -29,7 +32,7 @@ QUEUE = "accelerator"  # the concurrency_id of every event that runs a model: on
 WAITING = 64  # events in the queue; further ones are refused
 MOST_MODELS = 12  # in one question
 PARTS = ("vector", "compare", "reply")  # results for single inputs, which later questions reuse
-MISSING = "Its weights are not on this machine; the page Compare downloads them"
+MISSING = "Its weights are not on this machine; the Try page downloads them"
 Cache = MutableMapping[tuple, Any]
 
 
@@ -122,30 +125,40 @@ class Live:
         *,
         session: str = "",
         cache: Cache | None = None,
-        calibrated: Container[str] = (),
+        calibrations: Calibrations,
+        controls: bool = True,
     ) -> Iterator[Answer]:
         """Each model's answer in turn; one that fails says why, and the others go on.
 
-        Results for earlier inputs come from `cache`, else from the session. A pair is compared with unrelated examples
-        too by a model that is not among the `calibrated`.
+        Results for earlier inputs come from `cache`, else from the session. With `controls`, a pair is compared with
+        unrelated examples too by a model none of whose `calibrations` gives it a percentile.
         """
         from compute.live import answers
 
         for row in models:
-            job = partial(answers.timed, question=question, controls=row.key not in calibrated)
-            key = ("answer", question.key, row.key in calibrated)
+            own = calibrations.of(row.key, domains.pairing(question))
+            job = partial(answers.timed, question=question, calibrations=own, controls=controls)
+            key = ("answer", question.key, own.key, controls)
             answer = self._result(row, key, job, inputs=question.inputs, session=session, cache=cache)
             yield Answer(model=row.key, problem=answer) if isinstance(answer, str) else answer
 
     def curves(
-        self, image: Input, other: Input | None, models: Sequence[Model], *, kind: str, session: str = ""
-    ) -> Iterator[tuple[Model, tuple[float, ...] | str]]:
+        self,
+        image: Input,
+        other: Input | None,
+        models: Sequence[Model],
+        *,
+        kind: str,
+        calibrations: Calibrations,
+        session: str = "",
+    ) -> Iterator[tuple[Model, Curve | str]]:
         """Each model's scores as `image` is perturbed more and more, with `other` or itself; or why there are none."""
         from compute.live import curves
 
         for row in models:
-            job = partial(curves.curve, image=image, other=other, kind=kind)
-            key = ("curve", kind, image.key, other and other.key)
+            own = calibrations.of(row.key, abilities.pairing_of(image.modality, (other or image).modality))
+            job = partial(curves.judged_curve, image=image, other=other, kind=kind, calibrations=own)
+            key = ("curve", kind, image.key, other and other.key, own.key)
             yield row, self._result(row, key, job, inputs=(image, other) if other else (image,), session=session)
 
     def patches(self, first: Input, second: Input, row: Model, *, session: str = "") -> PatchMap:

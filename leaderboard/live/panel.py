@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from compute.analysis.calibrated import Reference
+from compute.analysis.domain import Calibrations, restored
+from compute.live.domains import pairing
 from compute.live.question import LiveQuestion
-from compute.types import BadInput
+from compute.types import BadInput, Model
 from leaderboard.data import model_queries
 from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.live.calibrated import CalibratedAnswer, calibrated_answer, pairing
+from leaderboard.host.accelerator import is_lent
+from leaderboard.live.calibrated import CalibratedAnswer, calibrated_answer
 from leaderboard.live.live import Live
+from leaderboard.live.ready import ReadyAnswers
 from leaderboard.web.visitors import Rate, visitor
 
 VARIABLE = "LIKENESS_RATE"  # comparisons a minute per visitor; 0: no limit
@@ -40,7 +45,8 @@ class Panel:
     def __init__(self, suite_cache: SuiteCache) -> None:
         self.suite_cache, self.live = suite_cache, Live()
         self.rate = rate()
-        self.references = memoised(lambda: references(suite_cache), of=suite_cache.db)
+        self.calibrations = memoised(lambda: calibrations(suite_cache), of=suite_cache.db)
+        self.ready = ReadyAnswers(roster=lambda: self.live.roster, ask=self.ask, is_borrowed=is_lent())
 
     def admit(self, request: Any) -> None:
         """Counts a visitor's request, Gradio's or Starlette's; None counts as one visitor. Raises TooMany."""
@@ -60,16 +66,16 @@ class Panel:
     def score(self, inputs: Sequence[tuple[str, str | bytes]], models: Sequence[str]) -> list[dict[str, Any]]:
         """As endpoints.LivePart says; no input is stored."""
         question, rows = self.live.pair(inputs, models)
-        references = self.references()
-        answers = self.live.answers(question, rows, cache={}, calibrated=self.calibrated(question))
+        answers = self.live.answers(question, rows, cache={}, calibrations=self.calibrations())
         return [
-            _record(calibrated_answer(answer, row, question, references), pairing(question))
+            _record(calibrated_answer(answer, row, question), pairing(question))
             for answer, row in zip(answers, rows, strict=True)
         ]
 
-    def calibrated(self, question: LiveQuestion) -> frozenset[str]:
-        """Keys of the models with a distribution for this question."""
-        return frozenset(model for model, kind in self.references() if kind == pairing(question))
+    def ask(self, question: LiveQuestion, row: Model) -> CalibratedAnswer:
+        """One model's answer, of which nothing is stored."""
+        (answer,) = self.live.answers(question, [row], cache={}, calibrations=self.calibrations())
+        return calibrated_answer(answer, row, question)
 
 
 def _record(calibrated: CalibratedAnswer, pairing: str) -> dict[str, Any]:
@@ -86,6 +92,7 @@ def _record(calibrated: CalibratedAnswer, pairing: str) -> dict[str, Any]:
         "above_matching": standing and standing.above_matching,
         "calibrated_on": reference.source if reference else "",
         "synthetic": bool(reference and reference.synthetic),
+        "no_percentile": calibrated.why,
         "nearer_than_unrelated": list(answer.controls) if answer.controls else None,
         "score": answer.scores[0] if answer.scores else None,
         "score_is": answer.unit,
@@ -117,7 +124,11 @@ def rate() -> Rate | None:
     return Rate(a_minute=a_minute, burst=BURST) if a_minute else None
 
 
-def references(suite_cache: SuiteCache) -> Mapping[tuple[str, str], Reference]:
-    """Every model's distributions, by model and pairing."""
+def calibrations(suite_cache: SuiteCache) -> Calibrations:
+    """Every model's distributions and their domains."""
     rows = model_queries.calibrations(suite_cache.db).to_dict("records")
-    return {(row["model"], row["pairing"]): Reference(**row) for row in rows}
+    records = model_queries.calibration_domains(suite_cache.db)["record"]
+    return Calibrations(
+        references=tuple(Reference(**row) for row in rows),
+        domains=tuple(restored(json.loads(record)) for record in records),
+    )

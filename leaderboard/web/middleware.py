@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import HTMLResponse, JSONResponse
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from leaderboard.web.bodies import BoundedRoute, Busy, Disconnected, InFlight, TooLarge, TooSlow, UnreadBody
-from leaderboard.web.responses import refusal
+from leaderboard.web.responses import NO_STORE, refusal
 
 # Gradio's routes that write what they are sent to disk, or read a path they are given: all of them are below this
 # prefix, and the pages need none. Searched anywhere in a path, since a proxy's root path may come first.
@@ -27,6 +27,9 @@ LARGEST_OTHER = 64_000  # bytes of a body for any other address: Gradio's own pa
 MOST_VALUES = 50_000  # of an event's JSON; the pages send dozens. 24 MB of brackets would fill 700 MB of memory
 STRUCTURE = (b"[", b"{", b",")  # one of these precedes each value but the first; more occur in texts
 FILE = "gradio.FileData"
+GRADIO_FETCHES = frozenset(
+    {"gradio_api", "assets", "static", "svelte", "config", "theme.css", "manifest.json", "login"}
+)
 
 
 class DropPageQuery:
@@ -42,6 +45,41 @@ class DropPageQuery:
             rest = urlencode([(key, value) for key, value in pairs if key != "page"])
             scope = {**scope, "query_string": rest.encode("latin-1")}
         await self.app(scope, receive, send)
+
+
+class NotFoundPage:
+    """Answers a visitor's address that leads nowhere with a page; what programs and scripts fetch keeps its own 404.
+
+    `page` makes the markup for a path below the app's root. `fetched` are first parts of paths that no visitor opens.
+    """
+
+    def __init__(self, app: ASGIApp, page: Callable[[str], str], fetched: Collection[str] = ()) -> None:
+        self.app, self.page, self.fetched = app, page, frozenset(fetched) | GRADIO_FETCHES
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on, and replaces the body of a 404 to a visitor."""
+        path = _below_root(scope) if scope["type"] == "http" else ""
+        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD") or path.split("/")[1] in self.fetched:
+            await self.app(scope, receive, send)
+            return
+        replaced = False
+
+        async def send_page(message: Message) -> None:
+            nonlocal replaced
+            if message["type"] == "http.response.start" and message["status"] == 404:
+                replaced = True
+                answer = HTMLResponse(self.page(path), status_code=404, headers={"cache-control": NO_STORE})
+                await answer(scope, receive, send)
+            elif not replaced:
+                await send(message)
+
+        await self.app(scope, receive, send_page)
+
+
+def _below_root(scope: Scope) -> str:
+    """The path without the one that a proxy serves the app under; it begins with a slash."""
+    path, root = scope["path"], scope.get("root_path", "").rstrip("/")
+    return "/" + (path[len(root) :] if path.startswith(f"{root}/") else path).lstrip("/")
 
 
 class PreloadFigures:

@@ -7,16 +7,23 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
+from compute.types import suggestion
+
 LONGEST = 4000  # characters of one value; no real choice is longer
+MOST_NAMED, NAMED_LENGTH = 3, 80  # unknown keys that a sentence names, and characters of one
 
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """A parameter with one value of a fixed set."""
+    """A parameter with one value of a fixed set.
+
+    With a `noun` its values are keys of such things, and nothing is shown in place of one that does not exist.
+    """
 
     key: str
     default: str
     choices: tuple[str, ...]
+    noun: str = ""
 
     def read(self, text: str) -> str | None:
         """The value of a text; None where it is not allowed."""
@@ -29,13 +36,14 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True)
 class MultiChoice:
-    """A parameter with several values of a set, comma-separated; from `least` to `most` of them."""
+    """A parameter with several values of a set, commas between; from `least` to `most` of them. `noun` as of Choice."""
 
     key: str
     default: tuple[str, ...]
     choices: tuple[str, ...]
     most: int = 200
     least: int = 0
+    noun: str = ""
 
     def read(self, text: str) -> list[str] | None:
         """The value of a text; None where it is not allowed."""
@@ -105,23 +113,63 @@ def renewed(parameter: Choice | MultiChoice, keys: Sequence[str]) -> Choice | Mu
 
 
 def parse(parameters: tuple[Parameter, ...], query: Mapping[str, str]) -> tuple[dict[str, Any], str]:
-    """Values by key, and a sentence on what was ignored (empty if nothing was)."""
+    """Values by key, and a sentence on what was ignored (empty if nothing was).
+
+    Of a parameter with a noun, unknown keys are left out and named; the value is None where none is left.
+    """
     values: dict[str, Any] = {}
-    ignored, empty = [], []
+    ignored, empty, sentences = [], [], []
     for parameter in parameters:
         text = query.get(parameter.key)
+        if text is not None and _names_things(parameter, text):
+            values[parameter.key], sentence = _existing(parameter, text)
+            sentences.append(sentence)
+            continue
         value = None if text is None or len(text) > LONGEST else parameter.read(text)
         if value is None:
             value = list(parameter.default) if isinstance(parameter, MultiChoice) else parameter.default
             if text is not None:
                 (ignored if text else empty).append(parameter.key)
         values[parameter.key] = value
-    sentences = []
     if ignored:
         sentences.append(f"The address has an unknown value for {', '.join(ignored)}; the default is shown instead.")
     if empty:
         sentences.append(f"Nothing is chosen under {', '.join(empty)}; the default is shown instead.")
-    return values, " ".join(sentences)
+    return values, " ".join(filter(None, sentences))
+
+
+def missing(parameters: tuple[Parameter, ...], query: Mapping[str, str]) -> str:
+    """A sentence on the keys of a query that do not exist, of parameters with a noun; empty when all do."""
+    sentences = (
+        _existing(each, query[each.key])[1]
+        for each in parameters
+        if each.key in query and _names_things(each, query[each.key])
+    )
+    return " ".join(filter(None, sentences))
+
+
+def _names_things(parameter: Parameter, text: str) -> bool:
+    """Whether the text names things that may not exist; no name at all in a list leaves its default."""
+    return bool(getattr(parameter, "noun", "")) and (isinstance(parameter, Choice) or bool(text))
+
+
+def _existing(parameter: Choice | MultiChoice, text: str) -> tuple[str | list[str] | None, str]:
+    """What exists of the keys in a text, None where nothing does, and a sentence on what does not."""
+    several = isinstance(parameter, MultiChoice)
+    keys = list(dict.fromkeys(filter(None, text[:LONGEST].split(",") if several else [text[:LONGEST]])))
+    known = set(parameter.choices)
+    existing, unknown = ([key for key in keys if (key in known) is wanted] for wanted in (True, False))
+    sentences = [
+        f"No {parameter.noun} {key[:NAMED_LENGTH]!r}.{suggestion(key[:NAMED_LENGTH], parameter.choices)}"
+        for key in unknown[:MOST_NAMED]
+    ]
+    if len(unknown) > MOST_NAMED:
+        sentences.append(f"{len(unknown) - MOST_NAMED} more do not exist.")
+    if not existing:
+        return None, " ".join([*sentences, f"Choose a {parameter.noun}."])
+    if unknown:
+        sentences.append("The others are shown.")
+    return existing[: parameter.most] if several else existing[0], " ".join(sentences)
 
 
 def query(parameters: tuple[Parameter, ...], values: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""The Compare page's budgets, measured: python -m tests.bench.bench_compare [--repeats 12]
+"""The Try page's budgets, measured: python -m tests.bench.bench_compare [--repeats 12]
 
 Starts the real app with a ViT-B/32 of random weights in an empty cache of the hub's, clicks in a real browser, and
 prints a line a budget; beside it the same model called directly, without a page, in the same run.

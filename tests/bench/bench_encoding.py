@@ -5,6 +5,9 @@ preprocess, forward, store), the bare forward pass on tensors already in memory,
 alone on all cores. Weights are random: speed does not depend on them. The pipeline must reach 85% of the slower part.
 Where both run on the same cores they cannot overlap, and the most that is possible is 1 / (1 / forward + 1 / decoding):
 printed as `ideal`.
+
+Then short texts, prompts of ImageNet's classes, through ViT-B/32's text tower on one core: each at its own length
+beside all at 77 tokens, in the batches of a pass. They must be FASTER times as fast, and no value off by OFF.
 """
 
 from __future__ import annotations
@@ -28,10 +31,14 @@ from compute.features import encoding
 from compute.features.store import FeatureStore
 from compute.features.subject import BATCH, LoadedSubject
 from compute.models.adapter import Hardware
-from compute.models.encoders.towers import ImageTower, Towers
+from compute.models.encoders.open_clip_text import text_tower
+from compute.models.encoders.towers import ImageTower, TextTower, Towers
+from compute.paths import CATALOG
+from compute.tables import read_csv
 from compute.types import Model
 
 REACH = 0.85
+FASTER, OFF = 5.0, 1e-5
 
 
 class Encoder:
@@ -176,6 +183,52 @@ def counts(paths: Sequence[Path], more: Sequence[Path], hardware: Hardware) -> b
     return (first, model.made) == (len(paths), len(more))
 
 
+def short_texts(count: int, *, turns: int) -> bool:
+    """Times both ways in turns on one core, and compares their vectors; whether the faster reaches its limits."""
+    import open_clip
+    import torch
+
+    torch.manual_seed(0)
+    cpu = Hardware(device="cpu", dtype="float32")
+    model = open_clip.create_model("ViT-B-32", pretrained=None).eval()
+    tokenizer = open_clip.get_tokenizer("ViT-B-32")
+
+    def tokens(text: str) -> list[int]:
+        return tokenizer([text])[0].tolist()
+
+    ways = {
+        "77 tokens": TextTower(ready=tokens, run=lambda ids, mask: model.encode_text(ids), pad=0),
+        "own length": text_tower(model, tokens=tokens, limit=tokenizer.context_length),
+    }
+    table = read_csv(CATALOG / "class_names.csv", columns=("task", "name"))
+    names = table[table.task == "Imagenet1kZeroShot"].name
+    texts = [f"a photo of a {name}." for name in names[:: len(names) // count][:count]]
+    texts.sort(key=len)  # as a pass does
+    threads, batch = torch.get_num_threads(), BATCH["cpu"][0]
+    torch.set_num_threads(1)
+    times: dict[str, list[float]] = {way: [] for way in ways}
+    vectors: dict[str, np.ndarray] = {}
+    for _ in range(turns):
+        for way, tower in ways.items():
+            towers = Towers(name=way, settings={}, hardware=cpu, text=tower)
+            prepared = [towers.prepare("text", text) for text in texts]
+            began = time.perf_counter()
+            parts = [towers.embed("text", prepared[start : start + batch]) for start in range(0, count, batch)]
+            times[way].append(time.perf_counter() - began)
+            vectors[way] = np.concatenate(parts)
+    torch.set_num_threads(threads)
+    slow, fast = (np.array(times[way]) for way in ways)
+    ratio, off = float(np.median(slow / fast)), float(np.abs(np.subtract(*vectors.values())).max())
+    fine = ratio >= FASTER and off < OFF
+    print(
+        f"{count} short texts on one core: {count / np.median(slow):.1f}/s at 77 tokens, "
+        f"{count / np.median(fast):.1f}/s at their own length: {ratio:.2f} x (at least {FASTER:g}), "
+        f"largest difference {off:.1e} (below {OFF:g})  {'ok' if fine else 'BELOW'}",
+        flush=True,
+    )
+    return fine
+
+
 def main() -> None:
     """Print every comparison; ends with 1 where one is below its share."""
     given = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -204,6 +257,7 @@ def main() -> None:
         if cuda:
             gpu = Hardware(device="cuda", dtype="bfloat16")
             fine += [compare(name, gpu, paths, turns=given.turns) for name in ("ViT-B-32", "ViT-L-14", "small")]
+        fine.append(short_texts(128, turns=given.turns))
         fine.append(counts(paths[:90], drawn(Path(folder), 30, seed=1), cpu))
     sys.exit(0 if all(fine) else 1)
 

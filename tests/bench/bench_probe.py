@@ -3,7 +3,11 @@
 100 classes x 16 items x 5 draws, 768 dimensions, 10,000 test items, made-up embeddings (synthetic) of classes so hard
 that scikit-learn's LogisticRegression stops at its 100 iterations. It is run one draw after another on the same
 embeddings in the same process, on all threads as it comes and on one BLAS thread (which on few cores is the faster way
-for it); ours is the whole procedure, draws and evidence included. Exits with 1 where a budget is missed.
+for it); ours is the whole procedure, draws and evidence included.
+
+Beside both stands the limit: the two matrix products of every iteration alone, in single precision on one BLAS thread.
+Whoever takes these steps needs them, so what scikit-learn takes on one thread, divided by the limit, is the most that a
+core can gain: under the 3 x that would be wished for. Exits with 1 where a budget is missed.
 """
 
 from __future__ import annotations
@@ -28,6 +32,7 @@ from tests.compute.procedures.hard import Hard, hard
 
 CLASSES, EACH, WIDTH, TEST = 100, 40, 768, 10_000
 FASTER, CLOSE = 3.0, 0.003
+LIMIT = 1.6  # times the processor seconds of the bare products
 
 
 class Stored:
@@ -75,6 +80,22 @@ def one_after_another(data: Hard, taken: np.ndarray) -> tuple[list[float], list[
     return accuracy, iterations
 
 
+def products(data: Hard, taken: np.ndarray, iterations: int) -> float:
+    """Processor seconds of scores and gradients alone: two products an iteration, one BLAS thread."""
+    weights = np.zeros((data.train.shape[1] + 1, CLASSES), dtype=np.float32)
+    residual = np.zeros((taken.shape[1], CLASSES), dtype=np.float32)
+    seconds = 0.0
+    with threadpool_limits(1, user_api="blas"):
+        for draw in taken:
+            items = np.hstack([data.train[draw], np.ones((len(draw), 1), dtype=np.float32)])
+            began = time.process_time()
+            for _ in range(iterations):
+                np.matmul(items, weights, out=residual)
+                np.matmul(items.T, residual, out=weights)
+            seconds += time.process_time() - began
+    return seconds
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=5)
@@ -99,16 +120,21 @@ def main() -> int:
     found = probe.run(subject, task, options)
     seconds, cores = time.perf_counter() - began, time.process_time() - worked
     peak = status("VmHWM") - before
-    accuracy = np.array(found.settings["accuracy_of_draws"])
+    accuracy, ours = np.array(found.settings["accuracy_of_draws"]), cores
     print(
         f"{'here, on ' + found.settings['device']:36} {seconds:7.2f} s, {cores:6.2f} s of cores   iterations "
         f"{found.settings['iterations']}   peak above what was there {peak / 1e6:.0f} MB"
     )
     taken = one_label(data.train_labels, samples_per_label=16, draws=asked.draws)
-    ratios, apart = [], 0.0
-    for what, limit in (("as it comes", None), ("on one BLAS thread", 1)):
+    limit = products(data, taken, iterations=100)
+    print(
+        f"{'the products alone, the limit':36} {'':9}  {limit:6.2f} s of cores   here {cores / limit:.2f} x of it "
+        f"(must be {LIMIT:g} or less)"
+    )
+    within, ratios, apart = cores <= LIMIT * limit, [], 0.0
+    for what, blas_threads in (("as it comes", None), ("on one BLAS thread", 1)):
         began, worked = time.perf_counter(), time.process_time()
-        with threadpool_limits(limit, user_api="blas"):
+        with threadpool_limits(blas_threads, user_api="blas"):
             wanted, iterations = one_after_another(data, taken)
         reference, cores = time.perf_counter() - began, time.process_time() - worked
         ratios.append(reference / seconds)
@@ -118,8 +144,12 @@ def main() -> int:
             f"{ratios[-1]:.2f} x"
         )
         print(f"{'  accuracy of its draws':36} " + "  ".join(f"{one:.4f}" for one in wanted))
+    print(
+        f"{'':36} so a core can gain at most {cores / limit:.2f} x on the single-threaded reference; here it gains "
+        f"{cores / ours:.2f} x"
+    )
     print(f"{'  accuracy of draws here':36} " + "  ".join(f"{one:.4f}" for one in accuracy))
-    good = ratios[0] >= FASTER and apart < CLOSE and min(iterations) == 100
+    good = ratios[0] >= FASTER and within and apart < CLOSE and min(iterations) == 100
     print(
         f"{'ok' if good else 'OVER'}: {ratios[0]:.2f} x (must be {FASTER:g}), mean accuracies differ by at most "
         f"{100 * apart:.2f} points (must be under {100 * CLOSE:g})"

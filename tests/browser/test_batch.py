@@ -98,7 +98,7 @@ def test_a_file_that_cannot_be_used_is_a_sentence_each_time(opened: Callable[...
 def test_others_are_answered_while_a_table_is_at_work_and_a_cancel_keeps_what_is_done(
     opened: Callable[..., Any], visit: Callable[..., Any]
 ) -> None:
-    page = opened(models="tiny,ms-ssim", inputs="astronaut,photographer")
+    page = opened(models="tiny,ms-ssim", inputs="astronaut,rocket")
     pictures = {f"{number}.png": png("red", (2000 + number, 1500)) for number in range(21)}
     table = "first,second\n" + "".join(f"{one}.png,{two}.png\n" for one, two in [*combinations(range(21), 2)][:200])
     add(page, zips.packed({"a.csv": table.encode(), **pictures}), "long.zip")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
@@ -16,6 +17,7 @@ QUERIES = {
     "search": "q=clip",
     "filters": "kind=encoder&origin=all",
     "size": "suite=mieb&size=1b-5b",
+    "licence, year and training": "suite=mieb&license=mit,unknown&released=2023,2024&trained=no,unknown",
     "sort": "sort=-title",
     "sort by a task": "sort=-unisim/nights",
     "columns": "families=IQA&columns=unisim/nights,unisim/bapps",
@@ -247,7 +249,7 @@ def test_weights_change_ranks_and_filters_do_not(open_board: Callable) -> None:
     idle(page)
     weighed = {row["title"]: row["rank"] for row in page.evaluate(ROWS)}
     assert weighed != usual
-    page.get_by_role("button", name="Default weights").click()
+    page.get_by_role("button", name="The suite’s own mean", exact=True).click()
     wait_query(page, "w", None)
     page.wait_for_function("document.querySelectorAll('.lk-rank em').length === 0")
     assert {row["title"]: row["rank"] for row in page.evaluate(ROWS)} == usual
@@ -266,6 +268,47 @@ def test_a_filter_is_a_chip_and_counts(open_board: Callable) -> None:
     assert f"{shown} of" in page.locator(".lk-status").inner_text()
     chip.click()
     wait_query(page, "kind", None)
+
+
+@pytest.mark.parametrize("look", [{}, {"dark": True}, {"width": 390}], ids=["light", "dark", "phone"])
+def test_licence_year_and_training_filter_by_keyboard(open_board: Callable, look: dict[str, Any]) -> None:
+    """Unknown is a choice of its own, tallied beside yes and no; nothing is called zero-shot; Reset takes all away."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    page = open_board("suite=mieb", **look)
+    every = int(page.locator(BOARD).get_attribute("data-rows"))
+    page.get_by_role("button", name="Filters", exact=True).press("Enter")
+    panel = page.get_by_role("dialog", name="Filters")
+    training = panel.get_by_role("group", name="Trained on these data sets")
+    words, tallies = training.locator("label").all_inner_texts(), training.locator(".lk-tally").all_inner_texts()
+    assert [text.partition(",")[0].split("\n")[0] for text in words][-1] == "Unknown" and len(words) >= 2
+    assert sum(map(int, tallies)) == every
+    assert not re.search(r"zero.?shot", panel.inner_text(), re.IGNORECASE)
+    found = axe.Axe().run(page).response["violations"]
+    grave = [f"{one['id']}: {one['nodes'][0]['target']}" for one in found if one["impact"] in ("serious", "critical")]
+    assert grave == []
+    unknown = training.get_by_label("Unknown")
+    unknown.focus()
+    page.keyboard.press("Space")
+    wait_query(page, "trained", "unknown")
+    assert page.locator(BOARD).get_attribute("data-rows") == tallies[-1]
+    panel.get_by_role("group", name="Licence").get_by_label("apache-2.0").check()
+    wait_query(page, "license", "apache-2.0")
+    year = panel.get_by_role("group", name="Released").get_by_label("2024")
+    year.scroll_into_view_if_needed()
+    year.check()
+    wait_query(page, "released", "2024")
+    left = int(page.locator(BOARD).get_attribute("data-rows"))
+    assert 0 < left < int(tallies[-1])
+    page.keyboard.press("Escape")
+    page.reload()
+    page.wait_for_selector(f"{BOARD}[data-ready=true]")
+    assert int(page.locator(BOARD).get_attribute("data-rows")) == left
+    assert page.get_by_label("Remove the filter Trained on these data sets: Unknown").count() == 1
+    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
+    page.locator(".lk-chips").get_by_role("button", name="Reset").click()
+    for key in ("trained", "license", "released"):
+        wait_query(page, key, None)
+    assert int(page.locator(BOARD).get_attribute("data-rows")) == every
 
 
 def test_no_match_says_so_and_offers_the_way_back(open_board: Callable) -> None:

@@ -12,6 +12,7 @@ import duckdb
 import pandas as pd
 import pytest
 
+from compute.rounding import rounded
 from tests.browser.boards import ROWS, header, idle
 
 # ---- files
@@ -50,10 +51,10 @@ def test_the_view_comes_as_files_that_open_again(open_board: Callable, tmp_path:
     assert csv["IQA"].between(0, 100).all()
     place = header(page, "IQA").get_attribute("aria-colindex")
     cell = page.locator(f".lk-body .lk-row[aria-rowindex='3'] [aria-colindex='{place}']").inner_text()
-    assert f"{csv['IQA'].iloc[0]:.1f}" == cell
+    assert rounded(csv["IQA"].iloc[0], 1) == cell
     markdown, latex = files["Markdown"].read_text(), files["LaTeX"].read_text()
     assert sum(line.startswith("|") for line in markdown.splitlines()) == len(titles) + 2
-    assert latex.count("\\begin{") == latex.count("\\end{") == 2 and "\\hline" in latex
+    assert latex.count("\\begin{") == latex.count("\\end{") == 2 and "\\toprule" in latex
     assert re.search(r"@\w+\{\w+,.*author", files["BibTeX"].read_text(), re.DOTALL)
 
 

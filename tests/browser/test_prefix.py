@@ -89,3 +89,15 @@ def test_pages_work_under_a_path(behind: str, browser: Any, address: str, ready:
     assert refused == [] and outside == []
     inside = [link for link in links if urlsplit(link).netloc == host]
     assert inside and all(urlsplit(link).path.startswith(PREFIX) for link in inside)
+
+
+def test_an_address_without_a_page_leads_on_under_a_path(behind: str, browser: Any) -> None:
+    page = browser.new_page()
+    try:
+        for path in ("boards", "no/boards"):
+            page.goto(behind + path)
+            page.locator("main").get_by_role("link", name="Board", exact=True).click()
+            page.wait_for_url(f"{behind}board*")
+            page.wait_for_selector(".likeness-board[data-ready=true]")
+    finally:
+        page.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -72,6 +73,51 @@ def test_quality_asks_a_question(open_tray: Callable, stand_in: StandIn) -> None
     assert compare(page)["question"] == "sharpness"
 
 
+# ---- the ready comparisons
+
+
+def test_a_ready_comparison_shows_what_is_expected_and_who_gets_it(open_tray: Callable) -> None:
+    page = open_tray()
+    part = page.get_by_role("region", name="Ready comparisons")
+    assert part.locator(".tr-expected:visible").inner_text().startswith("Expected: A, Astronaut crop.")
+    assert part.get_by_text("What crops is for.").is_visible()
+    part.get_by_text("2 of 2 got it").wait_for()  # the second answer of the server
+    assert "Got it: Tiny, SSIM." in part.locator(".tr-expected:visible").inner_text()
+    part.locator("summary").click()
+    lines = part.locator(".tr-answers li").all_inner_texts()
+    assert len(lines) == 4 and lines[0].startswith("Which crop is nearer? Expected: A, Astronaut crop.")
+    assert lines[1].startswith("A photograph and its caption Expected: a matching pair. Missed it: Tiny.")
+    assert "Expected: C, Rocket. Got it: Tiny. Missed it: <img" in lines[2] and "No clear answer: SSIM." in lines[2]
+    assert page.evaluate("window.harmed") is None
+    part.get_by_role("button", name="Which is brighter?").click()
+    page.wait_for_selector(f"{READY}[data-mode=quality]")
+    assert part.locator(".tr-expected").first.inner_text().startswith("Expected: A, Cup.")
+
+
+def test_one_click_downloads_the_model_that_a_comparison_needs(open_tray: Callable, stand_in: StandIn) -> None:
+    page = open_tray()
+    page.get_by_role("button", name="A photograph and its caption").click()
+    page.wait_for_selector(f"{READY}[data-mode=pair]")
+    bring = page.locator(".tr-expected").first.get_by_role("button")
+    assert bring.inner_text() == "Download and ask OpenCLIP ViT-B/32 LAION-2B (605 MB)"
+    bring.click()
+    page.wait_for_function("window.told.length === 1")
+    data = page.evaluate("window.told[0]")
+    assert data["name"] == "download" and data["data"]["models"] == ["tiny", SUGGESTED]
+    assert [one["key"] for one in data["data"]["inputs"]] == ["cat", "text-cat"]
+
+
+def test_without_a_network_the_download_is_named_and_not_offered(open_tray: Callable, stand_in: StandIn) -> None:
+    def offline(page: Any) -> None:
+        stand_in.offered = "impossible"
+
+    page = open_tray(before=offline)
+    page.get_by_role("button", name="A photograph and its caption").click()
+    line = page.locator(".tr-expected").first
+    line.get_by_text("OpenCLIP ViT-B/32 LAION-2B may: a download of 605 MB, and there is no network here.").wait_for()
+    assert line.get_by_role("button").count() == 0
+
+
 # ---- the models
 
 
@@ -83,8 +129,17 @@ def test_models_to_download_are_found_and_ticked(open_tray: Callable) -> None:
     assert quick.is_hidden()
     assert page.evaluate("document.activeElement.closest('.tr-pick').dataset.key") == SUGGESTED
     more = page.locator(".tr-more")
-    assert more.locator("summary").inner_text() == "45 more: 15 to download, 30 that cannot run"
-    more.locator("summary").click()
+    assert more.locator("> summary").inner_text() == "45 more models: 15 to download, 30 not possible here"
+    more.locator("> summary").click()
+    groups = more.locator(".tr-group > summary")
+    groups.first.wait_for()
+    assert groups.all_inner_texts() == ["15 can be downloaded", "30 are too large for this machine"]
+    groups.last.click()
+    assert more.get_by_text("Run the app on a machine with more memory").is_visible()
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    found = axe.Axe().run(page, context=".tr-more").response["violations"]
+    assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+    groups.last.click()
     more.get_by_label("Find a model").fill("lab model-3")
     row = more.locator("li:visible")
     assert row.count() == 1 and "will download 510 MB" in row.inner_text()
@@ -136,7 +191,7 @@ def test_a_choice_of_models_survives_the_modes(open_tray: Callable) -> None:
 
 def test_twelve_models_are_the_most_and_one_the_least(open_tray: Callable) -> None:
     page = open_tray()
-    page.locator(".tr-more summary").click()
+    page.locator(".tr-more > summary").click()
     for place in range(10):
         page.locator(f".tr-list [data-key='lab/model-{place}'] input").check()
     assert page.locator(".tr-list [data-key='lab/model-10'] input").is_disabled()
@@ -185,6 +240,15 @@ def test_nonsense_in_a_link_is_a_sentence(open_tray: Callable, query: str, named
     assert named in page.locator(".tr-notice").inner_text()
     assert told(page) == fires
     assert page.evaluate("window.harmed") is None
+
+
+def test_no_other_model_stands_in_place_of_one_that_does_not_exist(open_tray: Callable) -> None:
+    page = open_tray("inputs=cat,cup&models=nobody/nothing,tinyy")
+    page.locator(".tr-notice").wait_for()
+    words = page.locator(".tr-notice").inner_text()
+    assert "No model “nobody/nothing” answers this. No model “tinyy” answers this. Did you mean “tiny”?" in words
+    assert page.locator(".tr-models input:checked").count() == 0 and told(page) == 0
+    assert "Tick at least one model" in page.locator(".tr-reason").inner_text()
 
 
 def test_uploads_never_enter_the_address(open_tray: Callable) -> None:

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 
 import leaderboard
+from compute.live.models.availability import REASONS
 from leaderboard.web import static
 
 PREFIX = "/below"  # the app may run under a path
@@ -74,6 +76,8 @@ class StandIn:
         self.gate.set()
         self.refusal = ""  # said to every upload
         self.here: set[str] = set()  # keys of models that were downloaded
+        self.readied = 0  # how often it was asked who gets the ready comparisons
+        self.offered = "download"  # the state of the model that a click would add
 
     def clear(self) -> None:
         self.__init__()
@@ -89,6 +93,7 @@ class StandIn:
                     Route("/live/examples", self.examples),
                     Route("/live/example/{name}.webp", self.picture),
                     Route("/live/plan", self.plan),
+                    Route("/live/ready", self.ready),
                     Route("/live/input", self.input, methods=["POST"]),
                     Route("/live/forget", self.forget, methods=["POST"]),
                 ],
@@ -143,20 +148,37 @@ class StandIn:
             )
         ]
         ready = [
-            ("crops", "Which crop is nearer?", "choice", "", ["astronaut", "astronaut-crop", "cat"]),
-            ("caption", "A photograph and its caption", "pair", "", ["cat", "text-cat"]),
-            ("odd", "Odd one out", "odd", "", ["astronaut", "astronaut-crop", "rocket"]),
-            ("bright", "Which is brighter?", "quality", "brightness", ["cup", "rocket"]),
-            ("broken", "Names what is not here", "pair", "", ["cat", "gone"]),
+            ("crops", "Which crop is nearer?", "choice", "", ["astronaut", "astronaut-crop", "cat"], 0),
+            ("caption", "A photograph and its caption", "pair", "", ["cat", "text-cat"], None),
+            ("odd", "Odd one out", "odd", "", ["astronaut", "astronaut-crop", "rocket"], 2),
+            ("bright", "Which is brighter?", "quality", "brightness", ["cup", "rocket"], 0),
+            ("broken", "Names what is not here", "pair", "", ["cat", "gone"], None),
         ]
         return JSONResponse(
             {
                 "inputs": pictures + texts,
                 "comparisons": [
-                    dict(zip(("key", "title", "mode", "question", "inputs"), one, strict=True)) for one in ready
+                    dict(zip(("key", "title", "mode", "question", "inputs", "expected"), one, strict=True))
+                    | {"lesson": HOSTILE if one[0] == "bright" else f"What {one[0]} is for."}
+                    for one in ready
                 ],
             }
         )
+
+    def ready(self, request: Request) -> Response:
+        """At first nobody has answered; then both got one, one missed the others, and of a caption there is none."""
+        self.readied += 1
+        blank = {"right": [], "wrong": [], "outside": [], "silent": [], "failed": [], "done": False, "download": None}
+        if self.readied == 1:
+            return JSONResponse({"done": False, "why": "", "comparisons": {"crops": blank, "caption": blank}})
+        offer = {"key": SUGGESTED, "title": "OpenCLIP ViT-B/32 LAION-2B", "bytes": 605_000_000, "state": self.offered}
+        whole = {
+            "crops": blank | {"right": ["Tiny", "SSIM"], "done": True},
+            "odd": blank | {"right": ["Tiny"], "wrong": [HOSTILE], "silent": ["SSIM"], "done": True},
+            "caption": blank | {"wrong": ["Tiny"], "done": True, "download": offer},
+            "bright": blank | {"silent": ["Tiny"], "done": True},
+        }
+        return JSONResponse({"done": True, "why": "", "comparisons": whole})
 
     def picture(self, request: Request) -> Response:
         return Response(drawn(COLOURS.get(request.path_params["name"], "#777")), media_type="image/webp")
@@ -177,6 +199,7 @@ class StandIn:
                     for key, (title, *_) in MODES.items()
                 ],
                 "questions": [{"key": key, "title": title} for key, title in QUESTIONS.items()],
+                "reasons": [asdict(reason) for reason in REASONS],
                 "needs": "" if mode else "Add one more input",
                 "models": self.models(mode, kinds) if mode else [],
                 "reference": next(
@@ -237,6 +260,7 @@ def models(mode: str, kinds: list[str]) -> list[dict[str, Any]]:
         state: str,
         *,
         why: str = "",
+        reason: str = "",
         size: int | None = None,
         usual: bool = False,
         kind: str = "encoder",
@@ -247,6 +271,7 @@ def models(mode: str, kinds: list[str]) -> list[dict[str, Any]]:
             "kind": kind,
             "state": state,
             "why": why,
+            "reason": reason,
             "bytes": size,
             "loaded": key == "tiny",
             "default": usual,
@@ -264,6 +289,7 @@ def models(mode: str, kinds: list[str]) -> list[dict[str, Any]]:
             "impossible",
             kind="mllm",
             why="It needs 40 GB of memory; this machine has 8",
+            reason="memory",
         )
         for n in range(30)
     ]

@@ -10,6 +10,14 @@ import pytest
 SET = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS", "OMP_WAIT_POLICY")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def own_notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Digests of the tests' files are noted in a folder of the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LIKENESS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def environment() -> Iterator[None]:
     """The environment and the hub library's own switch, as they were."""

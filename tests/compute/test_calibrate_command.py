@@ -30,7 +30,7 @@ def test_it_says_what_it_made_and_rebuilds(calibrate: Command, world: World) -> 
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
     assert [line.partition(":")[0] for line in lines[:4]] == [
-        f"small/{model}, {pairing}" for model in ("eye", "gauge") for pairing in ("image-image", "quality")
+        f"small/{model}, {pairing} (tasks)" for model in ("eye", "gauge") for pairing in ("image-image", "quality")
     ]
     with store.connect(world.folder / "likeness.duckdb") as connection:
         found = connection.execute(
@@ -49,7 +49,7 @@ def test_it_says_what_it_made_and_rebuilds(calibrate: Command, world: World) -> 
 def test_results_elsewhere_are_kept_and_the_database_is_not_touched(calibrate: Command, world: World) -> None:
     result = calibrate("--models", "small/eye", "--results", str(world.folder / "else where"))
     assert result.exit_code == 0 and "LIKENESS_RESULTS" in result.output
-    assert len(list((world.folder / "else where" / "calibrations").glob("*/*.json"))) == 2
+    assert len(list((world.folder / "else where" / "calibrations").glob("*/*/[!d]*.json"))) == 2
     assert not (world.folder / "likeness.duckdb").exists()
 
 
@@ -79,6 +79,8 @@ def test_an_interrupt_is_one_line_and_130(calibrate: Command, world: World) -> N
         (["--models", ","], BadInput, "No model"),
         (["--models", "small/eye", "--tasks", "unisim/neer"], UnknownKey, "Did you mean 'unisim/near'"),
         (["--models", "small/eye", "--pairs", "5"], BadInput, "too few"),
+        (["--models", "small/eye", "--domains", "drawings"], BadInput, "no domain 'drawings' to make"),
+        (["--models", "small/eye", "--tasks", ",", "--domains", ","], BadInput, "--domains names none"),
         (["--models", "small/eye", "--data", "nowhere"], BadInput, "nowhere"),
         (["--models", "small/eye", "--tasks", "pairbench/coco-rotation"], LikenessError, ""),
     ],

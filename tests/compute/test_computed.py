@@ -36,10 +36,20 @@ def test_they_are_small_and_cover_the_suite(shown: dict[tuple[str, str], StoredR
     tasks = {task.key for task in shipped().tasks if "mini" in task.suites}
     sizes = {path: path.stat().st_size for path in COMPUTED.glob("*/**/*") if path.is_file()}
     calibrations = sum(size for path, size in sizes.items() if path.is_relative_to(COMPUTED / "calibrations"))
-    assert calibrations < 150_000 and sum(sizes.values()) - calibrations < 2_000_000
+    domains = sum(size for path, size in sizes.items() if path.name.startswith("domain-"))
+    assert calibrations - domains < 250_000, "distributions: 4 kB each"
+    assert domains < 700_000, "regions of vectors: at most 64 axes each"
+    assert sum(sizes.values()) - calibrations < 3_000_000
     for model in ("tiny", "tiny-random"):
         assert {task for name, task in shown if name == model} == tasks
-    assert {model for model, _ in shown} == {"tiny", "tiny-random", "ssim", "colour-histogram"}
+    assert {model for model, _ in shown} == {
+        "tiny",
+        "tiny-random",
+        "ssim",
+        "colour-histogram",
+        "conse",
+        "efficientnet-lite0",
+    }
     assert all(one.run.status == "complete" and one.coverage == 1 for one in shown.values())
 
 

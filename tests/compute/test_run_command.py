@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from compute import catalog, paths
 from compute.__main__ import app
 from compute.database import build, store
-from compute.engine import bench
+from compute.engine import bench, measure
 from compute.types import BadInput, LikenessError, NotHere, UnknownKey
 from tests.compute.commands import assert_refused
 from tests.compute.small_bench import CATALOG, World
@@ -48,11 +48,11 @@ def run(world: World) -> Command:
 
 
 def test_a_run_prints_the_plan_the_scores_and_rebuilds(run: Command, world: World) -> None:
-    result = run("--models", "small/eye,small/gauge")
+    result = run("--models", "small/eye,small/gauge", "--baselines")
     assert result.exit_code == 0, result.output
     lines = result.output.splitlines()
     assert lines[0] == "small: 5 tasks, 3 models; 18 runs to make, 0 stored already, 1 skipped"
-    assert any(line.startswith("With small/dim") for line in lines)
+    assert "With the baselines of small, small/dim" in lines
     assert sum(": accuracy " in line for line in lines) == 18
     table = [line for line in lines if line.startswith("| unisim/near ")]
     assert len(table) == 1 and "±" in table[0] and "| 50.0 " in table[0] and "| 12 " in table[0]
@@ -67,9 +67,22 @@ def test_a_second_run_makes_nothing_and_prints_the_same_table(run: Command, worl
     first = [line for line in run("--models", "small/eye").output.splitlines() if line.startswith("|")]
     encoded = world.encoded
     result = run("--models", "small/eye")
-    assert "0 runs to make, 14 stored already" in result.output and world.encoded == encoded
+    assert "0 runs to make, 7 stored already" in result.output and world.encoded == encoded
     assert [line for line in result.output.splitlines() if line.startswith("|")] == first
-    assert "14 runs to make" in run("--models", "small/eye", "--again", "--dry-run").output
+    assert "7 runs to make" in run("--models", "small/eye", "--again", "--dry-run").output
+
+
+def test_a_baseline_is_run_on_request_and_else_its_shipped_run_is_shown(run: Command, world: World) -> None:
+    alone = run("--models", "small/eye", "--tasks", "unisim/near")
+    assert "1 run to make" in alone.output and "small/dim |" not in alone.output
+    assert "Without the baselines of small, small/dim: no run of these tasks is shipped" in alone.output
+    assert run("--models", "small/dim", "--tasks", "unisim/near", "--results", str(paths.COMPUTED)).exit_code == 0
+    encoded = world.encoded
+    beside = run("--models", "small/eye", "--tasks", "unisim/near")
+    assert "0 runs to make" in beside.output and world.encoded == encoded
+    head, _, row = [line for line in beside.output.splitlines() if line.startswith("|")]
+    assert head.split("|")[-2].strip() == "small/dim" and "±" in row.split("|")[-2]
+    assert "2 models; 1 run to make" in run("--models", "small/eye", "--tasks", "unisim/near", "--baselines").output
 
 
 def test_a_failed_run_is_the_exit_code_and_a_line(run: Command, world: World) -> None:
@@ -107,9 +120,22 @@ def test_a_dry_run_says_what_it_would_take_and_does_nothing(run: Command, world:
     assert result.exit_code == 0, result.output
     assert "unisim/near" in result.output and "made/near" in result.output and "bbbbbbb" in result.output
     assert "small/Eye @ aaaaaaa: to fetch, about 8.0 MB" in result.output
-    assert "156 x 4 x 4 bytes = 2.5 kB" in result.output and "14 run folders" in result.output
+    assert "156 x 4 x 4 bytes = 2.5 kB" in result.output and "7 run folders" in result.output
     assert (world.encoded, world.loaded) == (0, 0)
     assert not (world.folder / "results").exists() and not (world.folder / "likeness.duckdb").exists()
+
+
+def test_a_dry_run_tells_a_time_from_a_rate_or_a_measurement(
+    run: Command, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measure, "SECONDS", 0.1)
+    alone = run("--models", "small/eye", "--dry-run").output
+    assert "time     unknown: its weights are not here. --estimate takes a rate in items a second" in alone
+    given = run("--models", "small/eye", "--dry-run", "--estimate", "2")
+    assert given.exit_code == 0 and "time     about 1 min 18 s: 2.0 images a second" in given.output
+    assert "about 1 min 18 s" in given.output.splitlines()[-1] and world.loaded == 0
+    assert "measured here" in run("--models", "small/dim", "--dry-run").output and world.loaded == 1
+    assert_refused(run("--models", "small/eye", "--estimate", "2"), BadInput, "add --dry-run")
 
 
 def test_results_elsewhere_are_kept_and_the_database_is_not_touched(run: Command, world: World) -> None:

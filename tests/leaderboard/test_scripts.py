@@ -84,6 +84,7 @@ def test_module_keeps_to_the_rules(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert not re.search(r"(inner|outer|Adjacent)HTML|document\.write|\beval\(|new Function", text)
     assert not re.search(r"https?://", text), "a page makes no request beyond its own host"
+    assert not re.search(r"\.to(Fixed|Precision)\(", text), "numbers are written by rounded() of js/number.js"
     if path.parent.name == "compare":
         stored = text.replace("localStorage", "") if path.name == MAY_REMEMBER else text
         assert not re.search(r"localStorage|sessionStorage|indexedDB|document\.cookie", stored), (

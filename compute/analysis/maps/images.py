@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from compute.analysis.maps.layout import layout, scaled, versions
-from compute.arrays import Floats, Floats32, Ints
+from compute.arrays import Floats, Floats32, Ints, unit
 from compute.types import BadInput, Undefined
 
 FEWEST = 5  # items; a map of fewer has no neighbourhoods
@@ -50,19 +50,25 @@ def project_items(*, vectors: ArrayLike, seed: int = 0, n_neighbors: int = 15, m
         raise BadInput("A map is made of embeddings [items, dimensions] that are all finite")
     if len(x) < FEWEST:
         raise Undefined(f"Only {len(x)} items are there; a map needs {FEWEST}")
-    lengths = np.linalg.norm(x, axis=1, keepdims=True)
-    unit = x / np.where(lengths > 0, lengths, 1)
-    start = _start(unit)
+    directions = unit(x)
+    start = _start(directions)
     near, trust = min(n_neighbors, len(x) - 1), min(TRUST_NEIGHBORS, (len(x) - 1) // 2)
     from sklearn.manifold import trustworthiness
 
     # Of vectors of length 1 the Euclidean distance orders as the cosine does, and is what both libraries do fastest.
     flat = _turned(
-        layout(unit.astype(np.float32), metric="euclidean", start=start, n_neighbors=near, min_dist=min_dist, seed=seed)
+        layout(
+            directions.astype(np.float32),
+            metric="euclidean",
+            start=start,
+            n_neighbors=near,
+            min_dist=min_dist,
+            seed=seed,
+        )
     )
     return ItemMap(
         xy=flat,
-        trustworthiness=float(trustworthiness(unit, flat, n_neighbors=trust)),
+        trustworthiness=float(trustworthiness(directions, flat, n_neighbors=trust)),
         settings={
             "seed": seed,
             "n_neighbors": near,
@@ -83,13 +89,13 @@ def _turned(xy: Floats) -> Floats:
     return turned * np.where(turned[np.abs(turned).argmax(axis=0), [0, 1]] < 0, -1, 1)
 
 
-def _start(unit: Floats) -> Floats32:
+def _start(directions: Floats) -> Floats32:
     """The first two principal components [items, 2], each axis from 0 to 10; signs are fixed, so nothing is random."""
-    centred = unit - unit.mean(axis=0)
+    centred = directions - directions.mean(axis=0)
     left, spread, _ = np.linalg.svd(centred, full_matrices=False)
-    if spread[0] <= 1e-9 * np.sqrt(len(unit)):
+    if spread[0] <= 1e-9 * np.sqrt(len(directions)):
         raise Undefined("The model gives every item the same embedding: there is nothing to lay out")
-    xy = np.zeros((len(unit), 2))
+    xy = np.zeros((len(directions), 2))
     axes = min(2, len(spread))
     xy[:, :axes] = left[:, :axes] * spread[:axes]
     xy *= np.where(xy[np.abs(xy).argmax(axis=0), [0, 1]] < 0, -1, 1)

@@ -26,12 +26,70 @@ PACKAGES = {"open_clip_torch": "open_clip", "pillow": "PIL"}  # a package's modu
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reason:
+    """Why several models cannot run here: `one` or `many` follow their number. `remedy` is what to do, in sentences."""
+
+    key: str
+    one: str
+    many: str
+    remedy: str
+
+
+REASONS = (
+    Reason(
+        key="network",
+        one="needs a download: no network here",
+        many="need a download: no network here",
+        remedy="Connect this machine. Or run python -m compute fetch --models KEY on a connected one, and copy its Hub "
+        "cache here.",
+    ),
+    Reason(
+        key="package",
+        one="needs a package that is not installed",
+        many="need packages that are not installed",
+        remedy="Install what a model names, and start the app again.",
+    ),
+    Reason(
+        key="endpoint",
+        one="is asked through an endpoint, and none is set",
+        many="are asked through an endpoint, and none is set",
+        remedy="The host of this app sets LIKENESS_ENDPOINT, and LIKENESS_ENDPOINT_KEY where a key is needed.",
+    ),
+    Reason(
+        key="memory",
+        one="is too large for this machine",
+        many="are too large for this machine",
+        remedy="Run the app on a machine with more memory, or raise LIKENESS_MODEL_MEMORY_MB where some is free.",
+    ),
+    Reason(
+        key="disk",
+        one="does not fit on the disk",
+        many="do not fit on the disk",
+        remedy="Free some space, and tick the model again.",
+    ),
+    Reason(
+        key="code",
+        one="brings code of its own, which this app does not run",
+        many="bring code of their own, which this app does not run",
+        remedy="Serve it behind an endpoint, and set LIKENESS_ENDPOINT.",
+    ),
+    Reason(
+        key="published",
+        one="has published figures only: nothing here computes it",
+        many="have published figures only: nothing here computes them",
+        remedy="The Board shows those figures.",
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Availability:
     """One of the three states; `bytes` is the size of the weights, None if unknown."""
 
     state: str
     why: str = ""
     bytes: int | None = None
+    reason: str = ""  # of an impossible one: a key of REASONS
 
     @property
     def is_ready(self) -> bool:
@@ -80,16 +138,21 @@ def availability(row: Model, *, network: Callable[[], bool], room: int) -> Avail
     """The row's state on this machine; `room` is the memory for models in bytes."""
     family = models.ADAPTERS.get(row.adapter)
     if family is None:
-        return Availability(state=IMPOSSIBLE, why="Published figures only: nothing here loads it")
+        why = models.abilities.not_computable(row)
+        return Availability(state=IMPOSSIBLE, reason="published", why=why[0].upper() + why[1:])
     missing = [package for package in family.packages if not _installed(package)]
     if missing:
-        return Availability(state=IMPOSSIBLE, why=f"Needs a package: pip install {' '.join(missing)}")
+        return Availability(state=IMPOSSIBLE, reason="package", why=f"Needs a package: pip install {' '.join(missing)}")
     if family.variable:
         if not os.environ.get(family.variable, "").strip():
-            return Availability(state=IMPOSSIBLE, why=f"Needs an endpoint: the host sets {family.variable}")
+            return Availability(
+                state=IMPOSSIBLE, reason="endpoint", why=f"Needs an endpoint: the host sets {family.variable}"
+            )
         return Availability(state=READY, why="Asked through the host's endpoint: what you compare is sent there")
     if row.options.get("trust_remote_code") or row.options.get("remote_code"):
-        return Availability(state=IMPOSSIBLE, why="Its checkpoint brings code of its own, which this app does not run")
+        return Availability(
+            state=IMPOSSIBLE, reason="code", why="Its checkpoint brings code of its own, which this app does not run"
+        )
     if not family.weights and not family.needs:
         return Availability(state=READY)
     return _by_size(row, network=network, room=room)
@@ -109,6 +172,7 @@ def _by_size(row: Model, *, network: Callable[[], bool], room: int) -> Availabil
         return Availability(
             state=IMPOSSIBLE,
             bytes=need,
+            reason="memory",
             why=f"Too large: it takes about {size(round(need * GROWTH))} of "
             f"memory, and {size(room)} are set aside for models",
         )
@@ -118,12 +182,14 @@ def _by_size(row: Model, *, network: Callable[[], bool], room: int) -> Availabil
         return Availability(
             state=IMPOSSIBLE,
             bytes=need,
+            reason="network",
             why="Its weights are not on this machine, and there is no network to download them",
         )
     if need is not None and need + SPARE_DISK > free_disk():
         return Availability(
             state=IMPOSSIBLE,
             bytes=need,
+            reason="disk",
             why=f"Its weights take {size(need)}, and the disk has {size(free_disk())} left",
         )
     amount = f"about {size(need)}" if need else "weights of unknown size"

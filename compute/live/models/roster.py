@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from compute.live import modes
-from compute.live.models.availability import DOWNLOAD, IMPOSSIBLE, READY, Availability, availability
+from compute.live.models.availability import DOWNLOAD, IMPOSSIBLE, READY, REASONS, Availability, availability
 from compute.live.models.pool import Pool
 from compute.types import BadInput, Model
 
 DEFAULT = "laion/clip-vit-b-32-laion2b-s34b-b79k"  # small and good: one click adds it where there is a network
-FIRST = ("tiny", DEFAULT, "ssim", "ms-ssim", "colour-histogram", "perceptual-hash")  # ticked by default if ready
+# Ticked by default if ready: real models, those that come with packages first, the bundled one, and metrics.
+FIRST = (
+    "conse",
+    "efficientnet-lite0",
+    "wordllama",
+    DEFAULT,
+    "tiny",
+    "ssim",
+    "ms-ssim",
+    "colour-histogram",
+    "perceptual-hash",
+)
 ORDER = (READY, DOWNLOAD, IMPOSSIBLE)
 REFRESH = 5.0  # seconds until a model's availability is checked again
 
@@ -110,6 +121,7 @@ class Roster:
                 }
                 for known in modes.MODES.values()
             ],
+            "reasons": [asdict(reason) for reason in REASONS],
             "questions": [{"key": key, "title": title} for key, title in modes.ATTRIBUTES.items()],
             "models": [
                 {
@@ -118,6 +130,7 @@ class Roster:
                     "kind": listed.row.kind,
                     "state": listed.availability.state,
                     "why": listed.availability.why,
+                    "reason": listed.availability.reason,
                     "bytes": listed.availability.bytes,
                     "loaded": listed.loaded,
                     "default": listed.first,

@@ -66,7 +66,15 @@ def load_blip(row: Model, hardware: Hardware, folder: Path) -> Towers:
     )
 
 
-def _load(row: Model, hardware: Hardware, folder: Path, *, kinds: Sequence[str], full_length: bool = False) -> Towers:
+def _load(
+    row: Model,
+    hardware: Hardware,
+    folder: Path,
+    *,
+    kinds: Sequence[str],
+    full_length: bool = False,
+    causal: bool = False,
+) -> Towers:
     options = chosen(row, {**OPTIONS, "normalise": False})
     _check_kind(row, folder, kinds)
     model, _ = pretrained.model(row, "AutoModel", folder=folder, hardware=hardware, options=options)
@@ -75,7 +83,7 @@ def _load(row: Model, hardware: Hardware, folder: Path, *, kinds: Sequence[str],
         return model.get_image_features(**inputs).pooler_output
 
     def read(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        masked = {} if full_length else {"attention_mask": mask}
+        masked = {} if full_length or causal else {"attention_mask": mask}
         return model.get_text_features(input_ids=ids, **masked).pooler_output
 
     return _towers(
@@ -87,13 +95,15 @@ def _load(row: Model, hardware: Hardware, folder: Path, *, kinds: Sequence[str],
         see=see,
         read=read,
         full_length=full_length,
+        causal=causal,
         lay=_patches(model, of=row.key),
         pooling="the model's own, projected",
     )
 
 
-# CLIP (Radford et al. 2021), MetaCLIP 2 and ALIGN (Jia et al. 2021): texts padded to the batch's longest.
-load_clip = partial(_load, kinds=("clip", "metaclip_2"))
+# CLIP (Radford et al. 2021) and MetaCLIP 2 look back only and read their vector at the end token: padding is not seen.
+load_clip = partial(_load, kinds=("clip", "metaclip_2"), causal=True)
+# ALIGN (Jia et al. 2021): texts padded to the batch's longest, and the padding masked.
 load_align = partial(_load, kinds=("align",))
 # SigLIP (Zhai et al. 2023) and SigLIP 2: texts padded to full length and no padding masked, as in training.
 load_siglip = partial(_load, kinds=("siglip", "siglip2"), full_length=True)
@@ -135,6 +145,7 @@ def _towers(
     lay: patches.Patches,
     pooling: str,
     full_length: bool = False,
+    causal: bool = False,
 ) -> Towers:
     """The two towers behind their inputs; `read` None: no text tower."""
     ready, processing = pretrained.image_input(row, folder=folder, backend=options["image_backend"])
@@ -143,7 +154,7 @@ def _towers(
     text = None
     if read is not None:
         text, settings["text"] = text_tower(
-            row, folder, options, run=read, config=model.config.text_config, full_length=full_length
+            row, folder, options, run=read, config=model.config.text_config, full_length=full_length, causal=causal
         )
         settings["text"]["padding_side"] = "left" if text.left else "right"
     frame = framing.of_processor(processing, patch=_patch(model))

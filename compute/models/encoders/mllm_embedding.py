@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 DEFAULTS: dict[str, Any] = {
     "prompts": {},  # modality -> prompt with {image} and {text} in place; a modality without one cannot be embedded
     "image_token": "",  # what stands for {image}; empty: the processor's own
+    "crops": None,  # into how many parts at most a processor cuts an image, where that is fixed when it is loaded
     "images": {},  # given to the image processor, such as {"size": {...}}
     "max_text_tokens": None,  # a longer text is cut; the prompt around it never is
     "normalise": False,
@@ -46,7 +47,10 @@ E5_V = {
         ),
     },
 }
+# Of Phi-3.5-vision: its processor counts images by numbered tags, and the checkpoints were trained on four crops.
 VLM2VEC = {
+    "image_token": "<|image_1|>",
+    "crops": 4,
     "prompts": {
         "image": "{image} Represent the given image.",
         "text": "{text}",
@@ -164,7 +168,8 @@ def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, 
     if base != folder:
         model = _with_lora(model, folder)
     processed = folder if (folder / "preprocessor_config.json").is_file() else base
-    processor = AutoProcessor.from_pretrained(processed, trust_remote_code=trusted)
+    cut = {} if options["crops"] is None else {"num_crops": options["crops"]}
+    processor = AutoProcessor.from_pretrained(processed, trust_remote_code=trusted, **cut)
     _complete(processor, model.config)
     processor.tokenizer("ready")  # sets its padding and truncation now, so that threads need not
     token = options["image_token"] or getattr(processor, "image_token", "")
@@ -174,7 +179,7 @@ def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, 
             "pooling": "last token",
             "padding": "right",
             "image_token": token,
-            **{name: options[name] for name in ("prompts", "images", "max_text_tokens", "normalise")},
+            **{name: options[name] for name in ("prompts", "crops", "images", "max_text_tokens", "normalise")},
         },
         model=getattr(model, "model", model).to(hardware.device).eval(),
         processor=processor,

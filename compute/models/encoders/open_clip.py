@@ -7,7 +7,8 @@ from typing import Any
 
 from compute.models.adapter import Hardware
 from compute.models.encoders import framing, patches
-from compute.models.encoders.towers import ImageTower, TextTower, Towers
+from compute.models.encoders.open_clip_text import text_tower
+from compute.models.encoders.towers import ImageTower, Towers
 from compute.models.files.checkpoint import one_line, ready, seeded
 from compute.models.files.weights import OPEN_CLIP
 from compute.models.options import chosen
@@ -66,6 +67,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
         return tokenizer([options["text_prefix"] + text])[0].tolist()
 
     tokens("")
+    text = text_tower(model, tokens=tokens, limit=tokenizer.context_length)
     return Towers(
         name=row.key,
         hardware=hardware,
@@ -76,8 +78,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
             patches=lambda inputs: patches.of_open_clip(model.visual, inputs["pixel_values"], of=row.key),
             frame=framing.of_open_clip(described, patch=patches.open_clip_patch(model.visual)),
         ),
-        # Every text has the full length already.
-        text=TextTower(ready=tokens, run=lambda ids, mask: model.encode_text(ids), pad=0),
+        text=text,
         settings={
             "image": {key: described[key] for key in SHOWN if key in described},
             "pooling": "the model's own, projected",
@@ -88,7 +89,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
                 "max_tokens": tokenizer.context_length,
                 "longer": "cut",
                 "prefix": options["text_prefix"],
-                "padding": "to max_tokens",
+                "padding": f"to the next of {', '.join(map(str, text.buckets))}" if text.buckets else "to max_tokens",
             },
         },
     )

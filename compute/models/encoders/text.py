@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compute.models.adapter import Hardware
-from compute.models.encoders.towers import TextTower, Towers
+from compute.models.encoders.towers import TextTower, Towers, buckets
 from compute.models.files import pretrained
 from compute.models.options import chosen
 from compute.types import BadInput, Model
@@ -72,25 +72,29 @@ def text_tower(
     run: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
     config: Any,
     full_length: bool = False,
+    causal: bool = False,
 ) -> tuple[TextTower, dict[str, Any]]:
     """The text tower around `run`, with the checkpoint's own tokenizer, and its settings.
 
     Options: `text_prefix`, and `max_tokens`, at most the positions of the model's `config`. `full_length`: every
-    text is padded to the maximum, and the padding is not masked. Raises as `pretrained.text_input`.
+    text is padded to the maximum, and the padding is not masked. `causal`: the tower sees nothing after the end token,
+    so each text is padded to the next of a few lengths. Raises as `pretrained.text_input`.
     """
     limit = min(size for size in (options["max_tokens"], pretrained.positions(config), 10**9) if size)
     ready, tokenizer, longest = pretrained.text_input(row, folder=folder, limit=limit, prefix=options["text_prefix"])
     tower = TextTower(
         ready=ready,
         run=run,
-        pad=tokenizer.pad_token_id or 0,
+        pad=0 if causal else tokenizer.pad_token_id or 0,
         length=longest if full_length else None,
-        left=tokenizer.padding_side == "left",
+        buckets=buckets(longest) if causal else (),
+        left=tokenizer.padding_side == "left" and not causal,
     )
+    padding = "to max_tokens, not masked" if full_length else "to the longest, masked"
     return tower, {
         "tokenizer": type(tokenizer).__name__,
         "max_tokens": longest,
         "longer": "cut",
         "prefix": options["text_prefix"],
-        "padding": "to max_tokens, not masked" if full_length else "to the longest, masked",
+        "padding": f"to the next of {', '.join(map(str, tower.buckets))}" if causal else padding,
     }

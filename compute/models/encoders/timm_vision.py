@@ -55,7 +55,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
     except (RuntimeError, TypeError, ValueError, AssertionError) as error:
         raise BadInput(f"{row.key}: {folder} does not fit timm: {one_line(error)}") from error
     pooling = options["pooling"] or getattr(model, "global_pool", "") or "the model's own"
-    return _towers(row, hardware, model, shown=shown, pooling=str(pooling), head=bool(options["head"]))
+    return towers(row, hardware, model, shown=shown, pooling=str(pooling), head=bool(options["head"]))
 
 
 def load_moco_v3(row: Model, hardware: Hardware, folder: Path) -> Towers:
@@ -82,10 +82,10 @@ def load_moco_v3(row: Model, hardware: Hardware, folder: Path) -> Towers:
         model = timm.create_model(name, pretrained=False, num_classes=0)
     if not options["random"]:
         fill(model, state, of=name)
-    return _towers(row, hardware, model, shown=MOCO_V3[options["preprocessing"]], pooling="token", head=False)
+    return towers(row, hardware, model, shown=MOCO_V3[options["preprocessing"]], pooling="token", head=False)
 
 
-def _towers(
+def towers(
     row: Model, hardware: Hardware, model: torch.nn.Module, *, shown: Mapping[str, Any], pooling: str, head: bool
 ) -> Towers:
     """The model behind the preprocessing of its configuration, with `shown` overriding it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from compute.models.adapter import Item
+
+
+BUCKETS = (8, 16, 24, 32, 48, 64)  # tokens: the finer, the less padding, but the smaller the batches
 
 
 @dataclass(kw_only=True)
@@ -38,15 +42,22 @@ class ImageTower:
 class TextTower:
     """`ready` makes a text's tokens; `run` takes ids and mask (n, longest) and gives (n, d).
 
-    `pad` fills up to the batch's longest text, or to `length` tokens where the checkpoint was trained so; on the left
-    where the tokenizer has it so.
+    `pad` fills up to the batch's longest text; to the next of `buckets` where the tower looks back only, so that a
+    text's vector never depends on its neighbours; or to `length` tokens where the checkpoint was trained so. On the
+    left where the tokenizer has it so.
     """
 
     ready: Callable[[str], Sequence[int]]
     run: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
     pad: int
     length: int | None = None
+    buckets: tuple[int, ...] = ()
     left: bool = False
+
+
+def buckets(limit: int) -> tuple[int, ...]:
+    """The lengths that texts of at most `limit` tokens are padded to, where any would do."""
+    return (*(size for size in BUCKETS if size < limit), limit)
 
 
 @dataclass(kw_only=True)
@@ -122,11 +133,24 @@ class Towers:
     def _texts(self, prepared: Sequence[Sequence[int]]) -> torch.Tensor:
         import torch
 
+        groups: dict[int, list[int]] = defaultdict(list)  # length -> rows
         longest = self.text.length or max(len(tokens) for tokens in prepared)
-        ids = torch.full((len(prepared), longest), self.text.pad, dtype=torch.long)
+        for row, tokens in enumerate(prepared):
+            groups[next((size for size in self.text.buckets if size >= len(tokens)), longest)].append(row)
+        vectors = [self._read([prepared[row] for row in rows], length) for length, rows in groups.items()]
+        if len(groups) == 1:
+            return vectors[0]
+        order = torch.tensor([row for rows in groups.values() for row in rows])
+        return torch.cat(vectors)[order.argsort().to(vectors[0].device)]
+
+    def _read(self, prepared: Sequence[Sequence[int]], length: int) -> torch.Tensor:
+        """(n, d) of texts padded to one length."""
+        import torch
+
+        ids = torch.full((len(prepared), length), self.text.pad, dtype=torch.long)
         mask = torch.zeros_like(ids)
         for row, tokens in enumerate(prepared):
-            columns = slice(longest - len(tokens), None) if self.text.left else slice(len(tokens))
+            columns = slice(length - len(tokens), None) if self.text.left else slice(len(tokens))
             ids[row, columns], mask[row, columns] = torch.as_tensor(tokens), 1
         return self.text.run(ids.to(self.hardware.device), mask.to(self.hardware.device))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import sys
@@ -10,9 +9,9 @@ import tempfile
 import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from compute.models.files.digests import digest
 from compute.types import BadInput, NotHere
 
 
@@ -22,6 +21,7 @@ class Published:
 
     url: str
     sha256: str = ""  # the first digits of the file's hash
+    size: int | None = None  # bytes, where the publisher says
     archive: bool = False
 
     @property
@@ -51,7 +51,7 @@ class Published:
                 torch.hub.download_url_to_file(self.url, str(target), progress=sys.stderr.isatty())
             except OSError as error:
                 raise NotHere(f"{missing} ({error})") from error
-        if self.sha256 and not file_digest(target, "sha256").startswith(self.sha256):
+        if self.sha256 and not digest(target, algorithm="sha256").startswith(self.sha256):
             raise BadInput(
                 f"{target} is not the file published at {self.url}: its SHA-256 does not begin with {self.sha256}. "
                 "Delete it and run again"
@@ -79,9 +79,3 @@ def cache() -> Path:
     """Where torch keeps such files; told without importing it, which takes seconds."""
     home = os.environ.get("TORCH_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "torch"
     return Path(home).expanduser() / "hub" / "checkpoints"
-
-
-def file_digest(file: Path, algorithm: Any) -> str:
-    """Hexadecimal digest of a file's content; `algorithm` as `hashlib.file_digest` takes it."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, algorithm).hexdigest()

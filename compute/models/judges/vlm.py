@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compute import versions
 from compute.content import decoding
 from compute.content.messages import Picture, Question, Reply
 from compute.models.adapter import Hardware
@@ -200,7 +200,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
         "dtype": hardware.dtype,
         "device": hardware.device.split(":")[0],
         "options": {name: options[name] for name in pretrained.OPTIONS},
-        "packages": {package: metadata.version(package) for package in PACKAGES},
+        "packages": versions.minor(versions.installed(PACKAGES)),
     }
     return LocalJudge(
         model=model,

@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from PIL import Image
 
 LPIPS_NETS = {"alex": "alexnet-owt-7be5be79.pth", "vgg": "vgg16-397923af.pth", "squeeze": "squeezenet1_1-b8a52dc0.pth"}
+# Bytes, from torchvision's own table of weights, which has MiB.
+SIZES = {"alex": round(233.087 * 2**20), "vgg": round(527.796 * 2**20), "squeeze": round(4.729 * 2**20)}
 TORCHVISION = "https://download.pytorch.org/models/"  # its own addresses of these files, told without importing it
 DINO = Published(url="https://dl.fbaipublicfiles.com/dino/dino_vitbase16_pretrain/dino_vitbase16_pretrain.pth")
 
@@ -94,9 +97,16 @@ def lpips_files(row: Model) -> Iterator[Published]:
         yield _backbone(net)
 
 
+def lpips_layers(row: Model) -> Iterator[Path]:
+    """The layers on top of the backbone, which the package brings."""
+    net = row.options.get("net", "alex")
+    if net in LPIPS_NETS:
+        yield Path(str(distribution("lpips").locate_file(f"lpips/weights/v0.1/{net}.pth")))
+
+
 def _backbone(net: str) -> Published:
     name = LPIPS_NETS[net]
-    return Published(url=TORCHVISION + name, sha256=name.split("-")[-1].split(".")[0])
+    return Published(url=TORCHVISION + name, sha256=name.split("-")[-1].split(".")[0], size=SIZES[net])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from compute.models.adapter import Hardware
-from compute.models.encoders.towers import ImageTower, TextTower, Towers
+from compute.models.encoders.open_clip_text import text_tower
+from compute.models.encoders.towers import ImageTower, TextTower, Towers, buckets
 from compute.models.files.checkpoint import existing, fill, ready, tensors, under
 from compute.models.files.downloads import Published
 from compute.models.files.weights import PROCESSOR, TOKENIZER, RequiredFiles
@@ -66,7 +67,7 @@ def load_hpsv2(row: Model, hardware: Hardware, folder: Path) -> Towers:
             ready=lambda image: {"pixel_values": whole_on_black(image, side=side, antialias=antialias)},
             run=lambda inputs: model.encode_image(inputs["pixel_values"]),
         ),
-        text=TextTower(ready=lambda text: words([text])[0], run=lambda ids, mask: model.encode_text(ids), pad=0),
+        text=text_tower(model, tokens=lambda text: words([text])[0].tolist(), limit=words.context_length),
     )
 
 
@@ -96,12 +97,10 @@ def load_pickscore(row: Model, hardware: Hardware, folder: Path) -> Towers:
     model = AutoModel.from_pretrained(folder, dtype=hardware.torch_dtype).to(hardware.device).eval()
     limit = model.config.text_config.max_position_embeddings
 
-    def tokens(text: str) -> torch.Tensor:
-        return processor.tokenizer(text, padding="max_length", truncation=True, max_length=limit, return_tensors="pt")[
-            "input_ids"
-        ][0]
+    def tokens(text: str) -> list[int]:
+        return processor.tokenizer(text, truncation=True, max_length=limit)["input_ids"]
 
-    tokens("ready")  # sets the tokenizer's padding now, so that threads need not
+    tokens("ready")  # sets the tokenizer's truncation now, so that threads need not
     return Towers(
         name=row.key,
         hardware=hardware,
@@ -116,57 +115,95 @@ def load_pickscore(row: Model, hardware: Hardware, folder: Path) -> Towers:
             run=lambda inputs: model.get_image_features(**inputs).pooler_output,
         ),
         # The text tower reads its vector at the end token and looks only back, so padding needs no mask.
-        text=TextTower(ready=tokens, run=lambda ids, mask: model.get_text_features(input_ids=ids).pooler_output, pad=0),
+        text=TextTower(
+            ready=tokens,
+            run=lambda ids, mask: model.get_text_features(input_ids=ids).pooler_output,
+            pad=0,
+            buckets=buckets(limit),
+        ),
     )
 
 
 @dataclass(kw_only=True)
-class PreferenceScore:
-    """A comparer whose `compare` is the function that the checkpoint defines."""
+class ImageReward:
+    """A comparer of texts with images, and an encoder of images alone.
+
+    The reward is defined for a text with an image only. UniSim-Bench compares two images by the first token of the
+    vision tower, and so its tables have figures of this model for them.
+    """
 
     settings: dict[str, Any]
-    compare: Callable[[Sequence[Any] | None, Sequence[Image.Image]], np.ndarray]
+    vision: torch.nn.Module
+    language: torch.nn.Module
+    head: torch.nn.Module
+    tokenizer: Any
+    cropped: Callable[[Image.Image], torch.Tensor]
+    hardware: Hardware
+    multi_vector: bool = False
+
+    def prepare(self, modality: str, item: Image.Image) -> torch.Tensor:
+        """(3, side, side): the image cropped and normalised. Raises CannotDo for texts and pairs."""
+        if modality != "image":
+            raise CannotDo(f"ImageReward has no vector of a {modality} by itself: it reads a text beside an image")
+        return self.cropped(item)
+
+    def embed(self, modality: str, prepared: Sequence[torch.Tensor]) -> np.ndarray:
+        """(n, width) float32: the first token of the vision tower, not normalised."""
+        import torch
+
+        with torch.inference_mode():
+            return self._states(prepared)[:, 0].float().cpu().numpy()
+
+    def compare(self, first: Sequence[str] | None, second: Sequence[Image.Image]) -> np.ndarray:
+        """(n,) float64: the reward of each image `second` for its text `first`. One batch.
+
+        Raises CannotDo without texts, and for images in their place.
+        """
+        import torch
+
+        if first is None:
+            raise CannotDo("ImageReward scores an image for a text; it cannot score an image alone")
+        if any(not isinstance(text, str) for text in first) or any(isinstance(image, str) for image in second):
+            raise CannotDo("ImageReward scores an image for a text: texts come first, images second")
+        if len(first) != len(second):
+            raise BadInput(f"{len(first)} texts beside {len(second)} images")
+        tokens = self.tokenizer(
+            list(first), padding="max_length", truncation=True, max_length=blip_reward.TEXT_TOKENS, return_tensors="pt"
+        ).to(self.hardware.device)
+        with torch.inference_mode():
+            states = self.language(
+                input_ids=tokens["input_ids"],
+                attention_mask=tokens["attention_mask"],
+                encoder_hidden_states=self._states([self.cropped(image) for image in second]),
+                is_decoder=False,
+            ).last_hidden_state
+            reward = self.head(states[:, 0].float())[:, 0].double().cpu().numpy()
+        return (reward - blip_reward.MEAN) / blip_reward.SCALE
+
+    def _states(self, prepared: Sequence[torch.Tensor]) -> torch.Tensor:
+        """(n, tokens, width): the vision tower's last states, through its norm."""
+        return self.vision(pixel_values=_batch(prepared, self.hardware)).last_hidden_state
 
 
-def load_imagereward(row: Model, hardware: Hardware, folder: Path) -> PreferenceScore:
+def load_imagereward(row: Model, hardware: Hardware, folder: Path) -> ImageReward:
     """ImageReward (Xu et al. 2023): how well an image answers a text, as people would score it.
 
     Option `tokenizer` names the checkpoint of its BERT tokenizer; `file` its own weights.
     """
-    import torch
     from transformers import AutoTokenizer
 
     options = chosen(row, {"file": "ImageReward.pt", "config": "med_config.json", "tokenizer": None})
     state = tensors(folder / options["file"])
     vision, language = blip_reward.read_towers(state, existing(folder / options["config"]))
-    head = blip_reward.linear_chain(under(state, "mlp."), of=options["file"]).to(hardware.device).eval()
-    vision, language = ready(vision, hardware), ready(language, hardware)
-    tokenizer = AutoTokenizer.from_pretrained(_beside(row, folder, options, "tokenizer", TOKENIZER))
+    head = blip_reward.linear_chain(under(state, "mlp."), of=options["file"])
     side = vision.config.image_size
-    cropped = _centre(side)
-
-    def compare(first: Sequence[str] | None, second: Sequence[Image.Image]) -> np.ndarray:
-        """(n,) float64: the reward of each image `second` for its text `first`. One batch. Raises CannotDo without."""
-        if first is None:
-            raise CannotDo("ImageReward scores an image for a text; it cannot score an image alone")
-        if len(first) != len(second):
-            raise BadInput(f"{len(first)} texts beside {len(second)} images")
-        tokens = tokenizer(
-            list(first), padding="max_length", truncation=True, max_length=blip_reward.TEXT_TOKENS, return_tensors="pt"
-        ).to(hardware.device)
-        images = _batch([cropped(image) for image in second], hardware)
-        with torch.inference_mode():
-            states = language(
-                input_ids=tokens["input_ids"],
-                attention_mask=tokens["attention_mask"],
-                encoder_hidden_states=vision(pixel_values=images).last_hidden_state,
-                is_decoder=False,
-            ).last_hidden_state
-            reward = head(states[:, 0].float())[:, 0].double().cpu().numpy()
-        return (reward - blip_reward.MEAN) / blip_reward.SCALE
-
-    return PreferenceScore(
-        compare=compare,
+    return ImageReward(
+        vision=ready(vision, hardware),
+        language=ready(language, hardware),
+        head=head.to(hardware.device).eval(),
+        tokenizer=AutoTokenizer.from_pretrained(_beside(row, folder, options, "tokenizer", TOKENIZER)),
+        cropped=_centre(side),
+        hardware=hardware,
         settings={
             "model": row.key,
             **options,
@@ -175,6 +212,7 @@ def load_imagereward(row: Model, hardware: Hardware, folder: Path) -> Preference
             "text_tokens": blip_reward.TEXT_TOKENS,
             "mean": blip_reward.MEAN,
             "scale": blip_reward.SCALE,
+            "images alone": "first token of the vision tower",
         },
     )
 
@@ -201,7 +239,15 @@ def aesthetic_files(row: Model) -> tuple[Published, ...]:
     return (Published(url=head["url"], sha256=head.get("sha256", "")),) if "url" in head else ()
 
 
-def load_aesthetic(row: Model, hardware: Hardware, folder: Path) -> PreferenceScore:
+@dataclass(kw_only=True)
+class AestheticScore:
+    """A comparer that scores single images."""
+
+    settings: dict[str, Any]
+    compare: Callable[[Sequence[Any] | None, Sequence[Image.Image]], np.ndarray]
+
+
+def load_aesthetic(row: Model, hardware: Hardware, folder: Path) -> AestheticScore:
     """LAION's aesthetic predictor: how pleasing an image is, from its CLIP embedding of length 1.
 
     The row's weights are the CLIP model, option `head` the layers on top of it.
@@ -236,6 +282,6 @@ def load_aesthetic(row: Model, hardware: Hardware, folder: Path) -> PreferenceSc
             vectors = clip.get_image_features(pixel_values=_batch(list(pixels), hardware)).pooler_output
             return head(torch.nn.functional.normalize(vectors.float(), dim=-1))[:, 0].double().cpu().numpy()
 
-    return PreferenceScore(
+    return AestheticScore(
         compare=compare, settings={"model": row.key, **options, "image_processor": processor.to_dict()}
     )

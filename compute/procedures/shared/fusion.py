@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from compute.arrays import Bools, Ints, cumulative
-from compute.content.items import Column, paired
+from compute.arrays import Ints, cumulative
+from compute.content.items import Column
 from compute.procedures.evidence import Subject
 from compute.procedures.shared import similarity
 from compute.procedures.shared.similarity import Embeddings, Many
 from compute.tasks.data import Mixed
 from compute.types import BadInput, CannotDo
 
-WAYS = ("sum", "joint")  # of image and text: plain sum of both embeddings, not normalised; or embedded as one
+# Of image and text: plain sum of both embeddings, not normalised; or embedded as one, which is the default of families
+# that have a prompt for both (engine.plan.defaults). MIEB's public code does either by the model's family.
+WAYS = ("sum", "joint")
 
 
 def embed(subject: Subject, mixed: Mixed, *, how: str) -> Embeddings:
@@ -29,7 +31,7 @@ def embed(subject: Subject, mixed: Mixed, *, how: str) -> Embeddings:
     if len(empty):
         raise BadInput(f"{mixed.names[empty[0]]!r} has neither an image nor a text")
     if both.any() and how == "joint":
-        return _joint(subject, mixed, image, text, both)
+        return _joint(subject, mixed)
     parts = [
         (similarity.embed(subject, column), at)
         for column, at in ((mixed.image, image), (mixed.text, text))
@@ -48,15 +50,9 @@ def embed(subject: Subject, mixed: Mixed, *, how: str) -> Embeddings:
     return fused
 
 
-def _joint(subject: Subject, mixed: Mixed, image: Ints, text: Ints, both: Bools) -> Embeddings:
+def _joint(subject: Subject, mixed: Mixed) -> Embeddings:
     """Items with both embedded as pairs, the others by what they have."""
-    parts: list[tuple[Ints, Column]] = [
-        (np.flatnonzero(both), paired(mixed.image.take(image[both]), mixed.text.take(text[both])))
-    ]
-    for at, column in ((image, mixed.image), (text, mixed.text)):
-        alone = (at >= 0) & ~both
-        if alone.any():
-            parts.append((np.flatnonzero(alone), column.take(at[alone])))
+    parts = mixed.joined()
     embedded = [similarity.embed(subject, column) for _, column in parts]
     order = np.argsort(np.concatenate([at for at, _ in parts]))
     if any(isinstance(part, Many) for part in embedded):

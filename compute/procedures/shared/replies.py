@@ -8,10 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compute.content.messages import Reply
 from compute.procedures.evidence import Evidence, Subject
 from compute.procedures.shared import parsing, prompts
 from compute.tasks.data import Choices, OddOneOut
-from compute.types import LETTERS, BadInput
+from compute.types import LETTERS, BadInput, Undefined
+
+QUOTED = 3  # replies in the message of a judge that cannot be read
+LONGEST = 80  # characters of each
 
 
 def ask(
@@ -20,7 +24,8 @@ def ask(
     """Puts every item to the judge. An answer that cannot be read counts neither as right nor as wrong.
 
     `settings` counts questions, unread replies, errors and tokens where the runner counts them; `value` is 1
-    for a right answer and -1 for a wrong one. Raises BadInput where the replies do not match the questions.
+    for a right answer and -1 for a wrong one. Raises BadInput where the replies do not match the questions, Undefined
+    with the first replies where none could be read.
     """
     questions = prompts.questions(data)
     replies = subject.choose(questions)
@@ -36,6 +41,8 @@ def ask(
     worth = np.where(picked < 0, np.nan, picked == right)
     texts = [reply.text or reply.error for reply in replies]
     errors = sum(bool(reply.error) for reply in replies)
+    if replies and (picked < 0).all():
+        raise Undefined(_unreadable(subject.row.key, replies))
     settings = {"asked": len(replies), "unread": int((picked < 0).sum()) - errors, "errors": errors}
     for side in ("input_tokens", "output_tokens"):
         counted = [count for reply in replies if (count := getattr(reply, side)) is not None]
@@ -50,3 +57,21 @@ def ask(
         figures={"accuracy": worth},
         detail=[detail | {"reply": text} for detail, text in zip(details, texts, strict=True)],
     )
+
+
+def _unreadable(judge: str, replies: Sequence[Reply]) -> str:
+    """Why no reply of a judge counts, with the first different ones: what it said, or why it could not be asked."""
+    texts = list(dict.fromkeys(" ".join(reply.text.split()) for reply in replies if not reply.error))
+    errors = list(dict.fromkeys(reply.error for reply in replies if reply.error))
+    asked = f"none of {judge}'s {len(replies):,} replies"
+    if not texts:
+        return f"{asked} came: {'; '.join(map(_cut, errors[:QUOTED]))}. Repair the endpoint and run again"
+    quoted = ", ".join(f"{_cut(text)!r}" for text in texts[:QUOTED])
+    return (
+        f"{asked} names one of the options. It said: {quoted}. Allow longer answers (option max_tokens), or see that "
+        "the model follows instructions and takes images"
+    )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

@@ -23,6 +23,11 @@ def credit(scores: NDArray[np.floating], right: Bools) -> Floats:
     return (best & right).sum(axis=-1) / best.sum(axis=-1)
 
 
+def is_shared(worth: Floats) -> Bools:
+    """Whether a pick of this worth, as `credit` gives it, is shared by right and wrong candidates."""
+    return (worth > 0) & (worth < 1)
+
+
 def margin(scores: NDArray[np.floating], right: Bools) -> Floats:
     """Best right score less best wrong one: negative where the pick is wrong, 0 for a tie."""
     good = np.where(right, scores, -np.inf).max(axis=-1)
@@ -44,11 +49,11 @@ def picked(scores: NDArray[np.floating]) -> list[str]:
 def evidence(
     *, names: Sequence[str], right: NDArray[np.integer], scores: Floats, details: Sequence[dict[str, Any]]
 ) -> Evidence:
-    """One row an item from scores (n, k) and the right positions (n,); `shared` counts picks that are tied."""
+    """One row an item from scores (n, k) and the right positions (n,)."""
     hot = one_hot(right, scores.shape[1])
     worth = credit(scores, hot)
     return Evidence.of(
-        settings={"shared": int(((worth > 0) & (worth < 1)).sum())},
+        settings={"tied": int(is_shared(worth).sum())},
         names=names,
         expected=[LETTERS[at] for at in right.tolist()],
         answer=picked(scores),

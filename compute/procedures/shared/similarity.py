@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from compute.arrays import Bools, Floats, Floats32, Ints
+from compute.arrays import Bools, Floats, Floats32, Ints, unit
 from compute.content.items import Column
 from compute.procedures.evidence import Subject
 from compute.types import BadItem, CannotDo
@@ -74,13 +73,18 @@ def against(subject: Subject, reference: Column, alternatives: Sequence[Column])
     """(n, k): how like the reference of its row each of k alternatives is; higher is nearer.
 
     By embeddings where the model has them for both sides, else by its comparison of reference and alternative, in that
-    order. Raises CannotDo where it has neither.
+    order; of a text and an image the text comes first, as metrics of the two are defined. Raises CannotDo where it has
+    neither.
     """
     if embeds(subject, reference, *alternatives):
         first = embed(subject, reference)
         return np.stack([alike(first, embed(subject, column)) for column in alternatives], axis=1)
     if subject.can("compare"):
-        return np.stack([compared(subject, reference, column) for column in alternatives], axis=1)
+        pairs = [
+            (column, reference) if (column.modality, reference.modality) == ("text", "image") else (reference, column)
+            for column in alternatives
+        ]
+        return np.stack([compared(subject, *pair) for pair in pairs], axis=1)
     kinds = " and ".join(dict.fromkeys(column.modality for column in (reference, *alternatives)))
     raise CannotDo(
         f"{subject.row.key} can neither embed {kinds} nor compare them; its abilities: "
@@ -92,7 +96,7 @@ def symmetric(subject: Subject, first: Column, second: Column) -> Floats:
     """(n,): how alike the two items of each row are, whichever stands first; higher is nearer.
 
     Cosine where the model embeds both; its own comparison, and MaxSim of many vectors, as the mean of both orders. An
-    image and a text have one order, in which the text is the question about the image. Raises CannotDo as `against`.
+    image and a text have one order, as in `against`. Raises CannotDo as `against`.
     """
     if first.modality != second.modality:
         text, other = (first, second) if first.modality == "text" else (second, first)
@@ -134,12 +138,6 @@ def alike(first: Embeddings, second: Embeddings) -> Floats:
         a, b = unit(first[rows].astype(np.float64)), unit(second[rows].astype(np.float64))
         out[rows] = np.einsum("nd,nd->n", a, b)
     return out
-
-
-def unit(vectors: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Rows at length 1; a row of zeros stays one."""
-    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return vectors / np.where(lengths > 0, lengths, 1)
 
 
 def scorer(queries: Embeddings, documents: Embeddings) -> Scorer:

@@ -74,24 +74,33 @@ def _merge(best: torch.Tensor | None, scores: torch.Tensor, *, low: torch.Tensor
     """The best `depth` packed scores a row, in any order, of `best` and a new block of scores [rows, documents].
 
     [rows, depth], filled up with ABSENT. Only scores that can still enter are packed: those not below its worst,
-    nor, where these are many, below the block's own `depth`-th.
+    nor, where these are many, below a score that `depth` of the block reach.
     """
     import torch
 
     lowest = torch.finfo(torch.float32).min  # above what was left out
-    bar = torch.full((len(scores), 1), lowest, device=scores.device)
+    bar, many = torch.full((len(scores), 1), lowest, device=scores.device), True
     if best is not None:
         worst = best.min(dim=1, keepdim=True).values
         bar = torch.where(worst == ABSENT, lowest, _score(worst))
-    flat = _flat_positions(scores >= bar)
-    if len(flat) * SPARSE > scores.numel() and depth < scores.shape[1]:
-        bar = torch.maximum(bar, scores.topk(depth, dim=1, sorted=False).values.min(dim=1, keepdim=True).values)
-        flat = _flat_positions(scores >= bar)
-    row, column = flat // scores.shape[1], flat % scores.shape[1]
-    counts = torch.bincount(row, minlength=len(scores))
-    starts = counts.cumsum(0) - counts
-    fresh = torch.full((len(scores), int(counts.max())), ABSENT, dtype=torch.int64, device=scores.device)
-    fresh[row, torch.arange(len(row), device=row.device) - starts[row]] = _pack(scores.view(-1)[flat], low[column])
+        reach = _at_least(scores, bar)
+        many = _count(reach) * SPARSE > scores.numel()
+    if many:
+        if depth < scores.shape[1]:
+            bar = torch.maximum(bar, _lower_bound(scores, depth))
+        reach = _at_least(scores, bar)
+    flat = _positions(reach)
+    # Positions rise, so each row's are one stretch: no division is needed to tell rows and columns.
+    edges = torch.searchsorted(flat, torch.arange(len(scores) + 1, device=flat.device) * scores.shape[1])
+    starts, counts = edges[:-1], edges.diff()
+    row = torch.repeat_interleave(counts, output_size=len(flat))
+    wide = int(counts.max())
+    fresh = torch.full((len(scores) * wide,), ABSENT, dtype=torch.int64, device=scores.device)
+    shift = torch.arange(len(scores), device=flat.device) * wide - starts
+    fresh[torch.arange(len(flat), device=flat.device) + shift[row]] = _pack(
+        scores.view(-1)[flat], low[flat - row * scores.shape[1]]
+    )
+    fresh = fresh.view(len(scores), wide)
     if best is not None:
         fresh = torch.cat((best, fresh), dim=1)
     if fresh.shape[1] < depth:
@@ -99,7 +108,20 @@ def _merge(best: torch.Tensor | None, scores: torch.Tensor, *, low: torch.Tensor
     return _largest(fresh, depth)
 
 
-def _flat_positions(true: torch.Tensor) -> torch.Tensor:
+def _at_least(scores: torch.Tensor, bar: torch.Tensor) -> torch.Tensor:
+    """Whether each score [rows, documents] is not below its row's bar [rows, 1]; numpy compares faster than torch."""
+    import torch
+
+    if scores.device.type == "cpu":
+        return torch.from_numpy(scores.numpy() >= bar.numpy())
+    return scores >= bar
+
+
+def _count(true: torch.Tensor) -> int:
+    return int(np.count_nonzero(true.numpy()) if true.device.type == "cpu" else true.count_nonzero())
+
+
+def _positions(true: torch.Tensor) -> torch.Tensor:
     """Flat positions of what is true, rising; on the CPU numpy finds few among many four times as fast."""
     import torch
 
@@ -108,14 +130,26 @@ def _flat_positions(true: torch.Tensor) -> torch.Tensor:
     return true.view(-1).nonzero().squeeze(1)
 
 
-def _largest(packed: torch.Tensor, depth: int) -> torch.Tensor:
+def _lower_bound(scores: torch.Tensor, depth: int) -> torch.Tensor:
+    """[rows, 1]: a score that at least `depth` of each row reach, close to the `depth`-th best.
+
+    It is the `depth`-th best of the maxima of small groups, each of which is one of the scores: a fourth of the work
+    where there are eight scores for each that is wanted.
+    """
+    size = max(1, scores.shape[1] // (2 * depth))
+    groups = scores.shape[1] // size
+    maxima = scores[:, : groups * size].view(len(scores), size, groups).amax(dim=1)
+    return _largest(maxima, depth).amin(dim=1, keepdim=True)
+
+
+def _largest(values: torch.Tensor, depth: int) -> torch.Tensor:
     """The largest `depth` of each row in any order; numpy's partition is vectorised where torch's is not."""
     import torch
 
-    if packed.device.type == "cpu":
-        wide = packed.shape[1]
-        return torch.from_numpy(np.partition(packed.numpy(), wide - depth, axis=1)[:, wide - depth :])
-    return packed.topk(depth, dim=1, sorted=False).values
+    if values.device.type == "cpu":
+        wide = values.shape[1]
+        return torch.from_numpy(np.partition(values.numpy(), wide - depth, axis=1)[:, wide - depth :])
+    return values.topk(depth, dim=1, sorted=False).values
 
 
 def _pack(scores: torch.Tensor, low: torch.Tensor) -> torch.Tensor:

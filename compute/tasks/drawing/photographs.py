@@ -15,14 +15,20 @@ SHORT_SIDE = 192  # pixels a photograph is stored at
 PARTS = {"train": (0.0, 0.6), "test": (0.6, 1.0)}
 
 
-@cache
-def photograph(name: str, part: str) -> Image.Image:
-    """One part (a key of PARTS) of a photograph, RGB. Raises NotHere where scikit-image's files are missing."""
+def photo_path(name: str) -> Path:
+    """The path of a photograph in scikit-image's package. Raises NotHere where it is missing."""
     package = importlib.util.find_spec("skimage")
     path = Path(package.submodule_search_locations[0]) / "data" / name if package else Path(name)
     if not path.is_file():
         raise NotHere(f"scikit-image's photograph {name} is not on this machine: pip install scikit-image")
-    whole = Image.open(path).convert("RGB")
+    return path
+
+
+@cache
+def photograph(name: str, part: str) -> Image.Image:
+    """One part (a key of PARTS) of a photograph, RGB. Raises NotHere where scikit-image's files are missing."""
+    with Image.open(photo_path(name)) as stored:
+        whole = stored.convert("RGB")
     scale = SHORT_SIDE / min(whole.size)
     whole = whole.resize((round(whole.width * scale), round(whole.height * scale)), Image.Resampling.LANCZOS)
     left, right = PARTS[part]

@@ -17,6 +17,8 @@ from compute.types import BadInput
 
 # The public code leaves out one damaged training image of Birdsnap before it draws.
 DAMAGED = {("Birdsnap", "train"): (3854,)}
+# Whose class names are paths, such as `/b/boat_deck` and `/c/church/outdoor`.
+NAMED_BY_PATH = ("SUN397ZeroShot",)
 
 
 def probe(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> Probe:
@@ -35,12 +37,18 @@ def clusters(row: Row, source: Source, subset: str, options: Mapping[str, Any]) 
 
 
 def zero_shot(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> ZeroShot:
-    """Items and one prompt a class. With `prompts` public, line ends stay where the public code leaves them."""
+    """Items and one prompt a class, as in the public code.
+
+    A name that is a path counts from its second slash on. With the option `prompts` public, line ends stay where the
+    public code leaves them.
+    """
     test = _labelled(row, source, row.split)
     if row.fixed:
         prompts = row.fixed
     else:
         names = rows.class_names(row.name) or test.classes
+        if row.name in NAMED_BY_PATH:
+            names = tuple(_words_of_path(name, of=row.name) for name in names)
         end = "\n" if row.keeps_line_ends and options["prompts"] == "public" else ""
         before, _, after = row.template.partition("{")
         prompts = tuple(f"{before}{name}{end}{after.partition('}')[2]}" for name in names)
@@ -50,6 +58,14 @@ def zero_shot(row: Row, source: Source, subset: str, options: Mapping[str, Any])
             "Is it the pinned revision?"
         )
     return ZeroShot(test=test, prompts=items.texts(prompts, of=f"{row.name}, prompts"))
+
+
+def _words_of_path(path: str, *, of: str) -> str:
+    """`/c/church/outdoor` as "church outdoor". Raises BadInput for a name that is no such path."""
+    words = " ".join(path.split("/")[2:]).replace("_", " ")
+    if not words:
+        raise BadInput(f"{of}: class name {path!r} is no path of two slashes or more. Is it the pinned revision?")
+    return words
 
 
 def _labelled(row: Row, source: Source, split: str) -> Labelled:

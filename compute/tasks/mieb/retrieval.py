@@ -29,7 +29,10 @@ class Parts:
 
 
 def load(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> Retrieval:
-    """One subset's queries and documents. Queries without any graded document are left out, as the public code does."""
+    """One subset's queries and documents.
+
+    As in the public code, queries without any graded document are left out, and those whose grades are all 0 are kept.
+    """
     parts = _maker(row)(row, source, subset)
     query_at = {name: at for at, name in enumerate(parts.queries.names)}
     document_at = {name: at for at, name in enumerate(parts.documents.names)}
@@ -44,11 +47,10 @@ def load(row: Row, source: Source, subset: str, options: Mapping[str, Any]) -> R
     ]
     every = np.array(known, dtype=np.int64).reshape(-1, 3)
     pairs, gone = every[every[:, 1] >= 0], every[every[:, 1] < 0]
-    right = pairs[pairs[:, 2] > 0]
     return Retrieval(
         queries=parts.queries.take(np.array(graded)),
         documents=parts.documents,
-        relevant=(right[:, 0], right[:, 1], right[:, 2]),
+        relevant=(pairs[:, 0], pairs[:, 1], pairs[:, 2]),
         skip_first=row.skip_first,
         missing=(gone[:, 0], gone[:, 2]) if len(gone) else None,
         candidates=(pairs[:, 0], pairs[:, 1]) if parts.pools else None,

@@ -6,7 +6,7 @@ import contextlib
 import json
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
 
@@ -117,25 +117,50 @@ def digest(row: Row) -> str:
     return content_key(repr((row, class_names(row.name)))).decode()
 
 
+@lru_cache(maxsize=1)
+def _classes() -> dict[str, int]:
+    table = read_csv(CATALOG / "mieb_tasks.csv", columns=("name", "num_classes"))
+    return {f"mieb/{line['name'].lower()}": int(line["num_classes"] or 0) for line in table.to_dict("records")}
+
+
+def classes(task: Task) -> int:
+    """How many classes a task's items have; 0 where they have none."""
+    return _classes().get(task.key, 0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Contents:
-    """Distinct images and texts of a task's test side, and an image's mean pixels, as the public statistics count."""
+    """Distinct images and texts of a task's test side, and an image's mean pixels, as the public statistics count.
 
-    images: int | None
-    texts: int | None
-    pixels: int | None
+    `train_images` and `train_pixels` are those of the training split that a probe draws from, `bytes` and `train_bytes`
+    the splits' published sizes; `shared` is the same for tasks that show the same items.
+    """
+
+    images: int | None = None
+    texts: int | None = None
+    pixels: int | None = None
+    train_images: int | None = None
+    train_pixels: int | None = None
+    bytes: int | None = None
+    train_bytes: int | None = None
+    shared: str = ""
+    size_source: str = ""
 
 
 @lru_cache(maxsize=1)
 def _contents() -> dict[str, Contents]:
-    names = ("images", "texts", "pixels")
-    table = read_csv(CATALOG / "mieb_contents.csv", columns=("task", *names))
+    words = ("shared", "size_source")
+    numbers = tuple(field.name for field in fields(Contents) if field.name not in words)
+    table = read_csv(CATALOG / "mieb_contents.csv", columns=("task", *numbers, *words))
     return {
-        line["task"]: Contents(**{name: int(line[name]) if line[name] else None for name in names})
+        line["task"]: Contents(
+            **{name: int(line[name]) if line[name] else None for name in numbers},
+            **{name: line[name] for name in words},
+        )
         for line in table.to_dict("records")
     }
 
 
 def contents(task: Task) -> Contents:
     """What a task holds, known without its files."""
-    return _contents().get(task.key, Contents(images=None, texts=None, pixels=None))
+    return _contents().get(task.key, Contents())

@@ -24,6 +24,8 @@ REPO, REWARDS, CIFAR = "saraghznfri/unisim_data", "THUDM/ImageRewardDB", "mteb/c
 CIFAR_REVISION = "ac5511f885f65fb75d31a9d8810a8440913f7721"  # as in MIEB's own row
 # Only the validation split is used: the training images need not be fetched.
 REWARD_FILES = ("metadata-validation.parquet", "images/validation/*")
+# Bytes of what is fetched, as the hub lists the files; nobody lists those of the benchmark's own data set.
+SIZES = {REWARDS: 712_000_000 + 415_000_000, CIFAR: 22_600_000 + 118_000_000}
 HPDV2 = "unisim/hpdv2"
 ALTERNATIVES = (2, 3, 4, 5, 6, 7, 8)  # Figure 4
 
@@ -41,6 +43,7 @@ class Questions:
     repo: str = REPO
     revision: str = ""  # empty: as the task's row says
     files: tuple[str, ...] = ()  # patterns of what is fetched of the data set; none: all
+    version: int = LOADER_VERSION  # raise it when other questions are drawn: they get a manifest of their own
 
 
 NEARER = partial(Questions, reference="image")
@@ -73,7 +76,7 @@ QUESTIONS: dict[str, Questions] = {
         )
         for attribute in ("brightness", "colorfulness", "contrast", "sharpness")
     },
-    "unisim/imagenet-ooo": ODD(draw=odd.imagenet),
+    "unisim/imagenet-ooo": ODD(draw=odd.imagenet, version=2),
     "unisim/cifar-100-ooo": ODD(draw=odd.cifar, look=odd.cifar_images, repo=CIFAR, revision=CIFAR_REVISION),
 }
 
@@ -90,6 +93,8 @@ def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str,
     more = ""
     if options.get("alternatives", row.count) != row.count:
         draw, more = partial(row.draw, alternatives=options["alternatives"]), f"-{options['alternatives']}"
+    if row.version != LOADER_VERSION:
+        more += f"-version-{row.version}"
     name = f"{task.key.replace('/', '__')}{more}-seed-{SEED}.csv"
     drawn = samples.drawn(
         source.manifests / name if source.manifests else None,
@@ -115,7 +120,7 @@ def identity(task: Task, *, source: Source) -> dict[str, Any]:
     """The loader's version, the seed, the number of questions, and the files where no revision identifies them."""
     repo, revision, _ = _where(task)
     return {
-        "loader": LOADER_VERSION,
+        "loader": QUESTIONS[task.key].version if task.key in QUESTIONS else LOADER_VERSION,
         "seed": SEED,
         "drawn": task.n_items,
         "files": source.state(repo, revision=revision),
@@ -130,11 +135,21 @@ def needs(task: Task, *, source: Source) -> Need:
     return Need(
         repo=repo,
         revision=revision,
-        bytes=weight(folder) if folder else None,
+        bytes=weight(folder) if folder else SIZES.get(repo),
         present=folder is not None,
         images=images * task.n_items if images and task.n_items else None,
         texts=texts * task.n_items if texts and task.n_items else None,
+        comparisons=_compared(task) * task.n_items if task.n_items else None,
+        questions=task.n_items if task.key in QUESTIONS else None,
     )
+
+
+def _compared(task: Task) -> int:
+    """How many comparisons one item takes: one an alternative; of an odd one out every two in both orders."""
+    if task.key not in QUESTIONS:
+        return 0
+    count = QUESTIONS[task.key].count
+    return count * (count - 1) if QUESTIONS[task.key].question == samples.ODD else count
 
 
 def _shown(task: Task) -> tuple[int, int]:

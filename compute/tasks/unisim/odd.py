@@ -11,7 +11,7 @@ from compute.tables import read_csv
 from compute.tasks import parquet
 from compute.tasks.parquet import Table
 from compute.tasks.unisim.files import Files
-from compute.tasks.unisim.samples import Look, Sample
+from compute.tasks.unisim.samples import Look, Sample, shuffled
 from compute.types import BadInput
 
 CATALOG = ROOT / "assets" / "catalog"
@@ -32,18 +32,40 @@ def triples(groups: dict[object, list[str]], random: Random, count: int) -> list
 
 
 def imagenet(files: Files, random: Random, count: int) -> list[Sample]:
-    """ImageNet's validation images by six macro-classes. Which classes make them is not public: the list is ours."""
-    table = read_csv(CATALOG / "imagenet_macro_classes.csv", columns=("macro_class", "index"))
+    """ImageNet's validation images: two macro-classes, for each image a class of its own by weight, then one image.
+
+    Images are drawn one by one, as in the public code: both of a pair may be of one class, and rarely are one image.
+    """
     class_folders = files.folders("imagenet/val")
     if len(class_folders) != 1000:
         raise BadInput(
             f"imagenet/val has {len(class_folders)} folders of images, not one for each of ImageNet's 1000 "
             "classes. Unpack the validation set into a folder a class"
         )
-    groups: dict[object, list[str]] = defaultdict(list)
-    for macro, index in zip(table["macro_class"], table["index"], strict=True):
-        groups[macro] += files.within(class_folders[int(index)])
-    return triples(groups, random, count)
+    classes = imagenet_macro_classes()
+
+    def image(macro: str) -> str:
+        weights = classes[macro]
+        (index,) = random.choices(list(weights), weights=list(weights.values()))
+        return random.choice(files.within(class_folders[index]))
+
+    samples = []
+    for at in range(count):
+        pair, single = random.sample(sorted(classes), 2)
+        samples.append(shuffled(random, str(at), image(single), image(pair), image(pair)))
+    return samples
+
+
+def imagenet_macro_classes() -> dict[str, dict[int, float]]:
+    """The benchmark's public list: for each of six macro-classes ImageNet's class indices and their weights.
+
+    A weight is how often the public list names the class: it names 119 of the 199 terrestrial animals twice.
+    """
+    table = read_csv(CATALOG / "imagenet_macro_classes.csv", columns=("macro_class", "imagenet_index", "weight"))
+    classes: dict[str, dict[int, float]] = defaultdict(dict)
+    for macro, index, weight in zip(table["macro_class"], table["imagenet_index"], table["weight"], strict=True):
+        classes[macro][int(index)] = float(weight)
+    return dict(classes)
 
 
 def cifar(files: Files, random: Random, count: int) -> list[Sample]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 import gradio as gr
 from markupsafe import Markup
 
+from compute.analysis import coverage
+from compute.analysis.variance import FEW
+from compute.paths import COVERAGE
 from leaderboard.data import suite_queries
 from leaderboard.data.memo import memoised
-from leaderboard.data.ranked import SEED
 from leaderboard.html.labels import ABBREVIATIONS
 from leaderboard.html.templates import render
 from leaderboard.page import Site, View, citations, heading
@@ -44,7 +47,8 @@ def body(site: Site) -> Markup:
     metrics = suite_queries.metrics(site.db)
     return render(
         "pages/about/page.html",
-        seed=SEED,
+        coverage=simulated(),
+        few=FEW,
         benchmarks=suite_queries.benchmark_sizes(site.db),
         origins=suite_queries.origins(site.db),
         claims=int(verdicts.sum()),
@@ -57,6 +61,21 @@ def body(site: Site) -> Markup:
         counts=suite_queries.counts(site.db).iloc[0],
         packages=", ".join(f"{name} {version(name)}" for name in PACKAGES),
     )
+
+
+def simulated() -> dict[str, Any]:
+    """The stored table of how often the intervals hold the truth, with the settings that made it."""
+    settings, rows = coverage.load(COVERAGE)
+    return {"settings": settings, "rows": [{**asdict(row), "suite": _suite(row, settings)} for row in rows]}
+
+
+def _suite(row: coverage.Coverage, settings: dict[str, float]) -> dict[str, str]:
+    """The tasks of a category and the categories of a made-up suite, in words."""
+    alike = len(set(row.tasks)) == 1
+    smallest = min((size for size in row.tasks if size > 1), default=1)
+    tasks = str(row.tasks[0]) if alike else ", ".join(map(str, row.tasks))
+    uneven = f"; those of {smallest} vary {settings['uneven']:g} times as much" if row.uneven else ""
+    return {"tasks": tasks + uneven, "categories": str(len(row.tasks))}
 
 
 ABOUT = View(key="about", title="About", draw=draw)

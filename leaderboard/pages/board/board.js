@@ -3,17 +3,18 @@
 import { createDialog } from './cell.js';
 import { shadeStyles } from './colour.js';
 import { gridColumns } from './columns.js';
+import { createComparison } from './compared.js';
 import { createNotice, debounce, el, gridStyles, stylesheet } from '../../js/dom.js';
 import { createCopyLink, createExport } from './export.js';
 import { createChips, createFilters, createSearch, withoutFilters } from './filters.js';
 import { Grid } from '../../js/grid.js';
 import { createOrigins } from './origins.js';
-import { createEmpty, createFailure, createLegend, createSuites } from './parts.js';
+import { createChanged, createEmpty, createFailure, createLegend, createSuites } from './parts.js';
 import { Source } from './payload.js';
 import { createPicker } from './picker.js';
-import { filterRows, sortRows } from './rows.js';
+import { FACETS, filterRows, sortRows } from './rows.js';
 import { createSelection, revealComparison } from './selection.js';
-import { LEAD, MOST_SELECTED, parse, rankQuery, suiteOf, write } from './state.js';
+import { ignoredInWords, LEAD, MOST_SELECTED, parse, rankQuery, suiteOf, write } from './state.js';
 import { forgetWidths } from './titles.js';
 import { createWeights } from './weights.js';
 
@@ -23,7 +24,7 @@ const ROW = 36;
 const URL_WAIT = 150;
 const RANK_WAIT = 20;
 const RANKING = ['weights', 'coverage', 'tasks'];
-const CARRIED = ['q', 'kind', 'size', 'modality', 'open', 'released', 'origin', 'trained', 'group', 'models', 'select'];
+const CARRIED = ['q', ...FACETS.map(({ key }) => key), 'models', 'select'];
 
 /**
  * Mounts the board into `root` (`data-suite` names the suite shown without a query string). `trigger(name, data)` reaches
@@ -52,15 +53,15 @@ class Board {
     this.suites = createSuites(this);
     this.status = el('span', { class: 'lk-status', role: 'status' });
     const [search, filters, picker, exports, link] = [createSearch, createFilters, createPicker, createExport, createCopyLink].map((make) => make(this));
-    const [chips, empty, legend, selection] = [createChips, createEmpty, createLegend, createSelection].map((make) => make(this));
+    const [changed, chips, empty, legend, selection, comparison] = [createChanged, createChips, createEmpty, createLegend, createSelection, createComparison].map((make) => make(this));
     const origins = createOrigins(this);
     this.failure = createFailure();
     this.menus = [filters, picker, exports];
-    this.parts = [this.suites, search, filters, picker, this.weights, exports, link, origins, chips, empty, legend, selection];
+    this.parts = [this.suites, search, filters, picker, this.weights, exports, link, origins, changed, chips, empty, legend, selection, comparison];
     this.main = el('div', { class: 'lk-main' },
       el('div', { class: 'lk-bar', role: 'group', 'aria-label': 'Table controls' }, ...search.nodes, ...filters.nodes, ...picker.nodes, ...this.weights.nodes,
         this.status, ...origins.nodes, ...exports.nodes, ...link.nodes),
-      this.weights.panel, ...chips.nodes, this.grid.node, ...empty.nodes, ...legend.nodes, ...selection.nodes);
+      this.weights.panel, ...changed.nodes, ...chips.nodes, this.grid.node, ...empty.nodes, ...legend.nodes, ...selection.nodes, ...comparison.nodes);
     root.replaceChildren(this.suites.node, this.notice.node, this.failure.node, this.main, this.dialog.node);
   }
 
@@ -74,7 +75,7 @@ class Board {
       else removeEventListener('popstate', onPop);
     };
     addEventListener('popstate', onPop);
-    await Promise.all([gridStyles(), stylesheet(new URL('./board.css', import.meta.url)), shadeStyles()]);
+    await Promise.all([gridStyles(), stylesheet(new URL('./board.css', import.meta.url)), stylesheet(new URL('./comparison.css', import.meta.url)), shadeStyles()]);
     await this.open(suite, location.search);
     document.fonts?.ready.then(() => {
       forgetWidths();
@@ -115,9 +116,8 @@ class Board {
     this.show(payload, state, ranking);
     this.failed = problem !== null;
     if (problem) this.say(`The weights of the address could not be applied. ${problem.message}`, () => this.rerank());
-    else if (ignored.length && !quiet) this.say(`Ignored in the address, unknown to this table: ${ignored.join(', ')}`);
+    else if (ignored.length && !quiet) this.say(ignoredInWords(ignored, payload));
     else this.say('');
-    if (state.compare) this.sendComparison(state.select);
   }
 
   show(payload, state, ranking) {
@@ -145,7 +145,10 @@ class Board {
 
   refresh(columns) {
     const { payload, state, ranking } = this;
-    this.rows = sortRows(payload, ranking, filterRows(payload, state), state.sort);
+    const passing = filterRows(payload, state);
+    this.rows = sortRows(payload, ranking, passing, state.sort);
+    // A search finds models, filters choose among them: colours run over what the filters leave.
+    this.scaleRows = state.q.trim() ? filterRows(payload, { ...state, q: '' }) : passing;
     const change = { rows: this.rows, sort: state.sort };
     if (columns) change.columns = gridColumns(this, this.narrow);
     this.grid.update(change);
@@ -205,21 +208,12 @@ class Board {
   }
 
   choose(select) {
-    const compare = this.state.compare && select.length >= 2;
-    const wasCompared = this.state.compare;
-    this.change({ select, compare });
-    if (wasCompared) this.sendComparison(compare ? select : []);
+    this.change({ select, compare: this.state.compare && select.length >= 2 });
   }
 
   compare() {
     this.change({ compare: true });
     revealComparison();
-    this.sendComparison(this.state.select);
-  }
-
-  /** Sends Python the rows to compare with the chosen weights and tasks; no rows close the comparison. */
-  sendComparison(ids) {
-    this.trigger('compare', { ids, suite: this.payload.suite.key, query: rankQuery(this.state, this.payload) });
   }
 
   /** Goes to another suite; search, filters and selection carry over where the other suite has them. */
@@ -230,12 +224,10 @@ class Board {
     for (const key of [...carried.keys()]) {
       if (!CARRIED.includes(key)) carried.delete(key);
     }
-    const compared = this.state?.compare;
     await this.open(suite, `?${carried}`, { quiet: true });
     if (this.payload?.suite.key !== suite) return;
     this.writeUrl(true);
     this.trigger('suite', { suite });
-    if (compared) this.sendComparison([]);
   }
 
   reset() {

@@ -1,9 +1,11 @@
 /** The dialog of a cell: where its number comes from, as printed, or why there is none. */
 
-import { kindTitle, originTitle } from './rows.js';
-import { marksAt, MARKS, meanDigits, parametersText, rankText, reasonAt } from './columns.js';
+import { cellAt, kindTitle, originTitle, trainedTitle } from './rows.js';
+import { coverageWords, marksAt, MARKS, meanDigits, meanInterval, rankText, reasonAt } from './columns.js';
 import { button, el } from '../../js/dom.js';
+import { parametersText, rounded } from '../../js/number.js';
 import { runDetails } from '../../js/run_details.js';
+import { rankQuery } from './state.js';
 
 const OPEN = new Map([[true, 'Open'], [false, 'Closed'], [null, 'Not stated']]);
 
@@ -26,7 +28,7 @@ function source(one) {
     { label: 'Metric', text: one.metric },
     { label: 'Subset', text: one.subset === 'default' ? '' : one.subset },
     { label: 'Items', text: typeof one.n === 'number' ? one.n.toLocaleString('en') : one.n },
-    { label: '95 % interval', text: interval(one.interval) },
+    { label: '95% interval', text: interval(one.interval) },
     { label: 'Coverage', text: one.coverage },
     { label: 'Note', text: one.note },
   ];
@@ -70,7 +72,8 @@ export function createDialog(board) {
       { label: 'Released', text: model.released },
       { label: 'Group in the paper', text: model.group },
       { label: 'Scores', text: originTitle(model.origin) },
-      { label: 'Trained on', text: model.trained ? 'data of this benchmark (†)' : '' },
+      { label: 'Licence', text: model.license || 'not stated' },
+      { label: 'Trained on these data sets', text: trainedTitle(model.trained) },
       { label: 'Key', text: model.model },
     ]), rankFacts(row, ranking), links(payload.links?.model, { model: model.model }, 'The page of this model')];
   }
@@ -78,15 +81,15 @@ export function createDialog(board) {
   function rankFacts(row, ranking) {
     const { payload } = board;
     const digits = meanDigits(payload);
-    const [mean, low, high] = [ranking.mean[row], ranking.mean_low[row], ranking.mean_high[row]];
-    const number = (value) => value.toFixed(digits);
+    const mean = ranking.mean[row];
+    const interval = meanInterval(ranking, row, digits);
     const lines = [
       { label: 'Rank', text: words(ranking, row) },
-      { label: payload.suite.mean_title, text: mean === null ? 'none' : Number.isFinite(low) ? `${number(mean)} (95 % interval ${number(low)} to ${number(high)})` : number(mean) },
-      { label: 'Borda', text: ranking.borda?.[row] === null || ranking.borda === undefined ? '' : Number(ranking.borda[row].toFixed(2)) },
-      { label: 'Coverage', text: `${Math.floor(ranking.coverage[row] * 100 + 1e-9)} % of the tasks` },
+      { label: ranking.changed ? `Your mean: ${ranking.changed}` : payload.suite.mean_title, text: mean === null ? 'none' : `${rounded(mean, digits)}${interval ? ` (${interval})` : ''}` },
+      { label: 'Borda', text: ranking.borda?.[row] === null || ranking.borda === undefined ? '' : Number(rounded(ranking.borda[row], 2)) },
+      { label: 'Coverage', text: coverageWords(ranking, row) },
     ];
-    if (ranking !== payload.ranking) lines.push({ label: 'With the default weights', text: words(payload.ranking, row) });
+    if (ranking.changed) lines.push({ label: 'By the suite’s own mean', text: words(payload.ranking, row) });
     return facts(lines);
   }
 
@@ -106,7 +109,7 @@ export function createDialog(board) {
     const { signal } = request;
     show(heading, el('p', { class: 'lk-quiet' }, 'Loading…'));
     try {
-      const data = await server.cell(payload.suite.key, id, column.key, signal);
+      const data = await server.cell(payload.suite.key, id, column.key, rankQuery(board.state, payload), signal);
       if (!signal.aborted) fill(row, column, data, heading);
     } catch (error) {
       if (signal.aborted) return;
@@ -115,14 +118,14 @@ export function createDialog(board) {
   }
 
   function fill(row, column, data, heading) {
-    const { payload } = board;
+    const { payload, ranking } = board;
     const at = payload.columns.indexOf(column);
-    const bits = marksAt(payload, row, at);
+    const bits = marksAt(payload, ranking, row, at);
     const marks = MARKS.filter(([bit]) => bits & bit).map(([, mark, words]) => el('li', {}, `${mark} ${words}`));
     const notes = (data.notes ?? []).map((note) => el('li', {}, String(note)));
-    const empty = payload.cells[row][at] === null && !data.sources?.length;
+    const empty = cellAt(payload, ranking, row, at) === null && !data.sources?.length;
     show(data.title || heading, facts(data.lines ?? []),
-      empty ? el('p', {}, `No value: ${reasonAt(payload, row, at)}`) : '',
+      empty ? el('p', {}, `No value: ${reasonAt(payload, ranking, row, at)}`) : '',
       marks.length || notes.length ? el('ul', { class: 'lk-notes' }, ...marks, ...notes) : '',
       ...(data.sources ?? []).map(source), links(data.items ? payload.links?.items : '', data, 'Its single items'),
       links(data.task ? payload.links?.task : '', data, 'The page of this task'));

@@ -2,9 +2,12 @@
 
 import { step } from './colour.js';
 import { el } from '../../js/dom.js';
-import { cellAt, kindTitle, originsOf, originTitle } from './rows.js';
+import { parametersText, rounded } from '../../js/number.js';
+import { cellAt, familyIndex, kindTitle, originsOf, originTitle } from './rows.js';
+import { columnScale } from './scale.js';
 import { breakable, titleSize } from './titles.js';
 
+export const DOUBTFUL = 2;
 const PARTIAL = 8;
 const BELOW = 90; // px that the line below a title takes
 
@@ -18,24 +21,19 @@ export const MARKS = [
 
 /** A stored integer as the paper prints it. */
 export function shown(stored, digits) {
-  return (stored / 10 ** digits).toFixed(digits);
+  return rounded(stored / 10 ** digits, digits);
 }
 
-/** The marks of a cell as bits. */
-export function marksAt(payload, row, column) {
-  return payload.marks[`${row},${column}`] ?? 0;
+/** The marks of a cell as bits; a ranking over chosen tasks brings those of its own families. */
+export function marksAt(payload, ranking, row, column) {
+  const family = ranking.family_marks ? familyIndex(payload, column) : undefined;
+  return family === undefined ? payload.marks[`${row},${column}`] ?? 0 : ranking.family_marks[row][family];
 }
 
 /** Why a cell is empty. */
-export function reasonAt(payload, row, column) {
+export function reasonAt(payload, ranking, row, column) {
+  if (ranking.changed && payload.columns[column].kind === 'family') return 'no score on the tasks that count';
   return payload.reasons[payload.missing[`${row},${column}`] ?? 0] ?? 'No score';
-}
-
-/** A number of parameters, given in millions. */
-export function parametersText(millions) {
-  if (millions === null || millions === undefined) return '—';
-  if (millions >= 1000) return `${(millions / 1000).toFixed(millions >= 10000 ? 0 : 1)} B`;
-  return `${millions >= 10 ? Math.round(millions) : millions.toFixed(1)} M`;
 }
 
 /** The change of a row's rank against the default ranking: '▲2', '▼1', 'new', 'out' or ''. */
@@ -59,7 +57,7 @@ export function shownColumns(payload, state) {
 export function columnHint({ title, group, metric_title: metric, higher, chance, n, digits, hint }) {
   const parts = [`${group && group !== title ? `${group}: ` : ''}${title}`, `${metric}, ${higher ? 'higher' : 'lower'} is better`];
   if (hint) parts.push(hint);
-  if (chance !== null && chance !== undefined) parts.push(`chance ${chance.toFixed(digits)}`);
+  if (chance !== null && chance !== undefined) parts.push(`chance ${rounded(chance, digits)}`);
   if (n) parts.push(`${n.toLocaleString('en')} items`);
   return parts.join(' · ');
 }
@@ -109,27 +107,51 @@ export function whyNot(ranking, row) {
 export function rankText(ranking, row) {
   const [rank, low, high, tie] = ['rank', 'low', 'high', 'tie'].map((key) => ranking[key][row]);
   if (rank === null) return `Not ranked: ${whyNot(ranking, row)}`;
-  const interval = low === null ? '' : `, 95 % interval ${low} to ${high}`;
-  return `Rank ${rank}${interval}${tie ? `; tie class ${tie}` : ''}`;
+  if (low === null) return `Rank ${rank}; interval and tie class unknown: ${ranking.unknown[row]}`;
+  const basis = basisText(ranking, row);
+  return `Rank ${rank}, interval ${low} to ${high} (${ranking.few[row] ? 'usually ' : ''}at least 95%)${tie ? `; tie class ${tie}` : ''}${basis ? `; ${basis}` : ''}`;
+}
+
+/** What the intervals of a row rest on, where that is little; '' elsewhere. */
+export function basisText(ranking, row) {
+  return [
+    ranking.few[row] ? 'rests on few tasks' : '',
+    ranking.fixed.length ? `says nothing beyond the one task of ${ranking.fixed.join(', ')}` : '',
+  ].filter(Boolean).join('; ');
+}
+
+/** The interval of a row's mean in words, with `digits` decimals. */
+export function meanInterval(ranking, row, digits) {
+  const [low, high] = [ranking.mean_low[row], ranking.mean_high[row]];
+  if (low === null) return ranking.unknown[row] ? `interval unknown: ${ranking.unknown[row]}` : '';
+  return `${ranking.few[row] ? 'at least ' : ''}95% interval ${rounded(low, digits)} to ${rounded(high, digits)}`;
+}
+
+/** A rank's interval as its cell has it: nothing where the rank is sure, in brackets where it rests on few tasks. */
+function shortInterval(ranking, row) {
+  const [low, high] = [ranking.low[row], ranking.high[row]];
+  if (low === null) return 'unknown';
+  if (low === high) return '';
+  return ranking.few[row] ? `(${low}–${high})` : `${low}–${high}`;
 }
 
 function rankColumn({ ranking, payload }, narrow) {
   const before = payload.ranking.rank;
-  const moved = ranking !== payload.ranking;
+  const moved = Boolean(ranking.changed);
   const long = payload.rows.length >= 100;
   return {
-    key: 'rank', title: 'Rank', hint: 'Rank by the headline, with its 95 % interval and tie class', sort: true,
-    width: (narrow ? 68 : 90) + (moved ? 34 : 0) + (long ? 24 : 0),
+    key: 'rank', title: 'Rank', hint: 'Rank by the headline, with its interval and its tie class', sort: true,
+    width: (narrow ? 77 : 99) + (moved ? 34 : 0) + (long ? 24 : 0),
     draw(cell, row) {
       const rank = ranking.rank[row];
       cell.classList.add('lk-rank');
       if (long) cell.classList.add('lk-long');
       cell.title = rankText(ranking, row);
       const delta = moved ? change(rank, before[row]) : '';
-      cell.setAttribute('aria-label', delta ? `${cell.title}; with the default weights ${before[row] ?? 'not ranked'}` : cell.title);
+      cell.setAttribute('aria-label', delta ? `${cell.title}; by the suite’s own mean ${before[row] ?? 'not ranked'}` : cell.title);
       const parts = [rank === null ? el('b', { class: 'lk-missing' }, '—') : el('b', {}, String(rank))];
       if (rank !== null) {
-        parts.push(el('small', {}, ranking.low[row] === ranking.high[row] ? '' : `${ranking.low[row]}–${ranking.high[row]}`));
+        parts.push(el('small', {}, shortInterval(ranking, row)));
         if (!narrow) parts.push(el('i', {}, ranking.tie[row] ?? ''));
       }
       if (delta) parts.push(el('em', { class: delta[0] === '▼' || delta === 'out' ? 'lk-down' : 'lk-up' }, delta));
@@ -174,12 +196,23 @@ function parametersColumn({ payload, font }) {
   };
 }
 
+const coverageText = (share) => `${Math.floor(share * 100 + 1e-9)}%`;
+
+/** How many of the tasks a row has a figure for, and how many count by a printed mean. */
+export function coverageWords(ranking, row) {
+  const [own, covered] = [ranking.coverage[row], ranking.covered[row]].map(coverageText);
+  return `${own} of the tasks have a figure${own === covered ? '' : `; ${covered} with the category means that the paper prints`}`;
+}
+
 function coverageColumn({ ranking, font }) {
   return {
-    key: 'coverage', title: 'Coverage', hint: 'Share of the tasks this row has a score for', numeric: true, sort: true, ...titleSize('Coverage', font),
+    key: 'coverage', title: 'Coverage', hint: 'Share of the tasks this row has a figure for; * where printed means stand in for others', numeric: true, sort: true, ...titleSize('Coverage', font),
     draw(cell, row) {
-      cell.textContent = `${Math.floor(ranking.coverage[row] * 100 + 1e-9)} %`;
+      cell.textContent = coverageText(ranking.coverage[row]);
       if (ranking.coverage[row] < 1) cell.classList.add('lk-partial');
+      if (ranking.covered[row] > ranking.coverage[row]) cell.dataset.mark = '*';
+      cell.title = coverageWords(ranking, row);
+      cell.setAttribute('aria-label', cell.title);
     },
   };
 }
@@ -193,7 +226,7 @@ function bordaColumn({ ranking, font }) {
     numeric: true, sort: true, ...titleSize('Borda', font, ['8888.8']),
     draw(cell, row) {
       const points = ranking.borda[row];
-      cell.textContent = points === null ? '—' : String(Number(points.toFixed(1)));
+      cell.textContent = points === null ? '—' : String(Number(rounded(points, 1)));
       if (points === null) missing(cell, whyNot(ranking, row) || 'no points');
     },
   };
@@ -208,13 +241,14 @@ function extent(ranking, rows) {
 function meanColumn(board, narrow) {
   const { payload, ranking } = board;
   let [rows, low, high] = [null, 0, 0];
-  const part = (value) => (high > low ? (value - low) / (high - low) : 0.5).toFixed(3);
+  const part = (value) => (high > low ? (value - low) / (high - low) : 0.5);
   const digits = meanDigits(payload);
-  const title = payload.suite.mean_short ?? (payload.suite.aggregate === 'human' ? 'Human' : 'Mean');
+  const title = ranking.changed ? 'Your mean' : payload.suite.aggregate === 'human' ? 'Human' : 'Mean';
+  const name = ranking.changed ? `Your mean: ${ranking.changed}` : payload.suite.mean_title;
   return {
-    key: 'mean', title, name: payload.suite.mean_title,
-    hint: `${payload.suite.mean_title} · the line is the 95 % interval`, numeric: true, sort: true, width: narrow ? 66 : 174,
-    aside: !narrow && ranking.mean_low.some(Number.isFinite) ? '95 %' : '',
+    key: 'mean', title, name,
+    hint: `${name} · the bar is the 95% interval, broken where it rests on few tasks`, numeric: true, sort: true, width: narrow ? 66 : 174,
+    aside: !narrow && ranking.mean_low.some(Number.isFinite) ? '95%' : '',
     draw(cell, row) {
       if (rows !== board.rows) [rows, [low, high]] = [board.rows, extent(ranking, board.rows)];
       const [mean, from, to] = [ranking.mean[row], ranking.mean_low[row], ranking.mean_high[row]];
@@ -223,14 +257,18 @@ function meanColumn(board, narrow) {
         missing(cell, whyNot(ranking, row) || 'no headline score');
         return;
       }
-      cell.textContent = mean.toFixed(digits);
+      cell.textContent = rounded(mean, digits);
+      const interval = meanInterval(ranking, row, digits);
+      if (interval) {
+        cell.title = `${rounded(mean, digits)}, ${interval}`;
+        cell.setAttribute('aria-label', cell.title);
+      }
       if (!Number.isFinite(from) || !Number.isFinite(to)) return;
       cell.classList.add(narrow ? 'lk-total' : 'lk-mean');
+      if (ranking.few[row]) cell.classList.add('lk-few');
       cell.style.setProperty('--a', part(from));
       cell.style.setProperty('--b', part(to));
       cell.style.setProperty('--m', part(mean));
-      cell.title = `${mean.toFixed(digits)}, 95 % interval ${from.toFixed(digits)} to ${to.toFixed(digits)}`;
-      cell.setAttribute('aria-label', cell.title);
     },
   };
 }
@@ -241,13 +279,14 @@ function missing(cell, reason) {
   cell.setAttribute('aria-label', cell.title);
 }
 
-function scoreColumn({ payload, ranking, font }, at) {
+function scoreColumn(board, at) {
+  const { payload, ranking, font } = board;
   const column = payload.columns[at];
   const { digits, higher, chance, low, high } = column;
   const heading = higher ? column.title : `${column.title}\u00a0↓`;
-  const fit = titleSize(heading, font, [low.toFixed(digits), high.toFixed(digits)]);
-  const best = Math.round((higher ? column.high : column.low) * 10 ** digits);
-  const below = payload.suite.synthetic && chance !== null ? `chance ${chance.toFixed(digits)}` : '';
+  const fit = titleSize(heading, font, [rounded(low, digits), rounded(high, digits)]);
+  let [rows, scale] = [null, null];
+  const below = payload.suite.synthetic && chance !== null ? `chance ${rounded(chance, digits)}` : '';
   const size = below ? { width: Math.max(fit.width, BELOW), lines: fit.lines + 1 } : fit;
   return {
     key: column.key, title: breakable(heading), name: `${column.title}, ${column.metric_title}`,
@@ -256,17 +295,21 @@ function scoreColumn({ payload, ranking, font }, at) {
       const stored = cellAt(payload, ranking, row, at);
       if (stored === null) {
         cell.textContent = '—';
-        missing(cell, reasonAt(payload, row, at));
+        missing(cell, reasonAt(payload, ranking, row, at));
         return;
       }
       const value = stored / 10 ** digits;
-      const text = value.toFixed(digits);
+      const text = rounded(value, digits);
       cell.textContent = text;
-      const shade = step(value, column);
-      if (shade >= 0) cell.classList.add(`lk-shade-${shade}`);
-      if (stored === best && column.high > column.low) cell.classList.add('lk-best');
       const remarks = [];
-      const bits = marksAt(payload, row, at);
+      const bits = marksAt(payload, ranking, row, at);
+      if (rows !== board.scaleRows) {
+        rows = board.scaleRows;
+        scale = columnScale(rows, (one) => (marksAt(payload, ranking, one, at) & DOUBTFUL ? null : cellAt(payload, ranking, one, at)), higher);
+      }
+      const shade = bits & DOUBTFUL ? -1 : step(stored, scale);
+      if (shade >= 0) cell.classList.add(`lk-shade-${shade}`);
+      if (shade >= 0 && stored === scale.best) cell.classList.add('lk-best');
       // A mean of some tasks has a chance of its own.
       if (chance !== null && !(bits & PARTIAL) && (higher ? value <= chance : value >= chance)) {
         cell.classList.add('lk-chance');

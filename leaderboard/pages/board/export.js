@@ -2,6 +2,7 @@
 
 import { gridColumns } from './columns.js';
 import { button, copyLink, el } from '../../js/dom.js';
+import { filtersInWords } from './filters.js';
 import { popover } from './popover.js';
 import { LEAD, rankQuery } from './state.js';
 
@@ -23,7 +24,7 @@ async function download(board, format) {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({
-        format, query: rankQuery(board.state, payload),
+        format, query: rankQuery(board.state, payload), filters: filtersInWords(board.state, payload),
         rows: rows.map((row) => payload.rows[row].id),
         columns: gridColumns(board, false).map(({ key }) => key).filter((key) => !LEAVE_OUT.has(key)),
       }),

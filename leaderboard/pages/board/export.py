@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from compute.database import store
+from compute.rounding import clean, rounded, rounded_array
 from compute.types import BadInput
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
-from leaderboard.data.payload import category_means
+from leaderboard.data.mean_rule import rule
+from leaderboard.data.payload import category_marks, category_means
 from leaderboard.data.ranked import Ranked
-from leaderboard.data.suite_table import DISPUTED, SUSPECT, TRAINED, SuiteTable
-from leaderboard.html.formatting import blank, or_dash
-from leaderboard.html.labels import SIGNS, described, is_synthetic, signs
+from leaderboard.data.suite_table import DISPUTED, PARTIAL, PRINTED, SUSPECT, TRAINED, SuiteTable
+from leaderboard.html.formatting import blank, or_dash, parameters_text
+from leaderboard.html.labels import SIGNS, described, is_synthetic
+from leaderboard.pages.board import latex
 from leaderboard.web.responses import safe_cell
 
 MEDIA = {
@@ -32,6 +35,12 @@ MEDIA = {
 }
 ENDINGS = {"markdown": "md", "latex": "tex", "bibtex": "bib"}
 PERCENT = "%"
+CELL_SIGNS = (
+    *SIGNS,
+    (PARTIAL, "~", "mean of only some of its tasks"),
+    (PRINTED, "*", "mean as the paper prints it; some of its tasks are missing"),
+)
+BEST, NO_FIGURE = "bold: best of its column", "— no figure"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,15 +52,34 @@ class ExportFile:
     content: bytes
 
 
-def view(table: SuiteTable, ranked: Ranked | None, *, rows: list[str], columns: list[str], form: str) -> ExportFile:
-    """The chosen rows and columns in their order. Raises UnknownKey or BadInput for what the suite does not have."""
+def view(
+    table: SuiteTable,
+    ranked: Ranked | None,
+    *,
+    rows: list[str],
+    columns: list[str],
+    form: str,
+    suite_ranked: Ranked | None = None,
+    filters: Sequence[str] = (),
+) -> ExportFile:
+    """The chosen rows and columns in their order. Raises UnknownKey or BadInput for what the suite does not have.
+
+    `suite_ranked` is the suite's own ranking where `ranked` follows a changed rule; `filters` say which rows were left
+    out, in words.
+    """
     name = f"likeness-{table.suite['key']}"
     if form == "bibtex":
         return _file(name, form, str(table.suite["bibtex"]).encode())
-    frame = view_frame(table, ranked, rows=rows, columns=columns)
+    frame = view_frame(table, ranked, rows=rows, columns=columns, suite_ranked=suite_ranked)
     if form in ("markdown", "latex"):
-        frame = _to_read(frame, table, rows=rows, columns=columns)
-    return _file(name, form, _encode(frame, form, caption=_caption(table)))
+        marks = np.array(cell_marks(table, ranked, rows=rows, columns=columns), int).reshape(len(rows), len(columns))
+        caption = _caption(table, changed_mean(frame, ranked), filters, marks)
+        shown = _to_read(frame, table, ranked, marks, columns=columns)
+        best = _best(frame, table, marks, columns=columns)
+        best = np.concatenate([np.zeros((len(rows), shown.shape[1] - len(columns)), bool), best], axis=1)
+        made = (_markdown if form == "markdown" else _latex)(shown, best, caption=caption, label=f"tab:{name}")
+        return _file(name, form, made.encode())
+    return _file(name, form, _encode(frame, form))
 
 
 def everything(db: Database, *, form: str) -> ExportFile:
@@ -62,15 +90,26 @@ def everything(db: Database, *, form: str) -> ExportFile:
         raise BadInput(f"Everything is exported as csv, parquet, json or duckdb, not {form!r}")
     frame = suite_queries.everything(db)
     frame["synthetic"] = frame["benchmark"].map(is_synthetic).astype(bool)
-    return _file("likeness-scores", form, _encode(frame, form, caption="Every score"))
+    return _file("likeness-scores", form, _encode(frame, form))
 
 
-def view_frame(table: SuiteTable, ranked: Ranked | None, *, rows: list[str], columns: list[str]) -> pd.DataFrame:
+def view_frame(
+    table: SuiteTable,
+    ranked: Ranked | None,
+    *,
+    rows: list[str],
+    columns: list[str],
+    suite_ranked: Ranked | None = None,
+) -> pd.DataFrame:
     """The view as a frame: model, origin, rank with its interval, mean, the columns in shown units, then their marks.
 
-    `synthetic` says whether a program drew the items. `trained_on_tasks`, `suspect_columns` and `disputed_columns`
-    list those of a row's columns, `;` between: the model was trained on the data set, a remark doubts the figure,
-    another table prints another number.
+    `ranked_by` is the rule of the mean, `suite_rank` the rank by the suite's own rule (`suite_ranked`, else `ranked`);
+    `coverage` the share of the tasks with a figure, `covered` that with the tasks for which a printed mean stands in.
+    `few_tasks` says that the intervals rest on few tasks, `interval_unknown` why there is none and no class.
+    `trained` says whether the model saw any data set of the suite in training: yes, no, or unknown where nobody states
+    its training data. `synthetic` says whether a program drew the items. `trained_on_tasks`, `suspect_columns` and
+    `disputed_columns` list those of a row's columns, `;` between: the model was trained on the data set, a remark
+    doubts the figure, another table prints another number.
     """
     indices = [table.row(row) for row in rows]
     every = {column.key: column for column in (*table.category_columns, *table.columns)}
@@ -85,29 +124,40 @@ def view_frame(table: SuiteTable, ranked: Ranked | None, *, rows: list[str], col
             "kind": facts["kind"].tolist(),
             "origin": [table.rows[index].origin for index in indices],
             "parameters_m": facts["parameters_m"].tolist(),
+            "license": facts["license"].fillna("").tolist(),
+            "released": facts["released"].fillna("").tolist(),
+            "trained": [table.trained(index) for index in indices],
             "suite": str(table.suite["key"]),
             "synthetic": is_synthetic(table.suite["benchmark"]),
         }
     )
     if ranked is not None:
         scale = table.category_columns[0].scale
-        for name, values in (("rank", ranked.rank), ("rank_low", ranked.rank_low), ("rank_high", ranked.rank_high)):
+        own = (suite_ranked or ranked).rank
+        ranks = {"rank": ranked.rank, "rank_low": ranked.rank_low, "rank_high": ranked.rank_high, "suite_rank": own}
+        for name, values in ranks.items():
             frame[name] = pd.array(
                 [int(values[index]) if values[index] > 0 else None for index in indices], dtype="Int64"
             )
+        frame["ranked_by"] = rule(table, ranked.changed)
         frame["tie_class"] = [ranked.ties[index] for index in indices]
         for name, values in (("mean", ranked.mean), ("mean_low", ranked.mean_low), ("mean_high", ranked.mean_high)):
-            frame[name] = [round(float(values[index]) * scale, 4) for index in indices]
-        frame["coverage"] = [round(float(ranked.coverage[index]), 4) for index in indices]
+            frame[name] = [_figure(values[index], scale) for index in indices]
+        frame["few_tasks"] = [bool(ranked.few[index]) for index in indices]
+        frame["interval_unknown"] = pd.Series([ranked.unknown[index] for index in indices], dtype=str)
+        for name, values in (("coverage", ranked.coverage), ("covered", ranked.covered)):
+            frame[name] = [_figure(values[index], 1) for index in indices]
     families = category_means(table, ranked)
+    figures = {}  # joined at once: a column at a time, a wide table is copied again and again
     for key in columns:
         column = every[key]
         if column.kind == "family":
             source = families[:, list(table.categories).index(key)]
         else:
             source = table.values[:, table.columns.index(column)]
-        frame[key] = [round(float(source[index]) * column.scale, column.digits + 2) for index in indices]
-    marks = cell_marks(table, rows=rows, columns=columns)
+        figures[key] = [_figure(source[index], column.scale) for index in indices]
+    frame = pd.concat([frame, pd.DataFrame(figures, index=frame.index)], axis=1)
+    marks = cell_marks(table, ranked, rows=rows, columns=columns)
     for name, bit in (("trained_on_tasks", TRAINED), ("suspect_columns", SUSPECT), ("disputed_columns", DISPUTED)):
         frame[name] = pd.Series(
             [";".join(key for key, mark in zip(columns, line, strict=True) if mark & bit) for line in marks], dtype=str
@@ -115,55 +165,63 @@ def view_frame(table: SuiteTable, ranked: Ranked | None, *, rows: list[str], col
     return frame
 
 
-def cell_marks(table: SuiteTable, *, rows: list[str], columns: list[str]) -> list[list[int]]:
-    """The marks of every exported cell [rows][columns]; a category's is TRAINED where one of its tasks' is."""
-    families = {column.key: np.flatnonzero(table.codes == code) for code, column in enumerate(table.category_columns)}
-    tasks = {column.key: index for index, column in enumerate(table.columns)}
-    marks = []
-    for index in (table.row(row) for row in rows):
-        line = table.marks[index]
-        marks.append(
-            [
-                TRAINED * int((line[families[key]] & TRAINED).any()) if key in families else int(line[tasks[key]])
-                for key in columns
-            ]
-        )
-    return marks
+def cell_marks(table: SuiteTable, ranked: Ranked | None, *, rows: list[str], columns: list[str]) -> list[list[int]]:
+    """The marks of every exported cell [rows][columns], as the board shows them."""
+    every = [column.key for column in (*table.category_columns, *table.columns)]
+    indices = [every.index(key) for key in columns]
+    of_means = np.zeros((len(table.rows), 0), int) if ranked is None else category_marks(table, ranked)
+    marks = np.concatenate([of_means, table.marks], axis=1)
+    return marks[np.ix_([table.row(row) for row in rows], indices)].tolist()
 
 
-def _caption(table: SuiteTable) -> str:
+def changed_mean(frame: pd.DataFrame, ranked: Ranked | None) -> str:
+    """What was changed of the suite's rule, and how many ranks of the view differ; empty where nothing was."""
+    if ranked is None or not ranked.changed:
+        return ""
+    differ = int((frame["rank"].fillna(0) != frame["suite_rank"].fillna(0)).sum())
+    return f"Your mean: {ranked.changed}. {differ} of {len(frame)} ranks differ from the suite's own."
+
+
+def _caption(table: SuiteTable, changed: str, filters: Sequence[str], marks: np.ndarray) -> str:
+    """The suite, the rule of the mean, the filters, and the signs of `marks`, bits of the cells."""
     about = table.suite
     title, whose = str(about["title"]), str(about["benchmark_title"])
     named = title if whose in title else f"{whose}: {title}"
-    legend = "; ".join(f"{sign} {words}" for _, sign, words in SIGNS)
-    description = described(str(about["description"]), about["benchmark"])
-    return f"{named}. {description} {legend[0].upper()}{legend[1:]}; — no figure."
+    seen = int(np.bitwise_or.reduce(marks, axis=None))
+    legend = "; ".join([*(f"{sign} {words}" for bit, sign, words in CELL_SIGNS if seen & bit), BEST, NO_FIGURE])
+    description = described(changed or str(about["description"]), about["benchmark"])
+    rows = f" Only rows with {'; '.join(filters)}." if filters else ""
+    return f"{named}. {description}{rows} {legend[0].upper()}{legend[1:]}."
 
 
-def _to_read(frame: pd.DataFrame, table: SuiteTable, *, rows: list[str], columns: list[str]) -> pd.DataFrame:
+def _to_read(
+    frame: pd.DataFrame, table: SuiteTable, ranked: Ranked | None, marks: np.ndarray, *, columns: list[str]
+) -> pd.DataFrame:
     """The view for people: titles with units as headings, numbers at the digits the board shows, signs after them."""
     every = {column.key: column for column in (*table.category_columns, *table.columns)}
     out = pd.DataFrame(
         {
             "Model": frame["title"],
             "Origin": frame["origin"],
-            "Parameters (millions)": ["" if blank(size) else f"{size:.4g}" for size in frame["parameters_m"]],
+            "Parameters": ["" if blank(size) else parameters_text(size) for size in frame["parameters_m"]],
         }
     )
     if "rank" in frame:
         first = table.category_columns[0]
         unit = f" ({PERCENT})" if first.scale == 100 else ""
         out["Rank"] = frame["rank"]
-        out["Rank, 95% interval"] = [
-            _between(low, high, digits=0) for low, high in zip(frame["rank_low"], frame["rank_high"], strict=True)
+        unknown = ["unknown" if why else "" for why in frame["interval_unknown"]]
+        out["Rank, interval (usually at least 95%)"] = [
+            _between(*ends, digits=0) or word
+            for *ends, word in zip(frame["rank_low"], frame["rank_high"], unknown, strict=True)
         ]
-        out["Tie class"] = frame["tie_class"]
-        out[f"Mean{unit}"] = [_rounded(value, first.digits) for value in frame["mean"]]
-        out[f"Mean, 95% interval{unit}"] = [
-            _between(low, high, digits=first.digits)
-            for low, high in zip(frame["mean_low"], frame["mean_high"], strict=True)
+        out["Tie class"] = [tie or word for tie, word in zip(frame["tie_class"], unknown, strict=True)]
+        mean = "Your mean" if ranked and ranked.changed else "Mean"
+        out[f"{mean}{unit}"] = [_rounded(value, first.digits) for value in frame["mean"]]
+        out[f"{mean}, 95% interval{unit}"] = [
+            _between(*ends, digits=first.digits) or word
+            for *ends, word in zip(frame["mean_low"], frame["mean_high"], unknown, strict=True)
         ]
-    marks = cell_marks(table, rows=rows, columns=columns)
     for at, key in enumerate(columns):
         column = every[key]
         facts = [column.metric_title] * (column.metric_title != column.title) + [PERCENT] * (column.scale == 100)
@@ -172,23 +230,47 @@ def _to_read(frame: pd.DataFrame, table: SuiteTable, *, rows: list[str], columns
         while title in out:
             title += f" [{key}]"
         shown = [_rounded(value, column.digits) for value in frame[key]]
-        out[title] = [f"{value}{signs(line[at])}" if value else "" for value, line in zip(shown, marks, strict=True)]
+        out[title] = [
+            f"{value}{_signs(bits)}" if value else "" for value, bits in zip(shown, marks[:, at], strict=True)
+        ]
     return out
 
 
+def _best(frame: pd.DataFrame, table: SuiteTable, marks: np.ndarray, *, columns: list[str]) -> np.ndarray:
+    """Which cells [rows, columns] hold the best figure of their column, as shown; a doubtful figure is never it."""
+    every = {column.key: column for column in (*table.category_columns, *table.columns)}
+    best = np.zeros(marks.shape, bool)
+    for at, key in enumerate(columns):
+        values = rounded_array(frame[key], every[key].digits)
+        values[(marks[:, at] & SUSPECT) > 0] = np.nan
+        known = values[~np.isnan(values)]
+        if len(known) and known.min() < known.max():
+            best[:, at] = values == (known.max() if every[key].higher else known.min())
+    return best
+
+
+def _signs(marks: int) -> str:
+    return "".join(sign for bit, sign, _ in CELL_SIGNS if marks & bit)
+
+
+def _figure(value: float, scale: float) -> float:
+    """A stored value in shown units. Whoever rounds it by compute.rounding gets what the board shows."""
+    return math.nan if math.isnan(value) else clean(value, scale=scale)
+
+
 def _rounded(value: float, digits: int) -> str:
-    return "" if blank(value) else f"{value:.{digits}f}"
+    return "" if blank(value) else rounded(value, digits)
 
 
 def _between(low: float, high: float, *, digits: int) -> str:
-    return "" if blank(low) or blank(high) else f"{low:.{digits}f} to {high:.{digits}f}"
+    return "" if blank(low) or blank(high) else f"{rounded(low, digits)} to {rounded(high, digits)}"
 
 
 def _file(name: str, form: str, content: bytes) -> ExportFile:
     return ExportFile(name=f"{name}.{ENDINGS.get(form, form)}", media=MEDIA[form], content=content)
 
 
-def _encode(frame: pd.DataFrame, form: str, *, caption: str) -> bytes:
+def _encode(frame: pd.DataFrame, form: str) -> bytes:
     match form:
         case "csv":
             return _csv(frame)
@@ -196,10 +278,6 @@ def _encode(frame: pd.DataFrame, form: str, *, caption: str) -> bytes:
             return store.parquet_bytes(frame)
         case "json":
             return _json(frame)
-        case "markdown":
-            return _markdown(frame, caption=caption)
-        case "latex":
-            return _latex(frame, caption=caption)
     raise BadInput(f"There is no export as {form!r}. Choose from: {', '.join(MEDIA)}")
 
 
@@ -213,61 +291,30 @@ def _json(frame: pd.DataFrame) -> bytes:
     return json.dumps(records, ensure_ascii=False, default=_plain, indent=1).encode()
 
 
-def _markdown(frame: pd.DataFrame, *, caption: str) -> bytes:
-    def line(cells: Iterable[object]) -> str:
-        return f"| {' | '.join(_shown(cell).translate(MARKDOWN) for cell in cells)} |"
+def _markdown(frame: pd.DataFrame, best: np.ndarray, *, caption: str, label: str) -> str:
+    def line(cells: Iterable[str]) -> str:
+        return f"| {' | '.join(cells)} |"
 
-    lines = [caption, "", line(frame.columns), "|" + "---|" * frame.shape[1]]
-    return "\n".join([*lines, *map(line, frame.itertuples(index=False)), ""]).encode()
+    def text(cell: object) -> str:
+        return _shown(cell).translate(MARKDOWN)
+
+    body = [
+        [
+            latex.NUMBER.sub(r"**\g<0>**", text(cell), count=1) if bold else text(cell)
+            for cell, bold in zip(row, bolds, strict=True)
+        ]
+        for row, bolds in zip(frame.itertuples(index=False), best, strict=True)
+    ]
+    lines = [text(caption), "", line(map(text, frame.columns)), "|" + "---|" * frame.shape[1], *map(line, body), ""]
+    return "\n".join(lines)
+
+
+def _latex(frame: pd.DataFrame, best: np.ndarray, *, caption: str, label: str) -> str:
+    rows = [[_shown(cell) for cell in row] for row in frame.itertuples(index=False)]
+    return latex.table(list(frame.columns), rows, best=best.tolist(), caption=caption, label=label)
 
 
 MARKDOWN = str.maketrans({"&": "&amp;", "<": "&lt;", "\\": r"\\", "|": r"\|"})
-LATEX = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "&": r"\&",
-        "%": r"\%",
-        "$": r"\$",
-        "#": r"\#",
-        "_": r"\_",
-        "{": r"\{",
-        "}": r"\}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "†": r"\textdagger{}",
-        "‡": r"\textdaggerdbl{}",
-    }
-)
-
-
-def _latex(frame: pd.DataFrame, *, caption: str) -> bytes:
-    def text(cell: object) -> str:
-        return _shown(cell).translate(LATEX)
-
-    def line(cells: Iterable[object]) -> str:
-        return " & ".join(map(text, cells)) + r" \\"
-
-    shape = "".join("r" if _numbers(frame[name]) else "l" for name in frame.columns)
-    lines = [
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{text(caption)}}}",
-        rf"\begin{{tabular}}{{{shape}}}",
-        r"\hline",
-        line(frame.columns),
-        r"\hline",
-        *map(line, frame.itertuples(index=False)),
-        r"\hline",
-        r"\end{tabular}",
-        r"\end{table}",
-        "",
-    ]
-    return "\n".join(lines).encode()
-
-
-def _numbers(column: pd.Series) -> bool:
-    """Whether every cell that holds something is a number, maybe with a sign after it."""
-    return all(re.match(r"[-−]?\d", str(cell)) for cell in column if not blank(cell))
 
 
 def _shown(cell: object) -> str:

@@ -2,12 +2,9 @@
 
 import { button, el } from '../../js/dom.js';
 import { popover } from './popover.js';
-import { defaultOrigin, FACETS, facetCounts, facetValues, years } from './rows.js';
+import { defaultOrigin, FACETS, facetCounts, facetValues } from './rows.js';
 
-const CLEAR = {
-  q: '', released: '', trained: '', models: [], ...Object.fromEntries(FACETS.map(({ key }) => [key, []])),
-};
-const TRAINED = [['', 'Show'], ['hide', 'Hide'], ['only', 'Only these']];
+const CLEAR = { q: '', models: [], ...Object.fromEntries(FACETS.map(({ key }) => [key, []])) };
 
 /** The state without search or any filter; of several origins the usual one stays. */
 export const withoutFilters = (payload) => ({ ...structuredClone(CLEAR), origin: defaultOrigin(payload) });
@@ -27,12 +24,13 @@ export function chipsOf(state, payload) {
       chips.push({ text: `${title}: ${label(value)}`, patch: { [key]: without(key, value) } });
     }
   }
-  if (state.released) chips.push({ text: `Released: ${state.released} or later`, patch: { released: '' } });
-  if (state.trained) {
-    chips.push({ text: state.trained === 'hide' ? 'Without models trained on the benchmark' : 'Only models trained on the benchmark', patch: { trained: '' } });
-  }
   if (state.models.length) chips.push({ text: `${state.models.length} chosen ${state.models.length === 1 ? 'model' : 'models'}`, patch: { models: [] } });
   return chips;
+}
+
+/** The search and the filters in force, as a caption names them. */
+export function filtersInWords(state, payload) {
+  return [...(state.q.trim() ? [`“${state.q.trim()}” in the name`] : []), ...chipsOf(state, payload).map(({ text }) => text)];
 }
 
 /** The search box: filters as one types, `/` focuses it from anywhere on the page, Esc clears it. */
@@ -102,32 +100,9 @@ export function createFilters(board) {
     return counted.get(facet.key);
   }
 
-  function releasedFields() {
-    const known = years(board.payload);
-    if (known.length < 2) return null;
-    const select = el('select', { class: 'lk-input', 'aria-label': 'Released in this year or later', onchange: () => board.change({ released: select.value }) },
-      el('option', { value: '' }, 'Any year'), ...known.map((year) => el('option', { value: year }, `${year} or later`)));
-    counters.push(() => {
-      select.value = board.state.released;
-    });
-    return fieldset('Released', select);
-  }
-
-  function trainedFields() {
-    if (!board.payload.rows.some(({ trained }) => trained)) return null;
-    const name = `lk-trained-${Math.random().toString(36).slice(2)}`;
-    return fieldset('Trained on the benchmark', ...TRAINED.map(([value, title]) => {
-      const radio = el('input', { type: 'radio', name, onchange: () => board.change({ trained: value }) });
-      counters.push(() => {
-        radio.checked = board.state.trained === value;
-      });
-      return el('label', {}, radio, title);
-    }));
-  }
-
   function fill(panel) {
     counters = [];
-    const fields = [...FACETS.map(facetFields), releasedFields(), trainedFields()].filter(Boolean);
+    const fields = FACETS.map(facetFields).filter(Boolean);
     panel.append(el('p', { class: 'lk-count' }, 'Filters hide rows; they never change a rank.'),
       el('div', { class: 'lk-facets' }, ...fields),
       el('div', { class: 'lk-foot' }, button('Reset filters', () => board.change(withoutFilters(board.payload))), button('Close', menu.close)));
@@ -165,7 +140,7 @@ export function createChips(board) {
       node.hidden = !chips.length;
       node.replaceChildren(...chips.map(({ text, patch }) => button(`${text} ×`, () => board.change(patch), {
         class: 'lk-chip', 'aria-label': `Remove the filter ${text}` })));
-      if (chips.length) node.append(button('Reset', () => board.change(withoutFilters(board.payload)), { class: 'lk-link' }));
+      if (chips.length) node.append(button('Reset filters', () => board.change(withoutFilters(board.payload)), { class: 'lk-link' }));
     },
   };
 }

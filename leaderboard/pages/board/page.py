@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import gradio as gr
+from markupsafe import Markup
 
 from leaderboard.html.components import scripted
-from leaderboard.html.templates import macro, macros
+from leaderboard.html.templates import macro, render
 from leaderboard.page import Site, View, citations, heading
-from leaderboard.pages.board import figures
-from leaderboard.pages.board.comparison import compare
+from leaderboard.pages.board import verdicts
+from leaderboard.pages.board.comparison import MOST, ComparedCategory, RowComparison, compare, names_of
+from leaderboard.pages.board.dumbbells import axis, dumbbell
 from leaderboard.pages.board.routes import choice, routes
 from leaderboard.web.errors import caught
 
@@ -18,7 +20,22 @@ SENTENCE = (
     "Every model of a benchmark, ranked with the uncertainty of its rank. Sort, filter, weight the categories; "
     "open a figure to see where it comes from; tick two to six rows to compare them."
 )
-HIDDEN = gr.update(value=None, visible=False)
+PAIRED = (
+    "Differences are paired, task by task: what makes a task hard for both cancels in them. Their intervals say how "
+    "far they would move with other tasks of the same kinds; a task's own interval follows from the number of its "
+    "items, where that is known."
+)
+EXPLAINED = {
+    "mean": PAIRED,
+    "category": PAIRED,
+    "task": "Intervals follow from the standard errors of both scores, taken as independent.",
+}
+SORTING = {
+    "mean": "Sort the table by a category or a task to compare that.",
+    "category": "The table is sorted by it. Sort by Rank to compare the mean.",
+    "task": "The table is sorted by it. Sort by another column to compare that.",
+}
+SEVERAL = "Readings hold at 5% over all rows of this table, by Holm's method; the p values are each test's own."
 
 
 def draw(site: Site) -> None:
@@ -33,57 +50,69 @@ def draw(site: Site) -> None:
         events=("compare",),
         run="target.dataset.suite = 'unisim-core'; module.mount(target, { trigger: fire, root });",
     )
-    with gr.Column(visible=False, elem_id="comparison") as panel:
-        summary = gr.HTML(apply_default_css=False)
-        with gr.Row():
-            bars, radar = (
-                gr.Plot(show_label=False, container=False, label=name, visible=False)
-                for name in ("Means by category", "The same means as a radar")
-            )
-        note = gr.HTML(apply_default_css=False)
-        differences = gr.Plot(show_label=False, container=False, label="Differences task by task")
-        numbers = gr.HTML(apply_default_css=False)
+    panel = gr.HTML("", visible=False, elem_id="comparison", apply_default_css=False)
 
-    @caught(lambda sentence: [gr.update(visible=True), macro("message")(sentence), HIDDEN, HIDDEN, "", HIDDEN, ""])
-    def show(event: gr.EventData) -> list[Any]:
+    @caught(lambda sentence: gr.update(value=macro("message")(sentence), visible=True))
+    def show(event: gr.EventData) -> Any:
+        selection = event._data or {}
+        if not (selection.get("ids") or selection.get("hidden")):
+            return gr.update(value="", visible=False)
         with site.db.snapshot():
-            return _comparison(site, event._data or {})
+            return gr.update(value=comparison(site, selection), visible=True)
 
     table.compare(
         show,
-        outputs=[panel, summary, bars, radar, note, differences, numbers],
+        outputs=[panel],
         queue=False,
         show_progress="hidden",
+        trigger_mode="always_last",  # while weights move: of the changes that wait, the last one counts
         api_visibility="private",
     )
 
 
-def _comparison(site: Site, selection: dict[str, Any]) -> list[Any]:
-    """The outputs for the selected rows; no rows close the comparison."""
-    rows = [str(row) for row in selection.get("ids") or []]
-    if not rows:
-        return [gr.update(visible=False), "", HIDDEN, HIDDEN, "", HIDDEN, ""]
+def comparison(site: Site, selection: dict[str, Any]) -> Markup:
+    """The selected rows compared by what the table is sorted by.
+
+    selection: `ids` and `hidden`, the rows in view and those that the filters hide; `suite`; `query`, the parameters of
+    its ranking; `by`, the key of the sorted column; `turn`, a number that the page knows the answer by.
+    """
     table = site.suite_cache.table(str(selection.get("suite", "")))
     weights, tasks, coverage = choice(str(selection.get("query", "")).removeprefix("?"))
     ranked = site.suite_cache.ranked(table.suite["key"], weights, tasks, coverage)
-    comparison = compare(table, ranked, rows=rows, weights=dict(weights), tasks=tasks)
-    names, means, differences = comparison.names, comparison.families, comparison.tasks
-    texts = macros("pages/board/page.html")
+    rows, hidden = ([str(row) for row in selection.get(key) or []][: MOST + 1] for key in ("ids", "hidden"))
+    left_out = names_of(table, [table.row(row) for row in hidden])
+    turn = str(selection.get("turn", ""))[:20]
+    if len(rows) < 2:
+        return render("pages/board/too_few.html", hidden=verdicts.listed(left_out), turn=turn)
+    found = compare(table, ranked, rows=rows, by=str(selection.get("by", "")), weights=dict(weights), tasks=tasks)
+    explained = [EXPLAINED[found.line.kind], SEVERAL if len(found.names) > 2 else "", verdicts.notes(found.line)]
+    return render(
+        "pages/board/comparison.html",
+        comparison=found,
+        charts=[chart for category in found.categories if (chart := _chart(category, found))],
+        words=verdicts,
+        explained=" ".join(filter(None, explained)),
+        sorting=SORTING[found.line.kind],
+        hidden=left_out,
+        benchmark=table.suite["benchmark"],
+        turn=turn,
+    )
 
-    def figure(make: Any, frame: Any, shown: bool) -> Any:
-        return gr.update(value=make(frame, names=names), visible=True) if shown else HIDDEN
 
-    has_means = len(means) > 0
-    return [
-        gr.update(visible=True),
-        texts.summary(names[0], comparison.overall.to_dict("records"), table.suite["benchmark"]),
-        figure(figures.bars, means, has_means),
-        figure(figures.radar, means, has_means and means["category"].nunique() > 2),
-        f"<p class='pg-quiet'>{figures.cut_note(differences)}</p>" if has_means else "",
-        # Without a common scale one axis cannot show all differences: the table has them.
-        figure(figures.differences, differences, has_means and len(differences) > 0),
-        texts.differences(names[0], differences.to_dict("records")),
-    ]
+def _chart(category: ComparedCategory, found: RowComparison) -> dict[str, Any] | None:
+    """A category's dumbbells under its verdict; None where it has no value."""
+    lines = [line for line in (category.line, *category.tasks) if line is not None]
+    on = axis(lines)
+    if on is None:
+        return None
+    own = category.line if category.line is not None and category.line.key != found.line.key else None
+    return {
+        "title": category.title,
+        "verdict": verdicts.verdict(own, found.names) if own else "",
+        "dumbbells": [dumbbell(line, found.names, on=on) for line in lines],
+        "ticks": on.marked(),
+        "unit": "%" if lines[0].percent else "",
+    }
 
 
 BOARD = View(key="board", title="Board", draw=draw, routes=routes)

@@ -1,7 +1,9 @@
 /** The smaller parts around the table: suites, empty and failed states, legend. */
 
-import { MARKS } from './columns.js';
+import { DOUBTFUL, MARKS } from './columns.js';
 import { button, el } from '../../js/dom.js';
+import { differingRanks } from './rows.js';
+import { suiteRule } from './state.js';
 
 /** The row of suites; pointing at one loads it ahead of the click. */
 export function createSuites(board) {
@@ -14,6 +16,8 @@ export function createSuites(board) {
     node,
     refresh() {
       const { suites, suite } = board.payload;
+      // It says how the suite makes its mean, which is not true of another mean.
+      about.hidden = !suite.description || Boolean(board.ranking.changed);
       const keys = suites.map(({ key }) => key).join();
       if (drawn !== keys) {
         drawn = keys;
@@ -33,7 +37,22 @@ export function createSuites(board) {
         if (current && list.scrollWidth > list.clientWidth) list.scrollLeft = one.offsetLeft - list.offsetLeft - 40;
       }
       about.textContent = suite.description;
-      about.hidden = !suite.description;
+    },
+  };
+}
+
+/** The line above a table whose mean is not the suite's own: what was changed, how many ranks differ, and the way back. */
+export function createChanged(board) {
+  const words = el('span', { role: 'status' });
+  const node = el('p', { class: 'lk-changed', hidden: true }, words,
+    button('Reset', () => board.change(suiteRule(board.payload)), { class: 'lk-link', 'aria-label': 'Reset to the suite’s own mean' }));
+  return {
+    nodes: [node],
+    refresh() {
+      const { payload, ranking, state } = board;
+      node.hidden = !ranking.changed;
+      const { differ, of } = ranking.changed ? differingRanks(payload, ranking, state) : {};
+      words.textContent = ranking.changed ? `Your mean: ${ranking.changed} · ${differ} of ${of} ranks differ · ` : '';
     },
   };
 }
@@ -72,25 +91,32 @@ export function createEmpty(board) {
 /** The line below the table: what the marks, the shading and the letters mean. */
 export function createLegend(board) {
   const node = el('div', { class: 'lk-legend' });
+  const best = el('span');
   let drawn = null;
   const entry = (sign, words) => el('span', {}, el('b', {}, sign), ` ${words}`);
   return {
     nodes: [node],
     refresh() {
-      const { payload } = board;
-      if (drawn === payload) return;
-      drawn = payload;
-      const bits = Object.values(payload.marks).reduce((all, one) => all | one, 0);
+      const { payload, ranking } = board;
+      best.textContent = board.scaleRows.length < payload.rows.length ? `best of its column among ${board.scaleRows.length} rows` : 'best of its column';
+      if (drawn === ranking) return;
+      drawn = ranking;
+      const bits = [...Object.values(payload.marks), ...(ranking.family_marks ?? []).flat()].reduce((all, one) => all | one, 0);
       const chance = payload.columns.some((column) => column.chance !== null && column.chance !== undefined);
       const missing = payload.cells.some((cells) => cells.includes(null));
-      const ties = payload.ranking.tie.some(Boolean);
+      const ties = ranking.tie.some(Boolean);
+      const sure = ranking.low.some((low) => low !== null);
+      const unknown = [...new Set(ranking.unknown.filter((reason, row) => reason && ranking.low[row] === null))];
       node.replaceChildren(
-        el('span', { class: 'lk-scale' }, 'worst', el('span', { class: 'lk-strip', role: 'img', 'aria-label': 'shading from worst to best' }), 'best of its column'),
-        ...MARKS.filter(([bit]) => bits & bit).map(([, sign, words]) => entry(sign, words)),
+        el('span', { class: 'lk-scale' }, 'worst', el('span', { class: 'lk-strip', role: 'img', 'aria-label': 'shading from worst to best' }), best),
+        ...MARKS.filter(([bit]) => bits & bit).map(([bit, sign, words]) => entry(sign, bit === DOUBTFUL ? `${words}; never the best of its column` : words)),
         ...(missing ? [entry('—', 'no value, never filled in')] : []),
         ...(chance ? [el('span', {}, el('i', {}, '50.0'), ' at or below chance')] : []),
         ...(ties ? [entry('A', 'tie class: no model in it is significantly worse than its first')] : []),
-        ...(payload.ranking.low.some((low) => low !== null) ? [entry('3', '2–5: rank and its 95 % interval')] : []),
+        ...(sure ? [entry('3', '2–5: rank and its interval, which contains it in at least 95% of cases')] : []),
+        ...(ranking.few.some(Boolean) ? [entry('(2–5)', 'the interval rests on few tasks; the best of nearly equal models may be outside it more often, 12% at worst')] : []),
+        ...(unknown.length ? [entry('unknown', `interval and tie class: ${unknown.length < 3 ? unknown.join(', or ') : 'a rank’s cell says why'}`)] : []),
+        ...(sure && ranking.fixed.length ? [el('span', {}, `Intervals say nothing beyond the one task of ${ranking.fixed.join(', ')}.`)] : []),
         el('span', { class: 'lk-quiet' }, 'A cell opens its sources.'));
     },
   };

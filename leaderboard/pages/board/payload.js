@@ -46,10 +46,10 @@ export class Source {
     return this.rankings.get(path);
   }
 
-  /** The sources of one cell. */
-  cell(suite, row, column, signal) {
+  /** The sources of one cell; `rule` are the parameters of data/rank, of which a category's mean is made. */
+  cell(suite, row, column, rule, signal) {
     const query = new URLSearchParams({ row, column });
-    return this.get(`data/cell/${encodeURIComponent(suite)}?${query}`, signal);
+    return this.get(`data/cell/${encodeURIComponent(suite)}?${query}${rule && `&${rule}`}`, signal);
   }
 
   /** Loads the other suites one after another while the browser is idle. */

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import Any
 
 import pandas as pd
 
+from compute.rounding import rounded
 from compute.types import BadInput
 from leaderboard.data import suite_queries, task_queries
 from leaderboard.data.database import Database
 from leaderboard.data.ranked import Ranked
-from leaderboard.data.scores import interval
-from leaderboard.data.suite_table import TRAINED, SuiteColumn, SuiteTable
+from leaderboard.data.scores import answered, interval
+from leaderboard.data.suite_table import SUSPECT, TRAINED, SuiteColumn, SuiteTable
 from leaderboard.html.labels import SYNTHETIC_NOTE, is_synthetic
 
 
@@ -55,16 +55,18 @@ def cell(db: Database, table: SuiteTable, ranked: Ranked | None, *, row_id: str,
     }
 
 
-def _category(
-    table: SuiteTable, ranked: Ranked | None, position: int, category: SuiteColumn, title: str
-) -> dict[str, Any]:
+def _category(table: SuiteTable, ranked: Ranked, position: int, category: SuiteColumn, title: str) -> dict[str, Any]:
     row = table.rows[position]
-    members = [index for index, column in enumerate(table.columns) if column.group == category.key]
+    code = table.category_columns.index(category)
+    whole = [index for index, column in enumerate(table.columns) if column.group == category.key]
+    members = [index for index in whole if ranked.counted[index]]
     have = [index for index in members if not math.isnan(table.values[position, index])]
-    mean = math.nan if ranked is None else ranked.category_means[position, table.category_columns.index(category)]
+    mean = ranked.category_means[position, code]
     printed = table.averages[(table.averages.model == row.model) & (table.averages.category == category.key)]
-    own = row.origin == "published" and len(printed) > 0
-    if len(have) == len(members):
+    own = row.origin == "published" and len(printed) > 0 and len(members) == len(whole)
+    if len(members) < len(whole):
+        made_of = f"the mean of the tasks that count, {len(members)} of {len(whole)}"
+    elif len(have) == len(members):
         made_of = "the mean of all its tasks"
     elif own:
         made_of = "the mean that the paper prints"
@@ -90,12 +92,19 @@ def _category(
         }
         for average in (printed.itertuples() if own else ())
     ]
-    seen = ", ".join(table.columns[index].title for index in members if table.marks[position, index] & TRAINED)
+    notes = [
+        sentence.format(", ".join(titles))
+        for bit, sentence in (
+            (TRAINED, "The model was trained on data of {}."),
+            (SUSPECT, "Rests on doubtful figures: {}. The page of each task has the remark."),
+        )
+        if (titles := [table.columns[index].title for index in members if table.marks[position, index] & bit])
+    ]
     return {
         "title": f"{title}: {category.title}",
         "lines": lines,
         "sources": sources,
-        "notes": [f"The model was trained on data of {seen}."] if seen else [],
+        "notes": notes,
         "model": row.model,
         "task": "",
     }
@@ -114,19 +123,13 @@ def _source(score: Any, column: SuiteColumn, *, limits: pd.Series) -> dict[str, 
         "origin": score.origin,
         "run": score.run if score.origin == "computed" else "",
         "items": bool(score.items),
-        "coverage": _coverage(score),
+        "coverage": answered(score._asdict(), {"scale": column.scale, "digits": column.digits}),
         "note": ""
         if score.main
         else "Another run of the same cell; not the one shown."
         if score.origin == "computed"
         else "Another table's figure for the same cell; not the one shown.",
     }
-
-
-def _coverage(score: Any) -> str:
-    """The share of items that a computed score rests on, where it is not all of them."""
-    share = json.loads(score.settings).get("coverage") if score.origin == "computed" and score.settings else None
-    return "" if share is None or share >= 1 else f"{share:.1%} of the items"
 
 
 def _shown(table: SuiteTable, position: int, index: int) -> str:
@@ -136,4 +139,4 @@ def _shown(table: SuiteTable, position: int, index: int) -> str:
 
 
 def _number(value: float, column: SuiteColumn, *, more: int = 0) -> str:
-    return f"{value * column.scale:.{column.digits + more}f}{'%' if column.scale == 100 else ''}"
+    return f"{rounded(value, column.digits + more, scale=column.scale)}{'%' if column.scale == 100 else ''}"

@@ -21,6 +21,7 @@ from leaderboard.web.parameters import Number
 from leaderboard.web.responses import download, respond
 
 LARGEST_BODY = 1_000_000  # bytes of a posted export request
+MOST_FILTERS, LONGEST_FILTER = 40, 200  # that a caption names, and characters of one
 
 
 def routes(site: Site) -> list[Route]:
@@ -93,6 +94,7 @@ def _export_view(suite_cache: SuiteCache, *, guard: Callable) -> Callable:
                 view = json.loads(body)
                 rows, columns = [str(row) for row in view["rows"]], [str(column) for column in view["columns"]]
                 form, query = str(view["format"]), str(view.get("query", "")).removeprefix("?")
+                filters = [str(text)[:LONGEST_FILTER] for text in view.get("filters", [])[:MOST_FILTERS]]
             except (ValueError, KeyError, TypeError, RecursionError) as error:
                 raise BadInput("The export needs format, rows and columns as JSON") from error
             suite = request.path_params["suite"]
@@ -103,6 +105,8 @@ def _export_view(suite_cache: SuiteCache, *, guard: Callable) -> Callable:
                     rows=rows,
                     columns=columns,
                     form=form,
+                    suite_ranked=suite_cache.ranked(suite),
+                    filters=filters,
                 )
             )
 

@@ -33,12 +33,22 @@ function sentence(text) {
   return text ? text[0].toUpperCase() + text.slice(1) : 'Not stated';
 }
 
-/** Facets of the filter menu: the values a row has, and a word for each. */
+// A model whose training data nobody states may have seen them all: it is neither trained on them nor new to them.
+const TRAINED = new Map([['yes', 'Yes'], ['no', 'No, none is among its stated training data'], ['unknown', 'Unknown, its training data is not stated']]);
+/** Words for whether a model saw the data sets of a table in training. */
+export const trainedTitle = (key) => TRAINED.get(key);
+
+const orUnknown = (key) => (key === 'unknown' ? 'Not stated' : key);
+
+/** Facets of the filter menu: the values a row has, a word for each, and `order` where it is not that of the words. */
 export const FACETS = [
   { key: 'kind', title: 'Kind', of: (row) => [row.kind], label: kindTitle },
-  { key: 'size', title: 'Parameters', of: (row) => [sizeOf(row.parameters)], label: (key) => SIZES.find(([k]) => k === key)[1] },
+  { key: 'size', title: 'Parameters', of: (row) => [sizeOf(row.parameters)], label: (key) => SIZES.find(([k]) => k === key)[1], order: SIZES.map(([key]) => key) },
   { key: 'modality', title: 'Input', of: (row) => row.modalities, label: sentence },
-  { key: 'open', title: 'Weights', of: (row) => [row.open === null ? 'unknown' : row.open ? 'yes' : 'no'], label: (key) => OPEN.get(key) },
+  { key: 'open', title: 'Weights', of: (row) => [row.open === null ? 'unknown' : row.open ? 'yes' : 'no'], label: (key) => OPEN.get(key), order: [...OPEN.keys()] },
+  { key: 'license', title: 'Licence', of: (row) => [row.license || 'unknown'], label: orUnknown },
+  { key: 'released', title: 'Released', of: (row) => [row.released.slice(0, 4) || 'unknown'], label: orUnknown },
+  { key: 'trained', title: 'Trained on these data sets', of: (row) => [row.trained], label: trainedTitle, order: [...TRAINED.keys()] },
   { key: 'origin', title: 'Origin of the scores', of: (row) => [row.origin], label: originTitle },
   { key: 'group', title: 'Group in the paper', of: (row) => (row.group ? [row.group] : []), label: sentence },
 ];
@@ -55,18 +65,20 @@ export function defaultOrigin(payload) {
   return origins.length > 1 && origins.includes('published') ? ['published'] : [];
 }
 
-/** The values of a facet which occur in the payload; sizes in their order, the rest by name. */
+/** Rows of the origins shown, whatever else is hidden: how many there are, and how many have another rank than the suite gives. */
+export function differingRanks(payload, ranking, { origin }) {
+  const rows = payload.rows.flatMap((row, at) => (!origin.length || origin.includes(row.origin) ? [at] : []));
+  return { differ: rows.filter((at) => ranking.rank[at] !== payload.ranking.rank[at]).length, of: rows.length };
+}
+
+/** The values of a facet which occur in the payload, in its order; by name where it has none, the unknown last. */
 export function facetValues(payload, facet) {
   const present = new Set(payload.rows.flatMap(facet.of).filter(Boolean));
-  const order = facet.key === 'size' ? SIZES.map(([key]) => key) : facet.key === 'open' ? [...OPEN.keys()] : [...present].sort();
-  return order.filter((value) => present.has(value));
+  const byName = [...present].sort((one, other) => Number(one === 'unknown') - Number(other === 'unknown') || collator.compare(one, other));
+  return (facet.order ?? byName).filter((value) => present.has(value));
 }
 
-/** The years in which models of the payload were released, ascending. */
-export function years(payload) {
-  return [...new Set(payload.rows.map((row) => row.released.slice(0, 4)).filter(Boolean))].sort();
-}
-
+const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 const searchable = new WeakMap();
 
 function haystack(row) {
@@ -88,8 +100,6 @@ export function filterRows(payload, state, except = '') {
     const chosen = new Set(state[key]);
     tests.push((row) => of(row).some((value) => chosen.has(value)));
   }
-  if (state.released) tests.push((row) => row.released !== '' && row.released.slice(0, 4) >= state.released);
-  if (state.trained) tests.push((row) => row.trained === (state.trained === 'only'));
   if (state.models.length) {
     const chosen = new Set(state.models);
     tests.push((row) => chosen.has(row.model));
@@ -123,15 +133,14 @@ function familyIndices(payload) {
   return indices;
 }
 
+/** The index of a column among the families, undefined for a task. */
+export const familyIndex = (payload, column) => familyIndices(payload).get(column);
+
 /** The stored integer of a cell (shown value x 10^digits) or null; a ranking over chosen tasks brings its own families. */
 export function cellAt(payload, ranking, row, column) {
-  if (ranking.families && payload.columns[column].kind === 'family') {
-    return ranking.families[row][familyIndices(payload).get(column)] ?? null;
-  }
-  return payload.cells[row][column];
+  const family = ranking.families ? familyIndex(payload, column) : undefined;
+  return family === undefined ? payload.cells[row][column] : ranking.families[row][family] ?? null;
 }
-
-const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 
 function valuesOf(payload, ranking, key) {
   if (key === 'title') return (row) => payload.rows[row].title;

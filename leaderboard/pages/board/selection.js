@@ -1,10 +1,10 @@
 /** The bar of the rows selected for comparison, and the way to the comparison below the table. */
 
 import { button, el } from '../../js/dom.js';
+import { PANEL } from './compared.js';
 import { originsOf } from './rows.js';
 
-const PANEL = 'comparison'; // the element Gradio draws the comparison in
-const PATIENCE = 4000; // ms in which its figures load and move it
+const PATIENCE = 4000; // ms in which the page may still move
 const INTERRUPTS = ['wheel', 'touchstart', 'keydown', 'pointerdown'];
 
 /** Titles in the order of selection, the first marked as the reference; the origin tells two rows of a model apart. */

@@ -1,11 +1,12 @@
 /** The page's query string <-> the state of the table. Pure; every value is checked against the payload. */
 
-import { defaultOrigin, FACETS, facetValues, years } from './rows.js';
+import { nearest } from '../../js/nearest.js';
+import { defaultOrigin, FACETS, facetValues } from './rows.js';
 
 export const LEAD = ['rank', 'title', 'parameters', 'coverage', 'mean', 'borda'];
 export const MOST_FAMILIES = 12;
 export const MOST_SELECTED = 6;
-const OWN = ['suite', 'q', 'sort', ...FACETS.map(({ key }) => key), 'released', 'trained', 'models', 'families',
+const OWN = ['suite', 'q', 'sort', ...FACETS.map(({ key }) => key), 'models', 'families',
   'columns', 'preset', 'w', 'coverage', 'tasks', 'select', 'compare', 'borda'];
 
 const same = (one, other) => one.length === other.length && one.every((value, at) => value === other[at]);
@@ -26,6 +27,11 @@ export function defaultWeights(payload) {
   return presetWeights(payload, payload.presets[0]);
 }
 
+/** The part of the state that makes the mean, as the suite itself has it. */
+export function suiteRule(payload) {
+  return { weights: defaultWeights(payload), coverage: payload.suite.minimum_coverage, tasks: [] };
+}
+
 /** A preset's weight of each category, as a Map in the categories' order. */
 export function presetWeights(payload, preset) {
   const weights = new Map(Object.entries(preset?.weights ?? {}));
@@ -41,9 +47,9 @@ export function presetOf(payload, weights) {
 /** The state of a page without a query string. */
 export function defaults(payload) {
   return {
-    q: '', sort: { key: 'rank', down: false }, kind: [], size: [], modality: [], open: [], origin: defaultOrigin(payload), group: [],
-    released: '', trained: '', models: [], families: defaultFamilies(payload), columns: defaultTasks(payload),
-    weights: defaultWeights(payload), coverage: payload.suite.minimum_coverage, tasks: [], select: [], compare: false, borda: '',
+    q: '', sort: { key: 'rank', down: false }, ...Object.fromEntries(FACETS.map(({ key }) => [key, []])), origin: defaultOrigin(payload), models: [],
+    families: defaultFamilies(payload), columns: defaultTasks(payload),
+    ...suiteRule(payload), select: [], compare: false, borda: '',
   };
 }
 
@@ -96,6 +102,21 @@ export function parse(search, payload) {
   return { state, ignored };
 }
 
+/** What was ignored of an address, as a sentence: models, tasks and suites with the nearest that there is. */
+export function ignoredInWords(ignored, payload) {
+  const columns = payload.columns.map(({ key }) => key);
+  const known = {
+    suite: payload.suites.map(({ key }) => key), models: payload.rows.map(({ model }) => model), select: payload.rows.map(({ id }) => id),
+    tasks: columns, columns, families: columns, sort: columns,
+  };
+  const words = ignored.map((entry) => {
+    const [key, value] = [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)];
+    const near = nearest(value.replace(/^-/, ''), known[key] ?? []);
+    return near ? `${entry} (did you mean “${near}”?)` : entry;
+  });
+  return `Ignored in the address, unknown to this table: ${words.join(', ')}`;
+}
+
 /** `all` shows every origin; without a word on it the usual one, or all where the address names rows it would hide. */
 function readOrigin(payload, { origin, models, select }) {
   if (origin.includes('all')) return [];
@@ -115,18 +136,9 @@ function readScalars(query, payload, state, drop) {
     if (LEAD.includes(key) || payload.columns.some((column) => column.key === key)) state.sort = { key, down };
     else drop('sort', sort);
   }
-  const released = query.get('released') ?? '';
-  if (released) {
-    const year = /^(\d{4})-?$/.exec(released)?.[1];
-    if (year && years(payload).includes(year)) state.released = year;
-    else drop('released', released);
-  }
   const borda = query.get('borda') ?? '';
   if (borda === 'show' || borda === 'hide') state.borda = borda;
   else if (borda) drop('borda', borda);
-  const trained = query.get('trained') ?? '';
-  if (trained === 'hide' || trained === 'only') state.trained = trained;
-  else if (trained) drop('trained', trained);
   const coverage = query.get('coverage') ?? '';
   if (coverage) {
     const share = Number(coverage);
@@ -179,8 +191,6 @@ export function write(state, payload, search, home) {
     if (facet !== 'origin') add(facet, state[facet]);
     else if (!same(state.origin, defaultOrigin(payload))) add('origin', state.origin.length ? state.origin : 'all');
   }
-  if (state.released) add('released', `${state.released}-`);
-  add('trained', state.trained);
   add('models', state.models);
   if (!same(state.families, defaultFamilies(payload))) add('families', state.families.length ? state.families : 'none');
   const basic = defaultTasks(payload);

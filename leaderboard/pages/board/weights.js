@@ -1,24 +1,23 @@
 /** The weights behind the headline: a slider and a number for each category, presets, coverage and tasks counted. */
 
 import { columnGroups } from './picker.js';
-import { change } from './columns.js';
 import { button, el } from '../../js/dom.js';
+import { rounded } from '../../js/number.js';
 import { popover } from './popover.js';
 import { fillGroupList } from './grouplist.js';
-import { defaultWeights, presetOf, presetWeights } from './state.js';
+import { presetOf, presetWeights, suiteRule } from './state.js';
 
 const MOST = 5;
 
-/** How many rows have another rank than under the default weights. */
-export function movedRows(ranking, usual) {
-  return ranking.rank.filter((rank, row) => change(rank, usual.rank[row]) !== '').length;
+/** Whether printed means of categories cover tasks of some row that have no figure of their own. */
+function usesPrinted({ ranking: { coverage, covered } }) {
+  return coverage.some((share, row) => covered[row] > share);
 }
 
 /** The Weights button and the panel above the table: every change ranks anew while one looks at it. */
 export function createWeights(board) {
   const panel = el('section', { class: 'lk-weights', 'aria-label': 'Weights', hidden: true });
   const opener = button('Weights', toggle, { 'aria-expanded': 'false' });
-  const note = el('span', { class: 'lk-count', role: 'status' });
   let updates = [];
   let drawnFor = null;
 
@@ -61,11 +60,11 @@ export function createWeights(board) {
       oninput: () => board.change({ coverage: Number(range.value) / 100 }) });
     const text = el('output', {});
     updates.push(() => {
-      const percent = Math.round(board.state.coverage * 100);
+      const percent = Number(rounded(board.state.coverage * 100, 0));
       if (Number(range.value) !== percent) range.value = percent;
-      text.textContent = `${percent} %`;
+      text.textContent = `${percent}%${usesPrinted(board.payload) ? '*' : ''}`;
     });
-    return el('div', { class: 'lk-weight' }, el('span', { title: 'Rows with scores for fewer tasks are listed but not ranked' }, 'Minimum coverage'), range, text);
+    return el('div', { class: 'lk-weight' }, el('span', { title: 'Rows that cover fewer tasks are listed but not ranked' }, 'Minimum coverage'), range, text);
   }
 
   function tasks() {
@@ -99,11 +98,13 @@ export function createWeights(board) {
       updates.push(() => node.setAttribute('aria-pressed', String(presetOf(payload, board.state.weights) === preset.key)));
       return node;
     });
-    const reset = button('Default weights', () => board.change({
-      weights: defaultWeights(payload), coverage: payload.suite.minimum_coverage, tasks: [] }), { class: 'lk-link' });
+    const reset = button('The suite’s own mean', () => board.change(suiteRule(payload)), { class: 'lk-link' });
+    const printed = usesPrinted(payload)
+      ? ' Where the paper prints a category’s mean, that mean is used (*) and covers the tasks without a figure of their own.' : '';
     panel.replaceChildren(
       el('div', { class: 'lk-sliders' }, ...payload.categories.map(slider), ...(payload.suite.aggregate === 'human' ? [] : [coverage()])),
-      el('div', { class: 'lk-foot' }, ...(presets.length > 1 ? presets : []), ...tasks(), reset, note));
+      el('div', { class: 'lk-foot' }, ...(presets.length > 1 ? presets : []), ...tasks(), reset),
+      ...(payload.suite.aggregate === 'human' ? [] : [el('p', { class: 'lk-count' }, `A model is ranked if it covers this share of the tasks that count.${printed}`)]));
   }
 
   function refresh() {
@@ -112,13 +113,10 @@ export function createWeights(board) {
     opener.hidden = !adjustable;
     if (!adjustable) panel.hidden = true;
     opener.setAttribute('aria-expanded', String(!panel.hidden));
-    const own = ranking !== payload.ranking;
-    opener.classList.toggle('lk-on', own);
+    opener.classList.toggle('lk-on', Boolean(ranking.changed));
     if (panel.hidden) return;
     draw();
     updates.forEach((update) => update());
-    const moved = own ? movedRows(ranking, payload.ranking) : 0;
-    note.textContent = own ? `${moved} of ${payload.rows.length} ranks differ from the default ones` : 'These are the default weights';
   }
 
   return { nodes: [opener], panel, refresh };

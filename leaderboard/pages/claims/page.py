@@ -9,7 +9,7 @@ from leaderboard.pages.claims.routes import routes
 
 SENTENCE = (
     "Every figure and statement of the four papers that their own tables can check, printed beside recomputed. "
-    "Conflicts come first; a count filters, a row shows the claim in full."
+    "Conflicts come first. Click a count to filter, a row to read its claim in full."
 )
 
 

@@ -1,9 +1,10 @@
 /**
- * Blind mode: names are hidden until the visitor has chosen the right answer; the tally never leaves the browser. Answers
- * to earlier inputs are marked as soon as the tray changes.
+ * Answers as they come: brought into view and announced. Blind mode: names are hidden until the visitor has chosen the
+ * right answer; the tally never leaves the browser. Answers to earlier inputs are marked as soon as the tray changes.
  */
 
 import { el, stylesheet } from '../../js/dom.js';
+import { Arrival } from './arrival.js';
 
 const KEY = 'likeness-tally';
 
@@ -16,8 +17,12 @@ export function mount(element) {
     const button = event.target.closest('.cp-choose button');
     if (button) reveal(element.querySelector('.cp-result'), button.dataset.right);
   });
-  // What names models elsewhere on the page waits for the choice too.
-  const look = () => document.body.classList.toggle('cp-blind', Boolean(element.querySelector(".cp-result[data-state='blind']")));
+  const arrival = new Arrival(element);
+  const look = () => {
+    // What names models elsewhere on the page waits for the choice too.
+    document.body.classList.toggle('cp-blind', Boolean(element.querySelector(".cp-result[data-state='blind']")));
+    arrival.look();
+  };
   new MutationObserver(look).observe(element, { childList: true, subtree: true, attributes: true, attributeFilter: ['data-state'] });
   addEventListener('likeness-tray', ({ detail: { changed, empty } }) => {
     const answers = element.closest('#answers') ?? element;

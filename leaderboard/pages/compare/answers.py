@@ -1,33 +1,48 @@
-"""The Compare page's answers: a headline, one row per model on its own axis, and what the axes are based on."""
+"""The Try page's answers: a headline, one row per model on its own axis, and what the axes are based on."""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
 
+from compute.analysis.calibrated import MATCHING, UNRELATED, Reference
+from compute.analysis.domain import SCENES, Calibrations, described
+from compute.live.domains import pairing
 from compute.live.modes import ATTRIBUTES
 from compute.live.question import LiveQuestion
+from compute.rounding import rounded
 from compute.types import LETTERS
 from leaderboard.data.related_figures import RelatedFigure, missing_sentence
+from leaderboard.html.formatting import number, percent
 from leaderboard.html.templates import render
-from leaderboard.live.calibrated import CalibratedAnswer, bands, pairing, readings, votes
+from leaderboard.live.calibrated import CalibratedAnswer, readings, votes
+from leaderboard.pages.compare.strips import strip
 
 READINGS = {
-    "as matching pairs": ("like a matching pair", "like a matching pair"),
-    "as unrelated pairs": ("like an unrelated pair", "like an unrelated one"),
-    "either": ("could be either", "as one that could be either"),
-    "between": ("in between", "between the two"),
+    "as matching pairs": "like a matching pair",
+    "as unrelated pairs": "like an unrelated pair",
+    "either": "could be either",
+    "between": "between the two",
 }
+ROLES = {"choice": "the nearest", "odd": "the odd one out"}
+BEST = {  # of single images
+    "quality": "the best quality",
+    "brightness": "the brightest",
+    "colorfulness": "the most colourful",
+    "contrast": "the highest in contrast",
+    "sharpness": "the sharpest",
+}
+NEARER = {MATCHING: "nearer to a matching pair", UNRELATED: "nearer to an unrelated pair"}  # directions
 SIDES = {"as matching pairs": "alike", "as unrelated pairs": "unlike"}  # a visitor's own answers in blind mode
 PAIRS = {"image-image": "pairs of images", "image-text": "images with texts", "text-text": "pairs of texts"}
 NO_MEANING = ("not calibrated", "its number alone means nothing")
 MOST_RECORDS = 2  # of a model
 CLOSE = 2.0  # percentile points: a smaller lead is negligible
 DRAWINGS = "drawn-scenes-training"  # the data set of models trained on nothing else
-NEAR = 6.0  # percentile points within which two letters would touch
 Headline = tuple[str, str, str]  # the sentence: before its bold part, that part, and after it
 
 
@@ -38,9 +53,13 @@ def result(
     pending: Sequence[str],
     records: Mapping[str, Sequence[RelatedFigure]],
     blind: bool,
+    calibrations: Calibrations = Calibrations(),  # noqa: B008 (frozen)
 ) -> Markup:
-    """All answers. `pending` are titles of models still at work; `blind` hides everything until the visitor answers."""
-    known = [each.reference for each in answers if each.reference is not None]
+    """All answers. `pending` are titles of models still at work; `blind` hides everything until the visitor answers.
+
+    `calibrations` are those of the models, of which a row lists the domains.
+    """
+    known = [each.reference or each.few for each in answers if each.reference or each.few]
     hidden = blind and pending
     names = f"{len(pending)} more model{'' if len(pending) == 1 else 's'}" if hidden else ", ".join(pending)
     loading = ("Loading the models; the first answer takes some seconds.", "", "")
@@ -49,9 +68,13 @@ def result(
         mode=question.mode,
         at=time.monotonic_ns(),
         headline=headline(question, answers) if answers else loading,
-        has_axis=any(each.percentiles for each in answers),
-        ends=("least", "most") if question.mode == "quality" else ("unrelated", "matching"),
-        rows=[_row(question, each, records.get(each.row.key, ())) for each in answers],
+        has_axis=any(strip(each) for each in answers if not each.answer.problem),
+        rows=[
+            _row(question, each, records.get(each.row.key, ()), calibrations.of(each.row.key, pairing(question)))
+            for each in answers
+        ],
+        directions=any(each.why for each in answers),
+        scenes=SCENES,
         pending=names,
         blind=blind,
         choices=_choices(question),
@@ -60,7 +83,7 @@ def result(
             dict.fromkeys((each.source, each.synthetic, each.n_unrelated, each.n_matching) for each in known)
         ),
         uncalibrated=any(
-            each.reference is None and not each.answer.problem and each.answer.unit not in ("rating", "votes")
+            not (each.reference or each.why or each.answer.problem) and each.answer.unit not in ("rating", "votes")
             for each in answers
         ),
     )
@@ -77,70 +100,98 @@ def headline(question: LiveQuestion, answers: Sequence[CalibratedAnswer]) -> Hea
     if question.mode == "quality" and len(question.inputs) == 1:
         known = [each.percentiles[0] for each in able if each.percentiles]
         if not known:
-            return "No calibrated model answered.", "", ""
+            return f"No model has a percentile for this image.{_outside(able)}", "", ""
         span = f"between the {_ordinal(min(known))} and {_ordinal(max(known))} percentile"
-        return f"{attribute}: {span} of each model's reference images.", "", ""
+        return f"{attribute}: {span} of each model's reference images.{_outside(able)}", "", ""
     tally = votes(able, len(question.options))
     if not tally.total:
-        return "No model picks an option: they see ties, or could not be read.", "", ""
+        return "No model picks an option: each sees a tie or gives no readable answer.", "", ""
     if tally.leader is None:
-        return f"The {tally.total} models are divided: {_counts(tally.counts)}.", "", ""
-    role = {"choice": "nearest", "odd": "the odd one out"}.get(question.mode, f"best in {attribute.lower()}")
+        return f"The {tally.total} models disagree: {_picks(tally.counts)}.{_outside(able)}", "", ""
     most = tally.counts[tally.leader]
-    rest = f" as {role}."
-    if most < tally.total:
-        rest += f" The others: {_counts(tally.counts, but=tally.leader)}."
+    rest = f" as {ROLES.get(question.mode) or BEST[question.attribute]}"
+    rest += f"; {_picks(tally.counts, but=tally.leader)}." if most < tally.total else "."
     if close := sum(each.margin is not None and each.margin < CLOSE for each in able if each.answer.pick is not None):
-        rest += f" {close} of the {tally.total} hardly separate{'s' if close == 1 else ''} the best two."
+        whom = "it" if tally.total == 1 else f"{close} of them" if close < tally.total else "all of them"
+        rest += f" For {whom} the best two are almost tied."
     if silent := len(able) - tally.total:
-        rest += f" {silent} see{'s' if silent == 1 else ''} a tie or could not be read."
-    share = f"All {tally.total}" if most == tally.total else f"{most} of {tally.total}"
-    subject = "The only model with a pick chooses " if tally.total == 1 else f"{share} models pick "
+        rest += f" {silent} {'sees a tie or gives' if silent == 1 else 'see a tie or give'} no readable answer."
+    rest += _outside(able)
+    share = f"{most} of {tally.total}" if most < tally.total else _all(tally.total)
+    subject = "The one model with a pick chooses " if tally.total == 1 else f"{share} models pick "
     return subject, LETTERS[tally.leader], rest
 
 
 def _headline_of_pair(able: Sequence[CalibratedAnswer]) -> Headline:
-    counts = readings(able)
+    counts = Counter({READINGS[reading]: count for reading, count in readings(able).items()})
+    only = ""
+    if not counts:
+        counts = Counter(NEARER[each.direction[0]] for each in able if each.direction)
+        only = " These are directions: none has a percentile."
     total = counts.total()
     if not total:
         rated = sum(each.answer.unit == "rating" for each in able)
-        if not rated:
-            return "No calibrated model answered: only directions are shown.", "", ""
-        return f"{rated} judge{'' if rated == 1 else 's'} rated this pair from 1 to 10.", "", ""
+        if rated:
+            return f"{rated} judge{'' if rated == 1 else 's'} rated this pair from 1 to 10.", "", ""
+        return f"No model can place this pair on a scale of its own: only directions are shown.{_outside(able)}", "", ""
     (first, most), *others = counts.most_common()
-    share = f"All {total}" if most == total else f"{most} of {total}"
-    subject = "The one calibrated model scores" if total == 1 else f"{share} models score"
-    rest = "".join(f"; {count} {READINGS[reading][1]}" for reading, count in others)
-    return f"{subject} this pair ", READINGS[first][1], f"{rest}."
+    share = f"{most} of {total} models" if most < total else f"{_all(total)} models"
+    share = "The one model that can place it" if total == 1 else share
+    rest = "".join(f"; {count}: {reading}" for reading, count in others)
+    return f"{share}: ", first, f"{rest}.{only}{_outside(able)}"
 
 
-def _counts(counts: Sequence[int], *, but: int | None = None) -> str:
-    return ", ".join(f"{LETTERS[option]} {count}" for option, count in enumerate(counts) if count and option != but)
+def _outside(able: Sequence[CalibratedAnswer]) -> str:
+    """A sentence on the models that were calibrated on other inputs; empty without any."""
+    count = sum(each.is_outside for each in able)
+    if not count:
+        return ""
+    whom = "1 model" if count == 1 else f"{count} models"
+    return f" For {whom} the input is outside what {'it was' if count == 1 else 'they were'} calibrated on."
+
+
+def _all(count: int) -> str:
+    return "Both" if count == 2 else f"All {count}"
+
+
+def _picks(counts: Sequence[int], *, but: int | None = None) -> str:
+    """`1 picks A, 2 pick C`."""
+    return ", ".join(
+        f"{count} {'picks' if count == 1 else 'pick'} {LETTERS[option]}"
+        for option, count in enumerate(counts)
+        if count and option != but
+    )
 
 
 def _ordinal(value: float) -> str:
-    whole = round(value)
+    whole = int(rounded(value, 0))
     tail = "th" if 10 <= whole % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(whole % 10, "th")
     return f"{whole}{tail}"
 
 
-def _row(question: LiveQuestion, calibrated: CalibratedAnswer, records: Sequence[RelatedFigure]) -> dict[str, Any]:
+def _row(
+    question: LiveQuestion, calibrated: CalibratedAnswer, records: Sequence[RelatedFigure], own: Calibrations
+) -> dict[str, Any]:
     answer, row, standings = calibrated.answer, calibrated.row, calibrated.standings
+    reading = standings[0].reading if standings else calibrated.direction[0] if calibrated.direction else ""
     facts = {
         "model": row,
         "letter": "" if answer.pick is None else LETTERS[answer.pick],
-        "side": SIDES.get(standings[0].reading, "") if standings else "",
+        "side": SIDES.get(reading, ""),
         "only_drawings": DRAWINGS in row.trained_on,
         "problem": answer.problem,
+        "domains": _domains(calibrated, own),
     }
     if answer.problem:
         return facts
     return facts | {
         "verdict": verdict(question, calibrated),
-        "strip": _strip(calibrated) if calibrated.reference else None,
+        "strip": strip(calibrated),
         "records": [(record, _tooltip(record)) for record in records[:MOST_RECORDS]],
         "no_records": missing_sentence(records),
-        "time": f"{answer.seconds * 1000:.0f} ms" if answer.seconds < 1 else f"{answer.seconds:.1f} s",
+        "time": f"{number(answer.seconds, digits=0, scale=1000)} ms"
+        if answer.seconds < 1
+        else f"{number(answer.seconds, digits=1)} s",
     }
 
 
@@ -155,83 +206,64 @@ def verdict(question: LiveQuestion, calibrated: CalibratedAnswer) -> tuple[str, 
         pick = "undecided" if answer.pick is None else f"picks {LETTERS[answer.pick]}"
         return pick, f"in order and reversed: {orders}"
     if question.mode == "pair":
-        if calibrated.standings:
-            standing = calibrated.standings[0]
-            return READINGS[standing.reading][0], (
-                f"above {standing.above_unrelated:.0%} of its unrelated and {standing.above_matching:.0%} of its "
-                "matching pairs"
-            )
-        if not answer.controls:
-            return NO_MEANING
-        below, total = answer.controls
-        return (
-            f"nearer than {below} of {total}",
-            "unrelated examples: a direction only, since it is not calibrated",
-        )
+        return _verdict_of_pair(calibrated)
     if question.mode == "quality" and len(answer.scores) == 1:
         if not calibrated.percentiles:
-            return NO_MEANING
+            return ("no percentile", calibrated.why) if calibrated.why else NO_MEANING
         return f"{_ordinal(calibrated.percentiles[0])} percentile", "of its reference images"
     if answer.pick is None:
-        return "a tie", "its best two are exactly equal"
-    return f"picks {LETTERS[answer.pick]}", _lead(question, calibrated.margin)
+        return "a tie", "its best two scores are the same"
+    return f"picks {LETTERS[answer.pick]}", _lead(question, calibrated)
 
 
-def _lead(question: LiveQuestion, margin: float | None) -> str:
-    ahead = "differs most," if question.mode == "odd" else "ahead"
-    if margin is None:
-        return "a direction only: it is not calibrated"
-    if margin >= CLOSE:
-        return f"{ahead} by {margin:.0f} percentile points"
-    if margin > -0.5:
-        return f"hardly: {ahead} by less than {CLOSE:.0f} percentile points"
-    return "by its own scores; by percentiles another image differs most"
-
-
-def _strip(calibrated: CalibratedAnswer) -> dict[str, Any]:
-    """The model's axis, 0 to 100: the bands of its unrelated and matching pairs, and a mark for each option."""
-    unrelated, matching = bands(calibrated.reference)
-    percentiles, answer = calibrated.percentiles, calibrated.answer
-    several = len(percentiles) > 1
-    return {
-        "bands": [
-            (kind, band[0], band[1] - band[0])
-            for kind, band in (("unrelated", unrelated), ("matching", matching))
-            if band is not None
-        ],
-        "marks": [
-            {
-                "percentile": percentiles[option],
-                "letter": LETTERS[option] if several else "",
-                "chosen": option == answer.pick or not several,
-                "is_left": is_left,
-                "tier": tier,
-            }
-            for option, is_left, tier in _letters(percentiles)
-        ],
-        "label": ", ".join(
-            f"{LETTERS[option]} {percentile:.0f}" if several else f"{percentile:.0f}"
-            for option, percentile in enumerate(percentiles)
-        ),
-        "unit": "cosine" if answer.unit == "cosine" else "score",
-        "raw": ", ".join(f"{score:.4g}" for score in answer.scores),
-    }
-
-
-def _letters(percentiles: Sequence[float]) -> list[tuple[int, bool, int]]:
-    """Each option, whether its letter is left of its mark, and on which of three lines: near letters do not overlap,
-    and all are within the axis."""
-    order = sorted(range(len(percentiles)), key=percentiles.__getitem__)
-    letters, run = [], 0  # run: the index within a run of near neighbours
-    for rank, option in enumerate(order):
-        near = rank > 0 and percentiles[option] - percentiles[order[rank - 1]] < NEAR
-        run = run + 1 if near else 0
-        following = rank + 1 < len(order) and percentiles[order[rank + 1]] - percentiles[option] < NEAR
-        is_left = (run % 2 == 0 and (following or near) and percentiles[option] > NEAR) or (
-            percentiles[option] > 100 - NEAR / 2
+def _verdict_of_pair(calibrated: CalibratedAnswer) -> tuple[str, str]:
+    answer, why = calibrated.answer, f"no percentile: {calibrated.why or 'it is not calibrated'}"
+    if calibrated.standings:
+        standing = calibrated.standings[0]
+        return READINGS[standing.reading], (
+            f"scores above {percent(standing.above_unrelated)} of its unrelated and "
+            f"{percent(standing.above_matching)} of its matching pairs"
         )
-        letters.append((option, is_left, run // 2 % 3))
-    return letters
+    if calibrated.direction:
+        reading, matching, unrelated = calibrated.direction
+        return NEARER[reading], (
+            f"raw {answer.scores[0]:.3g}; the median of its unrelated pairs is {unrelated:.3g}, of its matching pairs "
+            f"{matching:.3g}; {why}"
+        )
+    if answer.controls:
+        below, total = answer.controls
+        return f"nearer than {below} of {total}", f"unrelated examples; {why}"
+    return ("no percentile", calibrated.why) if calibrated.why else NO_MEANING
+
+
+def _lead(question: LiveQuestion, calibrated: CalibratedAnswer) -> str:
+    margin = calibrated.margin
+    ahead = "less alike than the others" if question.mode == "odd" else "ahead"
+    if margin is None:
+        return f"by its raw scores; no percentile: {calibrated.why or 'it is not calibrated'}"
+    if margin >= CLOSE:
+        return f"{number(margin, digits=0)} percentile points {ahead}"
+    if margin > -0.5:
+        return f"almost a tie: under {CLOSE:g} percentile points {ahead}"
+    return "by its raw scores; by percentiles another image differs most"
+
+
+def _domains(calibrated: CalibratedAnswer, own: Calibrations) -> list[tuple[str, bool]]:
+    """What the model's distributions for the question were made of, and whether one is used here."""
+    used = calibrated.reference or calibrated.few
+    return [
+        (
+            f"{described(each)}: {_pairs(each)} of {each.scenes} scenes, {each.source}",
+            used is not None and each.domain == used.domain,
+        )
+        for each in own.references
+    ]
+
+
+def _pairs(reference: Reference) -> str:
+    if reference.alone:
+        return f"{reference.n_unrelated} images"
+    return f"{reference.n_unrelated} unrelated and {reference.n_matching} matching pairs"
 
 
 def _tooltip(record: RelatedFigure) -> str:

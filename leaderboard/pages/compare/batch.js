@@ -1,6 +1,7 @@
 /** Many pairs at once: a CSV or ZIP goes to the server, which scores some pairs a turn, and their scores come as a CSV. */
 
 import { el, stylesheet } from '../../js/dom.js';
+import { rounded } from '../../js/number.js';
 import { enable, enabled, press, say } from './parts.js';
 import { many, sentence, size } from './words.js';
 
@@ -32,7 +33,7 @@ export function sampled(comparisons) {
 
 /** How far the server is, in words. Pure. */
 export function counted({ done, of, left, problems }) {
-  const rest = left === null ? '' : left < 90 ? `about ${Math.max(1, Math.ceil(left))} s left` : `about ${Math.round(left / 60)} min left`;
+  const rest = left === null ? '' : left < 90 ? `about ${Math.max(1, Math.ceil(left))} s left` : `about ${rounded(left / 60, 0)} min left`;
   return [`${done} of ${many(of, 'pair')}`, rest, problems && `${problems} without a score`].filter(Boolean).join(', ');
 }
 

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from weakref import WeakSet
 
+from compute.analysis.domain import Calibrations
 from compute.live.batch import PREVIEW, Batch, PairRow
 from compute.types import BadInput, Model
-from leaderboard.live.calibrated import References
 from leaderboard.live.live import Live
 from leaderboard.pages.compare.batch_table import PairScore, ScoredPair, pair_score
 from leaderboard.web.errors import explain
@@ -86,12 +86,12 @@ class PairScoring:
         texts = [text for row in self.rows for text in (row.name, row.first, row.second, row.problem)]
         return sum(map(sys.getsizeof, texts)) + SCORE_BYTES * len(self.rows) * len(self.models)
 
-    def turn(self, live: Live, references: References, *, seconds: float = TURN) -> ScoringProgress:
+    def turn(self, live: Live, calibrations: Calibrations, *, seconds: float = TURN) -> ScoringProgress:
         """Scores for `seconds`, at least one pair with one model, and returns the progress."""
         with self._lock:
             self.used = started = self.clock()
             while not self.over:
-                self._step(live, references)
+                self._step(live, calibrations)
                 if self.clock() - started >= seconds:
                     break
             if self.over:
@@ -132,7 +132,7 @@ class PairScoring:
             if self._is_reached(index)
         ]
 
-    def _step(self, live: Live, references: References) -> None:
+    def _step(self, live: Live, calibrations: Calibrations) -> None:
         """Scores one pair with one model; `_next` moves on once the result is stored."""
         index, model = self._next
         started = self.clock()
@@ -140,8 +140,8 @@ class PairScoring:
             try:
                 question = self.batch.question(self.rows[index])
                 cache = self._cache.setdefault(model.key, {})
-                (answer,) = live.answers(question, [model], cache=cache, calibrated=(model.key,))
-                self._scores[index, model.key] = pair_score(answer, model, question, references)
+                (answer,) = live.answers(question, [model], cache=cache, calibrations=calibrations, controls=False)
+                self._scores[index, model.key] = pair_score(answer, model, question)
                 self._spent.setdefault(model.key, []).append(self.clock() - started)
             except Exception as error:
                 self._refused[index] = explain(error, action="A pair of a table")

@@ -1,4 +1,4 @@
-"""The Compare page's section for many pairs: a CSV or ZIP in, each selected model's scores as a CSV out."""
+"""The Try page's section for many pairs: a CSV or ZIP in, each selected model's scores as a CSV out."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def started(site: Site, tables: Tables, payload: dict[str, Any], request: Any) -
     models = payload.get("models")
     keys = [str(key) for key in models] if isinstance(models, list) else []
     scoring = tables.start(str(payload.get("session", "")), str(payload.get("file", "")), keys)
-    return record(scoring, scoring.turn(site.panel.live, site.panel.references()))
+    return record(scoring, scoring.turn(site.panel.live, site.panel.calibrations()))
 
 
 def turned(site: Site, tables: Tables, payload: dict[str, Any]) -> dict[str, Any]:
     """Takes the next turn: {session}. Raises BadInput where the table is gone."""
     scoring = tables.current(str(payload.get("session", "")))
-    return record(scoring, scoring.turn(site.panel.live, site.panel.references()))
+    return record(scoring, scoring.turn(site.panel.live, site.panel.calibrations()))
 
 
 def stopped(tables: Tables, payload: dict[str, Any]) -> dict[str, Any]:

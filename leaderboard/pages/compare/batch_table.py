@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from compute.live.batch import PREVIEW, PairRow
 from compute.live.question import Answer, LiveQuestion
 from compute.types import Model
-from leaderboard.live.calibrated import References, calibrated_answer
+from leaderboard.html.formatting import number
+from leaderboard.live.calibrated import calibrated_answer
 from leaderboard.web.responses import safe_cell
 
 PREVIEW_CHARACTERS = 60  # of a visitor's cell in the preview; the CSV has PREVIEW
@@ -38,13 +39,13 @@ class ScoredPair:
     problem: str  # why scores are missing; empty where none is
 
 
-def pair_score(answer: Answer, model: Model, question: LiveQuestion, references: References) -> PairScore:
+def pair_score(answer: Answer, model: Model, question: LiveQuestion) -> PairScore:
     """A model's answer about a pair. What is not a number is a problem, never a score."""
     if answer.problem or not answer.scores or math.isnan(answer.scores[0]):
         return PairScore(problem=answer.problem or "It gave no number")
-    calibrated, score = calibrated_answer(answer, model, question, references), answer.scores[0]
+    calibrated, score = calibrated_answer(answer, model, question), answer.scores[0]
     if not calibrated.standings:
-        return PairScore(score=score, reading="a rating from 1 to 10" if answer.unit == "rating" else "")
+        return PairScore(score=score, reading="a rating from 1 to 10" if answer.unit == "rating" else calibrated.why)
     standing, reference = calibrated.standings[0], calibrated.reference
     return PairScore(
         score=score,
@@ -101,7 +102,7 @@ def _in_words(score: PairScore) -> str:
         return "—"
     if score.percentile is None:
         return f"{_number(score.score)} ({score.reading or 'not calibrated'})"
-    return f"{score.percentile:.0f}: {score.reading}"
+    return f"{number(score.percentile, digits=0)}: {score.reading}"
 
 
 def _number(value: float | None) -> str:

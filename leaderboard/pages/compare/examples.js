@@ -1,8 +1,7 @@
-/** Examples to try with, where they come from, and ready comparisons. */
+/** Examples to try with, and where they come from. */
 
 import { el } from '../../js/dom.js';
-import { exampleKeys } from './inputs.js';
-import { press, section, unseen } from './parts.js';
+import { section, unseen } from './parts.js';
 import { sentence } from './words.js';
 
 /** What an example's drag carries: its key. */
@@ -15,18 +14,14 @@ export function createExamples(tray) {
   const strip = el('div', { class: 'tr-strip', role: 'group', 'aria-label': 'Examples: press one to add it' });
   const list = el('ul');
   const credits = el('details', { class: 'tr-credits' }, el('summary', {}, 'Credits'), list);
-  const ready = el('div', { class: 'tr-buttons' });
-  const parts = [section('Ready comparisons', ready), section('Examples', strip, credits)];
-  const node = el('div', {}, ...parts);
+  const node = section('Examples', strip, credits);
   let drawn = null;
 
   function draw() {
     const examples = [...tray.examples.values()];
     strip.replaceChildren(...examples.map((example) => chip(tray, example)));
     list.replaceChildren(...examples.map(credit));
-    ready.replaceChildren(...tray.comparisons.map((one) => press(one.title, () => tray.take(one), { 'data-key': one.key, dir: 'auto' })));
-    parts[0].hidden = tray.comparisons.length === 0;
-    parts[1].hidden = examples.length === 0;
+    node.hidden = examples.length === 0;
   }
 
   function refresh() {
@@ -34,10 +29,6 @@ export function createExamples(tray) {
       drawn = tray.examples;
       draw();
     }
-    const keys = exampleKeys(tray.inputs)?.join();
-    tray.comparisons.forEach((one, index) => {
-      ready.children[index].setAttribute('aria-pressed', String(keys === one.inputs.join() && tray.mode === one.mode));
-    });
   }
 
   return { node, refresh };

@@ -1,8 +1,9 @@
-/** Which models answer: the ready ones by default, and those that the visitor ticked; others in a list to search. */
+/** Which models answer: the ready ones by default, and those that the visitor ticked; others in groups to search. */
 
 import { el } from '../../js/dom.js';
+import { suggestion } from '../../js/nearest.js';
 import { arrange, press, say, section } from './parts.js';
-import { KINDS, size } from './words.js';
+import { KINDS, many, size } from './words.js';
 
 export const MOST_MODELS = 12;
 export const SUGGESTED = 'laion/clip-vit-b-32-laion2b-s34b-b79k'; // small, and good at images and texts alike
@@ -29,7 +30,7 @@ export function exactly(models, keys) {
   const lost = [];
   for (const key of keys) {
     const model = models.find((one) => one.key === key);
-    if (!model) lost.push(`No model ${short(key)} answers this.`);
+    if (!model) lost.push(`No model ${short(key)} answers this.${suggestion(key, models.map((one) => one.key))}`);
     else if (!possible(model)) lost.push(`${model.title} cannot run: ${model.why}`);
   }
   return { decisions: new Map(models.map(({ key }) => [key, keys.includes(key)])), lost };
@@ -46,19 +47,31 @@ export function matches(model, search) {
 
 const weight = ({ bytes }) => (bytes ? size(bytes) : 'unknown size');
 
+/** The models that are not ready, by what stands in their way: [{key, title, remedy, models}]; downloads first, none empty. Pure. */
+export function grouped(models, reasons) {
+  const of = (key) => models.filter((model) => model.state === 'impossible' && model.reason === key);
+  const downloads = models.filter(({ state }) => state === 'download');
+  return [
+    { key: 'download', models: downloads, one: 'can be downloaded', many: 'can be downloaded', remedy: 'Tick a model: Compare downloads it first.' },
+    ...reasons.map((reason) => ({ ...reason, models: of(reason.key) })),
+  ].filter((group) => group.models.length)
+    .map(({ key, one, many, remedy, models: those }) => ({ key, remedy, models: those, title: `${those.length} ${those.length === 1 ? one : many}` }));
+}
+
 export function createModels(tray) {
   const row = el('div', { class: 'tr-models', role: 'group', 'aria-label': 'Models to ask' });
   const quick = press('', () => tray.decide(SUGGESTED, true), { class: 'tr-button tr-quick' });
   const summary = el('summary');
   const search = el('input', { type: 'search', class: 'tr-search', placeholder: 'Find a model', 'aria-label': 'Find a model', autocomplete: 'off', spellcheck: 'false', oninput: () => sift() });
-  const list = el('ul', { class: 'tr-list', 'aria-label': 'Other models' });
+  const groups = el('div');
   const nothing = el('p', { class: 'tr-note', role: 'status' });
-  const more = el('details', { class: 'tr-more', ontoggle: () => refresh() }, summary, search, list, nothing);
+  const more = el('details', { class: 'tr-more', ontoggle: () => refresh() }, summary, search, groups, nothing);
   const full = el('p', { class: 'tr-note' }, `${MOST_MODELS} models at once are the most; untick one to ask another.`);
   const node = section('Models', row, full, quick, more);
   const stays = new Set(); // ticked before: these stay in the row, so that they can be ticked again
   const shown = new Map(); // in the row
-  const listed = new Map(); // in the list
+  const listed = new Map(); // in the groups
+  const drawn = new Map(); // groups by key
 
   function refresh() {
     const models = tray.plan?.models ?? [];
@@ -76,11 +89,18 @@ export function createModels(tray) {
     suggest(models.find(({ key }) => key === SUGGESTED), most);
     const others = models.filter(({ state }) => state !== 'ready');
     const downloads = others.filter(({ state }) => state === 'download').length;
-    const parts = [downloads && `${downloads} to download`, others.length > downloads && `${others.length - downloads} that cannot run`].filter(Boolean);
-    say(summary, `${others.length} more: ${parts.join(', ')}`);
+    const parts = [`${downloads} to download`, others.length > downloads && `${others.length - downloads} not possible here`].filter(Boolean);
+    say(summary, `${many(others.length, 'more model')}: ${downloads ? parts.join(', ') : 'not possible here'}`);
     more.hidden = others.length === 0;
     if (!more.open) return;
-    arrange(list, others.map((model) => update(listed, model, createRow)));
+    arrange(groups, grouped(others, tray.plan.reasons).map((group) => {
+      if (!drawn.has(group.key)) drawn.set(group.key, createGroup(group.key === 'download'));
+      const { node: part, title, remedy, list } = drawn.get(group.key);
+      say(title, group.title);
+      say(remedy, group.remedy);
+      arrange(list, group.models.map((model) => update(listed, model, createRow)));
+      return part;
+    }));
     sift(others);
   }
 
@@ -91,16 +111,28 @@ export function createModels(tray) {
     if (quick.hidden && focused) shown.get(SUGGESTED)?.focus();
   }
 
+  /** Hides what the search does not find; groups with hits are open while something is searched. */
   function sift(others = tray.plan.models.filter(({ state }) => state !== 'ready')) {
-    const hits = others.filter((model) => matches(model, search.value));
-    const keys = new Set(hits.map(({ key }) => key));
+    const keys = new Set(others.filter((model) => matches(model, search.value)).map(({ key }) => key));
     others.forEach(({ key }) => {
       listed.get(key).node.hidden = !keys.has(key);
     });
-    say(nothing, hits.length ? '' : 'No model matches.');
+    for (const { node: part, list } of drawn.values()) {
+      part.hidden = ![...list.children].some((line) => !line.hidden);
+      if (search.value.trim()) part.open = !part.hidden;
+    }
+    say(nothing, keys.size ? '' : 'No model matches.');
   }
 
   return { node, refresh };
+}
+
+/** Models that one reason keeps from answering, and what to do about it. */
+function createGroup(open) {
+  const title = el('summary');
+  const remedy = el('p', { class: 'tr-note' });
+  const list = el('ul', { class: 'tr-list', tabindex: '0', 'aria-label': 'Models of this group' }); // it scrolls, and may hold only disabled boxes
+  return { node: el('details', { class: 'tr-group', open }, title, remedy, list), title, remedy, list };
 }
 
 /** A tick box for a model; `update` returns its node. */

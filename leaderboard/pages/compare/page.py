@@ -25,13 +25,14 @@ SENTENCE = (
 )
 PAUSE = 0.4  # seconds between two updates of the answers
 DOWNLOADS, WATCHERS = "downloads", 8  # a queue of its own with 8 slots, so that no comparison waits for a download
-RENEW = "() => { document.querySelector('.likeness-tray')?.likenessTray?.ask(); }"  # which models are ready now
+# Which models are ready now, and what they make of the ready comparisons.
+RENEW = "() => { const tray = document.querySelector('.likeness-tray')?.likenessTray; tray?.ask(); tray?.ready.ask(); }"
 Result = tuple[Markup, LiveQuestion | None]  # the answers so far, and the question once all models have answered
 
 
 def draw(site: Site) -> None:
     """The tray, the answers below it, two sections for a closer look, and tables of pairs."""
-    heading(title="Compare", sentence=SENTENCE, copy=False)
+    heading(title="Try", sentence=SENTENCE, copy=False)
     tray = components.tray(site.assets)
     # The last question, for the sections below. A gr.State would make every page of the app keep a connection open.
     payload = gr.JSON({}, visible=False)
@@ -99,7 +100,7 @@ def answered(site: Site, payload: dict[str, Any], request: Any) -> Iterator[Resu
     panel.admit(request)
     question, rows = live.read(payload)
     with site.db.snapshot():
-        references, calibrated = panel.references(), panel.calibrated(question)
+        calibrations = panel.calibrations()
         published = related_figures(
             site.suite_cache,
             models=[row.key for row in rows],
@@ -112,13 +113,13 @@ def answered(site: Site, payload: dict[str, Any], request: Any) -> Iterator[Resu
     def markup() -> Markup:
         pending = [row.title for row in rows[len(answers) :]]
         blind = payload.get("blind") is True
-        return result(question, answers, pending=pending, records=published, blind=blind)
+        return result(question, answers, pending=pending, records=published, blind=blind, calibrations=calibrations)
 
     updated = time.perf_counter()
     if any(live.needs_loading(row) for row in rows):
         yield markup(), None
-    for answer in live.answers(question, rows, session=str(payload.get("session", "")), calibrated=calibrated):
-        answers.append(calibrated_answer(answer, rows[len(answers)], question, references))
+    for answer in live.answers(question, rows, session=str(payload.get("session", "")), calibrations=calibrations):
+        answers.append(calibrated_answer(answer, rows[len(answers)], question))
         if len(answers) < len(rows) and time.perf_counter() - updated > PAUSE:
             updated = time.perf_counter()
             yield markup(), None
@@ -135,4 +136,4 @@ def downloaded(site: Site, payload: dict[str, Any], request: Any) -> Iterator[tu
     yield Markup(), False
 
 
-COMPARE = View(key="compare", title="Compare", draw=draw, routes=routes.routes)
+COMPARE = View(key="compare", title="Try", draw=draw, routes=routes.routes)

@@ -21,7 +21,7 @@ class PatchMaps {
     this.sides = [...root.querySelectorAll('.cp-side')].map((node) => ({
       node, canvas: node.querySelector('canvas'), rows: Number(node.dataset.rows), columns: Number(node.dataset.columns), at: 0,
     }));
-    this.status = root.nextElementSibling;
+    this.status = root.parentElement.querySelector('.cp-legend + [role=status]');
   }
 
   start() {
@@ -95,7 +95,7 @@ class PatchMaps {
     context.clearRect(0, 0, canvas.width, canvas.height);
     ranks.forEach((rank, at) => {
       const share = (rank / 255) ** 3;
-      context.fillStyle = at === mark ? 'rgb(230 159 0 / .75)' : `rgb(10 20 30 / ${(0.72 * (1 - share)).toFixed(3)})`;
+      context.fillStyle = at === mark ? 'rgb(230 159 0 / .75)' : `rgb(10 20 30 / ${0.72 * (1 - share)})`;
       context.fillRect(at % columns, Math.floor(at / columns), 1, 1);
     });
   }

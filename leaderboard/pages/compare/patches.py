@@ -1,4 +1,4 @@
-"""The Compare page's section "Where do they agree?": two images under a grid of one model's patches."""
+"""The Try page's section "Where do they agree?": two images under a grid of one model's patches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Compare page sends and fetches: uploads into memory, ready examples, and which questions fit."""
+"""What the Try page sends and fetches: uploads into memory, ready examples, and which questions fit."""
 
 from __future__ import annotations
 
@@ -42,13 +42,22 @@ def routes(site: Site) -> list[Route]:
         guard=site.guard,
         rate=uploads_rate(),
         plan=lambda **query: live.roster.plan(**query),  # the roster is built with the first question
+        ready=site.panel.ready.records,
     )
 
 
 def routes_of(
-    uploads: Uploads, *, guard: Guard, rate: Rate | None, plan: Callable[..., Mapping[str, Any]]
+    uploads: Uploads,
+    *,
+    guard: Guard,
+    rate: Rate | None,
+    plan: Callable[..., Mapping[str, Any]],
+    ready: Callable[[], Mapping[str, Any]],
 ) -> list[Route]:
-    """The routes; `rate` limits uploads by visitor, None: no limit. `plan(kinds, mode)`: which questions fit."""
+    """The routes; `rate` limits uploads by visitor, None: no limit. `plan(kinds, mode)`: which questions fit.
+
+    `ready()`: which models get the ready comparisons.
+    """
     bodies = Bodies(rate)
 
     def image(request: Request, body: bytes) -> Response:
@@ -69,6 +78,9 @@ def routes_of(
         kinds = [kind for kind in query.get("kinds", "")[:400].split(",") if kind]
         return JSONResponse(plan(kinds=kinds, mode=query.get("mode", "")[:40]), headers={"cache-control": NO_STORE})
 
+    def answered(request: Request) -> Response:
+        return JSONResponse(ready(), headers={"cache-control": NO_STORE})
+
     def picture(request: Request) -> Response:
         try:
             content = examples.picture(request.path_params["key"])
@@ -84,6 +96,7 @@ def routes_of(
         ),
         Route("/live/plan", guard(planned)),
         Route("/live/examples", guard(listing)),
+        Route("/live/ready", guard(answered)),
         Route("/live/example/{key}.webp", guard(picture)),
     ]
 

@@ -9,6 +9,7 @@ import { counts, exampleKeys, kinds, labels, MOST, moved, obstacle, sent } from 
 import { createModels, selected, written } from './models.js';
 import { createModes } from './modes.js';
 import { unseen } from './parts.js';
+import { createReady } from './ready.js';
 import { Server } from './server.js';
 import { createSlots } from './slots.js';
 import { Uploads } from './uploads.js';
@@ -43,8 +44,8 @@ class Tray {
     this.compared = null; // what was last sent for comparison, as text
     this.notice = createNotice({ notice: 'tr-notice', close: 'tr-icon', action: 'tr-button' });
     this.live = unseen('', { role: 'status' });
-    this.parts = [createSlots, createExamples, createModes, createModels, createActions].map((make) => make(this));
-    [this.slots] = this.parts;
+    this.parts = [createSlots, createReady, createExamples, createModes, createModels, createActions].map((make) => make(this));
+    [this.slots, this.ready] = this.parts;
     const [slots, ...others] = this.parts.map(({ node }) => node);
     root.replaceChildren(slots, this.notice.node, ...others, this.live);
     root.dataset.ready = 'false';
@@ -92,7 +93,7 @@ class Tray {
     Object.assign(this, { chosenMode: comparison.mode, mode: comparison.mode, question: comparison.question || QUESTIONS[0] });
     this.notice.clear();
     this.settle(comparison.inputs.map((key) => this.exampleInput(key)), { anew: true });
-    this.announce(`${comparison.title}: the tray is filled`);
+    this.announce(`“${comparison.title}” is in the tray`);
   }
 
   remove(id) {
@@ -254,6 +255,7 @@ class Tray {
     this.writeLater.now();
     this.compared = this.content();
     this.tellPage();
+    dispatchEvent(new CustomEvent('likeness-asked'));
     this.trigger(absent ? 'download' : 'compare', {
       session: this.server.session, inputs: this.inputs.map(sent), mode: this.mode,
       question: this.mode === 'quality' ? this.question : '', models, blind: this.blind,

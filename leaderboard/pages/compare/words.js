@@ -1,5 +1,7 @@
 /** Texts used by several parts of the page, and readable numbers. Pure. */
 
+import { rounded } from '../../js/number.js';
+
 /** The question of each mode; the server says which modes exist and fit. */
 export const ABOUT = {
   pair: 'How similar the two are to each model.',
@@ -20,7 +22,7 @@ export function size(bytes) {
   const steps = [['GB', 1e9], ['MB', 1e6], ['kB', 1e3]];
   const [unit, one] = steps.find(([, least]) => bytes >= least) ?? ['bytes', 1];
   const amount = bytes / one;
-  return `${amount < 10 && one > 1 ? amount.toFixed(1).replace(/\.0$/, '') : Math.round(amount)} ${unit}`;
+  return `${amount < 10 && one > 1 ? rounded(amount, 1).replace(/\.0$/, '') : rounded(amount, 0)} ${unit}`;
 }
 
 /** `1 file`, `3 files`. */

@@ -8,6 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from compute.analysis.correlation import Correlation
+from compute.rounding import rounded_array
+from leaderboard.html.formatting import number
 from leaderboard.html.plot_style import PALETTE, label_sides, plain
 
 SMALL = 40  # axes up to which a cell carries its interval; above, one byte a cell
@@ -35,9 +37,9 @@ def heatmap(*, labels: Sequence[str], keys: Sequence[str], correlation: Correlat
     if size <= SMALL:
         # Too few models for an interval leave any correlation possible.
         bounds = np.where(np.isnan(low), -1, low), np.where(np.isnan(high), 1, high)
-        detail = np.stack([n, *bounds], axis=2).astype(np.float32)
+        detail = np.stack([n, *(rounded_array(bound, 2) for bound in bounds)], axis=2).astype(np.float32)
         figure.add_heatmap(
-            z=r.astype(np.float32),
+            z=rounded_array(r, 2).astype(np.float32),  # what the cell writes
             x=names,
             y=names,
             zmin=-1,
@@ -53,7 +55,7 @@ def heatmap(*, labels: Sequence[str], keys: Sequence[str], correlation: Correlat
             "%{customdata[0]} models<extra></extra>",
         )
     else:
-        percent = np.where(np.isnan(r), GAP, np.round(np.nan_to_num(r) * 100)).astype(np.int8)
+        percent = np.nan_to_num(rounded_array(r, 0, scale=100), nan=GAP).astype(np.int8)
         # The scale runs from GAP, so that a blank cell has a colour of its own: none.
         start, span = (-100 - GAP) / (100 - GAP), 200 / (100 - GAP)
         figure.add_heatmap(
@@ -127,7 +129,7 @@ def scatter(
     """
     figure = go.Figure()
     sides = label_sides(names, x, y) if len(names) <= LABELLED else [""] * len(names)
-    for number, kind in enumerate(dict.fromkeys(kinds)):
+    for at, kind in enumerate(dict.fromkeys(kinds)):
         members = [index for index, other in enumerate(kinds) if other == kind]
         figure.add_scatter(
             x=x[members],
@@ -135,12 +137,16 @@ def scatter(
             mode="markers+text",
             hovertext=[names[index] for index in members],
             name=kind,
-            customdata=[f"<br>{notes[index]}" if notes[index] else "" for index in members],
+            customdata=[
+                f"{number(x[index], digits=2)}, {number(y[index], digits=2)}"
+                + (f"<br>{notes[index]}" if notes[index] else "")
+                for index in members
+            ],
             text=[names[index] if sides[index] else "" for index in members],
             textfont={"size": 10},
             textposition=[sides[index] or "top center" for index in members],
-            marker={"size": 8, "color": PALETTE[number % len(PALETTE)], "symbol": SYMBOLS[number % len(SYMBOLS)]},
-            hovertemplate="%{hovertext}<br>%{x:.2f}, %{y:.2f}%{customdata}<extra></extra>",
+            marker={"size": 8, "color": PALETTE[at % len(PALETTE)], "symbol": SYMBOLS[at % len(SYMBOLS)]},
+            hovertemplate="%{hovertext}<br>%{customdata}<extra></extra>",
         )
     plain(figure, height=420, x=x_title, y=y_title, legend=len(set(kinds)) > 1)
     figure.update_xaxes(showgrid=True, gridwidth=1)
@@ -154,7 +160,7 @@ def path(*, agreement: np.ndarray, names: Sequence[str]) -> go.Figure:
     figure = go.Figure(
         go.Scatter(
             x=steps,
-            y=agreement.astype(np.float32),
+            y=rounded_array(agreement, 3).astype(np.float32),
             mode="lines+markers",
             text=list(names),
             marker={"size": 5},

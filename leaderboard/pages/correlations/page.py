@@ -9,7 +9,7 @@ from typing import Any
 import gradio as gr
 import numpy as np
 
-from compute.types import ORIGINS
+from compute.types import ORIGINS, suggestion
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.html.components import figure_bridge, lazy_tables
 from leaderboard.html.labels import SIGNS, explained, explained_signs, is_synthetic, suite_choices
@@ -119,8 +119,13 @@ def draw(site: Site) -> None:
         benchmarks = [site.suite_cache.table(suite).suite["benchmark"] for suite in query.suites]
         return macro("note")(next(filter(is_synthetic, benchmarks), ""))
 
-    def blank(query: CorrelationQuery, keys: str) -> tuple:
-        return note(query), gr.update(visible=False), "", *[gr.skip()] * len(shown)
+    def blank(*, suites: list[str] | None, models: list[str] | None, **_: Any) -> tuple:
+        # Of a choice that exists but cannot be drawn its note, else what can be chosen instead.
+        benchmarks = [site.suite_cache.table(suite).suite["benchmark"] for suite in suites or ()]
+        links = [(title, f"correlations?suites={key}") for title, key in lists["suites"]()]
+        listed = macro("index")([("", links)]) if suites is None or models is None else ""
+        synthetic = macro("note")(next(filter(is_synthetic, benchmarks), ""))
+        return synthetic + listed, gr.update(visible=False), "", *[gr.skip()] * len(shown)
 
     def part(query: CorrelationQuery, keys: str) -> tuple:
         return opened_pair(site, matrices.get(query), keys=keys)
@@ -137,7 +142,7 @@ def draw(site: Site) -> None:
         parts=(pair_part,),
         presets=PRESETS,
         message=message,
-        blank=_of_values(blank),
+        blank=blank,
         lists=lists,
     )
     join = "(first, second) => [first && second && first !== second ? `${first},${second}` : '']"
@@ -193,8 +198,7 @@ def opened_pair(site: Site, matrix: CorrelationMatrix, *, keys: str) -> tuple:
     selects = [gr.update(choices=choices, value=key if key in known else None) for key in (first, second)]
     hidden = gr.update(value=None, visible=False)
     if not {first, second} <= known or first == second:
-        note = "<p class='pg-quiet'>The pair in the address is not part of this choice.</p>" if keys else ""
-        return *selects, note, hidden, ""
+        return *selects, macro("message")(_no_pair(keys, known)) if keys else "", hidden, ""
     opened = pair(matrix, first, second)
     sentence = _texts().pair_sentence(opened, METHODS[matrix.query.method])
     if not opened.models:
@@ -218,6 +222,13 @@ def opened_pair(site: Site, matrix: CorrelationMatrix, *, keys: str) -> tuple:
         signs=[(sign, meaning) for bit, sign, meaning in SIGNS if (opened.marks & bit).any()],
     )
     return *selects, sentence, gr.update(value=scatter, visible=True), table
+
+
+def _no_pair(keys: str, known: set[str]) -> str:
+    """Why no pair can be opened, as a sentence."""
+    unknown = [key for key in keys.split(",")[:2] if key and key not in known]
+    sentences = [f"No column {key[:80]!r} in this matrix.{suggestion(key[:80], known)}" for key in unknown]
+    return " ".join([*sentences, "Click a cell above, or choose two columns."])
 
 
 def _marks(opened: AxisPair, index: int) -> str:
@@ -263,8 +274,12 @@ def _draw_smaller_suite(site: Site) -> None:
         names = [chosen.scores.titles[task] for task in chosen.selection.path]
         return (
             smaller_suite.report(suites, query, titles=model_queries.models(site.db)["title"]),
-            figures.path(agreement=chosen.selection.agreement, names=names),
+            gr.update(value=figures.path(agreement=chosen.selection.agreement, names=names), visible=True),
         )
+
+    def blank(**_: Any) -> tuple:
+        links = [(title, f"correlations?lite={key}") for title, key in choosable()]
+        return macro("index")([("", links)]), gr.update(value=None, visible=False)
 
     bind(
         site,
@@ -273,6 +288,7 @@ def _draw_smaller_suite(site: Site) -> None:
         outputs=[report, curve],
         draw=page,
         message=message,
+        blank=blank,
         lists={"lite": choosable},
     )
 

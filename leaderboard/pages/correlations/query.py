@@ -8,7 +8,7 @@ from typing import Any
 
 from compute.analysis.correlation import METHODS
 from compute.types import ORIGINS, BadInput
-from leaderboard.web.parameters import Choice, MultiChoice, Number, Parameter, Text, parse
+from leaderboard.web.parameters import Choice, MultiChoice, Number, Parameter, Text, missing, parse
 
 ALL = "all"
 LEVELS = ("tasks", "categories", "suites")
@@ -59,7 +59,7 @@ def parameters(*, suites: Sequence[str], models: Sequence[str]) -> tuple[Paramet
     """The page's query parameters over the keys of the database."""
     usual = CorrelationQuery()
     return (
-        MultiChoice(key="suites", default=usual.suites, choices=tuple(suites), least=1),
+        MultiChoice(key="suites", default=usual.suites, choices=tuple(suites), least=1, noun="suite"),
         Choice(key="level", default=usual.level, choices=LEVELS),
         Choice(key="method", default=usual.method, choices=METHODS),
         Choice(key="group", default=usual.group, choices=GROUPS),
@@ -67,7 +67,7 @@ def parameters(*, suites: Sequence[str], models: Sequence[str]) -> tuple[Paramet
         Choice(key="order", default=usual.order, choices=ORDERS),
         Choice(key="means", default=usual.means, choices=MEANS),
         Number(key="minimum", default=usual.minimum, low=3, high=50, whole=True),
-        MultiChoice(key="models", default=usual.models, choices=tuple(models)),
+        MultiChoice(key="models", default=usual.models, choices=tuple(models), noun="model"),
         Text(key="pair"),
     )
 
@@ -83,6 +83,11 @@ def query_of(values: Mapping[str, Any]) -> CorrelationQuery:
 
 
 def read(parameters: tuple[Parameter, ...], address: Mapping[str, str]) -> CorrelationQuery:
-    """The choice of a query string; unknown values fall back to their defaults."""
-    values, _ = parse(parameters, {**PRESETS.get(address.get("preset", ""), {}), **address})
-    return query_of(values)
+    """The choice of a query string; unknown values fall back to their defaults.
+
+    Raises BadInput for a suite or model that does not exist: no other is taken in its place.
+    """
+    query = {**PRESETS.get(address.get("preset", ""), {}), **address}
+    if sentence := missing(parameters, query):
+        raise BadInput(sentence)
+    return query_of(parse(parameters, query)[0])

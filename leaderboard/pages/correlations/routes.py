@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from compute.rounding import clean
 from leaderboard.data import model_queries, payload, suite_queries
 from leaderboard.data.memo import memoised
 from leaderboard.page import Site
@@ -83,4 +84,4 @@ def sheet(matrix: CorrelationMatrix) -> bytes:
 
 
 def _number(value: float) -> float | None:
-    return None if math.isnan(value) else round(float(value), 4)
+    return None if math.isnan(value) else clean(value)

@@ -40,7 +40,7 @@ def parameters(suites: pd.DataFrame) -> tuple[Parameter, ...]:
     """The section's query parameters; their defaults are MIEB section 6.3."""
     choosable = suites[suites["aggregate"] != "human"]
     return (
-        Choice(key="lite", default="mieb", choices=tuple(choosable["key"])),
+        Choice(key="lite", default="mieb", choices=tuple(choosable["key"]), noun="suite"),
         Choice(key="lite_origin", default="published", choices=(*ORIGINS, "all")),
         Choice(key="by", default="tasks", choices=BY),
         Number(key="size", default=SIZE, low=1, high=200, whole=True),

@@ -40,14 +40,23 @@ def slope(ranks: pd.DataFrame, *, metric: str) -> go.Figure:
                 xshift=shift,
                 font={"size": 11},
             )
-    for x, text in ((0, "By people"), (1, f"By {metric}")):
-        figure.add_annotation(x=x, y=0.2, text=f"<b>{text}</b>", showarrow=False, font={"size": 12}, yanchor="bottom")
-    figure.update_xaxes(range=[-1.6, 2.6], visible=False)
+    for x, anchor, shift, text in ((0, "right", 8, "By people"), (1, "left", -8, f"By {metric}")):
+        figure.add_annotation(
+            x=x,
+            y=0.2,
+            text=f"<b>{text}</b>",
+            showarrow=False,
+            font={"size": 12},
+            xanchor=anchor,
+            xshift=shift,
+            yanchor="bottom",
+        )
+    figure.update_xaxes(range=[-2.4, 3.4], visible=False)
     return figure.update_yaxes(range=[float(ranks[["human", "rank"]].to_numpy().max()) + 0.6, -0.4], visible=False)
 
 
 def scatter(points: pd.DataFrame, *, metric: str, human: str, higher: bool) -> go.Figure:
-    """Preference over the metric's score, one point for each generator. points: title, score, human, suspect (bool)."""
+    """Preference over the metric's score, one point a generator. points: title, score, human, suspect (bool), words."""
     figure = go.Figure()
     points = points.assign(side=_sides(points))
     for suspect, part in points.groupby("suspect"):
@@ -66,7 +75,8 @@ def scatter(points: pd.DataFrame, *, metric: str, human: str, higher: bool) -> g
                 "color": colour,
                 "line": {"width": 2, "color": colour},
             },
-            hovertemplate="%{text}<br>" + metric + " %{x}<br>" + human + " %{y}<extra></extra>",
+            customdata=part["words"],
+            hovertemplate="%{text}<br>%{customdata}<extra></extra>",
         )
     better = "higher is better" if higher else "lower is better"
     plain(

@@ -10,9 +10,10 @@ import pandas as pd
 
 from leaderboard.data import suite_queries, task_queries
 from leaderboard.data.memo import memoised
+from leaderboard.html.formatting import number
 from leaderboard.html.labels import SUSPECT
-from leaderboard.html.templates import render
-from leaderboard.page import Site, View, bind, heading
+from leaderboard.html.templates import macro, render
+from leaderboard.page import Site, View, bind, heading, message_box
 from leaderboard.pages.generators import figures
 from leaderboard.pages.generators.metrics import METRIC_MODELS, MetricComparison, compare_metrics
 from leaderboard.web.parameters import Choice
@@ -33,8 +34,8 @@ def draw(site: Site) -> None:
     )
     titles = suite_queries.metrics(site.db)["title"]
     parameters = (
-        Choice(key="set", default="hpdv2", choices=tuple(SETS)),
-        Choice(key="metric", default="cfred", choices=tuple(METRIC_MODELS)),
+        Choice(key="set", default="hpdv2", choices=tuple(SETS), noun="set"),
+        Choice(key="metric", default="cfred", choices=tuple(METRIC_MODELS), noun="metric"),
     )
     with gr.Row(elem_classes="pg-controls"):
         which = gr.Radio(
@@ -51,6 +52,7 @@ def draw(site: Site) -> None:
             scale=1,
             min_width=260,
         )
+    message = message_box()
     head = gr.HTML("<p class='pg-quiet'>Comparing the metrics with people …</p>", apply_default_css=False)
     with gr.Row(elem_classes="lk-figures"):
         slope = gr.Plot(show_label=False, container=False)
@@ -63,13 +65,25 @@ def draw(site: Site) -> None:
         controls=[which, metric],
         outputs=[head, slope, scatter, rest],
         draw=lambda set, metric: page(site, comparisons, chosen=set, metric=metric),
+        message=message,
+        blank=lambda **_: (every_metric(titles), gr.update(visible=False), gr.update(visible=False), ""),
+    )
+
+
+def every_metric(titles: pd.Series) -> str:
+    """Every metric on every set of generators as a link."""
+    return macro("index")(
+        [
+            (title, [(titles[metric], f"generators?set={key}&metric={metric}") for metric in METRIC_MODELS])
+            for key, title in SETS.items()
+        ]
     )
 
 
 def page(site: Site, comparisons: Callable[[str], MetricComparison], *, chosen: str, metric: str) -> tuple:
     """The four outputs: the reading of one metric on the `chosen` set, both figures, and the tables."""
     comparison = comparisons(chosen)
-    shown = comparison.metric(metric)
+    shown, people = comparison.metric(metric), comparison.people
     models = [row.model for row in comparison.table.rows]
     titles = [comparison.table.models.loc[model, "title"] for model in models]
     short = [title.replace("Stable Diffusion", "SD") for title in titles]
@@ -81,12 +95,17 @@ def page(site: Site, comparisons: Callable[[str], MetricComparison], *, chosen: 
             {
                 "title": short,
                 "score": shown.scores * shown.column.scale,
-                "human": comparison.human * comparison.people.scale,
+                "human": comparison.human * people.scale,
                 "suspect": (shown.marks & SUSPECT) > 0,
+                "words": [
+                    f"{shown.title} {number(score, digits=shown.column.digits, scale=shown.column.scale)}<br>"
+                    f"{people.title} {number(rating, digits=people.digits, scale=people.scale)}"
+                    for score, rating in zip(shown.scores, comparison.human, strict=True)
+                ],
             }
         ),
         metric=shown.title,
-        human=comparison.people.title,
+        human=people.title,
         higher=shown.column.higher,
     )
     reading = render("pages/generators/reading.html", comparison=comparison, metric=shown, on_parti=chosen == "parti")
@@ -100,7 +119,7 @@ def page(site: Site, comparisons: Callable[[str], MetricComparison], *, chosen: 
         ],
         notes=task_queries.task_notes(site.db, task=comparison.people.task),
     )
-    return reading, slope, scatter, tables
+    return reading, gr.update(value=slope, visible=True), gr.update(value=scatter, visible=True), tables
 
 
 GENERATORS = View(key="generators", title="Generators", draw=draw, figures=True)

@@ -52,7 +52,7 @@ def parameters(suites: pd.DataFrame) -> tuple[Parameter, ...]:
     keys = tuple(suites[suites["aggregate"] != "human"]["key"])
     return (
         Choice(key="of", default=usual.noun, choices=("tasks", "models")),
-        MultiChoice(key="suites", default=usual.suites, choices=keys, least=1),
+        MultiChoice(key="suites", default=usual.suites, choices=keys, least=1, noun="suite"),
         Choice(key="origin", default=usual.origin, choices=(*ORIGINS, ALL)),
         Choice(key="colour", default="cluster", choices=tuple(dict.fromkeys(sum(COLOURS.values(), ())))),
         Number(key="neighbours", default=usual.n_neighbors, low=2, high=100, whole=True),

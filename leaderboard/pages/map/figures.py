@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,9 +48,10 @@ def measured(
     values: np.ndarray,
     title: str,
     log: bool,
+    write: Callable[[float], str],
     meta: Mapping[str, Any],
 ) -> go.Figure:
-    """Points by a number on a perceptually uniform scale; those without one are grey."""
+    """Points by a number on a perceptually uniform scale; those without one are grey. `write` gives a number's text."""
     figure = go.Figure()
     known = [index for index, value in enumerate(values) if not math.isnan(value)]
     shown = np.log10(values[known]) if log else values[known]
@@ -65,7 +66,7 @@ def measured(
         names,
         known,
         name=title,
-        extra=[f"{values[index]:.4g}" for index in known],
+        extra=[write(values[index]) for index in known],
         marker={
             "color": shown.astype(np.float32),
             "colorscale": "Cividis",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -11,13 +12,13 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.suite import ALL
-from compute.types import ORIGINS
+from compute.types import ORIGINS, BadInput
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.html.components import figure_bridge
-from leaderboard.html.formatting import blank
+from leaderboard.html.formatting import blank, number, parameters_text
 from leaderboard.html.labels import suite_choices
 from leaderboard.html.templates import macro, macros
-from leaderboard.page import Site, View, bind, citations, heading, message_box
+from leaderboard.page import Site, View, bind, citations, heading, message_box, typed
 from leaderboard.pages.map import atlas as maps
 from leaderboard.pages.map import figures
 from leaderboard.pages.map.atlas import COLOURS, Atlas, SuiteMap
@@ -85,6 +86,10 @@ def draw(site: Site) -> None:
     def page(*, colour: str, **chosen: Any) -> tuple:
         return picture(maps.recipe_of(**chosen), colour)
 
+    def blank(**_: Any) -> tuple:
+        listed = macro("index")([("", [(title, f"map?suites={key}") for title, key in ranked()])])
+        return gr.skip(), HIDDEN, HIDDEN, "", listed, gr.update(value=None, visible=False), ""
+
     def picture(recipe: maps.Recipe, chosen: str) -> tuple:
         made = atlas.find(recipe)
         shown = colour_of(recipe, chosen)
@@ -102,12 +107,9 @@ def draw(site: Site) -> None:
 
     @caught(lambda sentence: working(macro("message")(sentence), running=False))
     async def work(request: gr.Request, *inputs: Any) -> AsyncIterator[list]:
-        typed = {
-            parameter.key: parameter.write(value)
-            for parameter, value in zip(parameters, inputs, strict=True)
-            if value is not None
-        }
-        values, _ = state.parse(bound.parameters(), typed)
+        values, note = state.parse(bound.parameters(), typed(parameters, inputs))
+        if values["suites"] is None:
+            raise BadInput(note)
         chosen = values.pop("colour")
         recipe = maps.recipe_of(**values)
         if atlas.find(recipe) is None:
@@ -128,6 +130,7 @@ def draw(site: Site) -> None:
         outputs=outputs,
         draw=page,
         message=message,
+        blank=blank,
         lists={"suites": ranked},
     )
     make.click(
@@ -206,9 +209,11 @@ def chart(site: Site, made: SuiteMap, facts: pd.DataFrame, recipe: maps.Recipe, 
     }
     if colour in ("size", "mean") and facts[colour].notna().any():
         log = colour == "size"
-        title = TITLES[colour] if log else f"Mean of {site.suite_cache.table(recipe.suites[0]).suite['title']}"
+        table = site.suite_cache.table(recipe.suites[0])
+        title = TITLES[colour] if log else f"Mean of {table.suite['title']}"
+        write = parameters_text if log else partial(number, digits=table.category_columns[0].digits)
         values = facts[colour].to_numpy(float)
-        return figures.measured(x=x, y=y, names=names, values=values, title=title, log=log, meta=meta)
+        return figures.measured(x=x, y=y, names=names, values=values, title=title, log=log, write=write, meta=meta)
     values = [UNKNOWN if blank(value) else str(value) for value in facts[colour]]
     return figures.points(
         x=x, y=y, names=names, values=values, unknown=OUTSIDE if colour == "cluster" else UNKNOWN, meta=meta

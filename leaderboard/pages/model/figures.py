@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from compute.analysis.field import standardised
 from leaderboard.data.ranked import Ranked
 from leaderboard.data.suite_table import TRAINED
+from leaderboard.html.formatting import number
 from leaderboard.html.labels import explained_signs, signs
 from leaderboard.html.plot_style import PALETTE, plain, unmarked
 from leaderboard.pages.model.field import Field
@@ -43,7 +44,7 @@ def strip(field: Field, *, ranked: Ranked | None, by: str) -> go.Figure:
         for at, column in enumerate(columns):
             values = standard[:, at] if mixed else stored[:, at] * column.scale
             z = field.standing.z[at]
-            note = "" if np.isnan(z) else f"{z:+.2f} SD from the others"
+            note = "" if np.isnan(z) else f"{number(z, digits=2, sign=True)} SD from the others"
             chance = None if mixed or column.chance is None else column.chance * column.scale
             marks = table.marks[field.rows, field.columns[at]]
             lines += _line(column.title, names, values, marks, own=field.own, chance=chance, note=note)
@@ -104,9 +105,9 @@ def _draw(points: pd.DataFrame, *, name: str, x: str, digits: int) -> go.Figure:
             y=others["y"].to_numpy(),
             mode="markers",
             opacity=0.6,
-            customdata=others["title"],
+            customdata=[f"{row.title}: {number(row.value, digits=digits)}" for row in others.itertuples()],
             marker={"symbol": "line-ns", "size": 11, "line": {"width": 1.5, "color": FIELD}},
-            hovertemplate="%{customdata}: %{x:." + str(digits) + "f}<extra></extra>",
+            hovertemplate="%{customdata}<extra></extra>",
         )
     known = own[own["chance"].notna()]
     if len(known):
@@ -116,7 +117,8 @@ def _draw(points: pd.DataFrame, *, name: str, x: str, digits: int) -> go.Figure:
             y=known["y"].to_numpy(),
             mode="markers",
             marker={"symbol": "line-ns", "size": 15, "line": {"width": 2, "color": CHANCE}},
-            hovertemplate="By chance: %{x:.1f}<extra></extra>",
+            customdata=[number(chance, digits=digits) for chance in known["chance"]],
+            hovertemplate="By chance: %{customdata}<extra></extra>",
         )
     figure.add_scatter(
         name=unmarked(name),
@@ -125,8 +127,8 @@ def _draw(points: pd.DataFrame, *, name: str, x: str, digits: int) -> go.Figure:
         mode="markers",
         marker={"symbol": "diamond", "size": 10, "color": OWN},
         text=own["line"],
-        customdata=own["note"],
-        hovertemplate="%{text}: %{x:." + str(digits) + "f}<br>%{customdata}<extra></extra>",
+        customdata=[f"{number(row.value, digits=digits)}<br>{row.note}" for row in own.itertuples()],
+        hovertemplate="%{text}: %{customdata}<extra></extra>",
     )
     per = ROW if len(lines) <= 30 else THIN
     plain(figure, height=70 + per * max(len(lines), 3), x=x, legend=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from compute.rounding import rounded
 from compute.types import UnknownKey
 from leaderboard.data import model_queries, scores, suite_queries, task_queries
 from leaderboard.data.suite_cache import SuiteCache
@@ -77,6 +78,6 @@ def ranks_of(field: Field) -> dict[tuple[str, str, str], Rank]:
         rank = int(field.standing.place[at])
         if rank > 0:
             column, share = field.table.columns[index], float(field.standing.percentile[at])
-            percent = None if math.isnan(share) else round(100 * share)
+            percent = None if math.isnan(share) else int(rounded(share, 0, scale=100))
             ranks[column.task, column.metric, field.origin] = rank, int(field.standing.others[at]) + 1, percent
     return ranks

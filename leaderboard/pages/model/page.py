@@ -13,10 +13,10 @@ from leaderboard.data import item_queries, model_queries, suite_queries
 from leaderboard.data.payload import human_ranking
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import lazy_tables
-from leaderboard.html.formatting import NOTHING, number, span
+from leaderboard.html.formatting import NOTHING, model_url, number, span
 from leaderboard.html.labels import suite_choices
-from leaderboard.html.templates import render
-from leaderboard.page import NAMED, Site, View, bind, heading
+from leaderboard.html.templates import macro, render
+from leaderboard.page import NAMED, Site, View, bind, heading, message_box
 from leaderboard.pages.model import figures
 from leaderboard.pages.model.field import Field, field, nearest, suites_of
 from leaderboard.pages.model.routes import routes
@@ -29,13 +29,14 @@ SENTENCE = (
 KINDS = {
     "encoder": "encoder (image or image-text embeddings)",
     "metric": "perceptual or preference metric",
-    "mllm": "multimodal language model",
+    "mllm": "vision-language model",
     "generator": "text-to-image generator",
     "distribution": "distribution metric (rates generators by sets of images)",
 }
 LEADS = "mieb"  # the default model leads this suite
 OUTSTANDING = 6  # strengths and weaknesses that are listed
 NEAREST = 8
+UNKNOWN = "unknown"
 
 
 def draw(site: Site) -> None:
@@ -47,7 +48,7 @@ def draw(site: Site) -> None:
     }
     models, suites = (lists[name]() for name in ("model", "suite"))
     parameters = (
-        Choice(key="model", default=_leader(site, models), choices=tuple(key for _, key in models)),
+        Choice(key="model", default=_leader(site, models), choices=tuple(key for _, key in models), noun="model"),
         Choice(key="suite", default="", choices=tuple(key for _, key in suites)),
         Choice(key="by", default="category", choices=("category", "task")),
     )
@@ -56,6 +57,7 @@ def draw(site: Site) -> None:
         suite = gr.Dropdown(suites, value="", label="Against the field of", scale=2, min_width=260)
         lines = [("Categories", "category"), ("Tasks", "task")]
         by = gr.Radio(lines, value="category", label="A line is", scale=2, min_width=240)
+    message = message_box()
     head = gr.HTML("<p class='pg-quiet'>Loading …</p>", apply_default_css=False, js_on_load=NAMED)
     figure = gr.Plot(show_label=False, container=False)
     rest = gr.HTML("", apply_default_css=False)
@@ -66,7 +68,24 @@ def draw(site: Site) -> None:
         controls=[model, suite, by],
         outputs=[head, figure, rest],
         draw=lambda model, suite, by: page(site, model=model, suite=suite, by=by),
+        message=message,
+        blank=lambda **_: (every_model(site), gr.update(value=None, visible=False), ""),
         lists=lists,
+    )
+
+
+def every_model(site: Site) -> str:
+    """Every model with a run as a link, kind by kind."""
+    listed = model_queries.listed_models(site.db)
+    return macro("index")(
+        [
+            (
+                words.partition(" (")[0].capitalize() + "s",
+                [(row.title, model_url(row.key)) for row in rows.itertuples()],
+            )
+            for kind, words in KINDS.items()
+            for rows in [listed[listed["kind"] == kind]]
+        ]
     )
 
 
@@ -124,6 +143,8 @@ def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
         "address": quote(row.id, safe="/:~"),
         "origin": row.origin,
         "by_people": False,
+        "unknown": "",
+        "few": False,
         "why": "" if ranked is None else ranked.why[index],
         **dict.fromkeys(("rank", "rank_interval", "tie", "mean", "mean_interval"), NOTHING),
     }
@@ -138,11 +159,13 @@ def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
     elif ranked.rank[index] > 0:
         unit = {"digits": table.category_columns[0].digits, "scale": table.category_columns[0].scale}
         out["rank"] = f"{ranked.rank[index]} of {(ranked.rank[table.rows_of(row.origin)] > 0).sum()}"
-        if ranked.rank_low[index] > 0:
-            out["rank_interval"] = f"{ranked.rank_low[index]} to {ranked.rank_high[index]}"
-        out["tie"] = ranked.ties[index] or NOTHING
+        known = ranked.rank_low[index] > 0
+        out["rank_interval"] = f"{ranked.rank_low[index]} to {ranked.rank_high[index]}" if known else UNKNOWN
+        out["tie"] = ranked.ties[index] or UNKNOWN
+        out["unknown"], out["few"] = ranked.unknown[index], bool(ranked.few[index])
         out["mean"] = number(ranked.mean[index], **unit)
-        out["mean_interval"] = span(ranked.mean_low[index], ranked.mean_high[index], **unit)
+        interval = ranked.mean_low[index], ranked.mean_high[index]
+        out["mean_interval"] = UNKNOWN if np.isnan(interval).any() else span(*interval, **unit)
     return out
 
 
@@ -196,7 +219,7 @@ def _leader(site: Site, listed: list[tuple[str, str]]) -> str:
 
 
 def _label(row: Any) -> str:
-    return f"{row.title}  ·  {row.kind}" if row.kind != "encoder" else row.title
+    return f"{row.title}  ·  {KINDS[row.kind].partition(' (')[0]}" if row.kind != "encoder" else row.title
 
 
 def _fullest(suite_cache: SuiteCache, model: str, suites: list[str]) -> str:

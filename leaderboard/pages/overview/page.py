@@ -8,6 +8,7 @@ import gradio as gr
 import numpy as np
 from markupsafe import Markup
 
+from compute.rounding import rounded
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.memo import memoised
 from leaderboard.data.ranked import Ranked
@@ -69,6 +70,7 @@ def _leaders(table: SuiteTable, ranked: Ranked) -> dict[str, Any]:
     with_rank = [index for index in rows if ranked.rank[index] > 0]
     order = sorted(with_rank, key=lambda index: (ranked.rank[index], -ranked.mean[index]))[:LEADERS]
     trained = (table.marks & TRAINED).any(axis=1)
+    unit = {"digits": table.category_columns[0].digits, "scale": table.category_columns[0].scale}
     return {
         "origin": origin,
         "other_origins": sorted(origins - {origin}),
@@ -83,20 +85,27 @@ def _leaders(table: SuiteTable, ranked: Ranked) -> dict[str, Any]:
                 "title": _title(table, index),
                 "trained": trained[index],
                 "tie_class": ranked.ties[index],
-                **_mean(ranked, index, among=order, scale=table.category_columns[0].scale),
+                "few": ranked.few[index],
+                "unknown": ranked.unknown[index],
+                **_mean(ranked, index, among=order, **unit),
             }
             for index in order
         ],
     }
 
 
-def _mean(ranked: Ranked, index: int, *, among: list[int], scale: float) -> dict[str, Any]:
-    """A row's mean with its 95% interval in shown units, and where they lie in pixels on the scale of some rows."""
+def _mean(ranked: Ranked, index: int, *, among: list[int], scale: float, digits: int) -> dict[str, Any]:
+    """A row's mean with its interval in shown units, and where they lie in pixels on the scale of some rows.
+
+    Without an interval `whisker` is empty.
+    """
     values = [float(array[index]) for array in (ranked.mean_low, ranked.mean, ranked.mean_high)]
+    low, mean, high = (number(value, digits=digits, scale=scale) for value in values)
+    if np.isnan(values).any():
+        return {"low": low, "mean": mean, "high": high, "whisker": []}
     lowest, highest = float(np.nanmin(ranked.mean_low[among])), float(np.nanmax(ranked.mean_high[among]))
     pixels = [3 + 74 * (value - lowest) / ((highest - lowest) or 1) for value in values]
-    low, mean, high = (f"{value * scale:.1f}" for value in values)
-    return {"low": low, "mean": mean, "high": high, "whisker": [f"{x:.1f}" for x in pixels]}
+    return {"low": low, "mean": mean, "high": high, "whisker": [rounded(x, 1) for x in pixels]}
 
 
 def _rank_interval(ranked: Ranked, index: int) -> str:

@@ -7,6 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from leaderboard.html.formatting import number
 from leaderboard.html.labels import explained_signs
 from leaderboard.html.plot_style import PALETTE, plain, unmarked
 
@@ -35,8 +36,9 @@ def scores(points: pd.DataFrame, *, metric: str, chance: float, digits: int) -> 
             y=part["value"],
             mode="markers",
             customdata=[
-                "<br>".join(filter(None, (unmarked(title), explained_signs(marks))))
-                for title, marks in zip(part["title"], part["marks"], strict=True)
+                f"{number(value, digits=digits)}  "
+                + "<br>".join(filter(None, (unmarked(title), explained_signs(marks))))
+                for title, marks, value in zip(part["title"], part["marks"], part["value"], strict=True)
             ],
             marker={"symbol": symbol, "size": 7, "color": colour},
             error_y={
@@ -48,7 +50,7 @@ def scores(points: pd.DataFrame, *, metric: str, chance: float, digits: int) -> 
                 "width": 0,
                 "color": colour,
             },
-            hovertemplate="%{y:." + str(digits) + "f}  %{customdata}<extra></extra>",
+            hovertemplate="%{customdata}<extra></extra>",
             row=1,
             col=1,
         )
@@ -65,7 +67,7 @@ def scores(points: pd.DataFrame, *, metric: str, chance: float, digits: int) -> 
     away = not np.isnan(chance) and min(abs(low - chance), abs(high - chance)) > 2 * max(high - low, 1e-9)
     if away and not low <= chance <= high:  # the line would squeeze all models into one
         figure.add_annotation(
-            text=f"chance is {chance:.{digits}f}, {'below' if chance < low else 'above'} this view",
+            text=f"chance is {number(chance, digits=digits)}, {'below' if chance < low else 'above'} this view",
             x=0,
             y=0,
             xref="x domain",

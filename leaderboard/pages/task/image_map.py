@@ -19,12 +19,6 @@ from leaderboard.pages.task import items
 MOST = 21  # labels with a mark of their own: three shapes of every colour
 
 
-def chosen(maps: pd.DataFrame, *, model: str) -> str:
-    """The model whose map is shown: `model` where it has one, else the first; empty if missing."""
-    known = list(maps["model"])
-    return model if model in known else (known[0] if known else "")
-
-
 def command(db: Database, about: pd.Series) -> str:
     """The command that makes a map of a task's images; empty for a task that can have none."""
     if str(about["procedure"]) in items.WITHOUT or "image" not in list(about["modalities"]):

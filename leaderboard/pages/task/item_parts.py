@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from compute.types import LETTERS
+from leaderboard.html.formatting import number
 
 QUALITIES = ("IQA", "PAA")  # categories of choices without a reference
 
@@ -151,4 +152,4 @@ def _number(score: float | None) -> str:
         return "—"
     if not math.isfinite(score):
         return "∞" if score > 0 else "−∞"
-    return f"{score:.3f}".replace("-", "−") if abs(score) < 100 else f"{score:.1f}".replace("-", "−")
+    return number(score, digits=3 if abs(score) < 100 else 1)

@@ -86,7 +86,14 @@ class Items {
     const query = new URLSearchParams(write(this.state, ''));
     query.set('task', this.task);
     try {
-      this.draw(await getJson(new URL(`data/items?${query}`, document.baseURI), { signal }));
+      const data = await getJson(new URL(`data/items?${query}`, document.baseURI), { signal });
+      if (this.moved && data.runs.length && !data.chosen.length) {
+        // The model was chosen for the task before; only one that an address names is asked for here.
+        this.state = { ...this.state, items: [] };
+        await this.load(focus);
+        return;
+      }
+      this.draw(data);
       if (focus) this.root.querySelector(`[data-focus="${focus}"]`)?.focus({ preventScroll: true });
     } catch (error) {
       if (signal.aborted) return;
@@ -100,6 +107,13 @@ class Items {
   draw(data) {
     if (!data.runs.length) {
       this.root.replaceChildren(el('p', { class: 'pg-quiet' }, data.empty), ...(data.command ? [el('pre', { tabindex: '0', class: 'lk-command' }, data.command)] : []));
+      this.root.dataset.ready = '0';
+      return;
+    }
+    if (!data.chosen.length) {
+      const options = [['', 'choose a model'], ...data.runs.map(({ model, title, score }) => [model, `${title}  ·  ${score}`])];
+      this.root.replaceChildren(el('p', { class: 'pg-message', role: 'status' }, data.note), el('div', { class: 'lk-choose' },
+        this.select('Model', 'model', options, '', (model) => this.change({ items: [model] }, 'model'))));
       this.root.dataset.ready = '0';
       return;
     }

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compute.types import UnknownKey
+from compute.types import UnknownKey, suggestion
 from leaderboard.data import item_queries, suite_queries, task_queries
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
-from leaderboard.html.formatting import blank, number
+from leaderboard.html.formatting import blank, number, percent
 from leaderboard.html.labels import is_synthetic
 from leaderboard.pages.task.item_parts import answered, drawn
 from leaderboard.pages.task.protocols import EXPLAINED
@@ -76,7 +76,10 @@ def listing(items: Items, query: ItemQuery) -> dict[str, Any]:
         return {"task": query.task, "runs": [], **how_to(db, about)}
     runs = runs.sort_values("value", ascending=not bool(runs["higher"].iloc[0]), kind="stable").set_index("model")
     chosen = [key for key in dict.fromkeys(query.models) if key in runs.index][:2]
-    note = _ignored(query, chosen)
+    note = _ignored(query, chosen, list(runs.index))
+    if query.models and not chosen:  # no other model is shown in its place
+        listed = [_run(key, row) for key, row in runs.iterrows()]
+        return {"task": query.task, "title": str(about["title"]), "note": note, "runs": listed, "chosen": []}
     chosen = chosen or [runs.index[0]]
     procedure = kind_of(about)
     frames = [items.of(runs.loc[key, "id"], query.task, procedure) for key in chosen]
@@ -240,11 +243,10 @@ def _usual(shows: Mapping[str, tuple[str, np.ndarray]]) -> str:
     return next((key for key, (_, mask) in shows.items() if mask.any()), next(iter(shows)))
 
 
-def _ignored(query: ItemQuery, chosen: Sequence[str]) -> str:
-    missing = [key for key in query.models if key not in chosen]
-    if not missing:
-        return ""
-    return f"There is no computed run of {', '.join(missing[:3])[:120]} with stored items, so it is left out."
+def _ignored(query: ItemQuery, chosen: Sequence[str], known: Sequence[str]) -> str:
+    """A sentence a model that was asked for and is not shown, of the first three."""
+    missing = [key[:80] for key in query.models if key not in chosen][:3]
+    return " ".join(f"No computed run of {key!r} has stored items.{suggestion(key, known)}" for key in missing)
 
 
 def _explained(procedure: str, *, models: int, reference: str) -> str:
@@ -319,8 +321,9 @@ def margin_text(value: float, *, procedure: str) -> str:
     if blank(value) or not math.isfinite(value):
         return ""
     if procedure == "sts":
-        return f"{-value:.0%} of positions apart"
+        return f"{percent(-value)} of positions apart"
     if procedure == LABELS:
-        return f"LRAP {value:.3f}"
+        return f"LRAP {number(value, digits=3)}"
     digits = 3 if abs(value) < 10 else 1
-    return "margin " + (f"{value:+.{digits}f}".replace("-", "−") if round(abs(value), digits) else "0")
+    text = number(value, digits=digits, sign=True)
+    return f"margin {text if text[0] in '+−' else 0}"  # only zero has no sign

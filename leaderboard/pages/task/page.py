@@ -11,14 +11,16 @@ import gradio as gr
 import numpy as np
 import pandas as pd
 
+from compute.types import suggestion
 from leaderboard.data import item_queries, suite_queries, task_queries
 from leaderboard.data.memo import memoised
 from leaderboard.data.scores import interval
 from leaderboard.data.suite_table import SuiteTable
 from leaderboard.html.components import figure_bridge, lazy_tables
-from leaderboard.html.labels import choice_title, explained_signs, is_synthetic
-from leaderboard.html.templates import render
-from leaderboard.page import NAMED, PartialRedraw, Site, View, bind, heading
+from leaderboard.html.formatting import task_url
+from leaderboard.html.labels import SUSPECT, choice_title, explained_signs, is_synthetic
+from leaderboard.html.templates import macro, render
+from leaderboard.page import NAMED, PartialRedraw, Site, View, bind, heading, message_box
 from leaderboard.pages.task import figures, image_map, protocols, routes
 from leaderboard.web.parameters import Choice, Text
 
@@ -42,9 +44,11 @@ def draw(site: Site) -> None:
     heading(title="Tasks", sentence=SENTENCE)
     listed = tasks(site)
     keys = tuple(key for _, key in listed)
-    parameters = (Choice(key="task", default=DEFAULT if DEFAULT in keys else keys[0], choices=keys), Text(key="map"))
+    usual = DEFAULT if DEFAULT in keys else keys[0]
+    parameters = (Choice(key="task", default=usual, choices=keys, noun="task"), Text(key="map"))
     with gr.Row(elem_classes="pg-controls"):
         chosen = gr.Dropdown(listed, value=None, label="Task (type to search)")
+    message = message_box()
     head = gr.HTML("<p class='pg-quiet'>Loading …</p>", apply_default_css=False, js_on_load=NAMED)
     figure = gr.Plot(show_label=False, container=False)
     rest = gr.HTML("", apply_default_css=False)
@@ -69,7 +73,23 @@ def draw(site: Site) -> None:
                 keys=("map",), outputs=map_outputs, draw=lambda task, map: images(site, task=task, model=map)
             ),
         ),
+        message=message,
+        blank=lambda **_: (every_task(site), gr.update(value=None, visible=False), "", *no_map(), ""),
         lists={"task": lambda: tasks(site)},
+    )
+
+
+def every_task(site: Site) -> str:
+    """Every task as a link, benchmark by benchmark and category by category."""
+    listed = task_queries.listed_tasks(site.db)
+    return macro("index")(
+        [
+            (
+                f"{choice_title(benchmark, rows['key'].iloc[0].partition('/')[0])}: {category}",
+                [(row.title, task_url(row.key)) for row in rows.itertuples()],
+            )
+            for (benchmark, category), rows in listed.groupby(["benchmark", "category"], sort=False)
+        ]
     )
 
 
@@ -90,17 +110,29 @@ def whole(site: Site, *, task: str, model: str, related: Correlations) -> tuple:
 def images(site: Site, *, task: str, model: str) -> tuple:
     """The map of the task's images: whether there is one, whose, the figure, and what it was made with."""
     maps = item_queries.item_maps(site.db, task=task)
-    key = image_map.chosen(maps, model=model)
-    if not key:
-        return gr.update(visible=False), gr.update(choices=[("", "")], value=""), gr.update(value=None), ""
+    if maps.empty:
+        return no_map()
     first, *others = maps["model"]  # the first needs no name in the address
     choices = list(zip(maps["title"], ["", *others], strict=True))
+    key = model or first
+    if key not in list(maps["model"]):
+        return (
+            gr.update(visible=True),
+            gr.update(choices=choices, value=None, visible=True),
+            gr.update(value=None, visible=False),
+            macro("message")(f"No map of {key[:80]!r}.{suggestion(key[:80], maps['model'])} Choose a model above."),
+        )
     return (
         gr.update(visible=True),
         gr.update(choices=choices, value="" if key == first else key, visible=len(choices) > 1),
-        image_map.figure(site.db, task=task, model=key),
+        gr.update(value=image_map.figure(site.db, task=task, model=key), visible=True),
         image_map.words(maps, model=key),
     )
+
+
+def no_map() -> tuple:
+    """The outputs of the map of a task that has none."""
+    return gr.update(visible=False), gr.update(choices=[("", "")], value=""), gr.update(value=None), ""
 
 
 def page(site: Site, *, task: str, related: Correlations) -> tuple:
@@ -126,11 +158,14 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
             digits=column.digits,
             chance=np.nan if column.chance is None else column.chance * column.scale,
         )
+        doubtful = points["marks"] & SUSPECT > 0
+        best = points[~doubtful].head(10)
         reading = _reading(table, index, ceiling=limits["upper"])
         shown = {
             "column": column,
-            "best": points.head(10),
-            "legend": explained_signs(np.bitwise_or.reduce(points["marks"].head(10))),
+            "best": best,
+            "doubtful": int(doubtful.sum()),
+            "legend": explained_signs(np.bitwise_or.reduce(best["marks"])) if len(best) else "",
             "related": _related(table, index, related(table.suite["key"])) if column.ranked else None,
             "suite_title": table.suite["title"],
         }
@@ -198,10 +233,12 @@ def correlations(table: SuiteTable) -> tuple[np.ndarray, Correlation]:
 
 
 def _reading(table: SuiteTable, index: int, *, ceiling: float) -> dict[str, Any]:
-    """The verdict on the task from the spread of scores."""
+    """The verdict on the task from the spread of scores, those in doubt left out."""
     from compute.analysis.saturation import saturation
 
     column, rows = table.columns[index], table.fullest_rows(column=index)
+    sure = rows[table.marks[rows, index] & SUSPECT == 0]
+    rows = sure if len(sure) else rows
     result = saturation(
         scores=table.values[rows, index],
         stderr=table.stderr[rows, index],

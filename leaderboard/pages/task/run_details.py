@@ -9,11 +9,11 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from compute.types import BadInput
+from compute.types import TIES_SHOWN, BadInput
 from leaderboard.data import item_queries
 from leaderboard.data.database import Database
-from leaderboard.data.scores import shown_interval
-from leaderboard.html.formatting import blank, number
+from leaderboard.data.scores import answered, shown_interval
+from leaderboard.html.formatting import blank, number, percent
 
 MOST_LISTED = 12  # entries of a long list that are written out
 # Words for the keys that settings have; another key is shown as it is, without its underscores.
@@ -22,9 +22,10 @@ WORDS = {
     "samples_per_label": "training items a class",
     "k": "clusters",
     "train_items": "training items encoded",
-    "shared": "ties",
+    "tied": "items decided by exact ties",
     "kept": "hits ranked per query",
-    "without_relevant": "queries without a relevant document",
+    "without_relevant": "queries without a relevant document, which do not count",
+    "all_irrelevant": "queries with grades of 0 only, which count 0",
     "input_tokens": "tokens read",
     "output_tokens": "tokens written",
 }
@@ -69,6 +70,7 @@ def _scores(scores: pd.DataFrame) -> list[Line]:
             more.append(f"95% interval {number(low, digits=digits)} to {number(high, digits=digits)}")
         if not blank(score["n"]):
             more.append(f"n\u00a0=\u00a0{int(score['n']):,}")
+        more += [coverage] if (coverage := answered(score, score)) else []
         part = "" if score["subset"] == "default" else f", {score['subset']}"
         shown = number(score["value"], digits=digits + 1, scale=float(score["scale"]))
         out.append(_line(f"{score['title']}{part}", "; ".join([shown, *more])))
@@ -84,6 +86,7 @@ def _run(run: pd.Series, settings: Mapping[str, Any]) -> list[Line]:
             ("State", state if run["main"] else f"{state}; the board shows another run of it"),
             ("Problem", run["error"]),
             ("Coverage", _coverage(settings)),
+            ("Exact ties", _ties(settings)),
             ("Device", run["device"]),
             ("Precision", run["dtype"]),
             ("Seed", None if blank(run["seed"]) else int(run["seed"])),
@@ -98,24 +101,30 @@ def _coverage(settings: Mapping[str, Any]) -> str:
     share, total = settings.get("coverage"), settings.get("items")
     if share is None:
         return ""
-    whole = "all" if share >= 1 else f"{share:.1%} of"
-    return f"{whole} {total:,} items" if isinstance(total, int) else f"{share:.1%}"
+    whole = "all" if share >= 1 else f"{percent(share, digits=1)} of"
+    return f"{whole} {total:,} items" if isinstance(total, int) else percent(share, digits=1)
+
+
+def _ties(settings: Mapping[str, Any]) -> str:
+    """The share of items that exact ties decide, where it is large enough to matter."""
+    share = settings.get("tied")
+    return f"decide {percent(share, digits=1)} of items" if share is not None and share > TIES_SHOWN else ""
 
 
 def _time(run: pd.Series, settings: Mapping[str, Any]) -> list[Line]:
     timings = settings.get("timings") or {}
     named = {"items": "Loading items", "encode": "Encoding", "procedure": "Procedure"}
     passes = [
-        f"{str(encoding.get('title', '')).rpartition(', ')[2]} {encoding['encoded']:,} in {encoding['seconds']:.1f} s, "
-        f"{encoding.get('effective', encoding.get('batch'))} at once"
+        f"{str(encoding.get('title', '')).rpartition(', ')[2]} {encoding['encoded']:,} in "
+        f"{number(encoding['seconds'], digits=1)} s, {encoding.get('effective', encoding.get('batch'))} at once"
         for encoding in settings.get("encodings") or []
         if encoding.get("encoded")
     ]
     return _lines(
         [
             ("Started", str(run["started"]).replace("T", " ").replace("+00:00", " UTC")),
-            ("In all", None if blank(run["seconds"]) else f"{run['seconds']:.1f} s"),
-            *((named.get(stage, stage), f"{seconds:.1f} s") for stage, seconds in timings.items()),
+            ("In all", None if blank(run["seconds"]) else f"{number(run['seconds'], digits=1)} s"),
+            *((named.get(stage, stage), f"{number(seconds, digits=1)} s") for stage, seconds in timings.items()),
             ("Encoded with it", "; ".join(passes)),
         ]
     )
@@ -138,7 +147,7 @@ def _model(settings: Mapping[str, Any]) -> list[Line]:
             ("Options", options),
             ("As loaded", loaded),
             *((_word(key), value) for key, value in model.items()),
-            ("Packages", _versions(packages)),
+            ("Packages", _versions(packages, settings)),
         ]
     )
 
@@ -168,7 +177,7 @@ def _procedure(run: pd.Series, settings: Mapping[str, Any]) -> list[Line]:
         [
             ("Procedure", f"{_word(str(run['procedure']))}{'' if version is None else f', version {version}'}"),
             ("Options", how.get("options")),
-            ("Packages", _versions(how.get("packages") or {})),
+            ("Packages", _versions(how.get("packages") or {}, settings)),
         ]
     )
 
@@ -218,5 +227,7 @@ def _word(key: str) -> str:
     return WORDS.get(key, key.replace("_", " "))
 
 
-def _versions(packages: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {version}" for name, version in packages.items())
+def _versions(packages: Mapping[str, str], settings: Mapping[str, Any]) -> str:
+    """Packages with the exact versions that the run was made with; its fingerprint has major and minor ones."""
+    exact = settings.get("versions") or {}
+    return ", ".join(f"{name} {exact.get(name, version)}" for name, version in packages.items())

@@ -16,7 +16,14 @@ STEP = 100 / (calibrated.QUANTILES - 1)  # percentile points between two quantil
 
 def made(unrelated: np.ndarray, matching: np.ndarray | tuple = ()) -> Reference:
     return calibrated.measured(
-        model="m", pairing="image-image", unrelated=unrelated, matching=matching, source="t", synthetic=False
+        model="m",
+        pairing="image-image",
+        unrelated=unrelated,
+        matching=matching,
+        source="t",
+        synthetic=False,
+        domain="tasks",
+        scenes=len(unrelated),
     )
 
 
@@ -51,6 +58,8 @@ def test_a_place_is_linear_between_quantiles_and_clamped_at_the_ends() -> None:
         separation=1.0,
         source="t",
         synthetic=True,
+        domain="drawn",
+        scenes=3,
     )
     shares = [calibrated.place(reference, value).above_unrelated for value in (-1, 0, 0.5, 1, 2, 3, 4)]
     assert shares == [0, 0, 0.25, 0.5, 0.75, 1, 1]
@@ -130,4 +139,6 @@ def test_quantiles_that_are_none_are_refused(wrong: list) -> None:
             separation=None,
             source="t",
             synthetic=False,
+            domain="tasks",
+            scenes=1,
         )

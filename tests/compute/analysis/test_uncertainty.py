@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import bootstrap as scipy_bootstrap
+from scipy.stats import t as student
+from statsmodels.stats.multitest import multipletests
 
 from compute.analysis import ranking
 from compute.analysis.uncertainty import rank_with_uncertainty
@@ -28,24 +29,50 @@ def test_point_ranks_are_those_of_the_means(table):
     assert (found.mean_low < found.mean).all() and (found.mean < found.mean_high).all()
 
 
-def test_interval_of_the_mean_agrees_with_scipy_bootstrap():
+def test_interval_of_the_mean_agrees_with_scipys_t():
     values = np.random.default_rng(1).random(40)
-    ours = rank_with_uncertainty(scores=values[None], categories=np.zeros(40, int), draws=20_000)
-    theirs = scipy_bootstrap(
-        (values,), np.mean, method="percentile", n_resamples=20_000, rng=np.random.default_rng(2)
-    ).confidence_interval
-    assert_allclose([ours.mean_low[0], ours.mean_high[0]], [theirs.low, theirs.high], atol=3e-3)
+    ours = rank_with_uncertainty(scores=values[None], categories=np.zeros(40, int))
+    theirs = student.interval(0.95, df=39, loc=values.mean(), scale=values.std(ddof=1) / np.sqrt(40))
+    assert_allclose([ours.mean_low[0], ours.mean_high[0]], theirs)
+    assert_allclose(ours.dof, [39])
+    assert not ours.few[0]
 
 
-def test_same_seed_same_answer_whatever_the_row_order(table):
+def test_rank_intervals_follow_the_rule_written_plainly(table):
+    """Every model's comparisons as t tests of its own, with statsmodels doing Holm."""
+    scores, codes, _ = table
+    scores = np.nan_to_num(scores, nan=0.5)
+    found = rank_with_uncertainty(scores=scores, categories=codes)
+    for model in range(len(scores)):
+        others = np.delete(np.arange(len(scores)), model)
+        apart = (scores[model] - scores[others]).reshape(len(others), 5, 6)
+        each = apart.var(axis=2, ddof=1) / 6 / 25
+        dof = each.sum(axis=1) ** 2 / (each**2 / 5).sum(axis=1)
+        gap = apart.mean(axis=(1, 2))
+        p = student.sf(np.abs(gap) / np.sqrt(each.sum(axis=1)), dof)
+        sure = multipletests(p, alpha=0.05, method="holm")[0]
+        assert found.rank_low[model] == 1 + (sure & (gap < 0)).sum()
+        assert found.rank_high[model] == len(scores) - (sure & (gap > 0)).sum()
+
+
+def test_same_answer_whatever_the_row_order(table):
     scores, codes, stderr = table
     order = np.random.default_rng(3).permutation(len(scores))
-    a = rank_with_uncertainty(scores=scores, categories=codes, stderr=stderr, seed=5)
-    b = rank_with_uncertainty(scores=scores[order], categories=codes, stderr=stderr[order], seed=5)
+    a = rank_with_uncertainty(scores=scores, categories=codes, stderr=stderr)
+    b = rank_with_uncertainty(scores=scores[order], categories=codes, stderr=stderr[order])
     for name in ("rank", "rank_low", "rank_high", "mean_low", "mean_high"):
         assert_array_equal(getattr(b, name), getattr(a, name)[order])
-    other = rank_with_uncertainty(scores=scores, categories=codes, stderr=stderr, seed=6)
-    assert not np.array_equal(other.mean_low, a.mean_low)
+    again = rank_with_uncertainty(scores=scores, categories=codes, stderr=stderr)
+    assert_array_equal(again.p, a.p)
+
+
+def test_errors_of_several_tasks_a_category_change_nothing(table):
+    """The spread between tasks holds their noise already."""
+    scores, codes, stderr = table
+    plain = rank_with_uncertainty(scores=scores, categories=codes)
+    noisy = rank_with_uncertainty(scores=scores, categories=codes, stderr=stderr)
+    for name in ("rank_low", "rank_high", "mean_low", "mean_high"):
+        assert_array_equal(getattr(noisy, name), getattr(plain, name))
 
 
 def test_far_apart_models_are_sure_of_their_rank_and_near_ones_are_not():
@@ -63,7 +90,8 @@ def test_lower_is_better_turns_ranks_and_keeps_units():
     found = rank_with_uncertainty(scores=scores, categories=[0, 0], higher=[False, False])
     assert_array_equal(found.rank, [1, 2, 3])
     assert_allclose(found.mean, [11, 20.5, 31.5])
-    assert_allclose([found.mean_low[0], found.mean_high[0]], [10, 12], atol=1e-5)
+    half = student.isf(0.025, df=1) * 1.0  # two scores, 10 and 12: their mean has the standard error 1
+    assert_allclose([found.mean_low[0], found.mean_high[0]], [11 - half, 11 + half])
 
 
 def test_affine_change_of_unit_changes_no_rank(table):
@@ -75,22 +103,56 @@ def test_affine_change_of_unit_changes_no_rank(table):
     assert_allclose(moved.mean_high, 1000 + 400 * plain.mean_high, rtol=1e-6)
 
 
-def test_nothing_to_vary_gives_no_interval_rather_than_a_point():
-    found = rank_with_uncertainty(scores=[[0.1, 0.9], [0.2, 0.4]], categories=[0, 1])
+def test_unknown_noise_is_no_interval_rather_than_a_point():
+    found = rank_with_uncertainty(scores=[[0.1, 0.9], [0.2, 0.4]], categories=[0, 1], names=("A", "B"))
     assert_array_equal(found.rank, [1, 2])
     assert_array_equal(found.rank_low, [-1, -1])
-    assert np.isnan(found.mean_low).all() and not found.resampled
+    assert np.isnan(found.mean_low).all() and np.isnan(found.dof).all()
+    assert found.unknown == ("one task stands for A and B, and the error of its score is not known",) * 2
+    assert found.fixed == (0, 1)
     noisy = rank_with_uncertainty(scores=[[0.1, 0.9], [0.2, 0.4]], categories=[0, 1], stderr=[[0.3, 0.3], [NAN, NAN]])
-    assert_array_equal(noisy.rank_high, [2, 2])
+    assert_array_equal(noisy.rank_low, [1, -1])
+    assert_array_equal(noisy.rank_high, [2, -1])  # the other may be anywhere, so the first may be behind it
     assert_array_equal(np.isnan(noisy.mean_low), [False, True])
+    half = 1.96 * np.hypot(0.3, 0.3) / 2
+    assert_allclose([noisy.mean_low[0], noisy.mean_high[0]], [0.5 - half, 0.5 + half], atol=1e-5)
+
+
+def test_one_category_of_unknown_noise_leaves_the_whole_mean_without_an_interval():
+    """However well the others are known."""
+    scores = np.random.default_rng(6).random((4, 21))
+    codes = np.repeat([0, 1], [20, 1])
+    found = rank_with_uncertainty(scores=scores, categories=codes, names=("A", "B"))
+    assert (found.rank_low == -1).all() and all("B" in reason for reason in found.unknown)
+    without = rank_with_uncertainty(scores=scores, categories=codes, names=("A", "B"), weights=[1, 0])
+    assert (without.rank_low > 0).all() and without.unknown == ("",) * 4
+
+
+def test_printed_means_have_no_interval():
+    scores = np.random.default_rng(7).random((3, 8))
+    scores[0, 4:] = 0.5  # a printed mean in place of each figure
+    printed = [[False, True], [False, False], [False, False]]
+    found = rank_with_uncertainty(scores=scores, categories=np.repeat([0, 1], 4), printed=printed, names=("A", "B"))
+    assert_array_equal(found.rank_low == -1, [True, False, False])
+    assert found.unknown[0] == "printed means are used for B, where some figures are missing"
+    assert np.isnan(found.p[0]).all() and np.isnan(found.p[:, 0]).all()
+    assert not found.few[0] and found.few[1:].all()
+
+
+def test_scores_that_are_all_equal_give_the_mean_no_interval():
+    found = rank_with_uncertainty(scores=[[1.0, 1.0, 1.0], [0.5, 0.6, 0.2]], categories=[0, 0, 0])
+    assert_array_equal(np.isnan(found.mean_low), [True, False])
+    assert found.rank_low[0] == -1 < found.rank_low[1]
+    assert "all equal" in found.unknown[0] and found.unknown[1] == ""
 
 
 def test_unranked_models_take_no_part():
     scores = np.array([[0.9, 0.8, NAN], [0.5, 0.4, 0.3], [0.2, 0.1, 0.2]])
-    found = rank_with_uncertainty(scores=scores, categories=[0, 0, 1])
+    stderr = np.full(scores.shape, 0.001)
+    found = rank_with_uncertainty(scores=scores, categories=[0, 0, 1], stderr=stderr)
     assert_array_equal(found.rank, [-1, 1, 2])
     assert_array_equal(found.rank_high, [-1, 1, 2])
-    assert np.isnan(found.draws[0]).all()
+    assert np.isnan(found.p[0]).all() and found.unknown[0] == ""
     none = rank_with_uncertainty(scores=[[NAN, NAN]], categories=[0, 0])
     assert_array_equal(none.rank, [-1])
 

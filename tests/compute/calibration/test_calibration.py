@@ -12,8 +12,8 @@ import pytest
 
 from compute import paths
 from compute.analysis import calibrated
-from compute.analysis.calibrated import Reference
-from compute.calibration import files, pairs
+from compute.analysis.calibrated import PAIRS, Reference
+from compute.calibration import files
 from compute.calibration.files import PAIRINGS
 from compute.database import build
 from compute.models import ADAPTERS
@@ -49,6 +49,8 @@ def keep(
         source="t",
         matching=() if pairing in files.ALONE else spread + 1,
         synthetic=False,
+        domain="tasks",
+        scenes=50,
     )
     return files.write(root, reference=reference, settings={"seed": 3, "model": MODELS[model] | changes})
 
@@ -62,7 +64,7 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
     stored = keep(tmp_path)
-    assert stored.path == tmp_path / "calibrations" / "openai__clip-vit-base-patch32" / "image-image.json"
+    assert stored.path == tmp_path / "calibrations" / "openai__clip-vit-base-patch32" / "tasks" / "image-image.json"
     back = files.read(stored.path)
     assert back.settings == stored.settings and back.reference.unrelated.tolist() == stored.reference.unrelated.tolist()
     assert (back.reference.n_matching, back.reference.separation) == (50, pytest.approx(1, abs=1e-3))
@@ -88,12 +90,14 @@ def test_a_file_gives_back_what_was_written(tmp_path: Path) -> None:
         {"n_matching": "many"},
         {"separation": "high"},
         {"synthetic": "no"},
+        {"domain": "drawn"},
+        {"scenes": "many"},
     ],
 )
 def test_a_damaged_file_is_named(tmp_path: Path, changes: dict) -> None:
     path = keep(tmp_path).path
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-    with pytest.raises(BadInput, match="clip-vit-base-patch32/image-image.json is damaged .*calibrate again"):
+    with pytest.raises(BadInput, match="clip-vit-base-patch32/tasks/image-image.json is damaged .*calibrate again"):
         files.read(path)
 
 
@@ -105,10 +109,14 @@ def test_the_first_root_wins_and_what_is_damaged_is_a_line(tmp_path: Path) -> No
         keep(second, model=OTHER, pairing=pairing)
     keep(first, model=OTHER).path.write_text("{")
     keep(second, model="nobody/knows")
-    found, problems = files.every(first, second, models={CLIP, OTHER})
+    found, _, problems = files.every(first, second, models={CLIP, OTHER})
     starts = {(one.reference.model, one.reference.pairing): one.reference.unrelated[0] for one in found}
     assert starts == {(CLIP, "image-image"): 1, (CLIP, "quality"): 0, (OTHER, "image-image"): 0, (OTHER, "quality"): 0}
-    assert len(problems) == 2 and "ssim/image-image.json is damaged" in problems[0] and "'nobody/knows'" in problems[1]
+    assert (
+        len(problems) == 2
+        and "ssim/tasks/image-image.json is damaged" in problems[0]
+        and "'nobody/knows'" in problems[1]
+    )
 
 
 def test_the_database_holds_them_and_a_page_can_place_scores(tmp_path: Path, shipped: Path) -> None:
@@ -117,7 +125,7 @@ def test_the_database_holds_them_and_a_page_can_place_scores(tmp_path: Path, shi
     keep(tmp_path / "results", start=0.5)
     keep(tmp_path / "results", model=OTHER).path.write_text("[]")
     report = build.build(tmp_path / "own.duckdb", results=tmp_path / "results")
-    assert len(report.problems) == 1 and "ssim/image-image.json is damaged" in report.problems[0]
+    assert len(report.problems) == 1 and "ssim/tasks/image-image.json is damaged" in report.problems[0]
     db = Database(report.path)
     frame = model_queries.calibrations(db)
     [settings] = db.ask("SELECT settings FROM calibrations WHERE pairing = 'quality'")["settings"]
@@ -126,6 +134,7 @@ def test_the_database_holds_them_and_a_page_can_place_scores(tmp_path: Path, shi
     pair, alone = (Reference(**row) for row in frame.to_dict("records"))
     assert (pair.model, pair.pairing, alone.pairing) == (CLIP, "image-image", "quality")
     assert calibrated.place(pair, 1.5).percentile == pytest.approx(50, abs=0.5) and pair.unrelated[0] == 0.5
+    assert pair.domain == "tasks" and pair.scenes == 50
     assert alone.alone and calibrated.place(alone, 0.25).percentile == pytest.approx(25, abs=0.5)
 
 
@@ -146,7 +155,9 @@ def test_one_of_another_model_is_left_out(tmp_path: Path, shipped: Path, changes
     keep(shipped)
     report = build.build(tmp_path / "own.duckdb", results=tmp_path / "results")
     [problem] = report.problems
-    assert problem.startswith(f"calibrations/openai__clip-vit-base-patch32/image-image.json is of another {CLIP} than ")
+    assert problem.startswith(
+        f"calibrations/openai__clip-vit-base-patch32/tasks/image-image.json is of another {CLIP} than "
+    )
     assert said in problem
     db = Database(report.path)
     frame = model_queries.calibrations(db)
@@ -157,7 +168,7 @@ def test_one_of_another_model_is_left_out(tmp_path: Path, shipped: Path, changes
 def test_a_branch_may_have_moved_and_an_own_folder_may_not() -> None:
     clip = replace(ROWS[CLIP], revision="main")
     assert build.other_model(clip, {"model": MODELS[CLIP]}) == ""
-    tiny = next(one for one in files.every(paths.COMPUTED, models=ROWS)[0] if one.reference.model == "tiny")
+    tiny = files.read(files.path(paths.COMPUTED, model="tiny", domain="drawn", pairing="image-image"))
     assert build.other_model(ROWS["tiny"], tiny.settings) == ""
     other = {"model": tiny.settings["model"] | {"revision": "files-0"}}
     assert build.other_model(ROWS["tiny"], other).startswith("revision was 'files-0' and is 'files-")
@@ -176,8 +187,8 @@ def test_a_new_calibration_makes_the_database_stale(tmp_path: Path, shipped: Pat
 
 
 def test_what_is_shipped_can_be_read_and_is_marked() -> None:
-    stored, problems = files.every(
-        paths.COMPUTED, models=ROWS, differs=lambda one: build.other_model(ROWS[one.reference.model], one.settings)
+    stored, domains, problems = files.every(
+        paths.COMPUTED, models=ROWS, differs=lambda model, settings: build.other_model(ROWS[model], settings)
     )
     assert problems == [] and {one.reference.model for one in stored} == {
         "tiny",
@@ -187,30 +198,46 @@ def test_what_is_shipped_can_be_read_and_is_marked() -> None:
         "psnr",
         "colour-histogram",
         "perceptual-hash",
+        "conse",
+        "efficientnet-lite0",
+        "wordllama",
     }
     assert {one.reference.pairing for one in stored if one.reference.model == "tiny"} == set(PAIRINGS)
-    assert all(one.reference.synthetic and one.reference.source.startswith("mini/") for one in stored)
-    assert sum(one.path.stat().st_size for one in stored) < 200_000
-    apart = {(one.reference.model, one.reference.pairing): one.reference.separation for one in stored}
-    assert apart["tiny", "image-text"] > 0.98 and 0.4 < apart["tiny-random", "image-text"] < 0.6
+    assert {(one.reference.domain, one.reference.scenes, one.reference.synthetic) for one in stored} == {
+        ("drawn", 500, True),
+        ("drawn", 455, True),  # of which two different captions were drawn
+        ("photographs", 14, False),
+        ("sentences", 64, False),
+    }
+    assert {one.reference.domain for one in stored if one.reference.model.startswith("tiny")} == {"drawn"}
+    assert sum(one.path.stat().st_size for one in stored) < 250_000
+    assert sum(one.path.stat().st_size for one in domains) < 900_000
+    apart = {(one.reference.model, one.reference.domain, one.reference.pairing): one.reference for one in stored}
+    assert apart["tiny", "drawn", "image-text"].separation > 0.98
+    assert 0.4 < apart["tiny-random", "drawn", "image-text"].separation < 0.6
+    assert apart["efficientnet-lite0", "photographs", "image-image"].separation > 0.98
+    assert apart["wordllama", "sentences", "text-text"].separation > 0.98
+
+
+def test_every_shipped_distribution_has_its_domains() -> None:
+    stored, domains, _ = files.every(paths.COMPUTED, models=ROWS)
+    known = {(one.domain.model, one.domain.name, one.domain.modality) for one in domains}
+    for one in (each.reference for each in stored):
+        sides = one.pairing.split("-") if one.pairing in PAIRS else ["image"]
+        assert {(one.model, one.domain, side) for side in sides} <= known
 
 
 def test_what_is_shipped_is_what_the_command_makes(tmp_path: Path) -> None:
-    """Of a metric without weights; the draw of one pairing asks only the tasks that give it."""
+    """Of a metric without weights."""
     from compute.calibration import making
     from compute.engine.bench import assemble
     from compute.models import hardware
     from compute.tasks.source import Source
 
-    shipped = files.read(files.path(paths.COMPUTED, model="psnr", pairing="image-image"))
+    shipped = files.read(files.path(paths.COMPUTED, model="psnr", domain="photographs", pairing="image-image"))
     catalog = build.shipped()
     bench = assemble(features=tmp_path / "features", source=Source(offline=True), hardware=hardware(), skip_bad=True)
-    drawn = making.draw(
-        [catalog.task(key) for key in pairs.TASKS if key in shipped.settings["tasks"]],
-        bench=bench,
-        most=shipped.settings["pairs"],
-        seed=shipped.settings["seed"],
-    )
+    drawn = making.made("photographs", most=shipped.settings["pairs"], seed=shipped.settings["seed"])
     [made] = making.make([catalog.model("psnr")], drawn, bench=bench, results=tmp_path)
     again = made.stored.reference
     np.testing.assert_allclose(again.matching, shipped.reference.matching, rtol=1e-4)

@@ -47,7 +47,7 @@ def test_each_model_has_the_pairings_that_it_can_score(world: World) -> None:
     assert len(outcomes) == 6
     stored = {(one.model, one.pairing): one.stored for one in outcomes}
     assert stored["small/eye", "image-image"].path == (
-        world.folder / "results" / "calibrations" / "small__eye" / "image-image.json"
+        world.folder / "results" / "calibrations" / "small__eye" / "tasks" / "image-image.json"
     )
     settings = stored["small/gauge", "quality"].settings
     assert settings["tasks"]["unisim/fine"] == {"dataset": "made/fine", "revision": "b" * 40, "split": "", "draw": 1}
@@ -81,7 +81,7 @@ def test_what_is_there_stays_until_settings_change(world: World) -> None:
     assert {one.state for one in made(world, EYE, seed=1)} == {"made"}
     assert {one.state for one in made(world, EYE, seed=1, most=400)} == {"made"}
     assert {one.state for one in made(world, replace(EYE, revision="c" * 40), seed=1, most=400)} == {"made"}
-    files.path(world.folder / "results", model="small/eye", pairing="quality").write_text("{")
+    files.path(world.folder / "results", model="small/eye", domain="tasks", pairing="quality").write_text("{")
     states = {one.pairing: one.state for one in made(world, replace(EYE, revision="c" * 40), seed=1, most=400)}
     assert states == {"image-image": "stored", "image-text": "stored", "quality": "made"}
 
@@ -135,7 +135,7 @@ def test_a_model_that_fails_costs_only_itself(world: World) -> None:
     lines: list[str] = []
     outcomes = made(world, EYE, PAPER, report=lines.append)
     assert [(one.model, one.state) for one in outcomes] == [("small/eye", "failed"), ("small/paper", "skipped")]
-    assert lines[0] == "small/eye: failed: weights are not here" and "no weights that can be loaded" in lines[1]
+    assert lines[0] == "small/eye: failed: weights are not here" and "nothing here loads it" in lines[1]
     world.missing = ""
 
     def burst() -> None:
@@ -178,8 +178,8 @@ def test_equal_images_are_a_score_like_any_other(world: World) -> None:
         (("embed_image",), ("image",), "vision", {"image-image"}),
         (("embed_text",), ("text",), "bert", {"text-text"}),
         (("compare",), ("image",), "ssim", {"image-image"}),
-        (("compare",), ("image",), "aesthetic", {"image-image", "quality"}),
-        (("compare",), ("image", "text"), "imagereward", {"image-text", "quality"}),
+        (("compare",), ("image",), "aesthetic", {"quality"}),
+        (("embed_image", "compare"), ("image", "text"), "imagereward", {"image-image", "image-text", "quality"}),
         (("embed_image", "compare"), ("image", "text"), "dreamsim", {"image-image"}),
         (("choose", "score_pair"), ("image", "text"), "vlm", set()),
     ],
@@ -192,10 +192,10 @@ def test_which_pairings_a_model_can_score(abilities: tuple, modalities: tuple, a
 def test_lines_hold_the_numbers(world: World) -> None:
     lines: list[str] = []
     made(world, GAUGE, report=lines.append)
-    one = files.read(files.path(world.folder / "results", model="small/gauge", pairing="image-image"))
+    one = files.read(files.path(world.folder / "results", model="small/gauge", domain="tasks", pairing="image-image"))
     middle = [f"{side[100]:.4g}" for side in (one.reference.matching, one.reference.unrelated)]
     assert lines[0] == (
-        f"small/gauge, image-image: 12 matching and 12 unrelated pairs, median {middle[0]} against "
-        f"{middle[1]}, separation {one.reference.separation:.3f}"
+        f"small/gauge, image-image (tasks): 12 matching and 12 unrelated pairs of 12 scenes, median {middle[0]} "
+        f"against {middle[1]}, separation {one.reference.separation:.3f}"
     )
-    assert lines[1].startswith("small/gauge, quality: 24 reference images, median -")
+    assert lines[1].startswith("small/gauge, quality (tasks): 24 reference images of 12 scenes, median -")

@@ -202,18 +202,3 @@ def test_a_derangement_avoids_what_belongs_together() -> None:
     assert deranged(np.ones((3, 3), dtype=bool), np.random.default_rng(0)).tolist() == [-1] * 3
     assert deranged(np.eye(2, dtype=bool), np.random.default_rng(0)).tolist() == [1, 0]
     assert deranged(np.zeros((0, 0), dtype=bool), np.random.default_rng(0)).tolist() == []
-
-
-def test_the_default_tasks_give_every_pairing() -> None:
-    """Of the suite itself: the tasks are there, and each gives pairs or single images."""
-    from compute.calibration.files import PAIRINGS
-    from compute.catalog import shipped
-    from compute.tasks import mini
-
-    held = {key: mini.load(shipped().task(key)) for key in pairs.TASKS}
-    found = material(held, most=60, seed=0)
-    assert set(found) == set(PAIRINGS)
-    assert {one.task for some in found.values() for one in some} == set(pairs.TASKS)
-    for samples in found.values():
-        for one in samples:
-            assert set(contents(one.unrelated)).isdisjoint(contents(one.matching) if one.matching else ())

@@ -43,7 +43,7 @@ def test_model(model: Model) -> None:
     assert model.image_size is None or 8 <= model.image_size <= 4096
     assert model.released == "" or date(2010, 1, 1) < date.fromisoformat(model.released) < date(2030, 1, 1)
     assert set(model.modalities) <= MODALITIES
-    assert model.weights == "" or re.fullmatch(r"[\w.-]+/[\w.-]+", model.weights)
+    assert model.weights == "" or re.fullmatch(r"[\w.-]+/[\w.-]+|package:[\w-]+", model.weights)
     assert len(set(model.trained_on)) == len(model.trained_on)
     json.dumps(model.options)
 
@@ -170,9 +170,24 @@ def test_list_has_one_line_a_row(noun: str) -> None:
     assert all("\n" not in line and "None" not in line for line in found)
 
 
+def test_what_cannot_be_computed_and_what_to_know_before_a_run_is_listed() -> None:
+    found = {line.split()[0]: line for line in lines(CATALOGUE, noun="models")}
+    unloadable = [key for key, line in found.items() if "not computable: The checkpoint has no projections" in line]
+    assert unloadable == [
+        "salesforce/blip-image-captioning-base",
+        "salesforce/blip-image-captioning-large",
+        "salesforce/blip-vqa-base",
+        "salesforce/blip-vqa-capfilt-large",
+    ]
+    assert all("randomly initialised" in found[key] for key in unloadable)
+    assert "caution: Not shown to load here" in found["tiger-lab/vlm2vec-full"]
+    assert "caution" not in found["tiny"]
+
+
 def test_options_are_listed_with_their_values_and_owners() -> None:
     found = {line.split()[0]: line for line in lines(CATALOGUE, noun="options")}
     assert "prompt, clip-iqa, clip-iqa-tempered  (choice)" in found["quality"]
+    assert "sum, joint  (retrieval, multiple_choice; e5_v takes joint by default; gme takes" in found["fusion"]
     assert found["alternatives"].endswith("(unisim/hpdv2)") and "mieb/gtsrbzeroshot" in found["prompts"]
 
 

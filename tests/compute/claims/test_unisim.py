@@ -9,6 +9,7 @@ import pytest
 
 from compute.claims import unisim
 from compute.claims.unisim import core_table, half_width, samples, taus
+from compute.paths import PUBLISHED
 from compute.types import VERDICTS, Claim
 
 CLAIMS = unisim.claims()
@@ -90,7 +91,67 @@ def test_figure_3_by_hand() -> None:
     assert general.verdict == "conflict" and "Img-2AFC-Text-2AFC -0.03" in general.recomputed
     assert "IT-2AFC-Text-2AFC 0.54" in general.recomputed
     special = maps["Core tasks correlate weakly or negatively among specialised models"]
-    assert special.verdict == "reproduces" and "IT-2AFC-IQA -0.60" in special.recomputed
+    assert special.verdict == "cannot be recomputed" and "IT-2AFC-IQA -0.60" in special.recomputed
+
+
+def test_few_models_leave_a_claim_of_no_correlation_open() -> None:
+    # Five or six models: taus of 0.47 have p = 0.27, and -0.60 has p = 0.23, so none contradicts the claim.
+    claims = [row for row in CLAIMS if "no correlation with core tasks" in row.claim]
+    assert [row.verdict for row in claims] == ["cannot be recomputed"] * 2
+    assert all("; excluding 0: none." in row.note for row in claims)
+
+
+@pytest.mark.parametrize(
+    ("tau", "models", "negative_too", "verdict"),
+    [
+        (0.4, 12, True, "cannot be recomputed"),  # p = 0.09
+        (0.9, 12, True, False),
+        (-0.9, 12, True, False),
+        (-0.9, 12, False, True),
+        (0.9, 12, False, False),
+        (0.6, 5, False, "cannot be recomputed"),
+        (0.0, 400, True, True),
+        (0.2, 400, True, False),
+        (0.2, 400, False, True),
+    ],
+)
+def test_a_correlation_is_called_weak_or_not_only_where_its_interval_says_so(
+    tau: float, models: int, negative_too: bool, verdict: bool | str
+) -> None:
+    frame = pd.DataFrame({"a": range(models), "b": permutation(models, tau=tau)})
+    check = unisim.at_most_weak(frame.astype(float), [("a", "b")], negative_too=negative_too)
+    assert check.holds == verdict
+
+
+def permutation(n: int, *, tau: float) -> list[int]:
+    """An order of 0..n-1 whose Kendall tau with the identity is as near to `tau` as inversions allow."""
+    left, order = round((1 - tau) / 2 * n * (n - 1) / 2), []
+    for item in range(n):
+        steps = min(left, item)
+        order.insert(item - steps, item)
+        left -= steps
+    return order
+
+
+def test_an_interval_moved_by_the_formula_does_not_count_as_reproduced() -> None:
+    moved = [row for row in CLAIMS if "Moved one column right" in row.note]
+    assert len(moved) == 11
+    assert {row.verdict for row in moved} == {"cannot be recomputed"}
+    assert all(row.printed and row.recomputed for row in moved)
+    lost = [row for row in CLAIMS if row.note.startswith("Lost:")]
+    assert [(row.claim, row.printed) for row in lost] == [
+        ("Qwen2-VL-7B, IMAGEREWARD, 95% interval", ""),
+        ("IR BLIP, AGIQA-3K (alignment), 95% interval", ""),
+    ]
+
+
+def test_every_moved_interval_is_a_correction() -> None:
+    text = (PUBLISHED / "CORRECTIONS.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()]
+    listed = {
+        (row[1], row[2].removesuffix(" ±")) for row in rows if len(row) == 6 and "moved one place right" in row[5]
+    }
+    assert listed == {(model, column) for model, columns in unisim.MOVED.items() for column in columns}
 
 
 def test_statements_about_unisim() -> None:

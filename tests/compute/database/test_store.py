@@ -45,6 +45,8 @@ VIEW = [
     "origin",
     "source",
     "printed",
+    "coverage",
+    "lower_bound",
 ]
 
 
@@ -136,6 +138,8 @@ def test_a_task_of_two_suites_shows_once_under_the_first(tmp_path: Path) -> None
                 "published",
                 "Table 1",
                 "50.0",
+                None,
+                None,
             )
         ]
 

@@ -5,17 +5,20 @@ A score by chance is right here: what is tested is that every stage fits the nex
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 
 import datasets
 import pytest
+from huggingface_hub import constants
 from typer.testing import CliRunner
 
 from compute import catalog, paths
 from compute.__main__ import app
 from compute.database import build, store
-from compute.engine import bench, run_folders
+from compute.engine import bench, plan, run_folders
 from compute.models.adapter import Hardware
 from compute.tasks.source import Source
 from compute.types import Model, NotHere
@@ -77,7 +80,50 @@ def test_a_model_runs_over_data_sets_on_disk(place: Path) -> None:
     nights = settings["unisim/nights"]
     assert nights["model"]["revision"].startswith("files-") and nights["model"]["packages"]["torch"]
     assert nights["procedure"]["options"]["quality"] == "prompt" and nights["adapter"]
+    assert nights["versions"]["torch"] == metadata.version("torch") and nights["versions"]["torch"].startswith(
+        f"{nights['model']['packages']['torch']}."
+    )
     assert settings["mieb/tinyimagenetclustering"]["encodings"][0]["encoded"] == 6
+
+
+def test_a_run_is_known_by_what_decides_its_numbers(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A patch release of a library leaves fingerprint and encodings; a minor one, other weights or a commit do not."""
+    nights, folder = catalog.shipped().task("unisim/nights"), place / "tiny"
+    source = Source(root=place / "data", offline=True)
+    hardware = Hardware(device="cpu", dtype="float32")
+
+    def known(**changes: object) -> tuple[str, str]:
+        """The fingerprint of the run, and the folder of the encodings."""
+        row = replace(catalog.shipped().model("tiny/clip"), **changes)
+        whole = replace(catalog.shipped(), models=(row,), tasks=(nights,))
+        made = bench.assemble(features=place / "features", source=source, hardware=hardware)
+        planned = plan.make(whole, suite="unisim-core", models=["tiny/clip"], bench=made, results=place / "results")
+        subject = made.subject(row)
+        return planned.jobs[0].fingerprint, subject.store.home(row.key, subject.identity).name
+
+    real = metadata.version
+
+    def released(**exact: str) -> None:
+        monkeypatch.setattr(metadata, "version", lambda name: exact.get(name) or real(name))
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(place / "cache"))
+    released(torch="2.15.0", pillow="12.3.0")
+    first = known()
+    assert known() == first
+    released(torch="2.15.9+cpu", pillow="12.3.4")
+    assert known() == first
+    others = []
+    for changed in ({"torch": "2.16.0", "pillow": "12.3.0"}, {"torch": "2.15.0", "pillow": "12.4.0"}):
+        released(**changed)
+        others.append(known())
+    released(torch="2.15.0", pillow="12.3.0")
+    others += [known(weights="some/clip", revision=commit * 40) for commit in "ab"]
+    weights = folder / "model.safetensors"
+    content, before = weights.read_bytes(), weights.stat().st_mtime_ns
+    weights.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))  # one bit of one weight
+    os.utime(weights, ns=(before, before + 10**9))
+    others.append(known())
+    assert all(len({pair[at] for pair in (first, *others)}) == 1 + len(others) for at in (0, 1))
 
 
 def test_a_second_run_gives_the_same_scores(place: Path) -> None:
@@ -109,14 +155,21 @@ def test_weights_that_are_not_here_are_looked_for_once() -> None:
     assert asked == ["a"]
 
 
-def test_only_an_unpinned_branch_is_fetched_to_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_no_row_identifies_is_fetched_to_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from compute import models
 
     fetched = []
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path / "torch"))
     monkeypatch.setattr(models, "fetch", lambda row: fetched.append(row.key))
     hardware = Hardware(device="cpu", dtype="float32")
     for offline in (False, True):
         made = bench.assemble(features=tmp_path, source=Source(offline=offline), hardware=hardware)
-        for key, weights, revision in (("branch", "a/b", ""), ("pin", "a/b", "c" * 40), ("metric", "", "")):
-            made.fetch(Model(key=key, title="", weights=weights, revision=revision))
-    assert fetched == ["branch"]
+        for key, adapter, weights, revision in (
+            ("branch", "clip", "a/b", ""),
+            ("pin", "clip", "a/b", "c" * 40),
+            ("metric", "ssim", "", ""),
+            ("known hash", "lpips", "", ""),
+            ("unknown hash", "dreamsim", "", ""),
+        ):
+            made.fetch(Model(key=key, title="", adapter=adapter, weights=weights, revision=revision))
+    assert fetched == ["branch", "unknown hash"]

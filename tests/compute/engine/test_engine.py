@@ -14,8 +14,9 @@ from compute.content import items
 from compute.database import store
 from compute.engine import run, run_folders, thumbnails
 from compute.engine.run import Outcome
+from compute.models.adapter import Hardware
 from compute.types import NotHere
-from tests.compute.small_bench import TASKS, World, data, square
+from tests.compute.small_bench import TASKS, World, data, executed, square
 
 Execute = Callable[..., list[Outcome]]
 
@@ -212,6 +213,21 @@ def test_fewer_items_than_the_catalogue_counts_are_said(world: World, execute: E
     assert outcome.stored.run.settings["catalogue_items"] == 12 and "11 items here, 12 in the catalogue" in said[0]
 
 
+def test_exact_ties_are_counted_and_said_where_they_decide_many_items(world: World, execute: Execute) -> None:
+    """Three of twelve items show the same image twice; a run without any says nothing."""
+    whole, lines = data(TASKS[0]), []
+    first, second = whole.alternatives
+    same = items.images([(first if row < 3 else second).read(row) for row in range(12)], of="unisim/near, second")
+    world.changed["unisim/near"] = replace(whole, alternatives=(first, same))
+    only = ("unisim/near", "unisim/odd")
+    near, odd = execute("small/gauge", only=only, report=lines.append)
+    assert (near.stored.run.settings["tied"], odd.stored.run.settings["tied"]) == (0.25, 0.0)
+    assert ["25.0% decided by exact ties" in line for line in lines] == [True, False]
+    assert run_folders.find(
+        world.folder / "results", model="small/gauge", task="unisim/near", fingerprint=near.stored.run.fingerprint
+    ).tied == pytest.approx(0.25)
+
+
 def test_items_are_let_go_when_no_run_is_left_for_them(world: World, execute: Execute) -> None:
     held: list[int] = []
 
@@ -222,5 +238,15 @@ def test_items_are_let_go_when_no_run_is_left_for_them(world: World, execute: Ex
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run, "_Execution", Items)
-        execute("small/eye")
+        execute("small/eye", "small/dim")
     assert held[-1] == 0 and max(held) == len(TASKS)
+
+
+def test_a_run_records_the_precision_that_its_model_ran_in(world: World) -> None:
+    """A comparer takes float32 where the device's usual precision is less, and the run says so."""
+    usual = Hardware(device="cpu", dtype="bfloat16", chosen=False)
+    outcomes = executed(
+        world, "small/gauge", "small/eye", only=("unisim/near",), bench=replace(world.bench(), hardware=usual)
+    )
+    found = {one.job.model.key: one.stored.run.dtype for one in outcomes}
+    assert (found["small/gauge"], found["small/eye"]) == ("float32", "bfloat16")

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+import json
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from compute import tasks
-from compute.engine import estimate, plan, run
+from compute import models, tasks
+from compute.catalog import shipped
+from compute.content.messages import Question, Reply
+from compute.engine import estimate, measure, plan, run
 from compute.engine.bench import Bench
-from compute.tasks.source import Need
+from compute.engine.estimate import TaskEstimate
+from compute.features.store import FeatureStore
+from compute.features.subject import LoadedSubject
+from compute.models.judges.answer_log import AnswerLog
+from compute.procedures.shared import sampling
+from compute.tasks import mieb
+from compute.tasks.mieb import rows
+from compute.tasks.source import Need, Source
 from compute.types import Model, NotHere
-from tests.compute.small_bench import CATALOG, TASKS, World, data
+from tests.compute.small_bench import CATALOG, HARDWARE, TASKS, World, data
 
 
-def estimated(world: World, bench: Bench | None = None, *, only: tuple[str, ...] = (), model: str = "small/dim"):
+def estimated(
+    world: World, bench: Bench | None = None, *, only: tuple[str, ...] = (), model: str = "small/dim", **how: object
+):
     bench = bench or world.bench()
-    planned = plan.make(CATALOG, suite="small", models=[model], tasks=only, bench=bench, results=world.folder / "r")
-    found = estimate.estimate(planned, bench=bench)
+    again = bool(how.pop("again", False))
+    planned = plan.make(
+        CATALOG, suite="small", models=[model], tasks=only, bench=bench, results=world.folder / "r", again=again
+    )
+    found = estimate.estimate(planned, bench=bench, **how)
     return *found, "\n".join(estimate.lines(planned, *found, results=world.folder / "r"))
 
 
@@ -68,6 +85,15 @@ def test_what_is_not_here_is_about(world: World) -> None:
     assert "about 5.0 MB" in said and "about 30" in said and "size unknown" in said and "made at run time" in said
     assert "1 of unknown size" in said and "2 data sets to fetch, about 5.0 MB" in said
     assert {one.task.key: one.exact for one in shown}["unisim/fine"]
+
+
+def test_a_size_that_nobody_publishes_is_said_to_be_rough(world: World) -> None:
+    rough = replace(world.bench(), need=lambda task: need(bytes=7_000_000, images=3, rough=True))
+    said = estimated(world, rough, only=("unisim/near",))[-1]
+    assert "roughly 7.0 MB" in said and "about 7.0 MB, 1 of them roughly, from the sizes of their images" in said
+    source = Source(offline=True)
+    found = {key: tasks.needs(shipped().task(key), source=source).rough for key in ("mieb/cifar100", "mieb/stl10")}
+    assert found == {"mieb/cifar100": False, "mieb/stl10": True}
 
 
 def test_data_of_which_nothing_can_be_told_is_named(world: World) -> None:
@@ -122,7 +148,263 @@ def test_sizes_are_said_as_people_do(count: int | None, said: str) -> None:
 
 
 def test_nothing_is_said_to_be_uncounted_where_nothing_is_encoded(world: World) -> None:
-    missing = replace(world.bench(), need=lambda task: need(images=30))
-    _, [gauge, _], said = estimated(world, missing, only=("unisim/near",), model="small/gauge")
+    missing = replace(world.bench(), need=lambda task: need(comparisons=24))
+    _, [gauge], said = estimated(world, missing, only=("unisim/near",), model="small/gauge")
     assert (gauge.model.key, gauge.items, gauge.unknown) == ("small/gauge", 0, 0)
     assert "not counted" not in said
+
+
+def runs_of(world: World, model: str, *only: str) -> None:
+    bench = world.bench()
+    planned = plan.make(CATALOG, suite="small", models=[model], tasks=only, bench=bench, results=world.folder / "r")
+    run.execute(planned, bench=bench, results=world.folder / "r")
+
+
+def test_comparisons_are_those_that_the_run_makes(world: World) -> None:
+    """Two alternatives an item, single images of a quality, and of an odd one out every two in both orders."""
+    _, [gauge], said = estimated(world, model="small/gauge")
+    assert (gauge.comparisons, gauge.items, gauge.exact) == (2 * 12 + 2 * 12 + 2 * 12 + 6 * 12, 0, True)
+    assert "144 distinct comparisons; nothing to encode" in said and "; 144 comparisons;" in said
+    runs_of(world, "small/gauge")
+    made = [json.loads(path.read_text()) for path in (world.folder / "r").rglob("run.json")]
+    passes = [one for record in made for one in record["settings"]["encodings"] if "comparison" in one["title"]]
+    assert sum(one["encoded"] for one in passes) == gauge.comparisons
+    _, [again], _ = estimated(world, model="small/gauge", again=True)
+    assert again.comparisons == 0
+
+
+def test_a_model_with_vectors_of_images_and_a_comparison_of_both_is_counted_by_task(world: World) -> None:
+    """Vectors for the tasks of images alone, comparisons for a text with an image: as ImageReward."""
+    row = replace(
+        CATALOG.models[3], key="small/reward", abilities=("embed_image", "compare"), modalities=("image", "text")
+    )
+    planned = plan.make(
+        replace(CATALOG, models=(*CATALOG.models, row)),
+        suite="small",
+        models=[row.key],
+        tasks=("unisim/near", "unisim/said"),
+        bench=world.bench(),
+        results=world.folder / "r",
+    )
+    _, [work] = estimate.estimate(planned, bench=world.bench())
+    near = {key for column in tasks.columns(data(TASKS[0])) for key in column.keys.tolist()}
+    assert (work.encoded["image"], work.encoded["text"], work.comparisons) == (len(near), 0, 2 * 12)
+
+
+def test_comparisons_and_questions_of_what_is_not_here_are_the_catalogues(world: World) -> None:
+    missing = replace(world.bench(), need=lambda task: need(comparisons=24, questions=12))
+    _, [gauge], said = estimated(world, missing, only=("unisim/near", "unisim/odd"), model="small/gauge")
+    assert (gauge.comparisons, gauge.exact) == (48, False) and "about 48 distinct comparisons" in said
+    nothing = replace(world.bench(), need=lambda task: need())
+    assert estimated(world, nothing, only=("unisim/near",), model="small/gauge")[1][0].unknown == 1
+
+
+def test_tasks_that_show_the_same_count_once(world: World) -> None:
+    def missing(task) -> Need:
+        one = {"near": need(images=100, shared="a"), "fine": need(images=130, shared="a", trained=40)}
+        return one.get(task.key.partition("/")[2], need(images=7))
+
+    _, [work], _ = estimated(
+        world, replace(world.bench(), need=missing), only=("unisim/near", "unisim/fine", "unisim/odd")
+    )
+    assert work.encoded["image"] == 100 + 40 + 7
+
+
+def test_a_split_is_fetched_once() -> None:
+    def task(key: str, *, present: bool = False, **parts: int) -> TaskEstimate:
+        return TaskEstimate(task=TASKS[0], need=need(parts=parts, bytes=sum(parts.values()), present=present))
+
+    probe, zero_shot = task("a", test=10, train=50), task("b", test=10)
+    [whole] = estimate.downloads([probe, zero_shot]).values()
+    [rest] = estimate.downloads([probe, task("b", test=10, present=True)]).values()
+    assert (whole, rest) == (60, 50)
+    assert list(estimate.downloads([TaskEstimate(task=TASKS[0], need=need())]).values()) == [None]
+
+
+CIFAR = {"mieb/cifar100": (22.6e6 + 118e6), "mieb/cifar100zeroshot": 22.6e6, "mieb/cifar100clustering": 22.6e6}
+
+
+def test_cifar_100_is_both_splits_for_a_probe_and_one_for_the_rest() -> None:
+    source = Source(offline=True)
+    needs = {key: tasks.needs(shipped().task(key), source=source) for key in CIFAR}
+    assert {key: one.bytes for key, one in needs.items()} == pytest.approx(CIFAR)
+    found = [TaskEstimate(task=shipped().task(key), need=one) for key, one in needs.items()]
+    assert list(estimate.downloads(found).values()) == [pytest.approx(140.6e6)]
+    trained = needs["mieb/cifar100"].trained
+    assert estimate._not_read(found, "image") == 9998 + trained and 7000 < trained < 8000
+
+
+# Published: bytes of the splits that a task reads. CIFAR-10: the card of the data set; Food-101: 3,843,166,437 of the
+# training split; ArXivQA: the card of its retrieval version; the others as in the catalogue's `size_source`.
+PUBLISHED = {
+    "mieb/cifar10": 136_627_438,
+    "mieb/cifar10zeroshot": 22_772_838,
+    "mieb/food101classification": 3_843_166_437 * 4 / 3,
+    "mieb/vidorearxivqaretrieval": 77_165_595 + 6_740 + 30_426,
+    "mieb/vidoredocvqaretrieval": 292e6,
+    "mieb/gtsrbzeroshot": 104.8e6,
+    "mieb/resisc45zeroshot": 450_252_800 / 5,
+    "mieb/stanfordcars": 2_014_371_840,
+    "mieb/country211": 3_835e6 + 5_720e6,
+    "mieb/edist2itretrieval": 4.86e9 + 4.79e9 + 5.35e9 + 5.11e9,
+    "mieb/webqat2itretrieval": 3.75e9 + 3.65e9,
+    "mieb/ovenit2tretrieval": 239e6 + 678e6,
+    "mieb/patchcamelyonzeroshot": 659.6e6,
+}
+
+
+@pytest.mark.parametrize("key", PUBLISHED)
+def test_estimates_are_within_a_fifth_of_published_sizes(key: str) -> None:
+    size = tasks.needs(shipped().task(key), source=Source(offline=True)).bytes
+    assert size == pytest.approx(PUBLISHED[key], rel=0.2)
+
+
+def test_sizes_say_where_they_are_from_and_small_images_are_estimated_as_they_are_stored() -> None:
+    known = {task.key: rows.contents(task) for task in shipped().tasks if task.benchmark == "mieb"}
+    sized = {key: one for key, one in known.items() if one.bytes or one.train_bytes}
+    assert len(sized) > 35 and all(one.size_source for one in sized.values())
+    for key in ("mieb/cifar10", "mieb/patchcamelyon", "mieb/webqat2itretrieval", "mieb/nightsi2iretrieval"):
+        assert mieb._bytes(known[key].images, known[key].pixels) == pytest.approx(known[key].bytes, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("classes", "of_class", "each", "draws"), [(10, 500, 8, 10), (47, 80, 16, 5), (102, 30, 16, 5)]
+)
+def test_the_items_that_draws_take_are_those_of_the_sampling(
+    classes: int, of_class: int, each: int, draws: int
+) -> None:
+    labels = np.random.default_rng(0).permutation(np.repeat(np.arange(classes), of_class))
+    taken = np.unique(sampling.one_label(labels, samples_per_label=each, draws=draws))
+    assert mieb.drawn(len(labels), classes=classes, each=each, draws=draws) == pytest.approx(len(taken), rel=0.05)
+
+
+def test_a_probes_training_items_are_counted_where_they_are_here() -> None:
+    """As many as the shipped run says that it encoded."""
+    from compute.engine import run_folders
+    from compute.paths import COMPUTED
+
+    task = shipped().task("mini/shapes")
+    loaded = tasks.load(task, source=Source(offline=True))
+    found = TaskEstimate(task=task, need=need(present=True), loaded=loaded)
+    [stored] = run_folders.stored(COMPUTED, model="tiny", task=task.key)
+    trained = stored.run.settings["found"]["default"]["train_items"]
+    assert sum(len(column) for column in found.columns()) == 150 + trained
+
+
+def test_a_model_that_is_here_is_measured_and_nothing_is_stored(world: World) -> None:
+    """A batch of four takes 20 ms: 200 items a second, whatever else this machine does."""
+    world.before_batch = lambda: time.sleep(0.02)
+    _, [work], said = estimated(world, seconds=0.6)
+    assert work.measured and 100 < work.rates["image"] < 205 and 50 < work.rates["text"] < 205
+    runs_of(world, "small/dim")
+    record = json.loads(next((world.folder / "r").rglob("run.json")).read_text())
+    assert work.seconds == pytest.approx(sum(one["seconds"] for one in record["settings"]["encodings"]), rel=0.5)
+    assert "images a second" in said and "measured here" in said and "; about " in said
+
+
+def test_measuring_leaves_nothing_behind(world: World) -> None:
+    estimated(world, seconds=0.1)
+    assert world.encoded and not (world.folder / "features").exists()
+    assert not list(world.folder.iterdir())
+
+
+def test_comparisons_are_measured_and_drawn_items_stand_in(world: World) -> None:
+    _, [gauge], said = estimated(world, model="small/gauge", seconds=0.1)
+    assert gauge.measured and set(gauge.rates) == {"comparison"} and "comparisons a second" in said
+    missing = replace(world.bench(), need=lambda task: need(images=1000, texts=10, comparisons=50))
+    for model, kinds in (("small/dim", {"image", "text"}), ("small/gauge", {"comparison"})):
+        _, [work], _ = estimated(world, missing, only=("unisim/near",), model=model, seconds=0.1)
+        assert work.measured and set(work.rates) == kinds and work.seconds > 0
+
+
+def test_a_model_that_is_not_here_takes_the_given_rate(world: World) -> None:
+    _, [work], said = estimated(world, model="small/eye", rate=50.0, seconds=0.1)
+    assert (work.measured, work.seconds) == (False, pytest.approx(work.items / 50)) and "50.0 images a second" in said
+    assert "0.004 images a second" in estimated(world, model="small/eye", rate=0.004)[-1]
+    _, [unknown], said = estimated(world, model="small/eye", seconds=0.1)
+    assert unknown.seconds is None and "unknown: its weights are not here" in said and world.loaded == 0
+
+
+def test_a_model_that_cannot_be_loaded_has_no_time(world: World) -> None:
+    world.missing = "model.safetensors is damaged"
+    _, [work], said = estimated(world, seconds=0.1)
+    assert work.seconds is None and "unknown: model.safetensors is damaged" in said
+
+
+def test_drawn_items_are_of_every_kind() -> None:
+    assert {column.modality for column in measure.drawn(["image", "text", "pair"])} == {"image", "text", "pair"}
+    assert all(len(column) == measure.DRAWN for column in measure.drawn(["pair"]))
+
+
+def test_what_a_package_fetches_for_itself_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sizes as torchvision has them: 233.087 MiB of AlexNet."""
+    from torchvision.models import AlexNet_Weights
+
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    row = shipped().model("lpips-alex")
+    megabytes = AlexNet_Weights.DEFAULT.meta["_file_size"]
+    assert estimate.weights(row) == (pytest.approx(megabytes * 2**20, abs=1), False)
+    [file] = models.published_files(row)
+    file.path.parent.mkdir(parents=True)
+    file.path.write_bytes(bytes(77))
+    assert estimate.weights(row) == (77, True)
+    assert estimate.weights(shipped().model("dreamsim-ensemble"))[1] is False
+
+
+class Slow:
+    """A judge on this machine that takes 10 ms a question."""
+
+    settings: dict[str, object] = {}
+
+    def __init__(self, row: Model, root: Path) -> None:
+        self.answers = AnswerLog(row, settings={}, root=root)
+
+    def reply(self, questions: Sequence[Question]) -> list[Reply]:
+        return self.answers.answered(questions, self._ask)
+
+    def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[int, Reply]]:
+        for at, question in enumerate(questions):
+            time.sleep(0.01)
+            yield at, Reply(item=question.item, text="A")
+
+
+def test_judges_are_counted_and_measured_where_they_run_here(world: World) -> None:
+    """A question an item; what they answer is not kept. One behind an endpoint is never asked."""
+    here = Model(key="small/judge", title="", kind="mllm", adapter="judge", abilities=("choose",))
+    away = replace(here, key="small/away", adapter="endpoint", weights="org/Large", parameters_m=7000)
+    bench = world.bench()
+
+    def subject(row: Model) -> LoadedSubject:
+        return LoadedSubject(
+            row,
+            store=FeatureStore(world.folder / "features"),
+            hardware=HARDWARE,
+            load=lambda row, *, hardware: Slow(row, world.folder / "answers"),
+            identity=lambda row, *, hardware: {},
+        )
+
+    planned = plan.make(
+        replace(CATALOG, models=(*CATALOG.models, here, away)),
+        suite="small",
+        models=["small/judge", "small/away"],
+        tasks=["unisim/near", "unisim/odd"],
+        bench=replace(bench, subject=subject),
+        results=world.folder / "r",
+    )
+    _, [judge, other] = estimate.estimate(planned, bench=replace(bench, subject=subject), seconds=0.2)
+    assert (judge.questions, judge.comparisons, other.questions) == (24, 0, 24)
+    assert judge.measured and 40 < judge.rates["question"] < 101 and other.rates == {}
+    said = "\n".join(estimate.lines(planned, [], [judge, other], results=world.folder / "r"))
+    assert "24 questions; nothing to encode" in said and "unknown: it is asked elsewhere" in said
+    assert "none here: it is asked through LIKENESS_ENDPOINT" in said and "0 bytes of weights to fetch" in said
+    assert not list(world.folder.iterdir())
+
+
+def test_unisims_own_sizes_are_said_where_the_hub_lists_them() -> None:
+    source = Source(offline=True)
+    sizes = {
+        key: tasks.needs(shipped().task(f"unisim/{key}"), source=source).bytes for key in ("imagereward", "nights")
+    }
+    assert sizes == {"imagereward": pytest.approx(1.127e9), "nights": None}
+    odd = tasks.needs(shipped().task("unisim/cifar-100-ooo"), source=source)
+    assert (odd.comparisons, odd.questions) == (6 * 5000, 5000)

@@ -24,8 +24,10 @@ def make(world: World) -> Make:
     return planned
 
 
-def test_every_task_of_the_suite_is_planned_with_its_baselines(make: Make) -> None:
-    planned = make()
+def test_every_task_of_the_suite_is_planned_and_its_baselines_on_request(make: Make) -> None:
+    assert [row.key for row in make().models] == ["small/eye"] and len(make().missing) == 7
+    assert "Without the baselines of small, small/dim" in plan.lines(make())[1]
+    planned = make(baselines=True)
     assert [row.key for row in planned.models] == ["small/eye", "small/dim"]
     assert [row.key for row in planned.baselines] == ["small/dim"]
     assert [job.name for job in planned.of(planned.models[0])] == [
@@ -38,8 +40,28 @@ def test_every_task_of_the_suite_is_planned_with_its_baselines(make: Make) -> No
         "unisim/odd",
     ]
     assert "7 stored" not in plan.lines(planned)[0] and "14 runs to make" in plan.lines(planned)[0]
-    assert any("small/dim" in line for line in plan.lines(planned))
-    assert make("small/dim").baselines == () and make("small/eye", "small/eye").models == planned.models
+    assert "With the baselines of small, small/dim" in plan.lines(planned)
+    assert make("small/dim").baselines == () and make("small/eye", "small/eye").models == make().models
+
+
+def test_a_baselines_shipped_runs_stand_beside_where_they_answer_the_same_questions(make: Make, world: World) -> None:
+    shipped = world.folder / "shipped"
+    run.execute(make("small/dim", tasks=("unisim/near", "unisim/odd")), bench=world.bench(), results=shipped)
+    planned = make(shipped=shipped)
+    assert [one.run.task for one in planned.shipped] == ["unisim/near", "unisim/odd"]
+    assert {one.run.model for one in planned.shipped} == {"small/dim"} and len(planned.models) == 1
+    assert any(line.startswith("Beside the shipped runs of the baselines") for line in plan.lines(planned))
+    assert [one.run.task for one in make(shipped=shipped, options=("wording=code",)).shipped] == ["unisim/odd"]
+    assert make(shipped=shipped, baselines=True).shipped == make("small/dim", shipped=shipped).shipped == ()
+    other = replace(world.bench(), identity=lambda task: {"draw": 2})
+    assert make(shipped=shipped, bench=other).shipped == ()
+
+
+def test_what_to_know_before_a_run_is_said(make: Make) -> None:
+    rows = tuple(replace(row, options={**row.options, "caution": "Never loaded here."}) for row in CATALOG.models[:1])
+    planned = make("small/eye", catalog=replace(CATALOG, models=(*rows, *CATALOG.models[1:])))
+    assert "small/eye: Never loaded here." in plan.lines(planned)
+    assert not any("Never" in line for line in plan.lines(make("small/eye")))
 
 
 @pytest.mark.parametrize(
@@ -139,8 +161,8 @@ def test_a_run_that_is_there_is_not_missing(make: Make, world: World) -> None:
     planned = make(tasks=("unisim/near",))
     run.execute(planned, bench=world.bench(), results=world.folder / "results")
     again = make()
-    assert [job.name for job in again.jobs if job.stored] == ["unisim/near", "unisim/near"]
-    assert len(again.missing) == len(again.jobs) - 2
+    assert [job.name for job in again.jobs if job.stored] == ["unisim/near"]
+    assert len(again.missing) == len(again.jobs) - 1
     assert all(job.stored is None for job in make(again=True).jobs)
     mark = again.jobs[0].stored.folder / "run.json"
     mark.write_text(mark.read_text().replace('"error": ""', '"error": "3 questions could not be asked"'))

@@ -12,9 +12,9 @@ from compute.types import Run, Score
 from tests.compute.small_bench import CATALOG, World
 
 
-def kept(value: float, *, stderr: float | None, coverage: float = 1.0) -> StoredRun:
+def kept(value: float, *, stderr: float | None, coverage: float = 1.0, tied: float | None = None) -> StoredRun:
     return StoredRun(
-        run=Run(id="r", model="m", task="t", settings={"coverage": coverage}),
+        run=Run(id="r", model="m", task="t", settings={"coverage": coverage, "tied": tied}),
         folder=Path("r"),
         scores=(Score(run="r", subset="default", metric="accuracy", value=value, n=100, stderr=stderr),),
     )
@@ -28,6 +28,9 @@ def kept(value: float, *, stderr: float | None, coverage: float = 1.0) -> Stored
         (kept(1.0, stderr=0.0), "100.0 (≥ 96.3)"),
         (kept(0.0, stderr=0.0), "0.0 (≤ 3.7)"),
         (kept(0.851, stderr=0.01, coverage=0.98), "85.1 ± 2.0 (98.0% of items)"),
+        (kept(0.5, stderr=None, tied=0.01), "50.0"),
+        (kept(0.5, stderr=None, tied=0.1754), "50.0 (17.5% tied)"),
+        (kept(0.5, stderr=None, coverage=0.98, tied=1.0), "50.0 (98.0% of items, 100.0% tied)"),
     ],
 )
 def test_a_cell_is_in_the_units_that_papers_print(given: StoredRun, said: str) -> None:
@@ -43,6 +46,7 @@ def test_a_row_a_task_a_column_a_model(tmp_path: Path) -> None:
         models=["small/eye", "small/vision", "small/gauge", "small/paper"],
         bench=bench,
         results=tmp_path / "r",
+        baselines=True,
     )
     outcomes = run.execute(planned, bench=bench, results=tmp_path / "r")
     lines = results_table.lines(planned, outcomes, catalog=CATALOG)
@@ -65,9 +69,9 @@ def test_a_row_a_task_a_column_a_model(tmp_path: Path) -> None:
 def test_many_models_take_several_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(results_table, "ACROSS", 1)
     bench = World(folder=tmp_path).bench()
-    planned = plan.make(
-        CATALOG, suite="small", models=["small/eye"], tasks=["unisim/near"], bench=bench, results=tmp_path / "r"
-    )
+    near = {"suite": "small", "tasks": ["unisim/near"], "bench": bench, "results": tmp_path / "r"}
+    run.execute(plan.make(CATALOG, models=["small/dim"], **near), bench=bench, results=tmp_path / "shipped")
+    planned = plan.make(CATALOG, models=["small/eye"], shipped=tmp_path / "shipped", **near)
     outcomes = run.execute(planned, bench=bench, results=tmp_path / "r")
     heads = [line for line in results_table.lines(planned, outcomes, catalog=CATALOG) if line.startswith("| task")]
     assert ["small/eye" in heads[0], "small/dim" in heads[1]] == [True, True] and len(heads) == 2

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from compute.engine import scoring
+from compute.procedures.evidence import Evidence
 from compute.types import Task, Undefined
 
 
@@ -25,6 +26,13 @@ def test_every_metric_of_the_task_is_computed_on_every_subset() -> None:
         for metric in ("accuracy", "map")
         for one in (("en", 0.5, 2), ("de", 0.5, 4), ("default", 0.5, 6))
     ]
+
+
+def test_the_share_of_ties_is_over_all_subsets() -> None:
+    easy = Evidence(items=frame(1, 0, 0.5), settings={"tied": 1})
+    assert scoring.tied({"default": easy}) == 1 / 3
+    assert scoring.tied({"easy": easy, "hard": Evidence(items=frame(1), settings={"tied": 0})}) == 1 / 4
+    assert scoring.tied({"default": Evidence(items=frame(1, 0), settings={"draws": 2})}) is None
 
 
 def test_protocols_of_one_task_are_averaged() -> None:

@@ -6,6 +6,7 @@ import errno
 import json
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -268,3 +269,17 @@ def test_a_second_process_waits_and_says_so(tmp_path: Path) -> None:
         other.communicate(timeout=30)
     assert other.returncode == 0
     assert len(said) == 1 and "another process is encoding here" in said[0]
+
+
+def test_a_folder_says_the_exact_versions_that_its_key_leaves_out(tmp_path: Path) -> None:
+    """The key has major and minor versions, so another patch release finds the same folder and no conflict."""
+    store = FeatureStore(tmp_path)
+    identity = {"packages": {"numpy": "0.0"}, "decoding": {"packages": {"pillow": "0.0"}}}
+    home = store.home("a/b", identity)
+    store.settle(home, identity=identity, settings={"size": 3})
+    assert store.settled(home)["versions"] == {name: metadata.version(name) for name in ("numpy", "pillow")}
+    record = json.loads((home / "identity.json").read_text())
+    (home / "identity.json").write_text(json.dumps({**record, "versions": {"numpy": "0.0.1"}}))
+    store.settle(home, identity=identity, settings={"size": 3})
+    with pytest.raises(LikenessError, match="size"):
+        store.settle(home, identity=identity, settings={"size": 4})

@@ -111,19 +111,22 @@ def test_a_sound_repository_becomes_runs_scores_and_models(tmp_path: Path, catal
 
 
 def test_metric_comes_from_its_own_field(tmp_path: Path, catalog: Catalog) -> None:
-    """Old VOC2007 files name another metric as main score; hit rate is what the papers call recall."""
+    """Old VOC2007 files name another metric as main score; the hit rate was called cv_recall, and is not the recall."""
     put(tmp_path, "VOC2007", result("VOC2007", entry(0.34, lrap=0.49, accuracy=0.34)))
-    put(tmp_path, "SOPI2IRetrieval", result("SOPI2IRetrieval", entry(0.6, cv_recall_at_1=0.6)))
+    put(tmp_path, "SOPI2IRetrieval", result("SOPI2IRetrieval", entry(0.6, cv_recall_at_1=0.6, recall_at_1=0.2)))
+    put(tmp_path, "CUB200I2IRetrieval", result("CUB200I2IRetrieval", entry(0.7, hit_rate_at_1=0.7, recall_at_1=0.03)))
     put(tmp_path, "Winoground", result("Winoground", entry(0.1, accuracy=0.1, text_acc=0.3)))
     imported = read_mteb_results(tmp_path, catalog=catalog)
     assert {(score.metric, score.value) for score in imported.scores} == {
         ("lrap", 0.49),
-        ("recall_at_1", 0.6),
+        ("hit_rate_at_1", 0.6),
+        ("hit_rate_at_1", 0.7),
         ("group_accuracy", 0.1),
     }
     settings = {run.task: run.settings for run in imported.runs}
     assert settings["mieb/voc2007"]["main_score"] == 0.34
     assert settings["mieb/sopi2iretrieval"]["field"] == "cv_recall_at_1"
+    assert settings["mieb/cub200i2iretrieval"]["field"] == "hit_rate_at_1"
     assert "main_score" not in settings["mieb/winoground"]
 
 

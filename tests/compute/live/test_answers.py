@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from compute import models
+from compute.analysis.domain import Calibrations, DomainCheck
 from compute.catalog import shipped
 from compute.live import answers, examples, inputs
 from compute.live.models.subject import LiveSubject
@@ -126,9 +127,11 @@ def test_equal_images_tie(tiny: object) -> None:
 
 def test_a_pair_without_a_distribution_is_compared_with_unrelated_examples(tiny: object) -> None:
     question = asked("pair", "cat", "cat")
-    found = answers.timed(subject("tiny", tiny, question.inputs), question=question, controls=True)
-    assert found.controls == (8, 8) and found.seconds > 0
-    assert answers.timed(subject("tiny", tiny, question.inputs), question=question, controls=False).controls is None
+    none = Calibrations()
+    found = answers.timed(subject("tiny", tiny, question.inputs), question=question, calibrations=none)
+    assert found.controls == (8, 8) and found.seconds > 0 and found.domain == DomainCheck()
+    one = subject("tiny", tiny, question.inputs)
+    assert answers.timed(one, question=question, calibrations=none, controls=False).controls is None
 
 
 @pytest.mark.parametrize(

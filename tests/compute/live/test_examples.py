@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pytest
 import skimage.data
 from PIL import Image
 
+from compute import models, paths
+from compute.calibration.photographs import CAPTIONS
+from compute.catalog import shipped
 from compute.live import examples, modes
+from compute.live.answers import answer
 from compute.live.examples import COMPARISONS, EXAMPLES
-from compute.tasks.drawing import captions
+from compute.live.models.subject import LiveSubject
+from compute.models.adapter import Hardware
+from compute.tables import read_csv
+from compute.tasks.drawing import captions, photographs
 from compute.tasks.drawing.scenes import facts, relation
 from compute.types import BadInput, NotHere
 
@@ -96,23 +105,72 @@ def test_versions_differ_from_their_photographs_as_they_should() -> None:
 
 
 def test_every_ready_comparison_fits_its_mode() -> None:
-    assert len(COMPARISONS) >= 4 and len({one.key for one in COMPARISONS}) == len(COMPARISONS)
+    assert len({one.key for one in COMPARISONS}) == len(COMPARISONS)
     assert {one.mode for one in COMPARISONS} == {"pair", "choice", "odd", "quality"}
     for one in COMPARISONS:
         kinds = [examples.load(key).modality for key in one.inputs]
         assert not modes.problem(one.mode, kinds), one.key
         assert (one.question in modes.ATTRIBUTES) if one.mode == "quality" else not one.question
+        options = range(len(one.live.checked().options))
+        assert one.expected is None if one.mode == "pair" else one.expected in options
+        assert one.lesson.endswith(".")
+
+
+@pytest.fixture(scope="module")
+def picks() -> Callable[[str, str], int | None]:
+    """The option that a model picks in a ready comparison."""
+    rows = {row.key: row for row in shipped().models}
+    load = cache(lambda key: models.load(rows[key], hardware=Hardware(device="cpu", dtype="float32")))
+
+    def pick(model: str, key: str) -> int | None:
+        question = next(one for one in COMPARISONS if one.key == key).live
+        inputs = {each.key: each for each in question.inputs}
+        return answer(LiveSubject(row=rows[model], model=load(model), inputs=inputs), question).pick
+
+    return pick
+
+
+WEIGHT_FREE = ("ssim", "ms-ssim", "psnr", "colour-histogram", "perceptual-hash")
+
+
+@pytest.mark.parametrize("model", WEIGHT_FREE)
+def test_metrics_without_weights_see_copies_and_miss_the_subject(picks: Callable, model: str) -> None:
+    """What the set of photographs is there to teach."""
+    assert (picks(model, "copy"), picks(model, "photographs"), picks(model, "subject")) == (1, 2, 1)
+
+
+def test_models_that_have_learnt_from_photographs_and_texts_see_the_subject_and_the_meaning(picks: Callable) -> None:
+    assert [picks("efficientnet-lite0", key) for key in ("copy", "photographs", "subject")] == [1, 2, 0]
+    assert [picks("conse", key) for key in ("subject", "photo-captions", "sentences")] == [0, 1, 1]
+    assert picks("wordllama", "sentences") == 1
+
+
+def test_a_model_that_does_not_read_the_order_of_words_sees_a_tie(picks: Callable) -> None:
+    """The captions hold the same words, and a mean of words' vectors differs by rounding alone."""
+    assert picks("conse", "captions") is None
+
+
+def test_the_cup_has_the_colours_of_the_cat() -> None:
+    cat, cup, recoloured = (
+        np.asarray(examples.load(key).content, dtype=float) for key in ("cat", "coffee", "coffee-as-cat")
+    )
+    levels = np.linspace(0.1, 0.9, 9)
+    for channel in range(3):
+        own, other = (np.quantile(image[..., channel], levels) for image in (recoloured, cat))
+        assert np.abs(own - other).max() <= 3 < np.abs(np.quantile(cup[..., channel], levels) - other).max()
 
 
 def test_the_listing_is_what_the_browser_needs() -> None:
     listing = examples.listing()
     assert [entry["key"] for entry in listing["inputs"]] == KEYS
     assert listing["comparisons"][0] == {
-        "key": "crops",
-        "title": "Which crop is nearer?",
+        "key": "copy",
+        "title": "Which is a copy of it?",
         "mode": "choice",
         "question": "",
-        "inputs": ["cat", "cat-face", "cat-cheek"],
+        "inputs": ["coffee", "cat", "coffee-blurred", "rocket"],
+        "expected": 1,
+        "lesson": "Metrics on pixels are made for this: the same photograph, made worse.",
     }
     cat = listing["inputs"][0]
     assert (cat["thumbnail"], cat["width"], cat["height"]) == ("live/example/cat.webp", 451, 300)
@@ -146,6 +204,17 @@ def test_what_is_unrelated_is_to_nothing_that_has_versions() -> None:
 
 
 def test_without_the_photographs_it_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(examples.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(photographs.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(NotHere, match="pip install scikit-image"):
         examples.photo_path("chelsea.png")
+
+
+def test_no_example_is_among_what_models_are_calibrated_with() -> None:
+    """A photograph of both would be within the domain because it made it."""
+    files = {example.file for example in EXAMPLES if example.file}
+    texts = {example.text for example in EXAMPLES if example.text}
+    sentences = read_csv(paths.SENTENCES, columns=("first", "second"))
+    assert files and not files & set(CAPTIONS)
+    assert not {text.lower() for text in texts} & {
+        text.lower() for text in [*CAPTIONS.values(), *sentences["first"], *sentences["second"]]
+    }

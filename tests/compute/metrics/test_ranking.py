@@ -11,7 +11,7 @@ from sklearn.metrics import average_precision_score
 
 from compute.metrics import ranking
 
-MEASURES = {"ndcg_cut.5,10", "map", "map_cut.5", "recall.3,10", "success.1,3,10", "recip_rank"}
+MEASURES = {"ndcg_cut.5,10", "map", "map_cut.5", "success.1,3,10", "recip_rank"}
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_trec_eval_gives_the_same_figures_ties_included(judged) -> None:
         },
         "map": ranking.average_precision(gains, relevant=relevant),
         "map_cut_5": ranking.average_precision(gains, relevant=relevant, at=5),
-        **{f"success_{at}": ranking.success(gains, relevant=relevant, at=at) for at in (1, 3, 10)},
+        **{f"success_{at}": ranking.hit_rate(gains, relevant=relevant, at=at) for at in (1, 3, 10)},
         "recip_rank": ranking.reciprocal_rank(gains, relevant=relevant),
     }
     for measure, values in found.items():
@@ -81,8 +81,8 @@ def test_definitions_written_out() -> None:
     assert ranking.ndcg(gains, ideal=ideal, at=5)[0] == pytest.approx((2 / math.log2(3) + 1 / math.log2(5)) / ideal[0])
     assert ranking.average_precision(gains, relevant=relevant)[0] == pytest.approx((1 / 2 + 2 / 4) / 3)
     assert ranking.average_precision(gains, relevant=relevant, at=2)[0] == pytest.approx(1 / 2 / 3)
-    assert ranking.success(gains, relevant=relevant, at=1)[0] == 0
-    assert ranking.success(gains, relevant=relevant, at=2)[0] == 1
+    assert ranking.hit_rate(gains, relevant=relevant, at=1)[0] == 0
+    assert ranking.hit_rate(gains, relevant=relevant, at=2)[0] == 1
     assert ranking.reciprocal_rank(gains, relevant=relevant)[0] == pytest.approx(1 / 2)
     assert ranking.reciprocal_rank(gains, relevant=relevant, at=1)[0] == 0
 
@@ -145,4 +145,4 @@ def test_best_worst_and_nothing_to_find() -> None:
     assert ranking.ndcg(best, ideal=ideal, at=10)[0] == pytest.approx(1)
     assert ranking.ndcg(worst, ideal=ideal, at=10)[0] == 0
     assert np.isnan(ranking.ndcg(worst, ideal=np.zeros(1), at=10)[0])
-    assert np.isnan(ranking.success(worst, relevant=none, at=3)[0])
+    assert np.isnan(ranking.hit_rate(worst, relevant=none, at=3)[0])

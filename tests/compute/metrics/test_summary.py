@@ -29,6 +29,14 @@ def test_right_and_wrong_have_the_binomial_error() -> None:
     assert shared.stderr == pytest.approx(sem([1.0, 0.5, 0.0]))
 
 
+def test_a_lower_bound_takes_what_was_not_answered_as_wrong() -> None:
+    half = pd.DataFrame({"accuracy": [1.0] * 66 + [0.0] * 22 + [np.nan] * 72})
+    figure = summarise("accuracy", half)
+    assert (figure.value, figure.n, figure.answered, figure.lower_bound) == (0.75, 88, 88 / 160, 66 / 160)
+    whole = summarise("accuracy", pd.DataFrame({"accuracy": [1.0, 0.0]}))
+    assert (whole.answered, whole.lower_bound) == (1.0, None)
+
+
 def test_spearman_of_the_evidence() -> None:
     rng = np.random.default_rng(0)
     human = rng.integers(0, 6, 200) / 5

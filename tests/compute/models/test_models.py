@@ -11,12 +11,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from compute.models import ADAPTERS, fetch, hardware, identity, load
+from compute.catalog import shipped
+from compute.models import ADAPTERS, fetch, hardware, hardware_for, identity, is_identified, load
+from compute.models.adapter import Adapter, Hardware
 from compute.types import BadInput, CannotDo, Model, NotHere
 from tests.compute.models import checkpoints
 from tests.compute.models.checkpoints import COMMIT, CPU, row
@@ -32,8 +35,6 @@ def test_every_adapter_loads_from_a_row_hardware_and_a_folder(key: str) -> None:
 
 
 def test_rows_of_the_catalogue_name_known_adapters() -> None:
-    from compute.catalog import shipped
-
     assert {model.adapter for model in shipped().models} - {""} <= set(ADAPTERS)
 
 
@@ -43,7 +44,7 @@ def test_identity_says_what_decides_the_numbers(tmp_path: Path) -> None:
     first = identity(plain, hardware=CPU)
     assert first["adapter"] == "clip"
     assert first["weights"] == "clip"
-    assert first["packages"]["transformers"] == metadata.version("transformers")
+    assert first["packages"]["transformers"] == ".".join(metadata.version("transformers").split(".")[:2])
     assert (first["dtype"], first["device"]) == ("float32", "cpu")
     json.dumps(first)
     assert identity(replace(plain, options={"parameters": "as the name says"}), hardware=CPU) == first, "a note"
@@ -58,6 +59,55 @@ def test_identity_says_what_decides_the_numbers(tmp_path: Path) -> None:
     changed.append(identity(plain, hardware=CPU))
     assert all(one != first for one in changed)
     assert len({json.dumps(one, sort_keys=True) for one in changed}) == len(changed)
+
+
+def test_a_file_that_comes_with_a_package_is_known_by_its_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layers = tmp_path / "alex.pth"
+    lpips = replace(ADAPTERS["lpips"], bundled=lambda row: [layers])
+    monkeypatch.setitem(ADAPTERS, "lpips", lpips)
+    found = []
+    for content in (b"one", b"other"):
+        layers.write_bytes(content)
+        os.utime(layers, ns=(0, len(found)))
+        found.append(identity(Model(key="lpips", title="", adapter="lpips"), hardware=CPU)["files"])
+    assert found[0]["alex.pth"] != found[1]["alex.pth"]
+    assert found[0]["alexnet-owt-7be5be79.pth"] == "7be5be79", "the hash that its address promises"
+
+
+def test_lpips_layers_are_found_without_importing_the_package() -> None:
+    [path] = ADAPTERS["lpips"].bundled(Model(key="lpips", title="", adapter="lpips", options={"net": "vgg"}))
+    assert path.name == "vgg.pth" and path.is_file()
+
+
+def test_a_file_from_an_address_without_a_known_hash_is_known_by_its_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    dreamsim = Model(key="dreamsim", title="", adapter="dreamsim", options={"dreamsim_type": "open_clip_vitb32"})
+    assert not is_identified(dreamsim)
+    with pytest.raises(NotHere, match="compute fetch --models dreamsim"):
+        identity(dreamsim, hardware=CPU)
+    [archive] = ADAPTERS["dreamsim"].published(dreamsim)
+    archive.path.mkdir(parents=True)
+    found = []
+    for content in (b"one", b"other"):
+        (archive.path / "weights.pth").write_bytes(content)
+        os.utime(archive.path / "weights.pth", ns=(0, len(found)))
+        found.append(identity(dreamsim, hardware=CPU)["files"])
+    assert is_identified(dreamsim) and found[0] != found[1]
+
+
+def test_a_second_checkpoint_that_an_option_names_is_known_by_its_files(tmp_path: Path) -> None:
+    first, second = checkpoints.clip(tmp_path / "first"), checkpoints.clip(tmp_path / "second")
+    plain = row(first, "clip", processor={"weights": str(second)})
+    before = identity(plain, hardware=CPU)
+    config = json.loads((second / "config.json").read_text())
+    (second / "config.json").write_text(json.dumps({**config, "logit_scale_init_value": 1.0}))
+    after = identity(plain, hardware=CPU)
+    assert before["files"]["processor"].startswith("files-") and before["revision"] == after["revision"]
+    assert before["files"] != after["files"]
 
 
 def test_identity_of_a_hub_checkpoint_is_its_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,5 +217,72 @@ def test_hardware_is_what_is_asked_or_there(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     for able, dtype in ((True, "bfloat16"), (False, "float16")):
         monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda able=able: able)
-        assert (hardware().device, hardware().dtype) == ("cuda", dtype)
-    assert hardware("cuda:1", "fp32").dtype == "float32"
+        assert hardware() == Hardware(device="cuda", dtype=dtype, chosen=False)
+    assert hardware("cuda:1", "fp32") == Hardware(device="cuda:1", dtype="float32")
+
+
+@pytest.mark.parametrize(
+    ("key", "dtype"),
+    [
+        ("lpips-alex", "float32"),
+        ("dreamsim-ensemble", "float32"),
+        ("thudm/imagereward", "float32"),
+        ("aesthetic", "float32"),
+        ("inception-v3", "float32"),  # FID's features
+        ("timm/vit_large_patch14_dinov2.lvd142m", "float32"),  # FD-DINOv2's
+        ("timm/vit_giant_patch14_dinov2.lvd142m", "float32"),  # cFreD's of images
+        ("open_clip/convnext_base_w.laion2b_s13b_b82k_augreg", "float32"),  # and of texts
+        ("openai/clip-vit-base-patch32", "bfloat16"),
+        ("facebook/dinov2-large", "bfloat16"),
+        ("xswu/hpsv2", "bfloat16"),
+        ("qwen/qwen2-vl-7b-instruct", "bfloat16"),
+    ],
+)
+def test_comparers_and_features_of_distributions_run_in_float32_on_cuda(
+    key: str, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By default; a precision that is asked for is what they get. The identity, and so every run, holds which."""
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: True)
+    row = shipped().model(key)
+    assert hardware_for(row, hardware()).dtype == dtype
+    assert hardware_for(row, hardware(dtype="bf16")).dtype == "bfloat16"
+    assert hardware_for(row, CPU) == CPU
+    if row.adapter not in ("lpips", "dreamsim", "inception", "aesthetic"):  # whose files would have to be here
+        assert identity(row, hardware=hardware())["dtype"] == dtype
+
+
+def test_a_model_is_loaded_in_its_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In float32 on CUDA without the rounding of convolutions to 10 bits, which the library allows by default."""
+    import torch
+
+    given: list[Hardware] = []
+
+    def loads(row: Model, hardware: Hardware, folder: Path | None) -> SimpleNamespace:
+        given.append(hardware)
+        return SimpleNamespace(settings={})
+
+    monkeypatch.setitem(ADAPTERS, "gauge", Adapter(load=loads))
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)
+    gauge, usual = (
+        Model(key="m", title="m", adapter="gauge", abilities=("compare",)),
+        Hardware(device="cuda", dtype="bfloat16", chosen=False),
+    )
+    load(replace(gauge, abilities=("embed_image",)), hardware=usual)
+    assert torch.backends.cudnn.allow_tf32
+    load(gauge, hardware=usual)
+    assert not torch.backends.cudnn.allow_tf32
+    assert [one.dtype for one in given] == ["bfloat16", "float32"]
+
+
+def test_every_backbone_of_a_distribution_metric_is_marked() -> None:
+    """The rows that cFreD's Tables B.1 and B.2 list, but for encoders that another benchmark scores."""
+    catalog = shipped()
+    marked = {row.key for row in catalog.models if row.options.get("features_of")}
+    encoders = {alias.model for alias in catalog.aliases if alias.benchmark != "cfred"}
+    backbones = {alias.model for alias in catalog.aliases if alias.note.startswith("Backbone of Table B.")}
+    assert marked == backbones - encoders and len(marked) > 80
+    known = {row.key for row in catalog.models if row.kind == "distribution"}
+    assert {one for row in catalog.models for one in row.options.get("features_of", ())} <= known

@@ -62,7 +62,7 @@ def test_equal_alternatives_share_the_pick() -> None:
     data = Choices(names=("i",), alternatives=(two, two), answer=np.array([0]), reference=one)
     found = choice.run(Known({b"r": [1, 2], b"same": [2, 3]}, abilities=BOTH), data, USUAL)
     assert found.items["accuracy"].tolist() == [0.5] and found.items["correct"].tolist() == [None]
-    assert found.settings["shared"] == 1
+    assert found.settings["tied"] == 1
 
 
 def with_prompts(known: dict) -> dict:
@@ -126,6 +126,16 @@ def test_metrics_compare_reference_and_alternative_in_that_order() -> None:
     items = choice.run(Known(abilities=("compare",), modalities=("image",), compare=compare), data, USUAL).items
     assert set(seen) == {(b"r", letter) for letter in (b"a", b"b", b"c")}
     assert items["accuracy"].mean() == np.mean(data.answer == 1)
+
+
+@pytest.mark.parametrize("reference", ["image", "text"])
+def test_of_a_text_and_an_image_metrics_get_the_text_first(reference: str) -> None:
+    """Whichever is the reference: rewards of an image for a text are defined in this order only."""
+    data, _, _, _ = made(2, reference=reference, other="image" if reference == "text" else "text")
+    seen: list[tuple[type, type]] = []
+    model = Known(abilities=("compare",), compare=lambda *pair: seen.append(tuple(map(type, pair))) or 0)
+    choice.run(model, data, USUAL)
+    assert set(seen) == {(str, bytes)}
 
 
 def test_a_quality_without_a_reference_for_a_metric_of_images_and_for_one_that_reads() -> None:

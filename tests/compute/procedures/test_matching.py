@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
+from compute.catalog import shipped
 from compute.content.items import images, texts
 from compute.procedures import matching
 from compute.tasks.data import Matches
+from compute.tasks.mieb import rows
 from compute.types import BadInput, CannotDo
 from tests.compute.procedures.known import BOTH, Known
 
@@ -31,6 +33,17 @@ def made(a: int, c: int) -> tuple[Matches, dict, np.ndarray]:
         captions=tuple(texts([f"caption {at} {row}" for row in range(N)], of="tests") for at in range(c)),
     )
     return data, known, np.stack([cosine_similarity(pictures[:, row], words[:, row]) for row in range(N)])
+
+
+def test_rows_that_a_tie_decides_are_counted() -> None:
+    """Row 0 has no tie, row 1 one of two wrong captions, row 2 one of the right and a wrong one."""
+    captions = [texts(column, of="tests") for column in (["near", "near", "near"], ["far", "far", "near"])]
+    captions.append(texts(["farther", "far", "far"], of="tests"))
+    known = {b"i": [1, 0], "near": [1, 0], "far": [0, 1], "farther": [-1, 0]}
+    data = Matches(names=("0", "1", "2"), images=(images([b"i"] * 3, of="tests"),), captions=tuple(captions))
+    evidence = matching.run(Known(known, abilities=BOTH), data, {})
+    assert evidence.items["text_accuracy"].tolist() == [1, 1, 0.5]
+    assert evidence.settings["tied"] == 1
 
 
 def test_two_images_and_two_captions_as_in_winoground() -> None:
@@ -70,15 +83,21 @@ def test_ties_are_no_gift_to_the_first() -> None:
     data = Matches(names=("r",), images=(image,), captions=(caption,) * 5)
     assert matching.run(model, data, {}).items["text_accuracy"].tolist() == [pytest.approx(1 / 5)]
     pair = Matches(names=("r",), images=(image,) * 2, captions=(caption,) * 2)
-    found = matching.run(model, pair, {}).items
+    evidence = matching.run(model, pair, {})
+    found = evidence.items
+    assert evidence.settings["tied"] == 1
     assert found[["text_accuracy", "image_accuracy", "group_accuracy"]].iloc[0].tolist() == [1 / 4, 1 / 4, 1 / 16]
     assert found["correct"].tolist() == [None]
 
 
-def test_a_metric_that_reads_compares_image_with_caption() -> None:
-    data, _, _ = made(1, 2)
-    model = Known(abilities=("compare",), compare=lambda first, second: len(first) * (second.split()[1] == "0"))
-    assert matching.run(model, data, {}).items["text_accuracy"].mean() == 1
+def test_a_metric_that_reads_compares_caption_with_image() -> None:
+    """The caption first, as rewards of an image for a text are defined; with several images too."""
+    model = Known(abilities=("compare",), compare=lambda first, second: len(second) * (first.split()[1] == "0"))
+    assert matching.run(model, made(1, 2)[0], {}).items["text_accuracy"].mean() == 1
+    seen: list[tuple[type, type]] = []
+    watching = Known(abilities=("compare",), compare=lambda *pair: seen.append(tuple(map(type, pair))) or 0)
+    matching.run(watching, made(2, 2)[0], {})
+    assert set(seen) == {(str, bytes)}
 
 
 def test_what_cannot_be_done() -> None:
@@ -88,3 +107,37 @@ def test_what_cannot_be_done() -> None:
     uneven = Matches(names=data.names, images=data.images, captions=data.captions * 2)
     with pytest.raises(BadInput, match="here are 2 and 4"):
         matching.run(Known(known, abilities=BOTH), uneven, {})
+
+
+CHANCE = {
+    "mieb/arococoorder": 1 / 5,
+    "mieb/aroflickrorder": 1 / 5,
+    "mieb/arovisualattribution": 1 / 2,
+    "mieb/arovisualrelation": 1 / 2,
+    "mieb/sugarcrepe": 1 / 2,
+    "mieb/imagecode": 1 / 10,
+    "mieb/winoground": 1 / 6,
+}
+
+
+def test_every_compositionality_task_knows_its_chance() -> None:
+    found = {row.key: row.chance for row in shipped().tasks if row.benchmark == "mieb" and row.procedure == "matching"}
+    assert found == CHANCE
+
+
+@pytest.mark.parametrize("key", CHANCE)
+def test_scores_drawn_at_random_reach_the_chance_of_the_catalogue(key: str) -> None:
+    """Independent similarities, put through the procedure in the task's own shape; within four standard errors."""
+    n, task = 4000, shipped().task(key)
+    row = rows.row(task)
+    rng = np.random.default_rng(7)
+    picture, words = images([b"image"], of="tests"), texts(["caption"], of="tests")
+    every = np.zeros(n, dtype=int)
+    data = Matches(
+        names=tuple(map(str, range(n))),
+        images=(picture.take(every),) * len(row.image_columns),
+        captions=(words.take(every),) * len(row.text_columns),
+    )
+    guessing = Known({}, abilities=("compare",), compare=lambda first, second: rng.random())
+    accuracy = matching.run(guessing, data, {}).items[task.metrics[0]].mean()
+    assert abs(accuracy - task.chance) < 4 * np.sqrt(task.chance * (1 - task.chance) / n)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
@@ -79,18 +81,34 @@ def test_equal_candidates_share_the_pick_and_two_may_be_right() -> None:
     documents = Mixed(names=("a", "b", "c"), text=text, text_at=np.arange(3))
     queries = Mixed(names=("q",), text=texts(["q"], of="tests"), text_at=np.array([0]))
 
-    def accuracy(right: list[int]) -> float:
+    def accuracy(right: list[int], *, tied: int = 0) -> float:
         data = Retrieval(
             queries=queries,
             documents=documents,
             candidates=(np.zeros(3, dtype=int), np.arange(3)),
             relevant=(np.zeros(len(right), dtype=int), np.array(right), np.ones(len(right))),
         )
-        return multiple_choice.run(Known(known, abilities=("embed_text",)), data, SUM).items["accuracy"][0]
+        evidence = multiple_choice.run(Known(known, abilities=("embed_text",)), data, SUM)
+        assert evidence.settings["tied"] == tied
+        return evidence.items["accuracy"][0]
 
-    assert accuracy([0]) == accuracy([1]) == 0.5
+    assert accuracy([0], tied=1) == accuracy([1], tied=1) == 0.5
     assert accuracy([0, 1]) == 1
     assert accuracy([2]) == 0
+
+
+def test_a_query_whose_candidates_are_all_wrong_scores_0_and_one_without_judgement_nothing() -> None:
+    data, known, *_ = made()
+    query, document, grade = data.relevant
+    before = multiple_choice.run(Known(known, abilities=BOTH), data, SUM).items["accuracy"]
+    unsure = (query[query != 5], document[query != 5], np.where(query == 3, 0, grade)[query != 5])
+    evidence = multiple_choice.run(Known(known, abilities=BOTH), replace(data, relevant=unsure), SUM)
+    accuracy = evidence.items["accuracy"]
+    assert accuracy[3] == 0 and np.isnan(accuracy[5])
+    assert accuracy.drop([3, 5]).equals(before.drop([3, 5]))
+    assert (evidence.settings["all_irrelevant"], evidence.settings["without_relevant"]) == (1, 1)
+    assert np.isnan(evidence.items["value"][3]) and evidence.items["correct"][3] is False
+    assert evidence.items["correct"][5] is None
 
 
 def test_what_does_not_fit_is_refused() -> None:
@@ -99,7 +117,9 @@ def test_what_does_not_fit_is_refused() -> None:
     parts = {"queries": data.queries, "documents": data.documents}
     with pytest.raises(BadInput, match="by retrieval"):
         multiple_choice.run(model, Retrieval(**parts, relevant=data.relevant), SUM)
-    query, document, grade = data.relevant
-    wrong = Retrieval(**parts, candidates=data.candidates, relevant=(query, document, np.where(query == 3, 0, grade)))
-    with pytest.raises(BadInput, match="query 'q3' is right"):
-        multiple_choice.run(model, wrong, SUM)
+    query, document = data.candidates
+    left = query != 3
+    with pytest.raises(BadInput, match="Query 'q3' has no candidates"):
+        multiple_choice.run(
+            model, Retrieval(**parts, candidates=(query[left], document[left]), relevant=data.relevant), SUM
+        )

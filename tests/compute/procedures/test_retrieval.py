@@ -18,6 +18,7 @@ from tests.compute.procedures.known import BOTH, Known
 
 SUM = {"fusion": "sum"}
 QUERIES, DOCUMENTS = 30, 90
+UNLIKE = {name: np.random.default_rng(at).standard_normal(16) for at, name in enumerate("abcde")}
 
 
 def side(vectors: np.ndarray, letter: str, kind: str = "image") -> tuple[Mixed, dict[bytes | str, np.ndarray]]:
@@ -95,14 +96,40 @@ def test_trec_eval_gives_the_same_figures_ties_included(monkeypatch: pytest.Monk
         ("ndcg_at_10", "ndcg_cut_10"),
         ("map", "map"),
         ("map_at_5", "map_cut_5"),
-        ("recall_at_1", "success_1"),
-        ("recall_at_3", "success_3"),
-        ("recall_at_10", "success_10"),
+        ("hit_rate_at_1", "success_1"),
+        ("hit_rate_at_3", "success_3"),
+        ("hit_rate_at_10", "success_10"),
     ):
         np.testing.assert_allclose(items[ours], [row[theirs] for row in wanted], atol=1e-9, rtol=0, err_msg=ours)
         assert items[ours].std() > 0, ours
     first = np.array([row["recip_rank"] for row in wanted])
     np.testing.assert_allclose(items["mrr_at_10"], np.where(first >= 0.1, first, 0), atol=1e-9)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_queries_that_ties_decide_are_counted(whole: bool) -> None:
+    """Those where some order of equal scores gives other grades in the first ten ranks, or anywhere, query by query."""
+    data, model, scores, grades = made(9)
+    query, document, grade = data.relevant
+    few = np.isin(document, (5, 6, 7))  # so that many queries have no tie that matters
+    ignored = (np.zeros(0, dtype=int),) * 2 if whole else None
+    data = replace(data, relevant=(query[few], document[few], grade[few]), ignored=ignored)
+    grades = np.where(np.isin(np.arange(DOCUMENTS), (5, 6, 7)), grades, 0)
+    reached = np.sort(scores, axis=1)[:, 0 if whole else -10]
+    wanted = sum(
+        any(len(set(grades[row, scores[row] == score])) > 1 for score in set(scores[row]) if score >= reached[row])
+        for row in range(QUERIES)
+    )
+    assert retrieval.run(model, data, SUM).settings["tied"] == wanted
+    assert (wanted == QUERIES) == whole and wanted > 0
+    apart = {content: vector + np.arange(16) * 1e-4 * at for at, (content, vector) in enumerate(UNLIKE.items())}
+    queries, documents = list(apart)[:2], list(apart)[2:]
+    small = Retrieval(
+        queries=Mixed(names=("a", "b"), text=texts(queries, of="tests"), text_at=np.arange(2)),
+        documents=Mixed(names=("c", "d", "e"), text=texts(documents, of="tests"), text_at=np.arange(3)),
+        relevant=(np.arange(2), np.arange(2), np.ones(2)),
+    )
+    assert retrieval.run(Known(apart, abilities=BOTH), small, SUM).settings["tied"] == 0
 
 
 def test_only_the_best_1000_are_ranked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +154,7 @@ def test_the_first_hit_is_dropped_whatever_it_is() -> None:
     items = retrieval.run(model, data, SUM).items
     for query in range(QUERIES):
         order = ranked(data, scores, query)[1:]
-        assert items["recall_at_1"][query] == float(grades[query, order[0]] > 0)
+        assert items["hit_rate_at_1"][query] == float(grades[query, order[0]] > 0)
         assert items["answer"][query] == data.documents.names[order[0]]
         assert items["detail"][query]()["hits"] == [data.documents.names[at] for at in order[:5]]
 
@@ -163,16 +190,34 @@ def test_the_revisited_protocol_takes_junk_out_and_ranks_everything(monkeypatch:
         assert found.settings["without_relevant"] == int((~np.isin(kind, positive).any(axis=1)).sum())
 
 
-def test_a_query_with_nothing_to_find_has_no_figures() -> None:
-    data, model, *_ = made(5)
+def test_a_query_whose_judgements_are_all_of_grade_0_scores_0_as_in_trec_eval() -> None:
+    data, model, scores, grades = made(5)
     query, document, grade = data.relevant
-    data = Retrieval(
-        queries=data.queries, documents=data.documents, relevant=(query, document, np.where(query == 4, 0, grade))
-    )
+    data = replace(data, relevant=(query, document, np.where(query == 4, 0, grade)))
     found = retrieval.run(model, data, SUM)
-    assert found.settings["without_relevant"] == 1
+    assert (found.settings["all_irrelevant"], found.settings["without_relevant"]) == (1, 0)
     row = found.items.iloc[4]
-    assert row.filter(regex="ndcg|recall|map|mrr|value").isna().all()
+    assert (row.filter(regex="ndcg|hit_rate|map|mrr") == 0).all()
+    assert np.isnan(row["value"]) and row["correct"] is False and row["expected"] == ""
+    names = data.documents.names
+    truth = {
+        str(at): {names[place]: int(some[place]) for place in np.flatnonzero(some)} for at, some in enumerate(grades)
+    }
+    truth["4"] = dict.fromkeys(truth["4"], 0)
+    run = {str(at): dict(zip(names, map(float, some), strict=True)) for at, some in enumerate(scores)}
+    theirs = pytrec_eval.RelevanceEvaluator(truth, {"ndcg_cut.10"}).evaluate(run)
+    assert len(theirs) == QUERIES
+    mean = np.mean([one["ndcg_cut_10"] for one in theirs.values()])
+    assert found.items["ndcg_at_10"].mean() == pytest.approx(mean, abs=1e-9)
+
+
+def test_a_query_without_judgements_has_no_figures() -> None:
+    data, model, *_ = made(5)
+    left = data.relevant[0] != 4
+    found = retrieval.run(model, replace(data, relevant=tuple(side[left] for side in data.relevant)), SUM)
+    assert (found.settings["all_irrelevant"], found.settings["without_relevant"]) == (0, 1)
+    row = found.items.iloc[4]
+    assert row.filter(regex="ndcg|hit_rate|map|mrr|value").isna().all()
     assert row["correct"] is None and row["expected"] == ""
     assert found.items.drop(index=4)["ndcg_at_10"].notna().all()
 

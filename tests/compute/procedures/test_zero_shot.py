@@ -64,7 +64,8 @@ def test_of_equal_prompts_the_first_class_has_it() -> None:
     assert found.items["accuracy"][fourth].eq(0).all()
     picked_first = found.items["answer"] == "class 0"
     assert (found.items["value"][fourth & picked_first] == 0).all() and (fourth & picked_first).any()
-    assert found.settings == {"prompts": 4, "distinct_prompts": 3}
+    tied = (fourth | (found.items["expected"] == "class 0")) & picked_first
+    assert found.settings == {"prompts": 4, "distinct_prompts": 3, "tied": int(tied.sum())}
 
 
 def test_two_classes_and_an_empty_name() -> None:

@@ -107,6 +107,20 @@ def test_zero_shot_prompts_from_the_schemas_class_names(tmp_path: Path) -> None:
     assert [data.prompts.read(at) for at in range(2)] == ["a photo of a apple.", "a photo of a sea lion."]
 
 
+def test_zero_shot_prompts_of_sun397_say_what_its_paths_say(tmp_path: Path) -> None:
+    names = ["/b/boat_deck", "/c/church/outdoor", "/a/abbey"]
+    files = {("default", "test"): labelled(2, classes=names)}
+    prompts = load(tmp_path, "SUN397ZeroShot", files)["default"].prompts
+    assert [prompts.read(at) for at in range(3)] == [
+        "a photo of a boat deck.",
+        "a photo of a church outdoor.",
+        "a photo of a abbey.",
+    ]
+    other = {("default", "test"): labelled(2, classes=["boat_deck", "abbey"])}
+    with pytest.raises(BadInput, match="SUN397ZeroShot: class name 'boat_deck' is no path"):
+        load(tmp_path / "other", "SUN397ZeroShot", other)
+
+
 def test_zero_shot_prompts_keep_the_public_codes_line_ends_unless_asked_to_be_clean(tmp_path: Path) -> None:
     files = {("default", "test"): labelled(2, column="webp", label="cls")}
     public = load(tmp_path, "GTSRBZeroShot", files)["default"].prompts
@@ -224,8 +238,16 @@ def test_three_tables_with_image_and_text_on_both_sides(tmp_path: Path) -> None:
     assert data.documents.image_at.tolist() == [0, -1]
     assert data.documents.text_at.tolist() == [0, 1]
     found = sorted(zip(*(part.tolist() for part in data.relevant), strict=True))
-    assert found == [(0, 1, 2), (1, 0, 1)]
+    assert found == [(0, 0, 0), (0, 1, 2), (1, 0, 1)]
     assert data.candidates is None
+
+
+def test_queries_whose_judgements_are_all_of_grade_0_are_kept(tmp_path: Path) -> None:
+    files = three_tables()
+    files["qrels", "test"] = qrels(("q1", "d0", 1), ("q0", "d1", 0))
+    data = load(tmp_path, "InfoSeekIT2ITRetrieval", files)["default"]
+    assert data.queries.names == ("q0", "q1")
+    assert [part.tolist() for part in data.relevant] == [[1, 0], [0, 1], [1, 0]]
 
 
 def test_only_the_modalities_of_the_tasks_row_are_read(tmp_path: Path) -> None:

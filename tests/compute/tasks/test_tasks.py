@@ -127,6 +127,19 @@ def test_a_lost_document_is_no_longer_a_right_answer_and_positions_move_up() -> 
     assert kept.documents.text_at.tolist() == [1, -1]
 
 
+def test_a_query_that_loses_its_only_right_answer_is_unjudged_not_wrong() -> None:
+    """Query 0 keeps grade 0 only, query 1 had no other from the start, query 2 has a right answer elsewhere."""
+    data = Retrieval(
+        queries=Mixed(names=("q0", "q1", "q2"), text=text("q0", "q1", "q2"), text_at=np.arange(3)),
+        documents=Mixed(names=("d0", "d1"), text=text("bad", "d1"), text_at=np.arange(2)),
+        relevant=(np.array([0, 0, 1, 2, 2]), np.array([0, 1, 1, 0, 1]), np.array([1, 0, 0, 1, 0])),
+        missing=(np.array([2]), np.array([1])),
+    )
+    kept = tasks.without(data, {key("bad")})
+    assert [part.tolist() for part in kept.relevant] == [[1, 2], [0, 0], [0, 0]]
+    assert [part.tolist() for part in kept.missing] == [[2], [1]]
+
+
 def test_nothing_left_is_an_error() -> None:
     pairs = Sentences(names=("0",), first=text("bad"), second=text("b"), human=np.array([1.0]))
     with pytest.raises(BadInput, match="No item is left"):

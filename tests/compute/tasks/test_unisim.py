@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import io
+from collections import Counter, defaultdict
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from random import Random
 
 import numpy as np
 import pytest
 from PIL import Image
+from scipy.stats import chisquare
 
 from compute import tasks
 from compute.catalog import shipped
@@ -16,6 +19,7 @@ from compute.content.items import content_key
 from compute.tasks.data import Choices, OddOneOut, Retrieval
 from compute.tasks.source import Source
 from compute.tasks.unisim import odd, samples
+from compute.tasks.unisim.files import Files
 from compute.types import BadInput, NotHere, Task
 from tests.compute.tasks import unisim_files
 
@@ -214,11 +218,79 @@ def test_imagenet_needs_all_its_classes(tmp_path: Path) -> None:
         load(tmp_path, "imagenet-ooo")
 
 
-def test_imagenet_macro_classes(tmp_path: Path) -> None:
+def test_imagenets_macro_classes_are_the_public_list() -> None:
+    classes = odd.imagenet_macro_classes()
+    assert {name: len(weights) for name, weights in classes.items()} == {
+        "aquatic animals": 21,
+        "clothes": 20,
+        "musical instruments": 21,
+        "places": 13,
+        "terrestrial animals": 199,
+        "transportations": 34,
+    }
+    twice = {name: sum(weight == 2 for weight in weights.values()) for name, weights in classes.items()}
+    assert twice == {**dict.fromkeys(classes, 0), "terrestrial animals": 119}
+    indices = [index for weights in classes.values() for index in weights]
+    assert len(set(indices)) == len(indices) == 308  # no class is in two macro-classes
+    assert min(indices) >= 0 and max(indices) < 1000
+    # Torchvision's names of a few of these, by index: great white shark, tabby cat, grand piano, church, school bus.
+    for name, index in (
+        ("aquatic animals", 2),
+        ("terrestrial animals", 281),
+        ("musical instruments", 579),
+        ("places", 497),
+        ("transportations", 779),
+    ):
+        assert index in classes[name], (name, index)
+
+
+def test_imagenets_draws_follow_the_public_rule(tmp_path: Path) -> None:
+    """Each step of the rule against its own distribution, by chi-square: macro-classes, classes, images, positions."""
+    count, per_class = 30_000, 50
+    folders = [f"imagenet/val/n{index:08d}" for index in range(1000)]
+    by_folder = {folder: [f"{folder}/{at:02d}.JPEG" for at in range(per_class)] for folder in folders}
+    drawn = odd.imagenet(Files("imagenet", tmp_path, {}, by_folder), Random(0), count)
+    classes = odd.imagenet_macro_classes()
+    macro_of = {index: macro for macro, weights in classes.items() for index in weights}
+    macros, seen, images, positions = Counter(), defaultdict(Counter), Counter(), Counter()
+    for sample in drawn:
+        indices = [int(PurePosixPath(name).parent.name[1:]) for name in sample.alternatives]
+        named = [macro_of[index] for index in indices]
+        single = named.pop(sample.answer)
+        assert len(set(named)) == 1 and single not in named
+        macros[named[0], single] += 1
+        positions[sample.answer] += 1
+        for name, index in zip(sample.alternatives, indices, strict=True):
+            seen[macro_of[index]][index] += 1
+            images[PurePosixPath(name).name] += 1
+    assert len(macros) == 30
+    assert chisquare(list(macros.values())).pvalue > 0.001
+    assert chisquare([positions[at] for at in range(3)]).pvalue > 0.001
+    assert len(images) == per_class and chisquare(list(images.values())).pvalue > 0.001
+    for macro, weights in classes.items():
+        counts, weight = np.array([seen[macro][index] for index in weights]), np.array(list(weights.values()))
+        assert chisquare(counts, weight / weight.sum() * counts.sum()).pvalue > 0.001, macro
+    # The test tells the weights: without them the terrestrial animals would not fit.
+    terrestrial = seen["terrestrial animals"]
+    assert chisquare([terrestrial[index] for index in classes["terrestrial animals"]]).pvalue < 1e-9
+
+
+def test_imagenets_questions_of_before_are_not_used_again(tmp_path: Path) -> None:
     unisim_files.write(tmp_path, "imagenet")
     data = load(tmp_path, "imagenet-ooo")["default"]
     assert len(data.members) == 3
     assert set(data.odd.tolist()) == {0, 1, 2}
+    (manifest,) = (tmp_path / "manifests").iterdir()
+    assert manifest.name == "unisim__imagenet-ooo-version-2-seed-0.csv"
+    identities = {
+        name: tasks.identity(shipped().task(f"unisim/{name}"), source=Source(root=tmp_path, offline=True))
+        for name in ("imagenet-ooo", "nights", "roxford")
+    }
+    assert {name: identity["loader"] for name, identity in identities.items()} == {
+        "imagenet-ooo": 2,
+        "nights": 1,
+        "roxford": 1,
+    }
 
 
 def test_landmarks_by_both_protocols(tmp_path: Path) -> None:

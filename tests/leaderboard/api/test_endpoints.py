@@ -204,10 +204,26 @@ def test_the_leaderboard_is_the_board(client, suite_cache, suite) -> None:
             "mean_low": row["mean_low"],
             "mean_high": row["mean_high"],
             "coverage": row["coverage"],
+            "covered": row["covered"],
             "why": row["why"],
+            "few": row["few_tasks"],
+            "unknown": row["interval_unknown"],
         } == {
             name: ranking[name][at]
-            for name in ("rank", "low", "high", "tie", "mean", "mean_low", "mean_high", "coverage", "why")
+            for name in [
+                "rank",
+                "low",
+                "high",
+                "tie",
+                "mean",
+                "mean_low",
+                "mean_high",
+                "coverage",
+                "covered",
+                "why",
+                "few",
+                "unknown",
+            ]
         }
         cells = {
             column["title"]: cell if cell is None else cell / 10 ** column["digits"]
@@ -233,6 +249,31 @@ def test_how_many_rows_and_of_which_origin(client, stand_in_suite_cache, tool) -
     assert drawn and all(row["synthetic"] and row["origin"] == "computed" for row in drawn)
 
 
+def test_the_leaderboard_filters_as_the_board(client, tool, suite_cache) -> None:
+    """Licence, year and the three states of training leave rows out, and change no rank."""
+    every = client.predict("unisim-core", 1000, api_name="/leaderboard")
+    table = suite_cache.table("unisim-core")
+    assert [row["trained"] for row in every] == [table.trained(table.row(f"{row['model']}~published")) for row in every]
+    for name, chosen in (
+        ("license", "mit,unknown"),
+        ("released", "2022"),
+        ("released", "2024, unknown"),
+        ("trained", "unknown"),
+        ("trained", "yes,no"),
+    ):
+        keys = chosen.replace(" ", "").split(",")
+        expected = [row for row in every if (row[name][:4] if name == "released" else row[name] or "unknown") in keys]
+        if name == "released" and "unknown" in keys:
+            expected = [row for row in every if row[name][:4] in ("2024", "")]
+        found = client.predict("unisim-core", 1000, **{name: chosen}, api_name="/leaderboard")
+        assert found == expected and 0 < len(found) < len(every), (name, chosen)
+    of_two = client.predict("mini", 1000, license="apache-2.0 and mit", api_name="/leaderboard")
+    assert {row["license"] for row in of_two} == {"apache-2.0 and mit"}
+    assert json.loads(tool("leaderboard", suite="unisim-core", trained="yes", limit=1000)[1]) == [
+        row for row in every if row["trained"] == "yes"
+    ]
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -240,6 +281,10 @@ def test_how_many_rows_and_of_which_origin(client, stand_in_suite_cache, tool) -
         (["zzz"], "No suite 'zzz'. list_suites names them all"),
         ([None], "No suite ''. list_suites names them all"),
         (["mieb", 0], "limit is 0; it is a number of rows from 1 to 1000"),
+        (
+            ["pairbench", 5, "", "", "", "zero-shot"],
+            "pairbench has no row with trained 'zero-shot'; it has: unknown",
+        ),
         (["mieb", "many"], "limit is 'many'; it is a number of rows from 1 to 1000"),
     ],
 )

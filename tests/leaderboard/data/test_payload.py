@@ -11,6 +11,7 @@ import pytest
 from compute.catalog import shipped
 from leaderboard.data import payload, ranked
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.data.suite_table import PARTIAL, PRINTED, SUSPECT
 
 SUITES = tuple(suite.key for suite in shipped().suites)
 
@@ -57,6 +58,36 @@ def test_category_means_come_with_a_ranking_over_chosen_tasks(suite_cache: Suite
     table = suite_cache.table("unisim-core")
     data = payload.ranking(table, suite_cache.ranked("unisim-core"), with_categories=True)
     assert np.shape(data["families"]) == (len(table.rows), len(table.category_columns))
+
+
+def test_a_mean_has_the_marks_of_the_figures_behind_it(suite_cache: SuiteCache) -> None:
+    """One doubtful figure makes a mean doubtful; without it in the mean, the mean is sound."""
+    table = suite_cache.table("unisim-core")
+    ranked = suite_cache.ranked("unisim-core")
+    marks = payload.category_marks(table, ranked)
+    for code, column in enumerate(table.category_columns):
+        behind = [c for c, task in enumerate(table.columns) if task.group == column.key]
+        for row in range(len(table.rows)):
+            assert bool(marks[row, code] & SUSPECT) == any(table.marks[row, c] & SUSPECT for c in behind)
+    data = payload.board(suite_cache.db, table, ranked)
+    for (r, c), mark in np.ndenumerate(marks):
+        assert data["marks"].get(f"{r},{c}", 0) == mark
+    row = table.row("deqa-score~published")  # of five IQA tasks one is in doubt
+    sound = frozenset(column.task for c, column in enumerate(table.columns) if not table.marks[row, c] & SUSPECT)
+    assert marks[row].any() and len(sound) < len(table.columns)
+    chosen = suite_cache.ranked("unisim-core", (), sound)
+    assert not (payload.category_marks(table, chosen)[row] & SUSPECT).any()
+
+
+def test_a_mean_of_chosen_tasks_is_marked_as_one_of_some(suite_cache: SuiteCache) -> None:
+    """It has a chance of its own, and no printed mean stands in for it."""
+    table = suite_cache.table("mieb")
+    usual, chosen = (suite_cache.ranked("mieb", (), tasks) for tasks in (None, frozenset({"mieb/stl10"})))
+    at = table.categories.index("Linear Probing")
+    assert (usual.marks[:, at] & PRINTED).any() and not (chosen.marks & PRINTED).any()
+    known = ~np.isnan(chosen.category_means[:, at])
+    assert known.any() and (chosen.marks[known, at] == PARTIAL).all()
+    assert np.isnan(np.delete(chosen.category_means, at, axis=1)).all()
 
 
 def test_people_rank_the_generators(suite_cache: SuiteCache) -> None:

@@ -8,10 +8,51 @@ import pytest
 from compute.types import BadInput
 from leaderboard.data.ranked import rank
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.suite_table import PARTIAL
+from leaderboard.data.suite_table import PARTIAL, PRINTED
 
 SUITES = ("unisim-core", "unisim-ood", "pairbench", "mieb", "mieb-en", "mieb-lite")
 MODEL = "google/siglip-so400m-patch14-224"
+
+
+def test_printed_means_have_no_interval_and_no_class(suite_cache: SuiteCache) -> None:
+    """The board with only Multilingual Retrieval once drew nearly every model as a class of its own."""
+    table = suite_cache.table("mieb")
+    only = {name: float(name == "Multilingual Retrieval") for name in table.categories}
+    ranked = rank(table, weights=only)
+    placed = ranked.rank > 0
+    printed = (ranked.marks[:, table.categories.index("Multilingual Retrieval")] & PRINTED) > 0
+    assert placed.sum() > 30 and printed[placed].all()
+    assert (ranked.rank_low == -1).all() and np.isnan(ranked.mean_low).all() and not any(ranked.ties)
+    reason = "printed means are used for Multilingual Retrieval, where some figures are missing"
+    assert {ranked.unknown[row] for row in np.flatnonzero(placed)} == {reason}
+    whole = suite_cache.ranked("mieb")
+    assert (whole.rank_low == -1).all(), "one such category among ten leaves the whole mean without an interval"
+    others = ("Clustering", "Compositionality", "Document Understanding", "Vision-centric QA", "Visual STS (en)")
+    known = rank(table, weights={name: float(name in others) for name in table.categories})
+    assert (known.rank_low[known.rank > 0] > 0).all()
+
+
+def test_a_category_of_one_task_counts_as_fixed(suite_cache: SuiteCache) -> None:
+    """UniSim's tasks have known errors, MIEB's clustering has none: one task of each, chosen alone."""
+    table = suite_cache.table("unisim-core")
+    one = rank(table, tasks=frozenset({"unisim/nights"}))
+    assert one.fixed == ("Img-2AFC",) and not one.few.any() and not any(one.unknown)
+    column = next(index for index, column in enumerate(table.columns) if column.task == "unisim/nights")
+    high = table.values[:, column] + 1.959964 * table.stderr[:, column]
+    np.testing.assert_allclose(one.mean_high, np.minimum(high, 1), rtol=1e-6)
+    table = suite_cache.table("mieb")
+    task = next(column.task for column in table.columns if column.group == "Clustering")
+    none = rank(table, tasks=frozenset({task}))
+    assert {reason for reason in none.unknown if reason} == {
+        "one task stands for Clustering, and the error of its score is not known"
+    }
+
+
+def test_intervals_stay_within_the_bounds_of_their_metric(suite_cache: SuiteCache) -> None:
+    """Two tasks alone make intervals of a hundred points."""
+    ranked = rank(suite_cache.table("unisim-ood"), weights={"PAA": 0.0, "IR": 0.0})
+    placed = ranked.rank > 0
+    assert ranked.few[placed].all() and np.nanmax(ranked.mean_high) == 1.0 and np.nanmin(ranked.mean_low) == 0.0
 
 
 @pytest.mark.parametrize("suite", SUITES)
@@ -21,10 +62,13 @@ def test_ranks_follow_the_mean_and_lie_in_their_intervals(suite_cache: SuiteCach
     assert placed.sum() > 2
     order = np.argsort(ranked.rank[placed])
     assert (np.diff(ranked.mean[placed][order]) <= 1e-12).all()
-    assert (ranked.rank_low[placed] <= ranked.rank[placed]).all() and (
-        ranked.rank[placed] <= ranked.rank_high[placed]
-    ).all()
-    assert ranked.rank[placed].min() == 1 and ranked.rank_high[placed].max() <= placed.sum()
+    known = placed & (ranked.rank_low > 0)
+    assert (ranked.rank_low[known] <= ranked.rank[known]).all()
+    assert (ranked.rank[known] <= ranked.rank_high[known]).all()
+    assert ranked.rank[placed].min() == 1 and (ranked.rank_high[known] <= placed.sum()).all()
+    assert [bool(reason) for reason in ranked.unknown] == list(placed & ~known)
+    assert [bool(tie) for tie in ranked.ties] == list(known)
+    assert (np.isnan(ranked.mean_low) == ~known).all()
     inside = (ranked.mean_low[placed] <= ranked.mean[placed]) & (ranked.mean[placed] <= ranked.mean_high[placed])
     assert (inside | np.isnan(ranked.mean_low[placed])).all()
     assert [bool(why) for why in ranked.why] == list(~placed), "whoever has no rank is told why, and nobody else"
@@ -38,6 +82,33 @@ def test_the_mean_is_the_mean_of_category_means(suite_cache: SuiteCache) -> None
     for row in full:
         by_hand = np.mean([table.values[row, table.codes == code].mean() for code in range(len(table.categories))])
         assert ranked.mean[row] == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize("least", [None, 0.6, 0.3])
+@pytest.mark.parametrize("suite", SUITES)
+def test_the_minimum_of_coverage_holds_for_every_ranked_row(
+    suite_cache: SuiteCache, suite: str, least: float | None
+) -> None:
+    """By hand: a task is covered by its figure, or by its category's printed mean; nobody below is ranked."""
+    table = suite_cache.table(suite)
+    ranked = rank(table, coverage=least)
+    minimum = float(table.suite["minimum_coverage"]) if least is None else least
+    tasks = [index for index, column in enumerate(table.columns) if column.ranked]
+    for row in range(len(table.rows)):
+        figure = [not np.isnan(table.values[row, index]) for index in tasks]
+        printed = [not np.isnan(table.printed[row, table.codes[index]]) for index in tasks]
+        assert ranked.coverage[row] == pytest.approx(np.mean(figure))
+        assert ranked.covered[row] == pytest.approx(np.mean(np.logical_or(figure, printed)))
+        if ranked.rank[row] > 0:
+            assert ranked.covered[row] >= minimum - 1e-9
+        elif ranked.covered[row] < minimum - 1e-9:
+            share = "all" if minimum == 1 else f"{minimum:.0%} of"
+            count = round(ranked.covered[row] * len(tasks))
+            means = " or a printed mean" if ranked.covered.tolist() != ranked.coverage.tolist() else ""
+            assert ranked.why[row] == f"Not ranked: needs {share} {len(tasks)} tasks; {count} have a figure{means}"
+    if suite == "mieb" and least is None:
+        low = (ranked.rank > 0) & (ranked.coverage < 0.7)
+        assert low.any() and (ranked.covered[low] == 1).all(), "ranked by printed means, and said so"
 
 
 def test_a_missing_figure_is_never_filled_in(suite_cache: SuiteCache) -> None:

@@ -56,6 +56,30 @@ def test_an_import_is_a_row_of_its_own_and_changes_no_other(
     assert after.reasons[after.missing[after.row(f"{MODEL}~imported"), -1]] == "No figure in this source"
 
 
+@pytest.mark.parametrize("suite", SUITES)
+def test_training_has_three_states_and_silence_is_unknown(suite_cache: SuiteCache, suite: str) -> None:
+    table = suite_cache.table(suite)
+    seen = {
+        str(model)
+        for model in suite_cache.db.ask(
+            "SELECT DISTINCT model FROM trained_tasks JOIN suite_tasks USING (task) WHERE suite = ?", [suite]
+        )["model"]
+    }
+    for index, row in enumerate(table.rows):
+        stated = len(table.models.loc[row.model, "trained_on"]) > 0
+        expected = "yes" if row.model in seen else "no" if stated else "unknown"
+        assert table.trained(index) == expected, row.model
+        if (table.marks[index] & TRAINED).any():
+            assert table.trained(index) == "yes"
+
+
+def test_the_states_of_training_on_the_core_suite(suite_cache: SuiteCache) -> None:
+    """By hand from models.csv and datasets.csv: 12 of the 25 rows saw some of its data sets, 3 state only others."""
+    table = suite_cache.table("unisim-core")
+    states = [table.trained(row) for row in range(len(table.rows))]
+    assert [states.count(state) for state in ("yes", "no", "unknown")] == [12, 3, 10]
+
+
 def test_marks_are_on_the_cells_they_concern(suite_cache: SuiteCache) -> None:
     table = suite_cache.table("unisim-core")
     marks = {bit: np.argwhere(table.marks & bit) for bit in (TRAINED, SUSPECT, DISPUTED)}

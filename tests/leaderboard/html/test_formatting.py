@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
+from pathlib import Path
 
 import pandas as pd
 
-from leaderboard.html.formatting import blank, model_url, number, or_dash, span, task_url
+from leaderboard.html.formatting import (
+    blank,
+    model_url,
+    number,
+    or_dash,
+    parameters_text,
+    percent,
+    span,
+    task_url,
+)
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_an_empty_cell_is_a_dash() -> None:
@@ -26,3 +40,39 @@ def test_numbers_take_scale_sign_and_a_real_minus() -> None:
 def test_addresses_keep_the_slashes_of_keys() -> None:
     assert model_url("openai/clip") == "model?model=openai/clip"
     assert task_url("a b&c") == "task?task=a%20b%26c"
+
+
+def test_sizes_are_written_as_the_board_writes_them() -> None:
+    shared = json.loads((ROOT / "tests" / "rounding.json").read_text())["parameters"]
+    assert [parameters_text(millions) for millions, _ in shared] == [text for _, text in shared]
+    assert parameters_text(None) == "—"
+    assert (percent(0.8849), percent(0.125, digits=1), percent(math.nan)) == ("88%", "12.5%", "—")
+
+
+# Binary rounding that a visitor would see. What may stay: geometry, bytes and seconds, numbers that are whole.
+BINARY = re.compile(r"""(?<!\w)round\(|:[+]?\.(\d|\{\w+\})[fe%][^\w]|%\.\d[fe]|"%g\"""")
+MAY_STAY = {
+    "data/ranked.py": 1,  # whole percents that the visitor chose
+    "host/hub_data.py": 1,  # seconds
+    "live/panel.py": 2,  # data for programs
+    "live/uploads.py": 1,  # megabytes
+    "pages/compare/download.html": 1,  # megabytes
+    "pages/compare/patches.html": 1,  # geometry
+    "pages/compare/answers.html": 1,  # geometry
+    "pages/compare/patches.py": 1,  # colours
+    "pages/correlations/figures.py": 3,  # of numbers rounded before
+    "pages/generators/figures.py": 1,  # geometry
+    "pages/generators/page.html": 2,  # ranks
+    "pages/board/dumbbells.py": 1,  # digits of a tick
+    "pages/map/page.html": 1,  # a setting
+}
+
+
+def test_no_page_rounds_by_itself() -> None:
+    package = ROOT / "leaderboard"
+    lines = {
+        str(path.relative_to(package)): sum(bool(BINARY.search(line)) for line in path.read_text().splitlines())
+        for suffix in ("py", "html")
+        for path in package.rglob(f"*.{suffix}")
+    }
+    assert {name: count for name, count in lines.items() if count} == MAY_STAY

@@ -48,7 +48,9 @@ def write(source: str, **values: object) -> str:
 def test_hostile_names_are_escaped_everywhere(source: str) -> None:
     notes = pd.DataFrame({"note": [HOSTILE], "model": [HOSTILE], "title": [HOSTILE]})
     run = dict.fromkeys(("id", "title", "variant", "device", "dtype", "started"), HOSTILE)
-    runs = pd.DataFrame([{**run, "main": True, "coverage": 0.5, "seconds": 1, "value": 1, "digits": 1, "scale": 1}])
+    runs = pd.DataFrame(
+        [{**run, "main": True, "coverage": 0.5, "tied": 0, "seconds": 1, "value": 1, "digits": 1, "scale": 1}]
+    )
     page = write(source, x=HOSTILE, notes=notes, runs=runs)
     assert "<script" not in page and "'\"" not in page and "'\"" not in page
     assert "alert" in page
@@ -110,7 +112,19 @@ def test_remarks_stand_once_with_their_models() -> None:
 
 def test_a_run_says_what_it_was_made_with() -> None:
     run = {"id": "r", "title": "X", "variant": "", "main": False, "coverage": 0.5, "device": "cpu", "dtype": "float32"}
-    run |= {"seconds": math.nan, "started": "2026-01-02T03", "value": 0.5, "digits": 1, "scale": 100.0}
+    run |= {
+        "tied": math.nan,
+        "seconds": math.nan,
+        "started": "2026-01-02T03",
+        "value": 0.5,
+        "digits": 1,
+        "scale": 100.0,
+    }
     page = write("{{ ui.runs(runs, label='title') }}", runs=pd.DataFrame([run, {**run, "value": math.nan}]))
     assert "<b>50.0</b>" in page and "<b>—</b>" in page
     assert "not the one on the board · 50.0% of items · cpu, float32 · 2026-01-02<" in page
+    untyped = write("{{ ui.runs(runs, label='title') }}", runs=pd.DataFrame([{**run, "dtype": ""}]))
+    assert "· cpu · 2026" in untyped, "a metric on pixels has no floating-point type"
+    for share, shown in ((0.01, False), (0.0125, True)):
+        page = write("{{ ui.runs(runs, label='title') }}", runs=pd.DataFrame([{**run, "tied": share}]))
+        assert ("1.2% decided by exact ties" in page) == ("ties" in page) == shown

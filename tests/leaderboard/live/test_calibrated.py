@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from compute.analysis.calibrated import Reference
+from compute.analysis.calibrated import MATCHING, UNRELATED, Reference
+from compute.analysis.domain import DomainCheck
 from compute.live import examples
+from compute.live.domains import pairing
 from compute.live.question import Answer, LiveQuestion
 from compute.types import Model
-from leaderboard.live.calibrated import CalibratedAnswer, bands, calibrated_answer, pairing, votes
+from leaderboard.live.calibrated import CalibratedAnswer, bands, calibrated_answer, votes
 
 
-def reference(model: str = "m", pairing: str = "image-image", *, matching: bool = True) -> Reference:
+def reference(model: str = "m", pairing: str = "image-image", *, matching: bool = True, scenes: int = 500) -> Reference:
     """Unrelated pairs score 0 to 1, matching ones 2 to 3."""
     return Reference(
         model=model,
@@ -24,6 +28,8 @@ def reference(model: str = "m", pairing: str = "image-image", *, matching: bool 
         separation=1.0 if matching else None,
         source="some/task",
         synthetic=True,
+        domain="tasks",
+        scenes=scenes,
     )
 
 
@@ -35,8 +41,14 @@ ROW = Model(key="m", title="M")
 HELD = {("m", "image-image"): reference(), ("m", "sharpness"): reference(pairing="sharpness", matching=False)}
 
 
-def one(answer: Answer, question: LiveQuestion, held: dict = HELD) -> CalibratedAnswer:
-    return calibrated_answer(answer, ROW, question, held)
+def checked(answer: Answer, question: LiveQuestion) -> Answer:
+    """The answer as a model gives it that is calibrated as HELD says, on inputs like these."""
+    held = HELD.get((answer.model, pairing(question)))
+    return answer if answer.unit in ("rating", "votes") else replace(answer, domain=DomainCheck(reference=held))
+
+
+def one(answer: Answer, question: LiveQuestion) -> CalibratedAnswer:
+    return calibrated_answer(checked(answer, question), ROW, question)
 
 
 def test_the_distribution_follows_from_the_question() -> None:
@@ -53,7 +65,9 @@ def test_a_pair_has_its_place() -> None:
 
 
 def test_a_choice_leads_by_percentile_points() -> None:
-    found = one(Answer(model="m", scores=(0.5, 2.5, 0.1), pick=1), asked("choice", "cat", "coffee", "rocket", "bricks"))
+    found = one(
+        Answer(model="m", scores=(0.5, 2.5, 0.1), pick=1), asked("choice", "cat", "coffee", "rocket", "astronaut")
+    )
     assert found.margin == pytest.approx(75 - 25, abs=0.5)
     tie = one(Answer(model="m", scores=(0.5, 0.5), pick=None), asked("choice", "cat", "coffee", "rocket"))
     assert tie.margin is None
@@ -98,3 +112,21 @@ def test_votes_count_picks() -> None:
 def test_bands_do_not_cross_where_the_model_tells_pairs_apart() -> None:
     unrelated, matching = bands(reference())
     assert unrelated[1] < 50 < matching[0]
+
+
+def test_outside_its_domain_an_answer_has_no_place_and_says_why() -> None:
+    answer = Answer(model="m", scores=(2.5,), controls=(8, 8), domain=DomainCheck(why="outside what this model knows"))
+    found = calibrated_answer(answer, ROW, asked("pair", "cat", "coffee"))
+    assert (found.reference, found.percentiles, found.standings, found.direction) == (None, (), (), None)
+    assert found.why == "outside what this model knows" and found.answer.controls == (8, 8)
+
+
+@pytest.mark.parametrize(("score", "nearer"), [(2.2, MATCHING), (0.9, UNRELATED), (1.4, UNRELATED), (1.6, MATCHING)])
+def test_few_scenes_give_a_direction_and_no_percentile(score: float, nearer: str) -> None:
+    """The medians are 0.5 and 2.5, so 1.5 divides them."""
+    few = reference(scenes=14)
+    held = DomainCheck(reference=few, few=True, why="calibrated on 14 photographs")
+    found = calibrated_answer(Answer(model="m", scores=(score,), domain=held), ROW, asked("pair", "cat", "coffee"))
+    assert (found.reference, found.percentiles, found.standings) == (None, (), ())
+    assert found.few is few and found.why == "calibrated on 14 photographs"
+    assert found.direction == (nearer, pytest.approx(2.5), pytest.approx(0.5))

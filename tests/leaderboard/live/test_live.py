@@ -5,8 +5,10 @@ from __future__ import annotations
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from compute.analysis.domain import IMAGE_FACTS, Calibrations, Domain
 from compute.live.models import roster
 from compute.live.models.availability import READY, Availability
 from compute.models import has_patches
@@ -16,9 +18,24 @@ from leaderboard.live.live import MISSING, Live
 from leaderboard.web.errors import FAILED
 from tests.compute.live.pictures import png
 from tests.compute.models.chat_server import running
+from tests.leaderboard.live.test_calibrated import reference
 
-READY_FIRST = tuple(key for key in roster.FIRST if key != roster.DEFAULT)
+READY_FIRST = tuple(key for key in roster.FIRST if key not in (roster.DEFAULT, "wordllama"))  # for images
 SESSION = "0123456789abcdef-0123"
+EVERYWHERE = Calibrations(  # a distribution of many scenes that speaks for every image
+    references=(reference("colour-histogram"),),
+    domains=(
+        Domain(
+            model="colour-histogram",
+            name="tasks",
+            modality="image",
+            scenes=500,
+            false_outside=0,
+            low=np.zeros(len(IMAGE_FACTS)),
+            high=np.full(len(IMAGE_FACTS), np.inf),
+        ),
+    ),
+)
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +58,16 @@ def test_the_plan_names_every_model_that_can(live: Live) -> None:
     plan = live.roster.plan(kinds=["image", "image"])
     assert plan["mode"] == "pair" and plan["needs"] == ""
     ready = [one["key"] for one in plan["models"] if one["state"] == READY]
-    assert ready[:5] == list(READY_FIRST)
+    assert ready[: len(READY_FIRST)] == list(READY_FIRST)
     assert all(one["why"] for one in plan["models"] if one["state"] == "impossible")
     assert {one["key"] for one in plan["modes"] if one["fits"]} == {"pair", "quality"}
     texts = live.roster.plan(kinds=["text", "text"])
-    assert [one["key"] for one in texts["models"] if one["state"] == READY] == ["tiny", "tiny-random"]
+    assert [one["key"] for one in texts["models"] if one["state"] == READY] == [
+        "conse",
+        "wordllama",
+        "tiny",
+        "tiny-random",
+    ]
     assert live.roster.plan(kinds=[])["models"] == [] and live.roster.plan(kinds=[])["needs"]
 
 
@@ -84,13 +106,13 @@ def test_answers_are_kept_for_the_visit_and_gone_with_it(live: Live, monkeypatch
     monkeypatch.setattr(live, "run", lambda *given, work=live.run: worked.append(given[0].key) or work(*given))
     kept = live.uploads.add_image(SESSION, png("red"))
     asked, rows = live.read(payload(CAT, {"kind": "image", "key": kept["key"]}, models=("ssim", "colour-histogram")))
-    first = list(live.answers(asked, rows, session=SESSION))
-    again = list(live.answers(asked, rows, session=SESSION))
+    first = list(live.answers(asked, rows, calibrations=Calibrations(), session=SESSION))
+    again = list(live.answers(asked, rows, calibrations=Calibrations(), session=SESSION))
     assert first == again and worked == ["ssim", "colour-histogram"]
     live.uploads.forget(SESSION)
     with pytest.raises(BadInput, match="no longer available"):
         live.read(payload(CAT, {"kind": "image", "key": kept["key"]}))
-    list(live.answers(asked, rows, session=SESSION))
+    list(live.answers(asked, rows, calibrations=Calibrations(), session=SESSION))
     assert len(worked) == 4
 
 
@@ -110,7 +132,7 @@ def test_a_model_that_fails_leaves_the_others(
 
     monkeypatch.setattr(live, "run", broken)
     asked, rows = live.read(payload(CAT, FACE, models=("ssim", "psnr")))
-    first, second = live.answers(asked, rows)
+    first, second = live.answers(asked, rows, calibrations=Calibrations())
     assert first.problem == FAILED and "secret" not in first.problem
     assert second.problem == "" and len(second.scores) == 1
     assert "ssim failed" in caplog.text
@@ -138,7 +160,7 @@ def test_no_folder_of_the_host_is_told(
     (folder / name).write_bytes(content)
     live.roster.forget(row)
     asked, _ = live.read(payload(CAT, FACE))
-    found = next(live.answers(asked, [row]))
+    found = next(live.answers(asked, [row], calibrations=Calibrations()))
     live.roster.forget(row)
     assert found.problem.startswith(f"{row.key}: {said}")
     assert not {part for part in found.problem.replace(row.key, "").split() if "/" in part}, found.problem
@@ -151,7 +173,7 @@ def test_a_calibrated_pair_needs_no_photographs(live: Live, monkeypatch: pytest.
     asked, rows = live.read(payload(CAT, FACE, models=("colour-histogram",)))
     vars(live).pop("_controls", None)
     monkeypatch.setattr("compute.live.examples.unrelated", missing)
-    found = next(live.answers(asked, rows, calibrated=("colour-histogram",)))
+    found = next(live.answers(asked, rows, calibrations=EVERYWHERE))
     vars(live).pop("_controls", None)
     assert found.problem == "" and found.scores
 
@@ -160,21 +182,21 @@ def test_a_model_that_is_not_ready_is_not_loaded(live: Live, monkeypatch: pytest
     there = Availability(state="download", why="Will download about 605 MB")
     monkeypatch.setattr(live.roster, "availability", lambda row: there)
     asked, rows = live.read(payload(CAT, FACE, models=("ssim",)))
-    assert next(live.answers(asked, rows)).problem == MISSING
+    assert next(live.answers(asked, rows, calibrations=Calibrations())).problem == MISSING
 
 
 def test_a_failure_is_not_kept(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
     asked, rows = live.read(payload(CAT, FACE, models=("psnr",)))
     with monkeypatch.context() as patch:
         patch.setattr(live, "run", lambda *given: 1 / 0)
-        assert next(live.answers(asked, rows, session="e" * 20)).problem
-    assert not next(live.answers(asked, rows, session="e" * 20)).problem
+        assert next(live.answers(asked, rows, calibrations=Calibrations(), session="e" * 20)).problem
+    assert not next(live.answers(asked, rows, calibrations=Calibrations(), session="e" * 20)).problem
 
 
 def test_an_uncalibrated_pair_gets_its_direction(live: Live) -> None:
     asked, rows = live.read(payload(CAT, FACE, models=("colour-histogram",)))
-    assert next(live.answers(asked, rows, calibrated=("colour-histogram",))).controls is None
-    assert next(live.answers(asked, rows)).controls[1] == 8
+    assert next(live.answers(asked, rows, calibrations=EVERYWHERE)).controls is None
+    assert next(live.answers(asked, rows, calibrations=Calibrations())).controls[1] == 8
 
 
 def test_unrelated_examples_are_encoded_once_for_everyone(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,7 +211,7 @@ def test_unrelated_examples_are_encoded_once_for_everyone(live: Live, monkeypatc
             asked, rows = live.read(
                 payload(CAT, {"kind": "image", "key": key}, models=("colour-histogram",)) | {"session": session}
             )
-            assert next(live.answers(asked, rows, session=session)).controls[1] == 8
+            assert next(live.answers(asked, rows, calibrations=Calibrations(), session=session)).controls[1] == 8
         assert seen == [2, 8, 2]  # of the second visitor, only what is his own: the cat and the upload
 
 
@@ -199,7 +221,7 @@ def test_strange_uploads_are_answered_or_refused_in_words(live: Live) -> None:
     asked, rows = live.read(
         payload(*({"kind": "image", "key": key} for key in keys), models=READY_FIRST) | {"session": session}
     )
-    for answer in live.answers(asked, rows, session=session):
+    for answer in live.answers(asked, rows, calibrations=Calibrations(), session=session):
         assert answer.scores or (answer.problem and answer.problem != FAILED), answer
 
 
@@ -213,7 +235,7 @@ def test_models_for_programs(live: Live) -> None:
 
 def test_a_pair_of_a_program(live: Live) -> None:
     asked, rows = live.pair([("text", "a cat"), ("example", "cat")], [])
-    assert asked.kinds == ("text", "image") and [row.key for row in rows] == ["tiny"]
+    assert asked.kinds == ("text", "image") and [row.key for row in rows] == ["conse", "tiny"]
     asked, rows = live.pair([("image", png("red")), ("image", png("blue"))], ["ssim"])
     assert [row.key for row in rows] == ["ssim"]
 
@@ -247,7 +269,7 @@ def test_a_judge_is_asked_through_the_hosts_endpoint(
         live.pool.clear()
         live.roster.forget(live.roster.row(JUDGE))
         asked, rows = live.read(payload(*map(example, inputs), mode=mode, models=(JUDGE,), question="sharpness"))
-        found = next(live.answers(asked, rows))
+        found = next(live.answers(asked, rows, calibrations=Calibrations()))
     assert found.problem == "" and found.unit == "votes" and len(found.replies) == 2
     assert found.picks[0] == found.picks[1] == found.pick  # the stand-in looks at the pixels: order is nothing to it
     assert not (tmp_path / "answers").exists()  # nothing of a visitor's is written down
@@ -260,6 +282,6 @@ def test_the_key_is_never_told(live: Live, monkeypatch: pytest.MonkeyPatch, capl
         live.pool.clear()
         live.roster.forget(live.roster.row(JUDGE))
         asked, rows = live.read(payload(CAT, FACE, COFFEE, mode="choice", models=(JUDGE,)))
-        found = next(live.answers(asked, rows))
+        found = next(live.answers(asked, rows, calibrations=Calibrations()))
     assert found.problem and SECRET not in str(found) and SECRET not in caplog.text
     assert SECRET not in str(live.roster.plan(kinds=["image"] * 3))

@@ -53,17 +53,35 @@ def test_a_visitor_who_asks_too_often_is_told_when_to_come_back(panel: Panel, mo
 
 
 def test_the_shipped_distributions_are_read(panel: Panel) -> None:
-    held = panel.references()
-    assert {"tiny", "ssim", "psnr"} <= {model for model, _ in held}
-    assert held["tiny", "image-text"].separation > 0.95 > 0.6 > held["tiny-random", "image-text"].separation
-    assert all(reference.synthetic for reference in held.values())
+    held = panel.calibrations()
+    assert {"tiny", "ssim", "psnr", "efficientnet-lite0", "wordllama", "conse"} <= {
+        one.model for one in held.references
+    }
+    drawn = [held.reference(model, "image-text", "drawn").separation for model in ("tiny", "tiny-random")]
+    assert drawn[0] > 0.95 > 0.6 > drawn[1]
+    assert all(one.synthetic == (one.domain == "drawn") for one in held.references)
 
 
 def test_a_pair_of_a_program_comes_with_its_meaning(panel: Panel) -> None:
-    (same,) = panel.score([("example", "cat"), ("example", "cat")], ["tiny"])
-    (other,) = panel.score([("example", "cat"), ("example", "galaxies")], ["tiny"])
+    hearts = [("example", "heart-left"), ("example", "heart-left-moved")]
+    (same,) = panel.score(hearts, ["tiny"])
+    (other,) = panel.score([hearts[0], ("text", "three green circles")], ["tiny"])
     assert same["reading"] == "as matching pairs" and same["percentile"] > other["percentile"]
     assert same["synthetic"] and same["calibrated_on"] and same["problem"] == "" and same["pairing"] == "image-image"
+    assert same["no_percentile"] == "" and same["nearer_than_unrelated"] is None
+
+
+def test_a_photograph_is_nothing_that_the_bundled_model_can_place(panel: Panel) -> None:
+    (pair,) = panel.score([("example", "astronaut"), ("example", "coffee")], ["tiny"])
+    assert (pair["percentile"], pair["reading"], pair["above_unrelated"]) == (None, "", None)
+    assert pair["no_percentile"] == "outside what this model was calibrated on: drawn scenes"
+    assert pair["score"] is not None and pair["nearer_than_unrelated"][1] == 7  # of 8, less the astronaut itself
+
+
+def test_few_photographs_carry_no_percentile(panel: Panel) -> None:
+    for pair in panel.score([("example", "cat"), ("example", "cat-face")], ["efficientnet-lite0", "ssim"]):
+        assert pair["percentile"] is None and pair["nearer_than_unrelated"]
+        assert pair["no_percentile"] == "calibrated on 14 photographs, and a percentile needs 40"
 
 
 def test_a_fault_of_ours_is_a_sentence(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import http.client
 import io
 import json
+import re
 import threading
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 import gradio as gr
 import httpx
@@ -26,7 +27,7 @@ from starlette.testclient import TestClient
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.web import middleware as address
 from leaderboard.web.bodies import BoundedRoute, InFlight
-from leaderboard.web.middleware import RequestFilter
+from leaderboard.web.middleware import NotFoundPage, RequestFilter
 from tests.leaderboard.served import client as served_client
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -99,6 +100,63 @@ def small(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     middleware = [Middleware(RequestFilter)] if request.param else []
     for one in served(blocks, {"app_kwargs": {"middleware": middleware}}, tmp_path_factory.mktemp("small")):
         yield one, request.param
+
+
+FETCHED = ("/data/nothing", "/export/nothing", "/gradio_api/nothing", "/static/x/nothing.js", "/assets/nothing.js")
+
+
+@pytest.mark.parametrize(
+    ("path", "root", "near"),
+    [
+        ("nosuchpage", "./", ""),
+        ("nosuchpage/", "../", ""),
+        ("boards", "./", "board"),
+        ("leaderboard", "./", "board"),
+        ("tasks", "./", "task"),
+        ("no/such/page", "../../", ""),
+        ("model/openai/clip", "../../", ""),
+        ("favicon.png", "./", ""),
+    ],
+)
+def test_an_address_without_a_page_is_a_page_with_a_way_on(app: Served, path: str, root: str, near: str) -> None:
+    answer = httpx.get(f"{app.url}{path}?__theme=dark")
+    assert answer.status_code == 404 and answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert answer.headers["cache-control"] == "no-store"
+    text = answer.text
+    assert text.startswith("<!doctype html>") and f"There is no page “{path.strip('/')}” here." in text
+    assert (f'Did you mean <a href="{root}{near}">' in text) is bool(near)
+    for link in re.findall(r'href="([^"]*)"', text):
+        assert link.startswith(root)
+        reached = httpx.get(urljoin(f"{app.url}{path}", link))
+        assert reached.status_code == 200, link
+    assert httpx.head(f"{app.url}{path}").status_code == 404
+
+
+@pytest.mark.parametrize("path", FETCHED)
+def test_what_programs_fetch_keeps_its_own_404(app: Served, path: str) -> None:
+    answer = httpx.get(app.url.rstrip("/") + path)
+    assert answer.status_code == 404 and "<!doctype" not in answer.text
+    if path.startswith(("/data", "/export", "/gradio_api")):
+        assert answer.json()
+
+
+def test_a_path_is_shown_as_text_and_cut(app: Served) -> None:
+    text = httpx.get(f"{app.url}{quote('<script>x</script>' + 'y' * 500)}").text
+    assert "<script>x" not in text and "&lt;script&gt;x" in text and "y" * 100 not in text
+
+
+def test_only_a_visitors_404_is_replaced() -> None:
+    def answer(request: Request) -> Response:
+        return Response("own", status_code=int(request.path_params["status"]))
+
+    routes = [Route("/{status:int}", answer, methods=["GET", "POST"])]
+    middleware = [Middleware(NotFoundPage, page=lambda path: f"page of {path}", fetched=["data"])]
+    client = TestClient(Starlette(routes=routes, middleware=middleware))
+    assert client.get("/404").text == "page of /404" and client.get("/200").text == client.get("/500").text == "own"
+    assert client.post("/404").text == "own" and client.get("/data/404").text == "Not Found"
+    assert client.get("/").text == "page of /"
+    below = TestClient(Starlette(routes=routes, middleware=middleware), root_path="/here")
+    assert below.get("/here/none").text == "page of /none" and below.get("/hereafter").text == "page of /hereafter"
 
 
 def test_nothing_can_be_uploaded_and_it_could(small: tuple[Served, bool]) -> None:

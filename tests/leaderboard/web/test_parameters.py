@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.web.parameters import LONGEST, Choice, MultiChoice, Number, parse, query
+from leaderboard.web.parameters import LONGEST, Choice, MultiChoice, Number, missing, parse, query
 
 SUITE = Choice(key="suite", default="a", choices=("a", "b/c", "d e"))
 TASKS = MultiChoice(key="tasks", default=("x",), choices=("x", "y/1", "z"), most=2)
@@ -67,6 +67,47 @@ def test_nonsense_gives_the_default_and_a_sentence_without_it(key: str, text: st
     assert values == DEFAULTS
     assert key in note and note.endswith(".") and "default" in note
     assert "<" not in note and "nowhere" not in note
+
+
+MODEL = Choice(key="model", default="lab/alpha", choices=("lab/alpha", "lab/beta", "other/gamma"), noun="model")
+MODELS = MultiChoice(key="models", default=(), choices=MODEL.choices, noun="model")
+SUITES = MultiChoice(key="suites", default=("mieb",), choices=("mieb", "mieb-lite"), least=1, noun="suite")
+
+
+@pytest.mark.parametrize(
+    ("parameter", "text", "value", "note"),
+    [
+        (MODEL, "lab/beta", "lab/beta", ""),
+        (MODEL, "lab/betta", None, "No model 'lab/betta'. Did you mean 'lab/beta'? Choose a model."),
+        (MODEL, "zzz", None, "No model 'zzz'. Choose a model."),
+        (MODEL, "", None, "Choose a model."),
+        (MODEL, "lab/alpha,lab/beta", None, "No model 'lab/alpha,lab/beta'. Did you mean 'lab/alpha'? Choose a model."),
+        (MODELS, "", [], ""),
+        (MODELS, "lab/beta,lab/beta", ["lab/beta"], ""),
+        (MODELS, "lab/beta,gamma", ["lab/beta"], "No model 'gamma'. Did you mean 'other/gamma'? The others are shown."),
+        (MODELS, "zzz", None, "No model 'zzz'. Choose a model."),
+        (MODELS, "p,q,r,s,t", None, "No model 'p'. No model 'q'. No model 'r'. 2 more do not exist. Choose a model."),
+        (SUITES, "mieb-light", None, "No suite 'mieb-light'. Did you mean 'mieb-lite'? Choose a suite."),
+        (SUITES, "", ["mieb"], "Nothing is chosen under suites; the default is shown instead."),
+    ],
+    ids=str,
+)
+def test_nothing_stands_in_place_of_a_thing_that_does_not_exist(
+    parameter: Choice | MultiChoice, text: str, value: str | list[str] | None, note: str
+) -> None:
+    assert parse((parameter,), {parameter.key: text}) == ({parameter.key: value}, note)
+    exists = value is not None and not note.startswith("No ")
+    assert missing((parameter,), {parameter.key: text}) == ("" if exists else note)
+
+
+def test_without_a_key_the_default_is_shown() -> None:
+    assert parse((MODEL, MODELS, SUITES), {}) == ({"model": "lab/alpha", "models": [], "suites": ["mieb"]}, "")
+    assert missing((MODEL, MODELS, SUITES), {}) == ""
+
+
+def test_a_name_is_quoted_and_cut() -> None:
+    _, note = parse((MODEL,), {"model": "<script>" + "y" * 5000})
+    assert len(note) < 200 and "'<script>y" in note
 
 
 def test_unknown_parameters_are_let_be() -> None:

@@ -25,7 +25,7 @@ def grouped():
 
 
 def test_importing_the_package_loads_neither_umap_nor_sklearn():
-    modules = "bootstrap, correlation, lite, maps, ranking, ties, uncertainty"
+    modules = "correlation, coverage, lite, maps, ranking, ties, uncertainty, variance"
     code = (
         f"import sys; from compute.analysis import {modules}; from compute.analysis.lite import search, selection; "
         "from compute.analysis.maps import projection; print(*sys.modules)"

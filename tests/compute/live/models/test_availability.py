@@ -84,7 +84,7 @@ def reachable(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             Path(target).write_bytes(b"0")
 
     monkeypatch.setattr("torch.hub.download_url_to_file", bring)
-    monkeypatch.setattr("compute.models.files.downloads.file_digest", lambda file, algorithm: file.stem.split("-")[-1])
+    monkeypatch.setattr("compute.models.files.downloads.digest", lambda file, algorithm: file.stem.split("-")[-1])
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     return asked
 
@@ -150,6 +150,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_published_figures_alone_run_nothing() -> None:
     assert found("mps").why == "Published figures only: nothing here loads it"
+    assert found("salesforce/blip-vqa-base").why.startswith("Published figures only. The checkpoint has no projections")
 
 
 def test_every_row_has_a_state_and_all_but_the_ready_a_reason(cache: Path) -> None:
@@ -157,6 +158,15 @@ def test_every_row_has_a_state_and_all_but_the_ready_a_reason(cache: Path) -> No
         state = availability.availability(row, network=lambda: True, room=ROOM)
         assert state.state in (READY, DOWNLOAD, IMPOSSIBLE)
         assert state.why or state.state == READY, row.key
+
+
+@pytest.mark.parametrize("network", [False, True])
+def test_every_impossible_row_has_a_reason_with_a_remedy(cache: Path, network: bool) -> None:
+    remedies = {reason.key: reason.remedy for reason in availability.REASONS}
+    states = [availability.availability(row, network=lambda: network, room=ROOM) for row in ROWS.values()]
+    assert all((state.state == IMPOSSIBLE) == bool(state.reason) for state in states)
+    assert all(remedies[state.reason].endswith(".") for state in states if state.reason)
+    assert any(state.reason == "network" for state in states) is not network
 
 
 def test_the_network_is_asked_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,6 +38,7 @@ from compute.models.encoders.mllm_embedding import E5_V, GME, VLM2VEC, load_e5_v
 from compute.types import BadInput, CannotDo, Model
 
 CPU = Hardware(device="cpu", dtype="float32")
+QWEN = {"image_token": "<|image_pad|>", "crops": None}  # what rows of later VLM2Vec checkpoints would say
 TEXTS = ["a dog", "Two {curly} birds sit on a wire, and one of them sings.", "rouge et noir"]
 
 
@@ -212,7 +213,7 @@ def test_gme_is_the_library_call(qwen: Path, modality: str) -> None:
 def test_a_batch_is_the_same_as_one_at_a_time(llava: Path, qwen: Path) -> None:
     """Reference: batches of one, where nothing is padded."""
     pairs = list(zip(pictures(), TEXTS, strict=True))
-    for encoder in (load_e5_v(row(), CPU, llava), load_gme(row(), CPU, qwen), load_vlm2vec(row(), CPU, qwen)):
+    for encoder in (load_e5_v(row(), CPU, llava), load_gme(row(), CPU, qwen), load_vlm2vec(row(**QWEN), CPU, qwen)):
         for modality, items in (("pair", pairs), ("image", pictures()), ("text", TEXTS)):
             alone = np.concatenate([embedded(encoder, modality, [item]) for item in items])
             same(embedded(encoder, modality, items), alone)
@@ -227,17 +228,17 @@ def test_vlm2vec_as_lora_over_its_base(qwen: Path, tmp_path: Path) -> None:
     base = Qwen2VLForConditionalGeneration.from_pretrained(qwen)
     changed = get_peft_model(base, LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False)).eval()
     changed.save_pretrained(tmp_path)
-    encoder = load_vlm2vec(row(base={"weights": str(qwen), "revision": ""}), CPU, tmp_path)
+    encoder = load_vlm2vec(row(base={"weights": str(qwen), "revision": ""}, **QWEN), CPU, tmp_path)
     batch = AutoProcessor.from_pretrained(qwen)(
         text=filled(VLM2VEC["prompts"]["image"], image="<|image_pad|>"), images=pictures()[0], return_tensors="pt"
     )
     with torch.no_grad():
         states = changed(**batch, output_hidden_states=True).hidden_states[-1][:, -1]
     found = embedded(encoder, "image", pictures()[:1])
-    each = replace(row(base={"weights": str(qwen)}), adapter="vlm2vec", weights=str(tmp_path))
+    each = replace(row(base={"weights": str(qwen)}, **QWEN), adapter="vlm2vec", weights=str(tmp_path))
     np.testing.assert_array_equal(found, embedded(registry.load(each, hardware=CPU), "image", pictures()[:1]))
     same(found, torch.nn.functional.normalize(states, dim=-1).numpy())
-    assert np.abs(found - embedded(load_vlm2vec(row(), CPU, qwen), "image", pictures()[:1])).max() > 1e-3
+    assert np.abs(found - embedded(load_vlm2vec(row(**QWEN), CPU, qwen), "image", pictures()[:1])).max() > 1e-3
 
 
 def test_prompts_come_from_the_row_and_are_recorded(qwen: Path) -> None:
@@ -252,7 +253,7 @@ def test_prompts_come_from_the_row_and_are_recorded(qwen: Path) -> None:
 
 
 def test_a_long_text_is_cut_but_its_prompt_is_whole(qwen: Path) -> None:
-    encoder = load_vlm2vec(row(max_text_tokens=10, prompts={"text": "<|im_start|>{text}<|im_end|>"}), CPU, qwen)
+    encoder = load_vlm2vec(row(max_text_tokens=10, prompts={"text": "<|im_start|>{text}<|im_end|>"}, **QWEN), CPU, qwen)
     tokens = encoder.prepare("text", "abcdefghijklmnopqrstuvwxyz")["input_ids"][0]
     assert encoder.processor.tokenizer.decode(tokens) == "<|im_start|>abcdefghij<|im_end|>"
 

@@ -30,7 +30,7 @@ def test_vectors_are_the_librarys(folder: Path) -> None:
         read = model.encode_text(open_clip.get_tokenizer(f"local-dir:{folder}")([*TEXTS, LONG])).numpy()
     shown = [encoder.prepare("image", image) for image in images()]
     words = [encoder.prepare("text", text) for text in [*TEXTS, LONG]]
-    assert {len(one) for one in words} == {20}
+    assert [len(one) for one in words] == [7, 10, 3, 2, 20], "up to the end token"
     for modality, given, expected in (("image", shown, seen), ("text", words, read)):
         found = encoder.embed(modality, given)
         assert np.std(expected, axis=0).max() > 1e-3
@@ -46,6 +46,7 @@ def test_vectors_are_the_librarys(folder: Path) -> None:
         "fill_color": 0,
     }
     assert encoder.settings["text"]["max_tokens"] == 20
+    assert encoder.settings["text"]["padding"] == "to the next of 8, 16, 20"
 
 
 def test_bare_weights_of_an_architecture_that_the_library_knows(folder: Path, tmp_path: Path) -> None:

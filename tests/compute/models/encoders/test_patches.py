@@ -296,6 +296,8 @@ def test_which_rows_may_have_patches_is_known_without_loading() -> None:
         "vision",
         "moco_v3",
         "timm",
+        "conse",
+        "efficientnet_lite",
     }
     rows = {model.key: has_patches(model) for model in shipped().models}
     assert rows["tiny"]

@@ -21,10 +21,11 @@ from compute.content import items
 from compute.content.messages import Question
 from compute.models.adapter import Hardware
 from compute.models.judges import endpoint
+from compute.models.judges.answer_log import Forgetful
 from compute.models.judges.endpoint import Address, Endpoint, Limits, load, retry_after
 from compute.procedures.shared import parsing, prompts
 from compute.tasks.data import Choices, OddOneOut
-from compute.types import BadInput, BadItem, LikenessError, Model, NotHere
+from compute.types import BadInput, BadItem, LikenessError, Model, NoService, NotHere
 from tests.compute.content.pictures import picture
 from tests.compute.models.chat_server import Running, running
 
@@ -220,10 +221,19 @@ def test_a_refused_seed_is_left_out_and_recorded(server: Running) -> None:
     assert server.state()["counts"]["answered"] == 10
 
 
-@pytest.mark.parametrize("status", [401, 403, 404])
-def test_what_no_question_can_mend_stops_the_run(server: Running, status: int) -> None:
+@pytest.mark.parametrize(
+    ("status", "error", "told"),
+    [
+        (401, NoService, "LIKENESS_ENDPOINT_KEY is not set"),
+        (403, NoService, "LIKENESS_ENDPOINT_KEY is not set"),
+        (404, NotHere, "the model's name"),
+    ],
+)
+def test_what_no_question_can_mend_stops_the_run(
+    server: Running, status: int, error: type[LikenessError], told: str
+) -> None:
     server.control(faults=[{"status": status}] * 50)
-    with pytest.raises(NotHere, match=f"status {status}"):
+    with pytest.raises(error, match=f"status {status}.*{told}"):
         judge(server, limits=replace(QUICK, concurrency=2)).reply([question(number) for number in range(30)])
     assert server.requests() <= 2
 
@@ -235,10 +245,27 @@ def test_many_failures_in_a_row_stop_the_run(server: Running) -> None:
     assert server.requests() <= 22
 
 
-def test_nobody_at_the_address() -> None:
-    nowhere = Endpoint(row=ROW, url="http://127.0.0.1:9/v1", limits=replace(QUICK, attempts=2))
-    with pytest.raises(NotHere, match="No endpoint answers at http://127.0.0.1:9/v1"):
-        nowhere.reply([question(1)])
+def test_nobody_at_the_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refused connection is tried a few seconds, not through all attempts."""
+    monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path))
+    nowhere = Endpoint(row=ROW, url="http://127.0.0.1:9/v1")
+    began = time.monotonic()
+    with pytest.raises(NoService, match="No endpoint answers at http://127.0.0.1:9/v1.*set LIKENESS_ENDPOINT"):
+        nowhere.reply([question(number) for number in range(30)])
+    assert 0.5 < time.monotonic() - began < 6
+
+
+def test_a_server_that_went_away_is_waited_for_and_then_ends_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path))
+    with running() as server:
+        asked = judge(server)
+        assert asked.reply([question(1)])[0].text == "(B) Image 2"
+    began = time.monotonic()
+    with pytest.raises(NoService, match="Stored answers are not asked for twice"):
+        asked.reply([question(2)])
+    assert time.monotonic() - began < 5
 
 
 def test_the_key_is_sent_and_told_nowhere(
@@ -264,7 +291,7 @@ def test_the_key_is_sent_and_told_nowhere(
         refused.error,
         "".join(traceback.format_exception(raised.value)),
     )
-    assert "refused with status 401" in told[-1]
+    assert "refused with status 401: the key in LIKENESS_ENDPOINT_KEY is not accepted" in told[-1]
     assert not any(KEY in text for text in told)
 
 
@@ -326,6 +353,13 @@ def test_loading_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LIKENESS_ENDPOINT_CONCURRENCY")
     with pytest.raises(BadInput, match="max_token'"):
         load(replace(ROW, options={"max_token": 3}), CPU, None)
+
+
+def test_a_log_that_is_given_is_used_though_it_is_empty(server: Running, tmp_path: Path) -> None:
+    forgetful = Forgetful(ROW)
+    asked = Endpoint(row=ROW, url=server.url, limits=QUICK, answers=forgetful)
+    assert asked.answers is forgetful and asked.reply([question(1)])[0].text == "(B) Image 2"
+    assert not (tmp_path / "answers").exists()
 
 
 def test_options_reach_the_server(server: Running) -> None:

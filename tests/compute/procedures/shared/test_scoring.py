@@ -44,4 +44,4 @@ def test_evidence() -> None:
     assert items["accuracy"].tolist() == [1, 0, 0.5]
     assert items["value"].tolist() == pytest.approx([0.3, -0.4, 0])
     assert items["detail"][2] == {"images": [], "scores": [0.5, 0.1, 0.5]}
-    assert found.settings == {"shared": 1}
+    assert found.settings == {"tied": 1}

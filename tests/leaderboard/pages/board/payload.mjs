@@ -7,7 +7,7 @@ export function payload() {
   });
   const row = (name, more = {}) => ({
     id: `lab/${name}~published`, model: `lab/${name}`, title: name.toUpperCase(), organisation: 'Lab', family: 'F', kind: 'encoder',
-    parameters: 150, open: true, released: '2021-01-05', modalities: ['image', 'text'], group: '', origin: 'published', trained: false, ...more,
+    parameters: 150, open: true, released: '2021-01-05', modalities: ['image', 'text'], group: '', origin: 'published', license: 'mit', trained: 'no', ...more,
   });
   return {
     suite: { key: 'small', title: 'Small', aggregate: 'category-mean', minimum_coverage: 1, mean_title: 'Mean of 2 category means' },
@@ -20,8 +20,8 @@ export function payload() {
     ],
     rows: [
       row('alpha'),
-      row('beta', { kind: 'metric', parameters: null, open: null, modalities: ['image'], released: '' }),
-      row('gamma', { parameters: 7000, open: false, origin: 'computed', released: '2024-06-01', trained: true }),
+      row('beta', { kind: 'metric', parameters: null, open: null, modalities: ['image'], released: '', license: '', trained: 'unknown' }),
+      row('gamma', { parameters: 7000, open: false, origin: 'computed', released: '2024-06-01', license: 'cc-by-nc-4.0', trained: 'yes' }),
       row('delta', { parameters: 1000, organisation: 'Other', group: 'specialised', released: '2023-03-01' }),
       row('alpha2', { parameters: 99.9 }),
     ],
@@ -34,9 +34,10 @@ export function payload() {
     ],
     marks: {}, reasons: ['Not evaluated by the paper'], missing: {},
     ranking: {
-      rank: [1, 4, 2, 3, null], low: [1, 3, 1, 2, null], high: [2, 4, 3, 4, null], tie: ['A', 'B', 'A', 'B', ''],
-      mean: [75, 55, 65, 65, null], mean_low: [74, 54, 64, 64, null], mean_high: [76, 56, 66, 66, null],
-      borda: [4, 1, 3, 2, null], coverage: [1, 1, 1, 1, 0.5], why: ['', '', '', '', 'covers half of the tasks'],
+      rank: [1, 4, 2, 3, null], low: [1, 3, 1, null, null], high: [2, 4, 3, null, null], tie: ['A', 'B', 'A', '', ''],
+      mean: [75, 55, 65, 65, null], mean_low: [74, 54, 64, null, null], mean_high: [76, 56, 66, null, null],
+      borda: [4, 1, 3, 2, null], coverage: [1, 1, 1, 1, 0.5], covered: [1, 1, 1, 1, 0.5], why: ['', '', '', '', 'covers half of the tasks'], few: [false, true, false, false, false],
+      unknown: ['', '', '', 'printed means stand for IQA', ''], fixed: [], changed: '',
     },
   };
 }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { change, columnHint, parametersText, shown } from '../../../../leaderboard/pages/board/columns.js';
+import { change, columnHint, coverageWords, marksAt, reasonAt, shown } from '../../../../leaderboard/pages/board/columns.js';
+import { parametersText } from '../../../../leaderboard/js/number.js';
 import { fileName } from '../../../../leaderboard/pages/board/export.js';
 import { chipsOf, withoutFilters } from '../../../../leaderboard/pages/board/filters.js';
-import { cellAt, defaultOrigin, facetCounts, FACETS, filterRows, originsOf, sizeOf, sortRows, years } from '../../../../leaderboard/pages/board/rows.js';
+import { cellAt, defaultOrigin, differingRanks, facetCounts, FACETS, facetValues, filterRows, originsOf, sizeOf, sortRows } from '../../../../leaderboard/pages/board/rows.js';
+import { columnScale } from '../../../../leaderboard/pages/board/scale.js';
 import { namesOf } from '../../../../leaderboard/pages/board/selection.js';
 import { defaults } from '../../../../leaderboard/pages/board/state.js';
 import { breakable } from '../../../../leaderboard/pages/board/titles.js';
@@ -54,11 +56,15 @@ test('facets: any value of one, every one of several', () => {
   assert.deepEqual(filtered({ models: ['lab/beta'] }), [1]);
 });
 
-test('released and trained-on; an unknown date is not later than any', () => {
-  assert.deepEqual(filtered({ released: '2023' }), [2, 3]);
-  assert.deepEqual(filtered({ trained: 'hide' }), [0, 1, 3, 4]);
-  assert.deepEqual(filtered({ trained: 'only' }), [2]);
-  assert.deepEqual(years(given), ['2021', '2023', '2024']);
+test('licence, year and training: what is not stated is a choice of its own', () => {
+  const values = (key) => facetValues(given, FACETS.find((facet) => facet.key === key));
+  assert.deepEqual(values('license'), ['cc-by-nc-4.0', 'mit', 'unknown']);
+  assert.deepEqual(values('released'), ['2021', '2023', '2024', 'unknown']);
+  assert.deepEqual(values('trained'), ['yes', 'no', 'unknown']);
+  assert.deepEqual(filtered({ license: ['cc-by-nc-4.0', 'unknown'] }), [1, 2]);
+  assert.deepEqual(filtered({ released: ['2023', '2024'] }), [2, 3]);
+  assert.deepEqual(filtered({ released: ['unknown'] }), [1]);
+  assert.deepEqual(['yes', 'no', 'unknown'].map((one) => filtered({ trained: [one] })), [[2], [0, 3, 4], [1]]);
 });
 
 test('the counts of a facet follow the other filters, not itself', () => {
@@ -79,6 +85,32 @@ test('a ranking over chosen tasks brings its own families', () => {
   assert.equal(cellAt(given, {}, 3, 1), 600);
 });
 
+test('a ranking over chosen tasks brings the marks of its families, and its reason for a gap', () => {
+  const marked = { ...given, marks: { '3,1': 16, '3,2': 4 } };
+  const ranking = { families: all.map(() => [1, null]), family_marks: all.map(() => [8, 2]), changed: 'only u/nights' };
+  assert.deepEqual([marksAt(marked, {}, 3, 1), marksAt(marked, ranking, 3, 1)], [16, 2]);
+  assert.deepEqual([marksAt(marked, {}, 3, 2), marksAt(marked, ranking, 3, 2)], [4, 4]);
+  assert.equal(reasonAt(marked, ranking, 3, 1), 'no score on the tasks that count');
+  assert.equal(reasonAt(marked, ranking, 3, 4), 'Not evaluated by the paper');
+});
+
+test('colours run over the rows that the filters leave, and over no doubtful figure', () => {
+  const figures = [30, null, 90, 50, 10];
+  const scale = (rows, doubtful = []) => columnScale(rows, (row) => (doubtful.includes(row) ? null : figures[row]), true);
+  assert.deepEqual(scale(all), { low: 10, high: 90, higher: true, best: 90 });
+  assert.deepEqual(scale(all, [2]), { low: 10, high: 50, higher: true, best: 50 });
+  assert.deepEqual(scale([0, 1, 3]), { low: 30, high: 50, higher: true, best: 50 });
+  assert.equal(columnScale(all, (row) => figures[row], false).best, 10);
+  assert.equal(Number.isFinite(scale([1]).low), false);
+});
+
+test('ranks that differ are counted over the origins shown', () => {
+  const ranking = { ...given.ranking, rank: [2, 4, 1, 3, 5] };
+  assert.deepEqual(differingRanks(given, ranking, { origin: [] }), { differ: 3, of: 5 });
+  assert.deepEqual(differingRanks(given, ranking, { origin: ['computed'] }), { differ: 1, of: 1 });
+  assert.deepEqual(differingRanks(given, given.ranking, { origin: [] }), { differ: 0, of: 5 });
+});
+
 test('the change of a rank', () => {
   assert.deepEqual([change(1, 3), change(3, 1), change(2, 2), change(null, 2), change(2, null), change(null, null)],
     ['▲2', '▼2', '', 'out', 'new', '']);
@@ -88,6 +120,12 @@ test('numbers keep the digits of the paper', () => {
   assert.equal(shown(800, 1), '80.0');
   assert.equal(shown(5, 2), '0.05');
   assert.deepEqual([0.8, 63.2, 151.3, 1000, 7241, 24000, null].map(parametersText), ['0.8 M', '63 M', '151 M', '1.0 B', '7.2 B', '24 B', '—']);
+});
+
+test('coverage says what has a figure and what counts by a printed mean', () => {
+  const ranking = { coverage: [0.719, 0.6, 1], covered: [0.719, 1, 1] };
+  assert.deepEqual([0, 1, 2].map((row) => coverageWords(ranking, row)), ['71% of the tasks have a figure',
+    '60% of the tasks have a figure; 100% with the category means that the paper prints', '100% of the tasks have a figure']);
 });
 
 test('a header explains its column', () => {
@@ -101,8 +139,9 @@ test('long names may break where a part begins', () => {
 });
 
 test('each chip takes its own filter away', () => {
-  const state = { ...defaults(given), kind: ['encoder', 'metric'], released: '2023' };
-  assert.deepEqual(chipsOf(state, given).map(({ text }) => text), ['Kind: Encoder', 'Kind: Perceptual metric', 'Released: 2023 or later']);
+  const state = { ...defaults(given), kind: ['encoder', 'metric'], released: ['2023'], trained: ['unknown'] };
+  assert.deepEqual(chipsOf(state, given).map(({ text }) => text), ['Kind: Encoder', 'Kind: Perceptual metric', 'Released: 2023',
+    'Trained on these data sets: Unknown, its training data is not stated']);
   assert.deepEqual(chipsOf(state, given)[0].patch, { kind: ['metric'] });
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { defaults, parse, rankQuery, suiteOf, write } from '../../../../leaderboard/pages/board/state.js';
+import { defaults, ignoredInWords, parse, rankQuery, suiteOf, write } from '../../../../leaderboard/pages/board/state.js';
 import { payload } from './payload.mjs';
 
 const given = payload();
@@ -18,8 +18,8 @@ test('an empty query is the default state and writes an empty query', () => {
 });
 
 test('every part of the state survives the trip through the query string', () => {
-  const search = 'q=clip+vit%26&sort=-u/nights&kind=encoder,metric&size=%3C100m,100m-1b&modality=image&open=yes&origin=computed'
-    + '&group=specialised&released=2023-&trained=hide&models=lab/alpha,lab/beta&families=IQA&columns=u/nights,u/fid&w=IQA:3'
+  const search = 'q=clip+vit%26&sort=-u/nights&kind=encoder,metric&size=%3C100m,100m-1b&modality=image&open=yes&license=mit,unknown&released=2023,unknown&trained=no,unknown&origin=computed'
+    + '&group=specialised&models=lab/alpha,lab/beta&families=IQA&columns=u/nights,u/fid&w=IQA:3'
     + '&coverage=0.5&tasks=u/nights,u/bapps&select=lab/alpha~published,lab/beta~published&compare=1';
   const { query, state, ignored } = trip(`?${search}`);
   assert.deepEqual(ignored, []);
@@ -36,6 +36,12 @@ test('what the payload does not know falls back to its default and is listed', (
   assert.deepEqual(state.sort, { key: 'rank', down: false });
   assert.deepEqual(ignored.sort(), ['columns=u/nope', 'coverage=2', 'kind=robot', 'preset=toString', 'released=1066', 'select=a~b',
     'sort=__proto__', 'trained=maybe', 'w=IQA:x', 'w=Nope:1'].sort());
+});
+
+test('what is ignored is named with the nearest that there is', () => {
+  const { ignored } = trip('?models=lab/alfa,zzz&tasks=u/night&kind=robot');
+  assert.equal(ignoredInWords([...ignored, 'suite=smal'], given), 'Ignored in the address, unknown to this table: '
+    + 'kind=robot, models=lab/alfa (did you mean “lab/alpha”?), models=zzz, tasks=u/night (did you mean “u/nights”?), suite=smal (did you mean “small”?)');
 });
 
 test('the origin: published by default, all on demand, and whatever the address names', () => {

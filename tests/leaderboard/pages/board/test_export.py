@@ -44,16 +44,24 @@ def test_a_view_holds_the_table_in_shown_units(suite_cache: SuiteCache) -> None:
         "kind",
         "origin",
         "parameters_m",
+        "license",
+        "released",
+        "trained",
         "suite",
         "synthetic",
         "rank",
         "rank_low",
         "rank_high",
+        "suite_rank",
+        "ranked_by",
         "tie_class",
         "mean",
         "mean_low",
         "mean_high",
+        "few_tasks",
+        "interval_unknown",
         "coverage",
+        "covered",
         "unisim/nights",
         "IQA",
         "trained_on_tasks",
@@ -61,12 +69,24 @@ def test_a_view_holds_the_table_in_shown_units(suite_cache: SuiteCache) -> None:
         "disputed_columns",
     ]
     assert [f"{one.model}~{one.origin}" for one in frame.itertuples()] == rows
+    assert frame["trained"].tolist() == [table.trained(table.row(row)) for row in rows]
     assert not frame["synthetic"].any() and set(frame["suite"]) == {"unisim-core"}
     nights = next(place for place, column in enumerate(table.columns) if column.key == "unisim/nights")
     for place, value in zip([table.row(row) for row in rows], frame["unisim/nights"], strict=True):
         stored = table.values[place, nights]
         assert value == pytest.approx(stored * 100, abs=1e-3, nan_ok=True)
     assert (frame["rank"].dropna() >= 1).all() and (frame["rank_low"] <= frame["rank_high"]).dropna().all()
+
+
+@pytest.mark.filterwarnings("error::pandas.errors.PerformanceWarning")
+def test_the_widest_view_is_joined_at_once(suite_cache: SuiteCache) -> None:
+    table, ranked = suite_cache.table("mieb"), suite_cache.ranked("mieb")
+    columns = [column.key for column in (*table.category_columns, *table.columns)]
+    frame = export.view_frame(table, ranked, rows=rows_of(suite_cache, "mieb", 3), columns=columns)
+    assert len(columns) > 100 and [name for name in frame.columns if name in set(columns)] == columns
+    assert frame["Retrieval"].tolist() == pytest.approx(
+        100 * ranked.category_means[:3, table.categories.index("Retrieval")], nan_ok=True
+    )
 
 
 def test_a_suite_that_people_rank_has_no_computed_rank(suite_cache: SuiteCache) -> None:
@@ -164,8 +184,11 @@ def test_marks_stand_beside_every_figure(suite_cache: SuiteCache) -> None:
             assert found == expected, (row, name)
             seen += len(expected)
     assert seen > 10
-    trained = table.marks[:, [column.group == "IQA" for column in table.columns]] & TRAINED
-    assert [("IQA" in cell.split(";")) for cell in frame["trained_on_tasks"]] == trained.any(axis=1).tolist()
+    of_iqa = table.marks[:, [column.group == "IQA" for column in table.columns]]
+    for name, bit in (("trained_on_tasks", TRAINED), ("suspect_columns", SUSPECT)):
+        behind = (of_iqa & bit).any(axis=1).tolist()
+        assert [("IQA" in cell.split(";")) for cell in frame[name]] == behind, "a mean has the marks of its figures"
+        assert any(behind)
 
 
 @pytest.mark.parametrize(("form", "sign"), [("markdown", "†"), ("latex", r"\textdagger{}")])
@@ -179,11 +202,53 @@ def test_what_people_read_has_titles_digits_and_signs(suite_cache: SuiteCache, f
     assert "%" in made and "Origin" in made
 
 
+def test_a_search_in_a_caption_is_text(suite_cache: SuiteCache) -> None:
+    """Anyone can make an address with a search for markup."""
+    table, ranked = suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core")
+    how = {"rows": rows_of(suite_cache, "unisim-core", 2), "columns": ["IQA"], "filters": ["“<b>\n|x|” in the name"]}
+    caption, empty, *_ = export.view(table, ranked, form="markdown", **how).content.decode().splitlines()
+    assert r"Only rows with “&lt;b> \|x\|” in the name." in caption and not empty
+
+
 def test_a_caption_names_the_benchmark_once(suite_cache: SuiteCache) -> None:
     made = export.view(suite_cache.table("mieb"), suite_cache.ranked("mieb"), rows=[], columns=[], form="markdown")
     assert made.content.decode().startswith("MIEB. All 130 tasks")
     lite = export.view(suite_cache.table("cfred-coco"), None, rows=[], columns=[], form="markdown").content.decode()
     assert lite.startswith("cFreD: COCO. ")
+
+
+def test_a_changed_mean_is_said_in_every_file(suite_cache: SuiteCache) -> None:
+    """Files for programs have the rule and the suite's own rank in each row; those for people say it in the caption."""
+    table, own = suite_cache.table("mieb"), suite_cache.ranked("mieb")
+    chosen = dict.fromkeys(table.categories, 0.0) | {"Retrieval": 1.0, "Multilingual Retrieval": 1.0}
+    ranked = suite_cache.ranked("mieb", tuple(chosen.items()))
+    rows = [row.id for row in table.rows]
+
+    def made(form: str, **more: object) -> str:
+        return export.view(table, ranked, rows=rows, columns=[], form=form, suite_ranked=own, **more).content.decode()
+
+    frame = pd.read_csv(io.StringIO(made("csv")))
+    assert set(frame["ranked_by"]) == {"Your mean: Multilingual Retrieval 1, Retrieval 1"}
+    assert frame["suite_rank"].fillna(0).astype(int).tolist() == np.maximum(own.rank, 0).tolist()
+    assert frame["rank"].fillna(0).astype(int).tolist() == np.maximum(ranked.rank, 0).tolist()
+    assert {row["ranked_by"] for row in json.loads(made("json"))} == set(frame["ranked_by"])
+    differ = int((np.maximum(ranked.rank, 0) != np.maximum(own.rank, 0)).sum())
+    assert differ > 10
+    for form in ("markdown", "latex"):
+        text = made(form, filters=["Kind: Encoder"])
+        assert f"Your mean: Multilingual Retrieval 1, Retrieval 1. {differ} of {len(rows)} ranks differ" in text
+        assert "All 130 tasks" not in text and "Only rows with Kind: Encoder." in text
+        assert "Your mean (" in text
+
+
+def test_the_suites_own_mean_is_named_too(suite_cache: SuiteCache) -> None:
+    table, own = suite_cache.table("mieb"), suite_cache.ranked("mieb")
+    rows = [row.id for row in table.rows]
+    frame = export.view_frame(table, own, rows=rows, columns=[])
+    assert set(frame["ranked_by"]) == {"Mean of 10 category means"}
+    assert frame["rank"].equals(frame["suite_rank"])
+    text = export.view(table, own, rows=rows, columns=[], form="markdown").content.decode()
+    assert "All 130 tasks" in text and "Your mean" not in text and "Only rows" not in text
 
 
 def test_drawn_items_are_marked_in_every_form(suite_cache: SuiteCache) -> None:
@@ -195,6 +260,6 @@ def test_drawn_items_are_marked_in_every_form(suite_cache: SuiteCache) -> None:
         for form in ("csv", "json", "markdown", "latex")
     }
     assert all("ynthetic" in text for text in found.values())
-    assert found["csv"].splitlines()[0].split(",")[6] == "synthetic" and ",mini,True," in found["csv"].splitlines()[1]
+    assert found["csv"].splitlines()[0].split(",")[9] == "synthetic" and ",mini,True," in found["csv"].splitlines()[1]
     every = export.everything(suite_cache.db, form="csv").content.decode().splitlines()
     assert every[0].endswith(",synthetic") and {line.rpartition(",")[2] for line in every[1:]} == {"True", "False"}

@@ -41,11 +41,26 @@ def test_a_table_comes_whole_and_consistent(client: TestClient, suite: str) -> N
     assert rows > 3 and columns > 2
     assert all(len(line) == columns for line in table["cells"]) and len(table["cells"]) == rows
     assert all(cell is None or isinstance(cell, int) for line in table["cells"] for cell in line)
-    for name in ("rank", "low", "high", "tie", "mean", "mean_low", "mean_high", "borda", "coverage", "why"):
+    for name in [
+        "rank",
+        "low",
+        "high",
+        "tie",
+        "mean",
+        "mean_low",
+        "mean_high",
+        "borda",
+        "coverage",
+        "why",
+        "few",
+        "unknown",
+    ]:
         assert len(table["ranking"][name]) == rows, name
     ranking = table["ranking"]
     for place, low, high in zip(ranking["rank"], ranking["low"], ranking["high"], strict=True):
         assert low is None or low <= place <= high
+    for place, low, why in zip(ranking["rank"], ranking["low"], ranking["unknown"], strict=True):
+        assert (place is not None and low is None) == bool(why), "a rank without an interval says why, and nothing else"
     assert len({row["id"] for row in table["rows"]}) == rows
     assert len({column["key"] for column in table["columns"]}) == columns
     for key in (*table["marks"], *table["missing"]):
@@ -81,6 +96,8 @@ def test_weights_and_coverage_change_the_ranking(client: TestClient) -> None:
     )
     chosen = client.get("/data/rank/unisim-core?tasks=unisim/nights").json()
     assert chosen["families"] and chosen["rank"] != usual["rank"]
+    assert (usual["changed"], chosen["changed"]) == ("", "only NIGHTS")
+    assert weighed["changed"] == "IT-2AFC 1, Text-2AFC 1, IQA 5"
 
 
 @pytest.mark.parametrize(
@@ -146,6 +163,20 @@ def test_a_wrong_export_is_one_plain_line(client: TestClient, body: bytes) -> No
     assert "\n" not in answer.json()["error"]
 
 
+def test_a_cell_of_a_changed_mean_tells_of_that_mean(client: TestClient, suite_cache: SuiteCache) -> None:
+    row = suite_cache.table("mieb").rows[0].id
+    cell = f"/data/cell/mieb?row={row}&column=Linear Probing"
+    whole, some = client.get(cell).json(), client.get(f"{cell}&tasks=mieb/stl10,mieb/cifar10").json()
+
+    def text(data: dict, label: str) -> str:
+        return next(line["text"] for line in data["lines"] if line["label"] == label)
+
+    assert text(whole, "Tasks").endswith("of 22 have a readable score")
+    assert text(some, "Tasks").endswith("of 2 have a readable score")
+    assert text(some, "Made of") == "the mean of the tasks that count, 2 of 22"
+    assert some["sources"] == [], "the paper prints no mean of these two"
+
+
 def test_an_export_has_a_name_and_opens(client: TestClient, suite_cache: SuiteCache) -> None:
     rows = [row.id for row in suite_cache.table("unisim-core").rows][:5][::-1]
     body = {"format": "csv", "rows": rows, "columns": ["IQA", "unisim/nights"], "query": "w=IQA:2"}
@@ -153,6 +184,18 @@ def test_an_export_has_a_name_and_opens(client: TestClient, suite_cache: SuiteCa
     assert answer.headers["content-disposition"] == 'attachment; filename="likeness-unisim-core.csv"'
     frame = pd.read_csv(io.BytesIO(answer.content))
     assert [f"{model}~{origin}" for model, origin in zip(frame["model"], frame["origin"], strict=True)] == rows
+
+
+def test_an_export_of_a_changed_mean_says_so(client: TestClient, suite_cache: SuiteCache) -> None:
+    rows = [row.id for row in suite_cache.table("unisim-core").rows]
+    body = {"rows": rows, "columns": ["IQA"], "query": "w=IQA:2", "filters": ["Kind: Encoder"]}
+    frame = pd.read_csv(io.BytesIO(client.post("/export/board/unisim-core", json=body | {"format": "csv"}).content))
+    assert set(frame["ranked_by"]) == {"Your mean: IQA 2, others 1"}
+    assert not frame["rank"].equals(frame["suite_rank"])
+    text = client.post("/export/board/unisim-core", json=body | {"format": "latex"}).text
+    assert "Your mean: IQA 2, others 1." in text and "Only rows with Kind: Encoder." in text
+    plain = client.post("/export/board/unisim-core", json=body | {"format": "latex", "query": "", "filters": []}).text
+    assert "Your mean" not in plain and "Only rows" not in plain
 
 
 def test_everything_is_the_database_itself(client: TestClient, suite_cache: SuiteCache, tmp_path: Path) -> None:

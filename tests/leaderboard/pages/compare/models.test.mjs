@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { exactly, matches, selected, written } from '../../../../leaderboard/pages/compare/models.js';
+import { exactly, grouped, matches, selected, written } from '../../../../leaderboard/pages/compare/models.js';
 import { refusal } from '../../../../leaderboard/pages/compare/uploads.js';
 import { size } from '../../../../leaderboard/pages/compare/words.js';
 
@@ -34,6 +34,24 @@ test('a link gives exactly its models and says which cannot be', () => {
   assert.equal(lost.length, 2);
   assert.match(lost[0], /GIANT cannot run: too large/);
   assert.match(lost[1], /“<b>nobody<\/b>”/);
+});
+
+test('a model that does not exist is named with the nearest that does', () => {
+  const { decisions, lost } = exactly(models, ['giannt', 'tiny-clip-of-nobody']);
+  assert.deepEqual(lost, ['No model “giannt” answers this. Did you mean “giant”?', 'No model “tiny-clip-of-nobody” answers this.']);
+  assert.deepEqual(selected(models, decisions), [], 'no other in its place');
+});
+
+test('what cannot answer now is grouped by what stands in the way', () => {
+  const reasons = [{ key: 'network', one: 'needs a download: no network here', many: 'need a download: no network here', remedy: 'Connect.' },
+    { key: 'disk', one: 'x', many: 'x', remedy: '' }, { key: 'memory', one: 'is too large', many: 'are too large', remedy: 'Get more.' }];
+  const away = (key, reason) => ({ ...model(key, 'impossible'), reason });
+  const groups = grouped([model('tiny'), model('clip', 'download'), away('a', 'network'), away('big', 'memory'), away('b', 'network')], reasons);
+  assert.deepEqual(groups.map(({ key, title, remedy, models: those }) => [key, title, remedy, those.map((one) => one.key)]), [
+    ['download', '1 can be downloaded', 'Tick a model: Compare downloads it first.', ['clip']],
+    ['network', '2 need a download: no network here', 'Connect.', ['a', 'b']],
+    ['memory', '1 is too large', 'Get more.', ['big']],
+  ]);
 });
 
 test('the search takes every word', () => {

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from compute.analysis.domain import Calibrations, DomainCheck
 from compute.live import inputs
 from compute.live.models.fetching import DownloadProgress
 from compute.live.question import Answer, LiveQuestion
@@ -14,7 +17,7 @@ from leaderboard.data.related_figures import RelatedFigure
 from leaderboard.html.templates import render
 from leaderboard.live.calibrated import CalibratedAnswer, calibrated_answer
 from leaderboard.pages.compare import answers as page
-from tests.leaderboard.live.test_calibrated import HELD, asked
+from tests.leaderboard.live.test_calibrated import asked, checked, reference
 
 PAIR = asked("pair", "cat", "coffee")
 CHOICE = asked("choice", "cat", "coffee", "rocket")
@@ -25,7 +28,11 @@ def row(key: str = "m") -> Model:
 
 
 def found(question: LiveQuestion, *answers: Answer) -> list[CalibratedAnswer]:
-    return [calibrated_answer(answer, row(answer.model), question, HELD) for answer in answers]
+    """Answers that say nothing of their domain are within it."""
+    return [
+        calibrated_answer(answer if answer.domain.why else checked(answer, question), row(answer.model), question)
+        for answer in answers
+    ]
 
 
 def drawn(
@@ -42,32 +49,103 @@ def test_a_raw_score_never_stands_without_its_meaning() -> None:
     """Calibrated: in a tooltip that says so. Not calibrated: not at all."""
     markup = drawn(PAIR, Answer(model="m", scores=(2.437,), unit="cosine"), Answer(model="n", scores=(0.191,)))
     assert "2.437" not in words(markup) and "0.191" not in markup
-    assert "Its own cosine: 2.437, meaningful only relative to the bands" in markup
+    assert "Its raw cosine: 2.437, meaningful only relative to the bands" in markup
     assert "not calibrated its number alone means nothing" in words(markup)
 
 
 def test_a_pair_reads_as_what_it_is_like() -> None:
     text = words(drawn(PAIR, Answer(model="m", scores=(2.5,))))
-    assert "The one calibrated model scores this pair like a matching pair ." in text
-    assert "like a matching pair above 100% of its unrelated and 50% of its matching pairs" in text
+    assert "The one model that can place it: like a matching pair ." in text
+    assert "like a matching pair scores above 100% of its unrelated and 50% of its matching pairs" in text
     assert "synthetic : drawn by a program" in text
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        ((2.5, 2.6, 2.7), "All 3 models: like a matching pair."),
+        ((0.5, 0.6, 2.5), "2 of 3 models: like an unrelated pair; 1: like a matching pair."),
+        (
+            (1.5, 1.6, 0.5, 2.5, 1.4),
+            "3 of 5 models: between the two; 1: like an unrelated pair; 1: like a matching pair.",
+        ),
+    ],
+)
+def test_the_headline_of_a_pair_counts_the_readings(scores: tuple[float, ...], said: str) -> None:
+    answers = [Answer(model="m", scores=(score,)) for score in scores]
+    assert "".join(page.headline(PAIR, found(PAIR, *answers))) == said
+
+
+def test_scores_where_both_distributions_lie_could_be_either() -> None:
+    overlapping = DomainCheck(reference=replace(reference(), matching=np.linspace(0.2, 1.2, 201)))
+    calibrated = calibrated_answer(Answer(model="m", scores=(0.6,), domain=overlapping), row(), PAIR)
+    assert "".join(page.headline(PAIR, [calibrated] * 3)) == "All 3 models: could be either."
+
+
+OUTSIDE = DomainCheck(why="outside what this model was calibrated on: drawn scenes")
+FEW = DomainCheck(
+    reference=reference(scenes=14), few=True, why="calibrated on 14 photographs, and a percentile needs 40"
+)
+
+
+def test_outside_its_domain_a_pair_has_a_direction_and_says_so() -> None:
+    outside = Answer(model="n", scores=(0.9,), controls=(8, 8), domain=OUTSIDE)
+    markup = drawn(PAIR, Answer(model="m", scores=(2.5,)), outside)
+    text = words(markup)
+    assert "like a matching pair . For 1 model the input is outside what it was calibrated on." in text
+    assert (
+        "nearer than 8 of 8 unrelated examples; no percentile: outside what this model was calibrated on: drawn scenes"
+        in text
+    )
+    assert markup.count('class="cp-strip"') == 1, "a single raw score has no axis"
+
+
+def test_few_scenes_give_a_direction_beside_the_medians() -> None:
+    text = words(drawn(PAIR, *[Answer(model="m", scores=(score,), domain=FEW) for score in (2.2, 2.4, 0.3)]))
+    assert "2 of 3 models: nearer to a matching pair ; 1: nearer to an unrelated pair." in text
+    assert "These are directions: none has a percentile." in text
+    assert (
+        "nearer to a matching pair raw 2.2; the median of its unrelated pairs is 0.5, of its matching pairs 2.5; "
+        "no percentile: calibrated on 14 photographs, and a percentile needs 40" in text
+    )
+    assert "percentile</span>" not in drawn(PAIR, Answer(model="m", scores=(2.2,), domain=FEW))
+
+
+def test_a_pick_outside_of_the_domain_is_one_by_raw_scores() -> None:
+    picked = Answer(model="m", scores=(0.2, 0.9), pick=1, domain=OUTSIDE, unit="cosine")
+    text = words(drawn(CHOICE, picked))
+    assert "picks B by its raw scores; no percentile: outside what this model was calibrated on" in text
+    assert "For 1 model the input is outside what it was calibrated on." in text and "raw cosine" in text
+
+
+def test_each_model_lists_the_domains_of_its_distributions() -> None:
+    drawings = replace(reference(), domain="drawn", scenes=240)
+    photographs = replace(reference(scenes=14), domain="photographs", source="photographs of scikit-image")
+    own = Calibrations(references=(drawings, photographs))
+    answer = Answer(model="m", scores=(2.2,), domain=DomainCheck(reference=photographs, few=True, why="few"))
+    calibrated = calibrated_answer(answer, row(), PAIR)
+    text = words(page.result(PAIR, [calibrated], pending=(), records={}, blind=False, calibrations=own))
+    assert "drawn scenes: 500 unrelated and 500 matching pairs of 240 scenes, some/task" in text
+    assert (
+        "photographs: 500 unrelated and 500 matching pairs of 14 scenes, photographs of scikit-image: used here" in text
+    )
 
 
 def test_without_a_distribution_there_is_a_direction_only() -> None:
     text = words(drawn(PAIR, Answer(model="n", scores=(0.2,), controls=(6, 8))))
-    assert "nearer than 6 of 8 unrelated examples: a direction only, since it is not calibrated" in text
+    assert "nearer than 6 of 8 unrelated examples; no percentile: it is not calibrated" in text
     assert "python -m compute calibrate" in text
 
 
 @pytest.mark.parametrize(
     ("picks", "said"),
     [
-        ((0, 0, 0), "All 3 models pick A as nearest."),
-        ((0, 1, 1), "2 of 3 models pick B as nearest. The others: A 1."),
-        ((0, 1), "The 2 models are divided: A 1, B 1."),
-        ((1,), "The only model with a pick chooses B as nearest."),
-        ((0, 0, None), "All 2 models pick A as nearest. 1 sees a tie or could not be read."),
-        ((None,), "No model picks an option: they see ties, or could not be read."),
+        ((0, 0, 0), "All 3 models pick A as the nearest."),
+        ((0, 1, 1), "2 of 3 models pick B as the nearest; 1 picks A."),
+        ((0, 1), "The 2 models disagree: 1 picks A, 1 picks B."),
+        ((1,), "The one model with a pick chooses B as the nearest."),
+        ((0, 0, None), "Both models pick A as the nearest. 1 sees a tie or gives no readable answer."),
+        ((None,), "No model picks an option: each sees a tie or gives no readable answer."),
     ],
 )
 def test_the_headline_says_how_many_agree(picks: tuple, said: str) -> None:
@@ -78,7 +156,7 @@ def test_the_headline_says_how_many_agree(picks: tuple, said: str) -> None:
 
 def test_a_model_that_failed_says_why_and_is_not_counted() -> None:
     markup = drawn(CHOICE, Answer(model="m", scores=(1.0, 2.0), pick=1), Answer(model="n", problem="No <b>weights</b>"))
-    assert "The only model with a pick chooses" in markup
+    assert "The one model with a pick chooses" in markup
     assert "No &lt;b&gt;weights&lt;/b&gt;" in markup
 
 
@@ -144,14 +222,6 @@ def test_a_visitors_words_never_become_markup(mode: str) -> None:
     assert "<img" not in markup and "<b>x" not in markup
 
 
-def test_letters_do_not_lie_on_one_another() -> None:
-    assert page._letters([50, 52]) == [(0, True, 0), (1, False, 0)]
-    assert page._letters([52, 50]) == [(1, True, 0), (0, False, 0)]
-    assert page._letters([10, 90]) == [(0, False, 0), (1, False, 0)]
-    assert page._letters([99.5]) == [(0, True, 0)]
-    assert page._letters([50, 51, 52, 53]) == [(0, True, 0), (1, False, 0), (2, True, 1), (3, False, 1)]
-
-
 def download(**progress: object) -> str:
     return render("pages/compare/download.html", title="M", progress=DownloadProgress(**progress))
 
@@ -164,16 +234,16 @@ def test_a_download_says_how_far_it_is() -> None:
 
 
 def test_an_odd_one_that_percentiles_do_not_bear_out_says_so() -> None:
-    question = asked("odd", "cat", "coffee", "rocket", "bricks")
+    question = asked("odd", "cat", "coffee", "rocket", "astronaut")
     pairs = {(0, 1): 1.0, (0, 2): 1.0, (0, 3): 1.0, (1, 2): 3.0, (1, 3): 0.9, (2, 3): 0.9}
     scores = (1.6, 0.97, 0.97, 1.67)
     text = words(drawn(question, Answer(model="m", scores=scores, pairs=pairs, pick=0)))
-    assert "picks A by its own scores; by percentiles another image differs most" in text
+    assert "picks A by its raw scores; by percentiles another image differs most" in text
 
 
 def test_a_lead_that_is_next_to_none_is_said() -> None:
     close = [Answer(model="m", scores=(2.50, 2.51), pick=1), Answer(model="m", scores=(0.5, 2.9), pick=1)]
     assert "".join(page.headline(CHOICE, found(CHOICE, *close))) == (
-        "All 2 models pick B as nearest. 1 of the 2 hardly separates the best two."
+        "Both models pick B as the nearest. For 1 of them the best two are almost tied."
     )
-    assert "picks B hardly: ahead by less than 2 percentile points" in words(drawn(CHOICE, close[0]))
+    assert "picks B almost a tie: under 2 percentile points ahead" in words(drawn(CHOICE, close[0]))

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from compute.analysis.calibrated import Reference, place
+from compute.analysis.domain import IMAGE_FACTS, Calibrations, Domain, DomainCheck
 from compute.live import batch as tables
 from compute.live.models.availability import Availability
 from compute.live.question import Answer, LiveQuestion
@@ -27,6 +28,7 @@ from tests.compute.live import zips
 from tests.compute.live.pictures import png
 
 SESSION = "0123456789abcdef"
+NONE = Calibrations()
 
 
 class Clock:
@@ -48,10 +50,10 @@ class Judge:
         self.score, self.unit = score, unit
 
     def answers(
-        self, question: LiveQuestion, rows: Sequence[Model], *, cache: dict, calibrated: Sequence[str]
+        self, question: LiveQuestion, rows: Sequence[Model], *, cache: dict, calibrations: Calibrations, controls: bool
     ) -> Iterator[Answer]:
         for row in rows:
-            assert row.key in calibrated, "unrelated examples would be compared for nothing"
+            assert not controls, "unrelated examples would be compared for nothing"
             text = question.inputs[1].content
             self.asked.append((row.key, text))
             cache["vector", row.key, text] = np.zeros(1_000_000, np.float32)
@@ -60,8 +62,12 @@ class Judge:
             if text == f"no {row.key}":
                 yield Answer(model=row.key, problem="It compares no texts")
             else:
+                held = calibrations.reference(row.key, "text-text", "drawn") if self.unit == "cosine" else None
                 yield Answer(
-                    model=row.key, scores=(len(text) / 7 if self.score is None else self.score,), unit=self.unit
+                    model=row.key,
+                    scores=(len(text) / 7 if self.score is None else self.score,),
+                    unit=self.unit,
+                    domain=DomainCheck(reference=held),
                 )
 
 
@@ -82,7 +88,15 @@ def reference(
         separation=0.9,
         source=source,
         synthetic=synthetic,
+        domain="drawn",
+        scenes=100,
     )
+
+
+def anywhere(key: str) -> Domain:
+    """A domain of every image."""
+    low = np.zeros(len(IMAGE_FACTS))
+    return Domain(model=key, name="drawn", modality="image", scenes=100, false_outside=0, low=low, high=low + np.inf)
 
 
 def work(*lines: str, keys: Sequence[str] = ("one", "two")) -> PairScoring:
@@ -90,9 +104,9 @@ def work(*lines: str, keys: Sequence[str] = ("one", "two")) -> PairScoring:
     return PairScoring(batch=tables.read(data), models=tuple(map(model, keys)), clock=Clock())
 
 
-def finished(begun: PairScoring, judge: Judge, references: dict | None = None) -> pd.DataFrame:
+def finished(begun: PairScoring, judge: Judge, calibrations: Calibrations = NONE) -> pd.DataFrame:
     while not begun.over:
-        begun.turn(judge, references or {})
+        begun.turn(judge, calibrations)
     return read(begun)
 
 
@@ -112,11 +126,14 @@ def uploaded(live: Live) -> str:
 
 
 def test_real_models_give_the_numbers_of_single_comparisons(live: Live, uploaded: str) -> None:
-    references = {("tiny", "image-image"): reference("tiny", "image-image")}
+    held = reference("tiny", "image-image")
+    calibrations = Calibrations(references=(held,), domains=(anywhere("tiny"),))
     begun = Tables(live).start(SESSION, uploaded, ["tiny", "ssim"])
-    (single,) = live.answers(begun.batch.question(begun.rows[0]), [live.roster.row("tiny")], calibrated=("tiny",))
+    (single,) = live.answers(
+        begun.batch.question(begun.rows[0]), [live.roster.row("tiny")], calibrations=NONE, controls=False
+    )
     while not begun.over:
-        progress = begun.turn(live, references)
+        progress = begun.turn(live, calibrations)
     assert (progress.state, progress.done, progress.of, progress.left, progress.problems) == (DONE, 4, 4, None, 2)
     found = read(begun)
     assert list(found) == [
@@ -135,10 +152,8 @@ def test_real_models_give_the_numbers_of_single_comparisons(live: Live, uploaded
     ]
     first, missing, caption, same = found.to_dict("records")
     assert first["tiny score"] == f"{single.scores[0]:.6g}"
-    assert float(first["tiny percentile"]) == pytest.approx(
-        place(references["tiny", "image-image"], single.scores[0]).percentile, rel=1e-5
-    )
-    assert first["tiny reading"] == place(references["tiny", "image-image"], single.scores[0]).reading
+    assert float(first["tiny percentile"]) == pytest.approx(place(held, single.scores[0]).percentile, rel=1e-5)
+    assert first["tiny reading"] == place(held, single.scores[0]).reading
     assert first["source"] == "computed live; calibrated on Drawn pairs (synthetic)" and first["problem"] == ""
     assert missing["problem"].startswith("There is no image none.png in the ZIP")
     assert {value for name, value in missing.items() if name.startswith(("tiny", "ssim", "source"))} == {""}
@@ -158,36 +173,42 @@ def test_an_image_in_many_pairs_is_encoded_once(live: Live) -> None:
 
     class Watching:
         def answers(
-            self, question: LiveQuestion, rows: Sequence[Model], *, cache: dict, calibrated: Sequence[str]
+            self,
+            question: LiveQuestion,
+            rows: Sequence[Model],
+            *,
+            cache: dict,
+            calibrations: Calibrations,
+            controls: bool,
         ) -> Iterator:
             before = set(cache)
-            yield from judge(question, rows, cache=cache, calibrated=calibrated)
+            yield from judge(question, rows, cache=cache, calibrations=calibrations, controls=controls)
             seen.append([name for name in cache if name not in before and name[0] == "vector"])
 
     while not begun.over:
-        begun.turn(Watching(), {})
+        begun.turn(Watching(), NONE)
     assert [len(names) for names in seen] == [2, 1, 1]
     assert begun.batch is None and begun._cache == {}
 
 
 def test_a_turn_ends_in_time_and_the_next_goes_on() -> None:
     begun, judge = work(*["a,b,c"] * 7, keys=("one",)), Judge()
-    progress = begun.turn(judge, {}, seconds=0)
+    progress = begun.turn(judge, NONE, seconds=0)
     assert (progress.state, progress.done, progress.share, len(judge.asked)) == (RUNNING, 1, pytest.approx(1 / 7), 1)
-    progress = begun.turn(judge, {}, seconds=8)  # the clock goes on three times a pair
+    progress = begun.turn(judge, NONE, seconds=8)  # the clock goes on three times a pair
     assert (progress.done, len(judge.asked)) == (4, 4)
-    progress = begun.turn(judge, {}, seconds=1e9)
+    progress = begun.turn(judge, NONE, seconds=1e9)
     assert (progress.state, progress.done, progress.share, progress.left) == (DONE, 7, 1.0, None)
-    assert begun.turn(judge, {}) == progress and len(judge.asked) == 7
+    assert begun.turn(judge, NONE) == progress and len(judge.asked) == 7
 
 
 def test_models_change_places_every_ten_rows_and_a_pair_is_done_with_the_last() -> None:
     begun, judge = work(*(f"a,b,{number}" for number in range(12))), Judge()
     for _ in range(11):
-        progress = begun.turn(judge, {}, seconds=0)
+        progress = begun.turn(judge, NONE, seconds=0)
     assert [key for key, _ in judge.asked] == ["one"] * 10 + ["two"] and progress.done == 1
     while not begun.over:
-        begun.turn(judge, {}, seconds=0)
+        begun.turn(judge, NONE, seconds=0)
     assert [key for key, _ in judge.asked] == ["one"] * 10 + ["two"] * 10 + ["one"] * 2 + ["two"] * 2
 
 
@@ -196,30 +217,36 @@ def test_the_time_left_counts_the_turns_of_others() -> None:
 
     class Loading(Judge):
         def answers(
-            self, question: LiveQuestion, rows: Sequence[Model], *, cache: dict, calibrated: Sequence[str]
+            self,
+            question: LiveQuestion,
+            rows: Sequence[Model],
+            *,
+            cache: dict,
+            calibrations: Calibrations,
+            controls: bool,
         ) -> Iterator:
             begun.clock.now += 0 if self.asked else 1000
-            return super().answers(question, rows, cache=cache, calibrated=calibrated)
+            return super().answers(question, rows, cache=cache, calibrations=calibrations, controls=controls)
 
     judge = Loading()
-    assert begun.turn(judge, {}, seconds=0).left is None, "the first answer took as long as the model's loading"
-    left = [begun.turn(judge, {}, seconds=0).left for _ in range(3)]
+    assert begun.turn(judge, NONE, seconds=0).left is None, "the first answer took as long as the model's loading"
+    left = [begun.turn(judge, NONE, seconds=0).left for _ in range(3)]
     assert 30 > left[0] >= left[1] >= left[2] > 6
     begun.clock.now += 5000  # others were at work
-    assert begun.turn(judge, {}, seconds=0).left > 3 * left[2]
+    assert begun.turn(judge, NONE, seconds=0).left > 3 * left[2]
 
 
 def test_after_a_stop_the_finished_part_is_there() -> None:
     begun, judge = work(*(f"{number},b,c" for number in range(12))), Judge()
     for _ in range(15):
-        begun.turn(judge, {}, seconds=0)
+        begun.turn(judge, NONE, seconds=0)
     progress = begun.stop()
     assert (progress.state, progress.done, progress.of, progress.left) == (STOPPED, 5, 12, None)
     found = read(begun)
     assert found["name"].tolist() == [str(number) for number in range(10)]
     assert found["problem"].tolist() == [""] * 5 + ["two: Stopped before its turn"] * 5
     assert (found["one score"] != "").all() and (found["two score"] != "").sum() == 5
-    assert begun.turn(judge, {}) == progress and len(judge.asked) == 15 and begun.batch is None
+    assert begun.turn(judge, NONE) == progress and len(judge.asked) == 15 and begun.batch is None
 
 
 def test_a_stop_during_a_turn_ends_it_after_its_pair() -> None:
@@ -227,14 +254,20 @@ def test_a_stop_during_a_turn_ends_it_after_its_pair() -> None:
 
     class Slow(Judge):
         def answers(
-            self, question: LiveQuestion, rows: Sequence[Model], *, cache: dict, calibrated: Sequence[str]
+            self,
+            question: LiveQuestion,
+            rows: Sequence[Model],
+            *,
+            cache: dict,
+            calibrations: Calibrations,
+            controls: bool,
         ) -> Iterator:
             reached.set()
             assert go.wait(10)
-            return super().answers(question, rows, cache=cache, calibrated=calibrated)
+            return super().answers(question, rows, cache=cache, calibrations=calibrations, controls=controls)
 
     judge = Slow()
-    turn = threading.Thread(target=begun.turn, args=(judge, {}), kwargs={"seconds": 1e9})
+    turn = threading.Thread(target=begun.turn, args=(judge, NONE), kwargs={"seconds": 1e9})
     turn.start()
     assert reached.wait(10)
     assert begun.stop().state == STOPPED and begun.pairs() == []
@@ -270,14 +303,14 @@ def test_failures_are_reasons_and_never_scores() -> None:
     ],
 )
 def test_numbers_have_six_digits(score: float, cells: tuple[str, str, str], problem: str) -> None:
-    found = finished(work("a,b,c", keys=("one",)), Judge(score=score), {("one", "text-text"): reference("one")})
+    found = finished(work("a,b,c", keys=("one",)), Judge(score=score), Calibrations(references=(reference("one"),)))
     assert tuple(found.iloc[0][["one score", "one percentile", "one reading"]]) == cells
     assert found["problem"][0] == problem
 
 
 def test_a_judges_rating_has_no_percentile() -> None:
     found = finished(
-        work("a,b,c", keys=("one",)), Judge(score=7.5, unit="rating"), {("one", "text-text"): reference("one")}
+        work("a,b,c", keys=("one",)), Judge(score=7.5, unit="rating"), Calibrations(references=(reference("one"),))
     )
     assert tuple(found.iloc[0][["one score", "one percentile", "one reading", "source"]]) == (
         "7.5",
@@ -288,12 +321,9 @@ def test_a_judges_rating_has_no_percentile() -> None:
 
 
 def test_the_source_names_every_distribution_once_and_says_which_is_synthetic() -> None:
-    references = {
-        ("one", "text-text"): reference("one"),
-        ("two", "text-text"): reference("two"),
-        ("three", "text-text"): reference("three", source="Captions", synthetic=False),
-    }
-    found = finished(work("a,b,c", keys=("one", "two", "three", "four")), Judge(), references)
+    held = (reference("one"), reference("two"), reference("three", source="Captions", synthetic=False))
+    calibrations = Calibrations(references=held)
+    found = finished(work("a,b,c", keys=("one", "two", "three", "four")), Judge(), calibrations)
     assert found["source"][0] == "computed live; calibrated on Drawn pairs (synthetic) and Captions"
 
 
@@ -311,7 +341,7 @@ def test_what_is_over_holds_only_what_its_results_repeat(stopped: bool) -> None:
     begun = work(*[f"{'n' * 50_000},{'a' * 90_000},{'b' * 90_000}"] * 5, keys=("one",))
     assert all(len(row.name) < 300 for row in begun.rows), "a name is only repeated"
     assert begun.nbytes > 900_000
-    begun.turn(Judge(), {}, seconds=0)
+    begun.turn(Judge(), NONE, seconds=0)
     before = table(begun.models, begun.pairs())
     begun.stop() if stopped else finished(begun, Judge())
     assert begun.nbytes < 20_000 and table(begun.models, begun.pairs()).startswith(before)
@@ -320,7 +350,7 @@ def test_what_is_over_holds_only_what_its_results_repeat(stopped: bool) -> None:
 
 def test_the_preview_is_for_people() -> None:
     begun = work(*["a,b,cc"] * 11, keys=("one", "two"))
-    finished(begun, Judge(), {("one", "text-text"): reference("one")})
+    finished(begun, Judge(), Calibrations(references=(reference("one"),)))
     heads, *rows = preview(begun.models, begun.pairs())
     assert heads == ["No.", "Name", "First", "Second", "ONE", "TWO", "Problem"] and len(rows) == 10
     cells = [cell for pair in begun.pairs() for cell in pair.scores]
@@ -332,7 +362,7 @@ def test_encodings_are_bounded() -> None:
     begun, judge = work(*(f"a,b,{number}" for number in range(40)), keys=("one", "two")), Judge()
     most = 0
     while not begun.over:
-        begun.turn(judge, {}, seconds=0)
+        begun.turn(judge, NONE, seconds=0)
         most = max(most, sum(map(batch._bytes, begun._cache.values())))
     assert batch.CACHE_BYTES < most <= batch.CACHE_BYTES + batch.CHUNK * 4_000_000
 
@@ -404,7 +434,7 @@ def test_few_tables_are_at_work_at_once_and_one_that_was_left_gives_way() -> Non
     with pytest.raises(BadInput, match="2 other visitors' tables are being scored"):
         catalogue.begin(scorings, session=f"{2:016x}")
     clock.now += batch.IDLE
-    second.turn(Judge(), {}, seconds=0)
+    second.turn(Judge(), NONE, seconds=0)
     assert second.over
     third = catalogue.begin(scorings, session=f"{3:016x}")
     assert not first.over, "there is room: the second is done"

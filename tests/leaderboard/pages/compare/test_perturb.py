@@ -2,30 +2,87 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
-from leaderboard.pages.compare.perturb import summary
+from compute.analysis.domain import DomainCheck
+from compute.live.curves import Curve
+from compute.tasks.perturb import PERTURBATIONS
+from leaderboard.pages.compare.figures import curves
+from leaderboard.pages.compare.perturb import direction_summary, scaled, summary
 from tests.leaderboard.live.test_calibrated import reference
 
+in_degrees = partial(PERTURBATIONS["rotate"].amount, size=(64, 64))
 HIGH, MIDDLE, LOW = 2.5, 1.5, 0.5  # as a matching pair, between, as an unrelated one
 
 
 @pytest.mark.parametrize(
     ("scores", "said"),
     [
-        ([HIGH] * 5, "scores it as a matching pair at every strength, from percentile 75 down to 75."),
+        ([HIGH] * 5, "scores it as a matching pair at every strength; its percentile goes from 75 to 75."),
         (
             [HIGH, HIGH, MIDDLE, MIDDLE, LOW],
-            "no longer scores it as a matching pair from 0.5 on, and scores it as an unrelated one from 1 on.",
+            "no longer scores it as a matching pair from 22.5 degrees; scores it as an unrelated one from 45 degrees.",
         ),
-        ([HIGH, MIDDLE, MIDDLE, MIDDLE, MIDDLE], "no longer scores it as a matching pair from 0.25 on."),
+        ([HIGH, MIDDLE, MIDDLE, MIDDLE, MIDDLE], "no longer scores it as a matching pair from 11.2 degrees."),
         ([HIGH, LOW, HIGH, HIGH, HIGH], "scores it as a matching pair except at 1 of 5 strengths in between."),
         (
             [HIGH, LOW, HIGH, HIGH, LOW],
-            "no longer scores it as a matching pair from 1 on, and scores it as an unrelated one from 1 on.",
+            "no longer scores it as a matching pair from 45 degrees; scores it as an unrelated one from 45 degrees.",
         ),
-        ([MIDDLE] * 5, "does not score the unchanged pair as a matching one, so there is little to lose."),
+        ([MIDDLE] * 5, "does not score even the unchanged pair as a matching one."),
     ],
 )
 def test_a_curve_in_words(scores: list[float], said: str) -> None:
-    assert summary(reference(), scores) == said
+    assert summary(reference(), scores, in_units=in_degrees) == said
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "said"),
+    [
+        ("rotate", (512, 384), "22.5 degrees"),
+        ("gaussianblur", (512, 384), "9.6 pixels"),
+        ("perspective", (512, 384), "51.2 pixels"),
+        ("elastic", (384, 512), "10.2 pixels"),
+        ("colorjitter", (512, 384), "30%"),
+    ],
+)
+def test_a_strength_has_a_unit(kind: str, size: tuple[int, int], said: str) -> None:
+    assert PERTURBATIONS[kind].amount(0.5, size) == said
+
+
+def few(*scores: float) -> Curve:
+    return Curve(scores=scores, domain=DomainCheck(reference=reference(scenes=14), few=True, why="few"))
+
+
+def whole(*scores: float) -> Curve:
+    return Curve(scores=scores, domain=DomainCheck(reference=reference()))
+
+
+def test_curves_are_percentiles_only_where_every_model_has_them() -> None:
+    lines, axis = scaled([("M", whole(2.5, 0.5))])
+    assert lines == [("M", [pytest.approx(75, abs=0.3), pytest.approx(25, abs=0.3)])] and "Percentile" in axis
+    lines, axis = scaled([("M", whole(2.5, 0.5)), ("N", few(2.5, 1.5))])
+    assert lines == [("M", [pytest.approx(100), pytest.approx(0)]), ("N", [pytest.approx(100), pytest.approx(50)])]
+    assert "ercentile" not in axis
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        ([HIGH] * 5, "stays nearer to its matching pairs up to the last strength."),
+        ([HIGH, HIGH, HIGH, LOW, LOW], "is nearer to its unrelated pairs from 33.8 degrees."),
+        ([LOW] * 5, "scores even the unchanged pair nearer to its unrelated pairs."),
+    ],
+)
+def test_few_scenes_give_a_curve_a_direction(scores: list[float], said: str) -> None:
+    found = direction_summary(reference(scenes=14), scores, in_units=in_degrees)
+    assert found.startswith(said) and found.endswith("and a percentile needs 40.")
+
+
+def test_the_axis_of_the_curves_is_in_units() -> None:
+    figure = curves([("M", [90, 50, 10])], "Percentile", chosen=0.5, title="Rotation", unit="degrees", most=45)
+    assert list(figure.data[0].x) == [0, 22.5, 45]
+    assert figure.layout.xaxis.title.text == "Rotation (degrees)"
+    assert figure.layout.shapes[0].x0 == 22.5

@@ -51,6 +51,7 @@ def client_of(uploads: Uploads, *, rate: Rate | None = None) -> TestClient:
                 guard=guard,
                 rate=rate,
                 plan=lambda **asked: asked,
+                ready=dict,
             )
         ),
         raise_server_exceptions=False,

@@ -15,7 +15,8 @@ from leaderboard.pages.generators.page import SETS, page
 def test_generators_by_every_metric(site: SimpleNamespace, chosen: str) -> None:
     comparisons = {key: compare_metrics(site.db, site.suite_cache.table(f"cfred-{key}")) for key in SETS}
     for metric in METRIC_MODELS:
-        head, slope, scatter, rest = page(site, comparisons.__getitem__, chosen=chosen, metric=metric)
+        head, *plots, rest = page(site, comparisons.__getitem__, chosen=chosen, metric=metric)
+        slope, scatter = (plot["value"] for plot in plots)
         assert ("Part of this agreement is built in" in head) is (chosen == "parti")
         assert len(slope.data) == len(comparisons[chosen].human)
         assert sum(len(trace.x) for trace in scatter.data) == len(comparisons[chosen].human)

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 
+from leaderboard.html.formatting import parameters_text
 from leaderboard.html.plot_style import UNGROUPED
 from leaderboard.pages.map.figures import MOST, measured, points
 
@@ -49,10 +50,12 @@ def test_an_unknown_number_is_grey_not_zero() -> None:
         values=np.array([100.0, np.nan, 1000.0]),
         title="Parameters (millions)",
         log=True,
+        write=parameters_text,
         meta=META,
     )
     known, unknown = figure.data
     assert known.marker.color.tolist() == [2.0, 3.0] and known.marker.colorbar.ticktext == ("100", "1000")
+    assert list(known.hovertext) == ["a: 100 M", "c: 1.0 B"]
     assert unknown.name == "Not known" and list(unknown.customdata) == [1]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leaderboard.data import item_queries, model_queries
+from leaderboard.html.formatting import model_url
 from leaderboard.pages.model import page as model
 
 KINDS = ("royokong/e5-v", "xswu/hpsv2", "gpt-4o-2024-11-20", "black-forest-labs/flux.1-dev", "cfred")
@@ -27,6 +28,28 @@ def test_a_suite_without_the_model_says_so(site):
     assert figure["visible"]
 
 
+def test_an_unknown_interval_is_said_with_its_reason(site):
+    rows = {row["suite"]: row for row in model.ranks(site.suite_cache, "royokong/e5-v", ["mieb", "mieb-en"])}
+    for row in rows.values():
+        assert (row["rank_interval"], row["tie"], row["mean_interval"]) == ("unknown",) * 3 and not row["few"]
+    head, _, _ = model.page(site, model="royokong/e5-v", suite="mieb", by="category")
+    assert "intervals unknown: printed means are used for" in head
+    head, _, _ = model.page(site, model="unisim-vit-l-14", suite="unisim-core", by="category")
+    assert "intervals rest on few tasks" in head and "intervals unknown" not in head
+
+
+def test_every_model_is_listed_once_under_its_kind(site):
+    listed = model.every_model(site)
+    for row in model_queries.listed_models(site.db).itertuples():
+        assert listed.count(f'href="{model_url(row.key)}"') == 1
+    assert "<h2>Encoders</h2>" in listed and "<h2>Text-to-image generators</h2>" in listed
+
+
+def test_weights_in_a_package_are_not_looked_for_on_the_hub(site):
+    head, *_ = model.page(site, model="wordllama", suite="", by="category")
+    assert "<code>wordllama</code>" in head and "huggingface.co" not in head
+
+
 def test_a_guessed_alias_is_marked(site):
     head, *_ = model.page(site, model="gemini-1.5-flash", suite="", by="category")
     assert "guess</strong>" in head
@@ -39,6 +62,20 @@ def test_a_computed_run_can_be_opened(stand_in_site):
     assert "not the one on the board" in rest
     *_, printed = model.page(stand_in_site, model="royokong/e5-v", suite="", by="category")
     assert "lk-run" not in printed
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("salesforce/blip-vqa-base", "The published figures come from randomly initialised ones"),
+        ("salesforce/blip-image-captioning-large", "The published figures come from randomly initialised ones"),
+        ("tiger-lab/vlm2vec-lora", "Not shown to load here"),
+    ],
+)
+def test_what_a_row_says_of_itself_is_a_remark(site, key, words):
+    *_, rest = model.page(site, model=key, suite="", by="category")
+    remarks = rest[rest.index("Remarks") :]
+    assert remarks.count(words) == 1
 
 
 @pytest.mark.parametrize("key", ["gemini-1.5-flash", "example/eye", "black-forest-labs/flux.1-dev"])

@@ -24,6 +24,16 @@ def test_every_benchmark_with_scores_has_its_leaders(site: SimpleNamespace) -> N
     assert "models ranked on" in markup and "9 generators" in markup
 
 
+def test_an_unknown_interval_is_said_with_its_reason(site: SimpleNamespace) -> None:
+    """MIEB's means rest on printed ones: once a whisker and a class, now neither."""
+    markup = benchmarks(site)
+    mieb = markup[markup.index("<h2>MIEB") : markup.index('href="board?suite=mieb"')]
+    assert 'class="pg-whisker"' not in mieb and mieb.count(">unknown</span>") == 2 * LEADERS
+    assert "Unknown: printed means are used for Multilingual Retrieval and Retrieval" in mieb
+    unisim = markup[: markup.index('href="board?suite=unisim-core"')]
+    assert unisim.count('class="pg-whisker"') == LEADERS and "The intervals rest on few tasks" in unisim
+
+
 def test_synthetic_and_computed_leaders_are_marked(stand_in_site: SimpleNamespace) -> None:
     markup = benchmarks(stand_in_site)
     assert 'class="pg-whisker"' in markup and "trained on some of these data sets" in markup

@@ -118,7 +118,7 @@ def test_items_that_only_one_of_two_has_are_left_out() -> None:
         (0.0, "choice", "margin 0"),
         (math.nan, "choice", ""),
         (math.inf, "choice", ""),
-        (-123.45, "choice", "margin −123.5"),
+        (-123.45, "choice", "margin −123.4"),
         (-0.54, "sts", "54% of positions apart"),
         (0.25, LABELS, "LRAP 0.250"),
     ],
@@ -187,10 +187,17 @@ def test_what_the_address_names_and_the_task_lacks_is_said(items: Items) -> None
     page = listing(
         items, ItemQuery(task="unisim/nights", models=("nobody", "example/eye"), show="plaid", order="up", subset="x")
     )
-    assert page["chosen"] == ["example/eye"] and "nobody" in page["note"]
+    assert page["chosen"] == ["example/eye"] and page["note"] == "No computed run of 'nobody' has stored items."
     assert (page["show"], page["order"], page["subset"]) == ("wrong", "worst", "")
     with pytest.raises(UnknownKey):
         listing(items, ItemQuery(task="no/task"))
+
+
+def test_no_other_models_items_stand_in_place_of_missing_ones(items: Items) -> None:
+    page = listing(items, ItemQuery(task="unisim/nights", models=("example/eyes",)))
+    assert page["chosen"] == [] and "items" not in page
+    assert page["note"] == "No computed run of 'example/eyes' has stored items. Did you mean 'example/eye'?"
+    assert "example/eye" in {run["model"] for run in page["runs"]}
 
 
 def test_without_a_run_the_command_that_makes_one_is_said(items: Items) -> None:

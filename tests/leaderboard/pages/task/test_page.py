@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gradio as gr
 import pytest
 
 from compute.analysis.saturation import saturation
 from leaderboard.data import suite_queries
+from leaderboard.html.labels import SUSPECT
 from leaderboard.pages.task import page as task
 from leaderboard.pages.task import protocols
 
@@ -40,6 +42,23 @@ def test_the_points_of_a_task_are_ranked_with_intervals(site):
     points = task.ranked_points(table, 0, limits=suite_queries.metrics(site.db).loc[table.columns[0].metric])
     assert points["value"].is_monotonic_decreasing
     assert (points["low"] < points["value"]).all() and (points["high"] <= 100).all()
+
+
+def test_a_doubtful_figure_is_not_among_the_best(site, related):
+    """On WU-IT (b) of PairBench the highest figure is one in doubt."""
+    table = site.suite_cache.table("pairbench")
+    index = table.headline("pairbench/wu-it-b")
+    limits = suite_queries.metrics(site.db).loc[table.columns[index].metric]
+    points = task.ranked_points(table, index, limits=limits)
+    doubtful = points[points["marks"] & SUSPECT > 0]
+    assert points["marks"].iloc[0] & SUSPECT and len(doubtful) == 10
+    rest = task.page(site, task="pairbench/wu-it-b", related=related)[2]
+    best = rest[rest.index("Best ten") : rest.index("Single items")]
+    sound = points[points["marks"] & SUSPECT == 0]
+    assert "Doubtful figures (10," in best
+    assert best.index(f">{sound['title'].iloc[0]}</a>") < best.index(f">{sound['title'].iloc[1]}</a>")
+    reading = task._reading(table, index, ceiling=limits["upper"])
+    assert reading["saturation"].best * table.columns[index].scale == pytest.approx(sound["value"].iloc[0])
 
 
 def test_saturation_is_only_claimed_where_it_shows():
@@ -80,9 +99,22 @@ def test_the_map_of_a_task_is_shown_where_there_is_one(stand_in_site):
     shown, choice, figure, words = task.images(stand_in_site, task="mieb/cifar10", model="")
     assert shown["visible"] and "Example Eye" in words
     assert choice["choices"] == [("Example Eye", "")] and choice["value"] == ""
-    assert len(figure.data) == 4
+    assert len(figure["value"].data) == 4
     hidden, *_ = task.images(stand_in_site, task="mieb/stl10", model="example/eye")
     assert not hidden["visible"]
+
+
+def test_no_other_models_map_stands_in_place_of_a_missing_one(stand_in_site):
+    shown, choice, figure, words = task.images(stand_in_site, task="mieb/cifar10", model="example/eyes")
+    assert shown["visible"] and choice["visible"] and choice["value"] is None
+    assert figure == gr.update(value=None, visible=False)
+    assert "No map of &#39;example/eyes&#39;. Did you mean &#39;example/eye&#39;?" in words
+
+
+def test_every_task_is_listed_once(site):
+    listed = task.every_task(site)
+    for _, key in task.tasks(site):
+        assert listed.count(f'href="task?task={key}"') == 1
 
 
 @pytest.mark.parametrize("key", ["mieb/cifar10", "cfred/coco"])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 
 import pytest
 
+from compute.rounding import rounded
 from compute.types import BadInput
 from leaderboard.data import item_queries
-from leaderboard.pages.task.run_details import _text, details
+from leaderboard.pages.task.run_details import _run, _text, details
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +31,7 @@ def test_a_probe_is_told_with_its_settings_versions_device_time_and_folder(stand
     assert said["Device"] == "cpu" and said["Precision"] == "float32" and said["Seed"]
     assert run["id"].endswith(said["Fingerprint"]) and said["Folder"].endswith(said["Fingerprint"])
     assert said["Coverage"] == "all 60 items" and said["Code"] and said["Contents"] == stored["contents"]
-    assert said["Weights"] == "example/Eye" and "scikit-learn" in said["Packages"]
+    assert said["Weights"] == "example/Eye" and f"scikit-learn {version('scikit-learn')}" in said["Packages"]
     assert said["As loaded"] == "image size 24; pooling mean; resize none"
     assert said["Accuracy"].startswith(f"{run['value'] * 100:.2f}; 95% interval")
     assert said["In all"].endswith(" s") and said["Started"].endswith(" UTC")
@@ -41,12 +43,22 @@ def test_what_a_judge_could_not_be_read_is_counted(stand_in_suite_cache, runs) -
     said = lines(details(stand_in_suite_cache.db, key=run["id"]))
     assert said["Coverage"] == f"{run['coverage']:.1%} of 260 items" and int(said["Unread"]) > 0
     assert said["State"].startswith("partial")
+    answered = round(run["coverage"] * 260)
+    assert f"n\u00a0=\u00a0{answered}" in said["Accuracy"]
+    least = rounded(run["value"] * answered / 260, 1, scale=100)
+    assert said["Accuracy"].endswith(f"of the items; at least {least} if the rest count as wrong")
 
 
 def test_another_way_of_asking_says_that_it_is_not_on_the_board(stand_in_suite_cache, runs) -> None:
     run = runs[~runs["main"]].iloc[0]
     said = lines(details(stand_in_suite_cache.db, key=run["id"]))
     assert said["Way of asking"] == run["variant"] and "the board shows another run of it" in said["State"]
+
+
+def test_a_share_of_ties_over_one_percent_is_said(stand_in_suite_cache, runs) -> None:
+    run = item_queries.run(stand_in_suite_cache.db, key=runs["id"].iloc[0]).iloc[0]
+    for share, text in ((None, None), (0.01, None), (0.0345, "decide 3.4% of items")):
+        assert {line["label"]: line["text"] for line in _run(run, {"tied": share})}.get("Exact ties") == text
 
 
 @pytest.mark.parametrize("key", ["nothing", "", "published/unisim/x"])

@@ -1,0 +1,239 @@
+"""How far a mean over tasks varies, and on how many degrees of freedom that is known.
+
+A row's mean is a weighted sum over categories. The tasks of a category count as drawn at random from the tasks of
+their kind. With scores x on n tasks of weights a (which hold the category's own weight), the category adds
+
+    v = s^2 sum(a^2),   s^2 = sum((x - mean(x))^2) / (n - 1),   on n - 1 degrees of freedom,
+
+to the variance of the mean: s^2 / n for equal weights. The scores are those that were measured, so s^2 holds their
+noise already and none is added. A category of one task says nothing of other tasks. Its task counts as fixed, only the
+noise of its score varies: v = a^2 se^2, taken as known exactly.
+
+The sum over categories has Satterthwaite's degrees of freedom (1946), (sum v)^2 / sum(v^2 / df). There a category of
+few tasks would seem to matter little where its v is small by luck, and the interval would be too narrow: in the worst
+case it holds 87 percent. So v is taken at its upper limit df v / q there, q the 20 percent quantile of chi squared.
+That changes nothing where all categories have as many tasks.
+
+The same holds for the difference of two rows, task by task: what a hard task takes from both cancels in it. The noise
+of two rows on one fixed task is taken as independent.
+
+Where a category that counts gives no variance the whole one is unknown: its mean is printed without the figures behind
+it, its one score has no known error, or the row has a score on one of its several tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import chdtri, stdtr, stdtrit
+
+from compute.analysis.ranking import Block
+from compute.arrays import Bools, Floats, Ints
+from compute.types import BadInput
+
+LEVEL = 0.95  # of every interval
+UPPER = 0.8  # of the limit that a category's share in the degrees of freedom is taken at
+FEW = 5  # tasks of a category, up to which an interval is marked as resting on few
+KNOWN, PRINTED, NO_ERROR, ONE_SCORE = range(4)  # what is known of a row's variance in one category
+WHY_UNKNOWN = {
+    PRINTED: "printed means are used for {}, where some figures are missing",
+    NO_ERROR: "one task stands for {}, and the error of its score is not known",
+    ONE_SCORE: "only one of the tasks of {} has a score",
+}
+ALIKE = "its scores are all equal, so their spread is not known"
+SAME = "the difference is the same on every task, so its spread is not known"
+ROUNDING = 1e-12  # of a mean, within which scores are equal to it
+NO_SPREAD = 1e-12  # of the sum of two variances, below which that of their difference is rounding
+
+
+@dataclass(frozen=True, kw_only=True)
+class CategoryVariance:
+    """What one category adds to the variance of every row's mean."""
+
+    category: int
+    tasks: int  # that count
+    scored: Ints  # [rows], those with a score
+    deviations: Floats  # [rows, tasks]; the squares of a row sum to v, and of two rows' difference to that one's v
+    state: Ints  # [rows], KNOWN or why not
+
+    @property
+    def weight(self) -> Floats:
+        """What v is multiplied by in the sum's degrees of freedom [rows]: its upper limit over itself."""
+        dof = np.unique(self.dof)
+        limit = np.where(np.isinf(dof), 1.0, dof / chdtri(np.where(np.isinf(dof), 1.0, dof), UPPER))
+        return limit[np.searchsorted(dof, self.dof)]
+
+    @property
+    def dof(self) -> Floats:
+        """Degrees of freedom [rows]; inf where v is the noise of one fixed task."""
+        return np.full(len(self.scored), np.inf) if self.tasks == 1 else np.maximum(self.scored - 1.0, 1.0)
+
+
+def by_category(
+    *, scores: Floats, stderr: Floats, categories: Ints, parts: Sequence[Block], printed: Bools
+) -> tuple[CategoryVariance, ...]:
+    """The variance of every row's mean, category by category, of those that count.
+
+    scores [rows, tasks] with NaN missing; stderr [rows, tasks] in the same unit, NaN or 0 unknown; categories [tasks];
+    printed [rows, categories], whether a printed mean stands for the scores.
+    """
+    results = []
+    for part in parts:
+        weights = np.where(np.isnan(scores[:, part.columns]), 0.0, part.task_weights)
+        total = weights.sum(axis=1, keepdims=True)
+        weights = part.share * np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+        codes = categories[part.columns]
+        for category in np.unique(codes):
+            inside = codes == category
+            columns = part.columns[inside]
+            results.append(
+                _one_category(
+                    int(category),
+                    scores[:, columns],
+                    stderr[:, columns],
+                    weights[:, inside],
+                    printed[:, category],
+                )
+            )
+    return tuple(results)
+
+
+def _one_category(category: int, x: Floats, stderr: Floats, weights: Floats, printed: Bools) -> CategoryVariance:
+    tasks = x.shape[1]
+    scored = ~np.isnan(x)
+    count = scored.sum(axis=1)
+    if tasks == 1:
+        noise = weights * stderr
+        known, lacking = (count == 0) | (noise[:, 0] > 0), NO_ERROR
+        deviations = np.where(scored, noise, 0.0)
+    else:
+        mean = np.where(scored, x, 0.0).sum(axis=1) / np.maximum(count, 1)
+        scale = np.sqrt((weights**2).sum(axis=1) / np.maximum(count - 1, 1))
+        apart = np.where(scored, x - mean[:, None], 0.0)
+        apart[np.abs(apart) <= ROUNDING * np.abs(mean[:, None])] = 0.0
+        deviations = apart * scale[:, None]
+        known, lacking = count != 1, ONE_SCORE
+    state = np.where(printed, PRINTED, np.where(known, KNOWN, lacking))
+    return CategoryVariance(
+        category=category,
+        tasks=tasks,
+        scored=count,
+        deviations=np.where(state[:, None] == KNOWN, deviations, 0.0),
+        state=state,
+    )
+
+
+def of_means(parts: Sequence[CategoryVariance]) -> tuple[Floats, Floats]:
+    """Variance of every row's mean and its degrees of freedom: two [rows]; NaN where unknown, or where it is 0."""
+    each = np.stack([(part.deviations**2).sum(axis=1) for part in parts])
+    total = each.sum(axis=0)
+    upper = each * [part.weight for part in parts]
+    squares = sum(v**2 / part.dof for v, part in zip(upper, parts, strict=True))
+    known = known_rows(parts) & (total > 0)
+    dof = np.divide(upper.sum(axis=0) ** 2, squares, out=np.full(total.shape, np.inf), where=squares > 0)
+    return np.where(known, total, np.nan), np.where(known, dof, np.nan)
+
+
+def of_differences(parts: Sequence[CategoryVariance]) -> tuple[Floats, Floats]:
+    """Variance of the difference of every two rows' means and its degrees of freedom: two [rows, rows].
+
+    Where a pair's scores differ by the same on every task the variance is 0. NaN where either row's is unknown.
+    """
+    rows = len(parts[0].scored)
+    total, rounding = np.zeros((rows, rows)), np.zeros((rows, rows))
+    upper, squares = np.zeros((rows, rows)), np.zeros((rows, rows))  # sums of u v and (u v)^2 / df
+    for part in parts:
+        x = part.deviations
+        own = np.einsum("ij,ij->i", x, x)
+        rounding += np.add.outer(own, own)
+        if part.tasks > 1:
+            # What all rows share cancels in every difference; left in, the products would lose digits to it.
+            x = x - x.mean(axis=0)
+            own = np.einsum("ij,ij->i", x, x)
+        v = np.add.outer(own, own)
+        if part.tasks > 1:
+            v -= 2 * (x @ x.T)
+        total += v
+        if part.tasks > 1:
+            v *= _of_fewer(part.weight)
+        upper += v
+        if part.tasks > 1:
+            v *= v
+            v *= _of_fewer(1 / part.dof)
+            squares += v
+    total[total <= NO_SPREAD * rounding] = 0.0
+    upper *= upper
+    dof = np.divide(upper, squares, out=np.full(total.shape, np.inf), where=squares > 0)
+    unknown = ~known_rows(parts)
+    for matrix in (total, dof):
+        matrix[unknown] = np.nan
+        matrix[:, unknown] = np.nan
+    return total, dof
+
+
+def _of_fewer(values: Floats) -> Floats | float:
+    """Of what is larger for fewer tasks, every pair's larger one: [rows, rows], or one number where all are alike."""
+    same = len(values) > 0 and (values == values[0]).all()
+    return float(values[0]) if same else np.maximum.outer(values, values)
+
+
+def known_rows(parts: Sequence[CategoryVariance]) -> Bools:
+    """Whether each row's variance is known in every category: bool [rows]."""
+    return np.all([part.state == KNOWN for part in parts], axis=0)
+
+
+def fewest_tasks(parts: Sequence[CategoryVariance]) -> Floats:
+    """The least number of scores that the spread of a category is taken from: [rows]; inf where none is."""
+    least = np.full(len(parts[0].scored), np.inf)
+    for part in parts:
+        if part.tasks > 1:
+            least = np.minimum(least, np.where(part.scored > 0, part.scored, np.inf))
+    return least
+
+
+def unknown_because(parts: Sequence[CategoryVariance], *, names: Sequence[str]) -> tuple[str, ...]:
+    """Why each row's variance is not known, in words, empty where it is. names: a word for each category."""
+    states = np.stack([part.state for part in parts], axis=1)
+    words: dict[tuple[int, ...], str] = {}
+    for row in set(map(tuple, states.tolist())):
+        because = []
+        for state, sentence in WHY_UNKNOWN.items():
+            which = [names[part.category] for part, own in zip(parts, row, strict=True) if own == state]
+            if which:
+                because.append(sentence.format(listed(which)))
+        words[row] = "; ".join(because)
+    return tuple(words[tuple(row)] for row in states.tolist())
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a row of words: a, b and c."""
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def half_width(*, variance: ArrayLike, dof: ArrayLike) -> Floats:
+    """Half of the two-sided interval at LEVEL: the t quantile of `dof` times the root of `variance`."""
+    return stdtrit(np.asarray(dof, float), (1 + LEVEL) / 2) * np.sqrt(np.asarray(variance, float))
+
+
+def one_sided(*, difference: Floats, variance: Floats, dof: Floats, tasks: Floats) -> Floats:
+    """How probable a difference at least this large in its direction is between equals: the p of a t test, 0 to 0.5.
+
+    Arguments of one shape; NaN where the variance is. A difference that is the same on all `tasks` has no spread to
+    compare it with, and the sign test stands in: 2^-tasks; 0.5 for no difference.
+    """
+    gap, root = np.abs(difference), np.sqrt(variance)
+    t = np.divide(gap, root, out=np.zeros(gap.shape), where=root > 0)
+    return np.where(root == 0, np.where(gap > 0, 0.5**tasks, 0.5), stdtr(dof, -t) + 0 * root)
+
+
+def check_stderr(stderr: ArrayLike | None, *, shape: tuple[int, ...]) -> Floats:
+    """Standard errors as float64 of `shape`, NaN where unknown; raises BadInput for others."""
+    if stderr is None:
+        return np.full(shape, np.nan)
+    out = np.asarray(stderr, float)
+    if out.shape != shape or (out < 0).any() or np.isinf(out).any():
+        raise BadInput(f"stderr must be {shape}, finite and >= 0, NaN where unknown; got shape {out.shape}.")
+    return out

@@ -1,0 +1,117 @@
+"""Drawn scenes to calibrate with: each gives one pair of a kind, so that all pairs are independent.
+
+Unlike the suite mini's, no scene has a photograph for its background: this domain is drawings alone.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from functools import partial
+from random import Random
+
+import numpy as np
+from PIL import Image
+
+from compute.calibration.pairs import PairSample, deranged
+from compute.content import items
+from compute.content.items import Column
+from compute.tasks.drawing import compose
+from compute.tasks.drawing.captions import Caption, caption
+from compute.tasks.drawing.lexicon import DAMAGES
+from compute.tasks.drawing.render import Pixels
+from compute.tasks.drawing.scenes import Scene, facts
+from compute.tasks.drawing.variants import Shown, distorted, shift
+
+VERSION = 1  # raise it when any item changes
+SOURCE = "drawn scenes"
+SIDES = (192, 256, 384)  # pixels an image is shown at; drawn at 64
+# What is done to single images, by what is asked of them; a strength is 0, nothing, to 5.
+CHANGES = {
+    "quality": tuple(DAMAGES),
+    "brightness": ("darken", "lighten"),
+    "colorfulness": ("grey", "vivid"),
+    "contrast": ("fade", "vivid"),
+    "sharpness": ("blur",),
+}
+
+
+def samples(*, scenes: int, seed: int) -> tuple[dict[str, list[PairSample]], dict[str, Column]]:
+    """By pairing, one pair or single image of each scene; and by modality, one whole item of each."""
+    lots = [Random(f"calibration {SOURCE} {seed} {number}") for number in range(scenes)]
+    drawn = [scene(rng) for rng in lots]
+    order = np.random.default_rng([seed, scenes])
+    images = _column([Shown(scene=one) for one in drawn], lots)
+    near = _column([_near(one, rng) for one, rng in zip(drawn, lots, strict=True)], lots)
+    captions = [[caption(one, rng) for one, rng in zip(drawn, lots, strict=True)] for _ in range(2)]
+    first, second = (items.texts([one.text for one in side], of=SOURCE) for side in captions)
+    shown = [facts(one) for one in drawn]
+    true = _true_of(captions[0], shown)
+    same = true | true.T | (first.keys[:, None] == second.keys) | _true_of(captions[1], shown)
+    pair = partial(_pairs, lots=order)
+    out = {
+        "image-image": [pair(images, near, np.eye(scenes, dtype=bool))],
+        "image-text": [pair(images, first, true)],
+        "text-text": [pair(first, second, same)],
+    }
+    for question, kinds in CHANGES.items():
+        changed = [
+            distorted(one, rng.choice(kinds), rng.randint(0, 5), rng) for one, rng in zip(drawn, lots, strict=True)
+        ]
+        alone = (_column(changed, lots),)
+        out[question] = [PairSample(task=SOURCE, matching=(), unrelated=alone, scenes=np.arange(scenes))]
+    return out, {"image": images, "text": first}
+
+
+def scene(rng: Random) -> Scene:
+    """A scene that the bundled model was not trained on, without a photograph."""
+    while True:
+        drawn = compose.scene(rng, part="test")
+        if not drawn.background.photograph:
+            return drawn
+
+
+def _near(first: Scene, rng: Random) -> Shown:
+    """The same scene moved and a little lighter or darker, or moved with one change."""
+    if rng.random() < 0.5:
+        return Shown(scene=first, shift=shift(rng), kind=rng.choice(("lighten", "darken")), strength=1)
+    while True:
+        edited = compose.edited(first, rng)
+        if not edited.background.photograph:
+            return Shown(scene=edited, shift=shift(rng))
+
+
+def _true_of(captions: Sequence[Caption], shown: Sequence[frozenset[str]]) -> np.ndarray:
+    """[scene, caption]: whether the caption holds for the scene."""
+    return np.array([[said.facts <= known for said in captions] for known in shown])
+
+
+def _pairs(first: Column, second: Column, together: np.ndarray, *, lots: np.random.Generator) -> PairSample:
+    """Row i of both as matching pairs, the different ones; unrelated ones by a derangement of what is not together."""
+    rows = np.flatnonzero(first.keys != second.keys)
+    partner = deranged(together[np.ix_(rows, rows)] | np.eye(len(rows), dtype=bool), lots)
+    paired = np.flatnonzero(partner >= 0)
+    return PairSample(
+        task=SOURCE,
+        matching=(first.take(rows), second.take(rows)),
+        unrelated=(first.take(rows[paired]), second.take(rows[partner[paired]])),
+        scenes=rows,
+    )
+
+
+def _column(shown: Sequence[Shown], lots: Sequence[Random]) -> Column:
+    sides = [rng.choice(SIDES) for rng in lots]
+    return items.images([png(one.pixels(), side) for one, side in zip(shown, sides, strict=True)], of=SOURCE)
+
+
+def png(pixels: Pixels, side: int) -> bytes:
+    """The image at `side` pixels as a PNG file."""
+    file = io.BytesIO()
+    image = Image.fromarray(pixels).resize((side, side), Image.Resampling.BICUBIC)
+    image.save(file, "PNG", compress_level=1)
+    return file.getvalue()
+
+
+def settings() -> Mapping[str, int]:
+    """What decides the items beside seed and number."""
+    return {"version": VERSION}

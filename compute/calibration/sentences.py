@@ -1,0 +1,36 @@
+"""English sentences to calibrate with: each written twice, in other words, by the authors of this program (CC0)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from compute import paths
+from compute.calibration.pairs import PairSample
+from compute.content import items
+from compute.content.items import Column
+from compute.tables import read_csv
+
+VERSION = 1  # raise it when any sentence changes
+SOURCE = "English sentences in two wordings"
+
+
+def samples(*, seed: int) -> tuple[dict[str, list[PairSample]], dict[str, Column]]:
+    """The pairs of texts, each sentence with its other wording, or with that of another sentence; and the sentences."""
+    rows = read_csv(paths.SENTENCES, columns=("first", "second"))
+    first, second = (items.texts(rows[side].tolist(), of=SOURCE) for side in ("first", "second"))
+    every = np.arange(len(rows))
+    step = int(np.random.default_rng([seed, VERSION]).integers(1, len(rows)))
+    pair = PairSample(
+        task=SOURCE,
+        matching=(first, second),
+        unrelated=(first, second.take((every + step) % len(rows))),
+        scenes=every,
+    )
+    return {"text-text": [pair]}, {"text": first}
+
+
+def settings() -> Mapping[str, int]:
+    """What decides the items beside the seed."""
+    return {"version": VERSION}

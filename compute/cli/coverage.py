@@ -1,0 +1,32 @@
+"""python -m compute coverage: how often the board's intervals hold the truth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from compute.analysis.coverage import SEED, TRIALS
+from compute.paths import COVERAGE
+
+
+def coverage(
+    trials: Annotated[int, typer.Option(help="Made-up suites for each row of the table.")] = TRIALS,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same table.")] = SEED,
+    out: Annotated[Path | None, typer.Option(help="File to write; without it the About page's own.")] = None,
+):
+    """Simulates how often the intervals of means, differences and ranks hold the truth, and stores the table."""
+    from compute.analysis.coverage import save, settings, simulate
+
+    rows = []
+    for suite in settings():
+        row = simulate(**suite, trials=trials, seed=seed)
+        rows.append(row)
+        shares = [row.mean, row.difference, row.rank_apart, row.rank_close, row.best_close]
+        shown = " ".join("   -  " if share is None else f"{share:6.1%}" for share in shares)
+        about = f"{'known' if row.errors else 'unknown'} errors{', uneven' * row.uneven}"
+        typer.echo(f"{','.join(map(str, row.tasks)):24} {about:22} {row.label:13} {shown}")
+    path = out or COVERAGE
+    save(rows, path, trials=trials, seed=seed)
+    typer.echo(f"Wrote {path}")

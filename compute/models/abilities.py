@@ -1,0 +1,52 @@
+"""What a model can score, as its row and its family say: one answer for plans, calibrations and live questions."""
+
+from __future__ import annotations
+
+from compute.models.registry import ADAPTERS
+from compute.types import Model
+
+
+def pairing_of(first: str, second: str) -> str:
+    """Two modalities as one word, whichever stands first: `image-image`, `image-text`, `text-text`."""
+    return "-".join(sorted((first, second)))
+
+
+def compares(row: Model, pairing: str) -> bool:
+    """Whether the model's own comparison takes the pairing; `image` is one image alone.
+
+    A family that is not in the table takes whatever its row says it is shown.
+    """
+    if "compare" not in row.abilities:
+        return False
+    if row.adapter in ADAPTERS:
+        return ADAPTERS[row.adapter].compares == pairing
+    return set(pairing.split("-")) <= set(row.modalities or ("image", "text"))
+
+
+def embeds(row: Model, pairing: str) -> bool:
+    """Whether the model has a vector for both sides of the pairing."""
+    return all(f"embed_{side}" in row.abilities for side in pairing.split("-"))
+
+
+def scores(row: Model, pairing: str) -> bool:
+    """Whether the model says how alike two items are: by their vectors, or by its own comparison."""
+    return embeds(row, pairing) or compares(row, pairing)
+
+
+def scores_alone(row: Model) -> bool:
+    """Whether the model says how good one image is: by a prompt, or by itself."""
+    return scores(row, "image-text") or compares(row, "image")
+
+
+def embeds_jointly(row: Model) -> bool:
+    """Whether the model embeds an image with its text in one prompt; a row's own prompts may have none for both."""
+    family = ADAPTERS.get(row.adapter)
+    return family is not None and family.joint and "pair" in row.options.get("prompts", ("pair",))
+
+
+def not_computable(row: Model) -> str:
+    """Why nothing here loads the model, as a clause; empty where an adapter does."""
+    if row.adapter:
+        return ""
+    reason = row.options.get("not_computable")
+    return f"published figures only. {reason}" if reason else "published figures only: nothing here loads it"

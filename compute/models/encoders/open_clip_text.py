@@ -1,0 +1,82 @@
+"""OpenCLIP's text towers, at each text's own length where what follows its end token cannot matter.
+
+Such a tower looks back only and reads its vector at the end token. The library gives it every text at full length, 77
+tokens as a rule, most of them padding; a caption has 10 to 20.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from compute.models.encoders.towers import TextTower, buckets
+
+if TYPE_CHECKING:
+    import torch
+
+
+def text_tower(model: Any, *, tokens: Callable[[str], Sequence[int]], limit: int) -> TextTower:
+    """The text tower of an OpenCLIP model; `tokens` are a text's as the library pads them, to `limit`.
+
+    Towers that see the padding or pool past the end (SigLIP, CoCa, CLIPA, those of transformers) keep the full length.
+    """
+    causal = _causal(model)
+    if causal is None:
+        return TextTower(ready=tokens, run=lambda ids, mask: model.encode_text(ids), pad=0)
+    return TextTower(
+        ready=lambda text: causal.cut(tokens(text)),
+        run=lambda ids, mask: causal.encode(ids),
+        pad=0,
+        buckets=buckets(limit),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CausalText:
+    """The parts of a tower that looks back only; `end` is the token it pools at, None for the greatest id."""
+
+    tower: Any
+    end: int | None
+
+    def cut(self, tokens: Sequence[int]) -> list[int]:
+        """The tokens up to the one that is pooled."""
+        at = max(range(len(tokens)), key=tokens.__getitem__) if self.end is None else list(tokens).index(self.end)
+        return list(tokens[: at + 1])
+
+    def encode(self, ids: torch.Tensor) -> torch.Tensor:
+        """(n, d) of ids (n, length): the library's own steps with its positions and its mask cut to the length."""
+        import torch
+
+        tower, length = self.tower, ids.shape[1]
+        dtype = tower.transformer.get_cast_dtype()
+        states = tower.token_embedding(ids).to(dtype) + tower.positional_embedding[:length].to(dtype)
+        states = tower.transformer(states, attn_mask=tower.attn_mask[:length, :length])
+        at = ids.argmax(dim=1) if self.end is None else (ids == self.end).int().argmax(dim=1)
+        pooled = tower.ln_final(states[torch.arange(len(ids), device=ids.device), at])
+        projection = tower.text_projection
+        if projection is None:
+            return pooled
+        return projection(pooled) if isinstance(projection, torch.nn.Linear) else pooled @ projection
+
+
+def _causal(model: Any) -> CausalText | None:
+    """The model's text tower where a text may be cut after its end token; None where it may not."""
+    from open_clip import CLIP
+    from open_clip.transformer import TextTransformer
+
+    if isinstance(model, CLIP):  # it holds the tower's parts itself
+        tower, pooling, end = model, model.text_pool_type, model.text_eos_id
+    else:
+        tower = getattr(model, "text", None)
+        if not isinstance(tower, TextTransformer) or tower.cls_emb is not None:
+            return None
+        pooling, end = tower.pool_type, tower.eos_id
+    if tower.attn_mask is None or not bool(tower.attn_mask.isneginf().triu(1).sum() == _above(len(tower.attn_mask))):
+        return None
+    return {"argmax": CausalText(tower=tower, end=None), "eos": CausalText(tower=tower, end=end)}.get(pooling)
+
+
+def _above(side: int) -> int:
+    """How many places of a square lie above its diagonal."""
+    return side * (side - 1) // 2

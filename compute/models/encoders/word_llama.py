@@ -1,0 +1,61 @@
+"""WordLlama (Miller 2024): one vector for each token of a vocabulary, taken from large language models; a package.
+
+A text's vector is the mean of its tokens' vectors, whatever their order. Only the package's table and tokenizer are
+read; none of its code is run.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compute.models.adapter import Hardware
+from compute.models.encoders.towers import TextTower, Towers
+from compute.models.files.checkpoint import existing, one_line
+from compute.models.options import chosen
+from compute.types import BadInput, Model
+
+if TYPE_CHECKING:
+    import torch
+
+TABLE = "weights/l2_supercat_256.safetensors"
+TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+SETTINGS = {"tokenizer": Path(TOKENIZER).name, "special_tokens": False, "max_tokens": None, "pooling": "mean"}
+
+
+def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
+    """The vector (256,) is the mean of the tokens' vectors, not normalised."""
+    chosen(row, {})
+    return Towers(
+        name=row.key,
+        hardware=hardware,
+        text=text_tower(folder, hardware),
+        settings={"text": SETTINGS, "normalised": False},
+    )
+
+
+def text_tower(folder: Path, hardware: Hardware) -> TextTower:
+    """The tower of the package in `folder`. Raises NotHere for a missing file, BadInput for one that is damaged."""
+    import torch
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+    from tokenizers import Tokenizer
+
+    try:
+        table = load_file(existing(folder / TABLE))["embedding.weight"].to(hardware.device, hardware.torch_dtype)
+    except (SafetensorError, KeyError) as error:
+        raise BadInput(f"{TABLE} holds no table of vectors: {one_line(error)}") from error
+    tokenizer: Any = Tokenizer.from_file(str(existing(folder / TOKENIZER)))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+
+    def ready(text: str) -> list[int]:
+        # In one order, so that the same words in another order give the same vector to the last bit: where only their
+        # order differs, two texts tie instead of rounding deciding between them.
+        return sorted(tokenizer.encode(text, add_special_tokens=False).ids)
+
+    def run(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        weights = (mask / mask.sum(dim=1, keepdim=True).clamp(min=1)).to(table.dtype)
+        return torch.nn.functional.embedding_bag(ids, table, per_sample_weights=weights, mode="sum")
+
+    return TextTower(ready=ready, run=run, pad=0)

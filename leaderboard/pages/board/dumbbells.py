@@ -1,0 +1,127 @@
+"""Where the marks of a dumbbell chart stand: a line a task, a dot a model, all on the axis of their category."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from compute.rounding import rounded
+from leaderboard.html.formatting import number
+from leaderboard.pages.board.comparison import ComparedLine, ComparedValue
+
+STEPS = (1, 2, 2.5, 5, 10)  # of an axis, times a power of ten
+MOST_TICKS = 6
+APART = (6, 4)  # pixels between two rows' marks: of up to three, of more
+EDGE = 0.04  # of the axis, empty at either end
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChartAxis:
+    """The values at the two ends of a chart, in shown units, and its ticks."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+    decimals: int  # of a tick
+
+    def position(self, value: float) -> str:
+        """Where a value stands, in percent of the width."""
+        return rounded(100 * (value - self.low) / (self.high - self.low), 2)
+
+    def marked(self) -> list[tuple[str, str]]:
+        """Position and text of every tick."""
+        return [(self.position(tick), number(tick, digits=self.decimals)) for tick in self.ticks]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dot:
+    """One row's mark: its position, those of its interval (empty: not known), and what it says on pointing at it."""
+
+    index: int  # of the row
+    shift: str  # pixels below the middle of the line, so that marks and intervals of two rows do not hide each other
+    position: str
+    left: str
+    width: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dumbbell:
+    """One line of a chart: the dots, and the bar from the first to the last of them."""
+
+    title: str
+    is_mean: bool
+    dots: tuple[Dot, ...]
+    left: str
+    width: str
+
+
+def axis(lines: Iterable[ComparedLine]) -> ChartAxis | None:
+    """The axis of some lines: all values and intervals, with round ticks; None where nothing has a value."""
+    ends = [end for line in lines for value in line.values for end in (value.value, value.low, value.high)]
+    known = [end for end in ends if math.isfinite(end)]
+    if not known:
+        return None
+    low, high = min(known), max(known)
+    span = (high - low) or max(abs(high) / 10, 1e-3)
+    step = _step(span / (MOST_TICKS - 1))
+    first, last = math.floor(low / step), math.ceil(high / step)
+    edge = EDGE * (last - first or 1) * step
+    decimals = next((digits for digits in range(6) if abs(round(step, digits) - step) < step * 1e-9), 6)
+    return ChartAxis(
+        low=first * step - edge,
+        high=max(last, first + 1) * step + edge,
+        ticks=tuple(tick * step for tick in range(first, max(last, first + 1) + 1)),
+        decimals=decimals,
+    )
+
+
+def dumbbell(line: ComparedLine, names: tuple[str, ...], *, on: ChartAxis) -> Dumbbell:
+    """A line's marks on an axis that spans them."""
+    dots = [
+        _dot(at, name, value, line, on=on)
+        for at, (name, value) in enumerate(zip(names, line.values, strict=True))
+        if math.isfinite(value.value)
+    ]
+    places = [float(dot.position) for dot in dots]
+    left, right = (min(places), max(places)) if places else (0.0, 0.0)
+    return Dumbbell(
+        title="Mean" if line.kind == "category" else line.title,
+        is_mean=line.kind == "category",
+        dots=tuple(dots),
+        left=rounded(left, 2),
+        width=rounded(right - left, 2),
+    )
+
+
+def _dot(at: int, name: str, value: ComparedValue, line: ComparedLine, *, on: ChartAxis) -> Dot:
+    text = f"{name}: {number(value.value, digits=line.digits)}"
+    rows = len(line.values)
+    shift = rounded((at - (rows - 1) / 2) * APART[rows > 3], 1)
+    if not (math.isfinite(value.low) and math.isfinite(value.high)):
+        return Dot(
+            index=at,
+            shift=shift,
+            position=on.position(value.value),
+            left="",
+            width="",
+            text=f"{text}, interval not known",
+        )
+    level = "at least 95%" if value.few else "95%"
+    low, high = (number(end, digits=line.digits) for end in (value.low, value.high))
+    left, right = float(on.position(value.low)), float(on.position(value.high))
+    return Dot(
+        index=at,
+        shift=shift,
+        position=on.position(value.value),
+        left=rounded(left, 2),
+        width=rounded(right - left, 2),
+        text=f"{text}, {level} interval {low} to {high}",
+    )
+
+
+def _step(least: float) -> float:
+    """The smallest round step of at least `least`."""
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(step * power for step in STEPS if step * power >= least * (1 - 1e-9))

@@ -1,0 +1,135 @@
+"""What a comparison's numbers say, in one sentence a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from compute.analysis.variance import listed
+from leaderboard.html.formatting import NOTHING, blank, number
+from leaderboard.pages.board.comparison import ComparedLine, ComparedValue, PairedTest
+
+MORE = 1  # digits of a difference beyond those of the scores
+
+
+def verdict(line: ComparedLine, names: Sequence[str]) -> str:
+    """One sentence: which rows are better than the first, by how much and with what certainty."""
+    if len(names) == 2:
+        return _of_two(line, *names, line.tests[0])
+    return _of_several(line, names[0])
+
+
+def place(line: ComparedLine) -> str:
+    """A line's title within a sentence."""
+    return {"Mean": "the mean", "Your mean": "your mean"}[line.title] if line.kind == "mean" else line.title
+
+
+def difference(line: ComparedLine, value: float) -> str:
+    """A difference with its sign, one digit more than the scores have."""
+    return number(value, digits=line.digits + MORE, sign=True)
+
+
+def interval(line: ComparedLine, test: PairedTest) -> str:
+    """A difference's interval, or a dash where it is not known."""
+    if blank(test.low) or blank(test.high):
+        return NOTHING
+    return f"{difference(line, test.low)} to {difference(line, test.high)}"
+
+
+def in_cell(text: str, one: ComparedValue | PairedTest) -> str:
+    """An interval in a table: in brackets where it rests on few tasks, as on the board."""
+    return f"({text})" if one.few and text != NOTHING else text
+
+
+def p_value(test: PairedTest) -> str:
+    """A p value with three digits, or a dash where it is not known."""
+    if blank(test.p):
+        return NOTHING
+    return "< 0.001" if test.p < 0.0005 else number(test.p, digits=3)
+
+
+def reading(test: PairedTest) -> str:
+    """A test's outcome in a cell, with the reason where there is none."""
+    words = {"better": "better", "worse": "worse", "same": "no significant difference"}
+    if test.reading in words:
+        notes = [f"only {listed(test.only)} shared"] if test.only else []
+        notes += [f"{listed(test.fixed)}: about the one task alone"] if test.fixed else []
+        return "; ".join([words[test.reading], *notes])
+    return f"{'not comparable' if test.reading == 'none' else 'unknown'}: {test.why}"
+
+
+def notes(line: ComparedLine) -> str:
+    """What an interval of the line rests on where that is little; empty elsewhere."""
+    if not any(one.few for one in (*line.tests, *line.values)):
+        return ""
+    return "An interval in brackets rests on few tasks of a category and covers at least 95%."
+
+
+def _of_two(line: ComparedLine, first: str, second: str, test: PairedTest) -> str:
+    if test.reading == "none":
+        return f"{second} and {first} cannot be compared in {place(line)}: {test.why}."
+    gap, where = _gap(line, test), place(line) if line.higher else f"{place(line)}, where lower is better"
+    if test.only:
+        where = f"the mean over {listed(test.only)}, all that both have"
+    if test.reading == "unknown":
+        return f"{second} is {gap} than {first} in {where}; whether by chance is unknown, because {test.why}."
+    certainty = _certainty(line, test)
+    if test.reading == "same":
+        if gap.startswith("no "):
+            return f"{second} and {first} are equal in {place(line)} ({certainty})."
+        return f"{second} is {gap} than {first} in {where}, not a significant difference ({certainty})."
+    return f"{second} is significantly {test.reading} than {first} in {where}: {gap} ({certainty})."
+
+
+def _of_several(line: ComparedLine, first: str) -> str:
+    sentences = {
+        "better": "{} {is} significantly better",
+        "worse": "{} {is} significantly worse",
+        "same": "{} {does} not differ significantly",
+        "unknown": "it is unknown whether {} {differs}",
+        "none": "{} cannot be compared",
+    }
+    one = {"is": "is", "does": "does", "differs": "differs"}
+    many = {"is": "are", "does": "do", "differs": "differ"}
+    parts = []
+    for key, sentence in sentences.items():
+        named = [test.name for test in line.tests if test.reading == key]
+        if named:
+            words = sentence.format(listed(named), **(one if len(named) == 1 else many))
+            parts.append(words + _scope(line, key) + _because(line, key))
+    return f"Compared with {first} in {place(line)}, {'; '.join(parts)}."
+
+
+def _scope(line: ComparedLine, key: str) -> str:
+    """Which of the rows that read alike share only a part of the mean."""
+    partial = [test.name for test in line.tests if test.reading == key and test.only]
+    return f" ({listed(partial)} over fewer categories)" if partial else ""
+
+
+def _because(line: ComparedLine, key: str) -> str:
+    """The reason why rows are unknown or cannot be compared, if it is the same for all of them."""
+    reasons = {test.why for test in line.tests if test.reading == key}
+    if len(reasons) != 1:
+        return ""
+    (why,) = reasons
+    return {"unknown": f", because {why}", "none": f" ({why})"}.get(key, "")
+
+
+def _gap(line: ComparedLine, test: PairedTest) -> str:
+    """`3.21 points higher`, in the unit of the line."""
+    size = number(abs(test.difference), digits=line.digits + MORE)
+    unit = " points" if line.percent else ""
+    if test.difference == 0:
+        return f"no{unit} higher"
+    return f"{size}{unit} {'higher' if test.difference > 0 else 'lower'}"
+
+
+def _certainty(line: ComparedLine, test: PairedTest) -> str:
+    tasks = "1 task" if test.tasks == 1 else f"{test.tasks} shared tasks"
+    level = "at least 95%" if test.few else "95%"
+    p = p_value(test)
+    parts = [
+        "" if blank(test.low) else f"{level} interval {interval(line, test)}",
+        "" if blank(test.p) else f"p {p}" if p[0] == "<" else f"p = {p}",
+        "" if line.kind == "task" else tasks,
+    ]
+    return ", ".join(filter(None, parts))

@@ -1,0 +1,182 @@
+"""A model's own axis, 0 to 100: bands with their labels, a mark for each option, and letters that never overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from compute.analysis.calibrated import TAIL, Reference
+from compute.types import LETTERS
+from leaderboard.html.formatting import number
+from leaderboard.live.calibrated import CalibratedAnswer, bands
+
+MIDDLE = (TAIL, 1 - TAIL)
+EDGE = 0.06  # of an axis of raw scores, before its lowest and after its highest
+NUMBER = 16.0  # of the axis: the width of a raw score as a label
+LETTER = 7.0  # of the axis: the width of a letter and its gap where the axis is narrowest
+LABEL = 33.0  # of the axis: the width of a band's label there; under 100 / 3, so that one of three places fits
+LABELS = {"unrelated": "unrelated", "matching": "matching", "alone": "references"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Band:
+    """The middle 95% of one distribution. `label_at` is where its label starts, or ends where `label_ends`."""
+
+    kind: str  # a key of LABELS
+    label: str
+    low: float
+    width: float
+    label_at: float
+    label_ends: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """One option at `at`, 0 to 100 along the axis; its letter, or the value of a single one, is at `label_at`."""
+
+    at: float
+    label: str
+    label_at: float
+    chosen: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strip:
+    """All of one axis, of percentiles or of raw scores. `ticks` are at its start, its middle and its end."""
+
+    bands: tuple[Band, ...]
+    marks: tuple[Mark, ...]
+    ticks: tuple[str, str, str]
+    unit: str
+    label: str  # for screen readers
+    title: str
+
+
+def strip(calibrated: CalibratedAnswer) -> Strip | None:
+    """The axis of an answer: percentiles where a distribution gives them, else raw scores without any percentile.
+
+    None for a single raw score that nothing stands beside, and for judges.
+    """
+    if calibrated.answer.unit in ("rating", "votes"):
+        return None
+    return _of_percentiles(calibrated) if calibrated.percentiles else _of_scores(calibrated)
+
+
+def _of_percentiles(calibrated: CalibratedAnswer) -> Strip:
+    percentiles = calibrated.percentiles
+    values = [number(percentile, digits=0) for percentile in percentiles]
+    ends = ("least", "most") if calibrated.reference.alone else ("unrelated", "matching")
+    said = _said(values)
+    raw = ", ".join(f"{score:.4g}" for score in _raw(calibrated))
+    return Strip(
+        bands=_bands(calibrated.reference, *bands(calibrated.reference), percentiles),
+        marks=_marks(calibrated, percentiles, values),
+        ticks=("0", "50", "100"),
+        unit="percentile",
+        label=f"Percentile {said}, from 0, {ends[0]}, to 100, {ends[1]}",
+        title=f"Percentile {said}. Its raw {_unit(calibrated)}: {raw}, meaningful only relative to the bands",
+    )
+
+
+def _of_scores(calibrated: CalibratedAnswer) -> Strip | None:
+    """Raw scores: beside the bands of a distribution that has too few scenes for percentiles, or alone."""
+    scores, few = _raw(calibrated), calibrated.few
+    limits = [np.quantile(side, MIDDLE) for side in (few.unrelated, few.matching) if len(side)] if few else []
+    every = np.concatenate([np.asarray(scores, dtype=float), *limits])
+    low, high = float(every.min()), float(every.max())
+    if not np.isfinite(every).all() or low == high:
+        return None
+    low, high = low - EDGE * (high - low), high + EDGE * (high - low)
+    place = [100 * (score - low) / (high - low) for score in scores]
+    shown = [(float(one), float(other)) for one, other in (100 * (side - low) / (high - low) for side in limits)]
+    values = [f"{score:.3g}" for score in scores]
+    unit = f"raw {_unit(calibrated)}"
+    return Strip(
+        bands=_bands(few, *shown, *[None] * (2 - len(shown)), place) if shown else (),
+        marks=_marks(calibrated, place, values),
+        ticks=(f"{low:.2g}", f"{(low + high) / 2:.2g}", f"{high:.2g}"),
+        unit=unit,
+        label=f"{unit.capitalize()} {_said(values)}; no percentile",
+        title=f"{unit.capitalize()} {_said(values)}; no percentile: {calibrated.why or 'it is not calibrated'}",
+    )
+
+
+def _raw(calibrated: CalibratedAnswer) -> tuple[float, ...]:
+    """A raw score for each option. Of odd one out its mean similarity to the others, as of percentiles: the odd one is
+    lowest; the answer's own scores there are how alike the others are among themselves."""
+    scores, pairs = calibrated.answer.scores, calibrated.answer.pairs
+    if not pairs:
+        return scores
+    return tuple(
+        float(np.mean([score for pair, score in pairs.items() if option in pair])) for option in range(len(scores))
+    )
+
+
+def _unit(calibrated: CalibratedAnswer) -> str:
+    return "cosine" if calibrated.answer.unit == "cosine" else "score"
+
+
+def _said(values: Sequence[str]) -> str:
+    """`A 25, B 75`, or the one value."""
+    return ", ".join(f"{LETTERS[at]} {value}" for at, value in enumerate(values)) if len(values) > 1 else values[0]
+
+
+def _marks(calibrated: CalibratedAnswer, place: Sequence[float], values: Sequence[str]) -> tuple[Mark, ...]:
+    several = len(values) > 1
+    return tuple(
+        Mark(
+            at=place[option],
+            label=LETTERS[option] if several else value,
+            label_at=label_at,
+            chosen=option == calibrated.answer.pick or not several,
+        )
+        for option, (value, label_at) in enumerate(
+            zip(values, spread(place, width=LETTER if several else NUMBER), strict=True)
+        )
+    )
+
+
+def _bands(
+    reference: Reference,
+    unrelated: tuple[float, float],
+    matching: tuple[float, float] | None,
+    marks: Sequence[float],
+) -> tuple[Band, ...]:
+    first = "alone" if reference.alone else "unrelated"
+    limits = ((first, unrelated), ("matching", matching))
+    return tuple(_band(kind, *ends, marks) for kind, ends in limits if ends is not None)
+
+
+def _band(kind: str, low: float, high: float, marks: Sequence[float]) -> Band:
+    """With its label where the fewest marks cross it: inside where that fits, else after or before the band."""
+    places = [(low, low, False), (high - LABEL, high, True)] if high - low >= LABEL else []
+    places += [(high, high, False), (low - LABEL, low, True)]
+    places = [place for place in places if 0 <= place[0] <= 100 - LABEL]  # never empty: LABEL is under a third
+    _, at, ends = min(places, key=lambda place: sum(place[0] <= mark <= place[0] + LABEL for mark in marks))
+    return Band(kind=kind, label=LABELS[kind], low=low, width=high - low, label_at=at, label_ends=ends)
+
+
+def spread(values: Sequence[float], *, width: float, low: float = 0.0, high: float = 100.0) -> list[float]:
+    """Centres for labels of one width, in the values' order, none overlapping and all within [low, high].
+
+    The smallest sum of squared shifts: isotonic regression (pool adjacent violators) of the values less the room that
+    the labels before them take. Raises ValueError where so many labels do not fit.
+    """
+    if len(values) * width > high - low:
+        raise ValueError(f"{len(values)} labels of width {width:g} do not fit between {low:g} and {high:g}")
+    order = sorted(range(len(values)), key=values.__getitem__)
+    blocks: list[tuple[float, int]] = []  # the mean of a block and its size
+    for rank, option in enumerate(order):
+        mean, size = values[option] - rank * width, 1
+        while blocks and blocks[-1][0] > mean:
+            before, count = blocks.pop()
+            mean, size = (before * count + mean * size) / (count + size), count + size
+        blocks.append((mean, size))
+    most = high - width / 2 - (len(values) - 1) * width
+    free = [min(max(mean, low + width / 2), most) for mean, size in blocks for _ in range(size)]
+    centres = [0.0] * len(values)
+    for rank, option in enumerate(order):
+        centres[option] = free[rank] + rank * width
+    return centres

@@ -1,0 +1,170 @@
+"""Variances of means and differences against their closed forms, scipy's t tests and the reasons for none."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import chi2, ttest_ind, ttest_rel
+from scipy.stats import t as student
+
+from compute.analysis import variance
+from compute.analysis.ranking import blocks
+from compute.types import BadInput
+
+NAN = np.nan
+
+
+def parts_of(scores, codes, *, stderr=None, printed=None, **rule):
+    scores, codes = np.asarray(scores, float), np.asarray(codes)
+    shape = (len(scores), codes.max() + 1)
+    return variance.by_category(
+        scores=scores,
+        stderr=variance.check_stderr(stderr, shape=scores.shape),
+        categories=codes,
+        parts=blocks(
+            categories=codes,
+            tasks=len(codes),
+            **{"weights": None, "aggregate": "category-mean", "task_weights": None} | rule,
+        ),
+        printed=np.zeros(shape, bool) if printed is None else np.asarray(printed),
+    )
+
+
+def test_one_category_is_the_t_interval_of_scipy():
+    scores = np.random.default_rng(0).random((1, 7))
+    own, dof = variance.of_means(parts_of(scores, np.zeros(7, int)))
+    half = variance.half_width(variance=own, dof=dof)[0]
+    low, high = student.interval(0.95, df=6, loc=scores.mean(), scale=scores.std(ddof=1) / np.sqrt(7))
+    assert_allclose([scores.mean() - half, scores.mean() + half], [low, high])
+
+
+def test_two_categories_of_one_size_are_welchs_test():
+    """The mean of two category means has the variance and the degrees of freedom of Welch's difference, halved."""
+    rng = np.random.default_rng(1)
+    first, second = rng.random(6), 3 * rng.random(6)
+    own, dof = variance.of_means(parts_of([np.concatenate([first, -second])], [0] * 6 + [1] * 6))
+    welch = ttest_ind(first, second, equal_var=False)
+    assert_allclose(dof[0], welch.df)
+    assert_allclose((first.mean() - second.mean()) / 2 / np.sqrt(own[0]), welch.statistic)
+
+
+def satterthwaite(each, count):
+    """Degrees of freedom of a sum of variances, each at its upper limit of 80 percent."""
+    upper = [v * (n - 1) / chi2.ppf(0.2, n - 1) for v, n in zip(each, count, strict=True)]
+    return sum(upper) ** 2 / sum(v**2 / (n - 1) for v, n in zip(upper, count, strict=True))
+
+
+def test_a_category_of_few_tasks_takes_degrees_of_freedom_from_the_rest():
+    rng = np.random.default_rng(1)
+    first, second = rng.random(2), rng.random(40)
+    own, dof = variance.of_means(parts_of([np.concatenate([first, second])], [0] * 2 + [1] * 40))
+    each = [first.var(ddof=1) / 2 / 4, second.var(ddof=1) / 40 / 4]
+    assert_allclose(own[0], sum(each))
+    assert_allclose(dof[0], satterthwaite(each, (2, 40)))
+    assert dof[0] < sum(each) ** 2 / (each[0] ** 2 / 1 + each[1] ** 2 / 39)
+
+
+def test_the_difference_of_two_rows_is_the_paired_t_test():
+    rng = np.random.default_rng(2)
+    scores = rng.random((3, 6)) + 5 * rng.random(6)
+    between, dof = variance.of_differences(parts_of(scores, np.zeros(6, int)))
+    for a, b in ((0, 1), (1, 2), (2, 0)):
+        test = ttest_rel(scores[a], scores[b])
+        gap = scores[a].mean() - scores[b].mean()
+        assert_allclose(gap / np.sqrt(between[a, b]), test.statistic)
+        assert_allclose(dof[a, b], 5)
+        p = variance.one_sided(
+            difference=np.array([gap]), variance=between[a, [b]], dof=dof[a, [b]], tasks=np.array([6])
+        )
+        assert_allclose(2 * p, test.pvalue)
+
+
+@pytest.mark.parametrize("aggregate", ["category-mean", "task-mean"])
+def test_weights_and_gaps_against_a_plain_loop(aggregate):
+    rng = np.random.default_rng(3)
+    codes = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2])
+    scores = rng.random((6, 9))
+    scores[1, 0] = scores[4, 5] = NAN
+    weights, task_weights = np.array([1.0, 2.0, 0.5]), np.array([1, 2, 1, 1, 1, 3, 0, 1, 1.0])
+    rule = {"aggregate": aggregate, "weights": weights, "task_weights": task_weights}
+    own, dof = variance.of_means(parts_of(scores, codes, **rule))
+    for row in range(6):
+        each, count = [], []
+        scored = ~np.isnan(scores[row]) & (task_weights > 0)
+        for category in range(3):
+            inside = scored & (codes == category)
+            if aggregate == "category-mean":
+                share = task_weights[inside] / task_weights[inside].sum() * weights[category] / weights.sum()
+            else:
+                share = (task_weights * weights[codes])[inside] / (task_weights * weights[codes])[scored].sum()
+            each.append((share**2).sum() * scores[row, inside].var(ddof=1))
+            count.append(inside.sum())
+        assert_allclose(own[row], sum(each))
+        assert_allclose(dof[row], satterthwaite(each, count))
+
+
+def test_rows_of_different_tasks_have_the_variance_of_both():
+    """Nothing cancels where two rows share no task of a category."""
+    rng = np.random.default_rng(4)
+    scores = rng.random((2, 8))
+    scores[0, :4] = scores[1, 4:] = NAN
+    between, _ = variance.of_differences(parts_of(scores, np.zeros(8, int)))
+    assert_allclose(between[0, 1], scores[0, 4:].var(ddof=1) / 4 + scores[1, :4].var(ddof=1) / 4)
+
+
+def test_score_noise_is_counted_once():
+    """Measured scores hold their noise: several tasks need no error beside their spread, one task has nothing else."""
+    scores = np.random.default_rng(5).random((2, 5))
+    codes = [0, 0, 0, 0, 1]
+    stderr = np.full((2, 5), 0.1)
+    with_errors, dof = variance.of_means(parts_of(scores, codes, stderr=stderr))
+    several, _ = variance.of_means(parts_of(scores[:, :4], codes[:4]))
+    assert_allclose(with_errors, several / 4 + 0.1**2 / 4)
+    between, _ = variance.of_differences(parts_of(scores, codes, stderr=stderr))
+    apart, _ = variance.of_differences(parts_of(scores[:, :4], codes[:4]))
+    assert_allclose(between[0, 1], apart[0, 1] / 4 + 2 * 0.1**2 / 4)
+    assert (dof > 3).all()  # the noise of a fixed task is known exactly
+
+
+def test_what_is_not_known_is_said_with_its_reason():
+    scores = [[0.1, 0.2, 0.5, 0.7], [0.1, NAN, 0.5, 0.7], [0.3, 0.2, 0.5, 0.7], [0.3, 0.2, 0.5, 0.7]]
+    stderr = [[NAN] * 3 + [0.1]] * 3 + [[NAN] * 3 + [0.0]]
+    printed = np.zeros((4, 3), bool)
+    printed[2, 0] = True
+    parts = parts_of(scores, [0, 0, 1, 2], stderr=stderr, printed=printed, weights=[1, 0, 1])
+    assert variance.unknown_because(parts, names=("A", "B", "C")) == (
+        "",
+        "only one of the tasks of A has a score",
+        "printed means are used for A, where some figures are missing",
+        "one task stands for C, and the error of its score is not known",
+    )
+    own, dof = variance.of_means(parts)
+    assert_array_equal(np.isnan(own), [False, True, True, True])
+    assert_array_equal(np.isnan(dof), [False, True, True, True])
+    between, _ = variance.of_differences(parts)
+    assert np.isnan(between).sum() == 15
+    assert_array_equal(variance.fewest_tasks(parts), [2, 1, 2, 2])
+
+
+def test_several_reasons_and_categories_stand_in_one_sentence():
+    parts = parts_of([[0.1, 0.2, 0.3, 0.4]], [0, 1, 2, 2], printed=[[False, False, True]])
+    assert variance.unknown_because(parts, names=("A", "B", "C")) == (
+        "printed means are used for C, where some figures are missing; "
+        "one task stands for A and B, and the error of its score is not known",
+    )
+
+
+def test_equal_differences_take_the_sign_test():
+    scores = np.random.default_rng(6).random((1, 5)) + np.array([[0.0], [0.25], [0.0]])
+    between, _ = variance.of_differences(parts_of(scores, np.zeros(5, int)))
+    assert_array_equal(between, np.zeros((3, 3)))
+    nothing = {"variance": np.zeros(2), "dof": np.full(2, np.inf), "tasks": np.full(2, 5)}
+    assert_allclose(variance.one_sided(difference=np.array([0.25, 0.0]), **nothing), [0.5**5, 0.5])
+
+
+def test_errors_are_finite_and_not_negative():
+    with pytest.raises(BadInput, match="stderr"):
+        variance.check_stderr([-0.1], shape=(1,))
+    with pytest.raises(BadInput, match="stderr"):
+        variance.check_stderr([0.1, 0.2], shape=(1,))
+    assert_array_equal(variance.check_stderr([NAN, 0.2], shape=(2,)), [NAN, 0.2])
+    assert np.isnan(variance.check_stderr(None, shape=(2, 3))).all()

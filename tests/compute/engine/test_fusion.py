@@ -1,0 +1,180 @@
+"""Image and text as one: families with a prompt for both embed them jointly unless told to add vectors up."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from compute.catalog import shipped
+from compute.content import items
+from compute.engine import plan, run
+from compute.engine.plan import Plan
+from compute.procedures import retrieval
+from compute.tasks.data import Mixed, Retrieval
+from compute.types import Model, Task
+from tests.compute.small_bench import CATALOG, Eye, World, square
+
+N = 8
+ROW = Model(
+    key="small/joint",
+    title="Joint",
+    kind="mllm",
+    adapter="gme",
+    abilities=("embed_image", "embed_text"),
+    modalities=("image", "text"),
+    weights="small/Joint",
+    revision="a" * 40,
+)
+TASK = Task(
+    key="unisim/composed",
+    title="composed",
+    benchmark="unisim",
+    category="IR",
+    dataset="made/composed",
+    revision="b" * 40,
+    procedure="retrieval",
+    metrics=("ndcg_at_10",),
+    n_items=N,
+    modalities=("image", "text"),
+    suites=("small",),
+)
+CATALOGUE = replace(CATALOG, models=(ROW, *CATALOG.models), tasks=(TASK,))
+PLACES = np.arange(N)
+
+
+class Both(Eye):
+    """Sees an image with its text as neither; notes what it is shown."""
+
+    def prepare(self, modality: str, item: Any) -> np.ndarray:
+        self.world.shown.append(modality)
+        if modality == "pair":
+            return np.array([*item[0].getpixel((0, 0))[::-1], len(item[1])], dtype=np.float32)
+        return super().prepare(modality, item)
+
+
+class JointWorld(World):
+    shown: list[str]
+
+    def _model(self, row: Model, *, hardware: object) -> Both:
+        return Both(self, row)
+
+
+def query_and_documents(*, broken: int | None = None) -> Retrieval:
+    """Each query is an image with a text, but the last, which is a text; documents are other images."""
+    draw = np.random.default_rng(3)
+    files = [square(draw.integers(0, 255, 3)) for _ in range(2 * N)]
+    if broken is not None:
+        files[broken] = b"no image"
+    said = items.texts([f"{'x' * row} {row}" for row in range(N)], of="texts")
+    queries = Mixed(
+        names=tuple(f"q{row}" for row in range(N)),
+        image=items.images(files[: N - 1], of="queries"),
+        image_at=np.where(PLACES == N - 1, -1, PLACES),
+        text=said,
+        text_at=PLACES,
+    )
+    documents = Mixed(
+        names=tuple(f"d{row}" for row in range(N)), image=items.images(files[N:], of="documents"), image_at=PLACES
+    )
+    return Retrieval(queries=queries, documents=documents, relevant=(PLACES, PLACES, np.ones(N)))
+
+
+@pytest.fixture
+def world(tmp_path) -> JointWorld:
+    made = JointWorld(folder=tmp_path, changed={TASK.key: query_and_documents()})
+    made.shown = []
+    return made
+
+
+def planned(world: JointWorld, *options: str, skip_bad: bool = False) -> tuple[Plan, Any]:
+    bench = replace(world.bench(skip_bad=skip_bad), procedures={"retrieval": retrieval.PROCEDURE})
+    made = plan.make(
+        CATALOGUE,
+        suite="small",
+        models=(ROW.key,),
+        bench=bench,
+        results=world.folder / "results",
+        options=options,
+        skip_bad=skip_bad,
+    )
+    return replace(made, jobs=tuple(job for job in made.jobs if job.model.key == ROW.key)), bench
+
+
+def executed(world: JointWorld, *options: str, skip_bad: bool = False) -> run.Outcome:
+    made, bench = planned(world, *options, skip_bad=skip_bad)
+    (outcome,) = run.execute(made, bench=bench, results=world.folder / "results", skip_bad=skip_bad)
+    assert outcome.stored is not None, outcome.reason
+    return outcome
+
+
+@pytest.mark.parametrize(
+    ("key", "way"),
+    [
+        ("royokong/e5-v", "joint"),
+        ("tiger-lab/vlm2vec-full", "joint"),
+        ("tiger-lab/vlm2vec-lora", "joint"),
+        ("alibaba-nlp/gme-qwen2-vl-2b-instruct", "joint"),
+        ("alibaba-nlp/gme-qwen2-vl-7b-instruct", "joint"),
+        ("openai/clip-vit-base-patch32", "sum"),
+        ("google/siglip-base-patch16-224", "sum"),
+        ("thudm/imagereward", "sum"),
+    ],
+)
+def test_the_default_is_the_familys(key: str, way: str) -> None:
+    row, options = shipped().model(key), retrieval.PROCEDURE.options
+    assert plan.defaults(row, options)["fusion"] == way
+    assert plan.defaults(row, {"classifier": ("knn", "logistic")}) == {"classifier": "knn"}
+    without = replace(row, options={**row.options, "prompts": {"image": "{image}", "text": "{text}"}})
+    assert plan.defaults(without, options)["fusion"] == "sum", "a row without a prompt for both"
+
+
+def test_the_way_is_recorded_and_part_of_the_fingerprint(world: JointWorld) -> None:
+    joint, added = (planned(world, *options)[0].jobs[0] for options in ((), ("fusion=sum",)))
+    assert (joint.variant, added.variant) == ("", "fusion=sum")
+    assert [job.settings["procedure"]["options"]["fusion"] for job in (joint, added)] == ["joint", "sum"]
+    assert joint.fingerprint != added.fingerprint
+    assert planned(world, "fusion=joint")[0].jobs[0].fingerprint == joint.fingerprint
+
+
+def test_pairs_are_encoded_as_pairs_only_and_stored_apart(world: JointWorld) -> None:
+    """Joint: N - 1 pairs, a text alone and N documents, none of them twice; the sum then adds the single sides."""
+    first = executed(world)
+    assert {kind: world.shown.count(kind) for kind in ("pair", "text", "image")} == {
+        "pair": N - 1,
+        "text": 1,
+        "image": N,
+    }
+    world.shown.clear()
+    second = executed(world, "fusion=sum")
+    assert {kind: world.shown.count(kind) for kind in ("pair", "text", "image")} == {
+        "pair": 0,
+        "text": N - 1,
+        "image": N - 1,
+    }
+    assert first.stored.run.settings["procedure"]["options"] == {"fusion": "joint"}
+    subject = world.bench().subject(ROW)
+    assert {path.name for path in subject._home.iterdir() if path.is_dir()} >= {"pair", "image", "text"}
+    assert first.stored.folder != second.stored.folder
+
+
+def test_a_pair_that_cannot_be_used_is_left_out_with_its_query(world: JointWorld) -> None:
+    world.changed[TASK.key] = query_and_documents(broken=2)
+    outcome = executed(world, skip_bad=True)
+    assert outcome.stored.coverage == pytest.approx((N - 1) / N)
+    (left_out,) = outcome.stored.run.settings["left_out"]
+    assert "queries, image 2 with texts, text 2" in left_out
+
+
+def test_joined_columns_hold_each_item_once() -> None:
+    parts = query_and_documents().queries.joined()
+    assert [(column.modality, at.tolist()) for at, column in parts] == [
+        ("pair", list(range(N - 1))),
+        ("text", [N - 1]),
+    ]
+    image, said = parts[0][1].read(3)
+    assert Image.open(io.BytesIO(image)).size == (8, 8) and said == "xxx 3"

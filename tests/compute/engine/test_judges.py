@@ -1,0 +1,146 @@
+"""Judges behind a real server process on loopback, from the plan to the printed table: who is not there, who refuses,
+and what is made of replies that cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from compute.database import store
+from compute.engine import plan, results_table, run, run_folders
+from compute.engine.run import Outcome
+from compute.features.store import FeatureStore
+from compute.features.subject import LoadedSubject
+from compute.models.judges.endpoint import Endpoint, Limits
+from compute.types import Model
+from tests.compute.models.chat_server import Running, running
+from tests.compute.small_bench import CATALOG, HARDWARE, World
+
+QUICK = Limits(attempts=2, concurrency=1, first_delay=0.01, longest_delay=0.02, timeout=5.0)
+JUDGES = tuple(
+    Model(
+        key=f"small/{name}",
+        title=name,
+        kind="mllm",
+        adapter="endpoint",
+        abilities=("choose",),
+        modalities=("image", "text"),
+    )
+    for name in ("judge", "other-judge")
+)
+
+Ask = Callable[..., tuple[list[Outcome], list[str], list[str]]]
+
+
+def said(text: str) -> dict:
+    """A reply of these words."""
+    return {"body": {"choices": [{"message": {"role": "assistant", "content": text}}]}}
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Running]:
+    with running() as server:
+        yield server
+
+
+@pytest.fixture
+def server(shared: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Running:
+    shared.control(counts={}, asked={}, faults=[], refuse=[], times=[], most_together=0, delay=0.0, key="", model="")
+    monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "answers"))
+    return shared
+
+
+@pytest.fixture
+def ask(world: World, server: Running) -> Ask:
+    """Runs tasks with judges and a metric after them: outcomes, lines while it runs, lines of the summary."""
+    bench = world.bench()
+    features = FeatureStore(world.folder / "features")
+
+    def subject(row: Model) -> LoadedSubject:
+        if row.adapter != "endpoint":
+            return bench.subject(row)
+        return LoadedSubject(
+            row,
+            store=features,
+            hardware=HARDWARE,
+            load=lambda row, *, hardware: Endpoint(row=row, url=server.url, limits=QUICK),
+            identity=lambda row, *, hardware: {"adapter": row.adapter},
+        )
+
+    def asked(*tasks: str) -> tuple[list[Outcome], list[str], list[str]]:
+        catalog = replace(CATALOG, models=(*CATALOG.models, *JUDGES))
+        made = replace(bench, subject=subject)
+        planned = plan.make(
+            catalog,
+            suite="small",
+            models=[*(row.key for row in JUDGES), "small/gauge"],
+            tasks=tasks,
+            bench=made,
+            results=world.folder / "results",
+        )
+        lines: list[str] = []
+        outcomes = run.execute(planned, bench=made, results=world.folder / "results", report=lines.append)
+        return outcomes, lines, results_table.lines(planned, outcomes, catalog=catalog)
+
+    return asked
+
+
+def test_a_refused_key_stops_the_whole_run_at_the_first_question(server: Running, ask: Ask) -> None:
+    server.control(key="another")
+    outcomes, lines, summary = ask("unisim/near", "unisim/odd")
+    assert server.requests() == 1
+    assert [one.state for one in outcomes] == ["failed"] + ["stopped"] * 5
+    assert sum("LIKENESS_ENDPOINT_KEY" in line for line in (*lines, *summary)) == 1
+    assert lines == ["small/judge, unisim/near: failed; the whole run stops here"]
+    [told] = [line for line in summary if line.startswith("Failed")]
+    assert "status 401: LIKENESS_ENDPOINT_KEY is not set" in told
+    assert summary[-1] == "5 runs left: the same command makes them"
+
+
+def test_a_refused_connection_stops_the_whole_run(server: Running, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "url", "http://127.0.0.1:9/v1")
+    outcomes, _, summary = ask("unisim/near", "unisim/odd")
+    assert [one.state for one in outcomes] == ["failed"] + ["stopped"] * 5
+    assert any("No endpoint answers at http://127.0.0.1:9/v1" in line for line in summary)
+
+
+def test_a_judge_that_cannot_be_read_is_quoted(server: Running, ask: Ask) -> None:
+    server.control(
+        faults=[said(text) for text in ("Both look alike.", "I cannot tell.", "I cannot tell.", "x " * 99)] * 3
+    )
+    outcomes, _, summary = ask("unisim/near")
+    assert [one.state for one in outcomes] == ["failed", "made", "made"], "the others go on"
+    reason = outcomes[0].reason
+    assert "none of small/judge's 12 replies names one of the options" in reason
+    for quoted in ("'Both look alike.'", "'I cannot tell.'", f"'{('x ' * 99)[:79]}…'"):
+        assert quoted in reason
+    assert any(line.startswith("Failed: small/judge on unisim/near: none of") for line in summary)
+
+
+def test_a_judge_that_is_never_answered_says_why(server: Running, ask: Ask) -> None:
+    server.control(faults=[{"status": 400, "message": "too many images"}] * 12)
+    outcomes, _, _ = ask("unisim/near")
+    assert outcomes[0].state == "failed" and "none of small/judge's 12 replies came" in outcomes[0].reason
+    assert "too many images" in outcomes[0].reason
+
+
+def test_a_score_rests_on_what_was_answered_with_coverage_and_a_lower_bound(server: Running, ask: Ask) -> None:
+    """Right answers are the server's own, of 12 less the 5 that cannot be read; a metric answers all 12."""
+    server.control(faults=[said("Both look alike.")] * 5)
+    outcomes, lines, summary = ask("unisim/near")
+    items = store.read_parquet(outcomes[0].stored.folder / run_folders.ITEMS)
+    assert items["correct"].isna().tolist() == [True] * 5 + [False] * 7
+    right = int(items["correct"].sum())
+    [score] = outcomes[0].stored.scores
+    assert (score.value, score.n) == (pytest.approx(right / 7), 7)
+    assert (score.coverage, score.lower_bound) == (pytest.approx(7 / 12), pytest.approx(right / 12))
+    assert run_folders.read(outcomes[0].stored.folder).scores == (score,)
+    [whole] = outcomes[2].stored.scores
+    assert (whole.n, whole.coverage, whole.lower_bound) == (12, 1.0, None)
+    assert f"7 of 12 items answered, at least {right / 12:.4f}" in lines[0]
+    row = [cell.strip() for cell in next(line for line in summary if line.startswith("| unisim/near")).split("|")]
+    assert row[3] == "7-12" and row[5].endswith(f"(58.3% of items, at least {100 * right / 12:.1f})")
+    assert any(line.startswith("At least: ") for line in summary)

@@ -1,0 +1,258 @@
+"""What the plan lets through runs, and what cannot run is refused: every model of the catalogue on every kind of task.
+
+Models stand in for the real ones: they embed what their row says, and compare what their family's adapter takes, which
+`test_every_comparer_takes_what_its_family_says` holds against the adapters themselves.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from compute.catalog import shipped
+from compute.content.items import images, texts
+from compute.content.messages import Question, Reply
+from compute.engine import plan
+from compute.features.store import FeatureStore
+from compute.features.subject import LoadedSubject
+from compute.models import ADAPTERS, load
+from compute.models.adapter import Hardware
+from compute.models.metrics import pixels
+from compute.procedures import PROCEDURES
+from compute.tasks import computable
+from compute.tasks.data import (
+    Choices,
+    Clusters,
+    Data,
+    Labelled,
+    Matches,
+    Mixed,
+    OddOneOut,
+    Probe,
+    Retrieval,
+    Sentences,
+    ZeroShot,
+)
+from compute.types import CannotDo, Model, Task
+
+CPU = Hardware(device="cpu", dtype="float32")
+BY_KEY = {procedure.key: procedure for procedure in PROCEDURES}
+N = 12
+NAMES = tuple(f"item {row}" for row in range(N))
+ROWS = np.arange(N)
+
+
+def files(seed: int) -> list[bytes]:
+    draw, made = np.random.default_rng(seed), []
+    for _ in range(N):
+        held = io.BytesIO()
+        Image.fromarray(draw.integers(0, 256, (16, 16, 3), dtype=np.uint8)).save(held, "PNG")
+        made.append(held.getvalue())
+    return made
+
+
+A, B, C = (images(files(seed), of=f"images {seed}") for seed in range(3))
+X, Y = (texts([f"{letter} {row}" for row in range(N)], of=letter) for letter in "xy")
+ANSWER = ROWS % 2
+LABELS = Labelled(names=NAMES, items=A, labels=ANSWER, classes=("even", "odd"))
+IMAGES, TEXTS = Mixed(names=NAMES, image=A, image_at=ROWS), Mixed(names=NAMES, text=X, text_at=ROWS)
+BOTH = Mixed(names=NAMES, image=B, image_at=ROWS, text=Y, text_at=ROWS)
+OWN = (ROWS, ROWS, np.ones(N))
+CANDIDATES = (np.repeat(ROWS, 2), np.stack([ROWS, (ROWS + 1) % N], axis=1).ravel())
+
+
+def choices(reference: Any, *alternatives: Any, question: str = "reference") -> Choices:
+    return Choices(names=NAMES, alternatives=alternatives, answer=ANSWER, reference=reference, question=question)
+
+
+# A kind of task: its procedure, what it shows, and whether it asks for a quality. Several sets of items are one kind
+# where the catalogue does not tell them apart; all of them must run.
+ITEMS: dict[tuple[str, frozenset[str], bool], tuple[Data, ...]] = {
+    ("choice", frozenset({"image"}), False): (choices(A, B, C),),
+    ("choice", frozenset({"image", "text"}), False): (choices(X, A, B), choices(A, X, Y)),
+    ("choice", frozenset({"image"}), True): (choices(None, A, B, question="quality"),),
+    ("odd_one_out", frozenset({"image"}), False): (OddOneOut(names=NAMES, members=(A, B, C), odd=ROWS % 3),),
+    ("retrieval", frozenset({"image"}), False): (Retrieval(queries=IMAGES, documents=IMAGES, relevant=OWN),),
+    ("retrieval", frozenset({"text"}), False): (Retrieval(queries=TEXTS, documents=TEXTS, relevant=OWN),),
+    ("retrieval", frozenset({"image", "text"}), False): (
+        Retrieval(queries=TEXTS, documents=IMAGES, relevant=OWN),
+        Retrieval(queries=IMAGES, documents=TEXTS, relevant=OWN),
+        Retrieval(queries=BOTH, documents=IMAGES, relevant=OWN),
+    ),
+    ("multiple_choice", frozenset({"image", "text"}), False): (
+        Retrieval(queries=BOTH, documents=TEXTS, relevant=OWN, candidates=CANDIDATES),
+    ),
+    ("matching", frozenset({"image", "text"}), False): (
+        Matches(names=NAMES, images=(A,), captions=(X, Y)),
+        Matches(names=NAMES, images=(A, B), captions=(X,)),
+        Matches(names=NAMES, images=(A, B), captions=(X, Y)),
+    ),
+    ("sts", frozenset({"image"}), False): (Sentences(names=NAMES, first=A, second=B, human=ROWS.astype(float)),),
+    ("zero_shot", frozenset({"image", "text"}), False): (
+        ZeroShot(test=LABELS, prompts=texts(["an even one", "an odd one"], of="prompts")),
+    ),
+    ("probe", frozenset({"image"}), False): (
+        Probe(train=LABELS, test=replace(LABELS, items=B), samples_per_label=3, draws=2),
+    ),
+    ("clustering", frozenset({"image"}), False): (Clusters(test=LABELS),),
+}
+
+
+def kind(task: Task) -> tuple[str, frozenset[str], bool]:
+    return task.procedure, frozenset(task.modalities), plan.is_quality(task)
+
+
+TASKS = [task for task in shipped().tasks if computable(task) and task.procedure in BY_KEY]
+KINDS = {kind(task): task for task in TASKS}
+
+
+def ways(row: Model) -> tuple:
+    """All that a row and its family say of what the model can do."""
+    family = ADAPTERS[row.adapter]
+    takes = family.compares if "compare" in row.abilities else ""
+    return (frozenset(row.abilities), frozenset(row.modalities), takes, family.joint)
+
+
+MODELS = {ways(row): row for row in shipped().models if row.adapter}
+
+
+class StandIn:
+    """Vectors of what its row embeds; a comparison of exactly what its family takes, in its order; always answer A."""
+
+    settings: dict[str, Any] = {}
+    multi_vector = False
+
+    def __init__(self, row: Model) -> None:
+        self.row, self.takes = row, ADAPTERS[row.adapter].compares if "compare" in row.abilities else ""
+
+    def prepare(self, modality: str, item: Any) -> np.ndarray:
+        kinds = ("image", "text") if modality == "pair" else (modality,)
+        if any(f"embed_{one}" not in self.row.abilities for one in kinds):
+            raise AssertionError(f"{self.row.key} was shown a {modality}")
+        return np.random.default_rng(sum(repr(item).encode()[:9])).standard_normal(6).astype(np.float32)
+
+    def embed(self, modality: str, prepared: Sequence[np.ndarray]) -> np.ndarray:
+        return np.stack(prepared)
+
+    def compare(self, first: Sequence[Any] | None, second: Sequence[Any]) -> np.ndarray:
+        shown = {"image": (type(None), Image.Image), "image-image": (Image.Image, Image.Image)}
+        left, right = shown.get(self.takes, (str, Image.Image))
+        for one, other in zip([None] * len(second) if first is None else first, second, strict=True):
+            if not (isinstance(one, left) and isinstance(other, right)):
+                raise TypeError(f"{self.row.key} compares {self.takes}, not {type(one)} with {type(other)}")
+        return np.arange(len(second), dtype=float)
+
+    def reply(self, questions: Sequence[Question]) -> list[Reply]:
+        return [Reply(item=question.item, text="(A)") for question in questions]
+
+
+def subject(row: Model, folder: Path) -> LoadedSubject:
+    return LoadedSubject(
+        row,
+        store=FeatureStore(folder),
+        hardware=CPU,
+        load=lambda row, *, hardware: StandIn(row),
+        identity=lambda row, *, hardware: {"row": row.key},
+    )
+
+
+def test_the_kinds_are_all_that_the_catalogue_has() -> None:
+    assert set(KINDS) == set(ITEMS)
+    assert len(TASKS) > 150 and len([row for row in shipped().models if row.adapter]) > 150
+
+
+@pytest.mark.parametrize("key", MODELS, ids=lambda key: MODELS[key].key)
+def test_a_model_runs_what_the_plan_lets_through_and_nothing_else(key: tuple, tmp_path: Path) -> None:
+    row, wrong = MODELS[key], []
+    loaded = subject(row, tmp_path)
+    for what, task in KINDS.items():
+        procedure = BY_KEY[task.procedure]
+        options = plan.defaults(row, procedure.options)
+        reason = plan.obstacle(row, task, BY_KEY)
+        for data in ITEMS[what]:
+            try:
+                procedure.run(loaded, data, options)
+                ran = ""
+            except CannotDo as error:
+                ran = str(error)
+            if bool(reason) != bool(ran):
+                wrong.append((task.procedure, sorted(task.modalities), f"plan: {reason}", f"run: {ran}"))
+    assert wrong == []
+
+
+def test_every_row_of_the_catalogue_is_one_of_these_models() -> None:
+    """Rows of equal abilities, modalities and family's comparison have equal obstacles."""
+    for row in shipped().models:
+        if row.adapter:
+            same = MODELS[ways(row)]
+            for task in KINDS.values():
+                assert bool(plan.obstacle(row, task, BY_KEY)) == bool(plan.obstacle(same, task, BY_KEY)), row.key
+
+
+def test_the_reason_says_what_the_model_compares_instead() -> None:
+    catalog = shipped()
+    reasons = {
+        (model, task): plan.obstacle(catalog.model(model), catalog.task(task), BY_KEY)
+        for model, task in (
+            ("thudm/imagereward", "mieb/cifar10zeroshot"),
+            ("aesthetic", "unisim/nights"),
+            ("dreamsim-open-clip-vitb32", "unisim/imagereward"),
+        )
+    }
+    assert list(reasons.values()) == [
+        "zero_shot needs embed_image with embed_text or embed_text; the model has compare, embed_image",
+        "the task compares images: the model has no vectors, and its own score is of single images",
+        "the task compares images and texts: the model has vectors of images only, and its own score is of two images",
+    ]
+    for task in ("imagenet-ooo", "nights", "cd-coco", "kadid-10k", "roxford"):
+        assert plan.obstacle(catalog.model("thudm/imagereward"), catalog.task(f"unisim/{task}"), BY_KEY) == ""
+
+
+@pytest.mark.parametrize("kind", ["image-captioning-base", "image-captioning-large", "vqa-base", "vqa-capfilt-large"])
+def test_a_checkpoint_without_projections_is_refused_with_the_reason(kind: str) -> None:
+    row = shipped().model(f"salesforce/blip-{kind}")
+    for task in TASKS:
+        assert plan.obstacle(row, task, BY_KEY).startswith("published figures only. The checkpoint has no projections")
+    with pytest.raises(CannotDo, match="come from randomly initialised ones"):
+        load(row, hardware=CPU)
+
+
+LOADERS: dict[str, Callable[..., Any]] = {
+    "psnr": pixels.load_psnr,
+    "ssim": pixels.load_ssim,
+    "ms_ssim": pixels.load_ms_ssim,
+}
+
+
+@pytest.mark.parametrize("key", LOADERS)
+def test_every_comparer_takes_what_its_family_says(key: str) -> None:
+    """Those with weights stand in their own tests: ImageReward, the aesthetic predictor, LPIPS and DreamSim."""
+    model = LOADERS[key](Model(key=key, title=key, adapter=key), CPU, None)
+    picture = Image.new("RGB", (32, 32))
+    assert ADAPTERS[key].compares == "image-image"
+    assert model.compare([picture], [picture]).shape == (1,)
+    with pytest.raises(CannotDo):
+        model.compare(None, [picture])
+
+
+def test_a_model_with_vectors_of_images_alone_is_not_shown_what_it_only_compares(tmp_path: Path) -> None:
+    """ImageReward on texts with images: pairs are compared, and no image is embedded for them; elsewhere it is."""
+    row = shipped().model("thudm/imagereward")
+    by_pairs = {what: plan.by_comparison(row, task) for what, task in KINDS.items() if what[0] != "zero_shot"}
+    assert by_pairs["choice", frozenset({"image", "text"}), False] and by_pairs["choice", frozenset({"image"}), True]
+    assert not by_pairs["choice", frozenset({"image"}), False] and not by_pairs["sts", frozenset({"image"}), False]
+    assert not any(plan.by_comparison(shipped().model("openai/clip-vit-base-patch32"), task) for task in TASKS)
+    loaded = subject(row, tmp_path)
+    loaded.prepare([], compared=[A, X])
+    assert {done.title for done in loaded.done} == {f"{row.key}, image check", f"{row.key}, text check"}
+    loaded.compare(X, A)
+    assert not any(done.title == f"{row.key}, image" for done in loaded.done)
+    loaded.prepare([B], compared=[A])
+    assert [(done.title, done.encoded) for done in loaded.done[-1:]] == [(f"{row.key}, image", N)]

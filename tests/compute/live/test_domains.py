@@ -1,0 +1,158 @@
+"""Which shipped distributions speak for which inputs: photographs, drawn scenes, texts, and mixtures of them."""
+
+from __future__ import annotations
+
+import io
+from functools import cache
+from random import Random
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from compute import paths
+from compute.analysis import domain
+from compute.analysis.domain import SCENES, Calibrations, DomainCheck
+from compute.calibration import drawn, files, photographs
+from compute.catalog import shipped
+from compute.content.items import content_key
+from compute.live import domains, examples
+from compute.live.inputs import Input, text
+from compute.live.models.subject import LiveSubject
+from compute.models import load
+from compute.tasks.drawing.photographs import photo_path
+from compute.tasks.drawing.variants import Shown
+from tests.compute.models.checkpoints import CPU
+
+ROWS = {row.key: row for row in shipped().models}
+OUTSIDE = "outside what this model was calibrated on"
+DRAWINGS = ("heart-left", "heart-left-moved", "heart-right", "heart-orange")
+PHOTOGRAPHS = ("cat", "cat-face", "coffee", "coffee-blurred", "astronaut", "rocket")
+
+
+@pytest.fixture(scope="module")
+def calibrations() -> Calibrations:
+    references, regions, problems = files.every(paths.COMPUTED, models=ROWS)
+    assert problems == []
+    return Calibrations(
+        references=tuple(one.reference for one in references), domains=tuple(one.domain for one in regions)
+    )
+
+
+@cache
+def model(key: str) -> object:
+    return load(ROWS[key], hardware=CPU)
+
+
+def image(picture: Image.Image) -> Input:
+    return Input(modality="image", key=content_key(picture.tobytes()), name="an image", content=picture)
+
+
+def judged(calibrations: Calibrations, key: str, *inputs: Input) -> DomainCheck:
+    subject = LiveSubject(row=ROWS[key], model=model(key), inputs={each.key: each for each in inputs})
+    pairing = "-".join(sorted(each.modality for each in inputs))
+    return domains.judged(subject, inputs, pairing=pairing, calibrations=calibrations)
+
+
+def fresh(count: int) -> list[Input]:
+    """Scenes that no calibration drew."""
+    scenes = [drawn.scene(Random(f"fresh {number}")) for number in range(count)]
+    return [image(Image.open(io.BytesIO(drawn.png(Shown(scene=one).pixels(), 256))).convert("RGB")) for one in scenes]
+
+
+def test_an_astronaut_and_a_cup_are_outside_the_bundled_models_domain(calibrations: Calibrations) -> None:
+    """It read them as `like a matching pair, above 100% of its unrelated`."""
+    found = judged(calibrations, "tiny", examples.load("astronaut"), examples.load("coffee"))
+    assert found == DomainCheck(why=f"{OUTSIDE}: drawn scenes")
+
+
+@pytest.mark.parametrize("key", PHOTOGRAPHS)
+@pytest.mark.parametrize("name", ["tiny", "tiny-random", "ssim", "efficientnet-lite0", "conse", "colour-histogram"])
+def test_no_photograph_is_a_drawn_scene(calibrations: Calibrations, name: str, key: str) -> None:
+    photograph = examples.load(key)
+    found = judged(calibrations, name, photograph, photograph)
+    assert not found.has_percentile
+    assert found.reference is None or found.reference.domain == "photographs"
+
+
+@pytest.mark.parametrize("name", ["tiny", "ssim", "psnr", "efficientnet-lite0", "conse", "perceptual-hash"])
+def test_the_drawn_examples_are_inside(calibrations: Calibrations, name: str) -> None:
+    for key in DRAWINGS[1:]:
+        found = judged(calibrations, name, examples.load(DRAWINGS[0]), examples.load(key))
+        assert found.has_percentile and found.reference.domain == "drawn" and found.why == ""
+
+
+@pytest.mark.parametrize("name", ["tiny", "ssim", "efficientnet-lite0"])
+def test_fresh_drawn_scenes_are_outside_as_rarely_as_stated(calibrations: Calibrations, name: str) -> None:
+    """Of 150: within three standard deviations of the stated probability."""
+    region = next(
+        one for one in calibrations.domains if (one.model, one.name, one.modality) == (name, "drawn", "image")
+    )
+    stated, count = region.false_outside, 150
+    lost = sum(not judged(calibrations, name, scene, scene).has_percentile for scene in fresh(count))
+    assert region.scenes == 500 and lost / count <= stated + 3 * np.sqrt(stated * (1 - stated) / count)
+
+
+def test_each_photograph_left_out_is_inside_as_often_as_stated() -> None:
+    """EfficientNet: the domain of thirteen photographs, asked for the fourteenth, whole and as a part of it."""
+    whole = []
+    for file in photographs.CAPTIONS:
+        with Image.open(photo_path(file)) as stored:
+            picture = stored.convert("RGB")
+        picture.thumbnail((384, 384), Image.Resampling.LANCZOS)
+        whole.append(image(picture))
+    subject = LiveSubject(
+        row=ROWS["efficientnet-lite0"], model=model("efficientnet-lite0"), inputs={each.key: each for each in whole}
+    )
+    seen = [domains.observed(subject, each) for each in whole]
+    lost = 0
+    for left in range(len(seen)):
+        others = [one for at, one in enumerate(seen) if at != left]
+        region = domain.of_vectors(
+            np.stack([one.vector for one in others]), model="m", name="photographs", modality="image"
+        )
+        assert region.false_outside == pytest.approx(1 / 14, abs=1e-3)
+        lost += region.distance(seen[left]) > 1
+    assert lost <= 3, "14 tries at 1 in 14: more than three have a probability of 2%"
+
+
+def test_a_photograph_and_a_drawing_are_of_no_domain(calibrations: Calibrations) -> None:
+    for name in ("ssim", "conse", "tiny"):
+        found = judged(calibrations, name, examples.load("cat"), examples.load("heart-left"))
+        assert found.reference is None and found.why.startswith(OUTSIDE)
+
+
+def test_a_photograph_larger_than_any_is_outside_for_metrics_alone(calibrations: Calibrations) -> None:
+    with Image.open(photo_path("coins.png")) as stored:
+        large = image(stored.convert("RGB").resize((1600, 1200), Image.Resampling.BICUBIC))
+    assert judged(calibrations, "ssim", large, large).why == f"{OUTSIDE}: drawn scenes and photographs"
+    assert judged(calibrations, "efficientnet-lite0", large, large).reference.domain == "photographs"
+
+
+def test_photographs_are_too_few_for_percentiles(calibrations: Calibrations) -> None:
+    for name in ("efficientnet-lite0", "ssim", "colour-histogram"):
+        found = judged(calibrations, name, examples.load("coffee"), examples.load("coffee-blurred"))
+        assert found.few and found.reference.scenes == 14 < SCENES
+        assert found.why == "calibrated on 14 photographs, and a percentile needs 40"
+
+
+def test_sentences_have_a_place_on_wordllamas_scale(calibrations: Calibrations) -> None:
+    first, near = (text(words, name=words) for words in ("a cat is asleep on the sofa", "a kitten naps on the couch"))
+    found = judged(calibrations, "wordllama", first, near)
+    assert found.has_percentile and found.reference.domain == "sentences" and found.reference.scenes == 64
+
+
+def test_a_photographs_caption_is_none_of_a_drawn_scene(calibrations: Calibrations) -> None:
+    found = judged(calibrations, "tiny", examples.load("astronaut"), examples.load("text-astronaut"))
+    assert found == DomainCheck(why=f"{OUTSIDE}: drawn scenes")
+    words = examples.load("text-astronaut"), examples.load("text-cat")
+    assert judged(calibrations, "tiny", *words).reference is None
+    everyday = examples.load("text-asleep"), examples.load("text-nap")
+    assert judged(calibrations, "tiny", *everyday).reference is None
+    inside = judged(calibrations, "tiny", examples.load("heart-left"), examples.load("text-heart-right"))
+    assert inside.has_percentile and inside.reference.domain == "drawn"
+
+
+def test_a_model_without_a_distribution_is_not_calibrated(calibrations: Calibrations) -> None:
+    words = text("a cat", name="a cat")
+    assert judged(Calibrations(), "wordllama", words, words) == DomainCheck()

@@ -1,0 +1,100 @@
+"""ConSE on real photographs: what ImageNet's classes say of an image, and what they cannot say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from compute.catalog import shipped
+from compute.models import load
+from compute.models.encoders import conse
+from compute.models.encoders.towers import Towers
+from compute.types import BadInput
+from tests.compute.models.checkpoints import CPU
+from tests.compute.models.photographs import photograph
+
+ROW = shipped().model("conse")
+CAT = "a photo of a cat"
+COFFEE = "a cup of coffee"
+ASTRONAUT = "a photo of an astronaut"
+OTHERS = (
+    "two boats on a lake at dawn",
+    "a recipe for lentil soup",
+    "the train to the airport leaves at nine",
+    "snow on the roof of an old church",
+    "how to mend a bicycle tyre",
+    "a map of the underground",
+)
+
+
+@pytest.fixture(scope="module")
+def encoder() -> Towers:
+    return load(ROW, hardware=CPU)
+
+
+def scores(encoder: Towers, name: str, *texts: str) -> np.ndarray:
+    image = encoder.embed("image", [encoder.prepare("image", photograph(name))])
+    others = encoder.embed("text", [encoder.prepare("text", text) for text in texts])
+    return (others @ image[0]) / np.linalg.norm(others, axis=1) / np.linalg.norm(image)
+
+
+def test_a_cat_is_near_its_caption_alone(encoder: Towers) -> None:
+    caption, *others = scores(encoder, "cat", CAT, COFFEE, ASTRONAUT, *OTHERS[:4])
+    assert caption == pytest.approx(0.63, abs=0.02)
+    assert max(others) <= 0.10
+
+
+def test_a_cup_of_coffee_is_near_its_caption_alone(encoder: Towers) -> None:
+    caption, *others = scores(encoder, "coffee", COFFEE, CAT, ASTRONAUT, *OTHERS[:4])
+    assert caption == pytest.approx(0.38, abs=0.02)
+    assert max(others) <= 0.105
+
+
+def test_an_astronaut_is_in_no_class_and_so_no_better_than_chance(encoder: Towers) -> None:
+    """Its caption is not the nearest of nine texts, and nothing is near."""
+    caption, *others = scores(encoder, "astronaut", ASTRONAUT, CAT, COFFEE, *OTHERS)
+    assert caption < np.median(others) + 0.05 and caption < max(others)
+    assert max(caption, *others) < 0.2
+
+
+def test_an_image_is_the_weighted_mean_of_ten_classes_texts() -> None:
+    """Written out with numpy for three images and twelve classes of two dimensions."""
+    rng = np.random.default_rng(0)
+    logits, classes = rng.normal(size=(3, 12)), rng.normal(size=(12, 2))
+    expected = []
+    for row in logits:
+        shares = np.exp(row) / np.exp(row).sum()
+        best = np.argsort(-shares)[:10]
+        expected.append((shares[best, None] * classes[best]).sum(axis=0) / shares[best].sum())
+    found = conse.combined(torch.from_numpy(logits), torch.from_numpy(classes)).numpy()
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_its_texts_are_wordllamas(encoder: Towers) -> None:
+    words = load(shipped().model("wordllama"), hardware=CPU)
+    first, second = (one.embed("text", [one.prepare("text", CAT)]) for one in (encoder, words))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_its_map_has_a_vector_of_texts_for_each_place(encoder: Towers) -> None:
+    """The places of the cat's face name the cat better than the corners do."""
+    grid = encoder.patches(photograph("cat"))
+    assert grid.shape == (7, 7, 256)
+    text = encoder.embed("text", [encoder.prepare("text", "a cat")])[0]
+    near = grid @ text / np.linalg.norm(grid, axis=-1) / np.linalg.norm(text)
+    assert near[2:5, 2:5].mean() > near[[0, 0, -1, -1], [0, -1, 0, -1]].mean()
+
+
+def test_the_thousand_classes_have_names_of_their_own_but_for_the_two_cranes() -> None:
+    names = conse.class_names()
+    assert len(names) == 1000 and all(names)
+    assert {name for name in names if names.count(name) > 1} == {"crane"}, "a bird and a machine"
+
+
+def test_other_texts_than_the_rows_are_refused() -> None:
+    texts = {"weights": "package:wordllama", "revision": "files-0"}
+    with pytest.raises(BadInput, match="option 'texts' names files-0. Install that version"):
+        load(replace(ROW, options={"texts": texts}), hardware=CPU)

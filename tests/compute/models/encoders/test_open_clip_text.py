@@ -1,0 +1,129 @@
+"""OpenCLIP's text towers at each text's own length. Reference: the library's `encode_text` on texts at full length."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import open_clip
+import pytest
+import torch
+
+from compute.models.adapter import Hardware
+from compute.models.encoders.open_clip_text import text_tower
+from compute.models.encoders.towers import TextTower, Towers, buckets
+
+CPU = Hardware(device="cpu", dtype="float32")
+LIMIT, WORDS, END = 24, 100, 99
+SMALL = {"context_length": LIMIT, "vocab_size": WORDS, "width": 32, "heads": 2, "layers": 3}
+VISION = {"image_size": 32, "layers": 1, "width": 32, "patch_size": 16, "head_width": 16}
+# What OpenCLIP's configurations ask of a text tower, and whether a text may be cut after its end token.
+TOWERS: dict[str, tuple[dict[str, Any], bool]] = {
+    "clip": ({}, True),
+    "clip, linear projection": ({"proj_bias": True}, True),
+    "clip, end token": ({"pool_type": "eos", "eos_id": END}, True),
+    "apart": ({"custom": True}, True),
+    "apart, end token": ({"custom": True, "pool_type": "eos", "eos_id": END}, True),
+    "apart, no projection": ({"custom": True, "proj_type": "none", "width": 24, "heads": 2}, True),
+    "siglip": ({"custom": True, "no_causal_mask": True, "pool_type": "last"}, False),
+    "clipa": ({"no_causal_mask": True, "pool_type": "last"}, False),
+    "last, causal": ({"pool_type": "last"}, False),
+    "first": ({"custom": True, "pool_type": "first", "no_causal_mask": True}, False),
+    "both ways, end token": ({"custom": True, "no_causal_mask": True, "pool_type": "argmax"}, False),
+    "coca": ({"custom": True, "embed_cls": True}, False),
+}
+
+
+def tokens(text: str) -> list[int]:
+    """Letters as tokens, the end token, then padding: as the library's tokenizers give them."""
+    letters = [1, *(2 + ord(letter) % 90 for letter in text)][: LIMIT - 1]
+    return [*letters, END, *[0] * (LIMIT - 1 - len(letters))]
+
+
+TEXTS = ["a cat", "", "a dog on a mat", "x", "a very long caption that is cut at the end", "a cup", "of coffee"]
+
+
+def made(**text: object) -> torch.nn.Module:
+    torch.manual_seed(0)
+    custom = text.pop("custom", False)
+    family = open_clip.CustomTextCLIP if custom else open_clip.CLIP
+    model = family(embed_dim=24, vision_cfg=VISION, text_cfg={**SMALL, **text}).eval()
+    for weight in model.parameters():  # large enough that texts differ
+        torch.nn.init.normal_(weight, std=0.2 if weight.ndim > 1 else 0.5)
+    return model.requires_grad_(False)
+
+
+def towers(tower: TextTower) -> Towers:
+    return Towers(name="tiny", settings={}, hardware=CPU, text=tower)
+
+
+def embedded(encoder: Towers, texts: list[str]) -> np.ndarray:
+    return encoder.embed("text", [encoder.prepare("text", text) for text in texts])
+
+
+@pytest.mark.parametrize("kind", TOWERS)
+def test_a_text_is_cut_only_where_nothing_after_its_end_counts(kind: str) -> None:
+    options, cut = TOWERS[kind]
+    model = made(**options)
+    with torch.no_grad():
+        wanted = model.encode_text(torch.tensor([tokens(text) for text in TEXTS])).numpy()
+    assert np.abs(wanted[0] - wanted[2]).max() > 1e-2, "the tower tells texts apart"
+    tower = text_tower(model, tokens=tokens, limit=LIMIT)
+    assert tower.buckets == (buckets(LIMIT) if cut else ())
+    assert len(tower.ready("a cat")) == (7 if cut else LIMIT)
+    found = embedded(towers(tower), TEXTS)
+    np.testing.assert_allclose(found, wanted, atol=1e-5)
+
+
+def test_a_tower_of_the_transformers_library_keeps_its_full_length(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(
+        json.dumps(
+            {
+                "model_type": "xlm-roberta",
+                "vocab_size": WORDS,
+                "hidden_size": 32,
+                "num_hidden_layers": 2,
+                "num_attention_heads": 2,
+                "intermediate_size": 64,
+                "max_position_embeddings": LIMIT + 4,
+                "pad_token_id": 0,
+            }
+        )
+    )
+    hf = {"hf_model_name": str(tmp_path), "hf_model_pretrained": False, "hf_pooler_type": "mean_pooler"}
+    torch.manual_seed(0)
+    model = open_clip.CustomTextCLIP(embed_dim=24, vision_cfg=VISION, text_cfg={"context_length": LIMIT, **hf}).eval()
+    tower = text_tower(model, tokens=tokens, limit=LIMIT)
+    assert tower.buckets == () and len(tower.ready("a cat")) == LIMIT
+    with torch.no_grad():
+        wanted = model.encode_text(torch.tensor([tokens(text) for text in TEXTS])).numpy()
+    np.testing.assert_allclose(embedded(towers(tower), TEXTS), wanted, atol=1e-6)
+
+
+def test_a_texts_vector_never_depends_on_its_neighbours() -> None:
+    """Its length in tokens is its own, whatever the batch: the same vector alone, beside longer ones, in any order."""
+    shapes: list[tuple[int, ...]] = []
+    tower = text_tower(made(), tokens=tokens, limit=LIMIT)
+    run, ids_of = tower.run, tower.ready
+
+    def watched(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        shapes.append(tuple(ids.shape))
+        return run(ids, mask)
+
+    encoder = towers(TextTower(ready=ids_of, run=watched, pad=0, buckets=tower.buckets))
+    whole = embedded(encoder, TEXTS)
+    assert sorted(shapes) == [(1, 24), (2, 16), (4, 8)]
+    order = np.random.default_rng(0).permutation(len(TEXTS))
+    np.testing.assert_allclose(embedded(encoder, [TEXTS[at] for at in order]), whole[order], rtol=0, atol=1e-6)
+    for at, text in enumerate(TEXTS):
+        np.testing.assert_allclose(embedded(encoder, [text])[0], whole[at], rtol=0, atol=1e-6)
+        beside = embedded(encoder, [text, "the longest of neighbours by far"])
+        np.testing.assert_allclose(beside[0], whole[at], rtol=0, atol=1e-6)
+
+
+def test_lengths_are_the_next_of_a_few() -> None:
+    assert buckets(77) == (8, 16, 24, 32, 48, 64, 77)
+    assert buckets(64) == (8, 16, 24, 32, 48, 64)
+    assert buckets(5) == (5,)

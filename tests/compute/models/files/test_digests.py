@@ -1,0 +1,73 @@
+"""Digests of files: what they are of, and when a file is read again."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from compute.models.files import digests
+
+LARGE = bytes(range(256)) * (digests.SMALL // 256)
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """The names of files that were read, in a process without memory and with a folder of its own."""
+    read, names = digests.read, []
+    monkeypatch.setenv("LIKENESS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(digests, "read", lambda path, **how: names.append(path.name) or read(path, **how))
+    digests._remembered.cache_clear()
+    return names
+
+
+def test_a_digest_is_that_of_hashlib(tmp_path: Path, reads: list[str]) -> None:
+    for name, content in (("small", b"weights"), ("large", LARGE)):
+        (tmp_path / name).write_bytes(content)
+        assert digests.digest(tmp_path / name) == hashlib.blake2b(content, digest_size=16).hexdigest()
+        assert digests.digest(tmp_path / name, algorithm="sha256") == hashlib.sha256(content).hexdigest()
+
+
+def test_a_large_file_is_read_once_by_all_processes(tmp_path: Path, reads: list[str]) -> None:
+    file = tmp_path / "model.safetensors"
+    file.write_bytes(LARGE)
+    code = (
+        "import pathlib, sys; from compute.models.files.digests import digest; print(digest(pathlib.Path(sys.argv[1])))"
+    )
+    other = subprocess.run([sys.executable, "-c", code, str(file)], capture_output=True, text=True, check=True)
+    first = other.stdout.strip()
+    assert digests.digest(file) == first and reads == []
+    before = file.stat()
+    file.write_bytes(b"!" + LARGE[1:])
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+    changed = digests.digest(file)
+    assert changed != first and reads == ["model.safetensors"]
+    file.write_bytes(LARGE[:-1] + b"")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))  # another size alone
+    assert digests.digest(file) not in (first, changed)
+
+
+def test_a_folder_has_the_digest_of_its_files_and_their_names(tmp_path: Path, reads: list[str]) -> None:
+    folder = tmp_path / "weights"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "a").write_bytes(b"1")
+    (folder / "deep" / "b").write_bytes(b"2")
+    first = digests.digest(folder)
+    assert digests.digest(folder.rename(tmp_path / "moved")) == first
+    (tmp_path / "moved" / "a").rename(tmp_path / "moved" / "c")
+    assert digests.digest(tmp_path / "moved") != first
+
+
+def test_where_nothing_can_be_noted_the_file_is_read_again(
+    tmp_path: Path, reads: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_bytes(b"no folder")
+    monkeypatch.setenv("LIKENESS_CACHE", str(tmp_path / "file" / "cache"))
+    (tmp_path / "model").write_bytes(LARGE)
+    first = digests.digest(tmp_path / "model")
+    digests._remembered.cache_clear()
+    assert digests.digest(tmp_path / "model") == first and reads == ["model", "model"]

@@ -1,0 +1,177 @@
+"""MIEB's public evaluation code (the package mteb) beside ours: the same files, the same small encoder, both scores."""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import datasets
+import mteb
+import numpy as np
+import pytest
+import torch
+from mteb.models.abs_encoder import AbsEncoder
+from mteb.similarity_functions import max_sim
+from PIL import Image
+from threadpoolctl import threadpool_limits
+
+from compute import tasks
+from compute.catalog import shipped
+from compute.content.items import Column
+from compute.engine import scoring
+from compute.procedures import procedure
+from compute.tasks.source import Source
+from compute.types import CannotDo, Model
+from tests.compute.tasks import hub_files
+
+SIDE, BUCKETS, DIM = 4, 97, 24
+MATRICES = np.random.default_rng(11)
+OF_PIXELS, OF_TRIPLES = (MATRICES.standard_normal((size, DIM)) for size in (SIDE * SIDE * 3, BUCKETS))
+
+
+def of_image(picture: Image.Image) -> np.ndarray:
+    """(DIM,) float32: a projection of sixteen mean colours. It depends on nothing but the pixels."""
+    small = np.asarray(picture.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BOX), dtype=float)
+    return np.tanh((small.ravel() / 255 - 0.5) @ OF_PIXELS).astype(np.float32)
+
+
+@cache
+def of_text(text: str) -> np.ndarray:
+    """(DIM,) float32: a projection of the counts of its three-byte pieces, so that every character counts."""
+    data = f"  {text}  ".encode()
+    counts = np.zeros(BUCKETS)
+    for start in range(len(data) - 2):
+        counts[zlib.crc32(data[start : start + 3]) % BUCKETS] += 1
+    return np.tanh(counts @ OF_TRIPLES / np.sqrt(len(data))).astype(np.float32)
+
+
+def several(vector: np.ndarray) -> np.ndarray:
+    """(2 to 5, DIM / 4) float32 of length 1: an item's vectors for late interaction, made of its one."""
+    rows = vector.reshape(4, -1)
+    rows = np.concatenate([rows, rows[:1] * rows[1:2]])[: 2 + int(abs(vector[0]) * 1000) % 4]
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+class Theirs(AbsEncoder):
+    """The encoder as mteb calls it; an item of image and text is their sum, as most of MIEB's models make it."""
+
+    mteb_model_meta = None
+
+    def __init__(self, *, many: bool = False) -> None:
+        self.many, self.texts = many, set()
+
+    def encode(self, inputs: Any, *, task_metadata: Any, hf_split: str, hf_subset: str, **rest: Any) -> Any:
+        vectors = []
+        for batch in inputs:
+            parts = []
+            if "image" in batch:
+                parts.append(np.stack([of_image(picture) for picture in batch["image"]]))
+            if "text" in batch:
+                self.texts |= set(batch["text"])
+                parts.append(np.stack([of_text(text) for text in batch["text"]]))
+            vectors.append(sum(parts))
+        if self.many:
+            return [torch.from_numpy(several(vector)) for vector in np.concatenate(vectors)]
+        return np.concatenate(vectors)
+
+    def similarity(self, embeddings1: Any, embeddings2: Any) -> Any:
+        return max_sim(embeddings1, embeddings2) if self.many else super().similarity(embeddings1, embeddings2)
+
+
+class Ours:
+    """The same encoder as our procedures ask it."""
+
+    row = Model(key="small", title="Small", abilities=("embed_image", "embed_text"), modalities=("image", "text"))
+
+    def __init__(self, *, many: bool = False) -> None:
+        self.many, self.texts = many, set()
+
+    def can(self, ability: str) -> bool:
+        return ability in self.row.abilities
+
+    def embed(self, column: Column) -> np.ndarray:
+        if self.many:
+            raise CannotDo("small gives several vectors an item")
+        return self._one_each(column)
+
+    def embed_many(self, column: Column) -> tuple[np.ndarray, np.ndarray]:
+        vectors = [several(vector) for vector in self._one_each(column)]
+        return np.concatenate(vectors), np.cumsum([0, *map(len, vectors)])
+
+    def _one_each(self, column: Column) -> np.ndarray:
+        contents = [column.read(row) for row in range(len(column))]
+        if column.modality == "image":
+            return np.stack([of_image(Image.open(io.BytesIO(content))) for content in contents])
+        self.texts |= set(contents)
+        return np.stack([of_text(text) for text in contents])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """Both evaluations of one task on the same files: mteb's scores, our figures, and the texts either encoder got."""
+
+    theirs: Mapping[str, Mapping[str, Any]]  # subset -> every score that mteb reports
+    ours: Mapping[tuple[str, str], float]  # (metric, subset) -> value
+    settings: Mapping[str, Mapping[str, Any]]  # subset -> what our procedure reports
+    texts: tuple[set[str], set[str]]
+
+
+def compared(
+    name: str,
+    tables: hub_files.Tables,
+    *,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    many: bool = False,
+    aggregate_of: str = "",
+    metrics: tuple[str, ...] = (),
+) -> Compared:
+    """Writes the data set's files as the hub holds them, and evaluates the task with both.
+
+    `aggregate_of`: the task that mteb itself runs where `name` only averages its subsets. `metrics`: ours beside the
+    task's own. mteb reads the folder by the hub's library, told the folder in place of the repository.
+    """
+    row = shipped().task(f"mieb/{name.lower()}")
+    root = folder / "data"
+    place = hub_files.write(root / row.dataset, tables)
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", folder / "cache")
+    monkeypatch.setattr(datasets.Dataset, "map", _in_this_process(datasets.Dataset.map))
+    task = type(mteb.get_task(aggregate_of or name))()
+    monkeypatch.setitem(task.metadata.dataset, "path", str(place))
+    their_model, our_model = Theirs(many=many), Ours(many=many)
+    subsets = list(row.subsets) if task.metadata.is_multilingual else None
+    if subsets:
+        task.hf_subsets = subsets
+    with threadpool_limits(1):
+        theirs = task.evaluate(
+            their_model, row.split, subsets, encode_kwargs={"batch_size": 16, "show_progress_bar": False}
+        )
+    data = tasks.load(row, source=Source(root=root, offline=True))
+    how = procedure(row.procedure)
+    options = {option: values[0] for option, values in how.options.items()}
+    evidence = {subset: how.run(our_model, part, options) for subset, part in data.items()}
+    frames = {subset: part.items for subset, part in evidence.items()}
+    figures = scoring.figures(row, frames)
+    values = {(metric, subset): figure.value for metric, subset, figure in figures}
+    for metric in metrics:
+        values |= {(metric, subset): float(frame[metric].mean()) for subset, frame in frames.items()}
+    return Compared(
+        theirs=theirs,
+        ours=values,
+        settings={subset: part.settings for subset, part in evidence.items()},
+        texts=(their_model.texts, our_model.texts),
+    )
+
+
+def _in_this_process(function: Any) -> Any:
+    """The library's `map` without worker processes, which take longer to start than such small tables to read."""
+
+    def run(self: Any, *args: Any, num_proc: Any = None, **rest: Any) -> Any:
+        return function(self, *args, **rest)
+
+    return run

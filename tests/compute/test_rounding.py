@@ -1,0 +1,59 @@
+"""The rule of rounding: the cases that both languages pass, and Python's decimals as the reference."""
+
+from __future__ import annotations
+
+import json
+import random
+from decimal import ROUND_HALF_EVEN, Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from compute.rounding import clean, rounded, rounded_array
+from compute.types import BadInput
+
+SHARED = json.loads((Path(__file__).parents[1] / "rounding.json").read_text())
+
+
+@pytest.mark.parametrize(("value", "digits", "text"), SHARED["cases"])
+def test_the_shared_cases(value: float, digits: int, text: str) -> None:
+    assert rounded(value, digits) == text
+
+
+def test_every_printed_number_is_rounded_as_a_decimal() -> None:
+    """All numbers of two decimals from -100 to 100, stored as a paper's percentage is: as a fraction."""
+    for hundredths in range(-10_000, 10_001):
+        printed = Decimal(hundredths).scaleb(-2)
+        expected = printed.quantize(Decimal("0.1"), rounding=ROUND_HALF_EVEN)
+        text = rounded(round(float(printed) / 100, 10), 1, scale=100)
+        assert text == (f"{expected:f}" if expected else "0.0"), printed
+
+
+def test_a_mean_of_printed_numbers_is_rounded_as_their_exact_mean() -> None:
+    draw = random.Random(5)
+    ties = 0
+    for _ in range(5000):
+        printed = [Decimal(draw.randrange(1000)).scaleb(-1) for _ in range(draw.choice([2, 4, 5, 8, 10]))]
+        mean = sum(printed) / len(printed)
+        ties += (mean * 20) % 2 == 1
+        expected = mean.quantize(Decimal("0.1"), rounding=ROUND_HALF_EVEN)
+        stored = np.mean([float(value) / 100 for value in printed])
+        assert rounded(stored, 1, scale=100) == f"{expected:f}", printed
+    assert ties > 100
+
+
+def test_a_sign_stands_only_before_what_is_not_zero() -> None:
+    assert [rounded(value, 1, sign=True) for value in (0.04, -0.04, 0.06, -0.06)] == ["0.0", "0.0", "+0.1", "-0.1"]
+
+
+def test_what_is_missing_has_no_digits() -> None:
+    for value in (float("nan"), float("inf")):
+        with pytest.raises(BadInput, match="no digits"):
+            rounded(value, 1)
+
+
+def test_clean_numbers_and_arrays_round_to_the_same_text() -> None:
+    assert clean(0.3745, scale=100) == 37.45 and clean(0.1 + 0.2) == 0.3
+    array = rounded_array([[0.3745, np.nan]], 1, scale=100)
+    assert array.shape == (1, 2) and array[0, 0] == 37.4 and np.isnan(array[0, 1])

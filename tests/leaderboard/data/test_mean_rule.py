@@ -1,0 +1,57 @@
+"""What a visitor changed of a suite's mean, in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaderboard.data.mean_rule import changed_rule, rule, suite_rule
+from leaderboard.data.suite_cache import SuiteCache
+
+UNISIM = ("Img-2AFC", "IT-2AFC", "Text-2AFC", "IQA")
+
+
+@pytest.mark.parametrize(
+    ("choice", "words"),
+    [
+        ({}, ""),
+        ({"weights": {"IQA": 1.0}}, ""),
+        ({"weights": dict.fromkeys(UNISIM, 2.0)}, ""),
+        ({"coverage": 1.0}, ""),
+        ({"weights": {"IQA": 5.0}}, "IQA 5, others 1"),
+        ({"weights": {"IQA": 0.25, "Img-2AFC": 3.0}}, "Img-2AFC 3, IQA 0.25, others 1"),
+        ({"weights": {"IQA": 0.0}}, "without IQA"),
+        ({"weights": {"IQA": 0.0, "IT-2AFC": 0.0}}, "Img-2AFC 1, Text-2AFC 1"),
+        ({"weights": {"IQA": 0.0, "IT-2AFC": 2.0}}, "Img-2AFC 1, IT-2AFC 2, Text-2AFC 1"),
+        ({"coverage": 0.6}, "minimum coverage 60%"),
+        ({"tasks": frozenset({"unisim/nights", "unisim/bapps"})}, "only NIGHTS, BAPPS"),
+        (
+            {"weights": {"IQA": 2.0}, "tasks": frozenset({"unisim/nights"}), "coverage": 0.0},
+            "IQA 2, others 1; only NIGHTS; minimum coverage 0%",
+        ),
+    ],
+    # By the words: a set prints in another order in each process, and the processes of one run must agree on names.
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_only_what_differs_from_the_suites_own_rule_is_said(suite_cache: SuiteCache, choice: dict, words: str) -> None:
+    assert changed_rule(suite_cache.table("unisim-core"), **choice) == words
+
+
+def test_every_task_chosen_is_the_suites_own_and_many_are_counted(suite_cache: SuiteCache) -> None:
+    table = suite_cache.table("mieb")
+    tasks = [column.task for column in table.columns]
+    assert changed_rule(table, tasks=frozenset(tasks)) == ""
+    assert changed_rule(table, tasks=frozenset(tasks[:12])) == "12 of 130 tasks"
+    english = {"Multilingual Retrieval": 0.0, "Visual STS (cross & multi)": 0.0}
+    assert changed_rule(table, weights=english) == "without Multilingual Retrieval, Visual STS (cross & multi)"
+
+
+def test_people_rank_by_no_rule_that_can_be_changed(suite_cache: SuiteCache) -> None:
+    table = suite_cache.table("cfred-hpdv2")
+    assert changed_rule(table, tasks=frozenset({table.columns[0].task}), coverage=0.5) == ""
+    assert suite_rule(table) == "Ranked by people"
+
+
+def test_a_rule_is_the_suites_or_the_visitors(suite_cache: SuiteCache) -> None:
+    table = suite_cache.table("pairbench")
+    assert rule(table, "") == suite_rule(table) == "Mean of 24 tasks"
+    assert rule(table, "COCO 2, others 1") == "Your mean: COCO 2, others 1"

@@ -1,0 +1,235 @@
+"""Rows compared by what the table is sorted by: against scipy's paired t test, normal tests, and plain arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from compute.types import BadInput, UnknownKey
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.pages.board import page, verdicts
+from leaderboard.pages.board.comparison import MOST, RowComparison, compare
+
+DREAMSIM = "dreamsim-ensemble~published"
+PAIR = ("google/siglip-so400m-patch14-224~published", "openai/clip-vit-large-patch14-336~published")
+
+
+@pytest.fixture
+def best(suite_cache: SuiteCache) -> list[str]:
+    """The rows of unisim-core that have every score, best first."""
+    table, ranked = suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core")
+    order = [index for index in np.argsort(-ranked.mean) if not np.isnan(table.values[index]).any()]
+    return [table.rows[index].id for index in order]
+
+
+def compared(suite_cache: SuiteCache, suite: str, rows: list[str], **how: object) -> RowComparison:
+    return compare(suite_cache.table(suite), suite_cache.ranked(suite), rows=rows, **how)
+
+
+def scores(suite_cache: SuiteCache, suite: str, row: str, category: str = "") -> np.ndarray:
+    """A row's own scores in percent, of one category or all."""
+    table = suite_cache.table(suite)
+    mine = [column.group == category or not category for column in table.columns]
+    return 100 * table.values[table.row(row)][mine]
+
+
+def test_a_category_is_tested_by_its_own_tasks(suite_cache: SuiteCache, best: list[str]) -> None:
+    """Sorted by IQA, the test is the paired t test over IQA's tasks, and nothing else is in it."""
+    second, first = best[-1], best[0]
+    found = compared(suite_cache, "unisim-core", [first, second], by="IQA")
+    (test,) = found.line.tests
+    a, b = (scores(suite_cache, "unisim-core", row, "IQA") for row in (second, first))
+    expected = stats.ttest_rel(a, b)
+    ends = expected.confidence_interval(0.95)
+    assert (found.line.kind, found.line.key, test.tasks) == ("category", "IQA", len(a))
+    assert test.difference == pytest.approx((a - b).mean()) and test.p == pytest.approx(expected.pvalue)
+    assert (test.low, test.high) == (pytest.approx(ends.low), pytest.approx(ends.high))
+    assert [category.title for category in found.categories] == ["IQA"]
+    assert [value.value for value in found.line.values] == pytest.approx([b.mean(), a.mean()])
+    own = stats.t.interval(0.95, len(a) - 1, loc=a.mean(), scale=stats.sem(a))
+    assert (found.line.values[1].low, found.line.values[1].high) == pytest.approx(own)
+
+
+def test_a_task_is_tested_by_the_errors_of_its_two_scores(suite_cache: SuiteCache) -> None:
+    table = suite_cache.table("unisim-core")
+    at = next(index for index, column in enumerate(table.columns) if column.key == "unisim/nights")
+    found = compared(suite_cache, "unisim-core", list(PAIR), by="unisim/nights")
+    (test,) = found.line.tests
+    rows = [table.row(row) for row in PAIR]
+    gap = 100 * (table.values[rows[1], at] - table.values[rows[0], at])
+    error = 100 * float(np.hypot(*table.stderr[rows, at]))
+    assert found.line.kind == "task" and test.difference == pytest.approx(gap)
+    assert test.p == pytest.approx(2 * stats.norm.sf(abs(gap) / error))
+    assert (test.low, test.high) == (
+        pytest.approx(gap - 1.96 * error, abs=1e-3),
+        pytest.approx(gap + 1.96 * error, abs=1e-3),
+    )
+    assert [line.key for category in found.categories for line in category.tasks] == ["unisim/nights"]
+
+
+def test_what_a_task_lacks_is_said(suite_cache: SuiteCache) -> None:
+    """Without a known error the difference stands and its noise is unknown; without a score there is no difference."""
+    table = suite_cache.table("mieb")
+    at = next(i for i, one in enumerate(table.columns) if np.isnan(table.stderr[:, i]).all() and one.ranked)
+    with_score = [table.rows[row].id for row in np.flatnonzero(~np.isnan(table.values[:, at]))[:2]]
+    (test,) = compared(suite_cache, "mieb", with_score, by=table.columns[at].key).line.tests
+    assert test.reading == "unknown" and "error" in test.why and np.isfinite(test.difference)
+    assert np.isnan([test.low, test.high, test.p]).all()
+    gap = next(c for c in range(len(table.columns)) if np.isnan(table.values[:, c]).any())
+    without = table.rows[np.flatnonzero(np.isnan(table.values[:, gap]))[0]]
+    other = table.rows[np.flatnonzero(~np.isnan(table.values[:, gap]))[0]]
+    found = compared(suite_cache, "mieb", [other.id, without.id], by=table.columns[gap].key)
+    assert found.line.tests[0].reading == "none"
+    assert found.line.tests[0].why == f"{found.names[1]} has no score"
+    assert "cannot be compared" in verdicts.verdict(found.line, found.names)
+
+
+def test_the_mean_is_that_of_the_category_differences(suite_cache: SuiteCache, best: list[str]) -> None:
+    found = compared(suite_cache, "unisim-core", [best[0], best[-1]])
+    table = suite_cache.table("unisim-core")
+    gaps = [
+        (scores(suite_cache, "unisim-core", best[-1], name) - scores(suite_cache, "unisim-core", best[0], name)).mean()
+        for name in table.categories
+    ]
+    (test,) = found.line.tests
+    assert found.line.kind == "mean" and test.difference == pytest.approx(np.mean(gaps))
+    assert [category.line.tests[0].difference for category in found.categories] == pytest.approx(gaps)
+    assert [category.title for category in found.categories] == list(table.categories)
+    assert found.line.about == "Mean of 4 category means"
+
+
+@pytest.mark.parametrize("by", ["Zero-shot Classification", "mini/things"])
+def test_no_difference_reaches_beyond_the_bounds_of_its_metric(suite_cache: SuiteCache, by: str) -> None:
+    """All right against nearly all wrong: 100 points apart at most, however wide the interval."""
+    table, ranked = suite_cache.table("mini"), suite_cache.ranked("mini")
+    at = next(index for index, column in enumerate(table.columns) if column.key == "mini/things")
+    values, stderr = table.values.copy(), table.stderr.copy()
+    values[:2, at], stderr[:2, at] = (0.994, 0.006), 0.01
+    table, ranked = replace(table, values=values, stderr=stderr), replace(ranked, scores=values)
+    found = compare(table, ranked, rows=[row.id for row in table.rows[:2]], by=by)
+    (test,) = found.line.tests
+    assert (test.difference, test.low) == (pytest.approx(-98.8), -100) and test.high > -98
+
+
+def test_any_other_sort_compares_the_mean(suite_cache: SuiteCache, best: list[str]) -> None:
+    for key in ("", "rank", "title", "parameters", "nothing"):
+        assert compared(suite_cache, "unisim-core", best[:2], by=key).line.kind == "mean"
+
+
+def test_weights_and_tasks_that_do_not_count_are_left_out(suite_cache: SuiteCache, best: list[str]) -> None:
+    table, chosen = suite_cache.table("unisim-core"), frozenset({"unisim/nights", "unisim/bapps", "unisim/kadid-10k"})
+    weights = {"IQA": 0.0, "IT-2AFC": 0.0, "Text-2AFC": 0.0}
+    ranked = suite_cache.ranked("unisim-core", tuple(weights.items()), chosen)
+    found = compare(table, ranked, rows=best[:2], weights=weights, tasks=chosen)
+    assert [category.title for category in found.categories] == ["Img-2AFC"]
+    assert {line.key for line in found.categories[0].tasks} == {"unisim/nights", "unisim/bapps"}
+    assert found.line.title == "Your mean" and found.line.about.startswith("Your mean: Img-2AFC 1; ")
+    assert found.line.tests[0].tasks == 2
+
+
+def test_printed_means_leave_the_noise_unknown(suite_cache: SuiteCache) -> None:
+    """Only Multilingual Retrieval weighted: printed means of tasks whose figures are lost show no certainty at all."""
+    table = suite_cache.table("mieb")
+    weights = dict.fromkeys(table.categories, 0.0) | {"Multilingual Retrieval": 1.0}
+    ranked = suite_cache.ranked("mieb", tuple(weights.items()))
+    rows = [table.rows[index].id for index in np.argsort(-np.nan_to_num(ranked.mean, nan=-1))[:2]]
+    found = compare(table, ranked, rows=rows, weights=weights)
+    (test,) = found.line.tests
+    assert test.reading == "unknown" and "Multilingual Retrieval" in test.why
+    assert np.isfinite(test.difference) and np.isnan([test.low, test.high, test.p]).all()
+    assert "is unknown, because" in verdicts.verdict(found.line, found.names)
+    assert verdicts.interval(found.line, test) == verdicts.p_value(test) == "—"
+
+
+def test_a_mean_of_which_only_a_part_is_shared_says_so(suite_cache: SuiteCache, best: list[str]) -> None:
+    """A perceptual metric has image pairs only: what is compared is that category, not the mean."""
+    found = compared(suite_cache, "unisim-core", [best[0], DREAMSIM])
+    (test,) = found.line.tests
+    assert test.only == ("Img-2AFC",) and np.isnan(found.line.values[1].value)
+    assert "in the mean over Img-2AFC, all that both have" in verdicts.verdict(found.line, found.names)
+    assert verdicts.reading(test).endswith("only Img-2AFC shared")
+
+
+def test_several_rows_are_read_together(suite_cache: SuiteCache, best: list[str]) -> None:
+    """Holm's step-down method over the line: in order of p, the k-th is compared with 5% / (n - k)."""
+    rows = [best[0], *best[-5:]]
+    tests = compared(suite_cache, "unisim-core", rows, by="IQA").line.tests
+    passed = True
+    for k, at in enumerate(np.argsort([test.p for test in tests])):
+        passed = passed and tests[at].p <= 0.05 / (len(tests) - k)
+        assert (tests[at].reading == "worse") is bool(passed)
+    assert any(test.p < 0.05 for test in tests)
+
+
+def test_where_lower_is_better_less_is_better(suite_cache: SuiteCache) -> None:
+    table = suite_cache.table("unisim-core")
+    columns = tuple(replace(column, higher=False) for column in table.columns)
+    found = [
+        compare(one, suite_cache.ranked("unisim-core"), rows=[DREAMSIM, PAIR[0]], by="unisim/nights").line
+        for one in (table, replace(table, columns=columns))
+    ]
+    assert {line.tests[0].reading for line in found} == {"better", "worse"}
+    assert found[0].tests[0].difference == found[1].tests[0].difference
+    assert "where lower is better" in verdicts.verdict(found[1], ("a", "b"))
+
+
+def test_generators_are_compared_by_people_or_by_the_column(suite_cache: SuiteCache) -> None:
+    table = suite_cache.table("cfred-coco")
+    rows = [row.id for row in table.rows[:3]]
+    usual = compared(suite_cache, "cfred-coco", rows)
+    people = next(column for column in table.columns if column.group == "People")
+    assert usual.line.key == people.key and {test.reading for test in usual.line.tests} == {"unknown"}
+    assert "no number of votes" in usual.line.tests[0].why
+    fid = next(column for column in table.columns if column.metric == "fid")
+    assert compared(suite_cache, "cfred-coco", rows, by=fid.key).line.title == fid.title
+
+
+def test_a_comparison_takes_two_to_six_rows(suite_cache: SuiteCache) -> None:
+    rows = [row.id for row in suite_cache.table("unisim-core").rows]
+    for wrong in ([], rows[:1], [rows[0], rows[0]], rows[: MOST + 1]):
+        with pytest.raises(BadInput, match=f"two to {MOST}"):
+            compared(suite_cache, "unisim-core", wrong)
+    with pytest.raises(UnknownKey, match="nobody"):
+        compared(suite_cache, "unisim-core", [rows[0], "nobody~published"])
+
+
+# ---- the page's part
+
+
+def drawn(site: SimpleNamespace, **selection: object) -> str:
+    return str(page.comparison(site, {"suite": "unisim-core", "turn": "7", **selection}))
+
+
+def test_the_drawn_comparison_has_a_verdict_a_table_and_a_chart_a_category(
+    site: SimpleNamespace, best: list[str]
+) -> None:
+    markup = drawn(site, ids=best[:2])
+    assert 'data-turn="7"' in markup and "Compared by the mean" in markup
+    assert markup.count('class="bc-chart"') == markup.count('<section class="bc-category">') == 4
+    table = site.suite_cache.table("unisim-core")
+    tasks = sum(column.ranked for column in table.columns)
+    assert markup.count('<span class="bc-name">') == tasks + 2 * 4, "a line a task, a mean and an axis a category"
+    body = markup[markup.index("All values as a table") :]
+    assert body.count("<tr") == 1 + 1 + 4 + tasks
+    for row in best[:2]:
+        assert table.models.loc[row.partition("~")[0], "title"] in body
+
+
+def test_rows_that_filters_hide_are_left_out_and_named(site: SimpleNamespace, best: list[str]) -> None:
+    title = site.suite_cache.table("unisim-core").models.loc[best[2].partition("~")[0], "title"]
+    markup = drawn(site, ids=best[:2], hidden=[best[2]])
+    assert f"Left out, since the filters hide it: {title}." in markup and markup.count("bc-row2") == 0
+    alone = drawn(site, ids=best[:1], hidden=[best[2]])
+    assert f"the filters hide {title}." in alone and 'data-turn="7"' in alone and "bc-chart" not in alone
+
+
+def test_names_in_a_comparison_are_text(hostile_site: SimpleNamespace) -> None:
+    rows = [row.id for row in hostile_site.suite_cache.table("unisim-core").rows]
+    markup = drawn(hostile_site, ids=rows[:3], hidden=rows[3:4], turn='"><img src=x>')
+    assert (
+        "<img" not in markup and "&lt;img" in markup and "{{7" in markup and "49" not in markup.split("charts")[0][:200]
+    )

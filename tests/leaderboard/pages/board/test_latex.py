@@ -1,0 +1,210 @@
+"""LaTeX of a view: its structure read strictly, its texts escaped, its marks kept; compiled where there is a LaTeX."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.data.suite_table import SUSPECT
+from leaderboard.pages.board import export, latex
+
+NASTY = (
+    "50% & #1_{x}$ ~^\\",
+    "[optional] argument",
+    "* a star",
+    "\\end{tabular}",
+    "a\nb\r\nc",
+    'less < more > "quoted" | bar',
+    "−5 to -3, GPT-4-0125",
+    "% all of it a comment",
+    "x\\\\[2pt]",
+)
+COMMAND = re.compile(r"\\(?:[a-zA-Z]+|.)")
+
+
+def structure(source: str) -> tuple[str, list[str], list[list[str]]]:
+    """Caption, heads and rows of a table, read as LaTeX reads it; fails on what would not compile."""
+    lines = source.splitlines()
+    assert lines[0] == r"% Needs \usepackage{booktabs}" and source.endswith("\n")
+    bare = "\n".join(lines[1:])
+    # Without commands there is no special character left but braces, dollars in pairs, ~ and the &s between cells.
+    depth = 0
+    plain = COMMAND.sub("", bare)
+    for character in plain:
+        depth += (character == "{") - (character == "}")
+        assert depth >= 0
+        assert character not in "%#^_\\", f"{character!r} is not escaped"
+        assert ord(character) < 0x2000, f"{character!r} is not in the fonts that LaTeX starts with"
+    assert depth == 0 and plain.count("$") % 2 == 0
+    opened = re.findall(r"\\(begin|end)\{(\w+)\}", bare)
+    assert opened == [("begin", "table"), ("begin", "tabular"), ("end", "tabular"), ("end", "table")]
+    rules = [line for line in lines if line in (r"\toprule", r"\midrule", r"\bottomrule", r"\hline")]
+    assert rules == [r"\toprule", r"\midrule", r"\bottomrule"]
+    caption = next(line for line in lines if line.startswith(r"\caption{"))
+    label = lines[lines.index(caption) + 1]
+    assert re.fullmatch(r"\\label\{tab:[a-z0-9-]+\}", label), "a label follows its caption, or it names the section"
+    shape = re.search(r"\\begin\{tabular\}\{([lr]+)\}", bare).group(1)
+    head, body = lines.index(r"\toprule") + 1, lines.index(r"\midrule") + 1
+    rows = []
+    for line in [lines[head], *lines[body : lines.index(r"\bottomrule")]]:
+        assert line.endswith(r" \\") and not line.startswith(("[", "*"))
+        cells = re.split(r" (?<!\\)& ", line.removesuffix(r" \\"))
+        assert len(cells) == len(shape), line
+        rows.append(cells)
+    assert lines[head + 1] == r"\midrule"
+    return caption, rows[0], rows[1:]
+
+
+def made(
+    suite_cache: SuiteCache, suite: str, *, columns: list[str], rows: list[str] | None = None, **more: object
+) -> str:
+    table = suite_cache.table(suite)
+    rows = [row.id for row in table.rows] if rows is None else rows
+    file = export.view(table, suite_cache.ranked(suite), rows=rows, columns=columns, form="latex", **more)
+    return file.content.decode()
+
+
+@pytest.mark.parametrize("suite", ["unisim-core", "pairbench", "mieb", "cfred-coco", "mini"])
+def test_every_view_is_a_table_with_rules_label_and_caption(suite_cache: SuiteCache, suite: str) -> None:
+    table = suite_cache.table(suite)
+    keys = [column.key for column in (*table.category_columns, *table.columns)]
+    caption, heads, rows = structure(made(suite_cache, suite, columns=keys))
+    assert len(rows) == len(table.rows) and heads[0] == "Model"
+    assert rf"\label{{tab:likeness-{suite}}}" in made(suite_cache, suite, columns=keys)
+    assert latex.text(str(table.suite["title"])) in caption
+
+
+def test_the_best_is_bold_and_a_doubtful_figure_never_is(suite_cache: SuiteCache) -> None:
+    """The best figures of every second column are doubted: there the next best is bold."""
+    table, ranked = suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core")
+    shown = np.round(100 * table.values, 1)
+    marks = table.marks | np.where(shown == np.nanmax(shown, axis=0), SUSPECT, 0) * (np.arange(shown.shape[1]) % 2)
+    columns = [column.key for column in table.columns]
+    file = export.view(
+        replace(table, marks=marks), ranked, rows=[row.id for row in table.rows], columns=columns, form="latex"
+    )
+    _, heads, rows = structure(file.content.decode())
+    first = len(heads) - len(columns)
+    doubted = (marks & SUSPECT) > 0
+    best = np.nanmax(np.where(doubted, np.nan, shown), axis=0)
+    assert ((np.nanmax(shown, axis=0) > best) == np.arange(len(columns)) % 2).all()
+    for row, values, doubt in zip(rows, shown, doubted, strict=True):
+        for at in range(len(columns)):
+            cell = row[first + at]
+            assert (r"\textbf" in cell) == (values[at] == best[at] and not doubt[at]), cell
+            assert ("?" in cell) == (doubt[at] and not np.isnan(values[at])), cell
+
+
+def test_where_lower_is_better_the_lowest_is_bold(suite_cache: SuiteCache) -> None:
+    table = suite_cache.table("cfred-coco")
+    fid = next(column for column in table.columns if column.metric == "fid")
+    _, heads, rows = structure(made(suite_cache, "cfred-coco", columns=[fid.key]))
+    values = table.values[:, table.columns.index(fid)]
+    assert "lower is better" in heads[-1]
+    assert [at for at, row in enumerate(rows) if r"\textbf" in row[-1]] == np.flatnonzero(
+        values == np.nanmin(values)
+    ).tolist()
+
+
+def test_signs_are_explained_if_they_occur(suite_cache: SuiteCache) -> None:
+    table = suite_cache.table("mieb")
+    retrieval = made(suite_cache, "mieb", columns=["Retrieval"])
+    caption, _, rows = structure(retrieval)
+    for sign, words in (
+        ("*", "mean as the paper prints it"),
+        (r"\textasciitilde{}", "mean of only some"),
+        (r"\textdagger{}", "trained on"),
+    ):
+        assert any(sign in row[-1] for row in rows) == (words in caption), words
+    assert "mean as the paper prints it" in caption
+    none = made(suite_cache, "mieb", columns=[], rows=[table.rows[0].id])
+    assert "trained on this data set" not in none and "bold: best of its column" in none.lower()
+
+
+def test_filters_and_weights_are_in_the_caption(suite_cache: SuiteCache) -> None:
+    table = suite_cache.table("unisim-core")
+    changed = suite_cache.ranked("unisim-core", (("IQA", 3.0),))
+    file = export.view(
+        table,
+        changed,
+        rows=[row.id for row in table.rows[:5]],
+        columns=["IQA"],
+        form="latex",
+        suite_ranked=suite_cache.ranked("unisim-core"),
+        filters=["Kind: Encoder", "Size: 50% & more"],
+    )
+    caption, heads, _ = structure(file.content.decode())
+    assert "Your mean: IQA 3, others 1." in caption and any(head.startswith("Your mean") for head in heads)
+    assert r"Only rows with Kind: Encoder; Size: 50\% \& more." in caption
+
+
+def test_sizes_are_words_and_numbers_are_aligned(suite_cache: SuiteCache) -> None:
+    source = made(suite_cache, "unisim-core", columns=["IQA"])
+    _, heads, rows = structure(source)
+    at = heads.index("Parameters")
+    sizes = {row[at] for row in rows} - {"---"}
+    assert "26 B" in sizes and all(re.fullmatch(r"\d+(\.\d)? [MB]", size) for size in sizes), sizes
+    assert not re.search(r"\de[+-]?\d", source)
+    shape = re.search(r"\{tabular\}\{([lr]+)\}", source).group(1)
+    assert shape[0] == "l" and shape[heads.index("Rank")] == "r" and shape[-1] == "r"
+
+
+def test_nasty_texts_stay_text() -> None:
+    rows = [[text, "1.5", "-2.0†"] for text in NASTY]
+    best = [[False, True, False]] * len(rows)
+    source = latex.table(["a & b", "n_1", "%"], rows, best=best, caption=" ".join(NASTY), label="tab:x-1")
+    _, heads, cells = structure(source)
+    assert heads == [r"a \& b", r"n\_1", r"\%"]
+    assert [row[1:] for row in cells] == [[r"\textbf{1.5}", r"$-$2.0\textdagger{}"]] * len(rows)
+    firsts = [row[0] for row in cells]
+    assert firsts[1:4] == ["{[optional] argument}", "{* a star}", r"\textbackslash{}end\{tabular\}"]
+    assert firsts[4] == "a b c" and firsts[6] == "$-$5 to $-$3, GPT-4-0125"
+
+
+def test_markdown_and_latex_have_the_same_bold_cells(suite_cache: SuiteCache) -> None:
+    table = suite_cache.table("unisim-core")
+    columns = [column.key for column in table.columns]
+    rows = [row.id for row in table.rows]
+    files = {
+        form: export.view(
+            table, suite_cache.ranked("unisim-core"), rows=rows, columns=columns, form=form
+        ).content.decode()
+        for form in ("markdown", "latex")
+    }
+    assert (
+        re.findall(r"\*\*([\d.]+)\*\*", files["markdown"]) == re.findall(r"\\textbf\{([\d.]+)\}", files["latex"]) != []
+    )
+
+
+def test_files_for_programs_have_no_signs(suite_cache: SuiteCache) -> None:
+    table = suite_cache.table("unisim-core")
+    file = export.view(
+        table, suite_cache.ranked("unisim-core"), rows=[row.id for row in table.rows], columns=["IQA"], form="csv"
+    )
+    assert pd.api.types.is_float_dtype(pd.read_csv(io.BytesIO(file.content))["IQA"])
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex to compile with")
+def test_it_compiles(suite_cache: SuiteCache, tmp_path: Path) -> None:
+    source = made(suite_cache, "unisim-core", columns=["IQA"])
+    nasty = latex.table(["x"], [[text] for text in NASTY], best=[[False]] * len(NASTY), caption="c", label="tab:n")
+    document = (
+        f"\\documentclass{{article}}\\usepackage{{booktabs}}\\begin{{document}}\n{source}\n{nasty}\\end{{document}}\n"
+    )
+    (tmp_path / "table.tex").write_text(document)
+    ended = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=120,
+    )
+    assert ended.returncode == 0, ended.stdout.decode(errors="replace")[-2000:]

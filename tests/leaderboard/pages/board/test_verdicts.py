@@ -1,0 +1,118 @@
+"""One sentence a line: what is known, what is not, and why."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from leaderboard.pages.board.comparison import ComparedLine, ComparedValue, PairedTest
+from leaderboard.pages.board.verdicts import in_cell, interval, p_value, reading, verdict
+
+NAN = math.nan
+TEST = PairedTest(
+    name="B",
+    difference=3.205,
+    low=1.2,
+    high=5.215,
+    p=0.0021,
+    tasks=12,
+    few=False,
+    fixed=(),
+    only=(),
+    why="",
+    reading="better",
+)
+NO_INTERVAL = {"low": NAN, "high": NAN, "p": NAN}
+
+
+def line(*tests: PairedTest, **more: object) -> ComparedLine:
+    value = ComparedValue(value=50.0, low=NAN, high=NAN, few=False, marks=0)
+    facts = {
+        "key": "x",
+        "title": "Retrieval",
+        "kind": "category",
+        "about": "Mean of its tasks",
+        "higher": True,
+        "percent": True,
+        "digits": 1,
+        "values": (value,) * (len(tests) + 1),
+        "tests": tests,
+    }
+    return ComparedLine(**facts | more)
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "certainty"),
+    [
+        (
+            {},
+            "B is significantly better than A in Retrieval: 3.20 points higher",
+            "95% interval +1.20 to +5.22, p = 0.002, 12 shared tasks",
+        ),
+        (
+            {"p": 0.0004},
+            "B is significantly better than A in Retrieval: 3.20 points higher",
+            "95% interval +1.20 to +5.22, p < 0.001, 12 shared tasks",
+        ),
+        (
+            {"difference": -0.4, "low": -2.0, "high": 1.2, "p": 0.61, "reading": "same", "few": True},
+            "B is 0.40 points lower than A in Retrieval, not a significant difference",
+            "at least 95% interval −2.00 to +1.20, p = 0.610, 12 shared tasks",
+        ),
+        (
+            {"reading": "unknown", "why": "one task stands for it", "difference": -8.1, **NO_INTERVAL},
+            "B is 8.10 points lower than A in Retrieval; whether by chance is unknown, because one task stands for it",
+            "",
+        ),
+        (
+            {"reading": "none", "why": "no shared task", "difference": NAN, **NO_INTERVAL},
+            "B and A cannot be compared in Retrieval: no shared task",
+            "",
+        ),
+        (
+            {"reading": "same", "difference": 0.0, "low": -1.0, "high": 1.0, "p": 1.0, "tasks": 1},
+            "B and A are equal in Retrieval",
+            "95% interval −1.00 to +1.00, p = 1.000, 1 task",
+        ),
+    ],
+    ids=["better", "small p", "same", "unknown", "none", "equal"],
+)
+def test_two_rows(change: dict, words: str, certainty: str) -> None:
+    expected = f"{words} ({certainty})." if certainty else f"{words}."
+    assert verdict(line(replace(TEST, **change)), ("A", "B")) == expected
+
+
+def test_a_task_has_no_count_of_tasks_and_lower_may_be_better() -> None:
+    worse = replace(TEST, reading="worse")
+    found = verdict(line(worse, kind="task", title="FID", higher=False, percent=False, digits=2), ("A", "B"))
+    assert found == (
+        "B is significantly worse than A in FID, where lower is better: 3.205 higher "
+        "(95% interval +1.200 to +5.215, p = 0.002)."
+    )
+
+
+def test_several_rows_in_one_sentence() -> None:
+    tests = [
+        TEST,
+        replace(TEST, name="C"),
+        replace(TEST, name="D", reading="worse"),
+        replace(TEST, name="E", reading="unknown", why="printed means stand for it", only=("IQA",)),
+        replace(TEST, name="F", reading="none", why="no shared task"),
+    ]
+    found = verdict(line(*tests, kind="mean", title="Your mean"), ("A", "B", "C", "D", "E", "F"))
+    assert found == (
+        "Compared with A in your mean, B and C are significantly better; D is significantly worse; "
+        "it is unknown whether E differs (E over fewer categories), because printed means stand for it; "
+        "F cannot be compared (no shared task)."
+    )
+
+
+def test_cells_say_unknown_in_words() -> None:
+    unknown = replace(TEST, reading="unknown", why="one task stands for it", **NO_INTERVAL)
+    assert (interval(line(unknown), unknown), p_value(unknown)) == ("—", "—")
+    assert in_cell("—", replace(unknown, few=True)) == "—" and in_cell("1 to 2", replace(TEST, few=True)) == "(1 to 2)"
+    assert reading(unknown) == "unknown: one task stands for it"
+    assert reading(replace(TEST, fixed=("IQA", "OOO"))) == "better; IQA and OOO: about the one task alone"
+    assert reading(replace(TEST, reading="none", why="no shared task")) == "not comparable: no shared task"
