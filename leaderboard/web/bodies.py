@@ -1,16 +1,25 @@
-"""Request bodies, read within bounds: of each body, of all bodies together, and of the time one takes."""
+"""Request bodies, read within bounds: of each body, of a visitor's, of all bodies together, and of their rate."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from leaderboard.web.responses import refusal
+from leaderboard.web.visitors import visitor
+
 IN_FLIGHT = 200_000_000  # bytes of all bodies that are being received or processed
-READING = 180.0  # seconds a body may take
+SHARE = 0.75  # of these bytes for one visitor: a class behind one address sends 18 large photographs at once
+BODIES = 200  # of one visitor at once, however small: a class behind one address opens six connections each
+IDLE = 10.0  # seconds without a byte, after which a body is dropped
+SLOWEST = 20_000  # bytes a second, on average; a sender may fall behind by IDLE seconds
+READING = 400.0  # seconds a body may take: a photograph of 8 MB at SLOWEST
 
 
 class UnreadBody(Exception):
@@ -33,8 +42,17 @@ class Busy(UnreadBody):
     retry_after = 5
 
 
+class OverShare(UnreadBody):
+    """The bodies of this visitor are more, or have more bytes, than the server accepts from one visitor at once."""
+
+    status = 429
+    retry_after = 5
+
+
 class TooSlow(UnreadBody):
-    """It took too long to arrive."""
+    """It took too long to arrive, or came at less than SLOWEST."""
+
+    status = 408
 
 
 class Disconnected(UnreadBody):
@@ -48,40 +66,97 @@ class BoundedRoute(Route):
 class InFlight:
     """Counts the bytes of bodies while they are received and processed; `bytes` changes in the event loop only.
 
-    The first `free` bytes of each body are not counted, so large, slow bodies never keep small ones out.
+    The first `free` bytes of each body are not counted, so large, slow bodies never keep small ones out. A visitor has
+    at most `share` of the `most` bytes, and `bodies` at once.
     """
 
-    def __init__(self, most: int = IN_FLIGHT, *, seconds: float = READING, free: int = 0) -> None:
+    def __init__(
+        self,
+        most: int = IN_FLIGHT,
+        *,
+        share: float = SHARE,
+        bodies: int = BODIES,
+        free: int = 0,
+        seconds: float = READING,
+        idle: float = IDLE,
+        slowest: float = SLOWEST,
+    ) -> None:
         self.bytes = 0
-        self._most, self._seconds, self._free = most, seconds, free
+        self._most, self._share, self._bodies, self._free = most, share * most, bodies, free
+        self._seconds, self._idle, self._slowest = seconds, idle, slowest
+        self._visitor_bytes: Counter[str] = Counter()
+        self._visitor_bodies: Counter[str] = Counter()
 
     @asynccontextmanager
-    async def body(self, request: Request, *, most: int) -> AsyncIterator[bytearray]:
+    async def body(self, request: Request, *, most: int) -> AsyncIterator[bytes]:
         """The request's body up to a limit in bytes, counted until the block ends. Raises UnreadBody."""
-        body = bytearray()
+        sender = visitor(request)
+        if self._visitor_bodies[sender] >= self._bodies:
+            raise OverShare
+        received, size = bytearray(), 0
+        self._visitor_bodies[sender] += 1
         try:
             try:
-                await asyncio.wait_for(self._receive(request, body, most), self._seconds)
+                await self._receive(request, received, most=most, sender=sender)
             except TimeoutError as error:
                 raise TooSlow from error
             except ClientDisconnect as error:
                 raise Disconnected from error
-            yield body
+            finally:
+                size = self._counted(len(received))
+            content = bytes(received)
+            received.clear()  # it may be processed for long, and is stored once
+            yield content
         finally:
-            self.bytes -= self._counted(len(body))
+            self._add(sender, -size)
+            self._visitor_bodies[sender] -= 1
+            if not self._visitor_bodies[sender]:  # nothing is stored on who has left
+                del self._visitor_bodies[sender], self._visitor_bytes[sender]
 
-    async def _receive(self, request: Request, body: bytearray, most: int) -> None:
+    async def _receive(self, request: Request, received: bytearray, *, most: int, sender: str) -> None:
         stated = request.headers.get("content-length", "")
         if stated.isdecimal() and int(stated[:20]) > most:
             raise TooLarge
-        async for part in request.stream():
-            if len(body) + len(part) > most:
-                raise TooLarge
-            more = self._counted(len(body) + len(part)) - self._counted(len(body))
-            if self.bytes + more > self._most:
-                raise Busy
-            body += part
-            self.bytes += more
+        clock = asyncio.get_running_loop().time
+        start = clock()
+        async with asyncio.timeout_at(start + min(self._idle, self._seconds)) as deadline:
+            async for part in request.stream():
+                if len(received) + len(part) > most:
+                    raise TooLarge
+                more = self._counted(len(received) + len(part)) - self._counted(len(received))
+                if self.bytes + more > self._most:
+                    raise Busy
+                if self._visitor_bytes[sender] + more > self._share:
+                    raise OverShare
+                received += part
+                self._add(sender, more)
+                # Each byte buys time, but not more than `idle` seconds ahead: a sender that stops, or drips after a
+                # fast start, is dropped as soon as one that drips from the first byte.
+                bought = deadline.when() + len(part) / self._slowest
+                deadline.reschedule(min(bought, clock() + self._idle, start + self._seconds))
+
+    def _add(self, sender: str, size: int) -> None:
+        self.bytes += size
+        self._visitor_bytes[sender] += size
 
     def _counted(self, size: int) -> int:
         return max(0, size - self._free)
+
+
+SENTENCES = {
+    Busy: "Many visitors are sending data right now. Try again in a few seconds",
+    OverShare: "You are sending a lot at once. Wait until some of it has arrived, then try again",
+    TooSlow: f"The request arrived too slowly: less than {SLOWEST // 1000} kB a second. Send it again",
+    Disconnected: "The request did not arrive",
+}
+
+
+def unread(error: UnreadBody, sentence: str = "") -> JSONResponse:
+    """The answer to a body that was not read to its end: `sentence`, else the one of SENTENCES.
+
+    After a slow one the connection is closed.
+    """
+    answer = refusal(sentence or SENTENCES[type(error)], error.status, retry_after=error.retry_after)
+    if isinstance(error, TooSlow):
+        answer.headers["connection"] = "close"
+    return answer

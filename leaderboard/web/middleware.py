@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, JSONResponse
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from leaderboard.web.bodies import BoundedRoute, Busy, Disconnected, InFlight, TooLarge, TooSlow, UnreadBody
+from leaderboard.web.bodies import BoundedRoute, Disconnected, InFlight, TooLarge, UnreadBody, unread
 from leaderboard.web.responses import NO_STORE, refusal
 
 # Gradio's routes that write what they are sent to disk, or read a path they are given: all of them are below this
@@ -130,8 +130,7 @@ class RequestFilter:
             await refusal("An event is JSON. Files are sent to live/input", 400)(scope, receive, send)
             return
         try:
-            async with self.in_flight.body(Request(scope, receive), most=most) as arrived:
-                body = bytes(arrived)
+            async with self.in_flight.body(Request(scope, receive), most=most) as body:
                 refused = await run_in_threadpool(_fault, body) if event else None
                 messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -143,12 +142,8 @@ class RequestFilter:
             return
         except UnreadBody as error:
             size = f"{most // 1_000_000} MB" if event else f"{most // 1000} kB"
-            sentences = {
-                TooLarge: f"More than {size} at once. Send less",
-                Busy: "Many visitors are sending data right now. Try again in a few seconds",
-                TooSlow: "The request took too long to arrive. Send less",
-            }
-            await refusal(sentences[type(error)], error.status, retry_after=error.retry_after)(scope, receive, send)
+            sentence = f"More than {size} at once. Send less" if isinstance(error, TooLarge) else ""
+            await unread(error, sentence)(scope, receive, send)
 
 
 def _fault(body: bytes) -> JSONResponse | None:

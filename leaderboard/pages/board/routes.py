@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from urllib.parse import parse_qs
 
 from starlette.concurrency import run_in_threadpool
@@ -16,9 +17,9 @@ from leaderboard.data import payload
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.page import Site
 from leaderboard.pages.board import export, provenance
-from leaderboard.web.bodies import BoundedRoute
+from leaderboard.web.bodies import BoundedRoute, InFlight, TooLarge, UnreadBody, unread
 from leaderboard.web.parameters import Number
-from leaderboard.web.responses import download, respond
+from leaderboard.web.responses import download, refusal, respond
 
 LARGEST_BODY = 1_000_000  # bytes of a posted export request
 MOST_FILTERS, LONGEST_FILTER = 40, 200  # that a caption names, and characters of one
@@ -80,37 +81,37 @@ def _cell(suite_cache: SuiteCache, request: Request) -> Response:
 
 
 def _export_view(suite_cache: SuiteCache, *, guard: Callable) -> Callable:
+    in_flight = InFlight()
+
     async def answer(request: Request) -> Response:
-        body = b""
-        async for part in request.stream():
-            body += part
-            if len(body) > LARGEST_BODY:
-                break
+        try:
+            async with in_flight.body(request, most=LARGEST_BODY) as body:
+                return await run_in_threadpool(guard(partial(make, body=body)), request)
+        except TooLarge:
+            return refusal("The export is too large. Filter the rows first", 400)
+        except UnreadBody as error:
+            return unread(error)
 
-        def make(_: Request) -> Response:
-            if len(body) > LARGEST_BODY:
-                raise BadInput("The export is too large. Filter the rows first")
-            try:
-                view = json.loads(body)
-                rows, columns = [str(row) for row in view["rows"]], [str(column) for column in view["columns"]]
-                form, query = str(view["format"]), str(view.get("query", "")).removeprefix("?")
-                filters = [str(text)[:LONGEST_FILTER] for text in view.get("filters", [])[:MOST_FILTERS]]
-            except (ValueError, KeyError, TypeError, RecursionError) as error:
-                raise BadInput("The export needs format, rows and columns as JSON") from error
-            suite = request.path_params["suite"]
-            return _download(
-                export.view(
-                    suite_cache.table(suite),
-                    suite_cache.ranked(suite, *choice(query)),
-                    rows=rows,
-                    columns=columns,
-                    form=form,
-                    suite_ranked=suite_cache.ranked(suite),
-                    filters=filters,
-                )
+    def make(request: Request, *, body: bytes) -> Response:
+        try:
+            view = json.loads(body)
+            rows, columns = [str(row) for row in view["rows"]], [str(column) for column in view["columns"]]
+            form, query = str(view["format"]), str(view.get("query", "")).removeprefix("?")
+            filters = [str(text)[:LONGEST_FILTER] for text in view.get("filters", [])[:MOST_FILTERS]]
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise BadInput("The export needs format, rows and columns as JSON") from error
+        suite = request.path_params["suite"]
+        return _download(
+            export.view(
+                suite_cache.table(suite),
+                suite_cache.ranked(suite, *choice(query)),
+                rows=rows,
+                columns=columns,
+                form=form,
+                suite_ranked=suite_cache.ranked(suite),
+                filters=filters,
             )
-
-        return await run_in_threadpool(guard(make), request)
+        )
 
     return answer
 

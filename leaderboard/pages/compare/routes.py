@@ -19,7 +19,19 @@ from compute.types import BadInput
 from leaderboard.live.panel import uploads_rate
 from leaderboard.live.uploads import NO_SESSION, SESSION, Uploads
 from leaderboard.page import Site
-from leaderboard.web.bodies import IN_FLIGHT, BoundedRoute, Busy, Disconnected, InFlight, TooLarge, TooSlow, UnreadBody
+from leaderboard.web.bodies import (
+    IN_FLIGHT,
+    SLOWEST,
+    BoundedRoute,
+    Busy,
+    Disconnected,
+    InFlight,
+    OverShare,
+    TooLarge,
+    TooSlow,
+    UnreadBody,
+    unread,
+)
 from leaderboard.web.errors import Handler
 from leaderboard.web.responses import CHECK, NO_STORE, refusal
 from leaderboard.web.visitors import Rate, visitor
@@ -29,7 +41,8 @@ LARGEST_ID = 64  # bytes
 WORKERS = 4  # threads for uploads alone, so that waiting uploads block no page
 UNREAD = {
     Busy: "Many visitors are sending files at this moment. Try again in a few seconds",
-    TooSlow: "The file took too long to arrive. Try a smaller one",
+    OverShare: "You are sending many files at this moment. Try again in a few seconds",
+    TooSlow: f"The file arrived too slowly: less than {SLOWEST // 1000} kB a second. Add it again, or a smaller one",
     Disconnected: "The file did not arrive",
 }
 
@@ -122,11 +135,11 @@ class Bodies:
                 return refusal(sentence, 429, retry_after=seconds)
             try:
                 async with self.in_flight.body(request, most=most) as body:
-                    handle = guard(lambda request: work(request, bytes(body)))
+                    handle = guard(lambda request: work(request, body))
                     response = await asyncio.get_running_loop().run_in_executor(self._threads, handle, request)
             except UnreadBody as error:
                 sentence = _too_large(most) if isinstance(error, TooLarge) else UNREAD[type(error)]
-                return refusal(sentence, error.status, retry_after=error.retry_after)
+                return unread(error, sentence)
             response.headers.setdefault("cache-control", NO_STORE)
             return response
 

@@ -69,7 +69,7 @@ export class Uploads {
       const { key, width, height, thumbnail, note } = await tray.server.send(file, request.signal);
       change = { state: 'ready', key, width, height, thumbnail, note: note ?? '', file: null };
     } catch (error) {
-      const ours = error.status >= 400 && error.status < 500 && error.status !== 429;
+      const ours = error.status >= 400 && error.status < 500 && ![408, 429].includes(error.status);
       change = { state: 'failed', error: error.message, again: !ours };
     }
     URL.revokeObjectURL(preview);

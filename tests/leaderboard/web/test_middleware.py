@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import io
 import json
@@ -23,6 +24,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
+from starlette.types import Message
 
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.web import middleware as address
@@ -381,14 +383,32 @@ def test_the_routes_of_the_app_that_bound_their_own_bodies(suite_cache: SuiteCac
 
 
 def test_events_together_and_their_time_are_bounded() -> None:
-    in_flight = InFlight(100_000, free=address.LARGEST_OTHER)
+    in_flight = InFlight(100_000, share=1, free=address.LARGEST_OTHER)
     client = client_of(in_flight)
     assert client.post("/gradio_api/queue/join", content=b"1" * 164_000).status_code == 200
     answer = client.post("/gradio_api/queue/join", content=b"1" * 164_001)
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "5") and "Try again" in answer.json()["error"]
     assert in_flight.bytes == 0
-    answer = client_of(InFlight(seconds=0)).post("/gradio_api/queue/join", content=b"{}")
-    assert answer.status_code == 400 and "too long" in answer.json()["error"]
+
+
+def test_an_event_that_stops_halfway_is_told_so() -> None:
+    sent: list[Message] = []
+
+    async def stop() -> None:
+        parts: list[Message] = [{"type": "http.request", "body": b"{", "more_body": True}]
+
+        async def receive() -> Message:
+            return parts.pop() if parts else await asyncio.Event().wait()
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        scope = {"type": "http", "method": "POST", "path": "/gradio_api/queue/join", "headers": []}
+        await RequestFilter(Response(), in_flight=InFlight(idle=0.01))(scope, receive, send)
+
+    asyncio.run(stop())
+    assert sent[0]["status"] == 408 and (b"connection", b"close") in sent[0]["headers"]
+    assert "too slowly" in json.loads(sent[1]["body"])["error"]
 
 
 # ---- the app itself
