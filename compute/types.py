@@ -16,12 +16,24 @@ OF_FRAMES = ("mieb/ucf101", "mieb/ucf101zeroshot")
 TIES_SHOWN = 0.01  # share of items decided by exact ties above which it stands beside the score
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # the alternatives of a question, on pages and in judges' answers
 AGGREGATES = ("category-mean", "task-mean", "human")
+LONGEST_KEY = 200  # characters; the catalogues' own have up to 90
+ECHO = 80  # characters of a value that a sentence repeats
 
 
 def suggestion(key: str, known: Iterable[str]) -> str:
-    """` Did you mean 'x'?` with the nearest of the known keys, to follow a sentence; empty where none is near."""
+    """` Did you mean 'x'?` with the nearest of the known keys, to follow a sentence; empty where none is near.
+
+    A key longer than LONGEST_KEY is near none: the comparison takes the square of its length in time and memory.
+    """
+    if len(key) > LONGEST_KEY:
+        return ""
     near = difflib.get_close_matches(key.lower(), list(known), n=1, cutoff=0.5)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def shortened(text: str, most: int = ECHO) -> str:
+    """The text, or its beginning and … where it has more characters than `most`."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 class LikenessError(Exception):
@@ -32,7 +44,9 @@ class UnknownKey(LikenessError):
     """A key that is in no catalogue; the message offers the nearest one and says how to list them."""
 
     def __init__(self, noun: str, key: str, known: Iterable[str]) -> None:
-        super().__init__(f"No {noun} {key!r}.{suggestion(key, known)} List them: python -m compute list {noun}s")
+        super().__init__(
+            f"No {noun} {shortened(key)!r}.{suggestion(key, known)} List them: python -m compute list {noun}s"
+        )
         self.noun, self.key = noun, key
 
 

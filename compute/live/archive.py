@@ -11,11 +11,13 @@ import zlib
 from collections import defaultdict
 from pathlib import PurePosixPath
 
-from compute.types import BadInput
+from compute.content import combining
+from compute.types import BadInput, shortened
 
 FILES = 400
 ENTRIES = 4_000  # of the directory, ignored ones included; each takes a thousand times the memory of its bytes
 UNPACKED = 400_000_000  # bytes of all files that are read
+LONGEST_NAME = 1024  # characters of a file's name with its folders; systems end at 255 to 4,096 bytes
 TABLES = (".csv", ".tsv")
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for gigabytes of memory before the first byte
 ENTRY = b"PK\x01\x02"  # begins each entry of the directory
@@ -44,21 +46,21 @@ class Archive:
             raise BadInput(f"The ZIP lists more than {ENTRIES:,} entries. It can hold at most {FILES} files: split it")
         try:
             self._file = zipfile.ZipFile(io.BytesIO(data))
-            entries = [entry for entry in self._file.infolist() if not entry.is_dir()]
-            paths = [_path(entry) for entry in entries]
+            listed = [(_written(entry), entry) for entry in self._file.infolist() if not entry.is_dir()]
         except BROKEN as error:
             raise BadInput("The ZIP is damaged or incomplete. Pack it again and add it once more") from error
+        listed = [(name, entry) for name, entry in listed if not _is_junk(name)]
+        if len(listed) > FILES:
+            raise BadInput(f"The ZIP holds {len(listed)} files. It can hold at most {FILES}: split it")
         self._entries: dict[str, list[zipfile.ZipInfo]] = defaultdict(list)
-        for path, entry in zip(paths, entries, strict=True):
-            if not any(part.lower() in JUNK or part.startswith("._") for part in path.split("/")):
-                self._entries[path].append(entry)
-        count = sum(map(len, self._entries.values()))
-        if count > FILES:
-            raise BadInput(f"The ZIP holds {count} files. It can hold at most {FILES}: split it")
+        for name, entry in listed:
+            _check_name(name)
+            self._entries[_normal(name)].append(entry)
         self._bases: dict[str, list[str]] = defaultdict(list)
         for path in self._entries:
             self._bases[_base(path)].append(path)
         self._read: dict[str, int] = {}  # unpacked bytes by path
+        self._full = False  # whether a file went beyond UNPACKED: no other is unpacked then
 
     def table(self) -> str:
         """The path of its one table. Raises BadInput for none or several."""
@@ -76,6 +78,8 @@ class Archive:
 
         None where no file has that name. Raises BadInput for a base name that several files share.
         """
+        if _name_problem(name):
+            return None
         plain = _normal(name).removeprefix("./")
         folder = beside.rpartition("/")[0]
         for path in (plain, f"{folder}/{plain}"):
@@ -83,41 +87,75 @@ class Archive:
                 return path
         paths = self._bases.get(plain, [])
         if len(paths) > 1:
-            raise BadInput(f"{name} is in {len(paths)} folders of the ZIP ({_listed(paths)}). Write its full path")
+            raise BadInput(
+                f"{shortened(name)} is in {len(paths)} folders of the ZIP ({_listed(paths)}). Write its full path"
+            )
         return paths[0] if paths else None
 
     def read(self, path: str, *, most: int) -> bytes:
         """The bytes of a file, up to `most`. Raises BadInput where it cannot be read or is larger."""
         entry, *others = self._entries[path]
+        name = shortened(path)
         if others:
-            raise BadInput(f"{path} is in the ZIP {len(others) + 1} times. Give each file its own name")
+            raise BadInput(f"{name} is in the ZIP {len(others) + 1} times. Give each file its own name")
         if entry.flag_bits & ENCRYPTED:
-            raise BadInput(f"{path} is encrypted. Pack the ZIP without a password")
+            raise BadInput(f"{name} is encrypted. Pack the ZIP without a password")
         if entry.compress_type not in METHODS:
             raise BadInput(
-                f"{path} is compressed by method {entry.compress_type}, which is not supported. Pack the "
+                f"{name} is compressed by method {entry.compress_type}, which is not supported. Pack the "
                 "ZIP in the usual way (deflate)"
             )
-        try:
-            with self._file.open(entry) as stream:
-                data = stream.read(most + 1)
-        except BROKEN as error:
-            raise BadInput(f"{path} is damaged in the ZIP. Pack it again") from error
-        self._read[path] = len(data)
-        if sum(self._read.values()) > UNPACKED:
+        data = b""
+        if path in self._read or not self._full:
+            try:
+                with self._file.open(entry) as stream:
+                    data = stream.read(most + 1)
+            except BROKEN as error:
+                self._count(path, most)  # it may have taken as long as a sound file
+                raise BadInput(f"{name} is damaged in the ZIP. Pack it again") from error
+            self._count(path, len(data))
+        if path not in self._read:
             raise BadInput(f"Unpacked, the files of the ZIP have more than {UNPACKED // 1_000_000} MB. Split it")
         if len(data) > most:
-            raise BadInput(f"{path} has more than {most / 1e6:.0f} MB when it is unpacked. Save it smaller")
+            raise BadInput(f"{name} has more than {most / 1e6:.0f} MB when it is unpacked. Save it smaller")
         return data
 
+    def _count(self, path: str, size: int) -> None:
+        """Counts a file's bytes once; of the file that goes beyond UNPACKED they are not among those read."""
+        others = sum(count for other, count in self._read.items() if other != path)
+        if others + size > UNPACKED:
+            self._full = True
+            self._read.pop(path, None)
+        else:
+            self._read[path] = size
 
-def _path(entry: zipfile.ZipInfo) -> str:
+
+def _written(entry: zipfile.ZipInfo) -> str:
     """An entry's path as its packer meant it: some write UTF-8 without the flag for it."""
     name = entry.filename
     if not entry.flag_bits & UTF8:
         with contextlib.suppress(UnicodeError):
             name = name.encode("cp437").decode()
-    return _normal(name)
+    return name
+
+
+def _is_junk(name: str) -> bool:
+    """Whether a system added the entry."""
+    return any(part.lower() in JUNK or part.startswith("._") for part in name.replace("\\", "/").split("/"))
+
+
+def _name_problem(name: str) -> str:
+    """Why a text is no file's name; empty where it may be. Checked before normal forms sort its marks."""
+    if len(name) > LONGEST_NAME:
+        return f"a file name of {len(name):,} characters in the ZIP, more than {LONGEST_NAME:,}"
+    if combining.longest_run(name) > combining.MOST:
+        return f"a file name with more than {combining.MOST} accents on one letter in the ZIP"
+    return ""
+
+
+def _check_name(name: str) -> None:
+    if problem := _name_problem(name):
+        raise BadInput(f"There is {problem}: {shortened(name)!r}. Shorten it and pack the ZIP again")
 
 
 def _normal(name: str) -> str:

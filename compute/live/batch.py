@@ -15,7 +15,7 @@ from typing import Any
 from cachetools import LRUCache
 
 from compute.live import examples, inputs
-from compute.live.archive import Archive
+from compute.live.archive import LONGEST_NAME, Archive
 from compute.live.inputs import Input
 from compute.live.question import LiveQuestion
 from compute.types import BadInput, LikenessError
@@ -23,6 +23,7 @@ from compute.types import BadInput, LikenessError
 LARGEST_FILE = 50_000_000  # bytes of the CSV or ZIP
 LARGEST_TABLE = 8_000_000  # bytes of the table in it
 ROWS = 200
+CELLS = 1_000_000  # separators and line breaks of a table, those within texts included
 PREVIEW = 200  # characters of a cell that messages and results repeat
 DECODED = 48_000_000  # bytes of decoded images in memory for the next rows; one takes 16 MB at most
 SEPARATORS = ",;\t"
@@ -108,6 +109,8 @@ def _text(data: bytes) -> str:
 
 
 def _rows(text: str) -> list[PairRow]:
+    if sum(map(text.count, (*SEPARATORS, "\n", "\r"))) > CELLS:
+        raise BadInput(f"The table has more than {CELLS:,} separators and line breaks. Split it")
     reader = _reader(text, _separator(text))
     rows: list[PairRow] = []
     try:
@@ -151,6 +154,8 @@ def _row(number: int, cells: list[str], columns: list[str]) -> PairRow:
 def _problem(batch: Batch, row: PairRow) -> str:
     """Which image that a row names is missing; empty for none."""
     for cell in (row.first, row.second):
+        if len(cell) > LONGEST_NAME:  # a text
+            continue
         name = cell if len(cell) <= PREVIEW else f"{cell[:PREVIEW]}..."
         try:
             path = batch.archive.find(cell, beside=batch.table) if batch.archive else None

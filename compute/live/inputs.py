@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from threading import BoundedSemaphore, Lock
 from typing import TYPE_CHECKING
 
-from compute.content import decoding
+from compute.content import combining, decoding
 from compute.content.items import content_key
 from compute.types import BadInput
 
@@ -89,6 +89,10 @@ def text(words: str, *, name: str) -> Input:
         raise BadInput(
             f"{name} has {len(words):,} characters, more than {LONGEST:,}. Shorten it: models read only "
             "the beginning of a long text"
+        )
+    if combining.longest_run(words) > combining.MOST:
+        raise BadInput(
+            f"{name} has a letter with more than {combining.MOST} accents or other combining marks on it. Remove some"
         )
     unix, notes = words.replace("\r\n", "\n").replace("\r", "\n"), []
     plain = "".join(sign for sign in unix if sign in "\t\n" or unicodedata.category(sign) != "Cc")

@@ -8,6 +8,7 @@ from typing import Any
 from compute.models.adapter import Hardware
 from compute.models.encoders import framing, patches
 from compute.models.encoders.open_clip_text import text_tower
+from compute.models.encoders.open_clip_tokens import tokens_of
 from compute.models.encoders.towers import ImageTower, Towers
 from compute.models.files.checkpoint import one_line, ready, seeded
 from compute.models.files.weights import OPEN_CLIP
@@ -63,8 +64,10 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
     transform = image_transform_v2(PreprocessCfg(**described), is_train=False)
     tokenizer = open_clip.get_tokenizer(name)
 
+    read = tokens_of(tokenizer)
+
     def tokens(text: str) -> list[int]:
-        return tokenizer([options["text_prefix"] + text])[0].tolist()
+        return read(options["text_prefix"] + text)
 
     tokens("")
     text = text_tower(model, tokens=tokens, limit=tokenizer.context_length)

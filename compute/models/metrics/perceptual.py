@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from compute.models.adapter import Hardware
+from compute.models.encoders.open_clip_tokens import tokens_of
 from compute.models.files.checkpoint import existing, fill, ready, tensors, under
 from compute.models.files.downloads import Published
 from compute.models.files.weights import OPEN_CLIP, RequiredFiles
@@ -273,8 +274,10 @@ def _holder(kind: str, folder: Path) -> torch.nn.Module:
 
 def _text_tower(row: Model, named: dict[str, str], hardware: Hardware) -> Callable[[Sequence[str]], torch.Tensor]:
     import open_clip
+    import torch
 
     required = RequiredFiles(weights=OPEN_CLIP, needs=(("open_clip_config.json",),))
     name = f"local-dir:{checkpoint_of(row, named, option='text', required=required)}"
     model, words = ready(open_clip.create_model(name), hardware), open_clip.get_tokenizer(name)
-    return lambda texts: model.encode_text(words(list(texts)).to(hardware.device))
+    tokens = tokens_of(words)
+    return lambda texts: model.encode_text(torch.tensor([tokens(text) for text in texts]).to(hardware.device))

@@ -12,6 +12,7 @@ import numpy as np
 
 from compute.models.adapter import Hardware
 from compute.models.encoders.open_clip_text import text_tower
+from compute.models.encoders.open_clip_tokens import tokens_of
 from compute.models.encoders.towers import ImageTower, TextTower, Towers, buckets
 from compute.models.files.checkpoint import existing, fill, ready, tensors, under
 from compute.models.files.downloads import Published
@@ -67,7 +68,7 @@ def load_hpsv2(row: Model, hardware: Hardware, folder: Path) -> Towers:
             ready=lambda image: {"pixel_values": whole_on_black(image, side=side, antialias=antialias)},
             run=lambda inputs: model.encode_image(inputs["pixel_values"]),
         ),
-        text=text_tower(model, tokens=lambda text: words([text])[0].tolist(), limit=words.context_length),
+        text=text_tower(model, tokens=tokens_of(words), limit=words.context_length),
     )
 
 

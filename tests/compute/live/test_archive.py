@@ -4,6 +4,7 @@ a sentence."""
 from __future__ import annotations
 
 import random
+import time
 import tracemalloc
 import zipfile
 
@@ -167,3 +168,41 @@ def test_damage_anywhere_is_never_more_than_a_sentence() -> None:
         except BadInput:
             continue
     assert sound > 100
+
+
+MARKS = "\u0301\u0316" * 30_000  # sorting them takes seconds, and ten times as many a hundred times as long
+
+
+def test_a_long_run_of_combining_marks_is_refused_before_it_is_sorted() -> None:
+    data = zips.packed({"pairs.csv": b"first,second\n", f"a{MARKS[:20_000]}.png": b"x"})
+    started = time.process_time()
+    with pytest.raises(BadInput, match="name of 20,005 characters in the ZIP.*Shorten") as caught:
+        Archive(data)
+    assert len(str(caught.value)) < 300
+    with pytest.raises(BadInput, match="more than 100 accents"):
+        Archive(zips.packed({"pairs.csv": b"first,second\n", f"a{MARKS[:200]}.png": b"x"}))
+    assert (
+        Archive(zips.packed(PLAIN)).find("a" + MARKS) is None and Archive(zips.packed(PLAIN)).find(MARKS[:200]) is None
+    )
+    assert time.process_time() - started < 0.5
+
+
+def test_names_that_people_give_are_accepted() -> None:
+    long = "/".join(["a folder with a name as long as people make them"] * 15) + "/e\u0301" + "n" * 200 + ".png"
+    assert Archive(zips.packed({long: b"x"})).find(long.replace("e\u0301", "é")) == long.replace("e\u0301", "é")
+
+
+def test_nothing_more_is_unpacked_once_there_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "UNPACKED", 1000)
+    pack = Archive(zips.packed({f"{index}.png": bytes(400) for index in range(9)}))
+    opened = []
+    unpack = pack._file.open
+    monkeypatch.setattr(pack._file, "open", lambda entry: opened.append(entry.filename) or unpack(entry))
+    for index in range(9):
+        if index < 2:
+            pack.read(f"{index}.png", most=500)
+            continue
+        with pytest.raises(BadInput, match="more than 0 MB"):
+            pack.read(f"{index}.png", most=500)
+    assert opened == ["0.png", "1.png", "2.png"]
+    assert pack.read("1.png", most=500) == bytes(400), "what was unpacked before may be read again"

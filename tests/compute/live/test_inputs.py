@@ -301,3 +301,13 @@ def test_a_thumbnail_is_small_and_leaves_the_picture(size: tuple[int, int]) -> N
     image = Image.new("RGB", size, (9, 99, 199))
     small = Image.open(io.BytesIO(inputs.thumbnail(image)))
     assert small.format == "WEBP" and max(small.size) == min(256, max(size)) and image.size == size
+
+
+def test_a_text_of_nothing_but_accents_is_refused_and_languages_with_many_are_not() -> None:
+    started = time.process_time()
+    for marks in ("\u0301\u0316" * 50_000, "\u0f73" * 100_000):
+        with pytest.raises(BadInput, match="^Input 1 has a letter with more than 100 accents"):
+            inputs.text(marks, name="Input 1")
+    assert time.process_time() - started < 1
+    for words in ("e\u0301" * 50_000, "a" + "\u0301" * 100, "\u0f56\u0f66\u0f92\u0fb2\u0f74" * 20_000, "中" * 100_000):
+        assert inputs.text(words, name="Input 1").content == words

@@ -1,0 +1,45 @@
+"""How long a run of combining marks is, since sorting a long one keeps a processor busy."""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+
+import pytest
+
+from compute.content.combining import MOST, longest_run
+
+ACUTE, BELOW = "\u0301", "\u0316"
+IN_USE = {
+    "vietnamese": "Vi\u1ec7t Nam ti\u1ebfng Vi\u1ec7t",
+    "hebrew": "\u05d1\u05bc\u05b0\u05e8\u05b5\u05d0\u05e9\u05c1\u05b4\u05d9\u05ea",
+    "thai": "\u0e17\u0e35\u0e48\u0e19\u0e35\u0e48\u0e21\u0e35\u0e19\u0e49\u0e33",
+    "tibetan": "\u0f56\u0f66\u0f92\u0fb2\u0f74\u0f56\u0f66",
+    "devanagari": "\u0915\u094d\u0937\u0947\u0924\u094d\u0930",
+    "emoji": "\U0001f469\U0001f3fd\u200d\U0001f4bb" * 40,
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "marks"),
+    [("", 0), ("a cat", 0), ("é" * 500, 0), ("e" + ACUTE, 1), (ACUTE * 3 + "a" + ACUTE * 2, 3), ("]^-\\" + BELOW, 1)],
+)
+def test_the_longest_run(text: str, marks: int) -> None:
+    assert longest_run(text) == marks
+
+
+@pytest.mark.parametrize("text", IN_USE.values(), ids=IN_USE)
+def test_no_language_comes_near_the_limit(text: str) -> None:
+    assert longest_run(text) <= 5 and longest_run(unicodedata.normalize("NFKD", text)) <= 5 < MOST
+
+
+@pytest.mark.parametrize("sign", ["\u0344", "\u0f73", "\u0f75", "\u0f81"], ids=ascii)
+def test_marks_that_are_several_marks_when_taken_apart(sign: str) -> None:
+    assert longest_run("a" + sign * 200) == 200
+
+
+def test_it_is_linear() -> None:
+    started = time.process_time()
+    assert longest_run("a" + (ACUTE + BELOW) * 500_000) == 1_000_000
+    assert longest_run(("a" + ACUTE * 99) * 10_000) == 99
+    assert time.process_time() - started < 2
