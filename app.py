@@ -28,7 +28,7 @@ def main() -> None:
         with mcp.defer_import():
             from leaderboard import server
 
-        blocks, launch = server.build(fetched or chosen.database, data=data)
+        blocks, launch = server.build(fetched or chosen.database, data=data, access=chosen.access)
         blocks.launch(**launch, **chosen.launch)
     except (LikenessError, OSError) as error:  # Gradio's own for a port that is taken
         print(f"Error: {str(error).strip().partition(chr(10))[0]}", file=sys.stderr)

@@ -24,7 +24,9 @@ from leaderboard.live.live import WAITING
 from leaderboard.live.panel import Panel
 from leaderboard.page import SITE, Site
 from leaderboard.pages import VIEWS
-from leaderboard.web import static
+from leaderboard.web import origins, static
+from leaderboard.web.access import Access
+from leaderboard.web.headers import PageScripts
 from leaderboard.web.middleware import DropPageQuery, NotFoundPage, PreloadFigures, RequestFilter
 
 LOOK = Path(__file__).parent / "html" / "look.css"
@@ -45,8 +47,11 @@ def theme() -> gr.themes.Base:
     )
 
 
-def build(path: Path = DATABASE, *, data: HubData | None = None) -> tuple[gr.Blocks, dict[str, Any]]:
-    """The app and what `launch` needs to serve it; `data` renews its database while it runs.
+def build(
+    path: Path = DATABASE, *, data: HubData | None = None, access: Access | None = None
+) -> tuple[gr.Blocks, dict[str, Any]]:
+    """The app and what `launch` needs to serve it; `data` renews its database while it runs. Without `access` it
+    answers under any host, and no other site may frame it.
 
     Raises DatabaseError when the database cannot be opened.
     """
@@ -66,7 +71,9 @@ def build(path: Path = DATABASE, *, data: HubData | None = None) -> tuple[gr.Blo
     served = routes(site)
     look = LOOK.read_text()
     pages = [(view.title, view.key) for view in VIEWS]
+    access = access or Access()
     middleware = [
+        Middleware(PageScripts, frame_hosts=access.frame_hosts),
         Middleware(DropPageQuery),
         Middleware(
             NotFoundPage,
@@ -91,6 +98,7 @@ def build(path: Path = DATABASE, *, data: HubData | None = None) -> tuple[gr.Blo
         "app_kwargs": {"routes": served, "middleware": middleware},
     }
     mcp.Tools(blocks).into(launch)
+    launch["app_kwargs"]["lifespan"] = origins.guarded(launch["app_kwargs"]["lifespan"], access)
     return blocks, launch
 
 

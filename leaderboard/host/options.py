@@ -11,14 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from compute.paths import DATABASE
+from compute.types import BadInput
+from leaderboard.web.access import Access, access
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Which database to read, and where Gradio serves it. Gradio takes what is None from its environment."""
+    """Which database to read, where Gradio serves it, and to whom. Gradio takes what is None from its environment."""
 
     database: Path
     launch: dict[str, Any]
+    access: Access
 
 
 def read(arguments: Sequence[str] | None = None) -> Options:
@@ -56,9 +59,20 @@ def read(arguments: Sequence[str] | None = None) -> Options:
         parser.error(
             f"port {options.port} is in use by another program: give another one, or none for the first free one"
         )
+    try:
+        admitted = access(
+            listens_on=options.host or os.environ.get("GRADIO_SERVER_NAME") or "127.0.0.1",
+            root_path=options.root_path or os.environ.get("GRADIO_ROOT_PATH") or "",
+            hosts=os.environ.get("LIKENESS_HOSTS", ""),
+            frame_hosts=os.environ.get("LIKENESS_FRAME_HOSTS", ""),
+            hub=os.environ.get("SYSTEM") == "spaces",
+        )
+    except BadInput as error:
+        parser.error(str(error))
     return Options(
         database=options.database,
         launch={"server_name": options.host, "server_port": options.port, "root_path": options.root_path},
+        access=admitted,
     )
 
 

@@ -57,3 +57,25 @@ def test_what_is_no_port_is_said(port: str, capsys: pytest.CaptureFixture[str]) 
     with pytest.raises(SystemExit) as ended:
         options.read(["--port", port])
     assert ended.value.code == 2 and f"{port!r} is not a port" in capsys.readouterr().err
+
+
+def test_who_is_admitted_follows_from_where_it_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LIKENESS_HOSTS", "LIKENESS_FRAME_HOSTS", "GRADIO_SERVER_NAME", "GRADIO_ROOT_PATH", "SYSTEM"):
+        monkeypatch.delenv(name, raising=False)
+    assert "localhost" in options.read([]).access.hosts
+    assert options.read(["--host", "0.0.0.0"]).access.hosts is None
+    monkeypatch.setenv("GRADIO_SERVER_NAME", "0.0.0.0")
+    assert options.read([]).access.hosts is None
+    monkeypatch.setenv("LIKENESS_HOSTS", "board.example")
+    monkeypatch.setenv("LIKENESS_FRAME_HOSTS", "https://a.example")
+    admitted = options.read([]).access
+    assert "board.example" in admitted.hosts and admitted.frame_hosts == ("https://a.example",)
+
+
+def test_a_host_that_is_none_ends_the_program(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LIKENESS_FRAME_HOSTS", "https://a.example;script-src")
+    with pytest.raises(SystemExit):
+        options.read([])
+    assert "LIKENESS_FRAME_HOSTS names 'https://a.example;script-src'" in capsys.readouterr().err

@@ -1,0 +1,94 @@
+"""Under which hosts the app answers, and which other pages may show it in a frame."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from compute.types import BadInput
+
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+HUB = "https://huggingface.co"  # its page of a Space shows the Space in a frame
+NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*", re.IGNORECASE)
+FRAME_HOST = re.compile(r"(https?://)?(\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?(:\d{1,5})?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Access:
+    """`hosts`: the names that a request's Host may have, None for any. `named`: those that the operator names, whose
+    pages count as the app's own behind a proxy that does not pass the name on. `frame_hosts`: sources in the notation
+    of a Content-Security-Policy whose pages may frame the app, besides its own. `hub`: whether this is a Space."""
+
+    hosts: frozenset[str] | None = None
+    named: frozenset[str] = frozenset()
+    frame_hosts: tuple[str, ...] = ()
+    hub: bool = False
+
+
+def access(
+    *, listens_on: str, root_path: str = "", hosts: str = "", frame_hosts: str = "", hub: bool = False
+) -> Access:
+    """What follows from the address that the app listens on and from the operator's lists, commas or spaces between.
+
+    On a loopback address only its own names and `hosts` (and the host in `root_path`, where that is a whole address)
+    are answered, so that no other name can be made to lead here (DNS rebinding). On other addresses any name is
+    answered, unless `hosts` has some. `*` among `hosts` stands for any. Raises BadInput for what is not a host.
+    """
+    listed = _listed(hosts)
+    for name in listed:
+        if name != "*" and host_name(name) is None:
+            raise BadInput(
+                f"LIKENESS_HOSTS names {name[:80]!r}, which is not the name of a host: write board.example.org"
+            )
+    for source in _listed(frame_hosts):
+        if not FRAME_HOST.fullmatch(source):
+            raise BadInput(
+                f"LIKENESS_FRAME_HOSTS names {source[:80]!r}, which is not a host: write https://example.org"
+            )
+    named = frozenset(name for name in (*map(host_name, listed), urlsplit(root_path).hostname) if name)
+    checked = "*" not in listed and (bool(listed) or is_loopback(listens_on))
+    return Access(
+        hosts=LOOPBACK | named if checked else None,
+        named=named,
+        frame_hosts=(*([HUB] if hub else ()), *_listed(frame_hosts)),
+        hub=hub,
+    )
+
+
+def host_name(host: str) -> str | None:
+    """The name in a Host header, without its port, in lower case; None for what is not a host."""
+    text = host.strip().lower()
+    if text.startswith("["):
+        inside, bracket, port = text[1:].partition("]")
+        text, port = inside, port.removeprefix(":")
+        if not bracket:
+            return None
+    elif text.count(":") > 1:
+        port = ""
+    else:
+        text, _, port = text.partition(":")
+    if port and not (port.isascii() and port.isdecimal()):
+        return None
+    try:
+        return str(ipaddress.ip_address(text))
+    except ValueError:
+        return text.removesuffix(".") if NAME.fullmatch(text.removesuffix(".")) else None
+
+
+def is_loopback(name: str) -> bool:
+    """Whether an address to listen on is reached from this machine only."""
+    try:
+        return ipaddress.ip_address(name.strip("[]")).is_loopback
+    except ValueError:
+        return name == "localhost"
+
+
+def _listed(text: str) -> list[str]:
+    return list(_unique(part for part in re.split(r"[\s,]+", text) if part))
+
+
+def _unique(parts: Iterable[str]) -> Iterable[str]:
+    return dict.fromkeys(parts)
