@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -82,7 +83,7 @@ class ModelEstimate:
     @property
     def embeds(self) -> bool:
         """Whether the model makes vectors."""
-        return bool({"embed_image", "embed_text"} & set(self.model.abilities))
+        return makes_vectors(self.model)
 
     @property
     def items(self) -> int:
@@ -108,6 +109,11 @@ class ModelEstimate:
         return self.items * self.model.embed_dim * FLOAT if self.embeds and self.model.embed_dim else None
 
 
+def makes_vectors(row: Model) -> bool:
+    """Whether the model makes vectors."""
+    return bool({"embed_image", "embed_text"} & set(row.abilities))
+
+
 def estimate(
     plan: Plan, *, bench: Bench, rate: float | None = None, seconds: float = 0.0
 ) -> tuple[list[TaskEstimate], list[ModelEstimate]]:
@@ -122,7 +128,9 @@ def estimate(
     for row in plan.models:
         jobs = [job for job in plan.of(row) if job.stored is None]
         if jobs:
-            work.append(_timed(_work(row, jobs, data, bench), jobs, data, bench, rate=rate, seconds=seconds))
+            tallies = _tallies(row, jobs, data)
+            counted = _work(row, jobs, data, bench, tallies)
+            work.append(_timed(counted, jobs, data, bench, tallies, rate=rate, seconds=seconds))
             encoding.release()
     return list(data.values()), work
 
@@ -148,15 +156,21 @@ def _keys(columns: Iterable[Column], modality: str) -> np.ndarray:
     return np.unique(np.concatenate(keys)) if keys else np.zeros(0, dtype="S32")
 
 
-def _work(row: Model, jobs: Sequence[Job], data: Mapping[str, TaskEstimate], bench: Bench) -> ModelEstimate:
+def _work(
+    row: Model,
+    jobs: Sequence[Job],
+    data: Mapping[str, TaskEstimate],
+    bench: Bench,
+    tallies: Sequence[tally.Tally],
+) -> ModelEstimate:
     """Everything once, whatever number of tasks shows it: by content where the items were read, else by what the
     catalogue says of tasks that show the same."""
     size, present = weights(row)
     shown = [data[key] for key in dict.fromkeys(job.task.key for job in jobs)]
     kinds = [kind for kind in KINDS if set(ABILITY[kind]) <= set(row.abilities)]
     encoded, comparisons, questions, unknown = dict.fromkeys(KINDS, 0), 0, 0, 0
-    asking = [job for job in jobs if not kinds or by_comparison(row, job.task)]
-    embedding = [job for job in jobs if kinds and not by_comparison(row, job.task)]
+    asking = [job for job in jobs if not _encodes(job)]
+    embedding = [job for job in jobs if _encodes(job)]
     if embedding:
         columns = _columns(embedding, data)
         apart = [data[key] for key in dict.fromkeys(job.task.key for job in embedding)]
@@ -169,10 +183,9 @@ def _work(row: Model, jobs: Sequence[Job], data: Mapping[str, TaskEstimate], ben
         known = [[task.counts.get(kind) for kind in kinds if kind != "pair"] for task in apart if not task.exact]
         unknown = sum(all(count is None for count in counts) for counts in known)
     if asking:
-        asked = [_asked(row, job, data[job.task.key]) for job in asking if data[job.task.key].exact]
-        keys = _keys([column for one in asked for column in one.pairs], "comparison")
+        keys = _keys([column for each in tallies for column in each.pairs], "comparison")
         comparisons = len(keys) - _stored(row, "comparison", keys, bench)
-        questions = sum(len(one.questions) for one in asked)
+        questions = sum(len(each.questions) for each in tallies)
         for job in asking:
             if not data[job.task.key].exact:
                 need = data[job.task.key].need
@@ -216,12 +229,21 @@ def _not_read(shown: Sequence[TaskEstimate], kind: str) -> int:
     return trained + sum(max(0, count - counted_already.get(name, 0)) for name, count in most.items())
 
 
-def _asked(row: Model, job: Job, task: TaskEstimate) -> tally.Tally:
-    """What the run asks of a model that compares or answers; nothing where it would fail."""
-    try:
-        return tally.count(row, procedure=job.procedure, data=task.loaded, options=job.options)
-    except LikenessError:
-        return tally.Tally(row)
+def _encodes(job: Job) -> bool:
+    """Whether the run encodes items, instead of comparing them or asking about them."""
+    return makes_vectors(job.model) and not by_comparison(job.model, job.task)
+
+
+def _tallies(row: Model, jobs: Sequence[Job], data: Mapping[str, TaskEstimate]) -> list[tally.Tally]:
+    """What the runs ask of a model that compares or answers, where the items were read; a run that would fail asks
+    nothing."""
+    tallies = []
+    for job in jobs:
+        if not _encodes(job) and data[job.task.key].exact:
+            with suppress(LikenessError):
+                loaded = data[job.task.key].loaded
+                tallies.append(tally.count(row, procedure=job.procedure, data=loaded, options=job.options))
+    return tallies
 
 
 def _timed(
@@ -229,6 +251,7 @@ def _timed(
     jobs: Sequence[Job],
     data: Mapping[str, TaskEstimate],
     bench: Bench,
+    tallies: Sequence[tally.Tally],
     *,
     rate: float | None,
     seconds: float,
@@ -238,11 +261,9 @@ def _timed(
     given = {} if rate is None else dict.fromkeys(model.work, rate)
     if not seconds or not model.work or _endpoint(row) or not model.present:
         return replace(model, rates=given)
-    asking = [job for job in jobs if not model.embeds or by_comparison(row, job.task)]
-    columns = _columns([job for job in jobs if model.embeds and not by_comparison(row, job.task)], data)
-    asked = [_asked(row, job, data[job.task.key]) for job in asking if data[job.task.key].exact]
-    compared = [pair for one in asked for pair in one.compared]
-    questions = [question for one in asked for question in one.questions]
+    columns = _columns([job for job in jobs if _encodes(job)], data)
+    compared = [pair for each in tallies for pair in each.compared]
+    questions = [question for each in tallies for question in each.questions]
     there = {column.modality for column in columns if len(column)} | ({"comparison"} if compared else set())
     columns += measure.drawn(kind for kind in model.encoded if model.encoded[kind] and kind not in there)
     if model.comparisons and not compared:
