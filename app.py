@@ -27,12 +27,9 @@ def main() -> None:
             build(chosen.database)
         with mcp.defer_import():
             from leaderboard import server
-            from leaderboard.web import connections
 
         blocks, launch = server.build(fetched or chosen.database, data=data, access=chosen.access)
-        blocks.launch(**launch, **chosen.launch, prevent_thread_lock=True)
-        connections.watch(blocks.server)
-        blocks.block_thread()
+        server.serve(blocks, launch | chosen.launch)
     except (LikenessError, OSError) as error:  # Gradio's own for a port that is taken
         print(f"Error: {str(error).strip().partition(chr(10))[0]}", file=sys.stderr)
         sys.exit(1)

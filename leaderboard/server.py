@@ -24,7 +24,7 @@ from leaderboard.live.live import WAITING
 from leaderboard.live.panel import Panel
 from leaderboard.page import SITE, Site
 from leaderboard.pages import VIEWS
-from leaderboard.web import origins, static
+from leaderboard.web import connections, origins, static
 from leaderboard.web.access import Access
 from leaderboard.web.headers import PageScripts
 from leaderboard.web.middleware import DropPageQuery, NotFoundPage, PreloadFigures, RequestFilter
@@ -100,6 +100,13 @@ def build(
     mcp.Tools(blocks).into(launch)
     launch["app_kwargs"]["lifespan"] = origins.guarded(launch["app_kwargs"]["lifespan"], access)
     return blocks, launch
+
+
+def serve(blocks: gr.Blocks, launch: dict[str, Any]) -> None:
+    """Serves the app until it is interrupted. `launch`: what `build` returns, with the address to listen on."""
+    blocks.launch(**launch, prevent_thread_lock=True)
+    connections.watch(blocks.server)
+    blocks.block_thread()
 
 
 def routes(site: Site) -> list[Route]:
