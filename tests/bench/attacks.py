@@ -270,7 +270,8 @@ def read_slowly(port: int, *, readers: int = 100, seconds: float = 12) -> list[A
 def send_half(port: int, *, uploads: int = 26, most: float = 13.0) -> list[Answer]:
     """Uploads that stop before their last byte; another visitor's photograph, and, a little later, the same one's."""
     attacker, other, photo = Visitor(port, ATTACKER), Visitor(port, OTHER), photograph()
-    links = [attacker.begin("/live/input", length=PHOTO, sent=bytes(PHOTO - 1000)) for _ in range(uploads)]
+    sizes = [PHOTO] * uploads + [500_000] * 20  # the small ones fill what the large ones leave
+    links = [attacker.begin("/live/input", length=size, sent=bytes(size - 1000)) for size in sizes]
     began = time.perf_counter()
     answers = [small(other.upload(photo, what="another visitor's photograph"))]
     while (again := attacker.upload(photo, what="the same visitor's photograph")).status != 200:

@@ -1,0 +1,56 @@
+"""SECURITY.md names every variable that the code reads, files that exist, and the limits as they are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from compute.live import inputs
+from leaderboard.live.uploads import UploadLimits
+from leaderboard.web import bodies, connections, middleware
+
+ROOT = Path(__file__).resolve().parents[1]
+README, SECURITY = (ROOT / name for name in ("README.md", "SECURITY.md"))
+VARIABLE = re.compile(r"\bLIKENESS_[A-Z][A-Z_]*[A-Z]\b")
+LIMITS = (
+    f"{inputs.LARGEST_IMAGE // 1_000_000} MB",
+    f"{inputs.MEGAPIXELS} megapixels",
+    f"{inputs.LONGEST:,} characters of a text",
+    f"{bodies.IN_FLIGHT // 1_000_000} MB of all bodies",
+    f"{bodies.BODIES} bodies for one visitor",
+    f"{middleware.LARGEST_EVENT // 1_000_000} MB of one event",
+    f"{bodies.SLOWEST // 1000} kB a second on average, at most {bodies.IDLE:.0f} s behind",
+    f"{bodies.READING:.0f} s in all",
+    f"{connections.HEAD:.0f} s for the head of a request; above {connections.MOST:,} connections",
+    f"{UploadLimits().image_bytes // 1_000_000} MB of decoded images a visit",
+    f"{UploadLimits().total_bytes // 1_000_000} MB of all",
+)
+
+
+def test_every_variable_is_explained() -> None:
+    code = "\n".join(path.read_text() for room in ("compute", "leaderboard") for path in (ROOT / room).rglob("*.py"))
+    explained = VARIABLE.findall(README.read_text() + SECURITY.read_text())
+    assert set(VARIABLE.findall(code)) <= set(explained)
+
+
+def test_every_variable_of_security_stands_in_the_code_or_is_built_there() -> None:
+    code = "\n".join(path.read_text() for room in ("compute", "leaderboard") for path in (ROOT / room).rglob("*.py"))
+    for variable in set(VARIABLE.findall(SECURITY.read_text())):
+        name = variable.removeprefix("LIKENESS_ENDPOINT_")
+        assert variable in code or f'"{name}"' in code, variable
+
+
+def test_the_files_that_security_names_exist() -> None:
+    named = re.findall(r"`((?:compute|leaderboard|tests)/[\w/.]*)`", SECURITY.read_text())
+    assert len(named) > 15 and [path for path in named if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_the_limits_are_those_of_the_code(limit: str) -> None:
+    assert limit in SECURITY.read_text()
+
+
+def test_the_readme_leads_to_it() -> None:
+    assert "(SECURITY.md)" in README.read_text()
