@@ -16,18 +16,16 @@ from typing import TYPE_CHECKING
 
 from compute.content import combining, decoding
 from compute.content.items import content_key
+from compute.live.decoder import headers
+from compute.live.decoder.bounds import MEGAPIXELS
 from compute.types import BadInput
 
 if TYPE_CHECKING:
     from PIL import Image
 
 LARGEST_IMAGE = 8_000_000  # bytes
-MEGAPIXELS = 40  # refused beyond, by the header
 PIXELS = 4_000_000  # reduced to this after decoding
 LARGE = 16_000_000  # pixels: decoded one at a time, since one may take 750 MB meanwhile
-SCANS = 100  # of a JPEG; each is a pass over all pixels for a few bytes, and no camera or program writes 20
-SLOW = {"jpeg2k": 10_000_000}  # pixels at most where decoding takes a second for every three million
-SLOWER = {"ppm_plain": 1_000_000, "bmp_rle": 1_000_000}  # bytes at most where Pillow decodes in Python
 LONGEST = 100_000  # characters
 LONG = 2_000  # characters, beyond which no text encoder of the catalogue reads to the end
 THUMBNAIL = 256  # pixels, the longer side
@@ -68,8 +66,8 @@ def image(data: bytes, *, name: str) -> Input:
             "Save it smaller, or as JPEG or WebP, and add it again"
         )
     try:
+        headers.check(data)
         opened = decoding.opened(data, megapixels=MEGAPIXELS)
-        _check_cost(data, opened)
         large = opened.width * opened.height > LARGE
         with _one_large if large else nullcontext(), _decoders:
             content, note = _decoded(opened)
@@ -117,17 +115,6 @@ def thumbnail(picture: Image.Image) -> bytes:
     out = io.BytesIO()
     small.save(out, "WEBP", quality=80, method=4)
     return out.getvalue()
-
-
-def _check_cost(data: bytes, image: Image.Image) -> None:
-    """Raises BadInput for files that are, or might be, made to keep a processor busy."""
-    codec = image.tile[0][0] if image.tile else ""
-    if image.format in ("JPEG", "MPO") and data.count(b"\xff\xda") > SCANS:
-        raise BadInput(f"a JPEG of more than {SCANS} scans")
-    if image.width * image.height > SLOW.get(codec, math.inf):
-        raise BadInput(f"{image.width} x {image.height} pixels are too many for {image.format}, which is slow to read")
-    if len(data) > SLOWER.get(codec, math.inf):
-        raise BadInput(f"a kind of {image.format} that is too slow to read at this size")
 
 
 def _decoded(image: Image.Image) -> tuple[Image.Image, str]:
