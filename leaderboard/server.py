@@ -6,7 +6,7 @@ import logging
 import time
 from functools import partial
 from pathlib import Path
-from threading import Thread
+from threading import Thread, main_thread
 from typing import Any
 
 import gradio as gr
@@ -88,7 +88,7 @@ def build(
     if data:
         data.renew(db, then=partial(_make, suite_cache))
     blocks.queue(max_size=WAITING)
-    Thread(target=_warm, args=(suite_cache,), daemon=True).start()
+    Thread(target=_warm, args=(suite_cache,), daemon=False).start()  # not cut off within a library's own code at exit
     launch = {
         "theme": theme(),
         "css": look,
@@ -123,6 +123,8 @@ def _warm(suite_cache: SuiteCache) -> None:
 def _make(suite_cache: SuiteCache) -> None:
     ahead = [partial(suite_cache.board, suite) for suite in suite_queries.suites(suite_cache.db)["key"]]
     for make in (*ahead, static.warm):
+        if not main_thread().is_alive():  # the program ends
+            return
         try:
             make()
         except Exception:
