@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import gradio as gr
@@ -18,6 +18,7 @@ from leaderboard.html.templates import macro
 from leaderboard.live.panel import Panel
 from leaderboard.web.errors import Handler, explain, guarded
 from leaderboard.web.parameters import Parameter, parse, renewed
+from leaderboard.web.sending import Downloads
 
 SITE = "Likeness"
 Listed = Callable[[], list[tuple[str, str]]]  # titles and keys to choose from
@@ -33,6 +34,7 @@ class Site:
     assets: str  # address of the scripts' folders, relative to the app's root
     panel: Panel  # what visitors try live
     data: HubData | None = None  # the data set of the hub that the database comes from
+    downloads: Downloads = field(default_factory=Downloads)  # files that are being made or sent
 
     def guard(self, answer: Handler) -> Handler:
         """A route's handler whose errors are sentences, and whose answer comes from one file of the database."""

@@ -19,6 +19,7 @@ from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.hub_data import HubData
+from leaderboard.host.rebuilt import RebuiltData
 from leaderboard.html.not_found import not_found
 from leaderboard.live.live import WAITING
 from leaderboard.live.panel import Panel
@@ -28,6 +29,7 @@ from leaderboard.web import connections, origins, static
 from leaderboard.web.access import Access
 from leaderboard.web.headers import PageScripts
 from leaderboard.web.middleware import DropPageQuery, NotFoundPage, PreloadFigures, RequestFilter
+from leaderboard.web.sending import PacedSending
 
 LOOK = Path(__file__).parent / "html" / "look.css"
 SYSTEM_FONT = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica", "Arial", "sans-serif"]
@@ -50,8 +52,9 @@ def theme() -> gr.themes.Base:
 def build(
     path: Path = DATABASE, *, data: HubData | None = None, access: Access | None = None
 ) -> tuple[gr.Blocks, dict[str, Any]]:
-    """The app and what `launch` needs to serve it; `data` renews its database while it runs. Without `access` it
-    answers under any host, and no other site may frame it.
+    """The app and what `launch` needs to serve it; a rebuild, and `data`, renew its database while it runs.
+
+    Without `access` it answers under any host, and no other site may frame it.
 
     Raises DatabaseError when the database cannot be opened.
     """
@@ -73,6 +76,7 @@ def build(
     pages = [(view.title, view.key) for view in VIEWS]
     access = access or Access()
     middleware = [
+        Middleware(PacedSending),
         Middleware(PageScripts, frame_hosts=access.frame_hosts),
         Middleware(DropPageQuery),
         Middleware(
@@ -87,6 +91,7 @@ def build(
         middleware.append(Middleware(PreloadFigures, pages=drawn, link=link))
     if data:
         data.renew(db, then=partial(_make, suite_cache))
+    RebuiltData(db, then=partial(_make, suite_cache)).start()
     blocks.queue(max_size=WAITING)
     Thread(target=_warm, args=(suite_cache,), daemon=False).start()  # not cut off within a library's own code at exit
     launch = {

@@ -149,12 +149,20 @@ def _fill_from(
     return damaged
 
 
-def connect(path: Path = DATABASE) -> duckdb.DuckDBPyConnection:
-    """Opens the database read-only. Raises DatabaseError when it is missing, locked, damaged or of another version."""
+def connect(
+    path: Path = DATABASE, *, memory_mb: int | None = None, threads: int | None = None
+) -> duckdb.DuckDBPyConnection:
+    """Opens the database read-only. Raises DatabaseError when it is missing, locked, damaged or of another version.
+
+    `memory_mb` and `threads` bound what DuckDB uses for all queries together; None: most of the machine.
+    """
+    bounds = {"memory_limit": memory_mb and f"{memory_mb}MB", "threads": threads}
     if not path.is_file():
         raise DatabaseError(f"There is no database {path.name}. Make it: python -m compute build")
     try:
-        connection = duckdb.connect(str(path), read_only=True)
+        connection = duckdb.connect(
+            str(path), read_only=True, config={name: bound for name, bound in bounds.items() if bound}
+        )
     except duckdb.Error as error:
         if "lock" in str(error).lower():
             raise DatabaseError(f"{path.name} is in use by another program. Close it and try again") from error

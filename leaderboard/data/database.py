@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import shutil
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,18 +18,33 @@ import pandas as pd
 
 from compute.database import store
 from compute.paths import DATABASE
+from compute.types import DatabaseError
+from leaderboard.data.private_folder import private_folder
+
+MEMORY_MB, THREADS = 256, 2  # of DuckDB for one file; what needs more goes to its private folder for a while
+VECTORS = 1  # of DuckDB, 2,048 rows each: what is read at once of an answer in parts
+COPIED_AT_ONCE = 1 << 20  # bytes
+log = logging.getLogger(__name__)
 
 
 class OpenDatabase:
-    """One file as it was opened: a cursor a thread, and what was made of it, which goes when the file is closed."""
+    """One file as it was opened: a cursor a thread, and what was made of it, which goes when the file is closed.
+
+    What is read is a copy in a private folder. So the file itself can be replaced or deleted at any time on any system,
+    and opened again under its path, which DuckDB would take for the one that is open.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.version = f"{path.stat().st_mtime_ns:x}" if path.exists() else ""
         self.made: dict[Any, Callable[..., Any]] = {}  # see leaderboard.data.memo
         self.users = 0  # requests that read it now
         self.replaced = False
-        self._connection = store.connect(path)
+        self.folder, self.copy, self.version = _private_copy(path)
+        try:
+            self._connection = store.connect(self.copy, memory_mb=MEMORY_MB, threads=THREADS)
+        except DatabaseError:
+            self._remove()
+            raise
         self._local = threading.local()
 
     def ask(self, sql: str, values: list | None = None) -> pd.DataFrame:
@@ -35,9 +54,60 @@ class OpenDatabase:
         cursor: duckdb.DuckDBPyConnection = self._local.cursor
         return cursor.execute(sql, values or []).df()
 
+    def parts(self, sql: str) -> Iterator[pd.DataFrame]:
+        """The answer to one SELECT without question marks, some thousand rows at a time, at least one frame."""
+        cursor = self._connection.cursor()
+        try:
+            cursor.execute(sql)
+            part = cursor.fetch_df_chunk(VECTORS)
+            yield part
+            while len(part := cursor.fetch_df_chunk(VECTORS)):
+                yield part
+        finally:
+            cursor.close()
+
     def close(self) -> None:
-        """Closes the file."""
+        """Closes the file, and deletes its copy and the files that were made of it."""
         self._connection.close()
+        self._remove()
+
+    def _remove(self) -> None:
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)  # Windows keeps what is being sent until the process ends
+
+
+def _private_copy(path: Path) -> tuple[Path | None, Path, str]:
+    """A folder of its own, the copy in it, and what identifies the content; no folder where none can be written.
+
+    Raises DatabaseError for a file that is missing or is written to at this moment.
+    """
+    if not path.is_file():
+        raise DatabaseError(f"There is no database {path.name}. Make it: python -m compute build")
+    folder = None
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="database-", dir=private_folder()))
+        copy = folder / path.name
+        with path.open("rb") as source, copy.open("wb") as target:
+            before = os.fstat(source.fileno())
+            shutil.copyfileobj(source, target, COPIED_AT_ONCE)
+            after = os.fstat(source.fileno())
+    except OSError as error:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        if not path.is_file():
+            return _private_copy(path)
+        log.warning(
+            "%s cannot be copied to the folder for temporary files (%s), so it is read where it is and must not be "
+            "replaced while the app runs",
+            path.name,
+            error.strerror or error,
+        )
+        return None, path, f"{path.stat().st_mtime_ns:x}"
+    if (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size):
+        shutil.rmtree(folder, ignore_errors=True)
+        raise DatabaseError(f"{path.name} is being written. Try again when that is done")
+    os.utime(copy, ns=(before.st_atime_ns, before.st_mtime_ns))
+    return folder, copy, f"{before.st_mtime_ns:x}"
 
 
 class Database:
@@ -53,8 +123,13 @@ class Database:
 
     @property
     def path(self) -> Path:
-        """The file that is read."""
+        """The file that was opened; another may lie there by now."""
         return (self._pinned.get() or self._now).path
+
+    @property
+    def copy(self) -> Path:
+        """The private copy of it, which is read."""
+        return (self._pinned.get() or self._now).copy
 
     @property
     def version(self) -> str:
@@ -87,15 +162,22 @@ class Database:
         with self.snapshot() as opening:
             return opening.ask(sql, values)
 
-    def swap(self, path: Path) -> None:
+    def swap(self, path: Path, *, check: Callable[[Database], None] = lambda database: None) -> None:
         """Reads `path` from now on; the file before it is closed after the last request that reads it.
 
-        The path must be another one: a file is known by its path as long as it is open. Raises DatabaseError, and then
-        nothing has changed.
+        `check` is called with the new file before anyone else reads it. Raises DatabaseError, and what `check` raises,
+        and then nothing has changed.
         """
-        opening = OpenDatabase(path)
+        fresh = Database(path)
+        try:
+            if fresh.copy == self._now.copy:
+                raise DatabaseError(f"{path.name} is open already and cannot be copied, so it cannot be read again")
+            check(fresh)
+        except BaseException:
+            fresh.close()
+            raise
         with self._lock:
-            before, self._now = self._now, opening
+            before, self._now = self._now, fresh._now
             before.replaced = True
             idle = not before.users
         if idle:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from compute.database.store import TASK_VALUES
-from leaderboard.data.database import Database
+from leaderboard.data.database import Database, OpenDatabase
 
 
 def suites(db: Database) -> pd.DataFrame:
@@ -147,9 +149,9 @@ def projection(db: Database, *, kind: str) -> pd.DataFrame:
     return db.ask("SELECT key, x, y, cluster, settings FROM projections WHERE kind = ? ORDER BY key", [kind])
 
 
-def everything(db: Database) -> pd.DataFrame:
-    """The whole contract view: one row a score."""
-    return db.ask("SELECT * FROM leaderboard_scores ORDER BY benchmark, task, model, origin, subset, metric")
+def everything(opening: OpenDatabase) -> Iterator[pd.DataFrame]:
+    """The whole contract view in parts: one row a score."""
+    return opening.parts("SELECT * FROM leaderboard_scores ORDER BY benchmark, task, model, origin, subset, metric")
 
 
 def counts(db: Database) -> pd.DataFrame:

@@ -22,8 +22,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from compute.types import BadInput, DatabaseError, LikenessError, NotHere
-from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
+from leaderboard.host.contents import check_contents
 
 FILE = "likeness.duckdb"  # what compute/database/publish.py uploads
 MINUTES = 30.0  # between two checks of the hub, unless LIKENESS_REFRESH says otherwise
@@ -87,25 +87,13 @@ def cache() -> Path:
 
 def check(path: Path, *, etag: str = "") -> None:
     """Raises DatabaseError unless the file is a whole database of this version with the benchmarks and scores."""
-    from compute.catalog import shipped
-
     if not _is_whole(path, etag=etag):
         raise DatabaseError("the download is incomplete: its SHA-256 differs from the one on the hub")
     db = Database(path)
     try:
-        benchmarks = set(suite_queries.benchmarks(db)["key"])
-        counts = {
-            "suites": len(suite_queries.suites(db)),
-            **suite_queries.counts(db).iloc[0][["models", "tasks", "scores"]],
-        }
-    except Exception as error:  # of DuckDB: a missing table, a block that cannot be read
-        raise DatabaseError(f"it cannot be read ({type(error).__name__})") from error
+        check_contents(db)
     finally:
         db.close()
-    missing = [f"benchmark {row.key!r}" for row in shipped().benchmarks if row.key not in benchmarks]
-    missing += [noun for noun, count in counts.items() if not count]
-    if missing:
-        raise DatabaseError(f"it has no {missing[0]}")
 
 
 def _is_whole(path: Path, *, etag: str) -> bool:

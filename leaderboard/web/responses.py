@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from urllib.parse import quote
+
 import brotli
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -10,7 +13,11 @@ JSON = "application/json"
 CHECK = "no-cache"  # a browser may store it, and checks with the server before each use
 NO_STORE = "no-store"
 FOREVER = "public, max-age=31536000, immutable"  # for addresses that hold a hash of the content
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a spreadsheet runs a cell that starts so
+# A spreadsheet runs a cell that starts so, with full-width signs too.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+NUMBER = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?%?", re.ASCII)
+UNSAFE = re.compile(r"[^\w .()+-]")  # in the name of a file
+LONGEST_NAME = 120  # characters
 
 
 def takes_brotli(request: Request) -> bool:
@@ -51,12 +58,20 @@ def respond(
 
 def download(content: bytes, *, name: str, media: str) -> Response:
     """The content as a file that the browser saves under this name."""
-    return Response(content, media_type=media, headers={"content-disposition": f'attachment; filename="{name}"'})
+    return Response(content, media_type=media, headers={"content-disposition": disposition(name)})
+
+
+def disposition(name: str) -> str:
+    """The header that names a file to save; what a name of a file or a header cannot hold is replaced by _."""
+    plain = UNSAFE.sub("_", name).lstrip(".")[:LONGEST_NAME] or "file"
+    ascii_name = plain.encode("ascii", "replace").decode().replace("?", "_")
+    extended = "" if ascii_name == plain else f"; filename*=utf-8''{quote(plain, safe='')}"
+    return f'attachment; filename="{ascii_name}"{extended}'
 
 
 def safe_cell(text: str) -> str:
-    """The text of a cell in a file, quoted where a spreadsheet would take it for a formula."""
-    return f"'{text}" if text.startswith(FORMULA) else text
+    """The text of a cell in a file, quoted where a spreadsheet would take it for a formula; a number stays one."""
+    return f"'{text}" if text.startswith(FORMULA) and not NUMBER.fullmatch(text) else text
 
 
 def refusal(sentence: str, status: int, *, cache: str = NO_STORE, retry_after: int | None = None) -> JSONResponse:

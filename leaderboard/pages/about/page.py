@@ -57,7 +57,7 @@ def body(site: Site) -> Markup:
         metrics=metrics[~metrics["key"].str.endswith("_rank")],
         bibtex=citations(site),
         fetched=bool(site.data and site.data.path == site.db.path),
-        built=datetime.fromtimestamp(site.db.path.stat().st_mtime, tz=UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        built=datetime.fromtimestamp(site.db.copy.stat().st_mtime, tz=UTC).strftime("%Y-%m-%d %H:%M UTC"),
         counts=suite_queries.counts(site.db).iloc[0],
         packages=", ".join(f"{name} {version(name)}" for name in PACKAGES),
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from compute.database import store
 from compute.rounding import clean, rounded, rounded_array
 from compute.types import BadInput
 from leaderboard.data import suite_queries
+from leaderboard.data.csv_files import csv_bytes
 from leaderboard.data.database import Database
 from leaderboard.data.mean_rule import rule
 from leaderboard.data.payload import category_marks, category_means
@@ -22,7 +24,6 @@ from leaderboard.data.suite_table import DISPUTED, PARTIAL, PRINTED, SUSPECT, TR
 from leaderboard.html.formatting import blank, or_dash, parameters_text
 from leaderboard.html.labels import SIGNS, described, is_synthetic
 from leaderboard.pages.board import latex
-from leaderboard.web.responses import safe_cell
 
 MEDIA = {
     "csv": "text/csv; charset=utf-8",
@@ -50,6 +51,15 @@ class ExportFile:
     name: str
     media: str
     content: bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredExport:
+    """A file on disk to download, with its name and media type."""
+
+    name: str
+    media: str
+    path: Path
 
 
 def view(
@@ -82,15 +92,29 @@ def view(
     return _file(name, form, _encode(frame, form))
 
 
-def everything(db: Database, *, form: str) -> ExportFile:
-    """Every score of every suite, one row a score; `duckdb` is the database itself."""
-    if form == "duckdb":
-        return ExportFile(name="likeness.duckdb", media=MEDIA[form], content=db.path.read_bytes())
-    if form not in ("csv", "parquet", "json"):
-        raise BadInput(f"Everything is exported as csv, parquet, json or duckdb, not {form!r}")
-    frame = suite_queries.everything(db)
-    frame["synthetic"] = frame["benchmark"].map(is_synthetic).astype(bool)
-    return _file("likeness-scores", form, _encode(frame, form))
+def everything(db: Database, *, form: str) -> StoredExport:
+    """Every score of every suite, one row a score; `duckdb` is the database itself. Raises OSError for a full disk.
+
+    The file is written beside the copy of the database, some thousand rows at a time, and goes with it.
+    """
+    with db.snapshot() as opening:
+        if form == "duckdb":
+            return StoredExport(name="likeness.duckdb", media=MEDIA[form], path=opening.copy)
+        if form not in ("csv", "parquet", "json"):
+            raise BadInput(f"Everything is exported as csv, parquet, json or duckdb, not {form!r}")
+        if opening.folder is None:
+            raise OSError("There is no folder for temporary files")
+        parts = map(_with_synthetic, suite_queries.everything(opening))
+        path = opening.folder / f"likeness-scores.{form}"
+        draft = path.with_name(f"{path.name}.draft")
+        if form == "parquet":
+            store.write_parquet(path, frame=pd.concat(parts, ignore_index=True))
+        else:
+            with draft.open("wb") as file:
+                for text in (_csv_parts if form == "csv" else _json_parts)(parts):
+                    file.write(text)
+            draft.replace(path)
+        return StoredExport(name=path.name, media=MEDIA[form], path=path)
 
 
 def view_frame(
@@ -111,6 +135,9 @@ def view_frame(
     `disputed_columns` list those of a row's columns, `;` between: the model was trained on the data set, a remark
     doubts the figure, another table prints another number.
     """
+    for noun, keys in (("row", rows), ("column", columns)):
+        if len(set(keys)) < len(keys):
+            raise BadInput(f"The export names a {noun} twice. Reload the page and export again")
     indices = [table.row(row) for row in rows]
     every = {column.key: column for column in (*table.category_columns, *table.columns)}
     unknown = [key for key in columns if key not in every]
@@ -273,7 +300,7 @@ def _file(name: str, form: str, content: bytes) -> ExportFile:
 def _encode(frame: pd.DataFrame, form: str) -> bytes:
     match form:
         case "csv":
-            return _csv(frame)
+            return csv_bytes(frame)
         case "parquet":
             return store.parquet_bytes(frame)
         case "json":
@@ -281,9 +308,23 @@ def _encode(frame: pd.DataFrame, form: str) -> bytes:
     raise BadInput(f"There is no export as {form!r}. Choose from: {', '.join(MEDIA)}")
 
 
-def _csv(frame: pd.DataFrame) -> bytes:
-    safe = frame.map(lambda cell: safe_cell(cell) if isinstance(cell, str) else cell)
-    return safe.to_csv(index=False, lineterminator="\n").encode()
+def _with_synthetic(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.assign(synthetic=frame["benchmark"].map(is_synthetic).astype(bool))
+
+
+def _csv_parts(parts: Iterable[pd.DataFrame]) -> Iterator[bytes]:
+    for index, part in enumerate(parts):
+        yield csv_bytes(part, header=index == 0)
+
+
+def _json_parts(parts: Iterable[pd.DataFrame]) -> Iterator[bytes]:
+    """The text of one list; every part's own brackets and line ends are cut off."""
+    before = b"[\n"
+    for part in parts:
+        if len(part):
+            yield before + _json(part)[len("[\n") : -len("\n]")]
+            before = b",\n"
+    yield b"[]" if before == b"[\n" else b"\n]"
 
 
 def _json(frame: pd.DataFrame) -> bytes:

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable
 from functools import partial
 from urllib.parse import parse_qs
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from compute.types import BadInput
 from leaderboard.data import payload
+from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.page import Site
 from leaderboard.pages.board import export, provenance
 from leaderboard.web.bodies import BoundedRoute, InFlight, TooLarge, UnreadBody, unread
+from leaderboard.web.files import FileAnswer
 from leaderboard.web.parameters import Number
 from leaderboard.web.responses import download, refusal, respond
 
 LARGEST_BODY = 1_000_000  # bytes of a posted export request
 MOST_FILTERS, LONGEST_FILTER = 40, 200  # that a caption names, and characters of one
+log = logging.getLogger(__name__)
 
 
 def routes(site: Site) -> list[Route]:
@@ -32,8 +35,8 @@ def routes(site: Site) -> list[Route]:
         Route("/data/board/{suite}", guard(lambda request: _board(suite_cache, request))),
         Route("/data/rank/{suite}", guard(lambda request: _rank(suite_cache, request))),
         Route("/data/cell/{suite}", guard(lambda request: _cell(suite_cache, request))),
-        BoundedRoute("/export/board/{suite}", _export_view(suite_cache, guard=guard), methods=["POST"]),
-        Route("/export/everything", guard(lambda request: _export_all(suite_cache, request))),
+        BoundedRoute("/export/board/{suite}", _export_view(suite_cache, site=site), methods=["POST"]),
+        Route("/export/everything", site.downloads.handler(guard(_export_all(suite_cache)))),
     ]
 
 
@@ -80,13 +83,13 @@ def _cell(suite_cache: SuiteCache, request: Request) -> Response:
     return respond(request, content, cache="")
 
 
-def _export_view(suite_cache: SuiteCache, *, guard: Callable) -> Callable:
+def _export_view(suite_cache: SuiteCache, *, site: Site) -> Callable:
     in_flight = InFlight()
 
     async def answer(request: Request) -> Response:
         try:
             async with in_flight.body(request, most=LARGEST_BODY) as body:
-                return await run_in_threadpool(guard(partial(make, body=body)), request)
+                return await site.downloads.answer(request, make=site.guard(partial(make, body=body)))
         except TooLarge:
             return refusal("The export is too large. Filter the rows first", 400)
         except UnreadBody as error:
@@ -116,8 +119,20 @@ def _export_view(suite_cache: SuiteCache, *, guard: Callable) -> Callable:
     return answer
 
 
-def _export_all(suite_cache: SuiteCache, request: Request) -> Response:
-    return _download(export.everything(suite_cache.db, form=request.query_params.get("format", "csv")))
+def _export_all(suite_cache: SuiteCache) -> Callable[[Request], Response]:
+    stored = memoised(lambda form: export.everything(suite_cache.db, form=form), of=suite_cache.db)
+
+    def answer(request: Request) -> Response:
+        form = request.query_params.get("format", "csv")[:20]
+        try:
+            file = stored(form)
+            content = file.path.open("rb")
+        except OSError as error:
+            log.warning("The export of everything as %s cannot be made: %s", form, error)
+            return refusal("The file cannot be made at this moment. Try again later", 503, retry_after=60)
+        return FileAnswer(content, name=file.name, media=file.media, etag=f'"{suite_cache.db.version}-{form}"')
+
+    return answer
 
 
 def _download(file: export.ExportFile) -> Response:

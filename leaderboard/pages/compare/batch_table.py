@@ -63,11 +63,11 @@ def table(models: Sequence[Model], pairs: Iterable[ScoredPair]) -> str:
     writer.writerow(map(safe_cell, ("number", "name", "first", "second", *columns, "source", "problem")))
     for pair in pairs:
         row = pair.row
-        texts = [safe_cell(_short(text, PREVIEW)) for text in (row.name, row.first, row.second)]
+        texts = [_short(text, PREVIEW) for text in (row.name, row.first, row.second)]
         numbers = [
             part for each in pair.scores for part in (_number(each.score), _number(each.percentile), each.reading)
         ]
-        writer.writerow([row.number, *texts, *numbers, source(pair.scores), safe_cell(pair.problem)])
+        writer.writerow([row.number, *map(safe_cell, (*texts, *numbers, source(pair.scores), pair.problem))])
     return out.getvalue()
 
 

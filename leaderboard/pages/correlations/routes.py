@@ -12,12 +12,15 @@ from starlette.routing import Route
 
 from compute.rounding import clean
 from leaderboard.data import model_queries, payload, suite_queries
+from leaderboard.data.csv_files import csv_bytes
 from leaderboard.data.memo import memoised
 from leaderboard.page import Site
 from leaderboard.pages.correlations import query as correlation_query
 from leaderboard.pages.correlations.matrix import CorrelationMatrix, MatrixCache, cells, why_blank
-from leaderboard.web.responses import compress, download, respond
+from leaderboard.pages.correlations.query import CorrelationQuery
+from leaderboard.web.responses import compress, disposition, respond
 
+MOST_STORED = 16  # tables and files of the latest choices, compressed: a quarter of a MB at most, each
 HEADS = ("first", "second", "correlation", "low", "high", "models", "note")
 
 
@@ -31,17 +34,26 @@ def routes(site: Site) -> list[Route]:
         of=db,
     )
 
-    def matrix(request: Request) -> CorrelationMatrix:
-        return matrices.get(correlation_query.read(parameters(), request.query_params))
+    def query_of(request: Request) -> CorrelationQuery:
+        return correlation_query.read(parameters(), request.query_params)
+
+    listed = memoised(
+        lambda query: compress(payload.encode(listing(matrices.get(query))), quality=4), most=MOST_STORED, of=db
+    )
+    sheets = memoised(lambda query: compress(sheet(matrices.get(query)), quality=4), most=MOST_STORED, of=db)
 
     def table(request: Request) -> Response:
-        content = payload.encode(listing(matrix(request)))
-        return respond(request, compress(content, quality=4), compressed=True)
+        return respond(request, listed(query_of(request)), compressed=True)
 
     def export(request: Request) -> Response:
-        return download(sheet(matrix(request)), name="correlations.csv", media="text/csv; charset=utf-8")
+        response = respond(request, sheets(query_of(request)), media="text/csv; charset=utf-8", compressed=True)
+        response.headers["content-disposition"] = disposition("correlations.csv")
+        return response
 
-    return [Route("/data/relations", site.guard(table)), Route("/export/relations", site.guard(export))]
+    return [
+        Route("/data/relations", site.downloads.handler(site.guard(table))),
+        Route("/export/relations", site.downloads.handler(site.guard(export))),
+    ]
 
 
 def rows(matrix: CorrelationMatrix) -> list[list[Any]]:
@@ -80,7 +92,7 @@ def sheet(matrix: CorrelationMatrix) -> bytes:
     """The pairs as CSV with their keys."""
     frame = pd.DataFrame(rows(matrix), columns=[*HEADS, "first_key", "second_key"])
     frame = frame.assign(method=matrix.query.method, origin=matrix.query.origin)
-    return frame.to_csv(index=False, lineterminator="\n").encode()
+    return csv_bytes(frame)
 
 
 def _number(value: float) -> float | None:

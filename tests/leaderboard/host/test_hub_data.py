@@ -150,17 +150,19 @@ def test_ranks_are_given_for_the_rows_that_were_sent_only(two: tuple[Path, Path]
 
 def test_what_is_held_is_one_file_and_is_let_go_afterwards(two: tuple[Path, Path]) -> None:
     db = Database(two[0])
-    version = db.version
+    version, copy = db.version, db.copy
     with db.snapshot():
         db.swap(two[1])
         assert NEW not in models(db) and db.version == version and db.path == two[0]
         with db.snapshot():
             assert NEW not in models(db)
+        assert db.copy == copy
         if Path("/proc/self/fd").exists():
-            assert {str(two[0]), str(two[1])} <= set(open_files())
+            assert str(copy) in open_files()
     assert NEW in models(db) and db.version != version and db.path == two[1]
+    assert not copy.exists() and db.copy.is_file()
     if Path("/proc/self/fd").exists():
-        assert str(two[0]) not in open_files()
+        assert str(db.copy) in open_files() and not any(str(copy) in name for name in open_files())
 
 
 def test_a_file_that_cannot_be_opened_changes_nothing(two: tuple[Path, Path], tmp_path: Path) -> None:

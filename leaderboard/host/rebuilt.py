@@ -1,0 +1,80 @@
+"""A database on this machine that is rebuilt while the app runs: the new file is checked and swapped in."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from compute.types import DatabaseError, LikenessError
+from leaderboard.data.database import Database
+from leaderboard.host.contents import check_contents
+
+EVERY = 2.0  # seconds between two looks at the file
+log = logging.getLogger(__name__)
+Stamp = tuple[int, int, int]  # modification time in ns, bytes, inode
+
+
+class RebuiltData:
+    """Looks at the database's file every few seconds, and swaps in each new one; a broken one changes nothing.
+
+    A file is opened once two looks in a row saw the same, so not while it is being copied there. `then` is called after
+    a swap. Only the path that `db` reads at the start is looked at, and only as long as `db` reads it: data of the hub
+    that arrives later has its own renewal.
+    """
+
+    def __init__(self, db: Database, *, then: Callable[[], None] = lambda: None, every: float = EVERY) -> None:
+        self._db, self._then, self._every = db, then, every
+        self._path = db.path
+        self._opened = self._before = _stamp(self._path)
+        if self._opened and f"{self._opened[0]:x}" != db.version:
+            self._opened = None  # replaced since it was opened
+        self._end = threading.Event()
+
+    def start(self) -> None:
+        """Looks from now on, in a thread of its own."""
+        threading.Thread(target=self._look_regularly, name="rebuilt-data", daemon=True).start()
+
+    def close(self) -> None:
+        """Ends the looks."""
+        self._end.set()
+
+    def look(self) -> bool:
+        """Looks once; whether a new file was swapped in. Raises nothing: what is wrong with a file is in the log."""
+        stamp = _stamp(self._path)
+        settled, self._before = stamp == self._before, stamp
+        if stamp is None or stamp == self._opened or not settled or self._db.path != self._path:
+            return False
+        self._opened = stamp  # a broken file is logged once
+        try:
+            self._db.swap(self._path, check=self._check)
+        except LikenessError as error:
+            log.warning("%s was replaced, but the new file is not used: %s", self._path.name, error)
+            return False
+        log.info("%s was rebuilt, and its figures are shown from now on", self._path.name)
+        try:
+            self._then()
+        except Exception:
+            log.exception("A step after the swap failed")
+        return True
+
+    def _check(self, fresh: Database) -> None:
+        check_contents(fresh)
+        if self._db.path != self._path:
+            raise DatabaseError("another file is shown by now")
+
+    def _look_regularly(self) -> None:
+        while not self._end.wait(self._every):
+            try:
+                self.look()
+            except Exception:
+                log.exception("%s could not be looked at", self._path.name)
+
+
+def _stamp(path: Path) -> Stamp | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino

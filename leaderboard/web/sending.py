@@ -1,0 +1,198 @@
+"""What is sent: in small parts, only to visitors who read it, and a few downloads at a time.
+
+A server takes a body as it comes and stores what the visitor's computer does not read yet, as long as it is connected.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from leaderboard.web.responses import refusal
+from leaderboard.web.visitors import visitor
+
+PART = 32_768  # bytes that are handed to the server at once; it stores no second part before the first is sent
+STALL = 30.0  # seconds that a reader may take for one part
+GRACE, SLOWEST = 60.0, 8_000.0  # a whole answer: seconds, and in addition one for so many bytes
+MOST_WAITING = 192_000_000  # bytes of large bodies that wait for their readers
+EACH, MOST = 8, 120  # downloads at a time: of one visitor, and of all
+THREADS = 2  # that make downloads
+TOO_MANY = "{} of your downloads are running. Start this one when one of them has ended"
+BUSY = "Many visitors are downloading files at this moment. Try again in a few seconds"
+
+
+class PacedSending:
+    """ASGI middleware that sends large bodies in parts, and disconnects visitors who do not read them.
+
+    Only the time in which a visitor's computer takes nothing counts: a stream may be silent for as long as it likes.
+    Bodies that wait are bounded together: above `most_waiting` bytes an answer is replaced by a 503.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        stall: float = STALL,
+        grace: float = GRACE,
+        slowest: float = SLOWEST,
+        most_waiting: int = MOST_WAITING,
+    ) -> None:
+        self.app = app
+        self.waiting = 0  # bytes; changes in the event loop only
+        self._stall, self._grace, self._slowest, self._most_waiting = stall, grace, slowest, most_waiting
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on, and paces its answer."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        pace = _Pace(send, _transport(receive), stall=self._stall, grace=self._grace, slowest=self._slowest)
+        held: Message | None = None  # the start of an answer that may yet be replaced
+
+        async def send_paced(message: Message) -> None:
+            nonlocal held
+            if message["type"] == "http.response.start" and _length(message) > PART:
+                held = message
+                return
+            size = len(message.get("body", b""))
+            if held is not None and self.waiting + size > self._most_waiting:
+                held, pace.ended = None, True
+                await refusal(BUSY, 503, retry_after=5)(scope, receive, send)
+            large = size if size > PART else 0
+            self.waiting += large
+            try:
+                if held is not None:
+                    start, held = held, None
+                    pace.bound_buffer()
+                    await pace.send(start)
+                await pace.send_in_parts(message)
+            finally:
+                self.waiting -= large
+
+        await self.app(scope, receive, send_paced)
+
+
+class _Pace:
+    """The messages of one answer, each with a limit of time; after a visitor was disconnected, none is sent."""
+
+    def __init__(
+        self, send: Send, transport: asyncio.WriteTransport | None, *, stall: float, grace: float, slowest: float
+    ) -> None:
+        self.ended = False
+        self._send, self._transport = send, transport
+        self._stall, self._left, self._slowest = stall, grace, slowest
+
+    def bound_buffer(self) -> None:
+        """From now on the server takes a part only when the one before has been sent."""
+        if self._transport is not None:
+            self._transport.set_write_buffer_limits(high=0)
+
+    async def send(self, message: Message) -> None:
+        """Sends one message, or disconnects the visitor who does not take it in time."""
+        if self.ended:
+            return
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        try:
+            async with asyncio.timeout(max(0.0, min(self._stall, self._left))):
+                await self._send(message)
+        except TimeoutError:
+            self.ended = True
+            if self._transport is not None:
+                self._transport.abort()  # `close` would wait for the reader
+            return
+        self._left += len(message.get("body", b"")) / self._slowest - (loop.time() - began)
+
+    async def send_in_parts(self, message: Message) -> None:
+        """Sends a message. A large body goes in parts, and ends when the visitor's computer has taken them."""
+        body = message.get("body", b"")
+        if len(body) > PART:
+            view = memoryview(body)
+            for begin in range(0, len(view), PART):
+                await self.send({**message, "body": bytes(view[begin : begin + PART]), "more_body": True})
+            await self.send({**message, "body": b"", "more_body": True})
+            message = {**message, "body": b""}
+        await self.send(message)
+
+
+def _length(start: Message) -> int:
+    """The length that an answer states; 0 where it states none."""
+    stated = Headers(raw=start.get("headers", [])).get("content-length", "")
+    return int(stated) if stated.isdecimal() else 0
+
+
+def _transport(receive: Receive) -> asyncio.WriteTransport | None:
+    """The connection of a request, None where the server does not show it: `receive` is a method of uvicorn's.
+
+    Without it, what an unread answer has left in the server's buffer is freed only when the visitor's computer goes.
+    """
+    transport: Any = getattr(getattr(receive, "__self__", None), "transport", None)
+    return transport if isinstance(transport, asyncio.WriteTransport) else None
+
+
+class Downloads:
+    """Makes files for visitors in threads of their own, and counts each until it has been sent.
+
+    Those that wait for a thread use none, so pages are not held up. `running` changes in the event loop only.
+    """
+
+    def __init__(self, *, each: int = EACH, most: int = MOST) -> None:
+        self.running: Counter[str] = Counter()  # by visitor
+        self._each, self._most = each, most
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="downloads")
+
+    def handler(self, make: Callable[[Request], Response]) -> Callable[[Request], Awaitable[ASGIApp]]:
+        """A route's handler for a file that `make` answers with."""
+        return partial(self.answer, make=make)
+
+    async def answer(self, request: Request, *, make: Callable[[Request], Response]) -> ASGIApp:
+        """What `make` answers, or a refusal where the visitor, or all of them, have too many downloads."""
+        key = visitor(request)
+        if self.running[key] >= self._each:
+            return refusal(TOO_MANY.format(self._each), 429, retry_after=5)
+        if self.running.total() >= self._most:
+            return refusal(BUSY, 503, retry_after=5)
+        self.running[key] += 1
+        try:
+            response = await asyncio.get_running_loop().run_in_executor(self._threads, make, request)
+        except BaseException:
+            self._end(key)
+            raise
+
+        async def send_counted(scope: Scope, receive: Receive, send: Send) -> None:
+            try:
+                await response(scope, receive, send)
+            finally:
+                self._end(key)
+
+        return send_counted
+
+    def _end(self, key: str) -> None:
+        self.running[key] -= 1
+        if not self.running[key]:
+            del self.running[key]
+
+
+@contextlib.asynccontextmanager
+async def disconnection(receive: Receive) -> AsyncIterator[asyncio.Future[None]]:
+    """Within the block, a future that is done once the visitor has left."""
+
+    async def left() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    waiting = asyncio.ensure_future(left())
+    try:
+        yield waiting
+    finally:
+        waiting.cancel()

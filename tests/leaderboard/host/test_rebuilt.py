@@ -1,0 +1,108 @@
+"""A rebuilt database is shown by a running app; a broken one is not."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import threading
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from leaderboard.data.database import Database
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.host.rebuilt import RebuiltData
+from tests.leaderboard.served import client as client_of
+
+
+@pytest.fixture
+def path(database: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copyfile(database, tmp_path / "likeness.duckdb"))
+
+
+def rebuild(path: Path, sql: str = "UPDATE models SET title = 'Rebuilt' WHERE key = 'dreamsim-ensemble'") -> None:
+    """Moves a changed file to the path, as a build does."""
+    draft = path.with_name("draft.duckdb")
+    shutil.copyfile(path, draft)
+    with duckdb.connect(draft) as connection:
+        connection.execute(sql)
+    os.replace(draft, path)
+
+
+def test_a_rebuild_is_shown_and_open_pages_are_told(path: Path) -> None:
+    db, told = Database(path), []
+    rebuilt = RebuiltData(db, then=lambda: told.append(db.version))
+    client = client_of(SuiteCache(db))
+    opened = client.get("/data/board/unisim-core").json()
+    rank = f"/data/rank/unisim-core?w=IQA:2&version={opened['version']}"
+    assert client.get(rank).status_code == 200 and not rebuilt.look()
+    rebuild(path)
+    assert [rebuilt.look(), rebuilt.look(), rebuilt.look()] == [False, True, False], "once it has settled, and once"
+    assert told == [db.version] != [opened["version"]]
+    answer = client.get("/data/board/unisim-core")
+    assert "Rebuilt" in answer.text and "Rebuilt" not in str(opened)
+    refused = client.get(rank)
+    assert refused.status_code == 400 and "updated after this page was opened. Reload" in refused.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "words"),
+    [
+        (lambda path: path.write_bytes(b"no database at all"), "damaged"),
+        (lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]), "half-written"),
+        (lambda path: rebuild(path, "UPDATE meta SET value = '0'"), "version"),
+        (lambda path: rebuild(path, "DELETE FROM scores"), "no scores"),
+        (lambda path: rebuild(path, "DROP TABLE claims"), "cannot be read"),
+    ],
+    ids=["other", "half", "version", "empty", "without-a-table"],
+)
+def test_a_broken_file_changes_nothing_and_is_logged_once(
+    path: Path, broken, words: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    whole = path.read_bytes()
+    db = Database(path)
+    version, rebuilt = db.version, RebuiltData(db)
+    broken(path)
+    assert [rebuilt.look() for _ in range(4)] == [False] * 4 and db.version == version
+    (record,) = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert words in record.getMessage() and path.name in record.getMessage()
+    path.write_bytes(whole)
+    assert [rebuilt.look(), rebuilt.look()] == [False, True], "a whole file is shown again"
+
+
+def test_a_missing_file_is_waited_for(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    db, whole = Database(path), path.read_bytes()
+    rebuilt = RebuiltData(db)
+    path.unlink()
+    assert not rebuilt.look() and not rebuilt.look() and not caplog.records
+    client = client_of(SuiteCache(db))
+    assert client.get("/export/everything?format=duckdb").content == whole
+    assert client.get("/data/board/unisim-core").status_code == 200
+    path.write_bytes(whole)
+    rebuild(path)
+    assert [rebuilt.look(), rebuilt.look()] == [False, True]
+
+
+def test_what_was_replaced_before_the_first_look_is_shown(path: Path) -> None:
+    db = Database(path)
+    rebuild(path)
+    assert RebuiltData(db).look()
+
+
+def test_data_of_the_hub_is_not_replaced(path: Path, tmp_path: Path) -> None:
+    db = Database(path)
+    rebuilt = RebuiltData(db)
+    db.swap(Path(shutil.copyfile(path, tmp_path / "hub.duckdb")))
+    rebuild(path)
+    assert not rebuilt.look() and not rebuilt.look() and db.path.name == "hub.duckdb"
+
+
+def test_it_looks_by_itself_until_it_is_closed(path: Path) -> None:
+    db, shown = Database(path), threading.Event()
+    rebuilt = RebuiltData(db, then=shown.set, every=0.05)
+    rebuilt.start()
+    rebuild(path)
+    assert shown.wait(60)
+    rebuilt.close()
