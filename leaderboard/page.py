@@ -21,6 +21,7 @@ from leaderboard.web.parameters import Parameter, parse, renewed
 from leaderboard.web.sending import Downloads
 
 SITE = "Likeness"
+UNREADABLE = "?"
 Listed = Callable[[], list[tuple[str, str]]]  # titles and keys to choose from
 
 
@@ -114,12 +115,22 @@ def remember(parameters: tuple[Parameter, ...], *, presets: bool = False) -> str
 
 
 def typed(parameters: tuple[Parameter, ...], inputs: Sequence[Any]) -> dict[str, str]:
-    """The values of a page's controls as a query; a control without one says that nothing is chosen, or its default."""
+    """The values of a page's controls as a query; a control without one says that nothing is chosen, or its default.
+
+    Values of another kind than the control's become a text that no parameter takes.
+    """
     return {
-        parameter.key: "" if value is None else parameter.write(value)
+        parameter.key: "" if value is None else _text(parameter, value)
         for parameter, value in zip(parameters, inputs, strict=True)
         if value is not None or getattr(parameter, "noun", "")
     }
+
+
+def _text(parameter: Parameter, value: Any) -> str:
+    try:
+        return parameter.write(value)
+    except (TypeError, ValueError):
+        return UNREADABLE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,6 +226,7 @@ def bind(
             change,
             inputs=controls,
             outputs=[message, *part.outputs],
+            preprocess=False,  # `parse` checks the values, also against what is newer in the database than this page
             queue=False,
             show_progress="hidden",
             js=remember(parameters, presets=bool(presets)),

@@ -21,15 +21,16 @@ from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.hub_data import HubData
 from leaderboard.host.rebuilt import RebuiltData
 from leaderboard.html.not_found import not_found
-from leaderboard.live.live import WAITING
 from leaderboard.live.panel import Panel
 from leaderboard.page import SITE, Site
 from leaderboard.pages import VIEWS
 from leaderboard.web import connections, origins, static
 from leaderboard.web.access import Access
+from leaderboard.web.gradio_errors import GradioErrors
 from leaderboard.web.headers import PageScripts
 from leaderboard.web.middleware import DropPageQuery, NotFoundPage, PreloadFigures, RequestFilter
 from leaderboard.web.sending import PacedSending
+from leaderboard.web.stateless import StatelessBlocks
 
 LOOK = Path(__file__).parent / "html" / "look.css"
 SYSTEM_FONT = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica", "Arial", "sans-serif"]
@@ -61,7 +62,7 @@ def build(
     db = Database(path)
     suite_cache = SuiteCache(db)
     panel = Panel(suite_cache)
-    with gr.Blocks(title=SITE, analytics_enabled=False) as blocks:
+    with StatelessBlocks(title=SITE, analytics_enabled=False) as blocks:
         first, *others = VIEWS
         gr.Navbar(main_page_name=first.title)
         site = Site(db=db, suite_cache=suite_cache, blocks=blocks, assets=static.address(), panel=panel, data=data)
@@ -89,10 +90,10 @@ def build(
     if link := static.figures_link():
         drawn = frozenset(view.key for view in VIEWS if view.figures)
         middleware.append(Middleware(PreloadFigures, pages=drawn, link=link))
+    middleware.append(Middleware(GradioErrors, blocks=blocks))
     if data:
         data.renew(db, then=partial(_make, suite_cache))
     RebuiltData(db, then=partial(_make, suite_cache)).start()
-    blocks.queue(max_size=WAITING)
     Thread(target=_warm, args=(suite_cache,), daemon=False).start()  # not cut off within a library's own code at exit
     launch = {
         "theme": theme(),
@@ -103,7 +104,8 @@ def build(
         "app_kwargs": {"routes": served, "middleware": middleware},
     }
     mcp.Tools(blocks).into(launch)
-    launch["app_kwargs"]["lifespan"] = origins.guarded(launch["app_kwargs"]["lifespan"], access)
+    lifespan = origins.guarded(launch["app_kwargs"]["lifespan"], access)
+    launch["app_kwargs"]["lifespan"] = blocks.serve(lifespan)
     return blocks, launch
 
 

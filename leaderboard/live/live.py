@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from compute.live.patches import PatchMap
 
 QUEUE = "accelerator"  # the concurrency_id of every event that runs a model: one at a time
-WAITING = 64  # events in the queue; further ones are refused
 MOST_MODELS = 12  # in one question
 PARTS = ("vector", "compare", "reply")  # results for single inputs, which later questions reuse
 MISSING = "Its weights are not on this machine; the Try page downloads them"
@@ -74,6 +73,7 @@ class Live:
 
     def read(self, payload: Mapping[str, Any]) -> tuple[LiveQuestion, list[Model]]:
         """The page's request as a question with its models. Raises BadInput, as a sentence, for anything else."""
+        payload = payload if isinstance(payload, Mapping) else {}
         session, entries = str(payload.get("session", "")), payload.get("inputs")
         if not isinstance(entries, list) or not entries:
             raise BadInput("There is nothing to compare yet: add an image or a text")
@@ -87,7 +87,7 @@ class Live:
 
     def models(self, keys: Sequence[object]) -> list[Model]:
         """The catalogue's models with these keys, each once. Raises BadInput for none, too many, or an unknown key."""
-        models = [self.roster.row(str(key)) for key in dict.fromkeys(keys)]
+        models = [self.roster.row(key) for key in dict.fromkeys(map(str, keys))]
         if not models:
             raise BadInput("No model is selected: tick at least one")
         if len(models) > MOST_MODELS:

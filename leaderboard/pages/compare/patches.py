@@ -53,12 +53,13 @@ def section(site: Site, payload: gr.JSON) -> Section:
 
     @caught(macro("message"))
     def draw(between: str | None, key: str | None, payload: dict[str, Any], request: gr.Request) -> str:
-        return patch_map(site, payload, request, between=between or "", key=key or "")
+        return patch_map(site, payload, request, between=str(between or ""), key=str(key or ""))
 
     show.click(
         draw,
         inputs=[pair, model, payload],
         outputs=[output],
+        preprocess=False,  # the choices are those of the question
         concurrency_id=QUEUE,
         show_progress="minimal",
         trigger_mode="once",
@@ -90,10 +91,11 @@ def patch_map(site: Site, payload: dict[str, Any], request: Any, *, between: str
     panel, live = site.panel, site.panel.live
     panel.admit(request)
     question, _ = live.read(payload)
-    indices = [int(part) for part in between.split(",") if part.isdigit()]
-    if len(indices) != 2 or max(indices) >= len(question.inputs):
+    inputs = dict(zip(map(str, range(len(question.inputs))), question.inputs, strict=True))
+    chosen = [inputs[index] for index in between.split(",") if index in inputs]
+    if len(chosen) != 2:
         raise BadInput("Choose two images first")
-    first, second = (question.inputs[index] for index in indices)
+    first, second = chosen
     result = live.patches(first, second, live.roster.row(key), session=str(payload.get("session", "")))
     return _rendered(result, first, second)
 

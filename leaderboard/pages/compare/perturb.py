@@ -85,7 +85,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
 
     @caught(lambda sentence: [macro("message")(sentence), *[gr.skip()] * (2 + len(sliders))])
     def turned(image: str | None, payload: dict[str, Any]) -> list[Any]:
-        return [*blank(), *at_zero(site.panel.live.read(payload)[0], image or "")]
+        return [*blank(), *at_zero(site.panel.live.read(payload)[0], str(image or ""))]
 
     for kind, slider in sliders.items():
 
@@ -98,9 +98,9 @@ def section(site: Site, payload: gr.JSON) -> Section:
             request: gr.Request,
             kind: str = kind,
         ) -> list[Any]:
-            drawn = perturbed(
-                site, payload, request, kind=kind, amount=float(amount), image=image or "", other=other or ""
-            )
+            number = float(amount) if isinstance(amount, int | float) else 0.0
+            chosen = {"image": str(image or ""), "other": str(other or "")}
+            drawn = perturbed(site, payload, request, kind=kind, amount=number, **chosen)
             return [*drawn, *(gr.skip() if each == kind else 0 for each in sliders)]  # one change at a time
 
         # `input` hears the keyboard too, and with `always_last` a drag costs two drawings at most.
@@ -108,6 +108,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
             moved,
             inputs=[slider, image, other, payload],
             outputs=[preview, figure, summary, *sliders.values()],
+            preprocess=False,  # the choices, and the most of a slider, are those of the question
             concurrency_id=QUEUE,
             show_progress="minimal",
             show_progress_on=[preview],
@@ -115,7 +116,8 @@ def section(site: Site, payload: gr.JSON) -> Section:
             api_visibility="private",
         )
     quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
-    image.input(turned, inputs=[image, payload], outputs=[preview, figure, summary, *sliders.values()], **quiet)
+    changed = [preview, figure, summary, *sliders.values()]
+    image.input(turned, inputs=[image, payload], outputs=changed, preprocess=False, **quiet)
     other.input(blank, outputs=[preview, figure, summary], **quiet)
     return Section(components=[accordion, image, other, preview, figure, summary, *sliders.values()], renew=renew)
 
@@ -184,7 +186,7 @@ def scaled(curves: Sequence[tuple[str, Curve]]) -> tuple[list[tuple[str, list[fl
 
 
 def _chosen(question: LiveQuestion, index: str) -> Input | None:
-    return question.inputs[int(index)] if index.isdigit() and int(index) < len(question.inputs) else None
+    return dict(zip(map(str, range(len(question.inputs))), question.inputs, strict=True)).get(index)
 
 
 def _largest(kind: str, image: Input) -> float:

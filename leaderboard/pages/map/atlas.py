@@ -30,7 +30,7 @@ COLOURS = {
     "models": ("cluster", "kind", "family", "organisation", "group", "size", "mean"),
 }
 MOST_MADE = 32  # maps made by visitors that stay in memory
-LONGEST = 300  # seconds a map may take
+LONGEST = 120  # seconds a map may take
 STAGES = ("loading", "placing")  # first words of the program's stages; libraries print other lines
 
 

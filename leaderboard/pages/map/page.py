@@ -113,6 +113,7 @@ def draw(site: Site) -> None:
         chosen = values.pop("colour")
         recipe = maps.recipe_of(**values)
         if atlas.find(recipe) is None:
+            site.panel.admit(request)
             yield working(texts.progress("starting"))
             async for stage in atlas.make(recipe, visitor=str(request.session_hash)):
                 yield working(texts.progress(stage))
@@ -137,6 +138,7 @@ def draw(site: Site) -> None:
         work,
         inputs=controls,
         outputs=outputs,
+        preprocess=False,  # as in `bind`
         concurrency_id="projection",
         concurrency_limit=1,
         show_progress="hidden",
