@@ -10,6 +10,7 @@ from threading import Thread, main_thread
 from typing import Any
 
 import gradio as gr
+from fastapi.exceptions import RequestValidationError
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
@@ -26,6 +27,8 @@ from leaderboard.page import SITE, Site
 from leaderboard.pages import VIEWS
 from leaderboard.web import connections, origins, static
 from leaderboard.web.access import Access
+from leaderboard.web.bounds import Bounds
+from leaderboard.web.errors import invalid
 from leaderboard.web.gradio_errors import GradioErrors
 from leaderboard.web.headers import PageScripts
 from leaderboard.web.middleware import DropPageQuery, NotFoundPage, PreloadFigures, RequestFilter
@@ -79,13 +82,14 @@ def build(
     middleware = [
         Middleware(PacedSending),
         Middleware(PageScripts, frame_hosts=access.frame_hosts),
+        Middleware(Bounds),
         Middleware(DropPageQuery),
         Middleware(
             NotFoundPage,
             page=partial(not_found, site=SITE, pages=pages, look=look),
             fetched=[route.path.split("/")[1] for route in served],
         ),
-        Middleware(RequestFilter, routes=served),
+        Middleware(RequestFilter, routes=served, images=endpoints.taking_images(blocks)),
     ]
     if link := static.figures_link():
         drawn = frozenset(view.key for view in VIEWS if view.figures)
@@ -101,7 +105,11 @@ def build(
         "footer_links": ["gradio"],
         "ssr_mode": False,
         "run_history": False,  # Gradio would keep what visitors ask in their browser
-        "app_kwargs": {"routes": served, "middleware": middleware},
+        "app_kwargs": {
+            "routes": served,
+            "middleware": middleware,
+            "exception_handlers": {RequestValidationError: invalid},
+        },
     }
     mcp.Tools(blocks).into(launch)
     lifespan = origins.guarded(launch["app_kwargs"]["lifespan"], access)

@@ -5,6 +5,7 @@ Their docstrings are what a client is shown, and their annotations are read by G
 
 import base64
 import functools
+import inspect
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -23,8 +24,10 @@ from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.suite_table import TRAINED, SuiteTable, origins_in_order
 from leaderboard.html import labels
 from leaderboard.live.live import QUEUE
+from leaderboard.web import bounds
 from leaderboard.web.errors import explain
 
+TAKE_IMAGES = ("score_pair",)  # as data URIs, of up to 8 MB
 MOST_ROWS = 1000
 MOST_SOURCES = 20  # that a row names
 RANKED_BY = {"category-mean": "mean of the category means", "task-mean": "mean of its tasks", "human": "people"}
@@ -140,12 +143,22 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
     gr.api(_guarded(suite_cache, score_pair), api_name="score_pair", concurrency_id=QUEUE, concurrency_limit=1)
 
 
+def taking_images(blocks: gr.Blocks) -> list[str | int]:
+    """The names, and the indices among the app's events, of the endpoints that take images."""
+    indices = [index for index, function in blocks.fns.items() if function.api_name in TAKE_IMAGES]
+    return [*TAKE_IMAGES, *indices]
+
+
 def _guarded(suite_cache: SuiteCache, endpoint: Callable[..., Rows]) -> Callable[..., Rows]:
     """The endpoint with every failure as a sentence, and its whole answer from one file of the database."""
+
+    names = tuple(inspect.signature(endpoint).parameters)
 
     @functools.wraps(endpoint)
     def answer(*args: Any) -> Rows:
         try:
+            sent = {name: value for name, value in zip(names, args, strict=False) if name != "request"}
+            bounds.check(sent, images=endpoint.__name__ in TAKE_IMAGES)
             with suite_cache.db.snapshot():
                 return [_plain(row) for row in endpoint(*args)]
         except Exception as error:

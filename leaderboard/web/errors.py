@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from compute.types import LikenessError
-from leaderboard.web.responses import refusal
+from leaderboard.web.responses import bounded_sentence, refusal
 
 FAILED = "Something failed on the server. Try again; if it keeps failing, the server's log says why"
 Handler = Callable[[Request], Response]
@@ -24,12 +24,12 @@ log = logging.getLogger(__name__)
 
 
 def explain(error: Exception, *, action: str) -> str:
-    """The sentence for an error: a LikenessError's own; for any other FAILED, with the traceback in the log.
+    """The sentence for an error: a LikenessError's own, bounded; for any other FAILED, with the traceback in the log.
 
     `action` names in the log what failed.
     """
     if isinstance(error, LikenessError):
-        return str(error)
+        return bounded_sentence(str(error))
     log.error("%s failed", action, exc_info=error)
     return FAILED
 
@@ -93,3 +93,8 @@ def guarded(answer: Handler, *, snapshot: Callable[[], AbstractContextManager[An
             return refusal(explain(error, action=f"Request to {request.url.path}"), status, cache="")
 
     return respond
+
+
+async def invalid(request: Request, error: Exception) -> Response:
+    """The answer to values of the wrong form at one of Gradio's routes, whose own answer repeats them."""
+    return refusal("This address takes other values than it was sent. Reload the page and try again", 422)

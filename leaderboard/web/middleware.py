@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -14,6 +15,8 @@ from starlette.responses import HTMLResponse, JSONResponse
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from compute.types import BadInput
+from leaderboard.web import bounds
 from leaderboard.web.bodies import BoundedRoute, Disconnected, InFlight, TooLarge, UnreadBody, unread
 from leaderboard.web.responses import NO_STORE, refusal
 
@@ -26,7 +29,6 @@ LARGEST_EVENT = 24_000_000  # bytes: two images of 8 MB in base64, or nine of th
 LARGEST_OTHER = 64_000  # bytes of a body for any other address: Gradio's own page sends an event's name, or less
 MOST_VALUES = 50_000  # of an event's JSON; the pages send dozens. 24 MB of brackets would fill 700 MB of memory
 STRUCTURE = (b"[", b"{", b",")  # one of these precedes each value but the first; more occur in texts
-FILE = "gradio.FileData"
 GRADIO_FETCHES = frozenset(
     {"gradio_api", "assets", "static", "svelte", "config", "theme.css", "manifest.json", "login"}
 )
@@ -106,11 +108,17 @@ class RequestFilter:
     """Answers 404 to Gradio's routes for files, and 400 to events that name a file: Gradio would fetch it to its disk.
 
     Bodies sent to Gradio are bounded here, since Gradio bounds none; `in_flight` counts them. Those of a BoundedRoute
-    among `routes` are left to it.
+    among `routes` are left to it. `images` are names and indices of the endpoints that take images as data URIs.
     """
 
-    def __init__(self, app: ASGIApp, routes: Sequence[BaseRoute] = (), in_flight: InFlight | None = None) -> None:
-        self.app, self.in_flight = app, in_flight or InFlight(free=LARGEST_OTHER)
+    def __init__(
+        self,
+        app: ASGIApp,
+        routes: Sequence[BaseRoute] = (),
+        in_flight: InFlight | None = None,
+        images: Collection[str | int] = (),
+    ) -> None:
+        self.app, self.in_flight, self.images = app, in_flight or InFlight(free=LARGEST_OTHER), frozenset(images)
         self.bounded = tuple(route for route in routes if isinstance(route, BoundedRoute))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -131,7 +139,8 @@ class RequestFilter:
             return
         try:
             async with self.in_flight.body(Request(scope, receive), most=most) as body:
-                refused = await run_in_threadpool(_fault, body) if event else None
+                check = partial(_fault, body, path=scope["path"], images=self.images)
+                refused = await run_in_threadpool(check) if event else None
                 messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
                 async def replay() -> Message:
@@ -146,30 +155,27 @@ class RequestFilter:
             await unread(error, sentence)(scope, receive, send)
 
 
-def _fault(body: bytes) -> JSONResponse | None:
+def _fault(body: bytes, *, path: str, images: Collection[str | int]) -> JSONResponse | None:
     """The answer to an event that Gradio must not get; None for others. It may take 0.1 s: not for the event loop."""
     if sum(map(body.count, STRUCTURE)) > MOST_VALUES:
         return refusal(f"An event has at most {MOST_VALUES} values and commas. Send less", 413)
-    if _names_a_file(body):
-        return refusal("An event names no files. They are sent to live/input", 400)
+    try:
+        event = json.loads(body)
+        bounds.check(event, images=_takes_images(event, path=path, names=images))
+    except json.JSONDecodeError:  # Gradio's own parser is the same and refuses it too
+        return None
+    except BadInput as error:
+        return refusal(str(error), 400)
+    except (ValueError, RecursionError):
+        return refusal("The event's JSON is nested too deep, or has letters or numbers that cannot be read", 400)
     return None
 
 
-def _names_a_file(body: bytes) -> bool:
-    """Whether JSON holds what Gradio takes for a file anywhere: an object with a path and such a `meta`."""
-    as_written = json.detect_encoding(body).startswith("utf-8") and b"\\u" not in body
-    if as_written and FILE.encode() not in body:
-        return False
-    try:
-        pending: list[Any] = [json.loads(body)]
-    except (ValueError, RecursionError):  # Gradio's own parser is the same and refuses it too
-        return False
-    while pending:
-        value = pending.pop()
-        if isinstance(value, dict):
-            if isinstance(value.get("meta"), dict) and value["meta"].get("_type") == FILE:
-                return True
-            pending += value.values()
-        elif isinstance(value, list):
-            pending += value
-    return False
+def _takes_images(event: Any, *, path: str, names: Collection[str | int]) -> bool:
+    """Whether the event is for an endpoint of these names or indices, or for a tool, which may be any of them."""
+    path = path.rstrip("/")
+    return (
+        "/gradio_api/mcp" in path
+        or path.rpartition("/")[2] in names
+        or (isinstance(event, dict) and isinstance(event.get("fn_index"), int) and event["fn_index"] in names)
+    )

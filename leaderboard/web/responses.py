@@ -9,6 +9,8 @@ import brotli
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from compute.types import shortened
+
 JSON = "application/json"
 CHECK = "no-cache"  # a browser may store it, and checks with the server before each use
 NO_STORE = "no-store"
@@ -18,6 +20,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 NUMBER = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?%?", re.ASCII)
 UNSAFE = re.compile(r"[^\w .()+-]")  # in the name of a file
 LONGEST_NAME = 120  # characters
+LONGEST_SENTENCE = 600  # characters of an error
 
 
 def takes_brotli(request: Request) -> bool:
@@ -74,9 +77,15 @@ def safe_cell(text: str) -> str:
     return f"'{text}" if text.startswith(FORMULA) and not NUMBER.fullmatch(text) else text
 
 
+def bounded_sentence(text: str) -> str:
+    """The text with at most LONGEST_SENTENCE characters, whatever it repeats, and with ? for halves of characters."""
+    return shortened(text, LONGEST_SENTENCE).encode("utf-8", "replace").decode()
+
+
 def refusal(sentence: str, status: int, *, cache: str = NO_STORE, retry_after: int | None = None) -> JSONResponse:
     """An error as `{"error": sentence}`; `retry_after`: seconds until another try makes sense."""
     headers = {"cache-control": cache} if cache else {}
+    sentence = bounded_sentence(sentence)
     if retry_after is not None:
         headers["retry-after"] = str(retry_after)
     return JSONResponse({"error": sentence}, status_code=status, headers=headers)

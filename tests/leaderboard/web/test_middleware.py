@@ -238,7 +238,10 @@ def client_of(in_flight: InFlight | None = None, *, root_path: str = "") -> Test
         *(BoundedRoute(path, echo, methods=["POST"]) for path in ("/live/input", "/export/board/{suite}")),
         Route("/{path:path}", echo, methods=["GET", "POST", "PUT", "PATCH"]),
     ]
-    app = Starlette(routes=routes, middleware=[Middleware(RequestFilter, routes=routes, in_flight=in_flight)])
+    app = Starlette(
+        routes=routes,
+        middleware=[Middleware(RequestFilter, routes=routes, in_flight=in_flight, images=["score_pair", 7])],
+    )
     return TestClient(app, raise_server_exceptions=False, root_path=root_path)
 
 
@@ -297,7 +300,6 @@ def test_the_rest_is_handed_on(client: TestClient, path: str) -> None:
         b"NaN",
         b'{"meta": "gradio.FileData"}',
         b'{"meta": {"_type": "other"}, "path": "x"}',
-        b"[" * 40_000 + b"\\u",
     ],
     ids=lambda body: ascii(body[:20]),
 )
@@ -322,29 +324,73 @@ def test_an_event_is_bounded_and_is_no_form(client: TestClient, monkeypatch: pyt
 def test_an_event_of_nothing_but_brackets_is_not_parsed(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    monkeypatch.setattr(address, "_names_a_file", lambda _: pytest.fail("it was parsed"))
+    monkeypatch.setattr(address.bounds, "check", lambda *_, **__: pytest.fail("it was parsed"))
     for one in (b"[],", b"{},", b'"\\u0046",', b"1,"):
         answer = client.post(f"/gradio_api/{path}", content=b"[" + one * (23_700_000 // len(one)) + b"1]")
         assert answer.status_code == 413 and "50000" in answer.json()["error"]
 
 
-def test_only_an_event_that_may_name_a_file_is_parsed_and_not_in_the_event_loop(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_event_is_not_parsed_in_the_event_loop(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     threads = []
 
     def loads(body: bytes) -> object:
         threads.append(threading.get_ident())
         return json.loads(body)
 
-    monkeypatch.setattr(address, "json", SimpleNamespace(detect_encoding=json.detect_encoding, loads=loads))
+    monkeypatch.setattr(address, "json", SimpleNamespace(JSONDecodeError=json.JSONDecodeError, loads=loads))
     texts = json.dumps({"data": ["a, b [c] " * 2000 + "\n\u00e9"] * 2}, ensure_ascii=False).encode()
     with client:  # one event loop for all requests
-        answer = client.post("/gradio_api/queue/join", content=texts)
-        assert answer.content == texts and threads == []
-        for body in (json.dumps(["gradio.FileData"]).encode(), b'["\\u0041"]', '["é"]'.encode("utf-16")):
+        for body in (texts, json.dumps(["gradio.FileData"]).encode(), b'["\\u0041"]', '["é"]'.encode("utf-16")):
             answer = client.post("/gradio_api/queue/join", content=body)
             assert answer.content == body and threads and threads.pop() != int(answer.headers["x-thread"])
+
+
+DATA_URI = "data:image/png;base64," + "A" * 200_000
+BEYOND = {
+    "a key": {"session_hash": "s" * 201},
+    "a key in a list": {"data": [{"models": ["m" * 201]}]},
+    "a key in a list of values": {"data": [["m" * 201]]},
+    "a name": {"data": [{"n" * 201: 1}]},
+    "a text": {"data": ["t" * 100_001]},
+    "a visitor's text": {"event_data": {"inputs": [{"kind": "text", "text": "t" * 100_001}]}},
+    "a list of keys": {"event_data": {"query": "q" * 8_001}},
+    "an image": {"data": [DATA_URI], "fn_index": 3},
+    "a whole number": {"data": [10**16]},
+    "no number": {"data": [float("nan")]},
+    "an infinite number": {"data": [float("inf")]},
+    "depth": {"data": [[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]},
+}
+WITHIN = {
+    "a key": {"session_hash": "s" * 200, "data": [["m" * 200, None]], "event_data": {"models": ["m" * 200] * 200}},
+    "a text": {"data": ["t" * 100_000], "event_data": {"inputs": [{"kind": "text", "text": "é" * 100_000}] * 9}},
+    "a list of keys": {"event_data": {"query": "q" * 8_000, "ids": ["a/b~published"] * 1000}},
+    "an image": {"data": [DATA_URI, DATA_URI, ""], "fn_index": 7},
+    "numbers": {"data": [2**53, -1.5e300 / 1e300, 0, True, None], "fn_index": 0},
+}
+
+
+@pytest.mark.parametrize("kind", BEYOND)
+def test_what_is_beyond_bounds_is_a_short_sentence(client: TestClient, kind: str) -> None:
+    for path in ("queue/join", "call/board", "component_server"):
+        answer = client.post(f"/gradio_api/{path}", content=json.dumps(BEYOND[kind]))
+        assert answer.status_code == 400 and list(answer.json()) == ["error"] and len(answer.content) < 700
+
+
+@pytest.mark.parametrize("kind", WITHIN)
+def test_what_the_pages_send_is_within_bounds(client: TestClient, kind: str) -> None:
+    body = json.dumps(WITHIN[kind]).encode()
+    assert client.post("/gradio_api/queue/join", content=body).content == body
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"[" * 40_000 + b"\\u", b"[" * 4_000 + b"]" * 4_000, b'{"data": [' + b"9" * 5000 + b"]}", b'["\xff"]', b"[1e400]"],
+    ids=["deep and broken", "deep", "number", "no utf-8", "infinite"],
+)
+def test_what_no_parser_should_meet_is_refused(client: TestClient, body: bytes) -> None:
+    for path in ("queue/join", "mcp/"):
+        answer = client.post(f"/gradio_api/{path}", content=body)
+        assert answer.status_code == 400 and list(answer.json()) == ["error"]
 
 
 @pytest.mark.parametrize(
@@ -385,7 +431,7 @@ def test_the_routes_of_the_app_that_bound_their_own_bodies(suite_cache: SuiteCac
 def test_events_together_and_their_time_are_bounded() -> None:
     in_flight = InFlight(100_000, share=1, free=address.LARGEST_OTHER)
     client = client_of(in_flight)
-    assert client.post("/gradio_api/queue/join", content=b"1" * 164_000).status_code == 200
+    assert client.post("/gradio_api/queue/join", content=b" " * 164_000).status_code == 200
     answer = client.post("/gradio_api/queue/join", content=b"1" * 164_001)
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "5") and "Try again" in answer.json()["error"]
     assert in_flight.bytes == 0
