@@ -49,8 +49,9 @@ class LivePart(Protocol):
         """Every model that can answer in a mode, or in any: key, title, kind, abilities, state, reason."""
         ...
 
-    def score(self, inputs: Sequence[LiveInput], models: Sequence[str]) -> Rows:
-        """How alike two inputs are to each model; without keys, to those it chooses itself.
+    def score(self, inputs: Sequence[LiveInput], models: Sequence[str], request: gr.Request | None) -> Rows:
+        """How alike two inputs are to each model; without keys, to those it chooses itself. `request` is the
+        visitor's, whose questions to judges are counted.
 
         A row has `model` and `pairing` (image-image, image-text or text-text); the rest is shown as it is.
         """
@@ -136,7 +137,7 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
             models: keys, as a list or with commas between; list_models names them. Empty: the server's choice.
         """
         live.admit(request)
-        return _score_pair(suite_cache, live, first, second, models)
+        return _score_pair(suite_cache, live, first, second, models, request=request)
 
     for endpoint in (list_models, list_suites, leaderboard):
         gr.api(_guarded(suite_cache, endpoint), api_name=endpoint.__name__, queue=False)
@@ -294,14 +295,22 @@ def _shown(value: float, scale: float, digits: int) -> float | None:
     return None if np.isnan(value) else float(rounded(value, digits, scale=scale))  # as the board's cells
 
 
-def _score_pair(suite_cache: SuiteCache, live: LivePart, first: str, second: str, models: list[str] | str) -> Rows:
+def _score_pair(
+    suite_cache: SuiteCache,
+    live: LivePart,
+    first: str,
+    second: str,
+    models: list[str] | str,
+    *,
+    request: gr.Request | None = None,
+) -> Rows:
     inputs = [_input(value, name) for value, name in ((first, "first"), (second, "second"))]
     listed = models.split(",") if isinstance(models, str) else models
     keys = list(dict.fromkeys(filter(None, (str(key).strip() for key in listed or ()))))
     known = [row["key"] for row in live.models("")]
     for key in keys:
         _known("model", key, known, lister="list_models")
-    answers = live.score(inputs, keys)
+    answers = live.score(inputs, keys, request)
     pairings = {str(row["pairing"]) for row in answers}
     published = {
         pairing: related_figures(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -32,7 +33,22 @@ QUEUE = "accelerator"  # the concurrency_id of every event that runs a model: on
 MOST_MODELS = 12  # in one question
 PARTS = ("vector", "compare", "reply")  # results for single inputs, which later questions reuse
 MISSING = "Its weights are not on this machine; the Try page downloads them"
+PRESS = "It answers through the host's endpoint, which is asked only when Compare is pressed"
+IN_WORDS = "It answers in words through the host's endpoint, which is asked in comparisons only"
 Cache = MutableMapping[tuple, Any]
+# Counts a question to a judge: 0.0 where it may be asked, else the seconds until it may.
+JudgeAllowance = Callable[[], float]
+
+
+class TooManyJudges(BadInput):
+    """A visitor asked judges too often."""
+
+    def __init__(self, seconds: float) -> None:
+        seconds = max(1, math.ceil(seconds))
+        super().__init__(
+            "Judges answer a limited number of questions a minute from each visitor, since each costs the host. "
+            f"Try again in {seconds} second{'' if seconds == 1 else 's'}"
+        )
 
 
 class Live:
@@ -127,11 +143,13 @@ class Live:
         cache: Cache | None = None,
         calibrations: Calibrations,
         controls: bool = True,
+        judges: JudgeAllowance | None = None,
     ) -> Iterator[Answer]:
         """Each model's answer in turn; one that fails says why, and the others go on.
 
         Results for earlier inputs come from `cache`, else from the session. With `controls`, a pair is compared with
-        unrelated examples too by a model none of whose `calibrations` gives it a percentile.
+        unrelated examples too by a model none of whose `calibrations` gives it a percentile. Without `judges` no model
+        is asked that answers through the host's endpoint: that costs the host, and is for a visitor's press to start.
         """
         from compute.live import answers
 
@@ -139,7 +157,7 @@ class Live:
             own = calibrations.of(row.key, domains.pairing(question))
             job = partial(answers.timed, question=question, calibrations=own, controls=controls)
             key = ("answer", question.key, own.key, controls)
-            answer = self._result(row, key, job, inputs=question.inputs, session=session, cache=cache)
+            answer = self._result(row, key, job, inputs=question.inputs, session=session, cache=cache, judges=judges)
             yield Answer(model=row.key, problem=answer) if isinstance(answer, str) else answer
 
     def curves(
@@ -181,10 +199,13 @@ class Live:
         inputs: Sequence[Input],
         session: str,
         cache: Cache | None = None,
+        judges: JudgeAllowance | None = None,
     ) -> Any:
         """What `job` returns for the model, computed once a session; a sentence where it cannot run or fails."""
         if cache is None:
             cache = self.uploads.results(session) if session else {}
+        from compute.live.models.availability import requests
+
         key = (name[0], row.key, *name[1:])
         with suppress(KeyError):
             return cache[key]
@@ -192,6 +213,11 @@ class Live:
             availability = self.roster.availability(row)
             if not availability.is_ready:
                 return MISSING if availability.is_downloadable else availability.why
+            if requests(row):
+                if judges is None:
+                    return PRESS if name[0] == "answer" else IN_WORDS
+                if wait := judges():
+                    raise TooManyJudges(wait)
             known = {
                 key: value
                 for results in (self._shared, cache)

@@ -18,7 +18,7 @@ from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.accelerator import is_lent
 from leaderboard.live.calibrated import CalibratedAnswer, calibrated_answer
-from leaderboard.live.live import Live
+from leaderboard.live.live import MOST_MODELS, JudgeAllowance, Live
 from leaderboard.live.ready import ReadyAnswers
 from leaderboard.web.visitors import Rate, visitor
 
@@ -26,6 +26,9 @@ VARIABLE = "LIKENESS_RATE"  # comparisons a minute per visitor; 0: no limit
 ON_A_SPACE = 20.0
 BURST = 10  # at once, before the rate applies
 FILES = 4  # uploads per comparison, on average
+JUDGE_VARIABLE = "LIKENESS_JUDGE_RATE"  # questions to judges a minute per visitor; 0: no limit
+JUDGE_RATE = 30.0  # wherever the app runs: each question is two requests that the host pays for
+JUDGE_BURST = 2 * MOST_MODELS  # two comparisons with nothing but judges
 
 
 class TooMany(BadInput):
@@ -45,6 +48,7 @@ class Panel:
     def __init__(self, suite_cache: SuiteCache) -> None:
         self.suite_cache, self.live = suite_cache, Live()
         self.rate = rate()
+        self.judge_rate = judge_rate()
         self.calibrations = memoised(lambda: calibrations(suite_cache), of=suite_cache.db)
         self.ready = ReadyAnswers(roster=lambda: self.live.roster, ask=self.ask, is_borrowed=is_lent())
 
@@ -52,10 +56,16 @@ class Panel:
         """Counts a visitor's request, Gradio's or Starlette's; None counts as one visitor. Raises TooMany."""
         if self.rate is None:
             return
-        request = getattr(request, "request", request)
-        wait = self.rate.allow("unknown" if request is None else visitor(request))
+        wait = self.rate.allow(_visitor(request))
         if wait:
             raise TooMany(wait)
+
+    def judges(self, request: Any, *, pressed: object) -> JudgeAllowance | None:
+        """What counts this visitor's questions to judges; None where the visitor has not `pressed` (True) for them."""
+        if pressed is not True:
+            return None
+        judge_rate, name = self.judge_rate, _visitor(request)
+        return lambda: judge_rate.allow(name) if judge_rate else 0.0
 
     # ---- for programs
 
@@ -63,17 +73,20 @@ class Panel:
         """As endpoints.LivePart says."""
         return self.live.roster.records(mode)
 
-    def score(self, inputs: Sequence[tuple[str, str | bytes]], models: Sequence[str]) -> list[dict[str, Any]]:
+    def score(
+        self, inputs: Sequence[tuple[str, str | bytes]], models: Sequence[str], request: Any = None
+    ) -> list[dict[str, Any]]:
         """As endpoints.LivePart says; no input is stored."""
         question, rows = self.live.pair(inputs, models)
-        answers = self.live.answers(question, rows, cache={}, calibrations=self.calibrations())
+        judges = self.judges(request, pressed=True)  # a program names the models that it asks
+        answers = self.live.answers(question, rows, cache={}, calibrations=self.calibrations(), judges=judges)
         return [
             _record(calibrated_answer(answer, row, question), pairing(question))
             for answer, row in zip(answers, rows, strict=True)
         ]
 
     def ask(self, question: LiveQuestion, row: Model) -> CalibratedAnswer:
-        """One model's answer, of which nothing is stored."""
+        """One model's answer, of which nothing is stored. Judges are not asked."""
         (answer,) = self.live.answers(question, [row], cache={}, calibrations=self.calibrations())
         return calibrated_answer(answer, row, question)
 
@@ -113,15 +126,31 @@ def rate() -> Rate | None:
 
     Raises BadInput where the variable is not a number.
     """
-    value = os.environ.get(VARIABLE, "")
-    default = ON_A_SPACE if os.environ.get("SYSTEM") == "spaces" else 0.0
+    return _rate(VARIABLE, default=ON_A_SPACE if os.environ.get("SYSTEM") == "spaces" else 0.0, burst=BURST)
+
+
+def judge_rate() -> Rate | None:
+    """The rate limit for a visitor's questions to judges: LIKENESS_JUDGE_RATE a minute, else JUDGE_RATE everywhere.
+
+    Raises BadInput where the variable is not a number.
+    """
+    return _rate(JUDGE_VARIABLE, default=JUDGE_RATE, burst=JUDGE_BURST)
+
+
+def _rate(variable: str, *, default: float, burst: int) -> Rate | None:
+    value = os.environ.get(variable, "")
     try:
         a_minute = float(value or default)
     except ValueError:
         a_minute = math.nan
     if not 0 <= a_minute < math.inf:
-        raise BadInput(f"{VARIABLE} is a number of requests a minute, 0 for no limit; got {value[:40]!r}")
-    return Rate(a_minute=a_minute, burst=BURST) if a_minute else None
+        raise BadInput(f"{variable} is a number of requests a minute, 0 for no limit; got {value[:40]!r}")
+    return Rate(a_minute=a_minute, burst=burst) if a_minute else None
+
+
+def _visitor(request: Any) -> str:
+    request = getattr(request, "request", request)
+    return "unknown" if request is None else visitor(request)
 
 
 def calibrations(suite_cache: SuiteCache) -> Calibrations:

@@ -13,7 +13,7 @@ from compute.types import BadInput
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 HUB = "https://huggingface.co"  # its page of a Space shows the Space in a frame
 NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*", re.IGNORECASE)
-FRAME_HOST = re.compile(r"(https?://)?(\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?(:\d{1,5})?", re.IGNORECASE)
+FRAME_HOST = re.compile(r"(https?://)?(\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?(:(\d{1,5}|\*))?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)

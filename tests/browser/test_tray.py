@@ -25,6 +25,7 @@ def test_a_first_visit_is_answered_with_one_press(open_tray: Callable) -> None:
         "question": "",
         "models": ["tiny", "ssim"],
         "blind": False,
+        "pressed": True,
     }
     assert own_query(page) == {"mode": "choice", "inputs": "astronaut,astronaut-crop,cat"}
     assert "__theme=dark" in page.url

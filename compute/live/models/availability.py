@@ -102,6 +102,15 @@ class Availability:
         return self.state == DOWNLOAD
 
 
+REQUESTS = 2  # to the endpoint for one question to a judge: its options in one order, and in reverse
+
+
+def requests(row: Model) -> int:
+    """How many requests to the host's endpoint one question to the model is; 0 for one that runs on this machine."""
+    family = models.ADAPTERS.get(row.adapter)
+    return REQUESTS if family is not None and family.variable else 0
+
+
 class Network:
     """Whether the hub can be reached. Tried in the background: a name that does not resolve takes long to fail."""
 

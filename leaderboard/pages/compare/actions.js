@@ -2,11 +2,17 @@
 
 import { copyLink, el } from '../../js/dom.js';
 import { enable, press, say } from './parts.js';
-import { many, PRIVATE, sentence } from './words.js';
+import { cost, many, PRIVATE, sentence } from './words.js';
+
+/** Whom Compare asks, and what that costs the host. */
+function asked(tray) {
+  const judges = tray.judges();
+  return `${many(tray.models().length, 'model')}${judges.length ? `. Asks ${cost(judges)}` : ''}`;
+}
 
 export function createActions(tray) {
   const reason = el('p', { class: 'tr-reason', id: 'tr-reason' });
-  const go = press('Compare', () => tray.compare(), { class: 'tr-button tr-primary', 'aria-describedby': 'tr-reason', 'aria-keyshortcuts': 'Control+Enter Meta+Enter', title: 'Ctrl+Enter' });
+  const go = press('Compare', ({ isTrusted }) => tray.compare({ pressed: isTrusted }), { class: 'tr-button tr-primary', 'aria-describedby': 'tr-reason', 'aria-keyshortcuts': 'Control+Enter Meta+Enter', title: 'Ctrl+Enter' });
   const retry = press('Retry', () => tray.ask(), { hidden: true });
   const box = el('input', { type: 'checkbox', onchange: () => {
     tray.blind = box.checked;
@@ -26,7 +32,7 @@ export function createActions(tray) {
   function refresh() {
     const why = tray.reason();
     enable(go, !why);
-    say(reason, why ? sentence(why) : tray.pending() ? '' : many(tray.models().length, 'model'));
+    say(reason, why ? sentence(why) : tray.pending() ? '' : asked(tray));
     reason.classList.toggle('tr-failed', Boolean(tray.problem));
     retry.hidden = !tray.problem;
     enable(clear, tray.inputs.length > 0);

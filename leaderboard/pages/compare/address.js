@@ -1,8 +1,9 @@
 /** The tray and the address of the page: its query string, and what the tray holds when the page opens. */
 
+import { inForeignFrame } from '../../js/frame.js';
 import { MOST } from './inputs.js';
 import { exactly, MOST_MODELS, short } from './models.js';
-import { ABOUT, QUESTIONS, sentence } from './words.js';
+import { ABOUT, cost, QUESTIONS, sentence } from './words.js';
 
 const OWN = ['mode', 'inputs', 'models', 'question'];
 
@@ -44,8 +45,8 @@ export function write(search, { mode, question, inputs, models }) {
 
 /**
  * Fetches the examples, fills an empty tray, and asks the server what fits. A link that names inputs is answered at
- * once, unless an example is missing or a model must be downloaded first: no link starts a download. A notice names
- * everything of the link that does not exist.
+ * once, unless an example is missing or a model must be downloaded first: no link starts a download or a judge, and in
+ * another site's frame no link starts anything. A notice names everything of the link that does not exist.
  */
 export async function open(tray) {
   tray.notice.say('');
@@ -61,13 +62,15 @@ export async function open(tray) {
     tray.decisions = decisions;
     lost.push(...missing);
   }
-  const answerNow = fresh && link.inputs?.length > 0;
+  const answerNow = fresh && link.inputs?.length > 0 && !inForeignFrame();
   if (answerNow && link.mode && plan && tray.mode !== link.mode) lost.push('The mode of the link does not fit its inputs.');
+  const asks = answerNow && link.whole && !tray.reason() && !tray.absent();
+  if (asks && tray.judges().length) lost.push(`${cost(tray.judges())} They are asked once you press Compare.`);
   if (failed) tray.notice.say(`The examples did not load. ${failed}`, () => open(tray));
   else if (lost.length) tray.notice.say(lost.map(sentence).join(' '));
   tray.refresh();
   tray.root.dataset.ready = plan ? 'true' : 'error';
-  if (answerNow && link.whole && !tray.reason() && !tray.absent()) tray.compare();
+  if (asks) tray.compare();
 }
 
 /** Fetches the examples; hands back what went wrong, as a sentence. */

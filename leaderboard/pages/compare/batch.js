@@ -43,6 +43,12 @@ export function ended({ state, done, of, problems }) {
   return problems ? `${whole} ${many(problems, 'row')} without every score: the column problem says why.` : whole;
 }
 
+/** What it costs to have judges score a table too, in words. Pure. */
+export function offered(judges) {
+  const requests = judges.reduce((sum, judge) => sum + judge.requests, 0);
+  return `Also ask ${many(judges.length, 'judge')}: ${requests} requests to the host’s endpoint for each pair`;
+}
+
 class Batch {
   constructor(root, trigger, tray) {
     // `turn` numbers the requests; answers to requests before `since` belong to an abandoned table.
@@ -55,6 +61,9 @@ class Batch {
     this.choose = press('Choose a CSV or ZIP', () => enabled(this.choose) && this.input.click(), { class: 'bt-button' });
     this.sample = el('a', { class: 'bt-sample', download: 'pairs.csv' }, 'Sample CSV');
     this.try = press('Run the sample', () => enabled(this.try) && this.send(new File([this.written()], 'pairs.csv')), { class: 'bt-button' });
+    this.box = el('input', { type: 'checkbox' });
+    this.words = el('span');
+    this.judges = el('label', { class: 'bt-judges', hidden: true }, this.box, this.words);
     this.cancel = press('Cancel', () => this.stop(), { class: 'bt-button', hidden: true });
     this.bar = el('progress', { hidden: true, 'aria-label': 'Pairs scored' });
     this.count = el('span', { class: 'bt-count' });
@@ -62,9 +71,10 @@ class Batch {
     this.result = el('div', { class: 'bt-result' });
     this.details = el('details', { ontoggle: () => this.details.open && this.offer() },
       el('summary', {}, 'Many pairs at once: a CSV or ZIP'), el('p', { class: 'pg-quiet' }, ABOUT), el('p', { class: 'pg-quiet' }, FORMAT),
-      el('div', { class: 'bt-row' }, this.choose, this.input, this.try, this.sample),
+      this.judges, el('div', { class: 'bt-row' }, this.choose, this.input, this.try, this.sample),
       el('div', { class: 'bt-row' }, this.bar, this.count, this.cancel), this.status, this.result);
     root.replaceChildren(this.details);
+    addEventListener('likeness-tray', () => root.isConnected && this.price());
     this.set('idle');
   }
 
@@ -78,18 +88,34 @@ class Batch {
     if (hasSample && !this.sample.href) this.sample.href = URL.createObjectURL(new Blob([this.written()], { type: 'text/csv' }));
     this.sample.hidden = !hasSample;
     this.try.hidden = !hasSample;
+    this.price();
+  }
+
+  /** Says what the ticked judges would cost, beside the box without which they are not asked. */
+  price() {
+    const judges = this.tray()?.judges() ?? [];
+    this.judges.hidden = !judges.length;
+    say(this.words, judges.length ? offered(judges) : '');
+  }
+
+  /** Keys of the models that score a table: judges only where the visitor says so. */
+  scorers() {
+    const tray = this.tray();
+    const unasked = this.box.checked ? [] : tray.judges().map(({ key }) => key);
+    return tray.models().filter((key) => !unasked.includes(key));
   }
 
   /** Sends a file and begins. */
   async send(file) {
     if (this.running) return;
     const tray = this.tray();
-    const problem = refusal(file, tray);
+    const problem = refusal(file, tray, tray?.plan ? this.scorers() : []);
     if (problem) {
       say(this.status, problem);
       return;
     }
-    const models = tray.models();
+    const models = this.scorers();
+    const judges = this.box.checked;
     this.clear();
     this.set('sending');
     say(this.status, `Sending ${file.name} …`);
@@ -99,7 +125,7 @@ class Batch {
       const { key } = await tray.server.send(file, request.signal, 'live/file');
       if (request.signal.aborted) return;
       say(this.status, `Waiting for ${many(models.length, 'model')} …`);
-      this.tell('batch', { file: key, models });
+      this.tell('batch', { file: key, models, judges });
       this.since = this.turn;
     } catch (error) {
       if (!request.signal.aborted) this.end(sentence(error.message));
@@ -119,7 +145,7 @@ class Batch {
       say(this.status, 'Running; you can use the rest of the page meanwhile.');
       this.bar.value = state.share;
       say(this.count, counted(state));
-      this.tell('turn');
+      this.next(state.pause ?? 0);
     } else this.finish(state);
   }
 
@@ -134,6 +160,15 @@ class Batch {
     say(this.status, 'Stopping …');
     this.tell('stop');
     this.since = this.turn;
+  }
+
+  /** Requests the next turn, after a pause of some seconds where judges have been asked too often. */
+  next(pause) {
+    const turn = this.turn;
+    clearTimeout(this.timer);
+    if (pause) say(this.status, 'Running; judges answer a limited number of questions a minute, so this takes longer.');
+    if (!pause) this.tell('turn');
+    else this.timer = setTimeout(() => this.running && this.turn === turn && this.tell('turn'), pause * 1000);
   }
 
   tell(name, data = {}) {
@@ -184,9 +219,10 @@ class Batch {
 const capital = (words) => `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
 
 /** Why a file is not sent at all, as a sentence; '' where it is. */
-function refusal(file, tray) {
+function refusal(file, tray, models) {
   if (!tray?.plan) return 'The models above are not loaded yet. Try again in a moment.';
   if (!tray.models().length) return 'Tick at least one model above first.';
+  if (!models.length) return 'Only judges are ticked above. Tick the box to ask them, or another model.';
   if (file.size > LARGEST) return `${file.name} has ${size(file.size)}; at most ${size(LARGEST)} can be sent. Split it.`;
   return file.size ? '' : `${file.name} is empty.`;
 }

@@ -16,7 +16,7 @@ from weakref import WeakSet
 from compute.analysis.domain import Calibrations
 from compute.live.batch import PREVIEW, Batch, PairRow
 from compute.types import BadInput, Model
-from leaderboard.live.live import Live
+from leaderboard.live.live import JudgeAllowance, Live
 from leaderboard.pages.compare.batch_table import PairScore, ScoredPair, pair_score
 from leaderboard.web.errors import explain
 
@@ -41,6 +41,7 @@ class ScoringProgress:
     share: float  # 0..1, of all answers
     left: float | None  # seconds, about, with the turns of others; None if still unknown
     problems: int  # pairs so far without a score
+    pause: float  # seconds until a judge may be asked again; a turn before that does nothing
 
 
 @dataclass(kw_only=True, eq=False)
@@ -49,6 +50,7 @@ class PairScoring:
 
     batch: Batch | None  # None once it is over
     models: tuple[Model, ...]
+    judges: JudgeAllowance | None = None  # counts the visitor's questions to judges; without it none is asked
     clock: Callable[[], float] = time.monotonic
     rows: tuple[PairRow, ...] = field(init=False)
     used: float = field(init=False)  # when its last turn began
@@ -56,6 +58,7 @@ class PairScoring:
     _left: Iterator[tuple[int, Model]] = field(init=False)
     _next: tuple[int, Model] | None = field(init=False)
     _stopped: bool = False
+    _pause: float = 0.0
     _scores: dict[tuple[int, str], PairScore] = field(default_factory=dict)  # by index of the row and model
     _refused: dict[int, str] = field(default_factory=dict)  # rows that no model can score, with the reason
     _cache: dict[str, dict] = field(default_factory=dict)  # encodings of the inputs, by model
@@ -87,10 +90,13 @@ class PairScoring:
         return sum(map(sys.getsizeof, texts)) + SCORE_BYTES * len(self.rows) * len(self.models)
 
     def turn(self, live: Live, calibrations: Calibrations, *, seconds: float = TURN) -> ScoringProgress:
-        """Scores for `seconds`, at least one pair with one model, and returns the progress."""
+        """Scores for `seconds`, at least one pair with one model unless a judge must wait, and returns the progress."""
         with self._lock:
             self.used = started = self.clock()
             while not self.over:
+                self._pause = self._wait()
+                if self._pause:
+                    break
                 self._step(live, calibrations)
                 if self.clock() - started >= seconds:
                     break
@@ -118,6 +124,7 @@ class PairScoring:
             share=1 - len(missing) / len(self.rows) / len(self.models),
             left=self._estimate(missing) if state == RUNNING else None,
             problems=sum(bool(self._problem(index)) for index in reached),
+            pause=self._pause,
         )
 
     def pairs(self) -> list[ScoredPair]:
@@ -132,6 +139,15 @@ class PairScoring:
             if self._is_reached(index)
         ]
 
+    def _wait(self) -> float:
+        """Seconds until the next pair may be scored; counts it where a judge scores it."""
+        from compute.live.models.availability import requests
+
+        index, model = self._next
+        if self.judges is None or index in self._refused or not requests(model):
+            return 0.0
+        return self.judges()
+
     def _step(self, live: Live, calibrations: Calibrations) -> None:
         """Scores one pair with one model; `_next` moves on once the result is stored."""
         index, model = self._next
@@ -140,7 +156,10 @@ class PairScoring:
             try:
                 question = self.batch.question(self.rows[index])
                 cache = self._cache.setdefault(model.key, {})
-                (answer,) = live.answers(question, [model], cache=cache, calibrations=calibrations, controls=False)
+                judges = self.judges and (lambda: 0.0)  # it was counted before
+                (answer,) = live.answers(
+                    question, [model], cache=cache, calibrations=calibrations, controls=False, judges=judges
+                )
                 self._scores[index, model.key] = pair_score(answer, model, question)
                 self._spent.setdefault(model.key, []).append(self.clock() - started)
             except Exception as error:
@@ -205,11 +224,16 @@ class Tables:
         self._tables: WeakSet[PairScoring] = WeakSet()
         self._lock = threading.Lock()
 
-    def start(self, session: str, file: str, keys: Sequence[str]) -> PairScoring:
-        """Reads a table of the session for these models to score. Raises BadInput where it cannot."""
+    def start(
+        self, session: str, file: str, keys: Sequence[str], *, judges: JudgeAllowance | None = None
+    ) -> PairScoring:
+        """Reads a table of the session for these models to score. Without `judges` none that asks the host's endpoint.
+
+        Raises BadInput where it cannot.
+        """
         models = self._models(keys)
         results = self._live.uploads.results(session)
-        scoring = PairScoring(batch=self._live.table(session, file), models=models, clock=self._clock)
+        scoring = PairScoring(batch=self._live.table(session, file), models=models, judges=judges, clock=self._clock)
         with self._lock:
             if previous := results.get(KEY):
                 previous.stop()

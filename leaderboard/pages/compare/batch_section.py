@@ -39,11 +39,15 @@ def section(site: Site) -> None:
 
 
 def started(site: Site, tables: Tables, payload: dict[str, Any], request: Any) -> dict[str, Any]:
-    """Starts a table and takes its first turn: {session, file, models}. Raises BadInput."""
+    """Starts a table and takes its first turn: {session, file, models, judges}. Raises BadInput.
+
+    `judges` is true where the visitor chose that judges, which cost the host, score the table too.
+    """
     site.panel.admit(request)
     models = payload.get("models")
     keys = [str(key) for key in models] if isinstance(models, list) else []
-    scoring = tables.start(str(payload.get("session", "")), str(payload.get("file", "")), keys)
+    judges = site.panel.judges(request, pressed=payload.get("judges"))
+    scoring = tables.start(str(payload.get("session", "")), str(payload.get("file", "")), keys, judges=judges)
     return record(scoring, scoring.turn(site.panel.live, site.panel.calibrations()))
 
 

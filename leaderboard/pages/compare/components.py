@@ -8,10 +8,11 @@ from leaderboard.html.components import rendered, scripted
 
 
 def tray(assets: str) -> gr.HTML:
-    """The inputs and controls; its event `compare` carries session, inputs, mode, question, models and blind.
+    """The inputs and controls; its event `compare` carries session, inputs, mode, question, models, blind and pressed.
 
-    `download` carries the same, and is sent instead where a selected model's weights are missing. `assets` is the
-    address of the scripts' folders, relative to the app's root.
+    `pressed` is true where a visitor's own press asks: without one no judge is asked. `download` carries the same, and
+    is sent instead where a selected model's weights are missing. `assets` is the address of the scripts' folders,
+    relative to the app's root.
     """
     return scripted(
         assets,
@@ -23,7 +24,7 @@ def tray(assets: str) -> gr.HTML:
 
 
 def batch(assets: str) -> gr.HTML:
-    """Tables of pairs; its events are `batch` {session, file, models, turn}, `turn` and `stop` {session, turn}.
+    """Tables of pairs; its events are `batch` {session, file, models, judges, turn}, `turn` and `stop` {session, turn}.
 
     Its value is the JSON that batch_section returns.
     """

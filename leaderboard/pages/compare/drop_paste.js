@@ -26,7 +26,7 @@ export function listen(tray) {
     const mine = root.contains(event.target) || event.target === document.body;
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || !mine) return;
     event.preventDefault();
-    tray.compare();
+    tray.compare({ pressed: event.isTrusted });
   });
   beyond(window, 'pagehide', () => tray.server.leave());
   beyond(window, 'pageshow', (event) => event.persisted && tray.uploads.lost());

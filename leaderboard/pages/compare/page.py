@@ -118,7 +118,8 @@ def answered(site: Site, payload: dict[str, Any], request: Any) -> Iterator[Resu
     updated = time.perf_counter()
     if any(live.needs_loading(row) for row in rows):
         yield markup(), None
-    for answer in live.answers(question, rows, session=str(payload.get("session", "")), calibrations=calibrations):
+    session, judges = str(payload.get("session", "")), panel.judges(request, pressed=payload.get("pressed"))
+    for answer in live.answers(question, rows, session=session, calibrations=calibrations, judges=judges):
         answers.append(calibrated_answer(answer, rows[len(answers)], question))
         if len(answers) < len(rows) and time.perf_counter() - updated > PAUSE:
             updated = time.perf_counter()

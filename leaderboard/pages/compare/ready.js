@@ -1,6 +1,7 @@
 /** Ready comparisons: what each expects, which models get it, and what a download would bring. */
 
 import { el } from '../../js/dom.js';
+import { inForeignFrame } from '../../js/frame.js';
 import { exampleKeys, labels } from './inputs.js';
 import { arrange, press, say, section } from './parts.js';
 import { sentence, size } from './words.js';
@@ -51,7 +52,7 @@ export function createReady(tray) {
     list.replaceChildren(...[...entries.values()].map(({ item }) => item));
     answers.replaceChildren(...[...entries.values()].map(({ line }) => line));
     node.hidden = entries.size === 0;
-    if (entries.size) ask();
+    if (entries.size && !inForeignFrame()) ask();
   }
 
   /** Asks which models got them, again while some are still answering; what fails leaves the comparisons to use. */
@@ -107,14 +108,14 @@ function createEntry(tray, one, titles) {
 function createLine(tray, one, { title, expected }) {
   const who = el('span');
   const offer = el('span');
-  const bring = press('', () => take(), { class: 'tr-link', hidden: true });
+  const bring = press('', ({ isTrusted }) => take(isTrusted), { class: 'tr-link', hidden: true });
   const node = el('p', { class: 'tr-expected', dir: 'auto' }, title && el('b', {}, title), title && ' ', el('span', {}, `Expected: ${sentence(expected)}`), ' ', who, ' ', offer, ' ', bring);
   let model = null;
 
-  function take() {
+  function take(pressed) {
     tray.take(one);
     tray.decide(model.key, true);
-    tray.compare();
+    tray.compare({ pressed });
   }
 
   function refresh(record) {

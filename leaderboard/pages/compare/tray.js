@@ -36,8 +36,8 @@ class Tray {
     Object.assign(this, { root, trigger, server, inputs: [], last: 0, examples: new Map(), comparisons: [], plan: null, problem: '' });
     // `chosenMode` is the visitor's (or the address's) choice, '' where the inputs decide; `mode` is the current one.
     Object.assign(this, { chosenMode: '', mode: '', question: QUESTIONS[0], decisions: new Map(), blind: false, untouched: true });
-    // `grown`: inputs were added since the last request; `waiting`: Compare was pressed meanwhile; `fetching`: weights may have arrived.
-    Object.assign(this, { grown: false, waiting: false, fetching: false });
+    // `grown`: inputs were added since the last request; `waiting`: how Compare was called meanwhile; `fetching`: weights may have arrived.
+    Object.assign(this, { grown: false, waiting: null, fetching: false });
     this.writeLater = debounce(() => this.writeUrl(), WAIT);
     this.askLater = debounce(() => this.ask(), WAIT);
     this.uploads = new Uploads(this);
@@ -171,7 +171,7 @@ class Tray {
     }
     this.refresh();
     this.writeLater();
-    if (this.waiting) this.compare();
+    if (this.waiting) this.compare(this.waiting);
   }
 
   /** Where no mode fits the new inputs but one would with another reference, as for a text after two images, moves it to the front. */
@@ -236,18 +236,30 @@ class Tray {
     return this.plan.models.some(({ key, state }) => state === 'download' && models.includes(key));
   }
 
-  compare() {
-    this.waiting = this.pending() && !this.problem;
+  /** The ticked models that answer through the host's endpoint. */
+  judges() {
+    const models = this.models();
+    return (this.plan?.models ?? []).filter(({ key, requests }) => requests > 0 && models.includes(key));
+  }
+
+  /**
+   * Asks the ticked models. Judges are asked only where the visitor `pressed` for it: each question costs the host, so no
+   * link may start one.
+   */
+  compare({ pressed = false } = {}) {
+    this.waiting = this.pending() && !this.problem ? { pressed } : null;
     if (this.waiting) return;
     const reason = this.reason();
     if (reason) {
       this.announce(reason);
       return;
     }
-    const models = this.models();
+    const unasked = pressed ? [] : this.judges().map(({ key }) => key);
+    const models = this.models().filter((key) => !unasked.includes(key));
+    if (!models.length) return;
     const absent = this.absent();
     if (absent && this.fetching) { // the download may be complete by now
-      Object.assign(this, { fetching: false, waiting: true });
+      Object.assign(this, { fetching: false, waiting: { pressed } });
       this.ask();
       return;
     }
@@ -258,7 +270,7 @@ class Tray {
     dispatchEvent(new CustomEvent('likeness-asked'));
     this.trigger(absent ? 'download' : 'compare', {
       session: this.server.session, inputs: this.inputs.map(sent), mode: this.mode,
-      question: this.mode === 'quality' ? this.question : '', models, blind: this.blind,
+      question: this.mode === 'quality' ? this.question : '', models, blind: this.blind, pressed,
     });
   }
 

@@ -28,5 +28,11 @@ export function size(bytes) {
 /** `1 file`, `3 files`. */
 export const many = (count, one, more = `${one}s`) => `${count} ${count === 1 ? one : more}`;
 
+/** What a question to judges costs: `2 judges, 4 requests to the host’s endpoint.` */
+export function cost(judges) {
+  const requests = judges.reduce((sum, judge) => sum + judge.requests, 0);
+  return `${many(judges.length, 'judge')}, ${many(requests, 'request')} to the host’s endpoint.`;
+}
+
 /** A sentence ends in a point, whatever wrote it. */
 export const sentence = (text) => (/[.!?…]$/.test(text) ? text : `${text}.`);

@@ -55,7 +55,7 @@ class StandIn:
             raise BadInput(f"There is no mode {mode!r}; there are: pair")
         return [TINY, QWEN] if mode in ("", "pair") else [TINY]
 
-    def score(self, inputs, models) -> endpoints.Rows:
+    def score(self, inputs, models, request) -> endpoints.Rows:
         self.given.append((list(inputs), list(models)))
         if ("text", "explode") in inputs:
             raise RuntimeError("the password is 1234")

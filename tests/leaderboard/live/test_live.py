@@ -269,7 +269,7 @@ def test_a_judge_is_asked_through_the_hosts_endpoint(
         live.pool.clear()
         live.roster.forget(live.roster.row(JUDGE))
         asked, rows = live.read(payload(*map(example, inputs), mode=mode, models=(JUDGE,), question="sharpness"))
-        found = next(live.answers(asked, rows, calibrations=Calibrations()))
+        found = next(live.answers(asked, rows, calibrations=Calibrations(), judges=lambda: 0.0))
     assert found.problem == "" and found.unit == "votes" and len(found.replies) == 2
     assert found.picks[0] == found.picks[1] == found.pick  # the stand-in looks at the pixels: order is nothing to it
     assert not (tmp_path / "answers").exists()  # nothing of a visitor's is written down
@@ -282,6 +282,6 @@ def test_the_key_is_never_told(live: Live, monkeypatch: pytest.MonkeyPatch, capl
         live.pool.clear()
         live.roster.forget(live.roster.row(JUDGE))
         asked, rows = live.read(payload(CAT, FACE, COFFEE, mode="choice", models=(JUDGE,)))
-        found = next(live.answers(asked, rows, calibrations=Calibrations()))
+        found = next(live.answers(asked, rows, calibrations=Calibrations(), judges=lambda: 0.0))
     assert found.problem and SECRET not in str(found) and SECRET not in caplog.text
     assert SECRET not in str(live.roster.plan(kinds=["image"] * 3))

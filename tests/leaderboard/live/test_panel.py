@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
@@ -12,6 +13,7 @@ from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.live import panel as module
 from leaderboard.live.panel import Panel, TooMany
 from leaderboard.pages.compare import page
+from tests.compute.models.chat_server import Running, running
 
 
 def asking(address: str = "203.0.113.9") -> Request:
@@ -92,3 +94,72 @@ def test_a_fault_of_ours_is_a_sentence(
     ((markup, done),) = page.answered(site, {}, asking())
     assert "Something failed on the server" in markup and "division" not in markup and done is None
     assert "answered failed" in caplog.text
+
+
+JUDGE = "gpt-4o-2024-11-20"
+
+
+def comparing(**more: object) -> dict:
+    inputs = [{"kind": "example", "key": key} for key in ("cat", "cat-face")]
+    return {"session": "0123456789abcdef", "inputs": inputs, "mode": "pair", "models": ["ssim", JUDGE], **more}
+
+
+@pytest.fixture
+def endpoint(panel: Panel, monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
+    """A stand-in for the host's endpoint, which counts what it is asked."""
+    with running() as server:
+        monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
+        yield server
+
+
+def last(panel: Panel, payload: dict) -> str:
+    site = SimpleNamespace(panel=panel, db=panel.suite_cache.db, suite_cache=panel.suite_cache)
+    return str([markup for markup, _ in page.answered(site, payload, asking())][-1])
+
+
+@pytest.mark.parametrize("pressed", [None, False, "true", 1])
+def test_no_judge_is_asked_without_a_press(panel: Panel, endpoint: Running, pressed: object) -> None:
+    markup = last(panel, comparing(pressed=pressed))
+    assert "asked only when Compare is pressed" in markup and markup.count("cp-problem") == 1  # the other answers
+    assert endpoint.requests() == 0
+
+
+def test_a_press_asks_them_once_in_each_order(panel: Panel, endpoint: Running) -> None:
+    (listed,) = [one for one in panel.live.roster.plan(kinds=["image"] * 2)["models"] if one["key"] == JUDGE]
+    assert "asked only when" not in last(panel, comparing(pressed=True))
+    assert endpoint.requests() == listed["requests"] == 2
+    last(panel, comparing(pressed=False))  # the answer is there, so nobody is asked
+    assert endpoint.requests() == 2
+
+
+def test_judges_are_counted_with_and_without_a_rate(
+    panel: Panel, endpoint: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert panel.rate is None and panel.judge_rate.a_minute == 30
+    monkeypatch.setattr(module, "JUDGE_BURST", 2)
+    panel.judge_rate = module.judge_rate()
+    pairs = [("cat", "cat-face"), ("cat", "coffee"), ("cat", "rocket")]
+    markups = [
+        last(panel, comparing(pressed=True) | {"inputs": [{"kind": "example", "key": key} for key in pair]})
+        for pair in pairs
+    ]
+    assert ["limited number of questions a minute" in markup for markup in markups] == [False, False, True]
+    (record,) = panel.score([("example", "cat"), ("example", "heart-left")], [JUDGE], asking())
+    assert "limited number of questions a minute" in record["problem"] and endpoint.requests() == 4
+    monkeypatch.setenv("LIKENESS_JUDGE_RATE", "0")
+    assert module.judge_rate() is None
+    monkeypatch.setenv("LIKENESS_JUDGE_RATE", "often")
+    with pytest.raises(BadInput, match="LIKENESS_JUDGE_RATE is a number"):
+        module.judge_rate()
+
+
+def test_curves_and_ready_comparisons_ask_no_judge(panel: Panel, endpoint: Running) -> None:
+    question, rows = panel.live.read(comparing(pressed=True))
+    curves = panel.live.curves(
+        question.inputs[0], None, rows[1:], kind="rotate", calibrations=panel.calibrations(), session=""
+    )
+    assert [curve for _, curve in curves] == [
+        "It answers in words through the host's endpoint, which is asked in comparisons only"
+    ]
+    assert "asked only when" in panel.ask(question, rows[1]).answer.problem
+    assert endpoint.requests() == 0

@@ -7,6 +7,7 @@ import gc
 import io
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -50,7 +51,14 @@ class Judge:
         self.score, self.unit = score, unit
 
     def answers(
-        self, question: LiveQuestion, rows: Sequence[Model], *, cache: dict, calibrations: Calibrations, controls: bool
+        self,
+        question: LiveQuestion,
+        rows: Sequence[Model],
+        *,
+        cache: dict,
+        calibrations: Calibrations,
+        controls: bool,
+        judges: object = None,
     ) -> Iterator[Answer]:
         for row in rows:
             assert not controls, "unrelated examples would be compared for nothing"
@@ -180,6 +188,7 @@ def test_an_image_in_many_pairs_is_encoded_once(live: Live) -> None:
             cache: dict,
             calibrations: Calibrations,
             controls: bool,
+            judges: object,
         ) -> Iterator:
             before = set(cache)
             yield from judge(question, rows, cache=cache, calibrations=calibrations, controls=controls)
@@ -189,6 +198,34 @@ def test_an_image_in_many_pairs_is_encoded_once(live: Live) -> None:
         begun.turn(Watching(), NONE)
     assert [len(names) for names in seen] == [2, 1, 1]
     assert begun.batch is None and begun._cache == {}
+
+
+def priced(keys: Sequence[str], *, judges: object) -> PairScoring:
+    """A table of two pairs; the model named judge answers through the host's endpoint."""
+    rows = tuple(replace(model(key), adapter="endpoint" if key == "judge" else "") for key in keys)
+    data = b"name,first,second\na,b,c\nd,e,f"
+    return PairScoring(batch=tables.read(data), models=rows, judges=judges, clock=Clock())
+
+
+def test_judges_are_counted_and_a_turn_ends_where_they_must_wait() -> None:
+    waits, judge = iter([0.0, 4.0, 3.0, 0.0]), Judge()
+    begun = priced(("one", "judge"), judges=lambda: next(waits))
+    progress = begun.turn(judge, NONE, seconds=1000)
+    assert (progress.pause, progress.state) == (4.0, RUNNING)
+    assert judge.asked == [("one", "c"), ("one", "f"), ("judge", "c")], "the second must wait"
+    assert begun.turn(judge, NONE).pause == 3.0 and len(judge.asked) == 3
+    progress = begun.turn(judge, NONE)
+    assert (progress.pause, progress.state, judge.asked[-1]) == (0.0, DONE, ("judge", "f"))
+
+
+def test_judges_score_no_table_by_themselves(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIKENESS_ENDPOINT", "http://127.0.0.1:9/v1")
+    live.roster.forget(live.roster.row("gpt-4o-2024-11-20"))
+    file = live.uploads.add_file(SESSION, b"first,second\nexample:cat,example:cat-face\n")
+    begun = Tables(live).start(SESSION, file, ["gpt-4o-2024-11-20"])
+    begun.turn(live, NONE)
+    assert "asked only when Compare is pressed" in read(begun)["problem"][0]
+    live.roster.forget(live.roster.row("gpt-4o-2024-11-20"))
 
 
 def test_a_turn_ends_in_time_and_the_next_goes_on() -> None:
@@ -224,6 +261,7 @@ def test_the_time_left_counts_the_turns_of_others() -> None:
             cache: dict,
             calibrations: Calibrations,
             controls: bool,
+            judges: object,
         ) -> Iterator:
             begun.clock.now += 0 if self.asked else 1000
             return super().answers(question, rows, cache=cache, calibrations=calibrations, controls=controls)
@@ -261,6 +299,7 @@ def test_a_stop_during_a_turn_ends_it_after_its_pair() -> None:
             cache: dict,
             calibrations: Calibrations,
             controls: bool,
+            judges: object,
         ) -> Iterator:
             reached.set()
             assert go.wait(10)
