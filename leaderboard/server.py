@@ -14,6 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from compute.live.decoder.pool import POOL
 from compute.paths import DATABASE
 from leaderboard.api import endpoints, mcp
 from leaderboard.data import suite_queries
@@ -132,6 +133,7 @@ def routes(site: Site) -> list[Route]:
 def _warm(suite_cache: SuiteCache) -> None:
     """Makes what the first visitors need, while nobody waits; what fails fails again when it is needed."""
     time.sleep(WARM_AFTER)
+    POOL.start()
     _make(suite_cache)
 
 

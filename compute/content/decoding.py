@@ -25,6 +25,7 @@ VERSION = 1  # part of every encoding's identity: raise it when a rule above cha
 MEGAPIXELS = 64  # larger images are refused by their header, before a pixel is decoded
 # Named one by one, so that no file can start a reader that runs other programs (EPS) or that holds no picture.
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "JPEG2000", "AVIF")
+BAND = 1_000_000  # pixels that are scaled at once
 DEEP_GREY = ("I;16", "I;16L", "I;16B", "I;16N", "I")  # "I" has 32 bits, of which PNG and TIFF greys use 16
 
 
@@ -32,21 +33,38 @@ def opened(data: bytes, *, megapixels: int = MEGAPIXELS) -> Image.Image:
     """The image with its header read and its size checked, its pixels not yet decoded. Raises BadInput."""
     from PIL import Image
 
+    if size := webp_size(data):
+        _check_pixels(*size, megapixels)
     try:
         image = Image.open(io.BytesIO(data), formats=FORMATS)
     except Image.DecompressionBombError as error:
         raise BadInput(f"more than {megapixels} megapixels") from error
     except Exception as error:  # a format's reader raises whatever its parser meets
         raise BadInput(_unreadable(data, error)) from error
-    if image.width * image.height > megapixels * 1_000_000:
-        raise BadInput(f"{image.width} x {image.height} pixels, more than {megapixels} megapixels")
+    _check_pixels(image.width, image.height, megapixels)
     return image
+
+
+def webp_size(data: bytes) -> tuple[int, int] | None:
+    """Width and height that a WebP states, None for another file: its reader reserves two frames as it opens it.
+
+    Source: RFC 9649, sections 2.5 to 2.7.
+    """
+    if data[:4] != b"RIFF" or data[8:12] != b"WEBP" or len(data) < 30:
+        return None
+    kind, number = data[12:16], lambda start, count: int.from_bytes(data[start : start + count], "little")
+    if kind == b"VP8X":
+        return number(24, 3) + 1, number(27, 3) + 1
+    if kind == b"VP8L":
+        bits = number(21, 4)
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    return number(26, 2) & 0x3FFF, number(28, 2) & 0x3FFF
 
 
 def rgb(image: Image.Image) -> Image.Image:
     """Decodes an opened image to RGB, 8 bits a channel, by the rules above. Raises BadInput."""
     try:
-        image.load()
+        _load(image)
         return _converted(_upright(image))
     except (BadInput, MemoryError):
         raise
@@ -78,6 +96,23 @@ def orientation(image: Image.Image) -> int:
         return 1
 
 
+def _check_pixels(width: int, height: int, megapixels: int) -> None:
+    if width * height > megapixels * 1_000_000:
+        raise BadInput(f"{width} x {height} pixels, more than {megapixels} megapixels")
+
+
+def _load(image: Image.Image) -> None:
+    """Decodes the pixels. A WebP's or AVIF's decoder and its copies of the frame go before Pillow reserves its own."""
+
+    def prepare() -> None:
+        image._decoder = None
+        type(image).load_prepare(image)
+
+    if hasattr(image, "_decoder"):
+        image.load_prepare = prepare
+    image.load()
+
+
 def _upright(image: Image.Image) -> Image.Image:
     from PIL import ImageOps
 
@@ -85,20 +120,29 @@ def _upright(image: Image.Image) -> Image.Image:
 
 
 def _converted(image: Image.Image) -> Image.Image:
-    from PIL import Image
-
     if image.mode == "RGB":
         return image
     if image.mode == "F":
         raise BadInput("floating-point pixels, which have no stated range")
     if image.mode in DEEP_GREY:
-        values = np.asarray(image)
-        if values.min() < 0 or values.max() > 65535:
-            raise BadInput("grey values beyond 16 bits, which have no stated range")
-        return Image.fromarray((values / 257 + 0.5).astype(np.uint8)).convert("RGB")
+        return _shallow(image).convert("RGB")
     if image.mode == "P" and image.has_transparency_data:
         image = image.convert("RGBA")  # by this way Pillow does not warn of the transparency it drops
     return image.convert("RGB")
+
+
+def _shallow(image: Image.Image) -> Image.Image:
+    """A grey image of 16 bits with 8 (mode L), some rows at a time: all at once take 16 bytes a pixel more."""
+    from PIL import Image
+
+    shallow = Image.new("L", image.size)
+    rows = max(1, BAND // image.width)
+    for top in range(0, image.height, rows):
+        values = np.asarray(image.crop((0, top, image.width, min(top + rows, image.height))))
+        if values.min() < 0 or values.max() > 65535:
+            raise BadInput("grey values beyond 16 bits, which have no stated range")
+        shallow.paste(Image.fromarray((values / 257 + 0.5).astype(np.uint8)), (0, top))
+    return shallow
 
 
 def _unreadable(data: bytes, error: Exception) -> str:

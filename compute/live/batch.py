@@ -16,6 +16,7 @@ from cachetools import LRUCache
 
 from compute.live import examples, inputs
 from compute.live.archive import LONGEST_NAME, Archive
+from compute.live.decoder.pool import POOL, DecoderBusy
 from compute.live.inputs import Input
 from compute.live.question import LiveQuestion
 from compute.types import BadInput, LikenessError
@@ -74,7 +75,9 @@ class Batch:
         if path not in self._decoded:
             try:
                 data = self.archive.read(path, most=inputs.LARGEST_IMAGE)
-                self._decoded[path] = inputs.image(data, name=path[-PREVIEW:])
+                self._decoded[path] = POOL.image(data, name=path[-PREVIEW:])
+            except DecoderBusy:
+                raise
             except LikenessError as error:
                 self._refused[path] = str(error)
                 raise

@@ -18,7 +18,7 @@ from compute.content import combining, decoding
 from compute.content.items import content_key
 from compute.live.decoder import headers
 from compute.live.decoder.bounds import MEGAPIXELS
-from compute.types import BadInput
+from compute.types import BadInput, LikenessError
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -32,6 +32,10 @@ THUMBNAIL = 256  # pixels, the longer side
 
 _decoders = BoundedSemaphore(2)  # images decoded at once, in the whole process
 _one_large = Lock()
+
+
+class LargeImage(LikenessError):
+    """An image has more pixels than the caller wants decoded at this moment."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -58,16 +62,21 @@ class Input:
         return out.getvalue()
 
 
-def image(data: bytes, *, name: str) -> Input:
-    """The bytes of one image file as an input; waits while others are decoded. Raises BadInput."""
-    if len(data) > LARGEST_IMAGE:
-        raise BadInput(
-            f"{name} has {len(data) / 1e6:.1f} MB, more than {LARGEST_IMAGE // 1_000_000} MB. "
-            "Save it smaller, or as JPEG or WebP, and add it again"
-        )
+def image(data: bytes, *, name: str, most: int | None = None) -> Input:
+    """The bytes of one image file as an input; waits while others are decoded. Raises BadInput.
+
+    What visitors send is decoded elsewhere: this runs in the processes of `compute.live.decoder`. With `most` it raises
+    LargeImage before an image of more pixels is decoded.
+    """
+    check_size(data, name=name)
+    most = most or MEGAPIXELS * 1_000_000
     try:
         headers.check(data)
+        if math.prod(decoding.webp_size(data) or ()) > most:
+            raise LargeImage(name)
         opened = decoding.opened(data, megapixels=MEGAPIXELS)
+        if opened.width * opened.height > most:
+            raise LargeImage(name)
         large = opened.width * opened.height > LARGE
         with _one_large if large else nullcontext(), _decoders:
             content, note = _decoded(opened)
@@ -77,7 +86,7 @@ def image(data: bytes, *, name: str) -> Input:
             raise BadInput(f"{name} has {problem}. Reduce it and add it again") from error
         raise BadInput(f"{name} cannot be used: {problem}. Save it as PNG, JPEG or WebP and add it again") from error
     except MemoryError as error:
-        raise BadInput(f"{name} needs more memory than is free now. Reduce it, or add it again later") from error
+        raise BadInput(no_memory(name)) from error
     return Input(modality="image", key=content_key(data), name=name, content=content, note=note)
 
 
@@ -115,6 +124,20 @@ def thumbnail(picture: Image.Image) -> bytes:
     out = io.BytesIO()
     small.save(out, "WEBP", quality=80, method=4)
     return out.getvalue()
+
+
+def check_size(data: bytes, *, name: str) -> None:
+    """Raises BadInput for a file of too many bytes."""
+    if len(data) > LARGEST_IMAGE:
+        raise BadInput(
+            f"{name} has {len(data) / 1e6:.1f} MB, more than {LARGEST_IMAGE // 1_000_000} MB. "
+            "Save it smaller, or as JPEG or WebP, and add it again"
+        )
+
+
+def no_memory(name: str) -> str:
+    """The sentence for an image that does not fit into memory."""
+    return f"{name} needs more memory than is free now. Reduce it, or add it again later"
 
 
 def _decoded(image: Image.Image) -> tuple[Image.Image, str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from compute.analysis.domain import Calibrations
 from compute.live import batch, domains, examples, inputs
+from compute.live.decoder.pool import POOL
 from compute.live.inputs import Input
 from compute.live.question import Answer, LiveQuestion
 from compute.models import abilities
@@ -117,7 +118,7 @@ class Live:
 
         Without keys, all default models that are ready. Raises BadInput.
         """
-        read = {"text": inputs.text, "image": inputs.image}
+        read = {"text": inputs.text, "image": POOL.image}
         pair = tuple(
             examples.load(str(content)) if kind == "example" else read[kind](content, name=name)
             for (kind, content), name in zip(contents, ("The first", "The second"), strict=True)

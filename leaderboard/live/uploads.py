@@ -21,6 +21,7 @@ from cachetools import Cache, LRUCache
 
 from compute.live import examples, inputs
 from compute.live.batch import LARGEST_FILE
+from compute.live.decoder.pool import POOL
 from compute.live.inputs import Input
 from compute.types import BadInput
 from leaderboard.html.formatting import webp
@@ -120,9 +121,9 @@ class Uploads:
         The session's least recently used images are dropped where there are too many.
         """
         _check(session)
-        image = inputs.image(data, name="The image")
+        image, small = POOL.image_with_thumbnail(data, name="The image")
         width, height = image.content.size
-        thumbnail, key = webp(inputs.thumbnail(image.content)), image.key.decode()
+        thumbnail, key = webp(small), image.key.decode()
         with self._lock:
             self._session(session).images[key] = image
             self._make_room()

@@ -30,10 +30,10 @@ def available() -> int:
     return min(_machine(), _container())
 
 
-def resident() -> int:
-    """Bytes of memory of this process; 0 where the system does not say."""
+def resident(pid: int | str = "self") -> int:
+    """Bytes of memory of a process, this one by default; 0 where the system does not say."""
     try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError, ValueError):
         return 0
 

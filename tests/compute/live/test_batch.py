@@ -192,7 +192,7 @@ def test_neighbouring_rows_decode_a_file_once_and_a_broken_one_is_not_tried_agai
     found = batch.read(zips.packed({"pairs.csv": table, **files}))
     read: list[str] = []
     monkeypatch.setattr(
-        batch.inputs, "image", lambda data, *, name, real=inputs.image: read.append(name) or real(data, name=name)
+        batch.POOL, "image", lambda data, *, name, real=batch.POOL.image: read.append(name) or real(data, name=name)
     )
     refused = 0
     for row in found.rows:

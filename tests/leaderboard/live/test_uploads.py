@@ -16,6 +16,7 @@ import pytest
 from PIL import Image
 
 from compute.live import batch, examples, inputs
+from compute.live.decoder.pool import POOL
 from compute.live.patches import PatchMap
 from compute.live.question import Answer
 from compute.models.encoders.framing import Seen
@@ -300,7 +301,7 @@ def test_many_at_once(case: Case) -> None:
 def test_reading_an_image_holds_up_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     reading, go_on = threading.Event(), threading.Event()
 
-    def slow(data: bytes, *, name: str, read: Callable = inputs.image) -> Any:
+    def slow(data: bytes, *, name: str, read: Callable = POOL.image_with_thumbnail) -> Any:
         reading.set()
         assert go_on.wait(20)
         return read(data, name=name)
@@ -310,7 +311,7 @@ def test_reading_an_image_holds_up_nobody_else(monkeypatch: pytest.MonkeyPatch) 
         thread.start()
         return thread
 
-    monkeypatch.setattr(inputs, "image", slow)
+    monkeypatch.setattr(POOL, "image_with_thumbnail", slow)
     uploads = Uploads(sweep=None)
     thread = started(lambda: uploads.add_image(ONE, file(0)))
     assert reading.wait(20)

@@ -23,7 +23,7 @@ from PIL import Image
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from compute.live import inputs
+from compute.live.decoder.pool import POOL
 from leaderboard.live.uploads import Uploads
 from leaderboard.pages.compare import routes as routes_live
 from leaderboard.pages.compare.routes import Bodies, routes_of
@@ -181,12 +181,12 @@ def test_an_upload_that_waits_holds_up_no_page(uploads: Uploads, monkeypatch: py
     """Uploads have threads of their own: with all of them busy, examples still come at once."""
     go_on, busy = threading.Event(), threading.Semaphore(0)
 
-    def slow(data: bytes, *, name: str, read: Any = inputs.image) -> Any:
+    def slow(data: bytes, *, name: str, read: Any = POOL.image_with_thumbnail) -> Any:
         busy.release()
         assert go_on.wait(30)
         return read(data, name=name)
 
-    monkeypatch.setattr(inputs, "image", slow)
+    monkeypatch.setattr(POOL, "image_with_thumbnail", slow)
     with client_of(uploads) as client, ThreadPoolExecutor(12) as visitors:
         sent = [
             visitors.submit(client.post, "/live/input", content=saved(picture(seed=seed), "PNG"), headers=ONE)
@@ -202,7 +202,7 @@ def test_an_upload_that_waits_holds_up_no_page(uploads: Uploads, monkeypatch: py
 def test_something_unexpected_is_a_sentence_too(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(inputs, "image", lambda data, name: 1 / 0)
+    monkeypatch.setattr(POOL, "image_with_thumbnail", lambda data, name: 1 / 0)
     with caplog.at_level(logging.CRITICAL, logger="leaderboard.web.errors"):
         answer = client.post("/live/input", content=b"x", headers=ONE)
     assert answer.status_code == 500 and "Something failed" in sentence(answer)
