@@ -58,6 +58,10 @@ class DatabaseError(LikenessError):
     """The database is missing, locked, half-written, or of another version."""
 
 
+class CannotWrite(LikenessError):
+    """A file that cannot be written: a full disk, a folder that is closed. The message names it and says what to do."""
+
+
 class Undefined(LikenessError):
     """A quantity that has no value for these inputs; never stored as a score."""
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from compute import drafts
 from compute.analysis.ties import paired_differences
 from compute.analysis.uncertainty import rank_with_uncertainty
 from compute.arrays import Floats, Ints
@@ -124,7 +125,7 @@ def save(rows: Iterable[Coverage], path: Path, *, trials: int, seed: int) -> Non
         "close": CLOSE,
         "uneven": UNEVEN,
     }
-    path.write_text(json.dumps({"settings": about, "rows": [asdict(row) for row in rows]}, indent=1) + "\n")
+    drafts.write_text(path, json.dumps({"settings": about, "rows": [asdict(row) for row in rows]}, indent=1) + "\n")
 
 
 def load(path: Path) -> tuple[dict[str, float], tuple[Coverage, ...]]:

@@ -8,16 +8,16 @@ the items with their revisions, the seed and the size of the draw.
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from compute import drafts, records
 from compute.analysis.calibrated import PAIRS, Reference
 from compute.analysis.domain import Domain, restored
 from compute.engine import run_folders
@@ -28,6 +28,8 @@ FOLDER = "calibrations"
 ALONE = tuple(question for question in QUESTIONS if question != "reference")  # about single images
 PAIRINGS = (*PAIRS, *ALONE)
 DOMAINS = ("drawn", "photographs", "sentences", "tasks")  # where the items come from; tasks are a suite's or own data
+MAX_QUANTILES = 10_000
+MAX_SOURCE = 4000  # characters of what the items are
 REGION = "domain-"  # begins the name of a domain's own file
 
 
@@ -75,12 +77,7 @@ def write_domain(root: Path, *, domain: Domain, settings: Mapping[str, Any]) -> 
 
 def _written(target: Path, record: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_name(f"{target.name}.draft-{os.getpid()}")
-    try:
-        draft.write_text(run_folders.canonical({**record, "settings": settings}) + "\n", encoding="utf-8")
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
+    drafts.write_text(target, run_folders.canonical({**record, "settings": settings}) + "\n")
 
 
 def read(file: Path) -> StoredCalibration:
@@ -93,17 +90,18 @@ def read(file: Path) -> StoredCalibration:
             raise ValueError("it is of another model, domain or pairing")
         if reference.pairing not in PAIRINGS or reference.alone != (reference.pairing in ALONE):
             raise ValueError(f"{reference.pairing!r} is no pairing, or has the wrong distributions")
-        kinds = {
-            "n_unrelated": int,
-            "n_matching": int,
-            "scenes": int,
-            "source": str,
-            "synthetic": bool,
-            "separation": type(None) if reference.alone else float | int,
-        }
-        for name, kind in kinds.items():
-            if not isinstance(record[name], kind):
-                raise ValueError(f"{name} cannot be {record[name]!r}")
+        for name in ("n_unrelated", "n_matching", "scenes"):
+            records.integer(record[name], name=name)
+        records.check_text(record["source"], name="source", most=MAX_SOURCE)
+        if not isinstance(record["synthetic"], bool):
+            raise ValueError(f"synthetic is {records.short(record['synthetic'])}, neither true nor false")
+        if reference.alone != (record["separation"] is None):
+            raise ValueError(f"separation cannot be {records.short(record['separation'])}")
+        if not reference.alone:
+            records.number(record["separation"], name="separation", least=0, most=1)
+        for side in (reference.unrelated, reference.matching):
+            if len(side) > MAX_QUANTILES:
+                raise ValueError(f"it has {len(side):,} quantiles; at most {MAX_QUANTILES:,} are read")
         return StoredCalibration(reference=reference, settings=settings, path=file)
 
 
@@ -112,14 +110,37 @@ def read_domain(file: Path) -> StoredDomain:
     with _damaged(file):
         record, settings = _parsed(file)
         domain = restored(record)
+        _check_domain(domain)
         names = (run_folders.slug(domain.model), domain.name, f"{REGION}{domain.modality}")
         if names != (file.parent.parent.name, file.parent.name, file.stem):
             raise ValueError("it is of another model, domain or modality")
         return StoredDomain(domain=domain, settings=settings, path=file)
 
 
+def _check_domain(domain: Domain) -> None:
+    """Raises ValueError for numbers that no domain has."""
+    records.integer(domain.scenes, name="scenes", least=1)
+    records.number(domain.limit, name="limit", least=0)
+    for name in ("false_outside", "known"):
+        records.number(getattr(domain, name), name=name, least=0, most=1)
+    for name in ("low", "high", "mean", "axes", "widths"):
+        values = getattr(domain, name)
+        if values is not None and not np.isfinite(values).all():
+            raise ValueError(f"{name} has numbers that are not finite")
+    if (domain.low is None) != (domain.high is None) or np.shape(domain.low) != np.shape(domain.high):
+        raise ValueError("low and high are of unlike length")
+    if domain.low is not None and (domain.low.ndim != 1 or (domain.low > domain.high).any()):
+        raise ValueError("low is above high")
+    if domain.widths is not None and (domain.widths <= 0).any():
+        raise ValueError("widths has numbers that are not above 0")
+    if domain.mean is not None and domain.limit <= 0:
+        raise ValueError("limit is not above 0")
+    for word in domain.words:
+        records.check_text(word, name="a word", most=MAX_SOURCE)
+
+
 def _parsed(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    record = json.loads(file.read_text(encoding="utf-8"))
+    record = records.read(file, root=file.parents[3])
     settings = record.pop("settings")
     if not isinstance(settings, dict):
         raise ValueError("it has no settings")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from compute import paths
+from compute import drafts, paths
 from compute.cli.workspace import Data, Database, Offline, Origin, Results, names, rebuild, suite_scores, workbench
 from compute.types import BadInput
 
@@ -76,7 +76,7 @@ def project(
         return
     target = Path(to) if to else paths.PROJECTIONS
     target.parent.mkdir(parents=True, exist_ok=True)
-    frame.to_csv(target, index=False, lineterminator="\n")
+    drafts.write_text(target, frame.to_csv(index=False, lineterminator="\n"))
     for line in maps.lines(frame):
         typer.echo(line)
     typer.echo(f"{target.name} written; python -m compute build puts it into the database")

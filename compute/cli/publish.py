@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from compute import paths
+from compute import drafts, paths
 from compute.cli.workspace import build
 from compute.types import BadInput
 
@@ -30,8 +29,8 @@ def publish(
     path = database or paths.DATABASE
     if database is None and is_stale(path):
         build()
-    with tempfile.TemporaryDirectory() as draft:
-        folder = to or Path(draft)
+    with drafts.temporary_folder() as draft:
+        folder = to or draft
         rows = publish.write(folder, database=path)
         for file, count in rows.items():
             typer.echo(f"{file}.parquet: {count:,} rows")

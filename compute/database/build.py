@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Mapping
@@ -10,9 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from compute import paths
+from compute import drafts, paths, records
 from compute.calibration import files as calibrations
 from compute.catalog import Catalog, published, shipped
 from compute.database import store
@@ -23,7 +25,11 @@ from compute.importing import collection as collections
 from compute.models import ADAPTERS, NOTES, required_files
 from compute.models.files import weights
 from compute.tables import read_csv
-from compute.types import BadInput, Model, NotHere
+from compute.types import BadInput, DatabaseError, Model, NotHere
+
+PROJECTION = ("kind", "key", "x", "y", "cluster", "settings")
+MAX_PROJECTIONS = 64 << 20  # bytes
+MAX_SOURCE = 256 << 20  # bytes of one source; maps of images have 2 to 4 MB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,36 +43,60 @@ class Report:
     scores: int
     claims: int
     computed: int  # of the runs
-    problems: tuple[str, ...]  # a line for each run folder that was left out
+    problems: tuple[str, ...]  # a line for each file or folder that was left out, or is not what it should be
     seconds: float
 
 
 def sources(*, results: Path = paths.RESULTS) -> list[Path]:
-    """Every file the database is made from; it is stale when one of them is newer."""
+    """Every file the database is made from."""
     folders = (paths.PUBLISHED, paths.CATALOG, paths.COMPUTED, paths.ROOT / "compute")
     shipped_files = [
         path for folder in folders for path in folder.rglob("*") if path.suffix in (".csv", ".json", ".py")
     ]
     return [
         *shipped_files,
-        *(results / "imported").glob("*/collection.json"),
+        *(results / "imported").glob(f"*/{collections.MARK}"),
         *(folder / run_folders.MARK for folder in run_folders.every(results)),
         *calibrations.files(results).values(),
         *image_maps.files(results, paths.COMPUTED).values(),
     ]
 
 
+def sources_digest(*, results: Path = paths.RESULTS) -> str:
+    """A digest of the sources' names and contents. Their dates say nothing: they may lie in the future, or be those of
+    a fresh copy."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path in sorted(sources(results=results)):
+        base = next(folder for folder in (results, paths.COMPUTED, paths.ROOT) if path.is_relative_to(folder))
+        digest.update(f"{base.name}/{path.relative_to(base).as_posix()}".encode(errors="surrogateescape") + b"\0")
+        with suppress(OSError, ValueError):  # what cannot be read is left out of the database too
+            content = records.read_bytes(path, root=path.parent, most=MAX_SOURCE)
+            digest.update(hashlib.blake2b(content, digest_size=16).digest())
+    return digest.hexdigest()
+
+
 def is_stale(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> bool:
-    """Whether the database is missing, of another version, or older than a file it is made from."""
-    if not path.is_file():
+    """Whether the database is missing, cannot be read, is of another version, or was made from other files."""
+    try:
+        return store.recorded_sources(path) != sources_digest(results=results)
+    except DatabaseError:
         return True
-    made = path.stat().st_mtime
-    return any(source.stat().st_mtime > made for source in sources(results=results))
+
+
+def remove_drafts(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> None:
+    """Removes what killed processes left half-written beside the database and among the results."""
+    drafts.sweep(path.parent, deep=False)
+    drafts.sweep(results, paths.COMPUTED, skip=("fetched",))
 
 
 def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Report:
-    """Writes the whole database in one go. Raises LikenessError and leaves the old file as it was."""
+    """Writes the whole database in one go. Raises LikenessError and leaves the old file as it was.
+
+    A file of the results that is damaged, or holds what cannot be, is left out and named in the report.
+    """
     started = time.perf_counter()
+    remove_drafts(path, results=results)
+    recorded = sources_digest(results=results)  # before they are read: what changes meanwhile makes it stale
     catalog = shipped()
     frames = catalog_frames(catalog)
     figures = published.load(catalog)
@@ -74,10 +104,12 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     frames["averages"] = frame(published.averages(catalog))
     frames["notes"] = notes(catalog)
     frames["claims"] = frame(all_claims())
-    add_imports(frames, folder=results / "imported")
+    problems = add_imports(frames, folder=results / "imported")
     if paths.PROJECTIONS.is_file():
-        frames["projections"] = pd.read_csv(paths.PROJECTIONS)
-    stored, problems = computed((results, paths.COMPUTED), catalog=catalog)
+        frames["projections"], wrong = projections(paths.PROJECTIONS)
+        problems += wrong
+    stored, wrong = computed((results, paths.COMPUTED), catalog=catalog)
+    problems += wrong
     add_computed(frames, stored, catalog=catalog)
     rows = {row.key: row for row in catalog.models}
     stored_calibrations, domains, wrong = calibrations.every(
@@ -98,10 +130,11 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
             if picture[0] in {run.run.task for run in stored}
         ],
         item_maps=image_maps.files(results, paths.COMPUTED).items(),
+        sources=recorded,
     )
     problems += [
-        f"{'/'.join(file.parts[-4:])} cannot be read: its pictures or items are left out"
-        for file in dict.fromkeys(damaged)
+        f"{'/'.join(file.parts[-4:])} is damaged ({reason}): its pictures or items are left out"
+        for file, reason in damaged.items()
     ]
     counts = {name: len(frames[name]) for name in ("models", "tasks", "runs", "scores", "claims")}
     return Report(
@@ -168,42 +201,86 @@ def all_claims() -> list:
     return [claim for paper in (unisim, pairbench, mieb, cfred) for claim in paper.claims()]
 
 
-def add_imports(frames: dict[str, pd.DataFrame], *, folder: Path) -> None:
-    """Adds the collections under `folder`; what the catalogue or an earlier collection has already stays as it is."""
-    for collection in collections.load(folder):
-        tasks = collection.get("tasks")
-        if tasks is not None:
-            pairs = [
-                {"suite": suite, "task": task}
-                for task, suites in zip(tasks.key, tasks.suites, strict=True)
-                for suite in suites
-            ]
-            frames["suite_tasks"] = _joined(frames["suite_tasks"], pd.DataFrame(pairs), keys=["suite", "task"])
-            first = len(frames["tasks"])
-            collection["tasks"] = tasks.drop(columns="suites").assign(position=range(first, first + len(tasks)))
-        keys = {
-            "models": ["key"],
-            "tasks": ["key"],
-            "metrics": ["key"],
-            "runs": ["id"],
-            "scores": ["run", "subset", "metric"],
-        }
-        for name, part in collection.items():
-            frames[name] = _joined(frames[name], part, keys=keys[name])
+def add_imports(frames: dict[str, pd.DataFrame], *, folder: Path) -> list[str]:
+    """Adds the collections under `folder`; what the catalogue or an earlier collection has already stays as it is.
+
+    Returns why collections were left out.
+    """
+    loaded, problems = collections.load(folder)
+    for name, collection in loaded.items():
+        known = {noun: set(frames[noun]["key"]) for noun in ("benchmarks", "suites", "models", "tasks", "metrics")}
+        known["runs"] = set(frames["runs"]["id"][frames["runs"]["origin"] != "imported"])
+        try:
+            collections.check(collection, known=known, metrics=frames["metrics"])
+        except (ValueError, TypeError) as error:
+            problems.append(collections.refusal(name, error))
+        else:
+            _add_import(frames, collection)
+    return problems
+
+
+def _add_import(frames: dict[str, pd.DataFrame], collection: dict[str, pd.DataFrame]) -> None:
+    tasks = collection.get("tasks")
+    if tasks is not None:
+        pairs = [
+            {"suite": suite, "task": task}
+            for task, suites in zip(tasks.key, tasks.suites, strict=True)
+            for suite in suites
+        ]
+        frames["suite_tasks"] = _joined(frames["suite_tasks"], pd.DataFrame(pairs), keys=["suite", "task"])
+        first = len(frames["tasks"])
+        collection["tasks"] = tasks.drop(columns="suites").assign(position=range(first, first + len(tasks)))
+    if "metrics" in collection:
+        collection["metrics"] = collection["metrics"].drop(columns=["inputs", "compute"])
+    keys = {
+        "models": ["key"],
+        "tasks": ["key"],
+        "metrics": ["key"],
+        "runs": ["id"],
+        "scores": ["run", "subset", "metric"],
+    }
+    for name, part in collection.items():
+        frames[name] = _joined(frames[name], part, keys=keys[name])
+
+
+def projections(path: Path) -> tuple[pd.DataFrame, list[str]]:
+    """The shipped maps as the database's table has them; without rows, and with the reason, where the file is bad."""
+    try:
+        records.check_file(path, root=path.parent, most=MAX_PROJECTIONS)
+        frame = pd.read_csv(path, dtype={"kind": str, "key": str, "settings": str})
+        missing = [name for name in PROJECTION if name not in frame.columns]
+        if missing or len(frame.columns) > len(PROJECTION):
+            raise ValueError(f"its columns are not {', '.join(PROJECTION)}")
+        if not np.isfinite(frame[["x", "y"]].to_numpy(float)).all():
+            raise ValueError("a point is nowhere")
+        if frame[["kind", "key"]].isna().any(axis=None) or frame.duplicated(["kind", "key"]).any():
+            raise ValueError("two points are of one key, or one has none")
+        frame["cluster"] = frame["cluster"].astype("Int32")
+        for settings in frame["settings"].unique():
+            record = json.loads(settings)
+            records.check(record, name="settings")
+            if not isinstance(record, dict):
+                raise ValueError("settings are no object")
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        return pd.DataFrame(), [f"{path.name} is left out ({reason}): make it again, python -m compute project"]
+    return frame, []
 
 
 def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[StoredRun], list[str]]:
-    """The whole runs under the roots, once each, and why others were left out: damaged, or of unknown keys.
+    """The whole runs under the roots, once each, and why others were left out: damaged, or of unknown keys or subsets.
 
     A run that stands under two roots is taken from where it is newest.
     """
     known = {noun: {row.key for row in getattr(catalog, noun)} for noun in ("models", "tasks", "metrics")}
+    subsets = {task.key: {*task.subsets, "default", "average"} for task in catalog.tasks}
     newest: dict[str, StoredRun] = {}
     problems = []
     for root in roots:
         for folder in run_folders.every(root):
             try:
                 stored = run_folders.read(folder)
+                _check_subsets(stored, subsets=subsets)
                 for noun, key in (
                     ("models", stored.run.model),
                     ("tasks", stored.run.task),
@@ -217,10 +294,26 @@ def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[StoredR
             except BadInput as error:
                 problems.append(str(error))
                 continue
+            if stored.is_of_the_future:
+                problems.append(
+                    f"Run folder {'/'.join(folder.parts[-3:])} is dated {stored.run.started}, in the future: it is "
+                    "shown only where no other run of this model and task is. Check the clock and run again"
+                )
             before = newest.get(stored.run.id)
-            if before is None or stored.run.started > before.run.started:
+            if before is None or stored.date > before.date:
                 newest[stored.run.id] = stored
     return list(newest.values()), problems
+
+
+def _check_subsets(stored: StoredRun, *, subsets: Mapping[str, set[str]]) -> None:
+    """Raises BadInput for a score of a part that its task does not have: it would count in the task's mean."""
+    known = subsets.get(stored.run.task)
+    unknown = sorted({score.subset for score in stored.scores} - known) if known is not None else []
+    if unknown:
+        raise BadInput(
+            f"Run folder {'/'.join(stored.folder.parts[-3:])} has a score of {records.short(unknown[0])}, which is no "
+            f"subset of {stored.run.task}: remove it and run again"
+        )
 
 
 def add_computed(frames: dict[str, pd.DataFrame], stored: list[StoredRun], *, catalog: Catalog) -> None:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
-import os
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from pathlib import Path
@@ -14,9 +11,10 @@ from pathlib import Path
 import duckdb
 import pandas as pd
 
+from compute import drafts
 from compute.database.schema import LEADERBOARD_SCORES, SCHEMA_VERSION, TABLES, TRAINED_TASKS
 from compute.paths import DATABASE
-from compute.types import DatabaseError, UnknownKey
+from compute.types import BadInput, CannotWrite, DatabaseError, UnknownKey
 
 JSON_COLUMNS = ("settings", "options", "detail")
 
@@ -48,26 +46,54 @@ HAVING value IS NOT NULL
 ORDER BY model, origin, task, metric
 """
 
+# What a Parquet file of items, pictures or a map may hold: one above it is left out whole.
+MAX_ROWS = 20_000_000  # of a file
+MAX_UNPACKED = 4 << 30  # bytes of a file
+MAX_CHUNK = 1 << 30  # bytes of one column in one row group
+MAX_NAME, MAX_DETAIL, MAX_PICTURE = 1000, 1 << 20, 1 << 17  # bytes of an item's name, its detail, a small picture
+MAX_SHOWN = 20_000  # characters of an answer that a page shows
+MEMORY = "4GB"  # while files are read; DuckDB goes on beyond it on the disk
+
+PARQUET_SIZES = """
+SELECT file_name, sum(num_values) / greatest(count(DISTINCT path_in_schema), 1) AS rows,
+       sum(total_uncompressed_size) AS bytes, max(total_uncompressed_size) AS chunk
+FROM parquet_metadata(?) GROUP BY file_name
+"""
+
 # Straight from the Parquet files, each with the run or task it is of: a frame in between would cost most of the time.
-ITEMS = """
+ITEMS = f"""
 INSERT INTO items (run, item, subset, expected, answer, correct, value, detail)
-SELECT files.key, item, subset, expected, answer, correct, CASE WHEN isfinite(value) THEN value END, detail
+SELECT files.key,
+       CASE WHEN strlen(item) > {MAX_NAME} THEN error('the name of an item is too long') ELSE item END,
+       CASE WHEN strlen(subset) > {MAX_NAME} THEN error('the name of a subset is too long') ELSE subset END,
+       left(expected, {MAX_SHOWN}), left(answer, {MAX_SHOWN}), correct, CASE WHEN isfinite(value) THEN value END,
+       CASE WHEN strlen(detail) > {MAX_DETAIL} THEN error('the detail of an item is too long') ELSE detail END
 FROM read_parquet(?, filename = true, union_by_name = true) AS parquet JOIN files ON files.path = parquet.filename
 QUALIFY row_number() OVER (PARTITION BY files.key ORDER BY md5(item)) <= ?
 """
-THUMBNAILS = """
-INSERT INTO thumbnails (task, image, webp) SELECT files.key, image, any_value(webp)
-FROM read_parquet(?, filename = true) AS parquet JOIN files ON files.path = parquet.filename GROUP BY files.key, image
+PICTURE = f"CASE WHEN octet_length(webp) > {MAX_PICTURE} THEN error('a picture is too large') ELSE webp END"
+THUMBNAILS = f"""
+INSERT INTO thumbnails (task, image, webp)
+SELECT files.key, CASE WHEN strlen(image) > {MAX_NAME} THEN error('the name of an image is too long') ELSE image END,
+       any_value({PICTURE})
+FROM read_parquet(?, filename = true) AS parquet JOIN files ON files.path = parquet.filename GROUP BY ALL
 ON CONFLICT DO NOTHING
 """
-# A map's file names its task and model, and holds the pictures of its images.
-ITEM_MAPS = """
+# A map's file names its task and model, as its folder and its own name do, and holds the pictures of its images.
+ITEM_MAPS = f"""
 INSERT INTO item_maps (task, model, image, label, x, y, settings)
-SELECT task, model, image, label, x, y, settings FROM read_parquet(?) ON CONFLICT DO NOTHING
+SELECT CASE WHEN replace(concat(task, ' ', model), '/', '__') <> files.key THEN error('it is of another task or model')
+            ELSE task END,
+       model, CASE WHEN strlen(image) > {MAX_NAME} THEN error('the name of an image is too long') ELSE image END,
+       left(label, {MAX_SHOWN}),
+       CASE WHEN isfinite(x) AND isfinite(y) THEN x ELSE error('a point is nowhere') END, y,
+       CASE WHEN strlen(settings) > {MAX_DETAIL} THEN error('the settings are too long') ELSE settings END
+FROM read_parquet(?, filename = true) AS parquet JOIN files ON files.path = parquet.filename ON CONFLICT DO NOTHING
 """
-MAP_THUMBNAILS = """
+MAP_THUMBNAILS = f"""
 INSERT INTO thumbnails (task, image, webp)
-SELECT task, image, any_value(webp) FROM read_parquet(?) WHERE webp IS NOT NULL GROUP BY task, image
+SELECT task, image, any_value({PICTURE})
+FROM read_parquet(?) WHERE webp IS NOT NULL AND strlen(image) <= {MAX_NAME} GROUP BY task, image
 ON CONFLICT DO NOTHING
 """
 
@@ -80,41 +106,42 @@ def write(
     most_items: int = 0,
     thumbnails: Iterable[tuple[str, Path]] = (),
     item_maps: Iterable[tuple[str, Path]] = (),
-) -> list[Path]:
+    sources: str = "",
+) -> dict[Path, str]:
     """Makes a whole database at `path` from one frame a table; the old file stays until the new one is complete.
 
     Frames may lack columns (they become NULL) but not have others. `items` are runs' ids with their Parquet files, of
     which the `most_items` of lowest MD5 are taken; `thumbnails` tasks' keys with theirs; `item_maps` one file a task
-    and model. Returns the Parquet files that could not be read, which are left out. Raises DatabaseError naming the
+    and model; `sources` a digest of what all of it is made from. Returns the Parquet files that are left
+    out, because they cannot be read or hold what no such file does, with the reasons. Raises DatabaseError naming the
     table.
     """
     unknown = sorted(set(frames) - set(TABLES))
     if unknown:
         raise DatabaseError(f"The schema has no table {unknown[0]!r}; it has: {', '.join(TABLES)}")
-    draft = path.with_name(f"{path.name}.draft-{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft.unlink(missing_ok=True)
-        with duckdb.connect(str(draft)) as connection:
+        with drafts.replacing(path) as draft, duckdb.connect(str(draft)) as connection:
             for name, columns in TABLES.items():
                 connection.execute(f"CREATE TABLE {name} ({columns})")
             for name in TABLES:
                 if name in frames and len(frames[name]):
                     _fill(connection, name, frames[name])
+            connection.execute(f"SET memory_limit = '{MEMORY}'")
             damaged = _fill_from(connection, ITEMS, items, most_items)
-            damaged += _fill_from(connection, THUMBNAILS, thumbnails)
-            for sql, maps in zip((ITEM_MAPS, MAP_THUMBNAILS), itertools.tee(item_maps), strict=True):
-                damaged += _fill_from(connection, sql, maps)
-            connection.execute("INSERT INTO meta VALUES ('schema', ?)", [str(SCHEMA_VERSION)])
+            damaged |= _fill_from(connection, THUMBNAILS, thumbnails)
+            maps = list(item_maps)
+            damaged |= _fill_from(connection, ITEM_MAPS, maps)
+            whole = [(key, path) for key, path in maps if path not in damaged]
+            damaged |= _fill_from(connection, MAP_THUMBNAILS, whole)
+            connection.execute("INSERT INTO meta VALUES ('schema', ?), ('sources', ?)", [str(SCHEMA_VERSION), sources])
             connection.execute(LEADERBOARD_SCORES)
             connection.execute(TRAINED_TASKS)
-        os.replace(draft, path)
+            connection.execute("CHECKPOINT")  # closing would pass over a disk that is full
     except (duckdb.Error, OSError) as error:
-        raise DatabaseError(f"Cannot write {path.name}: {_first_line(error)}. The old file is unchanged") from error
-    finally:
-        with contextlib.suppress(OSError):  # the folder itself may be what is wrong
-            draft.unlink(missing_ok=True)
-            draft.with_name(f"{draft.name}.wal").unlink(missing_ok=True)
+        raise DatabaseError(drafts.refusal(path, error)) from error
+    except CannotWrite as error:
+        raise DatabaseError(str(error)) from error
     return damaged
 
 
@@ -124,6 +151,8 @@ def _fill(connection: duckdb.DuckDBPyConnection, name: str, frame: pd.DataFrame)
     try:
         connection.execute(f"INSERT INTO {name} ({columns}) SELECT {columns} FROM frame")
     except duckdb.Error as error:
+        if drafts.is_full(error):
+            raise
         raise DatabaseError(f"Table {name!r} cannot be filled: {_first_line(error)}") from error
     finally:
         connection.unregister("frame")
@@ -131,22 +160,37 @@ def _fill(connection: duckdb.DuckDBPyConnection, name: str, frame: pd.DataFrame)
 
 def _fill_from(
     connection: duckdb.DuckDBPyConnection, sql: str, files: Iterable[tuple[str, Path]], *values: int
-) -> list[Path]:
+) -> dict[Path, str]:
     """Runs `sql` over all files at once, and one at a time where one of them is damaged: those are returned."""
     listed = pd.DataFrame([(key, str(path)) for key, path in files], columns=["key", "path"])
-    damaged = []
+    damaged: dict[Path, str] = {}
     if len(listed):
         connection.register("files", listed)
         try:
-            connection.execute(sql, [list(listed["path"]), *values])
-        except duckdb.Error:
+            _fill_at_once(connection, sql, list(listed["path"]), values)
+        except (duckdb.Error, BadInput):
             for path in listed["path"]:
                 try:
-                    connection.execute(sql, [[path], *values])
-                except duckdb.Error:
-                    damaged.append(Path(path))
+                    _fill_at_once(connection, sql, [path], values)
+                except (duckdb.Error, BadInput) as error:
+                    if isinstance(error, duckdb.IOException) and drafts.is_full(error):
+                        raise
+                    damaged[Path(path)] = _first_line(error).replace(path, Path(path).name)[:200]
         connection.unregister("files")
     return damaged
+
+
+def _fill_at_once(connection: duckdb.DuckDBPyConnection, sql: str, paths: list[str], values: tuple[int, ...]) -> None:
+    """Raises BadInput as `_check_sizes`, and what DuckDB raises."""
+    _check_sizes(connection, paths)
+    connection.execute(sql, [paths, *values])
+
+
+def _check_sizes(connection: duckdb.DuckDBPyConnection, paths: list[str], *, most_rows: int = MAX_ROWS) -> None:
+    """Raises BadInput for a file that would unpack to more than any sound one."""
+    for _, rows, size, chunk in connection.execute(PARQUET_SIZES, [paths]).fetchall():
+        if rows > most_rows or size > MAX_UNPACKED or chunk > MAX_CHUNK:
+            raise BadInput(f"it unpacks to {size / 2**20:,.0f} MB in {rows:,.0f} rows, more than any sound file")
 
 
 def connect(
@@ -181,38 +225,45 @@ def connect(
     return connection
 
 
+def recorded_sources(path: Path) -> str:
+    """The digest that `write` was given as `sources`. Raises DatabaseError as `connect` does."""
+    with contextlib.closing(connect(path)) as connection:
+        rows = connection.execute("SELECT value FROM meta WHERE key = 'sources'").fetchall()
+        return rows[0][0] if rows else ""
+
+
 def _first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0]
 
 
 def parquet_bytes(frame: pd.DataFrame) -> bytes:
     """A frame as one Parquet file."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "frame.parquet"
+    with drafts.temporary_folder() as folder:
+        path = folder / "frame.parquet"
         write_parquet(path, frame=frame)
         return path.read_bytes()
 
 
 def write_parquet(path: Path, *, frame: pd.DataFrame) -> None:
     """Writes a frame to `path` as Parquet, whole or not at all. Raises DatabaseError, of a full disk too."""
-    draft = path.with_name(f"{path.name}.draft-{os.getpid()}")
     try:
-        with duckdb.connect() as connection:
+        with drafts.replacing(path) as draft, duckdb.connect() as connection:
             connection.register("frame", frame)
             connection.execute(f"COPY frame TO '{_quoted(draft)}' (FORMAT parquet, COMPRESSION zstd)")
-        os.replace(draft, path)
-    except (duckdb.Error, OSError) as error:
-        raise DatabaseError(f"Cannot write {path.name}: {_first_line(error)}") from error
-    finally:
-        draft.unlink(missing_ok=True)
+    except duckdb.Error as error:
+        raise DatabaseError(drafts.refusal(path, error)) from error
+    except CannotWrite as error:
+        raise DatabaseError(str(error)) from error
 
 
-def read_parquet(path: Path) -> pd.DataFrame:
-    """A Parquet file as a frame. Raises DatabaseError naming the file."""
+def read_parquet(path: Path, *, most_rows: int = MAX_ROWS) -> pd.DataFrame:
+    """A Parquet file as a frame. Raises DatabaseError naming the file, also where it unpacks to more than it should."""
     try:
         with duckdb.connect() as connection:
+            connection.execute(f"SET memory_limit = '{MEMORY}'")
+            _check_sizes(connection, [str(path)], most_rows=most_rows)
             return connection.execute("SELECT * FROM read_parquet(?)", [str(path)]).df()
-    except duckdb.Error as error:
+    except (duckdb.Error, BadInput) as error:
         raise DatabaseError(f"{path.name} cannot be read as Parquet: {_first_line(error)}. Make it again") from error
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import io
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
+from compute import drafts
 from compute.content import items
 from compute.content.items import Column
 from compute.content.messages import Question
@@ -77,8 +76,8 @@ def rates(
     kinds = list(dict.fromkeys(column.modality for column in columns))
     share = seconds / max(1, len(kinds) + bool(compared) + bool(questions))
     found = {}
-    with tempfile.TemporaryDirectory() as folder:
-        subject.store = FeatureStore(Path(folder))
+    with drafts.temporary_folder() as folder:
+        subject.store = FeatureStore(folder)
         for kind in kinds:
             parts = [column for column in columns if column.modality == kind and len(column)]
             found |= _rate(kind, [len(part) for part in parts], partial(_encode, subject, parts), share)

@@ -11,17 +11,19 @@ import hashlib
 import json
 import math
 import os
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from compute import drafts, records
 from compute.database import store
-from compute.types import BadInput, Run, Score
+from compute.engine import run_record
+from compute.types import BadInput, CannotWrite, Run, Score
 
 MARK, FAILED, SCORES, ITEMS = "run.json", "failed.json", "scores.parquet", "items.parquet"
 # Below the results folder there are folders that hold no runs; looking into them would only cost time.
@@ -29,8 +31,9 @@ OTHERS = ("features", "fetched", "imported", "thumbnails", "answers", "maps", "k
 # A page opens at most this many items of a run, those whose names have the lowest MD5: the same items for every model,
 # whatever order a loader gives them in, and a fair draw of the task.
 PAGE_ITEMS = 2000
+MAX_PARQUET = 4 << 30  # bytes: a million items with their details take under 1 GB
+CLOCKS = timedelta(days=1)  # how far the clocks of two machines may differ
 DIGITS = 6  # significant ones of a number in an item's detail
-ABANDONED = 3600  # seconds after which a draft in a run folder is taken to be a killed process's
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +53,19 @@ class StoredRun:
     def coverage(self) -> float:
         """The share of the task's items that the scores rest on."""
         return float(self.run.settings.get("coverage", 1.0))
+
+    @property
+    def date(self) -> str:
+        """When it was made, as text in UTC, to find the newest of several runs.
+
+        Empty, which any other date beats, where it lies in the future: a wrong clock would win for years.
+        """
+        return "" if self.is_of_the_future else self.run.started
+
+    @property
+    def is_of_the_future(self) -> bool:
+        """Whether its date is still to come."""
+        return self.run.started > (datetime.now(UTC) + CLOCKS).isoformat(timespec="seconds")
 
     @property
     def tied(self) -> float:
@@ -100,52 +116,34 @@ def write(root: Path, *, run: Run, scores: Sequence[Score], items: pd.DataFrame)
     """
     target = folder(root, model=run.model, task=run.task, fingerprint=run.fingerprint)
     target.mkdir(parents=True, exist_ok=True)
-    (target / MARK).unlink(missing_ok=True)
-    store.write_parquet(
-        target / SCORES,
-        frame=pd.DataFrame([asdict(score) for score in scores]).astype(
-            {"value": float, "n": "Int64", "stderr": float, "coverage": float, "lower_bound": float}
-        ),
-    )
-    store.write_parquet(target / ITEMS, frame=items)
     summary = [
         {name: getattr(score, name) for name in ("subset", "metric", "value", "n", "stderr", "coverage", "lower_bound")}
         for score in scores
     ]
-    _replace(
-        target / MARK,
-        json.dumps(
-            {**asdict(run), "scores": summary},
-            indent=1,
-            sort_keys=True,
-            ensure_ascii=False,
-            default=plain,
-            allow_nan=False,
-        ),
+    record = json.dumps(
+        {**asdict(run), "scores": summary}, indent=1, sort_keys=True, ensure_ascii=False, default=plain, allow_nan=False
     )
-    (target / FAILED).unlink(missing_ok=True)
-    for draft in target.glob("*.draft-*"):
-        with contextlib.suppress(OSError):
-            if time.time() - draft.stat().st_mtime > ABANDONED:
-                draft.unlink()
+    with drafts.alone(target):
+        (target / MARK).unlink(missing_ok=True)
+        store.write_parquet(
+            target / SCORES,
+            frame=pd.DataFrame([asdict(score) for score in scores]).astype(
+                {"value": float, "n": "Int64", "stderr": float, "coverage": float, "lower_bound": float}
+            ),
+        )
+        store.write_parquet(target / ITEMS, frame=items)
+        drafts.write_text(target / MARK, record + "\n")
+        (target / FAILED).unlink(missing_ok=True)
     return StoredRun(run=run, scores=tuple(scores), folder=target)
 
 
 def note_failure(root: Path, *, run: Run, trace: str = "") -> None:
     """Keeps why a run failed, for who looks into its folder. Best effort: the disk itself may be what failed."""
     target = folder(root, model=run.model, task=run.task, fingerprint=run.fingerprint)
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, CannotWrite):
         target.mkdir(parents=True, exist_ok=True)
-        _replace(
-            target / FAILED,
-            json.dumps({**asdict(run), "trace": trace}, indent=1, sort_keys=True, ensure_ascii=False, default=plain),
-        )
-
-
-def _replace(path: Path, text: str) -> None:
-    draft = path.with_name(f"{path.name}.draft-{os.getpid()}")
-    draft.write_text(text + "\n", encoding="utf-8")
-    os.replace(draft, path)
+        text = json.dumps({**asdict(run), "trace": trace}, indent=1, sort_keys=True, ensure_ascii=False, default=plain)
+        drafts.write_text(target / FAILED, text + "\n")
 
 
 def find(root: Path, *, model: str, task: str, fingerprint: str) -> StoredRun | None:
@@ -160,33 +158,17 @@ def find(root: Path, *, model: str, task: str, fingerprint: str) -> StoredRun | 
 def read(folder: Path) -> StoredRun:
     """One run folder. Raises BadInput naming the folder and what is wrong with it."""
     try:
-        record = json.loads((folder / MARK).read_text(encoding="utf-8"))
-        share = record["settings"].get("coverage")
-        scores = tuple(Score(run=record["id"], **{"coverage": share, **score}) for score in record.pop("scores"))
-        run = Run(**record)
-        missing = [field.name for field in fields(Run) if field.name not in record]
-        if missing or not isinstance(run.settings, dict):
-            raise ValueError(f"{MARK} lacks {missing[0] if missing else 'settings'!r}")
-        if not scores or not all(isinstance(score.value, float) and math.isfinite(score.value) for score in scores):
-            raise ValueError(f"{MARK} has no scores, or one that is not a number")
-        for name in (SCORES, ITEMS):
-            _check_parquet(folder / name)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        records.check_inside(folder, root=folder.parents[2])
+        run, scores = run_record.read(folder / MARK, root=folder.parents[2])
+        if (slug(run.model), slug(run.task), run.fingerprint) != folder.parts[-3:]:
+            raise ValueError(f"{MARK} is of another model, task or fingerprint")
+        run_record.check_whole(folder, names=(SCORES, ITEMS), most=MAX_PARQUET)
+    except (OSError, ValueError) as error:
         reason = str(error).strip().partition("\n")[0]
         raise BadInput(
             f"Run folder {'/'.join(folder.parts[-3:])} is damaged ({reason}): remove it and run again"
         ) from error
     return StoredRun(run=run, scores=scores, folder=folder)
-
-
-def _check_parquet(path: Path) -> None:
-    """Raises OSError where there is no such file, ValueError unless it begins and ends as Parquet does."""
-    with path.open("rb") as file:
-        length, head = path.stat().st_size, file.read(4)
-        file.seek(max(0, length - 4))
-        tail = file.read(4)
-    if length < 12 or head != b"PAR1" or tail != b"PAR1":
-        raise ValueError(f"{path.name} is no whole Parquet file")
 
 
 def stored(root: Path, *, model: str, task: str) -> list[StoredRun]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from compute import tasks
+from compute import drafts, tasks
 from compute.content import decoding
 from compute.database import store
 from compute.engine import run_folders
@@ -44,7 +43,8 @@ def add(root: Path, *, task: str, data: Mapping[str, Data], items: pd.DataFrame,
     `items` as `runs.table` gives them. An image that cannot be drawn is left out. Raises DatabaseError.
     """
     target = path(root, task)
-    with _alone(target.parent):
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with drafts.alone(target.parent):
         stored = (
             store.read_parquet(target) if target.is_file() else pd.DataFrame({"image": [], "webp": []}, dtype=object)
         )
@@ -61,20 +61,6 @@ def add(root: Path, *, task: str, data: Mapping[str, Data], items: pd.DataFrame,
             both = pd.concat([stored.assign(webp=stored["webp"].map(bytes)), new])
             store.write_parquet(target, frame=both.sort_values("image", ignore_index=True))
     return len(drawn)
-
-
-@contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """One process at a time adds pictures to the folder's files; the lock goes with the process."""
-    import fcntl
-
-    folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def shown(items: pd.DataFrame, *, most: int = MOST_ITEMS) -> set[str]:

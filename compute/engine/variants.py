@@ -23,7 +23,7 @@ def main_runs(stored: Sequence[StoredRun], *, category: Mapping[str, str]) -> se
     over all tasks of the category, once both were run on the same tasks; until then the one with more tasks.
     """
     newest: dict[tuple[str, str, str], StoredRun] = {}
-    for one in sorted(stored, key=lambda one: (one.run.status == "complete", one.run.started, one.run.fingerprint)):
+    for one in sorted(stored, key=lambda one: (one.run.status == "complete", one.date, one.run.fingerprint)):
         newest[one.run.model, one.run.task, one.variant] = one
     better = _better(newest, category=category)
     main: dict[tuple[str, str], tuple[tuple[bool, ...], str]] = {}

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from compute import drafts
 from compute.types import LikenessError
 
 KINDS = {"F32": np.dtype("<f4"), "F64": np.dtype("<f8"), "I64": np.dtype("<i8"), "U8": np.dtype("u1")}
@@ -87,17 +87,8 @@ def make(folder: Path) -> None:
 
 def place(path: Path, write: Callable[[Path], Any]) -> None:
     """Writes a draft and moves it to its path; a draft that fails is removed."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
-    with writing(path.parent):
-        try:
-            write(draft)
-            with open(draft, "rb") as handle:
-                os.fsync(handle.fileno())
-            os.replace(draft, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                draft.unlink(missing_ok=True)
-            raise
+    with drafts.replacing(path) as draft, writing(path.parent):
+        write(draft)
 
 
 @contextlib.contextmanager

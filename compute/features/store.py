@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from compute import versions
+from compute import drafts, versions
 from compute.arrays import cumulative
 from compute.features import shards
 from compute.types import LikenessError
@@ -143,8 +143,7 @@ class Shelf:
             except BlockingIOError:
                 waiting(f"{self.folder}: another process is encoding here; waiting until it has finished")
                 fcntl.flock(handle, fcntl.LOCK_EX)
-            for left in self.folder.glob("*.draft"):
-                left.unlink()
+            drafts.sweep(self.folder, deep=False)
             self._drop_replaced()
             self.refresh()
             yield

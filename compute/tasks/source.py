@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
@@ -11,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from compute import drafts
 from compute.content.items import content_key
 from compute.types import NotHere
 
@@ -153,9 +152,9 @@ def stored_keys(cache: Path | None, facts: str, count: Callable[[], np.ndarray])
     path = cache / f"{content_key(facts).decode()}.npy"
     if not path.is_file():
         cache.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(f".draft-{os.getpid()}-{threading.get_ident()}.npy")
-        np.save(draft, count(), allow_pickle=False)
-        draft.replace(path)
+        counted = count()
+        with drafts.replacing(path) as draft, draft.open("wb") as file:
+            np.save(file, counted, allow_pickle=False)
     return np.load(path, allow_pickle=False)
 
 

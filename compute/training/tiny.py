@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import math
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -14,6 +13,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from compute import drafts
 from compute.tasks.drawing.render import SIDE
 from compute.training import lessons, losses, tokens
 from compute.types import BadInput
@@ -252,19 +252,16 @@ class _TrainingState:
     def save(self, step: int) -> None:
         import torch
 
-        draft = self.folder / f"{CHECKPOINT}.draft"
-        torch.save(
-            {
-                "plan": json.dumps(asdict(self.plan)),
-                "step": step,
-                "seconds": self.seconds,
-                "processor": self.processor,
-                "modules": [module.state_dict() for module in self.modules],
-                "optimiser": self.optimiser.state_dict(),
-            },
-            draft,
-        )
-        os.replace(draft, self.folder / CHECKPOINT)
+        state = {
+            "plan": json.dumps(asdict(self.plan)),
+            "step": step,
+            "seconds": self.seconds,
+            "processor": self.processor,
+            "modules": [module.state_dict() for module in self.modules],
+            "optimiser": self.optimiser.state_dict(),
+        }
+        with drafts.replacing(self.folder / CHECKPOINT) as draft:
+            torch.save(state, draft)
 
     def clear(self) -> None:
         (self.folder / CHECKPOINT).unlink(missing_ok=True)

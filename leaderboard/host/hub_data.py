@@ -17,10 +17,12 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from compute import drafts
 from compute.types import BadInput, DatabaseError, LikenessError, NotHere
 from leaderboard.data.database import Database
 from leaderboard.host.contents import check_contents
@@ -73,8 +75,9 @@ def cache() -> Path:
         with tempfile.TemporaryFile(dir=folder):
             return folder
     except OSError as error:
-        temporary = Path(tempfile.mkdtemp(prefix="likeness-"))
-        atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+        until_the_end = ExitStack()
+        temporary = until_the_end.enter_context(drafts.temporary_folder())
+        atexit.register(until_the_end.close)
         log.warning(
             "%s cannot be written (%s): what is fetched is stored in %s until the program ends. LIKENESS_CACHE "
             "names another folder",

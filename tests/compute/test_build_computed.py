@@ -115,7 +115,7 @@ def test_a_damaged_folder_is_left_out_and_named(made, tmp_path: Path) -> None:
 
 def test_damage_within_a_file_costs_only_its_items(made, tmp_path: Path) -> None:
     keep(tmp_path / "results")
-    path = keep(tmp_path / "results", mark="b", started="2027").folder / run_folders.ITEMS
+    path = keep(tmp_path / "results", mark="b", started="2026-02-01").folder / run_folders.ITEMS
     content = bytearray(path.read_bytes())
     content[4 : len(content) // 2] = bytes(len(content) // 2 - 4)
     path.write_bytes(bytes(content))

@@ -8,6 +8,9 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
+from compute import drafts
+from compute.types import CannotWrite
+
 SMALL = 1 << 20  # bytes: below, reading the file takes no longer than looking its digest up
 
 
@@ -30,11 +33,9 @@ def _remembered(path: Path, size: int, changed: int, algorithm: str) -> str:
         if (stored := note.read_text(encoding="utf-8").strip()).isalnum():
             return stored
     found = read(path, algorithm=algorithm)
-    with contextlib.suppress(OSError):  # a machine that keeps nothing reads again
+    with contextlib.suppress(OSError, CannotWrite):  # a machine that keeps nothing reads again
         note.parent.mkdir(parents=True, exist_ok=True)
-        draft = note.with_name(f"{note.name}.draft-{os.getpid()}")
-        draft.write_text(found, encoding="utf-8")
-        os.replace(draft, note)
+        drafts.write_text(note, found)
     return found
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-import tempfile
 import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from compute import drafts
 from compute.models.files.digests import digest
 from compute.types import BadInput, NotHere
 
@@ -63,15 +62,19 @@ class Published:
         if folder.is_dir():
             return folder
         archive = replace(self, archive=False).fetch()
-        draft = Path(tempfile.mkdtemp(dir=archive.parent))
-        try:
-            with zipfile.ZipFile(archive) as packed:
-                packed.extractall(draft)
-            os.replace(draft, folder)
-        except zipfile.BadZipFile as error:
-            raise BadInput(f"{archive} is not a complete archive. Delete it and run again") from error
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
+        draft = folder.with_name(f".{drafts.draft_of(folder).name}")
+        with drafts.alone(archive.parent):
+            if folder.is_dir():  # another process has unpacked it meanwhile
+                return folder
+            try:
+                draft.mkdir(exist_ok=True)
+                with zipfile.ZipFile(archive) as packed:
+                    packed.extractall(draft)
+                os.replace(draft, folder)
+            except zipfile.BadZipFile as error:
+                raise BadInput(f"{archive} is not a complete archive. Delete it and run again") from error
+            finally:
+                drafts.remove(draft)
         return folder
 
 

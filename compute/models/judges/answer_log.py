@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
-from compute import paths
+from compute import drafts, paths
 from compute.content.messages import Question, Reply
 from compute.types import BadInput, Model
 
@@ -99,9 +99,7 @@ class AnswerLog:
             self.folder.mkdir(parents=True, exist_ok=True)
             settings = self.folder / "settings.json"
             if not settings.exists():
-                draft = settings.with_suffix(f".{secrets.token_hex(4)}.draft")
-                draft.write_text(self._settings + "\n", encoding="utf-8")
-                os.replace(draft, settings)
+                drafts.write_text(settings, self._settings + "\n")
             name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.getpid()}-{secrets.token_hex(3)}.jsonl"
             self._file = (self.folder / name).open("x", encoding="utf-8")
         return self._file

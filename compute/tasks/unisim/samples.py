@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from random import Random
 
 import numpy as np
 
+from compute import drafts
 from compute.content.items import Column, texts
 from compute.tasks.data import Choices, OddOneOut
 from compute.tasks.unisim.files import Files
@@ -46,9 +46,7 @@ def save(path: Path, samples: list[Sample]) -> None:
     writer.writerow([*FIELDS, *(f"alternative_{at}" for at in range(most))])
     writer.writerows([sample.name, sample.reference, sample.answer, *sample.alternatives] for sample in samples)
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.draft-{os.getpid()}")
-    draft.write_text(text.getvalue(), encoding="utf-8", newline="")
-    os.replace(draft, path)
+    drafts.write_text(path, text.getvalue())
 
 
 def read(path: Path) -> list[Sample]:

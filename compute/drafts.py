@@ -1,0 +1,191 @@
+"""Files written whole or not at all: to a draft beside the file, which is then moved into place.
+
+A process that is killed leaves its draft. Whoever writes holds a lock on the folder, which goes with the process: so
+the drafts that the next writer meets in there are nobody's, and are removed. `sweep` removes them without writing.
+Temporary folders are found again by the same means. Where a file system has no locks, drafts are left alone.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from compute.types import CannotWrite
+
+DRAFT = re.compile(
+    r".+\.draft-\d+(-\d+)?(\.wal|\.npy)?|.+\.[0-9a-f]+\.draft"
+)  # of a file; the latter of earlier versions
+DRAFT_FOLDER = re.compile(r"\..+\.draft-\d+|.+\.draft-\d+\.tmp")  # of a folder; what DuckDB moves out of memory
+TEMPORARY = "likeness-tmp-"  # begins the name of a temporary folder
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+_held = threading.local()  # the folders that this thread has locked
+
+
+def draft_of(path: Path) -> Path:
+    """Where this process writes what is to become `path`."""
+    return path.with_name(f"{path.name}.draft-{os.getpid()}")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yields the draft to write; it replaces `path` at the end. After an error it is removed, and the old file stays.
+
+    Waits for others that write in the folder. Raises CannotWrite naming the file, of a full disk too.
+    """
+    draft = draft_of(path)
+    try:
+        with alone(path.parent):
+            remove(draft)
+            try:
+                yield draft
+                with open(draft, "rb") as handle:
+                    os.fsync(handle.fileno())
+                os.replace(draft, path)
+            finally:
+                for suffix in ("", ".wal", ".tmp"):  # the latter two are DuckDB's
+                    remove(draft.with_name(draft.name + suffix))
+    except OSError as error:
+        raise CannotWrite(refusal(path, error)) from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a text file in UTF-8, whole or not at all. Raises CannotWrite."""
+    with replacing(path) as draft:
+        draft.write_text(text, encoding="utf-8", newline="")
+
+
+def is_full(error: Exception) -> bool:
+    """Whether an error, of the system or of a library that tells it in words, says that no more can be written."""
+    told = str(error).lower()
+    return getattr(error, "errno", None) in FULL or any(os.strerror(code).lower() in told for code in FULL)
+
+
+def refusal(path: Path, error: Exception) -> str:
+    """Why a file was not written, and what to do about it, in sentences."""
+    reason = (getattr(error, "strerror", None) or str(error) or type(error).__name__).strip().partition("\n")[0]
+    remedy = "Free some disk space" if is_full(error) else "Check the folder and its permissions"
+    state = "The old file is unchanged" if path.exists() else "Nothing is left of it"
+    return f"Cannot write {path.name}: {reason.rstrip('.')}. {state}. {remedy}, then run the same command again"
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """One thread of one process at a time writes in the folder, and may call this again meanwhile.
+
+    Removes the drafts that killed processes left in it.
+    """
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        status = os.fstat(handle)
+        identity, held = (status.st_dev, status.st_ino), _held.__dict__.setdefault("folders", set())
+        if identity in held:
+            yield
+            return
+        locked = _lock(handle)
+        held.add(identity)
+        try:
+            if locked:
+                _remove_drafts(folder)
+            yield
+        finally:
+            held.discard(identity)
+    finally:
+        os.close(handle)
+
+
+def sweep(*roots: Path, skip: tuple[str, ...] = (), deep: bool = True) -> list[Path]:
+    """Removes the drafts below the roots that nobody is writing; returns them. Folders of a name in `skip` are passed
+    over; without `deep` all folders below a root are."""
+    removed = []
+    for root in roots:
+        for folder, folders, files in os.walk(root):
+            folders[:] = [name for name in folders if name not in skip] if deep else folders
+            if any(map(DRAFT.fullmatch, files)) or any(map(DRAFT_FOLDER.fullmatch, folders)):
+                removed += _swept(Path(folder))
+            if not deep:
+                break
+    return removed
+
+
+def _swept(folder: Path) -> list[Path]:
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return []
+    try:
+        return _remove_drafts(folder) if _lock(handle, wait=False) else []
+    finally:
+        os.close(handle)
+
+
+def _remove_drafts(folder: Path) -> list[Path]:
+    with os.scandir(folder) as entries:
+        drafts = [
+            Path(entry.path)
+            for entry in entries
+            if (DRAFT_FOLDER if entry.is_dir(follow_symlinks=False) else DRAFT).fullmatch(entry.name)
+        ]
+    for draft in drafts:
+        remove(draft)
+    return drafts
+
+
+def remove(path: Path) -> None:
+    """Removes a file or a folder as far as that is possible; the folder above may be what is wrong."""
+    with suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _lock(handle: int, *, wait: bool = True) -> bool:
+    """Locks an open folder; False where another holds it, or where the platform or its file system has no locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder among the system's temporary ones, removed at the end. Removes those that killed processes left."""
+    _sweep_temporary()
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=TEMPORARY))
+        handle = os.open(folder, os.O_RDONLY)
+        _lock(handle)
+        if folder.is_dir():  # else another process took it for one that was left, before it was locked
+            break
+        os.close(handle)
+    files = folder / "files"  # not the folder itself: who writes in it locks it
+    files.mkdir()
+    try:
+        yield files
+    finally:
+        remove(folder)
+        os.close(handle)
+
+
+def _sweep_temporary() -> None:
+    for folder in Path(tempfile.gettempdir()).glob(f"{TEMPORARY}*"):
+        with suppress(OSError):
+            if folder.is_symlink() or not folder.is_dir() or folder.stat().st_uid != os.getuid():
+                continue
+            handle = os.open(folder, os.O_RDONLY)
+            try:
+                if _lock(handle, wait=False):
+                    remove(folder)
+            finally:
+                os.close(handle)

@@ -1,0 +1,176 @@
+"""What a `run.json` may hold: one wrong number, name or level of nesting, and the run is left out and named."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compute import records
+from compute.engine import run_folders as runs
+from compute.engine.run_folders import ITEMS, MARK, SCORES
+from compute.types import BadInput
+from tests.compute.engine.test_run_folders import evidence, run, score
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return runs.write(
+        tmp_path / "results",
+        run=run(),
+        scores=[score(), score(0.75, metric="cosine_spearman", subset="en")],
+        items=runs.table({"default": evidence()}),
+    ).folder
+
+
+def changed(folder: Path, name: str, value: Any) -> None:
+    """Sets `field`, `settings.field` or `score.field` in the folder's run.json."""
+    record = json.loads((folder / MARK).read_text())
+    part, _, field = name.rpartition(".")
+    {"": record, "settings": record["settings"], "score": record["scores"][0]}[part][field] = value
+    (folder / MARK).write_text(json.dumps(record))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("score.stderr", -1, "the standard error of accuracy of default is -1, outside of 0 to 1"),
+        ("score.stderr", 3, "outside of 0 to 1"),
+        ("score.stderr", "0.1", "no finite number"),
+        ("score.value", 12345, "accuracy of default is 12345, outside of 0 to 1"),
+        ("score.value", True, "no finite number"),
+        ("score.value", "0.5", "no finite number"),
+        ("score.value", None, "no finite number"),
+        ("score.n", -1, "no whole number"),
+        ("score.n", 2.5, "no whole number"),
+        ("score.n", 2**70, "more than 64 bits"),
+        ("score.coverage", 1.5, "outside of 0 to 1"),
+        ("score.lower_bound", -0.5, "the lower bound of accuracy of default is -0.5"),
+        ("score.subset", "x" * 201, "201 characters"),
+        ("score.subset", ["en"], "no text"),
+        ("score.subset", "en", None),
+        ("score.metric", "cosine_spearman", None),
+        ("score.colour", "red", "the field 'colour'"),
+        ("score.run", "another", "the field 'run'"),
+        ("scores", [], "no list of 1 to"),
+        ("scores", {}, "no list of 1 to"),
+        ("scores", [7], "lacks a subset"),
+        ("origin", "published", "no computed run"),
+        ("id", "published/a", "no computed run"),
+        ("status", "failed", "neither complete nor partial"),
+        ("model", "another/model", "of another model"),
+        ("model", 5, "no text"),
+        ("fingerprint", "abd", "of another model, task or fingerprint"),
+        ("main", "yes", "neither true nor false"),
+        ("seconds", -3, "seconds is -3"),
+        ("seed", "0", "no whole number"),
+        ("started", "tomorrow", "no ISO date"),
+        ("started", 2026, "no text"),
+        ("device", "c" * 5000, "5,000 characters"),
+        ("error", "\ud800", "half a character"),
+        ("colour", "red", "unknown field 'colour'"),
+        ("settings", [], "no settings"),
+        ("settings.variant", ["a"], "settings: variant"),
+        ("settings.coverage", "all", "settings: coverage"),
+        ("settings.coverage", 7, "settings: coverage is 7"),
+        ("settings.tied", -0.5, "settings: tied"),
+        ("settings.timings", {"encode": "long"}, "timings of encode"),
+        ("settings.encodings", [3], "no list of objects"),
+        ("settings.encodings", [{"encoded": 3, "seconds": "x"}], "seconds of an encoding"),
+        ("settings.found", {"en": 3}, "found in en"),
+        ("settings.left_out", [{}], "left_out is no list of texts"),
+        ("settings.items", 1.5, "settings: items"),
+        ("settings.data", {"subsets": "en"}, "subsets of the data"),
+        ("settings.extra", {"k" * 500: 1}, "500 characters"),
+    ],
+)
+def test_what_no_run_holds_is_refused(folder: Path, name: str, value: Any, reason: str | None) -> None:
+    changed(folder, name, value)
+    if reason is None:  # a change that is sound
+        assert runs.read(folder).run.id
+        return
+    with pytest.raises(BadInput, match="m__x/b__t/abc is damaged") as raised:
+        runs.read(folder)
+    assert reason in str(raised.value) and str(raised.value).endswith("remove it and run again")
+    assert len(str(raised.value)) < 400
+    assert runs.find(folder.parents[2], model="m/x", task="b/t", fingerprint="abc") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[" * 100_000, "lists within lists"),
+        ('{"settings": ' * 50_000, "lists within lists"),
+        ('{"settings": ' + '{"a":' * 50 + "1" + "}" * 51, "lists within lists"),
+        ('{"seconds": 1e999}', "not finite"),
+        ('{"seconds": NaN}', "not finite"),
+        ('{"n": ' + "9" * 5000 + "}", "digits"),
+        ("[]", "no object"),
+        ("null", "no object"),
+        ("\x00", "Expecting value"),
+    ],
+    ids=["lists", "objects", "fifty levels", "infinite", "nan", "digits", "a list", "null", "a zero"],
+)
+def test_a_record_that_no_reader_survives_is_refused(folder: Path, text: str, reason: str) -> None:
+    (folder / MARK).write_text(text)
+    with pytest.raises(BadInput, match=f"abc is damaged .*{reason}"):
+        runs.read(folder)
+
+
+def test_two_scores_of_one_subset_and_metric_are_refused(folder: Path) -> None:
+    record = json.loads((folder / MARK).read_text())
+    changed(folder, "scores", [record["scores"][0]] * 2)
+    with pytest.raises(BadInput, match="two of its scores"):
+        runs.read(folder)
+
+
+def test_a_sum_of_floats_may_end_just_beyond_a_bound(folder: Path) -> None:
+    changed(folder, "score.value", 1.0000000000000002)
+    assert runs.read(folder).scores[0].value == 1.0
+
+
+def test_a_record_too_large_to_read_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "MAX_BYTES", 1000)
+    (folder / MARK).write_text(" " * 1001)
+    with pytest.raises(BadInput, match=r"run.json has more than the .* MB that are read"):
+        runs.read(folder)
+
+
+@pytest.mark.parametrize("name", [MARK, SCORES, ITEMS])
+def test_a_link_out_of_the_results_is_refused_and_one_within_is_not(folder: Path, tmp_path: Path, name: str) -> None:
+    outside, inside = tmp_path / "outside", folder.parents[2] / "inside"
+    for target in (inside, outside):
+        target.write_bytes((folder / name).read_bytes())
+        (folder / name).unlink()
+        (folder / name).symlink_to(target)
+        if target == inside:
+            assert runs.read(folder).run.id
+    with pytest.raises(BadInput, match=f"{name} is a link out of the folder results"):
+        runs.read(folder)
+
+
+def test_a_folder_that_is_a_link_out_of_the_results_is_refused(folder: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside" / "m__x" / "b__t" / "abc"
+    outside.parent.mkdir(parents=True)
+    folder.rename(outside)
+    folder.symlink_to(outside)
+    with pytest.raises(BadInput, match="a link out of the folder"):
+        runs.read(folder)
+
+
+def test_a_run_of_the_future_does_not_win_for_ever() -> None:
+    """A wrong clock dated it; the record's date stays as it is, and any other run counts as newer."""
+    late = (datetime.now(UTC) + timedelta(days=400)).isoformat(timespec="seconds")
+    stored = runs.StoredRun(run=run(started=late), scores=(score(),), folder=Path("x"))
+    usual = runs.StoredRun(run=run(), scores=(score(),), folder=Path("x"))
+    assert stored.is_of_the_future and stored.date == "" < usual.date == run().started
+    near = (datetime.now(UTC) + timedelta(hours=2)).isoformat(timespec="seconds")  # another machine's clock
+    assert not runs.StoredRun(run=run(started=near), scores=(score(),), folder=Path("x")).is_of_the_future
+
+
+def test_dates_of_all_time_zones_compare(folder: Path) -> None:
+    changed(folder, "started", "2026-01-01T05:00:00+09:00")
+    assert runs.read(folder).run.started == "2025-12-31T20:00:00+00:00"

@@ -1,0 +1,176 @@
+"""Files written whole or not at all: a killed writer's drafts go, a live writer's stay, a full disk changes nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from compute import drafts
+from compute.database import store
+from compute.paths import ROOT
+from compute.types import CannotWrite, DatabaseError
+
+# A process that has begun to write the file it is given, and says so.
+WRITES = """
+import sys
+from pathlib import Path
+from compute import drafts
+
+with drafts.replacing(Path(sys.argv[1])) as draft:
+    draft.write_text("half")
+    print("ready", flush=True)
+    sys.stdin.readline()
+    draft.write_text("whole")
+"""
+TEMPORARY = """
+import sys
+from compute import drafts
+
+with drafts.temporary_folder() as folder:
+    (folder / "large").write_text("x")
+    print(folder.parent, flush=True)
+    sys.stdin.readline()
+"""
+# A process whose files end at so many bytes, as on a disk that is full.
+FULL = """
+import random, resource, sys
+from pathlib import Path
+import pandas as pd
+from compute import drafts
+from compute.database import store
+from compute.types import LikenessError
+
+keys = [f"{random.getrandbits(256):x}" for row in range(20_000)]
+frame = pd.DataFrame({"key": keys, "title": "x", "kind": "encoder"})
+resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
+what, path = sys.argv[1], Path(sys.argv[2])
+try:
+    match what:
+        case "text":
+            drafts.write_text(path, "x" * 400_000)
+        case "parquet":
+            store.write_parquet(path, frame=frame)
+        case "database":
+            store.write(path, frames={"models": frame})
+except LikenessError as error:
+    print(error)
+"""
+
+
+def started(code: str, *arguments: object) -> subprocess.Popen:
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    process.told = process.stdout.readline().strip()
+    return process
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_killed_writers_draft_is_gone_with_the_next_write(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+    process = started(WRITES, path)
+    assert names(tmp_path) == ["file", f"file.draft-{process.pid}"]
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert path.read_text() == "old" and len(names(tmp_path)) == 2
+    drafts.write_text(tmp_path / "another", "new")
+    assert names(tmp_path) == ["another", "file"]
+
+
+def test_a_live_writers_draft_stays_and_others_wait_for_it(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    process = started(WRITES, path)
+    assert drafts.sweep(tmp_path) == []
+    other = threading.Thread(target=drafts.write_text, args=(path, "second"))
+    other.start()
+    other.join(0.3)
+    assert other.is_alive() and names(tmp_path) == [f"file.draft-{process.pid}"]
+    process.communicate("go on\n")
+    other.join(30)
+    assert process.returncode == 0 and path.read_text() == "second" and names(tmp_path) == ["file"]
+
+
+def test_drafts_of_dead_processes_are_swept_everywhere_below(tmp_path: Path) -> None:
+    for name in (
+        "a/run.json.draft-123",
+        "a/x.duckdb.draft-7.wal",
+        "b/c/keys.npy.draft-5",
+        "b/.mteb.draft-9/runs.parquet",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("half")
+    (tmp_path / "likeness.duckdb.draft-7.tmp").mkdir()
+    sound = ("a/run.json", "b/draft-1.txt", "my.draft-2/whole.json")
+    for name in sound:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("whole")
+    assert len(drafts.sweep(tmp_path, deep=False)) == 1
+    assert len(drafts.sweep(tmp_path)) == 4 and drafts.sweep(tmp_path) == []
+    left = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file())
+    assert left == sorted(sound)
+
+
+def test_an_error_removes_the_draft_and_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    drafts.write_text(path, "old")
+    with pytest.raises(KeyError), drafts.replacing(path) as draft:
+        draft.write_text("half")
+        raise KeyError
+    assert names(tmp_path) == ["file"] and path.read_text() == "old"
+
+
+def test_files_of_one_folder_can_be_written_within_one_another(tmp_path: Path) -> None:
+    with drafts.alone(tmp_path), drafts.replacing(tmp_path / "a") as draft:
+        drafts.write_text(tmp_path / "b", "b")
+        draft.write_text("a")
+    assert names(tmp_path) == ["a", "b"]
+
+
+@pytest.mark.parametrize("what", ["text", "parquet", "database"])
+def test_a_full_disk_leaves_the_old_file_and_says_what_to_do(tmp_path: Path, what: str) -> None:
+    path = tmp_path / "file.ext"
+    path.write_text("old")
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, what, str(path)], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Cannot write file.ext: ")
+    assert "The old file is unchanged. Free some disk space, then run the same command again" in done.stdout
+    assert names(tmp_path) == ["file.ext"] and path.read_text() == "old"
+
+
+def test_a_folder_that_is_missing_or_closed_is_told(tmp_path: Path) -> None:
+    with pytest.raises(CannotWrite, match="Cannot write file: No such file or directory.*Check the folder"):
+        drafts.write_text(tmp_path / "none" / "file", "x")
+    with pytest.raises(DatabaseError, match="Cannot write file: "):
+        store.write_parquet(tmp_path / "none" / "file", frame=pd.DataFrame({"a": [1]}))
+
+
+def test_temporary_folders_of_killed_processes_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    killed, alive = started(TEMPORARY), started(TEMPORARY)
+    killed.kill()
+    killed.wait()
+    assert len(names(tmp_path)) == 2
+    with drafts.temporary_folder() as folder:
+        drafts.write_text(folder / "file", "x")  # which locks the folder it writes in
+        assert names(tmp_path) == sorted([Path(alive.told).name, folder.parent.name])
+    alive.communicate("end\n")
+    assert names(tmp_path) == [] and not os.path.exists(folder)
