@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from compute.live.decoder import bounds
 from compute.live.decoder.boxes import boxes
+from compute.live.decoder.directories import check_exif
 from compute.types import BadInput
 
 INDEXES = (b"iinf", b"iloc", b"iref", b"grpl", b"ipma")  # tables of items
@@ -45,7 +46,10 @@ def check_avif(data: bytes) -> None:
         _check_properties(data, start, end, stated)
     streams = [stream for start, end in tracks for stream in _check_track(data, start, end, stated)]
     for start, end in metas:
-        streams += _items(data, start, end)
+        items = _items(data, start, end)
+        streams += items[b"av01"]
+        for block in items[b"Exif"]:
+            check_exif(block[4:])  # behind the offset of its first directory
     if sum(map(len, streams)) > bounds.STORED:
         raise BadInput("an AVIF whose items share their bytes, which multiplies them")
     for stream in streams:
@@ -73,13 +77,14 @@ def _state(stated: StatedSizes, width: int, height: int) -> None:
     stated.pixels = max(stated.pixels, width * height)
 
 
-def _items(data: bytes, start: int, end: int) -> list[bytes]:
-    """The AV1 streams of the items in a meta box."""
+def _items(data: bytes, start: int, end: int) -> dict[bytes, list[bytes]]:
+    """The bytes of the items in a meta box that are AV1 pictures or EXIF blocks, by their type."""
+    items: dict[bytes, list[bytes]] = {b"av01": [], b"Exif": []}
     parts = {kind: (at, until) for kind, at, until in boxes(data, start, end)}
-    coded = _coded_items(data, *parts.get(b"iinf", (0, 0)))
+    types = _types(data, *parts.get(b"iinf", (0, 0)))
     at, until = parts.get(b"iloc", (0, 0))
     if at == until:
-        return []
+        return items
     version = data[at]
     sizes, more = data[at + 4], data[at + 5]
     offset_size, length_size, base_size, index_size = sizes >> 4, sizes & 15, more >> 4, more & 15 if version else 0
@@ -92,7 +97,6 @@ def _items(data: bytes, start: int, end: int) -> list[bytes]:
             raise IndexError
         return int.from_bytes(data[at - size : at], "big")
 
-    streams = []
     for _ in range(number(4 if version == 2 else 2)):
         item = number(4 if version == 2 else 2)
         method = number(2) & 15 if version else 0
@@ -105,23 +109,23 @@ def _items(data: bytes, start: int, end: int) -> list[bytes]:
             begin = first + base + number(offset_size)
             length = number(length_size)
             pieces.append((begin, begin + length if length else len(data)))
-        if item in coded:
-            streams.append(_joined(data, pieces))
-    return streams
+        if types.get(item) in items:
+            items[types[item]].append(_joined(data, pieces))
+    return items
 
 
-def _coded_items(data: bytes, start: int, end: int) -> set[int]:
-    """The numbers of the items that are AV1 pictures."""
+def _types(data: bytes, start: int, end: int) -> dict[int, bytes]:
+    """The types of the items by their numbers."""
     if start == end:
-        return set()
+        return {}
     wide = data[start] > 0  # the count of items has four bytes
-    coded = set()
+    types = {}
     for kind, at, _ in boxes(data, start + (8 if wide else 6), end):
         if kind == b"infe" and data[at] >= 2:
             item = struct.unpack_from(">I" if data[at] == 3 else ">H", data, at + 4)[0]
-            if data.startswith(b"av01", at + (10 if data[at] == 3 else 8)):
-                coded.add(item)
-    return coded
+            place = at + (10 if data[at] == 3 else 8)
+            types[item] = data[place : place + 4]
+    return types
 
 
 def _joined(data: bytes, pieces: list[tuple[int, int]]) -> bytes:
@@ -143,6 +147,8 @@ def _check_track(data: bytes, start: int, end: int, stated: StatedSizes) -> list
                 _state(stated, sides[0] >> 16, sides[1] >> 16)
             elif kind == b"av01":
                 _state(stated, *struct.unpack_from(">HH", data, at + 24))
+            elif kind == b"meta":
+                _check_properties(data, at + 4, until, stated)
             elif kind in INSIDE_TRACK:
                 waiting.append((at + (8 if kind == b"stsd" else 0), until))
             elif kind in SAMPLE_TABLES:
@@ -208,7 +214,9 @@ def _sequence(body: bytes) -> tuple[int, int, int]:
         zeros = 0
         while not read(1):
             zeros += 1
-        read(min(zeros, 32))
+            if zeros == 32:  # decoders differ in what follows
+                raise BadInput("an AVIF with a frame time of more than 32 bits")
+        read(zeros)
 
     read(4)  # profile, still picture
     reduced = read(1)

@@ -20,7 +20,8 @@ TILE = 4_000_000  # pixels of a tile, or twice those of the image
 STORED = 64_000_000  # bytes of all strips: each byte of the file eight times
 
 # JPEG. Pillow lists its segments and joins EXIF from them; each scan is a pass over all pixels.
-SEGMENTS = 1_000  # beside those of scans; 8 MB of extended XMP are 125
+SEGMENTS = 1_000  # beside scans and tables; 8 MB of extended XMP are 125
+JUNK = 1_000_000  # bytes between the segments before the first scan, which Pillow passes over one by one
 EXIF_SEGMENTS = 150  # 8 MB in the longest
 SCANS = 100  # no camera or program writes 20
 PASSES = 1_000_000_000  # pixels times scans: 25 passes over 40 megapixels
@@ -29,6 +30,7 @@ TABLES = 300_000  # bytes of Huffman and quantisation tables; a hundred scans wi
 # PNG
 CHUNKS = 20_000  # 8 MB in pieces of 400 bytes; encoders write 4,000 and more into each
 UNPACKED = 16_000_000  # bytes of all compressed texts and colour profiles
+UNPACKED_TEXT = 2_000_000  # bytes of each; Pillow takes half
 
 # GIF
 BLOCKS = 200_000  # of data; 8 MB in whole blocks are 31,000
@@ -46,7 +48,9 @@ UNITS = 10_000  # of an AV1 stream's first picture, which has some 5
 MARKERS = 1_000  # of a JPEG 2000 main header, which has some 10
 TILES = 4_096  # of a JPEG 2000, and parts of tiles four times that; openjpeg reserves 10 kB for each
 LAYERS = 256  # of a JPEG 2000; archives write 12
-PIECES = 500_000  # code-blocks, and packets of precincts; usual code-blocks of 64 x 64 are 10,000 in 10 megapixels
+PRECINCTS = 100_000  # of 1.7 kB; 10 megapixels in precincts of 32 x 32 are 40,000
+CODE_BLOCKS = 250_000  # of 0.5 kB; 10 megapixels in code-blocks of 16 x 16 are 160,000, and 64 x 64 are usual
+PACKETS = 2_000_000  # precincts times layers
 
 # Formats of which the libraries are slow
 JPEG2000_MEGAPIXELS = 10  # a second for every three million pixels

@@ -19,7 +19,24 @@ TILE_WIDTH, TILE_HEIGHT, TILE_OFFSETS, TILE_LENGTHS = 322, 323, 324, 325
 LAYOUT = (WIDTH, HEIGHT, SAMPLES, PLANES, STRIP_OFFSETS, ROWS, STRIP_LENGTHS)
 LAYOUT += (TILE_WIDTH, TILE_HEIGHT, TILE_OFFSETS, TILE_LENGTHS)
 POINTERS = (34665, 34853, 40965)  # to the directories of EXIF, GPS and interoperability
-UNITS = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8}  # bytes by type
+UNITS = {
+    1: 1,
+    2: 1,
+    3: 2,
+    4: 4,
+    5: 8,
+    6: 1,
+    7: 1,
+    8: 2,
+    9: 4,
+    10: 8,
+    11: 4,
+    12: 8,
+    13: 4,
+    16: 8,
+    17: 8,
+    18: 8,
+}  # bytes by type
 OPAQUE = (1, 2, 7)  # types that stay bytes or text
 FRACTIONS = (5, 10)
 INTEGERS = {3: "H", 4: "I", 6: "b", 8: "h", 9: "i", 13: "I", 16: "Q"}
@@ -54,7 +71,7 @@ class TiffBlock:
         head, entry, inline = ("Q", "HHQ", 8) if self.big else ("H", "HHI", 4)
         size = struct.calcsize("<" + entry) + inline
         tags: dict[int, Tag] = {}
-        if start + struct.calcsize("<" + head) > len(self.data):
+        if not 0 <= start <= len(self.data) - struct.calcsize("<" + head):
             return tags
         (count,) = struct.unpack_from(self.order + head, self.data, start)
         start += struct.calcsize("<" + head)

@@ -18,12 +18,12 @@ from compute.live.decoder.avif import check_avif
 from compute.live.decoder.jpeg2000 import check_jpeg2000
 from compute.types import BadInput
 
-# JPEG: markers without a body are TEM, RST, SOI and EOI; those after 0xDF carry data for programs.
-MARKER = re.compile(rb"\xff+([\x01-\xfe])")
-BARE = frozenset((0x01, *range(0xD0, 0xDA)))
-FRAME = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+MARKER = re.compile(rb"\xff([\x01-\xcf\xd8-\xfe])")  # of a JPEG, restarts apart
+BARE = frozenset((*range(0x01, 0xC0), 0xC8, 0xD8, 0xD9, *range(0xF0, 0xFE)))  # without a length, as Pillow reads them
+FRAME = frozenset((*range(0xC0, 0xD0), 0xDE)) - {0xC4, 0xC8, 0xCC}
 TABLE = (0xC4, 0xCC, 0xDB)
 SCAN, END, EXIF_SEGMENT, MPF_SEGMENT = 0xDA, 0xD9, 0xE1, 0xE2
+PNG_CHUNKS = (b"IHDR", b"eXIf", b"tEXt", b"zTXt", b"iTXt", b"iCCP")
 
 
 def check(data: bytes) -> None:
@@ -36,12 +36,24 @@ def check(data: bytes) -> None:
 
 
 def _check_jpeg(data: bytes) -> None:
-    """Sizes, segments and tables, up to the end of the first image; scans in the whole file."""
-    if (scans := data.count(b"\xff\xda")) > bounds.SCANS:
-        raise BadInput(f"a JPEG of more than {bounds.SCANS} scans")
-    at, segments, tables, exif = 2, 0, 0, []
-    while (marker := MARKER.search(data, at)) and (kind := marker[1][0]) != END:
+    """Sizes, segments, tables and scans, up to the end of the first image."""
+    at, segments, tables, scans, junk, pixels = 2, 0, 0, 0, 0, 0
+    exif: list[bytes] = []
+    while marker := MARKER.search(data, at):
+        kind = marker[1][0]
+        if kind == END and scans:
+            break
+        junk += 0 if scans else marker.start() - at
+        bounds.check_count(junk, bounds.JUNK, "a JPEG of {} bytes between its segments")
         at = marker.end()
+        if kind == SCAN:
+            scans += 1
+            bounds.check_count(scans, bounds.SCANS, "a JPEG of {} scans")
+            if pixels * scans > bounds.PASSES:
+                raise BadInput(f"a JPEG of more than {scans - 1} scans over {pixels / 1e6:.0f} million pixels")
+        elif kind not in TABLE:
+            segments += 1
+            bounds.check_count(segments, bounds.SEGMENTS, "a JPEG of {} segments")
         if kind in BARE:
             continue
         (length,) = struct.unpack_from(">H", data, at)
@@ -50,16 +62,12 @@ def _check_jpeg(data: bytes) -> None:
         if kind in FRAME:
             height, width = struct.unpack_from(">xHH", body)
             bounds.check_size(width, height)
-            if width * height * scans > bounds.PASSES:
-                raise BadInput(f"a JPEG of {scans} scans, too many for {width} x {height} pixels")
+            pixels = max(pixels, width * height)
         elif kind in TABLE:
             tables += length
             bounds.check_count(tables, bounds.TABLES, "a JPEG of {} bytes of tables")
-        elif kind != SCAN:
-            segments += 1
-            bounds.check_count(segments, bounds.SEGMENTS, "a JPEG of {} segments")
-        if kind == EXIF_SEGMENT and body.startswith(directories.EXIF):
-            exif.append(body if not exif else body[6:])
+        elif kind == EXIF_SEGMENT and body.startswith(directories.EXIF):
+            exif.append(body[6:] if exif else body)
             bounds.check_count(len(exif), bounds.EXIF_SEGMENTS, "a JPEG of {} EXIF segments")
         elif kind == MPF_SEGMENT and body.startswith(b"MPF\0"):
             directories.check_exif(body[4:])
@@ -75,31 +83,34 @@ def _check_png(data: bytes) -> None:
         bounds.check_count(chunks, bounds.CHUNKS, "a PNG of {} chunks")
         body = data[at + 8 : at + 8 + length] if kind in PNG_CHUNKS else b""
         at += length + 12
-        if kind == b"IEND":
+        if kind == b"IEND" or not re.fullmatch(rb"\w{4}", kind):  # Pillow stops too
             return
         if kind == b"IHDR":
             bounds.check_size(*struct.unpack_from(">II", body))
         elif kind == b"eXIf":
             directories.check_exif(body)
         elif kind in (b"tEXt", b"zTXt", b"iTXt", b"iCCP"):
-            text = _png_text(kind, body, most=bounds.UNPACKED - unpacked)
+            text = _png_text(kind, body)
             unpacked += 0 if kind == b"tEXt" else len(text)
             bounds.check_count(unpacked, bounds.UNPACKED, "a PNG whose texts and profiles unpack to {} bytes")
             if body.startswith(b"Raw profile type exif\0"):
-                with suppress(ValueError):
-                    directories.check_exif(bytes.fromhex("".join(text.decode("latin-1").split("\n")[3:])))
+                digits = b"".join(text.split(b"\n", 3)[3:]).replace(b"\n", b"")
+                with suppress(ValueError):  # no digits
+                    directories.check_exif(bytes.fromhex(digits.decode("latin-1")))
 
 
-def _png_text(kind: bytes, body: bytes, *, most: int) -> bytes:
-    """The text or profile of a chunk, up to one byte more than `most`."""
+def _png_text(kind: bytes, body: bytes) -> bytes:
+    """The text or profile of a chunk; not much more of a packed one than Pillow takes."""
     _, _, rest = body.partition(b"\0")
     if kind == b"tEXt":
         return rest
-    deflated = kind != b"iTXt" or rest[:1] == b"\1"
+    method, text = rest[:1], rest[1:]
     if kind == b"iTXt":
-        rest = b"\0" + rest[2:].partition(b"\0")[2].partition(b"\0")[2]  # behind the language and the translated key
+        text = rest[2:].partition(b"\0")[2].partition(b"\0")[2]  # behind the language and the translated key
+        if method == b"\0":
+            return text
     try:
-        return zlib.decompressobj().decompress(rest[1:], most + 1) if deflated else rest[1 : most + 2]
+        return zlib.decompressobj().decompress(text, bounds.UNPACKED_TEXT)
     except zlib.error:
         return b""
 
@@ -118,12 +129,13 @@ def _check_gif(data: bytes) -> None:
             bounds.check_count(frames, bounds.FRAMES, "a GIF of {} frames")
             at += 9 + _palette(flags) + 1
         elif mark == 0x21:
-            comment = data[at] == 0xFE
+            label = data[at]
+            comment = label == 0xFE
             at += 1
             if not comment:  # the first block of another extension may be empty
-                again = not frames and data[at] and data[at + 1 : at + 12] == b"NETSCAPE2.0"
+                loops = label == 0xFF and not frames and data[at] and data.startswith(b"NETSCAPE2.0", at + 1)
                 at += 1 + data[at]
-                at += 1 + data[at] if again else 0
+                at += 1 + data[at] if loops else 0
         else:  # a byte that means nothing: passed over
             blocks += 1
             bounds.check_count(blocks, bounds.BLOCKS, "a GIF of {} blocks")
@@ -204,4 +216,3 @@ WALKS: tuple[tuple[bytes, Callable[[bytes], None]], ...] = (  # by the first byt
     (rb"\xff\x4f\xff\x51|\0\0\0\x0cjP  \r\n\x87\n", check_jpeg2000),
     (rb"....ftyp", check_avif),
 )
-PNG_CHUNKS = (b"IHDR", b"eXIf", b"tEXt", b"zTXt", b"iTXt", b"iCCP")

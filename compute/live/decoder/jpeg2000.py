@@ -15,6 +15,9 @@ from compute.types import BadInput
 
 SIZE, CODING, COMPONENT_CODING, TILE_PART, DATA, END = 0x51, 0x52, 0x53, 0x90, 0x93, 0xD9
 COMPONENTS = 4  # that Pillow reads
+KNOWN = frozenset(
+    (*range(0x50, 0x54), 0x55, *range(0x57, 0x5A), *range(0x5C, 0x62), 0x63, 0x64, 0x74, 0x75, 0x77, 0x78)
+)
 
 
 def check_jpeg2000(data: bytes) -> None:
@@ -35,10 +38,13 @@ def check_jpeg2000(data: bytes) -> None:
 def _check_codestream(data: bytes, start: int) -> None:
     """The main header and the headers of all tile-parts."""
     at, markers, parts, shape = start + 2, 0, 0, (0, 0, 0, 0)
-    while data[at] == 0xFF and (kind := data[at + 1]) != END:
-        (length,) = struct.unpack_from(">H", data, at + 2)
+    while (kind := data[at + 1]) != END or data[at] != 0xFF:
         markers += 1
         bounds.check_count(markers, bounds.MARKERS + 8 * parts, "a JPEG 2000 of {} markers")
+        if data[at] != 0xFF or kind not in (*KNOWN, TILE_PART):  # openjpeg looks for one that it knows
+            at += 2
+            continue
+        (length,) = struct.unpack_from(">H", data, at + 2)
         if kind == SIZE:
             shape = _shape(data, at + 4)
         elif kind in (CODING, COMPONENT_CODING):
@@ -85,18 +91,18 @@ def _check_coding(data: bytes, at: int, shape: tuple[int, int, int, int], *, mai
     at += 5 if main else 2
     levels, wide, high = data[at], (data[at + 1] & 15) + 2, (data[at + 2] & 15) + 2
     bounds.check_count(layers, bounds.LAYERS, "a JPEG 2000 of {} layers")
-    blocks = packets = 0
+    blocks = precincts = 0
     for level in range(min(levels, 32) + 1):  # of resolution; 0 is the smallest
         scale = 1 << min(levels, 32) - level
         sides = data[at + 5 + level] if style & 1 else 0xFF
         across, down = ceil(width / scale), ceil(height / scale)
         precinct = (1 << (sides & 15), 1 << (sides >> 4))
-        precincts = tiles + ceil(across / precinct[0]) * ceil(down / precinct[1])
-        packets += precincts
+        more = components * (tiles + ceil(across / precinct[0]) * ceil(down / precinct[1]))
         # A band has half the resolution's side, and a code-block is no larger than a band's share of the precinct.
         half = 1 if level else 0
         block = (min(1 << wide, max(1, precinct[0] >> half)), min(1 << high, max(1, precinct[1] >> half)))
-        blocks += precincts + ceil(across / block[0]) * ceil(down / block[1])
-    most = "a JPEG 2000 of {} "
-    bounds.check_count(components * packets * layers, bounds.PIECES, most + "packets")
-    bounds.check_count(components * blocks, bounds.PIECES, most + "code-blocks")
+        precincts += more
+        blocks += more + components * ceil(across / block[0]) * ceil(down / block[1])
+    bounds.check_count(precincts, bounds.PRECINCTS, "a JPEG 2000 of {} precincts")
+    bounds.check_count(precincts * layers, bounds.PACKETS, "a JPEG 2000 of {} packets")
+    bounds.check_count(blocks, bounds.CODE_BLOCKS, "a JPEG 2000 of {} code-blocks")

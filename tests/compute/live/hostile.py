@@ -248,6 +248,21 @@ def jpeg_photoshop_blocks() -> bytes:
     return jpeg(segment(0xED, b"Photoshop 3.0\0" + (b"8BIM\4\4\0\0\0\0\0\0" * 5_400)) * 120)
 
 
+def jpeg_junk() -> bytes:
+    """7 MB between two segments, passed over byte by byte."""
+    return jpeg(segment(0xFE, b"") + bytes(7_000_000))
+
+
+def jpeg_after_its_end() -> bytes:
+    """As jpeg_tiny_exif_segments, behind a marker of the end, at which Pillow does not stop."""
+    return jpeg(b"\xff\xd9" + segment(0xE1, b"Exif\0\0II") * 600_000)
+
+
+def jpeg_hidden_segments() -> bytes:
+    """As jpeg_tiny_exif_segments, behind markers that have a length for some readers and none for Pillow."""
+    return jpeg((b"\xff\xf0\xff\xff" + segment(0xE1, b"Exif\0\0II") * 6_000) * 90)
+
+
 def jpeg_many_scans() -> bytes:
     """100 empty passes over 39 megapixels, each of which costs the time of the first."""
     image = bytearray(saved("JPEG", size=(6_240, 6_240), progressive=True))
@@ -408,8 +423,13 @@ def webp_animation(canvas: tuple[int, int], *, frames: int) -> bytes:
 
 def webp_many_chunks() -> bytes:
     """900,000 unknown chunks of no bytes."""
+    return webp_with(chunks=900_000)
+
+
+def webp_with(*, chunks: int) -> bytes:
+    """A small WebP and unknown chunks behind it."""
     canvas = bytes(4) + (99).to_bytes(3, "little") * 2
-    return riff(webp_chunk(b"VP8X", canvas) + saved("WEBP")[12:] + webp_chunk(b"????", b"") * 900_000)
+    return riff(webp_chunk(b"VP8X", canvas) + saved("WEBP")[12:] + webp_chunk(b"????", b"") * chunks)
 
 
 # AVIF
@@ -425,6 +445,13 @@ def avif_claims_less(side: int = 3_600) -> bytes:
     data = saved("AVIF", size=(side, side), speed=10, quality=10)
     at = data.index(b"ispe") + 8
     return data[:at] + struct.pack(">II", 100, 100) + data[at + 8 :]
+
+
+def avif_exif_shared_tags() -> bytes:
+    """600 tags share 7 MB in the EXIF block of an AVIF."""
+    harmless = tiff(shared(600, length=5), block=bytes(BLOCK))
+    whole = saved("AVIF", exif=harmless)
+    return whole.replace(harmless[8 + BLOCK :], tiff(shared(600), block=bytes(BLOCK))[8 + BLOCK :])
 
 
 def avif_many_items() -> bytes:
@@ -605,6 +632,9 @@ IMAGES: dict[str, Callable[[], bytes]] = {
         jpeg_quantisation_tables,
         jpeg_huffman_tables,
         jpeg_photoshop_blocks,
+        jpeg_junk,
+        jpeg_after_its_end,
+        jpeg_hidden_segments,
         jpeg_many_scans,
         png_empty_pixel_chunks,
         png_private_chunks,
@@ -625,6 +655,7 @@ IMAGES: dict[str, Callable[[], bytes]] = {
         webp_many_frames,
         webp_many_chunks,
         avif_claims_less,
+        avif_exif_shared_tags,
         avif_many_items,
         avif_many_properties,
         jpeg2000_claims_less,
