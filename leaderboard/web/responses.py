@@ -17,7 +17,7 @@ NO_STORE = "no-store"
 FOREVER = "public, max-age=31536000, immutable"  # for addresses that hold a hash of the content
 # A spreadsheet runs a cell that starts so, with full-width signs too.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-NUMBER = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?%?", re.ASCII)
+NO_FORMULA = re.compile(r"-|[-+]?\d+(\.\d+)?([eE][-+]?\d+)?%?", re.ASCII)  # a blank of the papers, and numbers
 UNSAFE = re.compile(r"[^\w .()+-]")  # in the name of a file
 LONGEST_NAME = 120  # characters
 LONGEST_SENTENCE = 600  # characters of an error
@@ -74,7 +74,7 @@ def disposition(name: str) -> str:
 
 def safe_cell(text: str) -> str:
     """The text of a cell in a file, quoted where a spreadsheet would take it for a formula; a number stays one."""
-    return f"'{text}" if text.startswith(FORMULA) and not NUMBER.fullmatch(text) else text
+    return f"'{text}" if text.startswith(FORMULA) and not NO_FORMULA.fullmatch(text) else text
 
 
 def bounded_sentence(text: str) -> str:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import socket
+import struct
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +29,7 @@ STALL = 30.0  # seconds that a reader may take for one part
 GRACE, SLOWEST = 60.0, 8_000.0  # a whole answer: seconds, and in addition one for so many bytes
 MOST_WAITING = 192_000_000  # bytes of large bodies that wait for their readers
 EACH, MOST = 8, 120  # downloads at a time: of one visitor, and of all
+NO_LINGER = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)  # drop what the system has not sent yet
 THREADS = 2  # that make downloads
 TOO_MANY = "{} of your downloads are running. Start this one when one of them has ended"
 BUSY = "Many visitors are downloading files at this moment. Try again in a few seconds"
@@ -109,7 +113,7 @@ class _Pace:
         except TimeoutError:
             self.ended = True
             if self._transport is not None:
-                self._transport.abort()  # `close` would wait for the reader
+                break_off(self._transport)
             return
         self._left += len(message.get("body", b"")) / self._slowest - (loop.time() - began)
 
@@ -123,6 +127,15 @@ class _Pace:
             await self.send({**message, "body": b"", "more_body": True})
             message = {**message, "body": b""}
         await self.send(message)
+
+
+def break_off(transport: asyncio.WriteTransport) -> None:
+    """Ends a connection at once; `close` would wait for the reader, in this process or in the system."""
+    link = transport.get_extra_info("socket")
+    if link is not None:
+        with contextlib.suppress(OSError):
+            link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
+    transport.abort()
 
 
 def _length(start: Message) -> int:

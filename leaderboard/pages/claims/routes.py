@@ -7,6 +7,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from compute.types import BadInput
+from leaderboard.data.csv_files import safe_csv
 from leaderboard.data.payload import compressed
 from leaderboard.page import Site
 from leaderboard.pages.claims.listing import claims
@@ -22,7 +23,10 @@ def routes(site: Site) -> list[Route]:
 
 
 def published(request: Request) -> Response:
-    """One table of a paper as printed, or the list of corrections. Raises BadInput for a table that is not listed."""
+    """One table of a paper as printed, harmless in spreadsheets, or the list of corrections.
+
+    Raises BadInput for a table that is not listed.
+    """
     from compute.paths import PUBLISHED
     from compute.tables import read_csv
 
@@ -32,4 +36,6 @@ def published(request: Request) -> Response:
     key = name.removesuffix(".csv")
     if key not in list(read_csv(PUBLISHED / "tables.csv")["key"]):
         raise BadInput(f"There is no published table {key!r}. Choose one from the claims page")
-    return download((PUBLISHED / f"{key}.csv").read_bytes(), name=f"{key}.csv", media="text/csv; charset=utf-8")
+    return download(
+        safe_csv((PUBLISHED / f"{key}.csv").read_bytes()), name=f"{key}.csv", media="text/csv; charset=utf-8"
+    )

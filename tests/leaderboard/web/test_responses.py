@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import brotli
 import pytest
 from starlette.requests import Request
 
-from leaderboard.web.responses import FOREVER, compress, download, refusal, respond
+from leaderboard.web.responses import FOREVER, compress, disposition, download, refusal, respond
 
 CONTENT = b'{"a": [1, 2]}'
 
@@ -51,3 +53,29 @@ def test_a_download_has_a_name_and_a_refusal_a_sentence() -> None:
     busy = refusal("Try again", 429, retry_after=5)
     assert (busy.status_code, busy.headers["retry-after"], busy.headers["cache-control"]) == (429, "5", "no-store")
     assert busy.body == b'{"error":"Try again"}'
+
+
+@pytest.mark.parametrize(
+    ("name", "safe"),
+    [
+        ("likeness-mieb.csv", "likeness-mieb.csv"),
+        ('a"b.csv', "a_b.csv"),
+        ("a\r\nset-cookie: x=1.csv", "a__set-cookie_ x_1.csv"),
+        ("../../etc/passwd", "_.._etc_passwd"),
+        ("a;b\\c\x00.csv", "a_b_c_.csv"),
+        (".hidden", "hidden"),
+        ("", "file"),
+        ("ä.csv", "_.csv"),
+        ("\u202efdp.csv", "_fdp.csv"),
+    ],
+    ids=range(9),
+)
+def test_a_name_from_a_key_stays_within_its_header(name: str, safe: str) -> None:
+    header = disposition(name)
+    assert re.fullmatch(r'attachment; filename="([^"]*)".*', header)[1] == safe
+    assert header.isascii() and header.isprintable()
+    assert ("filename*" in header) == (name == "ä.csv")
+
+
+def test_a_long_name_is_cut() -> None:
+    assert len(disposition("a" * 5000)) < 200

@@ -1,0 +1,106 @@
+"""Every file that a visitor can save opens in a spreadsheet without running anything, and under a plain name."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shutil
+from pathlib import Path
+
+import duckdb
+import pytest
+from starlette.testclient import TestClient
+
+from leaderboard.data.database import Database
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.web.responses import safe_cell
+from tests.leaderboard.served import client as client_of
+
+FORMULA = '=HYPERLINK("http://192.0.2.1")'
+NUMBER = re.compile(r"-|-?\d+(\.\d+)?(e[-+]\d+)?%?", re.IGNORECASE)
+TEXTS = {
+    "models": ("title", "organisation", "license", "released"),
+    "tasks": ("title", "category"),
+    "suites": ("title",),
+    "metrics": ("title",),
+    "runs": ("source",),
+    "scores": ("printed",),
+}
+# What answers with a file: method, address, and body. A further such route is to be added here.
+VIEW = {"rows": ["dreamsim-ensemble~published"], "columns": ["unisim/nights"]}
+FILES = {
+    "/export/board/{suite}": ("POST", "/export/board/unisim-core", VIEW | {"format": "csv"}),
+    "/export/everything": ("GET", "/export/everything?format=csv", None),
+    "/export/relations": ("GET", "/export/relations?suites=cfred-hpdv2&level=tasks", None),
+    "/published/{name}": ("GET", "/published/unisim-table-2.csv", None),
+}
+
+
+@pytest.fixture(scope="module")
+def client(database: Path, tmp_path_factory: pytest.TempPathFactory) -> TestClient:
+    """The routes over a database whose every text begins like a formula."""
+    path = tmp_path_factory.mktemp("formulas") / "likeness.duckdb"
+    shutil.copy(database, path)
+    with duckdb.connect(path) as connection:
+        for table, columns in TEXTS.items():
+            for column in columns:
+                texts = f"{column} <> '' AND NOT starts_with({column}, '-')"
+                connection.execute(f"UPDATE {table} SET {column} = ? || {column} WHERE {texts}", [FORMULA])
+    return client_of(SuiteCache(Database(path)))
+
+
+def cells(text: str) -> list[str]:
+    return [cell for row in csv.reader(io.StringIO(text)) for cell in row]
+
+
+def test_every_route_that_answers_with_a_file_is_tested(client: TestClient) -> None:
+    paths = {getattr(route, "path", "") for route in client.app.routes}
+    assert {path for path in paths if path.startswith(("/export/", "/published/"))} == set(FILES)
+
+
+@pytest.mark.parametrize("path", sorted(FILES))
+def test_no_cell_is_a_formula_and_numbers_stay_numbers(client: TestClient, path: str) -> None:
+    method, address, body = FILES[path]
+    answer = client.request(method, address, json=body)
+    assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/csv"), answer.text[:200]
+    texts = cells(answer.text)
+    harmful = [cell for cell in texts if cell[:1] in "=+-@\t\r\n＝＋－＠" and cell and not NUMBER.fullmatch(cell)]
+    assert not harmful
+    assert path.startswith("/published/") or any(cell.startswith("'=HYPERLINK") for cell in texts)
+    assert not [cell for cell in texts if NUMBER.fullmatch(cell.removeprefix("'")) and cell.startswith("'")]
+    name = re.fullmatch(r'attachment; filename="([\w.-]+)"', answer.headers["content-disposition"])
+    assert name and name[1].endswith(".csv")
+
+
+def test_negative_numbers_are_written_as_they_are(client: TestClient) -> None:
+    rows = list(csv.DictReader(io.StringIO(client.get("/export/everything?format=csv").text)))
+    negative = [row for row in rows if row["value"].startswith("-") and row["printed"]]
+    assert negative and all(float(row["printed"]) < 0 for row in negative)
+
+
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
+def test_a_text_that_begins_like_a_formula_is_quoted(sign: str) -> None:
+    assert safe_cell(f"{sign}A1") == f"'{sign}A1"
+    assert safe_cell(f"A{sign}1") == f"A{sign}1"
+
+
+@pytest.mark.parametrize("text", ["-8.1", "+3", "-1e-05", "-12.5%", "0.3", "text", "", "-"])
+def test_numbers_blanks_and_plain_texts_are_not_quoted(text: str) -> None:
+    assert safe_cell(text) == text
+
+
+@pytest.mark.parametrize("text", ["-1+1", "-8.1 ", "--", "+", "--1", "-1-cmd", "-1\n=2", "+1|2", "-.5e", "-٣"])
+def test_what_only_begins_like_a_number_is_quoted(text: str) -> None:
+    assert safe_cell(text) == f"'{text}"
+
+
+def test_every_published_table_is_harmless(client: TestClient) -> None:
+    from compute.paths import PUBLISHED
+    from compute.tables import read_csv
+
+    names = list(read_csv(PUBLISHED / "tables.csv")["key"])
+    assert names
+    for name in names:
+        texts = cells(client.get(f"/published/{name}.csv").text)
+        assert not [cell for cell in texts if safe_cell(cell) != cell], name

@@ -1,0 +1,49 @@
+"""An app behind the real server, for what a test client does not show: buffers, slow readers, broken connections."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from starlette.types import ASGIApp
+
+
+@contextmanager
+def serving(app: ASGIApp) -> Iterator[int]:
+    """The port of the app on loopback, within the block."""
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        server.should_exit = server.force_exit = True
+        thread.join(30)
+
+
+def ask(port: int, path: str, *, address: str = "127.0.0.1", headers: str = "", buffer: int = 4096) -> socket.socket:
+    """A connection with a small buffer that has sent a request and read nothing; `address` is the visitor's."""
+    link = socket.socket()
+    link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+    link.bind((address, 0))
+    link.connect(("127.0.0.1", port))
+    link.settimeout(30)
+    link.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n{headers}\r\n".encode())
+    return link
+
+
+def read_all(link: socket.socket) -> bytes:
+    """All that comes until the server closes the connection, or breaks it off."""
+    parts = []
+    try:
+        while part := link.recv(65_536):
+            parts.append(part)
+    except ConnectionResetError:
+        pass
+    return b"".join(parts)
