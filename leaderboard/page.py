@@ -129,7 +129,7 @@ def typed(parameters: tuple[Parameter, ...], inputs: Sequence[Any]) -> dict[str,
 def _text(parameter: Parameter, value: Any) -> str:
     try:
         return parameter.write(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return UNREADABLE
 
 

@@ -54,7 +54,7 @@ def draw(site: Site) -> None:
 
     @caught(lambda sentence: gr.update(value=macro("message")(sentence), visible=True))
     def show(event: gr.EventData) -> Any:
-        selection = event._data or {}
+        selection = event._data if isinstance(event._data, dict) else {}
         if not (selection.get("ids") or selection.get("hidden")):
             return gr.update(value="", visible=False)
         with site.db.snapshot():

@@ -166,9 +166,10 @@ def _of_values(draw: Callable[[CorrelationQuery, str], tuple]) -> Callable[..., 
     return lambda *, pair, **values: draw(query_of(values), pair)
 
 
-def clicked(event: gr.SelectData) -> str:
+def clicked(event: gr.EventData) -> str:
     """The pair of a clicked cell; the page itself checks it."""
-    return str(event.value)[:400]
+    data = event._data if isinstance(event._data, dict) else {}
+    return str(data.get("value", ""))[:400]
 
 
 def legend(matrix: CorrelationMatrix) -> str:

@@ -1,0 +1,93 @@
+"""A small app with the queue of ours, served, with slow events whose order is recorded."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import gradio as gr
+import httpx
+from starlette.middleware import Middleware
+
+from leaderboard.web.fair_queue import FairQueue
+from leaderboard.web.gradio_errors import GradioErrors
+from leaderboard.web.stateless import StatelessBlocks
+from leaderboard.web.turns import QueueLimits
+
+
+@asynccontextmanager
+async def nothing(_: Any) -> AsyncIterator[None]:
+    yield
+
+
+@dataclass
+class Work:
+    """What the app's events did: who began, how many ran at once, and a gate that holds them."""
+
+    begun: list[str] = field(default_factory=list)
+    ended: list[str] = field(default_factory=list)
+    most_at_once: int = 0
+    gate: threading.Event = field(default_factory=threading.Event)
+
+    def run(self, name: str) -> str:
+        self.begun.append(name)
+        self.most_at_once = max(self.most_at_once, len(self.begun) - len(self.ended))
+        self.gate.wait(60)
+        time.sleep(0.01)
+        self.ended.append(name)
+        return name
+
+
+@dataclass
+class GradioServer:
+    """The served app; `visitor` is an address of a visitor."""
+
+    url: str
+    blocks: StatelessBlocks
+    work: Work
+
+    @property
+    def queue(self) -> FairQueue:
+        return self.blocks._queue
+
+    def function(self, name: str) -> int:
+        return next(key for key, fn in self.blocks.fns.items() if fn.api_name == name)
+
+    def join(self, name: str, *, visitor: str, session: str, event: str = "slow") -> httpx.Response:
+        body = {"data": [name], "fn_index": self.function(event), "session_hash": session}
+        headers = {"x-forwarded-for": visitor}
+        return httpx.post(f"{self.url}gradio_api/queue/join", json=body, headers=headers, timeout=60)
+
+    def messages(self, session: str) -> str:
+        return httpx.get(f"{self.url}gradio_api/queue/data", params={"session_hash": session}, timeout=60).text
+
+    def wait(self, holds: Any, *, seconds: float = 30) -> None:
+        until = time.monotonic() + seconds
+        while not holds():
+            assert time.monotonic() < until, (self.work.begun, self.work.ended)
+            time.sleep(0.02)
+
+
+@contextmanager
+def gradio_server(limits: QueueLimits = QueueLimits()) -> Iterator[GradioServer]:  # noqa: B008 (frozen)
+    work = Work()
+    with StatelessBlocks(analytics_enabled=False) as blocks:
+        shown, choice = gr.Textbox(), gr.Dropdown(["a"], value="a")
+        gr.Button().click(work.run, shown, shown, api_name="slow", concurrency_id="one", concurrency_limit=1)
+        gr.Button().click(work.run, shown, shown, api_name="several", concurrency_id="four", concurrency_limit=4)
+        gr.Button().click(lambda: gr.update(choices=["a", "b"], value="b"), None, choice, api_name="more", queue=False)
+        choice.change(lambda value: value, choice, shown, api_name="strict", queue=False)
+        choice.input(lambda value: value, choice, shown, api_name="free", queue=False, preprocess=False)
+    middleware = [Middleware(GradioErrors, blocks=blocks)]
+    serve = {"middleware": middleware, "lifespan": blocks.serve(nothing)}
+    blocks._queue.limits = limits
+    _, url, _ = blocks.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", app_kwargs=serve)
+    try:
+        yield GradioServer(url, blocks, work)
+    finally:
+        work.gate.set()
+        blocks.close(verbose=False)
