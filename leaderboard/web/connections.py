@@ -11,6 +11,8 @@ import logging
 from collections.abc import Iterable
 from typing import Any
 
+from leaderboard.web.sending import STALL, break_off
+
 HEAD = 10.0  # seconds until a request's head has arrived
 EVERY = 1.0  # seconds between two looks at all connections
 MOST = 2_000  # connections; above, those that have waited longest for a request are closed
@@ -39,16 +41,18 @@ def watch(server: Any) -> None:
     most = min(MOST, allowed // 2)
     server.config.limit_concurrency = min(2 * most, allowed)  # read for each new connection
     loop = server.servers[0].get_loop()
-    asyncio.run_coroutine_threadsafe(_look(IdleConnections(most=most), server.server_state.connections), loop)
+    closers = (IdleConnections(most=most), UnreadAnswers())
+    asyncio.run_coroutine_threadsafe(_look(closers, server.server_state.connections), loop)
 
 
-async def _look(idle: IdleConnections, connections: Iterable[Any]) -> None:
+async def _look(closers: Iterable[IdleConnections | UnreadAnswers], connections: Iterable[Any]) -> None:
     while True:
         await asyncio.sleep(EVERY)
-        try:
-            idle.close(list(connections), now=asyncio.get_running_loop().time())
-        except Exception:
-            log.exception("Idle connections could not be closed")
+        for closer in closers:
+            try:
+                closer.close(list(connections), now=asyncio.get_running_loop().time())
+            except Exception:
+                log.exception("Connections could not be closed")
 
 
 class IdleConnections:
@@ -74,6 +78,31 @@ class IdleConnections:
         for number, (connection, (_, since)) in enumerate(sorted(idle.items(), key=lambda item: item[1][1])):
             if number < surplus or now - since >= self._head:
                 connection.transport.close()
+
+
+class UnreadAnswers:
+    """Which connections have an end of an answer that their visitor does not read, and since when.
+
+    What is still being answered is paced by `leaderboard.web.sending`; this is what the server was handed before.
+    """
+
+    def __init__(self, *, stall: float = STALL) -> None:
+        self._stall = stall
+        self._since: dict[Any, tuple[int, float]] = {}  # by connection: bytes that are not sent, and since when
+
+    def close(self, connections: list[Any], *, now: float) -> None:
+        """Breaks off those from which nothing was read for too long."""
+        unread = {}
+        for connection in connections:
+            cycle, transport = getattr(connection, "cycle", None), connection.transport
+            size = transport.get_write_buffer_size() if transport is not None else 0
+            if size and (cycle is None or cycle.response_complete):
+                before, since = self._since.get(connection, (size, now))
+                unread[connection] = (size, since if before == size else now)
+        self._since = unread
+        for connection, (_, since) in unread.items():
+            if now - since >= self._stall:
+                break_off(connection.transport)
 
 
 def _waits(connection: Any, cycle: Any) -> bool:

@@ -30,7 +30,7 @@ GRACE, SLOWEST = 60.0, 8_000.0  # a whole answer: seconds, and in addition one f
 MOST_WAITING = 192_000_000  # bytes of large bodies that wait for their readers
 EACH, MOST = 8, 120  # downloads at a time: of one visitor, and of all
 NO_LINGER = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)  # drop what the system has not sent yet
-THREADS = 2  # that make downloads
+THREADS = 4  # that make downloads
 TOO_MANY = "{} of your downloads are running. Start this one when one of them has ended"
 BUSY = "Many visitors are downloading files at this moment. Try again in a few seconds"
 

@@ -51,7 +51,7 @@ def routes(site: Site) -> list[Route]:
         return response
 
     return [
-        Route("/data/relations", site.downloads.handler(site.guard(table))),
+        Route("/data/relations", site.guard(table)),
         Route("/export/relations", site.downloads.handler(site.guard(export))),
     ]
 

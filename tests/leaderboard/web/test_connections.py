@@ -19,7 +19,7 @@ from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Route
 
 from leaderboard.web import connections
-from leaderboard.web.connections import IdleConnections
+from leaderboard.web.connections import IdleConnections, UnreadAnswers
 
 
 class Transport:
@@ -30,6 +30,12 @@ class Transport:
 
     def close(self) -> None:
         self.closed = True
+
+    def abort(self) -> None:
+        self.closed, self.unsent = True, 0
+
+    def get_extra_info(self, name: str) -> None:
+        return None
 
     def is_closing(self) -> bool:
         return self.closed
@@ -77,6 +83,22 @@ def test_what_is_still_being_sent_is_not_cut_off() -> None:
     assert closed(idle, [connection], now=0) == closed(idle, [connection], now=100) == [False]
     connection.transport.unsent = 0
     assert closed(idle, [connection], now=101) == [False] and closed(idle, [connection], now=111) == [True]
+
+
+def test_the_end_of_an_answer_that_nobody_reads_is_dropped() -> None:
+    unread, some = UnreadAnswers(stall=30), [Connection(busy=False), Connection(busy=True), Connection(busy=False)]
+    for connection in some:
+        connection.transport.unsent = 100
+    some[0].transport.close()  # it waits for its reader
+
+    def broken_off(now: float) -> list[bool]:
+        unread.close(some, now=now)
+        return [not connection.transport.unsent for connection in some]
+
+    assert broken_off(0) == broken_off(29) == [False, False, False]
+    some[2].transport.unsent = 50
+    assert broken_off(30) == [True, False, False], "one is still paced as it is sent, one was read a little"
+    assert broken_off(59) == [True, False, False] and broken_off(60) == [True, False, True]
 
 
 def test_too_many_leave_in_the_order_of_their_waiting() -> None:
