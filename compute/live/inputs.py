@@ -181,6 +181,7 @@ def _reduced(width: int, height: int) -> tuple[int, int]:
 
 
 def _more_frames(image: Image.Image) -> bool:
+    """Whether frames or pages follow. For a GIF, Pillow walks to the second frame; `headers` bounds how far that is."""
     if image.format == "MPO":  # a camera's JPEG with a preview or a second view behind it
         return False
     try:

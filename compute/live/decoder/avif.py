@@ -50,8 +50,6 @@ def check_avif(data: bytes) -> None:
         streams += items[b"av01"]
         for block in items[b"Exif"]:
             check_exif(block[4:])  # behind the offset of its first directory
-    if sum(map(len, streams)) > bounds.STORED:
-        raise BadInput("an AVIF whose items share their bytes, which multiplies them")
     for stream in streams:
         with suppress(struct.error, IndexError):  # one that breaks off
             _check_stream(stream, stated)
@@ -80,6 +78,7 @@ def _state(stated: StatedSizes, width: int, height: int) -> None:
 def _items(data: bytes, start: int, end: int) -> dict[bytes, list[bytes]]:
     """The bytes of the items in a meta box that are AV1 pictures or EXIF blocks, by their type."""
     items: dict[bytes, list[bytes]] = {b"av01": [], b"Exif": []}
+    total = 0
     parts = {kind: (at, until) for kind, at, until in boxes(data, start, end)}
     types = _types(data, *parts.get(b"iinf", (0, 0)))
     at, until = parts.get(b"iloc", (0, 0))
@@ -110,7 +109,10 @@ def _items(data: bytes, start: int, end: int) -> dict[bytes, list[bytes]]:
             length = number(length_size)
             pieces.append((begin, begin + length if length else len(data)))
         if types.get(item) in items:
-            items[types[item]].append(_joined(data, pieces))
+            total += sum(max(0, min(end, len(data)) - begin) for begin, end in pieces)
+            if total > len(data) + bounds.SHARED:
+                raise BadInput("an AVIF whose items share their bytes, which multiplies them")
+            items[types[item]].append(b"".join(data[begin:end] for begin, end in pieces))
     return items
 
 
@@ -126,14 +128,6 @@ def _types(data: bytes, start: int, end: int) -> dict[int, bytes]:
             place = at + (10 if data[at] == 3 else 8)
             types[item] = data[place : place + 4]
     return types
-
-
-def _joined(data: bytes, pieces: list[tuple[int, int]]) -> bytes:
-    """The bytes of an item, of which each piece is a part of the file."""
-    total = sum(max(0, min(end, len(data)) - begin) for begin, end in pieces)
-    if total > len(data):
-        raise BadInput("an AVIF whose items share their bytes, which multiplies them")
-    return b"".join(data[begin:end] for begin, end in pieces)
 
 
 def _check_track(data: bytes, start: int, end: int, stated: StatedSizes) -> list[bytes]:

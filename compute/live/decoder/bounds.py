@@ -12,6 +12,7 @@ MEGAPIXELS = 40  # of any size that a file states: image, frame, canvas, code st
 # TIFF and EXIF. Pillow copies the bytes of every tag, and makes Python objects of numbers that it looks at.
 TAGS = 1_000  # a directory; cameras write 100, microscopes 200
 DIRECTORIES = 16  # that are followed from the first: EXIF, GPS, interoperability
+EXIF_BLOCKS = 20  # in a file, or indexes of its images; cameras write one
 SHARED = 100_000  # bytes of tags beyond those of the file itself: writers share short values, not long ones
 NUMBERS = 500_000  # in tags; two of 16-bit palettes and transfer functions hold 400,000
 FRACTIONS = 5_000  # in tags; a camera writes 40

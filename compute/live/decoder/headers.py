@@ -37,7 +37,7 @@ def check(data: bytes) -> None:
 
 def _check_jpeg(data: bytes) -> None:
     """Sizes, segments, tables and scans, up to the end of the first image."""
-    at, segments, tables, scans, junk, pixels = 2, 0, 0, 0, 0, 0
+    at, segments, tables, scans, indexes, junk, pixels = 2, 0, 0, 0, 0, 0, 0
     exif: list[bytes] = []
     while marker := MARKER.search(data, at):
         kind = marker[1][0]
@@ -70,13 +70,15 @@ def _check_jpeg(data: bytes) -> None:
             exif.append(body[6:] if exif else body)
             bounds.check_count(len(exif), bounds.EXIF_SEGMENTS, "a JPEG of {} EXIF segments")
         elif kind == MPF_SEGMENT and body.startswith(b"MPF\0"):
+            indexes += 1
+            bounds.check_count(indexes, bounds.EXIF_BLOCKS, "a JPEG of {} indexes of images")
             directories.check_exif(body[4:])
     directories.check_exif(b"".join(exif))
 
 
 def _check_png(data: bytes) -> None:
     """Sizes, chunks, EXIF blocks, and what texts and profiles unpack to."""
-    at, chunks, unpacked = 8, 0, 0
+    at, chunks, unpacked, blocks = 8, 0, 0, 0
     while at + 8 <= len(data):
         length, kind = struct.unpack_from(">I4s", data, at)
         chunks += 1
@@ -85,6 +87,9 @@ def _check_png(data: bytes) -> None:
         at += length + 12
         if kind == b"IEND" or not re.fullmatch(rb"\w{4}", kind):  # Pillow stops too
             return
+        profile = kind != b"iCCP" and body.startswith(b"Raw profile type exif\0")
+        blocks += kind == b"eXIf" or profile
+        bounds.check_count(blocks, bounds.EXIF_BLOCKS, "a PNG of {} EXIF blocks")
         if kind == b"IHDR":
             bounds.check_size(*struct.unpack_from(">II", body))
         elif kind == b"eXIf":
@@ -93,7 +98,7 @@ def _check_png(data: bytes) -> None:
             text = _png_text(kind, body)
             unpacked += 0 if kind == b"tEXt" else len(text)
             bounds.check_count(unpacked, bounds.UNPACKED, "a PNG whose texts and profiles unpack to {} bytes")
-            if body.startswith(b"Raw profile type exif\0"):
+            if profile:
                 digits = b"".join(text.split(b"\n", 3)[3:]).replace(b"\n", b"")
                 with suppress(ValueError):  # no digits
                     directories.check_exif(bytes.fromhex(digits.decode("latin-1")))
@@ -159,7 +164,7 @@ def _palette(flags: int) -> int:
 
 def _check_webp(data: bytes) -> None:
     """Sizes of the canvas, of the image or of each frame; chunks and the EXIF block."""
-    at, parts, frames = 12, 0, 0
+    at, parts, frames, blocks = 12, 0, 0, 0
     while at + 8 <= len(data):
         kind, length = struct.unpack_from("<4sI", data, at)
         start, at = at + 8, at + 8 + length + length % 2
@@ -177,6 +182,8 @@ def _check_webp(data: bytes) -> None:
             (bits,) = struct.unpack_from("<I", data, start + 1)
             bounds.check_size(1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF))
         elif kind == b"EXIF":
+            blocks += 1
+            bounds.check_count(blocks, bounds.EXIF_BLOCKS, "a WebP of {} EXIF blocks")
             directories.check_exif(data[start : start + length])
 
 

@@ -71,7 +71,7 @@ def _check_codestream(data: bytes, start: int) -> None:
 def _shape(data: bytes, at: int) -> tuple[int, int, int, int]:
     """Width, height, tiles and components of a code stream."""
     right, bottom, left, top, wide, high, across, down, components = struct.unpack_from(">xxIIIIIIIIH", data, at)
-    width, height = right - left, bottom - top
+    width, height = max(0, right - left), max(0, bottom - top)
     bounds.check_size(width, height)
     if width * height > bounds.JPEG2000_MEGAPIXELS * 1_000_000:
         raise BadInput(f"{width} x {height} pixels are too many for JPEG2000, which is slow to read")

@@ -118,6 +118,11 @@ def png_text_exif_shared_tags() -> bytes:
     return png(chunk(b"zTXt", text))
 
 
+def png_many_exif_blocks() -> bytes:
+    """18,000 EXIF blocks of 33 tags each."""
+    return png(chunk(b"eXIf", tiff([(274, SHORT, 1, 1)] * 33)) * 18_000)
+
+
 def webp_exif_shared_tags() -> bytes:
     """600 tags share 7 MB in the EXIF chunk of a WebP."""
     image = saved("WEBP")[12:]
@@ -464,6 +469,17 @@ def _references(start: int) -> bytes:
     return box(b"thmb", struct.pack(">IH", 1, 60_000) + ids)
 
 
+def avif_items_share_bytes() -> bytes:
+    """990 items that each are the same 7 MB: to join them takes seconds."""
+    numbers = [number.to_bytes(2, "big") for number in range(1, 991)]
+    entries = b"".join(box(b"infe", b"\2\0\0\0" + number + b"\0\0av01\0") for number in numbers)
+    where = b"\0\1" + struct.pack(">II", 0, BLOCK)
+    count = struct.pack(">H", len(numbers))
+    items = box(b"iinf", bytes(4) + count + entries)
+    items += box(b"iloc", bytes(4) + b"\x44\0" + count + b"".join(number + b"\0\0" + where for number in numbers))
+    return saved("AVIF")[:28] + box(b"meta", bytes(4) + items) + bytes(BLOCK)
+
+
 def avif_many_properties() -> bytes:
     """400,000 boxes of properties."""
     data = saved("AVIF")
@@ -617,6 +633,7 @@ IMAGES: dict[str, Callable[[], bytes]] = {
         png_exif_shared_tags,
         png_exif_prefixes,
         png_text_exif_shared_tags,
+        png_many_exif_blocks,
         webp_exif_shared_tags,
         jpeg_exif_shared_tags,
         jpeg_mpf_shared_tags,
@@ -657,6 +674,7 @@ IMAGES: dict[str, Callable[[], bytes]] = {
         avif_claims_less,
         avif_exif_shared_tags,
         avif_many_items,
+        avif_items_share_bytes,
         avif_many_properties,
         jpeg2000_claims_less,
         jpeg2000_many_tiles,
