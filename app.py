@@ -7,7 +7,7 @@ import sys
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # nothing leaves the machine while browsing
 
-from compute.database.build import build, is_stale  # noqa: E402
+from compute.database.build import build, is_stale, remove_drafts  # noqa: E402
 from compute.live.models import memory  # noqa: E402
 from compute.types import LikenessError  # noqa: E402
 from leaderboard.api import mcp  # noqa: E402
@@ -22,9 +22,11 @@ def main() -> None:
     try:
         data = hub_data.from_environment()
         fetched = data.start() if data else None
-        if fetched is None and is_stale(chosen.database):
-            print(f"Building {chosen.database.name} ...", flush=True)
-            build(chosen.database)
+        if fetched is None:
+            remove_drafts(chosen.database)
+            if is_stale(chosen.database):
+                print(f"Building {chosen.database.name} ...", flush=True)
+                build(chosen.database)
         with mcp.defer_import():
             from leaderboard import server
 

@@ -63,9 +63,11 @@ def run(
     from compute.engine import measure, plan, results_table
     from compute.engine.run import execute
     from compute.models import hardware_for
+    from compute.models.judges import endpoint
 
     if estimate is not None and not dry_run:
         raise BadInput("--estimate is a rate for the time that --dry-run tells: add --dry-run")
+    offline = offline or endpoint.is_offline()
     root, bench = workbench(
         results=results,
         data=data,
@@ -90,6 +92,7 @@ def run(
         again=again,
         baselines=baselines,
         shipped=paths.COMPUTED,
+        offline=offline,
     )
     usual = bench.hardware
     precise = {row.key: hardware_for(row, usual).dtype for row in planned.models if row.adapter}

@@ -23,7 +23,13 @@ Models = Annotated[str, typer.Option(help="Model keys, comma-separated: python -
 Data = Annotated[
     Path | None, typer.Option(help="A folder of data sets as <org>/<name>/, searched before the hub's cache.")
 ]
-Offline = Annotated[bool, typer.Option("--offline", help="Download nothing.")]
+Offline = Annotated[
+    bool,
+    typer.Option(
+        "--offline",
+        help="Ask no other machine: download nothing, and no judge but one behind an endpoint on this machine.",
+    ),
+]
 Results = Annotated[Path | None, typer.Option(help="Where results are written; default: results.")]
 Database = Annotated[Path | None, typer.Option(help="Default: assets/likeness.duckdb.")]
 Origin = Annotated[str, typer.Option(help="published, imported, computed or all.")]

@@ -52,6 +52,7 @@ MAX_UNPACKED = 4 << 30  # bytes of a file
 MAX_CHUNK = 1 << 30  # bytes of one column in one row group
 MAX_NAME, MAX_DETAIL, MAX_PICTURE = 1000, 1 << 20, 1 << 17  # bytes of an item's name, its detail, a small picture
 MAX_SHOWN = 20_000  # characters of an answer that a page shows
+LISTS = ["$.images", "$.texts", "$.scores", "$.hits", "$.relevant"]  # what of an item's detail is a list
 MEMORY = "4GB"  # while files are read; DuckDB goes on beyond it on the disk
 
 PARQUET_SIZES = """
@@ -67,7 +68,11 @@ SELECT files.key,
        CASE WHEN strlen(item) > {MAX_NAME} THEN error('the name of an item is too long') ELSE item END,
        CASE WHEN strlen(subset) > {MAX_NAME} THEN error('the name of a subset is too long') ELSE subset END,
        left(expected, {MAX_SHOWN}), left(answer, {MAX_SHOWN}), correct, CASE WHEN isfinite(value) THEN value END,
-       CASE WHEN strlen(detail) > {MAX_DETAIL} THEN error('the detail of an item is too long') ELSE detail END
+       CASE WHEN strlen(detail) > {MAX_DETAIL} THEN error('the detail of an item is too long')
+            WHEN json_type(detail) <> 'OBJECT' OR len(list_filter(json_type(detail, {LISTS}),
+                 lambda kind: kind NOT IN ('ARRAY', 'NULL'))) > 0
+            THEN error('the detail of an item has no known form')
+            ELSE detail END
 FROM read_parquet(?, filename = true, union_by_name = true) AS parquet JOIN files ON files.path = parquet.filename
 QUALIFY row_number() OVER (PARTITION BY files.key ORDER BY md5(item)) <= ?
 """

@@ -12,7 +12,8 @@ from compute.engine import run_folders
 from compute.engine.bench import Bench
 from compute.engine.run_folders import StoredRun
 from compute.engine.variants import CATEGORIES, VARIANTS
-from compute.models import abilities
+from compute.models import ADAPTERS, abilities
+from compute.models.judges import endpoint
 from compute.tasks import computable
 from compute.types import BadInput, LikenessError, Model, Suite, Task
 
@@ -89,12 +90,14 @@ def make(
     again: bool = False,
     baselines: bool = False,
     shipped: Path | None = None,
+    offline: bool = False,
 ) -> Plan:
     """Plans a suite's tasks (or those of them named) over models by key.
 
-    `options` are `name=value` texts; `again` counts no run as stored. `baselines` runs the suite's baselines too; else
-    their runs in the folder `shipped` stand beside the scores, where they answer the same questions. Raises UnknownKey
-    for a name that is in no catalogue, BadInput for a task of another suite or an option that none of the tasks has.
+    `options` are `name=value` texts; `again` counts no run as stored; `offline` skips judges on other machines.
+    `baselines` runs the suite's baselines too; else their runs in the folder `shipped` stand beside the scores, where
+    they answer the same questions. Raises UnknownKey for a name that is in no catalogue, BadInput for a task of another
+    suite or an option that none of the tasks has.
     """
     row_of_suite = catalog.suite(suite)
     chosen = _tasks(catalog, row_of_suite, tasks)
@@ -109,7 +112,7 @@ def make(
     for row in rows:
         identity, problem = _identity(row, bench) if row.adapter else ({}, "")
         for task in chosen:
-            reason = obstacle(row, task, bench.procedures)
+            reason = obstacle(row, task, bench.procedures) or (_offline_obstacle(row) if offline else "")
             if reason:
                 skipped.append(SkippedRun(model=row, task=task, reason=reason))
                 continue
@@ -220,6 +223,12 @@ def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str
     if not by_comparison and not abilities.embeds(row, pairing):
         return f"the task compares {' and '.join(f'{kind}s' for kind in task.modalities)}: {_own_way(row)}"
     return ""
+
+
+def _offline_obstacle(row: Model) -> str:
+    """Why the model cannot be asked while no other machine is; empty for one that runs here or is served here."""
+    family = ADAPTERS.get(row.adapter)
+    return endpoint.offline_problem() if family is not None and family.variable else ""
 
 
 def _own_way(row: Model) -> str:

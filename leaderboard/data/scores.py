@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -18,11 +19,12 @@ Cells = dict[str, Any]  # one column of a table for the browser
 def interval(
     *, value: float, stderr: float | None, n: float | None, limits: Mapping[str, Any] | pd.Series
 ) -> tuple[float, float] | tuple[None, None]:
-    """A score's 95% interval in stored units within the metric's bounds, None twice where the error is not known.
+    """A score's 95% interval in stored units within the metric's bounds, None twice where the error is not known, or
+    is none.
 
     limits: the metric's lower, upper (NaN: none) and proportion, whether a score is a share of its `n` items.
     """
-    if blank(stderr):
+    if blank(stderr) or not 0 <= stderr < math.inf:
         return None, None
     lower, upper = (None if blank(limits[side]) else float(limits[side]) for side in ("lower", "upper"))
     return score_interval(

@@ -16,6 +16,11 @@ from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.database import Database
 from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED
 
+SLACK = 1e-9  # beyond a metric's bound, where a sum of floats may end
+IMPOSSIBLE = (
+    "The database holds a figure or an error here that cannot be, so it is left out. Build it again, and read the "
+    "warnings: python -m compute build"
+)
 PARTIAL, PRINTED = 8, 16  # bits of a cell's marks, beside those of leaderboard.html.labels
 
 
@@ -151,11 +156,16 @@ def load(db: Database, *, suite: str) -> SuiteTable:
         SuiteRow(model=model, origin=origin) for model, origin in sorted(set(zip(long.model, long.origin, strict=True)))
     )
     values, stderr = _pivot(long, rows, columns, "value"), _pivot(long, rows, columns, "stderr")
+    impossible = _impossible(values, stderr, columns)
+    values[impossible] = stderr[impossible] = np.nan
     stderr[stderr == 0] = np.nan  # none or all of the items right: they show no spread, which is not to have none
     categories = tuple(dict.fromkeys(column.group for column in columns if column.ranked))
     indices = {name: index for index, name in enumerate(categories)}
     codes = np.array([indices.get(column.group, len(categories)) for column in columns])
     reasons, missing = _reasons(db, suite, rows, columns)
+    if impossible.any():
+        missing[impossible] = len(reasons)
+        reasons += (IMPOSSIBLE,)
     trained = set(suite_queries.trained_on(db, suite=suite).itertuples(index=False, name=None))
     averages = suite_queries.averages(db, suite=suite)
     printed = np.full((len(rows), len(categories)), np.nan)
@@ -290,6 +300,16 @@ def _marks(
             )
     marks[np.isnan(values)] = 0
     return marks
+
+
+def _impossible(values: np.ndarray, stderr: np.ndarray, columns: tuple[SuiteColumn, ...]) -> np.ndarray:
+    """Which figures [rows, task columns] cannot be: beyond their metric's bounds, or with a negative or infinite error.
+
+    A build leaves them out. Where a database has one all the same, it costs its own cell and not the whole ranking.
+    """
+    lower, upper = (np.array([getattr(column, end) for column in columns]) for end in ("lower", "upper"))
+    with np.errstate(invalid="ignore"):
+        return (values < lower - SLACK) | (values > upper + SLACK) | np.isinf(values) | (stderr < 0) | np.isinf(stderr)
 
 
 def _reasons(

@@ -50,7 +50,8 @@ def read(arguments: Sequence[str] | None = None) -> Options:
     parser.add_argument(
         "--offline",
         action="store_true",
-        help="contact neither the hub nor any other server; use what was fetched before (HF_HUB_OFFLINE)",
+        help="contact neither the hub nor any other machine, judges' endpoints included unless they are on this one; "
+        "use what was fetched before (HF_HUB_OFFLINE)",
     )
     options = parser.parse_args(arguments)
     if options.offline:  # read by the hub's library and by transformers when they are imported, which is later

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from compute import models
 from compute.engine.estimate import by_parameters, size
 from compute.engine.estimate import weights as weights_of
+from compute.models.judges import endpoint
 from compute.types import Model
 
 READY, DOWNLOAD, IMPOSSIBLE = "ready", "download", "impossible"
@@ -54,6 +55,13 @@ REASONS = (
         one="is asked through an endpoint, and none is set",
         many="are asked through an endpoint, and none is set",
         remedy="The host of this app sets LIKENESS_ENDPOINT, and LIKENESS_ENDPOINT_KEY where a key is needed.",
+    ),
+    Reason(
+        key="offline",
+        one="is asked through an endpoint on another machine, and the app runs offline",
+        many="are asked through an endpoint on another machine, and the app runs offline",
+        remedy="The host starts the app without --offline (HF_HUB_OFFLINE), or sets LIKENESS_ENDPOINT to a server on "
+        "the app's own machine.",
     ),
     Reason(
         key="memory",
@@ -117,7 +125,7 @@ class Network:
     def __init__(
         self, *, offline: Callable[[], bool] | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._offline, self._clock = offline or _offline, clock
+        self._offline, self._clock = offline or endpoint.is_offline, clock
         self._answer, self._tried = False, -RECHECK
         self._done = threading.Event()
         self._lock = threading.Lock()
@@ -156,6 +164,10 @@ def availability(row: Model, *, network: Callable[[], bool], room: int) -> Avail
         if not os.environ.get(family.variable, "").strip():
             return Availability(
                 state=IMPOSSIBLE, reason="endpoint", why=f"Needs an endpoint: the host sets {family.variable}"
+            )
+        if endpoint.is_offline() and endpoint.offline_problem():
+            return Availability(
+                state=IMPOSSIBLE, reason="offline", why="Its endpoint is on another machine, and the app runs offline"
             )
         return Availability(state=READY, why="Asked through the host's endpoint: what you compare is sent there")
     if row.options.get("trust_remote_code") or row.options.get("remote_code"):
@@ -217,7 +229,3 @@ def free_disk() -> int:
 
 def _installed(package: str) -> bool:
     return importlib.util.find_spec(PACKAGES.get(package, package.replace("-", "_"))) is not None
-
-
-def _offline() -> bool:
-    return os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")

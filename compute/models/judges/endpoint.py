@@ -13,18 +13,20 @@ import io
 import os
 import queue
 import random
+import re
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from compute.content import decoding
 from compute.content.messages import Picture, Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.judges.answer_log import AnswerLog
+from compute.models.judges.chat import ChatClient, Refused, TooLarge, is_loopback
 from compute.models.options import chosen
 from compute.types import BadInput, LikenessError, Model, NoService, NotHere
 
@@ -39,6 +41,7 @@ SENT_AS_IS = {"PNG": "png", "JPEG": "jpeg", "WEBP": "webp"}  # where decoding ch
 PASSING = (408, 425, 429)  # and 5xx: asked again
 DENIED = (401, 403)  # no judge gets in with this key: the whole run stops
 FINAL = (402, 404, 405)  # no question to this model can succeed
+MAX_TOKENS = 10**9  # a count beyond it is none
 IN_A_ROW = 20  # questions that fail one after another before the run stops
 
 
@@ -75,11 +78,16 @@ class Address:
         self.shown = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
         self._hide = [secret for secret in (url, key, parts.password, parts.query) if secret]
 
+    def redacted(self, text: str) -> str:
+        """A text without them, also where they are spelt for an address."""
+        for secret in self._hide:
+            for spelling in dict.fromkeys((secret, quote(secret), quote(secret, safe=""))):
+                text = re.sub(re.escape(spelling), "...", text, flags=re.IGNORECASE)
+        return text
+
     def without_secrets(self, error: Exception) -> str:
         """An error in one line of at most 300 characters."""
-        message = str(error)
-        for secret in self._hide:
-            message = message.replace(secret, "...")
+        message = self.redacted(str(error))
         message = " ".join(message.split()) or type(error).__name__
         return message if len(message) <= 300 else f"{message[:299]}…"
 
@@ -97,8 +105,6 @@ class Endpoint:
         options: Mapping[str, Any] = DEFAULTS,
         answers: AnswerLog | None = None,
     ) -> None:
-        from huggingface_hub import InferenceClient
-
         self.settings: dict[str, Any] = {
             "model": row.key,
             "served": options["model"] or row.weights or row.key,
@@ -112,13 +118,7 @@ class Endpoint:
         self.answers = AnswerLog(row, settings={"adapter": "endpoint", **self.settings}) if answers is None else answers
         self.limits = limits or Limits()
         self._address = Address(url, key)
-        # Without a key the client would send the hub's: a key is named, and its header taken out again.
-        self._client = InferenceClient(
-            base_url=url,
-            api_key=key or "none",
-            timeout=self.limits.timeout,
-            headers=None if key else {"authorization": None},
-        )
+        self._client = ChatClient(url=url, key=key, timeout=self.limits.timeout, concurrency=self.limits.concurrency)
         self._has_key = bool(key)
         self._answered = False  # at least one question
         self._not_before = 0.0  # no thread asks before this monotonic time
@@ -200,16 +200,18 @@ class Endpoint:
 
     def _request(self, question: Question, messages: list[dict[str, Any]]) -> Reply:
         seed = self.settings["seed"]
+        body = {
+            "model": self.settings["served"],
+            "messages": messages,
+            "temperature": 0,
+            "max_tokens": self.settings["max_tokens"],
+            **({} if seed is None else {"seed": seed}),
+            "stream": False,
+            **self.settings["extra"],
+        }
         try:
-            completion = self._client.chat_completion(
-                messages,
-                model=self.settings["served"],
-                temperature=0,
-                max_tokens=self.settings["max_tokens"],
-                seed=seed,
-                extra_body=self.settings["extra"] or None,
-            )
-            text, usage = completion.choices[0].message.content, completion.usage
+            completion = self._client.complete(body)
+            text, usage = completion["choices"][0]["message"]["content"], completion.get("usage")
         except Exception as error:  # whatever a broken reply makes the client raise
             failure = self._failure(error)
             if seed is not None and isinstance(failure, QuestionRefused) and "seed" in str(failure).lower():
@@ -222,7 +224,7 @@ class Endpoint:
         self._answered = True
         return Reply(
             item=question.item,
-            text=text,
+            text=self._address.redacted(text),
             input_tokens=_tokens(usage, "prompt_tokens"),
             output_tokens=_tokens(usage, "completion_tokens"),
         )
@@ -230,18 +232,22 @@ class Endpoint:
     def _failure(self, error: Exception) -> Exception:
         """What a failed request means: Passing, QuestionRefused, or a LikenessError that ends the run."""
         import httpx2
-        from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
 
         message = self._address.without_secrets(error)
-        if isinstance(error, OfflineModeIsEnabled):
-            return NotHere("HF_HUB_OFFLINE is set, and the hub's client then asks no endpoint at all. Unset it")
-        if isinstance(error, HfHubHTTPError):
-            status = error.response.status_code
+        if isinstance(error, TooLarge):
+            return QuestionRefused(message)
+        if isinstance(error, Refused):
+            status = error.status
             if status in DENIED:
                 sent = f"the key in {KEY} is not accepted" if self._has_key else f"{KEY} is not set"
                 return NoService(
                     f"The endpoint {self._address.shown} refused with status {status}: {sent}. "
                     f"Set {KEY} to a key that it accepts and run again ({message})"
+                )
+            if 300 <= status < 400:
+                return NotHere(
+                    f"The endpoint {self._address.shown} answers with status {status}: {message}. What is asked, and "
+                    f"the key, go to no other address: set {URL} to the one where it is"
                 )
             if status in FINAL:
                 return NotHere(
@@ -249,7 +255,7 @@ class Endpoint:
                     f"Check {URL} and the model's name there: {self.settings['served']}"
                 )
             if status in PASSING or status >= 500:
-                return Passing(f"status {status}: {message}", after=retry_after(error.response.headers))
+                return Passing(f"status {status}: {message}", after=retry_after(error.headers))
             return QuestionRefused(f"status {status}: {message}")
         if isinstance(error, TimeoutError | httpx2.TimeoutException):
             return Passing(f"no answer within {self.limits.timeout:g} s")
@@ -304,8 +310,8 @@ def _part(picture: Picture) -> dict[str, Any]:
 
 
 def _tokens(usage: Any, name: str) -> int | None:
-    count = getattr(usage, name, None)
-    return count if isinstance(count, int) else None
+    count = usage.get(name) if isinstance(usage, Mapping) else None
+    return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= MAX_TOKENS else None
 
 
 def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
@@ -324,12 +330,30 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
         raise NotHere(f"{row.key} is asked through an OpenAI-compatible endpoint, and {URL} is not set. {how}")
     if not _is_address(url):
         raise BadInput(f"{URL} is no address of the form http://host:port/v1")
+    if is_offline() and (problem := offline_problem()):
+        raise NotHere(f"{row.key} cannot be asked: {problem}")
     limits = Limits(
         concurrency=int(_number("CONCURRENCY", Limits.concurrency)),
         attempts=int(_number("ATTEMPTS", Limits.attempts)),
         timeout=_number("TIMEOUT", Limits.timeout),
     )
     return Endpoint(row=row, url=url, key=os.environ.get(KEY, "").strip(), limits=limits, options=options)
+
+
+def is_offline() -> bool:
+    """Whether this process is to ask no other machine: `--offline`, or HF_HUB_OFFLINE."""
+    return os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
+
+
+def offline_problem() -> str:
+    """Why the endpoint that the environment names is not asked offline; empty where it is on this machine."""
+    url = os.environ.get(URL, "").strip()
+    if not url or not _is_address(url) or is_loopback(url):
+        return ""
+    return (
+        f"its endpoint is on another machine, and --offline (HF_HUB_OFFLINE) asks none. Leave it out, or set {URL} to "
+        "a server on this machine"
+    )
 
 
 def _is_address(url: str) -> bool:

@@ -1,0 +1,224 @@
+"""Files of the results that are damaged, or hold what cannot be: each is named and left out, all else is served."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from compute import paths
+from compute.calibration import files as calibrations
+from compute.database import build, store
+from compute.engine import image_maps, run_folders, thumbnails
+from compute.engine.run_folders import ITEMS, MARK
+from compute.importing import collection
+from compute.importing.figures import Imported
+from compute.paths import ROOT
+from compute.types import DatabaseError, Run, Score
+from tests.compute.test_build_computed import CLIP, OTHER, keep
+
+TASK = "unisim/nights"
+IN_THE_WAY = "mieb/cifar10"
+
+
+def changed(folder: Path, **changes: object) -> None:
+    """Sets fields of the run, and those of its first score where they begin with `score_`."""
+    record = json.loads((folder / MARK).read_text())
+    for name, value in changes.items():
+        target = record["scores"][0] if name.startswith("score_") else record
+        target[name.removeprefix("score_")] = value
+    (folder / MARK).write_text(json.dumps(record))
+
+
+def copy_sql(path: Path, sql: str) -> None:
+    """Writes what a query gives as Parquet."""
+    import duckdb
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    duckdb.sql(sql).write_parquet(str(path))
+
+
+def item(**columns: str) -> str:
+    """A query for one sound item, but for these columns."""
+    sound = {"item": "'a'", "subset": "'x'", "expected": "'A'", "answer": "'A'", "correct": "true", "value": "1.0"}
+    return "SELECT " + ", ".join(f"{sql} AS {name}" for name, sql in ({**sound, "detail": "'{}'"} | columns).items())
+
+
+def imported(folder: Path, name: str, **changes: object) -> None:
+    """A collection of one run and score, one field changed after it was checked on its way in."""
+    run = Run(id=f"csv/{name}", model=CLIP, task=TASK, origin="imported", source="a file")
+    score = Score(run=run.id, subset="default", metric="accuracy", value=0.25, n=4)
+    target = collection.save(Imported(runs=(run,), scores=(score,)), name=name, folder=folder)
+    for table, values in changes.items():
+        file = target / json.loads((target / collection.MARK).read_text())["files"][table]
+        if isinstance(values, bytes):
+            file.write_bytes(values)
+        else:
+            store.write_parquet(file, frame=store.read_parquet(file).assign(**values))
+
+
+def test_every_bad_file_is_named_and_all_else_is_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    results = tmp_path / "results"
+    monkeypatch.setattr(paths, "COMPUTED", tmp_path / "computed")
+    monkeypatch.setattr(paths, "PROJECTIONS", tmp_path / "projections.csv")
+    bad = []
+
+    def wrong(mark: str, *words: str) -> Path:
+        """A sound run folder, to be spoilt; the report must name it with these words."""
+        bad.append((f"nights/{mark}", *words))
+        return keep(results, model=OTHER, mark=mark).folder
+
+    good = keep(results, value=0.75)
+    future = keep(results, mark="future", value=0.9, started="2999-01-01T00:00:00+00:00")
+    bad.append(("nights/future", "is dated 2999-01-01", "in the future"))
+    # Run folders.
+    changed(wrong("negative", "the standard error of accuracy"), score_stderr=-1)
+    changed(wrong("huge", "accuracy of default is 12345"), score_value=12345)
+    changed(wrong("subset", "is no subset of"), score_subset="nowhere")
+    changed(wrong("stolen", "no computed run"), id="published/x")
+    (wrong("deep", "lists within lists") / MARK).write_text('{"settings": ' * 100_000)
+    (wrong("infinite", "not finite") / MARK).write_text('{"seconds": 1e999}')
+    os.unlink(wrong("missing", "No such file") / ITEMS)
+    link = wrong("link", "a link out of the folder") / ITEMS
+    shutil.move(link, tmp_path / "outside.parquet")
+    link.symlink_to(tmp_path / "outside.parquet")
+    # Items: the run itself is sound and stays.
+    items = {
+        "schema": "SELECT 1 AS colour",
+        "types": item(correct="'maybe'"),
+        "twice": f"{item()} FROM range(2)",
+        "nameless": item(item="NULL"),
+        "long": item(item="repeat('x', 2000)"),
+        "detail": item(detail="'no json'"),
+        "list": item(detail="'[1]'"),
+        "images": item(detail="""'{"images": 7}'"""),
+    }
+    for mark, sql in items.items():
+        copy_sql(wrong(mark, "items.parquet", "its pictures or items are left out") / ITEMS, sql)
+    # Pictures, maps, calibrations, imports, the shipped map.
+    copy_sql(thumbnails.path(results, TASK), "SELECT 'k' AS image, encode(repeat('x', 1000000)) AS webp")
+    bad.append(("thumbnails/unisim__nights.parquet", "too large"))
+    point = f"'{CLIP}' AS model, 'k' AS image, 'l' AS label, 0.0 AS y, '{{}}' AS settings, NULL::BLOB AS webp"
+    maps = {TASK: ("'inf'::DOUBLE AS x", "nowhere"), IN_THE_WAY: ("0.0 AS x", "another task")}
+    for task, (x, reason) in maps.items():
+        copy_sql(image_maps.path(results, task=task, model=CLIP), f"SELECT '{TASK}' AS task, {x}, {point}")
+        bad.append((f"maps/{run_folders.slug(task)}", reason))
+    for pairing, text in {"image-image": "[" * 100_000, "image-text": '{"settings": {}, "x": NaN}'}.items():
+        file = calibrations.path(results, model=CLIP, domain="drawn", pairing=pairing)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        bad.append((f"drawn/{pairing}.json", "is damaged"))
+    imported(results / "imported", "sound")
+    for name, changes, reason in (
+        ("cut", {"scores": b"PAR1"}, "cannot be read"),
+        ("high", {"scores": {"value": 12345.0}}, "value is 12345"),
+        ("below", {"scores": {"stderr": -1.0}}, "stderr is -1"),
+        ("nan", {"scores": {"value": np.nan}}, "value is nan"),
+        ("who", {"runs": {"model": "nobody/knows"}}, "nobody/knows"),
+        ("owner", {"runs": {"origin": "published"}}, "imported"),
+        ("column", {"runs": {"colour": "red"}}, "colour"),
+        ("metric", {"scores": {"metric": "unheard"}}, "unheard"),
+    ):
+        imported(results / "imported", name, **changes)
+        bad.append((f"Imported collection {name} ", reason))
+    paths.PROJECTIONS.write_text("kind,key,x,y,cluster,settings\nmodels:mini,a,inf,0,1,{}\n")
+    bad.append(("projections.csv", "nowhere"))
+
+    report = build.build(tmp_path / "own.duckdb", results=results)
+    for name, *words in bad:
+        lines = [line for line in report.problems if name in line]
+        assert len(lines) == 1 and all(word in lines[0] for word in words), (name, words, lines)
+        assert len(lines[0]) < 500
+    assert len(report.problems) == len(bad)
+    with store.connect(report.path) as connection:
+        runs = connection.execute(
+            "SELECT fingerprint, main FROM runs WHERE origin = 'computed' AND model = ? ORDER BY 1", [CLIP]
+        ).fetchall()
+        assert runs == [(good.run.fingerprint, True), (future.run.fingerprint, False)]
+        kept = connection.execute(
+            "SELECT fingerprint FROM runs WHERE origin = 'computed' AND model = ? ORDER BY 1", [OTHER]
+        ).fetchall()
+        assert [mark for (mark,) in kept] == sorted(items)
+        [(count,)] = connection.execute(
+            "SELECT count(*) FROM scores JOIN runs ON run = id WHERE id LIKE 'csv/%'"
+        ).fetchall()
+        assert count == 1
+        assert connection.execute("SELECT count(*) FROM items").fetchall() == [(6,)]  # of the two sound runs
+
+
+def test_a_file_that_unpacks_to_more_than_any_sound_one_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before a byte of it is unpacked: what its own footer says is enough."""
+    path = tmp_path / "bomb.parquet"
+    copy_sql(path, "SELECT repeat('x', 1000) AS image FROM range(10_000)")
+    assert path.stat().st_size < 1_000_000
+    assert len(store.read_parquet(path)) == 10_000
+    monkeypatch.setattr(store, "MAX_ROWS", 9_999)
+    with pytest.raises(DatabaseError, match="bomb.parquet cannot be read as Parquet: it unpacks to"):
+        store.read_parquet(path, most_rows=9_999)
+
+
+def test_dates_decide_nothing(tmp_path: Path) -> None:
+    """A source dated in the future, or touched, was not changed; one that is changed and dated back was."""
+    results, path = tmp_path / "results", tmp_path / "own.duckdb"
+    folder = keep(results).folder
+    os.utime(folder / MARK, (4_000_000_000, 4_000_000_000))
+    build.build(path, results=results)
+    assert not build.is_stale(path, results=results)
+    os.utime(folder / MARK, (4_100_000_000, 4_100_000_000))
+    assert not build.is_stale(path, results=results)
+    changed(folder, seconds=1.0)
+    os.utime(folder / MARK, (1_000_000_000, 1_000_000_000))
+    assert build.is_stale(path, results=results)
+    build.build(path, results=results)
+    shutil.rmtree(folder)
+    assert build.is_stale(path, results=results)
+    path.write_bytes(b"half")
+    assert build.is_stale(path, results=results)
+
+
+BUILDS = """
+import sys
+from pathlib import Path
+from compute.database import build
+
+build.build(Path(sys.argv[1]), results=Path(sys.argv[2]))
+"""
+
+
+def test_two_builds_at_once_both_end_whole(tmp_path: Path) -> None:
+    path, results = tmp_path / "own.duckdb", tmp_path / "results"
+    builds = [
+        subprocess.Popen([sys.executable, "-c", BUILDS, str(path), str(results)], cwd=ROOT, stderr=subprocess.PIPE)
+        for _ in range(2)
+    ]
+    told = [process.communicate(timeout=300)[1].decode() for process in builds]
+    assert [process.returncode for process in builds] == [0, 0], told
+    assert [file.name for file in tmp_path.iterdir()] == ["own.duckdb"]
+    assert not build.is_stale(path, results=results)
+    assert len(store.frames(path, names=["scores"])["scores"]) > 1000
+
+
+def test_the_next_build_removes_what_killed_ones_left(tmp_path: Path) -> None:
+    results, path = tmp_path / "results", tmp_path / "own.duckdb"
+    folder = keep(results).folder
+    drafts = [
+        folder / "items.parquet.draft-77",
+        results / "calibrations" / "m" / "drawn" / "image-image.json.draft-5",
+        path.with_name("own.duckdb.draft-3"),
+        path.with_name("own.duckdb.draft-3.wal"),
+    ]
+    for draft in drafts:
+        draft.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_bytes(b"half")
+    build.build(path, results=results)
+    assert not [draft for draft in drafts if draft.exists()]
+    assert isinstance(store.frames(path, names=["runs"])["runs"], pd.DataFrame)
