@@ -21,7 +21,7 @@ MAX_TOLD = 2000  # characters of an error's text
 WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}  # how zlib is told of each packing
 
 
-class Refused(Exception):
+class BadStatus(Exception):
     """An answer of another status than success, with what the endpoint says of it."""
 
     def __init__(self, status: int, message: str, headers: Mapping[str, str]) -> None:
@@ -29,7 +29,7 @@ class Refused(Exception):
         self.status, self.headers = status, headers
 
 
-class TooLarge(Exception):
+class ReplyTooLarge(Exception):
     """A reply beyond MAX_REPLY."""
 
 
@@ -64,7 +64,7 @@ class ChatClient:
         self._client: Any = None
 
     def complete(self, body: Mapping[str, Any]) -> Any:
-        """The reply to a request, parsed. Raises Refused, TooLarge, TimeoutError after the timeout in all, ValueError
+        """The reply to a request, parsed. Raises BadStatus, ReplyTooLarge, TimeoutError after the timeout in all, ValueError
         and RecursionError for what is no JSON, and the HTTP library's TransportError."""
         content = json.dumps(body, ensure_ascii=False).encode()
         return json.loads(asyncio.run_coroutine_threadsafe(self._bounded(content), self._running()).result())
@@ -101,11 +101,11 @@ class ChatClient:
                 message = f"it redirects to {host or 'another path'}"
             else:
                 message = _told(data) or response.reason_phrase
-            raise Refused(response.status_code, message, response.headers)
+            raise BadStatus(response.status_code, message, response.headers)
 
 
 async def _read(response: Any) -> bytes:
-    """A response's content, unpacked. Raises TooLarge, and ValueError for a packing that was not offered."""
+    """A response's content, unpacked. Raises ReplyTooLarge, and ValueError for a packing that was not offered."""
     packing = response.headers.get("content-encoding", "identity").strip().lower()
     if packing not in ("identity", "", *WINDOWS):
         raise ValueError(f"it is packed as {packing[:20]}, which no client offered")
@@ -120,7 +120,7 @@ async def _read(response: Any) -> bytes:
                 raise ValueError(f"it cannot be unpacked ({error})") from error
         data += part
         if max(received, len(data)) > MAX_REPLY:
-            raise TooLarge(f"a reply of more than {MAX_REPLY >> 20} MB, which is not read further")
+            raise ReplyTooLarge(f"a reply of more than {MAX_REPLY >> 20} MB, which is not read further")
     return bytes(data)
 
 

@@ -26,7 +26,7 @@ from compute.content import decoding
 from compute.content.messages import Picture, Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.judges.answer_log import AnswerLog
-from compute.models.judges.chat import ChatClient, Refused, TooLarge, is_loopback
+from compute.models.judges.chat import BadStatus, ChatClient, ReplyTooLarge, is_loopback
 from compute.models.options import chosen
 from compute.types import BadInput, LikenessError, Model, NoService, NotHere
 
@@ -234,9 +234,9 @@ class Endpoint:
         import httpx2
 
         message = self._address.without_secrets(error)
-        if isinstance(error, TooLarge):
+        if isinstance(error, ReplyTooLarge):
             return QuestionRefused(message)
-        if isinstance(error, Refused):
+        if isinstance(error, BadStatus):
             status = error.status
             if status in DENIED:
                 sent = f"the key in {KEY} is not accepted" if self._has_key else f"{KEY} is not set"
