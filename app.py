@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # nothing leaves the machine while browsing
 
-from compute.database.build import build, is_stale, remove_drafts  # noqa: E402
+from compute.database.build import bring_up_to_date  # noqa: E402
 from compute.live.models import memory  # noqa: E402
 from compute.types import LikenessError  # noqa: E402
 from leaderboard.api import mcp  # noqa: E402
@@ -23,10 +24,7 @@ def main() -> None:
         data = hub_data.from_environment()
         fetched = data.start() if data else None
         if fetched is None:
-            remove_drafts(chosen.database)
-            if is_stale(chosen.database):
-                print(f"Building {chosen.database.name} ...", flush=True)
-                build(chosen.database)
+            bring_up_to_date(chosen.database, report=partial(print, flush=True))
         with mcp.defer_import():
             from leaderboard import server
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -81,6 +81,23 @@ def is_stale(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> b
         return store.recorded_sources(path) != sources_digest(results=results)
     except DatabaseError:
         return True
+
+
+def bring_up_to_date(
+    path: Path = paths.DATABASE, *, results: Path = paths.RESULTS, report: Callable[[str], None] = lambda line: None
+) -> None:
+    """Builds the database where it is stale, which `report` is told, and removes what killed processes left.
+
+    Of several processes that start at once one builds and the others wait for it. Raises LikenessError.
+    """
+    remove_drafts(path, results=results)
+    if is_stale(path, results=results):
+        report(f"Building {path.name} ...")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with drafts.alone(path.parent):
+            if is_stale(path, results=results):
+                for problem in build(path, results=results).problems:
+                    report(f"Warning: {problem}")
 
 
 def remove_drafts(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> None:

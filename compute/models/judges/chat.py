@@ -64,8 +64,11 @@ class ChatClient:
         self._client: Any = None
 
     def complete(self, body: Mapping[str, Any]) -> Any:
-        """The reply to a request, parsed. Raises BadStatus, ReplyTooLarge, TimeoutError after the timeout in all, ValueError
-        and RecursionError for what is no JSON, and the HTTP library's TransportError."""
+        """The reply to a request, parsed.
+
+        Raises BadStatus, ReplyTooLarge, TimeoutError after the timeout in all, ValueError and RecursionError for what
+        is no JSON, and the HTTP library's TransportError.
+        """
         content = json.dumps(body, ensure_ascii=False).encode()
         return json.loads(asyncio.run_coroutine_threadsafe(self._bounded(content), self._running()).result())
 
