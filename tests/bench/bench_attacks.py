@@ -15,6 +15,7 @@ import argparse
 import asyncio
 import json
 import multiprocessing
+import signal
 import sys
 import time
 from collections import Counter
@@ -190,6 +191,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--save", type=Path, help="file for the figures")
     parser.add_argument("--before", type=Path, help="figures of an earlier run, shown beside these")
     options = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the server is ended too
     before = (
         {line["title"].split(" crafted")[-1]: line for line in json.loads(options.before.read_text())}
         if options.before
@@ -209,6 +211,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with ProcessPoolExecutor(4, mp_context=context) as pool:
         while work:
             with attacked(options.root, stop_at=options.stop_at) as server:
+                Visitor(server.port, OTHER).call("score_pair", "a cat", "a dog", "")  # loads the bundled model
                 idle = calibrate(server, seconds=3)
                 print(
                     f"     an idle server: slowest answer {idle:.2f} s, {resident(server.process.pid):.0f} MB",
@@ -218,9 +221,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 while work and whole:
                     lines.append(work.pop(0)(server, pool))
                     _show(lines[-1], before)
+                    if options.save:
+                        figures = [asdict(line) | {"figures": line.figures} for line in lines]
+                        options.save.write_text(json.dumps(figures, indent=1))
                     whole = not lines[-1].problems  # the next attack gets a server that the last did not hurt
-    if options.save:
-        options.save.write_text(json.dumps([asdict(line) | {"figures": line.figures} for line in lines], indent=1))
     missed = sum(bool(line.problems) for line in lines)
     print(f"{len(lines) - missed} of {len(lines)} attacks survived")
     return 1 if missed else 0
