@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -47,15 +48,16 @@ def tree(process: int) -> list[int]:
 
 
 def resident(process: int) -> float:
-    """Resident memory of a process and all below it, in MB."""
+    """Resident memory of a process and all below it, in MB. Files that are mapped count once, for the process itself:
+    those below it map the same libraries."""
     total = 0
     for number in tree(process):
         try:
             status = Path(f"/proc/{number}/status").read_text()
         except OSError:
-            continue
-        if "VmRSS:" in status:
-            total += int(status.split("VmRSS:")[1].split()[0])
+            continue  # it has ended
+        size = re.search(r"^VmRSS:\s+(\d+)" if number == process else r"^RssAnon:\s+(\d+)", status, re.MULTILINE)
+        total += int(size[1]) if size else 0
     return total / 1000
 
 

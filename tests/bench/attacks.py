@@ -23,6 +23,7 @@ from tests.compute.live import hostile
 ATTACKER, OTHER = "127.0.0.10", "127.0.0.20"
 PHOTO = 8_000_000  # bytes, the largest that is accepted
 AT_ONCE = 1.0  # seconds in which a refusal is due
+MODEL = "tiny"  # bundled, for images and texts
 Check = Callable[[Sequence[Answer]], str]  # what is wrong with the answers; empty: nothing
 
 
@@ -102,11 +103,8 @@ def read_table(visitor: Visitor, content: bytes, *, what: str) -> Answer:
     sent = visitor.upload(content, to="file", what=what)
     if sent.status != 200:
         return sent
-    data = {"session": visitor.session, "file": json.loads(sent.body)["key"], "models": MODELS, "turn": 1}
+    data = {"session": visitor.session, "file": json.loads(sent.body)["key"], "models": [MODEL], "turn": 1}
     return visitor.run(visitor.events()["batch"], data=data, what=what)
-
-
-MODELS = ["conse"]  # bundled, for images and texts
 
 
 def flood_with_files(port: int, *, seconds: float, clients: int = 8, fuzzed: int = 300) -> list[Answer]:
@@ -152,7 +150,7 @@ def fill_queue(port: int, *, events: int = 100) -> list[Answer]:
     for seed in range(events):
         attacker.session = uuid.uuid4().hex
         answers.append(attacker.join(event, values=[*event.values[:-1], seed + 1]))
-    return [*answers, other.call("score_pair", "a cat", "a dog", "", what="another visitor's comparison")]
+    return [*answers, other.call("score_pair", "a cat", "a dog", MODEL, what="another visitor's comparison")]
 
 
 def fill_queue_with_bytes(port: int, *, events: int = 60, size: int = 20_000_000) -> list[Answer]:
@@ -164,7 +162,7 @@ def fill_queue_with_bytes(port: int, *, events: int = 60, size: int = 20_000_000
         attacker.session = uuid.uuid4().hex
         answers.append(attacker.join(event, data="x" * size))
     other = Visitor(port, OTHER)
-    return [*answers, other.call("score_pair", "a cat", "a dog", "", what="another visitor's comparison")]
+    return [*answers, other.call("score_pair", "a cat", "a dog", MODEL, what="another visitor's comparison")]
 
 
 def open_sessions(port: int, *, sessions: int = 1500) -> list[Answer]:
@@ -185,7 +183,7 @@ def ask_with_giant_keys(port: int, *, size: int = 20_000_000) -> list[Answer]:
         visitor.call("leaderboard", long, 5, "", "", "", "", what="leaderboard of a giant suite"),
         visitor.call("list_models", long, what="models of a giant mode"),
         visitor.call("score_pair", "a cat", "a dog", long, what="a giant model"),
-        visitor.call("score_pair", f"example:{long}", "a dog", "", what="a giant example"),
+        visitor.call("score_pair", f"example:{long}", "a dog", MODEL, what="a giant example"),
         visitor.call("leaderboard", "mieb", 5, long, "", "", "", what="a giant origin"),
         visitor.get(f"/data/board/{'k' * 60_000}"),
     ]
@@ -198,8 +196,8 @@ def compare_long_words(port: int, *, letters: int = 100_000) -> list[Answer]:
     """Texts without a space."""
     visitor = Visitor(port, ATTACKER)
     return [
-        visitor.call("score_pair", "a" * letters, "b" * letters, "", what="a long word"),
-        visitor.call("score_pair", "a\u0315\u0300" * (letters // 3), "b", "", what="many combining signs"),
+        visitor.call("score_pair", "a" * letters, "b" * letters, MODEL, what="a long word"),
+        visitor.call("score_pair", "a\u0315\u0300" * (letters // 3), "b", MODEL, what="many combining signs"),
     ]
 
 

@@ -29,7 +29,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.bench.attacked import STOP_AT, Attacked, Innocent, attacked, resident  # noqa: E402
-from tests.bench.attacks import OTHER, ROWS, Attack, answered, flood_with_files  # noqa: E402
+from tests.bench.attacks import MODEL, OTHER, ROWS, Attack, answered, flood_with_files  # noqa: E402
 from tests.bench.crowd import switching  # noqa: E402
 from tests.bench.measure import ROOT  # noqa: E402
 from tests.bench.visitor import Answer, Visitor  # noqa: E402
@@ -117,7 +117,7 @@ def compare(port: int, *, seconds: float) -> list[Answer]:
     """A visitor's small comparisons, one a second."""
     visitor, until, answers = Visitor(port, OTHER), time.perf_counter() + seconds, []
     while time.perf_counter() < until:
-        answers.append(visitor.call("score_pair", f"a cat {len(answers)}", "a dog", "", what="a comparison"))
+        answers.append(visitor.call("score_pair", f"a cat {len(answers)}", "a dog", MODEL, what="a comparison"))
         time.sleep(1)
     return answers
 
@@ -211,7 +211,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with ProcessPoolExecutor(4, mp_context=context) as pool:
         while work:
             with attacked(options.root, stop_at=options.stop_at) as server:
-                Visitor(server.port, OTHER).call("score_pair", "a cat", "a dog", "")  # loads the bundled model
+                Visitor(server.port, OTHER).call("score_pair", "a cat", "a dog", MODEL)  # loads the bundled model
                 idle = calibrate(server, seconds=3)
                 print(
                     f"     an idle server: slowest answer {idle:.2f} s, {resident(server.process.pid):.0f} MB",
