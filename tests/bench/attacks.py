@@ -9,7 +9,7 @@ import json
 import socket
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 from PIL import Image
 
-from tests.bench.visitor import Answer, Visitor
+from tests.bench.visitor import Answer, Event, Visitor
 from tests.compute.live import hostile
 
 ATTACKER, OTHER = "127.0.0.10", "127.0.0.20"
@@ -94,26 +94,36 @@ def photograph(size: int = PHOTO) -> bytes:
 def send_files(port: int, *, images: Sequence[str], zips: Sequence[str] = ()) -> list[Answer]:
     """Uploads crafted images one after another, and has crafted ZIPs read."""
     visitor = Visitor(port, ATTACKER)
+    events = visitor.events()
     answers = [visitor.upload(hostile.IMAGES[name](), what=name) for name in images]
-    return answers + [read_table(visitor, hostile.ZIPS[name](), what=name) for name in zips]
+    return answers + [read_table(visitor, hostile.ZIPS[name](), events=events, what=name) for name in zips]
 
 
-def read_table(visitor: Visitor, content: bytes, *, what: str) -> Answer:
+def read_table(visitor: Visitor, content: bytes, *, events: Mapping[str, Event], what: str) -> Answer:
     """Uploads a table and has it scored."""
     sent = visitor.upload(content, to="file", what=what)
     if sent.status != 200:
         return sent
     data = {"session": visitor.session, "file": json.loads(sent.body)["key"], "models": [MODEL], "turn": 1}
-    return visitor.run(visitor.events()["batch"], data=data, what=what)
+    return visitor.run(events["batch"], data=data, what=what)
 
 
-def flood_with_files(port: int, *, seconds: float, clients: int = 8, fuzzed: int = 300) -> list[Answer]:
-    """All crafted images and ZIPs and many fuzzed images, again and again, from several addresses at once."""
-    files = [("input", name, make()) for name, make in hostile.IMAGES.items()]
-    files += [("input", name, make()) for name, make in hostile.HARMLESS.items()]
-    files += [("file", name, make()) for name, make in hostile.ZIPS.items()]
+def flood_with_files(
+    port: int,
+    *,
+    seconds: float,
+    clients: int = 8,
+    fuzzed: int = 300,
+    images: Sequence[str] = (*hostile.IMAGES, *hostile.HARMLESS),
+    zips: Sequence[str] = (*hostile.ZIPS,),
+) -> list[Answer]:
+    """Crafted images and ZIPs, all unless named, and many fuzzed images, again and again, from several addresses."""
+    makers = hostile.IMAGES | hostile.HARMLESS
+    files = [("input", name, makers[name]()) for name in images]
+    files += [("file", name, hostile.ZIPS[name]()) for name in zips]
     crafted = itertools.cycle(files)
     numbers = itertools.cycle(range(fuzzed))
+    events = Visitor(port, ATTACKER).events()
     until = time.perf_counter() + seconds
 
     def client(number: int) -> list[Answer]:
@@ -121,7 +131,7 @@ def flood_with_files(port: int, *, seconds: float, clients: int = 8, fuzzed: int
         while time.perf_counter() < until:
             kind, name, content = next(crafted)
             if kind == "file":
-                answers.append(read_table(visitor, content, what=name))
+                answers.append(read_table(visitor, content, events=events, what=name))
             else:
                 answers.append(visitor.upload(content, what=name))
             seed = next(numbers)
