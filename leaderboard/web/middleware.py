@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Collection, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -27,6 +29,7 @@ EVENT = re.compile(r"/gradio_api/+(queue/join|run/|api/|call/|component_server|m
 SENDING = frozenset({"POST", "PUT", "PATCH"})
 LARGEST_EVENT = 24_000_000  # bytes: two images of 8 MB in base64, or nine of the longest texts
 LARGEST_OTHER = 64_000  # bytes of a body for any other address: Gradio's own page sends an event's name, or less
+CHECKS = 2  # large events that are parsed at once: each takes three times its size meanwhile
 MOST_VALUES = 50_000  # of an event's JSON; the pages send dozens. 24 MB of brackets would fill 700 MB of memory
 STRUCTURE = (b"[", b"{", b",")  # one of these precedes each value but the first; more occur in texts
 GRADIO_FETCHES = frozenset(
@@ -119,6 +122,7 @@ class RequestFilter:
         images: Collection[str | int] = (),
     ) -> None:
         self.app, self.in_flight, self.images = app, in_flight or InFlight(free=LARGEST_OTHER), frozenset(images)
+        self._checks = asyncio.Semaphore(CHECKS)
         self.bounded = tuple(route for route in routes if isinstance(route, BoundedRoute))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -140,7 +144,8 @@ class RequestFilter:
         try:
             async with self.in_flight.body(Request(scope, receive), most=most) as body:
                 check = partial(_fault, body, path=scope["path"], images=self.images)
-                refused = await run_in_threadpool(check) if event else None
+                async with self._checks if event and len(body) > LARGEST_OTHER else nullcontext():
+                    refused = await run_in_threadpool(check) if event else None
                 messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
                 async def replay() -> Message:

@@ -23,6 +23,7 @@ from tests.compute.live import hostile
 ATTACKER, OTHER = "127.0.0.10", "127.0.0.20"
 PHOTO = 8_000_000  # bytes, the largest that is accepted
 AT_ONCE = 1.0  # seconds in which a refusal is due
+COMPARISON = "another visitor's comparison"
 MODEL = "tiny"  # bundled, for images and texts
 Check = Callable[[Sequence[Answer]], str]  # what is wrong with the answers; empty: nothing
 
@@ -160,19 +161,19 @@ def fill_queue(port: int, *, events: int = 100) -> list[Answer]:
     for seed in range(events):
         attacker.session = uuid.uuid4().hex
         answers.append(attacker.join(event, values=[*event.values[:-1], seed + 1]))
-    return [*answers, other.call("score_pair", "a cat", "a dog", MODEL, what="another visitor's comparison")]
+    return [*answers, other.call("score_pair", "a cat", "a dog", MODEL, what=COMPARISON)]
 
 
-def fill_queue_with_bytes(port: int, *, events: int = 60, size: int = 20_000_000) -> list[Answer]:
-    """One visitor puts events of 20 MB into the queue."""
-    attacker = Visitor(port, ATTACKER)
-    event = attacker.events()["Make this map"]
-    answers = []
-    for _ in range(events):
-        attacker.session = uuid.uuid4().hex
-        answers.append(attacker.join(event, data="x" * size))
-    other = Visitor(port, OTHER)
-    return [*answers, other.call("score_pair", "a cat", "a dog", MODEL, what="another visitor's comparison")]
+def fill_queue_with_bytes(port: int, *, events: int = 40, size: int = 20_000_000, clients: int = 8) -> list[Answer]:
+    """One visitor sends events of 20 MB from several programs at once; then another's comparison."""
+    event = Visitor(port, ATTACKER).events()["Make this map"]
+
+    def client(_: int) -> list[Answer]:
+        return [Visitor(port, ATTACKER).join(event, data="x" * size) for _ in range(events // clients)]
+
+    with ThreadPoolExecutor(clients) as pool:
+        answers = [answer for answers in pool.map(client, range(clients)) for answer in answers]
+    return [*answers, Visitor(port, OTHER).call("score_pair", "a cat", "a dog", MODEL, what=COMPARISON)]
 
 
 def open_sessions(port: int, *, sessions: int = 1500) -> list[Answer]:
@@ -427,7 +428,7 @@ ROWS: tuple[Attack, ...] = (
     ),
     Attack(
         row="4",
-        title="60 events of 20 MB from one visitor",
+        title="40 events of 20 MB, 8 at once, from one visitor",
         limit="waiting events of one visitor; bytes of an event",
         run=fill_queue_with_bytes,
         check=partial(last_served, within=10),

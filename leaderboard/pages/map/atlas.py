@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import io
 import json
 import os
@@ -31,6 +32,7 @@ COLOURS = {
 }
 MOST_MADE = 32  # maps made by visitors that stay in memory
 LONGEST = 120  # seconds a map may take
+PRIORITY = 10  # of the program, as `nice` counts: pages come first
 STAGES = ("loading", "placing")  # first words of the program's stages; libraries print other lines
 
 
@@ -118,6 +120,8 @@ class Atlas:
             stderr=asyncio.subprocess.PIPE,
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
         )
+        with contextlib.suppress(AttributeError, OSError):  # Windows has no priorities; the program may have ended
+            os.setpriority(os.PRIO_PROCESS, worker.pid, PRIORITY)
         self._working[visitor] = worker
         try:
             output = asyncio.create_task(worker.stdout.read())
