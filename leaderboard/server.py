@@ -15,6 +15,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from compute.live.decoder.pool import POOL
+from compute.live.models import memory
 from compute.paths import DATABASE
 from leaderboard.api import endpoints, mcp
 from leaderboard.data import suite_queries
@@ -122,6 +123,7 @@ def serve(blocks: gr.Blocks, launch: dict[str, Any]) -> None:
     """Serves the app until it is interrupted. `launch`: what `build` returns, with the address to listen on."""
     blocks.launch(**launch, prevent_thread_lock=True)
     connections.watch(blocks.server)
+    Thread(target=memory.return_freed_regularly, daemon=True).start()
     blocks.block_thread()
 
 
