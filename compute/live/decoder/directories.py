@@ -13,10 +13,10 @@ from math import ceil
 from compute.live.decoder import bounds
 from compute.types import BadInput
 
-WIDTH, HEIGHT, SAMPLES, PLANES = 256, 257, 277, 284
+WIDTH, HEIGHT, COMPRESSION, SAMPLES, PLANES = 256, 257, 259, 277, 284
 STRIP_OFFSETS, ROWS, STRIP_LENGTHS = 273, 278, 279
 TILE_WIDTH, TILE_HEIGHT, TILE_OFFSETS, TILE_LENGTHS = 322, 323, 324, 325
-LAYOUT = (WIDTH, HEIGHT, SAMPLES, PLANES, STRIP_OFFSETS, ROWS, STRIP_LENGTHS)
+LAYOUT = (WIDTH, HEIGHT, COMPRESSION, SAMPLES, PLANES, STRIP_OFFSETS, ROWS, STRIP_LENGTHS)
 LAYOUT += (TILE_WIDTH, TILE_HEIGHT, TILE_OFFSETS, TILE_LENGTHS)
 POINTERS = (34665, 34853, 40965)  # to the directories of EXIF, GPS and interoperability
 UNITS = {
@@ -37,6 +37,7 @@ UNITS = {
     17: 8,
     18: 8,
 }  # bytes by type
+JPEG, SCAN = 7, b"\xff\xda"  # a compression, and what begins a pass over its pixels
 OPAQUE = (1, 2, 7)  # types that stay bytes or text
 FRACTIONS = (5, 10)
 INTEGERS = {3: "H", 4: "I", 6: "b", 8: "h", 9: "i", 13: "I", 16: "Q"}
@@ -152,15 +153,21 @@ def _check_layout(block: TiffBlock, tags: dict[int, Tag]) -> None:
     bounds.check_size(width, height)
     planes = block.integer(tags.get(SAMPLES), 1) if block.integer(tags.get(PLANES), 1) == 2 else 1
     rows = max(1, block.integer(tags.get(ROWS), height))
-    counts = [ceil(height / rows) * planes]
+    counts, largest = [ceil(height / rows) * planes], width * min(rows, height)
     if TILE_WIDTH in tags or TILE_HEIGHT in tags:
         wide, high = (block.integer(tags.get(number), 0) for number in (TILE_WIDTH, TILE_HEIGHT))
         if wide * high > max(bounds.TILE, 2 * width * height):
             raise BadInput(f"tiles of {wide} x {high} pixels in a TIFF of {width} x {height}")
-        counts = [ceil(width / max(1, wide)) * ceil(height / max(1, high)) * planes]
+        counts, largest = [ceil(width / max(1, wide)) * ceil(height / max(1, high)) * planes], wide * high
     lists = (STRIP_OFFSETS, STRIP_LENGTHS, TILE_OFFSETS, TILE_LENGTHS)
     counts += [tags[number].count for number in lists if number in tags]
     bounds.check_count(max(counts), bounds.STRIPS, "a TIFF of {} strips or tiles")
-    for number in (STRIP_LENGTHS, TILE_LENGTHS):
-        if sum(min(length, len(block.data)) for length in block.integers(tags.get(number))) > bounds.STORED:
+    for starts, lengths in ((STRIP_OFFSETS, STRIP_LENGTHS), (TILE_OFFSETS, TILE_LENGTHS)):
+        offsets, sizes = block.integers(tags.get(starts)), block.integers(tags.get(lengths))
+        if sum(min(size, len(block.data)) for size in sizes) > bounds.STORED:
             raise BadInput("a TIFF whose strips or tiles share their bytes, which multiplies them")
+        if block.integer(tags.get(COMPRESSION), 1) == JPEG:
+            pieces = zip(offsets, sizes or (len(block.data),), strict=False)
+            scans = sum(block.data.count(SCAN, at, at + size) for at, size in pieces)
+            if scans * largest > bounds.PASSES:
+                raise BadInput(f"a TIFF of {scans} JPEG scans, too many for its size")

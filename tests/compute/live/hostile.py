@@ -190,6 +190,13 @@ def tiff_tiny_tiles() -> bytes:
     return tiff([*tags, (324, LONG, 1, 8), (325, LONG, 1, 2)], block=b"\0\0")
 
 
+def tiff_many_scans() -> bytes:
+    """As jpeg_many_scans, in a strip of a TIFF."""
+    strip_bytes = jpeg_many_scans()
+    tags = [*grey(6_240, 6_240, compression=7), *strip(rows=6_240, length=len(strip_bytes))]
+    return tiff(tags, block=strip_bytes)
+
+
 def tiff_pages_in_a_circle() -> bytes:
     """Two pages that each name the other as the next. Only the first is used: reading it costs nothing."""
     tags = [*grey(), *strip()]
@@ -643,6 +650,7 @@ IMAGES: dict[str, Callable[[], bytes]] = {
         tiff_strips_without_lengths,
         tiff_large_tile,
         tiff_tiny_tiles,
+        tiff_many_scans,
         jpeg_tiny_exif_segments,
         jpeg_tiny_comments,
         jpeg_tiny_app_segments,
