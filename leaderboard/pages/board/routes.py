@@ -18,6 +18,7 @@ from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.page import Site
 from leaderboard.pages.board import export, provenance
+from leaderboard.web import bounds
 from leaderboard.web.bodies import BoundedRoute, InFlight, TooLarge, UnreadBody, unread
 from leaderboard.web.files import FileAnswer
 from leaderboard.web.parameters import Number
@@ -98,6 +99,7 @@ def _export_view(suite_cache: SuiteCache, *, site: Site) -> Callable:
     def make(request: Request, *, body: bytes) -> Response:
         try:
             view = json.loads(body)
+            bounds.check(view)
             rows, columns = [str(row) for row in view["rows"]], [str(column) for column in view["columns"]]
             form, query = str(view["format"]), str(view.get("query", "")).removeprefix("?")
             filters = [str(text)[:LONGEST_FILTER] for text in view.get("filters", [])[:MOST_FILTERS]]
