@@ -77,7 +77,7 @@ def test_a_link_with_judges_asks_none_until_pressed(tab: Callable, site: str, en
     assert [row.get_attribute("data-model") for row in page.locator(".cp-row").all()] == ["ssim"]
     cost = "2 judges, 4 requests to the host’s endpoint."
     assert cost in page.locator(".tr-reason").inner_text()
-    assert f"{cost} They are asked once you press Compare." in page.locator(".tr-notice").inner_text()
+    assert f"Judges are asked only when you press Compare: {cost}" in page.locator(".tr-notice").inner_text()
     page.evaluate("document.querySelector('.tr-primary').click()")  # a script's click is nobody's press
     page.wait_for_timeout(2000)
     assert endpoint.requests() == before
@@ -90,7 +90,7 @@ def test_a_link_with_nothing_but_judges_waits(tab: Callable, site: str, endpoint
     before = endpoint.requests()
     page = tab(site + LINK.replace("ssim,", ""))
     page.locator(READY).wait_for()
-    page.locator(".tr-notice", has_text="They are asked once you press Compare.").wait_for()
+    page.locator(".tr-notice", has_text="Judges are asked only when you press Compare").wait_for()
     page.wait_for_timeout(1500)
     assert page.locator(".cp-result").count() == 0 and endpoint.requests() == before
 

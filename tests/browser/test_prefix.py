@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,6 +90,18 @@ def test_pages_work_under_a_path(behind: str, browser: Any, address: str, ready:
     assert refused == [] and outside == []
     inside = [link for link in links if urlsplit(link).netloc == host]
     assert inside and all(urlsplit(link).path.startswith(PREFIX) for link in inside)
+
+
+def test_events_get_through_the_proxy_and_another_sites_do_not(behind: str, browser: Any) -> None:
+    page = browser.new_page()
+    try:
+        page.goto(f"{behind}compare?mode=pair&inputs=cat,cat-face&models=ssim")
+        page.locator(".cp-result[data-done=yes]").wait_for(timeout=60_000)
+    finally:
+        page.close()
+    foreign = {"origin": "http://evil.example", "content-type": "application/json"}
+    for path in ("gradio_api/queue/join", "live/input", "gradio_api/mcp/"):
+        assert httpx.post(behind + path, headers=foreign, content=b"{}").status_code == 403
 
 
 def test_an_address_without_a_page_leads_on_under_a_path(behind: str, browser: Any) -> None:

@@ -65,7 +65,7 @@ export async function open(tray) {
   const answerNow = fresh && link.inputs?.length > 0 && !inForeignFrame();
   if (answerNow && link.mode && plan && tray.mode !== link.mode) lost.push('The mode of the link does not fit its inputs.');
   const asks = answerNow && link.whole && !tray.reason() && !tray.absent();
-  if (asks && tray.judges().length) lost.push(`${cost(tray.judges())} They are asked once you press Compare.`);
+  if (asks && tray.judges().length) lost.push(`Judges are asked only when you press Compare: ${cost(tray.judges())}`);
   if (failed) tray.notice.say(`The examples did not load. ${failed}`, () => open(tray));
   else if (lost.length) tray.notice.say(lost.map(sentence).join(' '));
   tray.refresh();

@@ -145,7 +145,7 @@ function createPick(tray, key) {
     box.checked = ticked;
     box.disabled = model.state === 'impossible' || (most && !ticked);
     say(title, model.title);
-    say(aside, model.state === 'download' ? `${weight(model)} download` : model.requests ? `${many(model.requests, 'request')} to the host` : '');
+    say(aside, model.state === 'download' ? `${weight(model)} download` : model.requests ? 'judge' : '');
     node.title = [KINDS[model.kind] ?? model.kind, model.loaded && 'in memory', box.disabled && most && `at most ${MOST_MODELS} at once`].filter(Boolean).join(', ');
     return node;
   }
