@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -20,12 +19,11 @@ FRAME_HOST = re.compile(r"(https?://)?(\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?(:
 class Access:
     """`hosts`: the names that a request's Host may have, None for any. `named`: those that the operator names, whose
     pages count as the app's own behind a proxy that does not pass the name on. `frame_hosts`: sources in the notation
-    of a Content-Security-Policy whose pages may frame the app, besides its own. `hub`: whether this is a Space."""
+    of a Content-Security-Policy whose pages may frame the app, besides its own."""
 
     hosts: frozenset[str] | None = None
     named: frozenset[str] = frozenset()
     frame_hosts: tuple[str, ...] = ()
-    hub: bool = False
 
 
 def access(
@@ -35,7 +33,8 @@ def access(
 
     On a loopback address only its own names and `hosts` (and the host in `root_path`, where that is a whole address)
     are answered, so that no other name can be made to lead here (DNS rebinding). On other addresses any name is
-    answered, unless `hosts` has some. `*` among `hosts` stands for any. Raises BadInput for what is not a host.
+    answered, unless `hosts` has some. `*` among `hosts` stands for any. `hub`: whether this is a Space. Raises BadInput
+    for what is not a host.
     """
     listed = _listed(hosts)
     for name in listed:
@@ -54,7 +53,6 @@ def access(
         hosts=LOOPBACK | named if checked else None,
         named=named,
         frame_hosts=(*([HUB] if hub else ()), *_listed(frame_hosts)),
-        hub=hub,
     )
 
 
@@ -87,8 +85,4 @@ def is_loopback(name: str) -> bool:
 
 
 def _listed(text: str) -> list[str]:
-    return list(_unique(part for part in re.split(r"[\s,]+", text) if part))
-
-
-def _unique(parts: Iterable[str]) -> Iterable[str]:
-    return dict.fromkeys(parts)
+    return list(dict.fromkeys(filter(None, re.split(r"[\s,]+", text))))
