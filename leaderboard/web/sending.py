@@ -11,7 +11,7 @@ import os
 import socket
 import struct
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -27,7 +27,8 @@ from leaderboard.web.visitors import visitor
 PART = 32_768  # bytes that are handed to the server at once; it stores no second part before the first is sent
 STALL = 30.0  # seconds that a reader may take for one part
 GRACE, SLOWEST = 60.0, 8_000.0  # a whole answer: seconds, and in addition one for so many bytes
-MOST_WAITING = 192_000_000  # bytes of large bodies that wait for their readers
+MOST_WAITING = 192_000_000  # bytes of large bodies that wait for their readers; one that is shared counts once
+SHARE = 0.25  # of these for one visitor
 EACH, MOST = 8, 120  # downloads at a time: of one visitor, and of all
 NO_LINGER = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)  # drop what the system has not sent yet
 THREADS = 4  # that make downloads
@@ -39,7 +40,8 @@ class PacedSending:
     """ASGI middleware that sends large bodies in parts, and disconnects visitors who do not read them.
 
     Only the time in which a visitor's computer takes nothing counts: a stream may be silent for as long as it likes.
-    Bodies that wait are bounded together: above `most_waiting` bytes an answer is replaced by a 503.
+    Bodies that wait are bounded together: above `most_waiting` bytes, or a visitor's share of them, an answer is
+    replaced by a 503.
     """
 
     def __init__(
@@ -52,8 +54,8 @@ class PacedSending:
         most_waiting: int = MOST_WAITING,
     ) -> None:
         self.app = app
-        self.waiting = 0  # bytes; changes in the event loop only
-        self._stall, self._grace, self._slowest, self._most_waiting = stall, grace, slowest, most_waiting
+        self.waiting = Waiting(most=most_waiting)
+        self._stall, self._grace, self._slowest = stall, grace, slowest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes the request on, and paces its answer."""
@@ -68,22 +70,69 @@ class PacedSending:
             if message["type"] == "http.response.start" and _length(message) > PART:
                 held = message
                 return
-            size = len(message.get("body", b""))
-            if held is not None and self.waiting + size > self._most_waiting:
+            body = message.get("body", b"")
+            if len(body) <= PART:
+                await send_started(message)
+                return
+            key = visitor(Request(scope))
+            if held is not None and not self.waiting.has_room(body, key):
                 held, pace.ended = None, True
                 await refusal(BUSY, 503, retry_after=5)(scope, receive, send)
-            large = size if size > PART else 0
-            self.waiting += large
-            try:
-                if held is not None:
-                    start, held = held, None
-                    pace.bound_buffer()
-                    await pace.send(start)
-                await pace.send_in_parts(message)
-            finally:
-                self.waiting -= large
+                return
+            with self.waiting.counted(body, key):
+                await send_started(message)
+
+        async def send_started(message: Message) -> None:
+            nonlocal held
+            if held is not None:
+                start, held = held, None
+                pace.bound_buffer()
+                await pace.send(start)
+            await pace.send_in_parts(message)
 
         await self.app(scope, receive, send_paced)
+
+
+class Waiting:
+    """The large bodies that wait for their readers. One that is stored anyway, and sent to many, counts once.
+
+    For the event loop's thread only.
+    """
+
+    def __init__(self, *, most: int = MOST_WAITING, share: float = SHARE) -> None:
+        self.bytes = 0
+        self._most, self._share = most, share * most
+        self._readers: Counter[int] = Counter()  # by a body's identity
+        self._first: dict[int, str] = {}  # whom it counts for, by a body's identity
+        self._of: Counter[str] = Counter()  # bytes by reader
+
+    def has_room(self, body: bytes, reader: str) -> bool:
+        """Whether the body may wait too, for a reader: the visitor's address."""
+        if id(body) in self._readers:
+            return True
+        return self.bytes + len(body) <= self._most and self._of[reader] + len(body) <= self._share
+
+    @contextlib.contextmanager
+    def counted(self, body: bytes, reader: str) -> Iterator[None]:
+        """Counts the body within the block."""
+        key = id(body)
+        if key not in self._readers:
+            self._add(len(body), reader)
+            self._first[key] = reader
+        self._readers[key] += 1
+        try:
+            yield
+        finally:
+            self._readers[key] -= 1
+            if not self._readers[key]:
+                del self._readers[key]
+                self._add(-len(body), self._first.pop(key))
+
+    def _add(self, size: int, reader: str) -> None:
+        self.bytes += size
+        self._of[reader] += size
+        if not self._of[reader]:
+            del self._of[reader]
 
 
 class _Pace:

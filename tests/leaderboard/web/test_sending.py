@@ -18,7 +18,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
 
-from leaderboard.web.sending import PART, Downloads, PacedSending
+from leaderboard.web.sending import PART, Downloads, PacedSending, Waiting
 from tests.leaderboard.web.uvicorn_server import ask, read_all, serving
 
 LARGE = bytes(range(256)) * 40_000  # 10 MB: more than the system's own buffers take
@@ -72,11 +72,27 @@ def test_small_answers_and_streams_pass_as_they_are() -> None:
 
 
 def test_more_than_may_wait_is_refused_in_a_sentence() -> None:
-    assert sent(start(2 * PART), body(LARGE[: 2 * PART]), most_waiting=2 * PART)[0]["status"] == 200
+    assert sent(start(2 * PART), body(LARGE[: 2 * PART]), most_waiting=8 * PART)[0]["status"] == 200
     refused = sent(start(2 * PART), body(LARGE[: 2 * PART]), most_waiting=2 * PART - 1)
+    assert refused[0] == sent(start(2 * PART), body(LARGE[: 2 * PART]), most_waiting=8 * PART - 1)[0], (
+        "a visitor's share"
+    )
     assert [refused[0]["status"], len(refused)] == [503, 2] and b"Try again" in refused[1]["body"]
     file = [start(10 * PART), *(body(LARGE[:PART], more=True) for _ in range(10)), body(b"")]
     assert sent(*file, most_waiting=PART) == file, "of a file only the part counts that is read"
+
+
+def test_a_body_that_many_read_counts_once_and_each_visitor_has_a_share() -> None:
+    """So whoever does not read one of the large scripts keeps nobody from it, and no other page either."""
+    waiting = Waiting(most=100, share=0.5)
+    shared, own, other = bytes(50), bytes(bytearray(50)), bytes(bytearray(51))
+    with waiting.counted(shared, "a"), waiting.counted(shared, "b"):
+        assert waiting.bytes == 50 and waiting.has_room(shared, "c") and waiting.has_room(own, "b")
+        assert not waiting.has_room(own, "a") and not waiting.has_room(other, "b")
+        with waiting.counted(own, "b"):
+            assert not waiting.has_room(bytes(bytearray(1)), "c")
+        assert waiting.has_room(own, "b")
+    assert waiting.bytes == 0 and waiting.has_room(own, "a")
 
 
 def test_other_than_requests_is_left_alone() -> None:
