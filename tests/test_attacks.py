@@ -14,6 +14,7 @@ import pytest
 from tests.bench import attacks
 from tests.bench.attacked import Attacked, Innocent, attacked, resident
 from tests.bench.attacks import Attack
+from tests.bench.visitor import Visitor
 
 SOME = (  # one of each kind, of those that are made fast
     "tiff_shared_tags",
@@ -36,6 +37,7 @@ BACK = 150.0  # MB
 def server() -> Iterator[Attacked]:
     """The app, whose log must hold no traceback in the end."""
     with attacked(stop_at=3_000) as running:
+        Visitor(running.port).call("score_pair", "a cat", "a dog", attacks.MODEL)  # its memory is no attack's
         yield running
         assert running.alive and running.tracebacks == 0, running.log.read_text()[-3000:]
 

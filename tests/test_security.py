@@ -7,14 +7,28 @@ from pathlib import Path
 
 import pytest
 
+from compute import types
 from compute.live import inputs
+from compute.live.decoder import limits
+from leaderboard.live import panel
 from leaderboard.live.uploads import UploadLimits
-from leaderboard.web import bodies, connections, middleware
+from leaderboard.web import bodies, bounds, connections, middleware, sending
+from leaderboard.web.turns import QueueLimits
 
 ROOT = Path(__file__).resolve().parents[1]
 README, SECURITY = (ROOT / name for name in ("README.md", "SECURITY.md"))
 VARIABLE = re.compile(r"\bLIKENESS_[A-Z][A-Z_]*[A-Z]\b")
 LIMITS = (
+    f"({limits.MEMORY // 1_000_000} MB, {limits.MEMORY_LARGE // 1_000_000} MB above 16 megapixels)",
+    f"({limits.SECONDS} s, {limits.SECONDS_LARGE} s)",
+    f"each taken within {sending.STALL:.0f} s; {sending.EACH} downloads of one visitor at a time, "
+    f"{sending.MOST} of all",
+    f"{sending.MOST_WAITING // 1_000_000} MB wait for readers",
+    f"{types.LONGEST_KEY} characters of a key, {bounds.LONGEST_PATH:,} of a path, {bounds.LONGEST_QUERY:,} of a query",
+    f"{bounds.DEEPEST} levels and {middleware.MOST_VALUES:,} values of an event",
+    f"{QueueLimits().session} requests of a page and {QueueLimits().address} of an address wait or run, "
+    f"{QueueLimits().total} of all",
+    f"two requests to the endpoint each; {panel.JUDGE_RATE:.0f} unless set",
     f"{inputs.LARGEST_IMAGE // 1_000_000} MB",
     f"{inputs.MEGAPIXELS} megapixels",
     f"{inputs.LONGEST:,} characters of a text",
