@@ -1,0 +1,47 @@
+"""Patterns that visitors' texts meet take time in proportion to the text, whatever it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from compute.analysis import domain
+from compute.live import batch, rating
+from leaderboard.api import endpoints
+from leaderboard.live import uploads
+from leaderboard.pages.task import routes
+from leaderboard.web import gradio_errors, middleware
+from leaderboard.web.redact import redact_paths
+
+LENGTH = 100_000
+UNITS = (*"a1 ,.;:/-_=<\né\u0301", "a.", "a;a=", "/a", "a/", "1-", "a ", "://", ";base64,", "10/", "gradio_api/")
+BEGINNINGS = ("", "a", "data:image/png;", "example:", "http://", "/gradio_api/")
+USES: dict[str, Callable[[str], object]] = {
+    "an endpoint's address": endpoints.ADDRESS.fullmatch,
+    "an endpoint's file": endpoints.FILE_NAME.fullmatch,
+    "an endpoint's image": endpoints.IMAGE.match,
+    "a table's example": batch.EXAMPLE.fullmatch,
+    "a table's image": batch.IMAGE.fullmatch,
+    "a table's address": batch.ADDRESS.fullmatch,
+    "a session": uploads.SESSION.fullmatch,
+    "a thumbnail": routes.IMAGE.fullmatch,
+    "files' routes": middleware.ON_DISK.search,
+    "events": middleware.EVENT.search,
+    "Gradio's routes": gradio_errors.ROUTE.search,
+    "Gradio's answers": gradio_errors.ANSWER.fullmatch,
+    "paths in a sentence": redact_paths,
+    "the words of a text": domain.words,
+    "a rating": lambda text: list(rating.NUMBER.finditer(text)),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_time_is_in_proportion_to_the_text(use: str) -> None:
+    for unit in UNITS:
+        for beginning in BEGINNINGS:
+            text = beginning + unit * (LENGTH // len(unit)) + "\x00"
+            started = time.process_time()
+            USES[use](text)
+            assert time.process_time() - started < 0.5, (beginning, unit)
