@@ -29,7 +29,6 @@ EVENT = re.compile(r"/gradio_api/+(queue/join|run/|api/|call/|component_server|m
 SENDING = frozenset({"POST", "PUT", "PATCH"})
 LARGEST_EVENT = 24_000_000  # bytes: two images of 8 MB in base64, or nine of the longest texts
 LARGEST_OTHER = 64_000  # bytes of a body for any other address: Gradio's own page sends an event's name, or less
-CHECKS = 2  # large events that are parsed at once: each takes three times its size meanwhile
 MOST_VALUES = 50_000  # of an event's JSON; the pages send dozens. 24 MB of brackets would fill 700 MB of memory
 STRUCTURE = (b"[", b"{", b",")  # one of these precedes each value but the first; more occur in texts
 GRADIO_FETCHES = frozenset(
@@ -122,7 +121,7 @@ class RequestFilter:
         images: Collection[str | int] = (),
     ) -> None:
         self.app, self.in_flight, self.images = app, in_flight or InFlight(free=LARGEST_OTHER), frozenset(images)
-        self._checks = asyncio.Semaphore(CHECKS)
+        self._checking = asyncio.Lock()  # of large events: each takes three times its size, and all other threads wait
         self.bounded = tuple(route for route in routes if isinstance(route, BoundedRoute))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -144,7 +143,7 @@ class RequestFilter:
         try:
             async with self.in_flight.body(Request(scope, receive), most=most) as body:
                 check = partial(_fault, body, path=scope["path"], images=self.images)
-                async with self._checks if event and len(body) > LARGEST_OTHER else nullcontext():
+                async with self._checking if event and len(body) > LARGEST_OTHER else nullcontext():
                     refused = await run_in_threadpool(check) if event else None
                 messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 

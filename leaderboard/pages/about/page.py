@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from compute.analysis import coverage
 from compute.analysis.variance import FEW
+from compute.live.decoder import limits
 from compute.paths import COVERAGE
 from leaderboard.data import suite_queries
 from leaderboard.data.memo import memoised
@@ -49,6 +50,7 @@ def body(site: Site) -> Markup:
         "pages/about/page.html",
         coverage=simulated(),
         few=FEW,
+        limited=limits.enforced(),
         benchmarks=suite_queries.benchmark_sizes(site.db),
         origins=suite_queries.origins(site.db),
         claims=int(verdicts.sum()),

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from types import SimpleNamespace
 
+import pytest
+
 from compute.analysis import coverage
 from compute.paths import COVERAGE
 from leaderboard.data import suite_queries
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import ABBREVIATIONS
+from leaderboard.pages.about import page
 from leaderboard.pages.about.page import body
 
 
@@ -41,3 +44,11 @@ def test_the_numbers_are_those_of_the_database(site: SimpleNamespace) -> None:
     assert f"{counts.claims:,} claims" in markup
     assert f'{counts.claims:,} <a href="claims">claims</a>' in markup
     assert "Database built" in markup and "gradio" in markup
+
+
+@pytest.mark.parametrize(("limited", "words"), [(True, "in a process of their own"), (False, "sets no limits")])
+def test_it_says_whether_decoding_is_limited(
+    site: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, limited: bool, words: str
+) -> None:
+    monkeypatch.setattr(page.limits, "enforced", lambda: limited)
+    assert words in body(site)
