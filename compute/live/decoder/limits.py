@@ -19,9 +19,10 @@ try:
 except ImportError:  # no POSIX system
     resource = None  # type: ignore[assignment]
 
-# Bytes above what the idle process takes. Measured with 40 (16) megapixels: a PNG of 16 bits takes 360 (150) MB, a WebP
+# Bytes of address space for a file. Measured with 40 (16) megapixels: a PNG of 16 bits takes 360 (150) MB, a WebP
 # 520 (210), an AVIF 490 (200), of 10 bits a channel some 60 (30) more.
 MEMORY, MEMORY_LARGE = 280_000_000, 620_000_000
+SLACK = 150_000_000  # of address space that earlier files leave behind
 SECONDS, SECONDS_LARGE = 8, 15  # of processor time a file; the slowest good ones take 2
 SET_PARENT_DEATH_SIGNAL, SET_NO_NEW_PRIVILEGES = 1, 38  # of prctl
 
@@ -52,18 +53,23 @@ class FileLimits:
     def __init__(self) -> None:
         if not enforced():
             return
-        self._idle = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        self._page = os.sysconf("SC_PAGE_SIZE")
+        self._sizes = os.open("/proc/self/statm", os.O_RDONLY)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-        _lower(resource.RLIMIT_AS, self._idle + MEMORY_LARGE)
+        _lower(resource.RLIMIT_AS, self._size() + MEMORY_LARGE + SLACK)
         resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
 
     def renew(self, *, is_large: bool) -> None:
         """The share of the next file: memory, and processor time from now on."""
         if not enforced():
             return
-        _soften(resource.RLIMIT_AS, self._idle + (MEMORY_LARGE if is_large else MEMORY))
+        _soften(resource.RLIMIT_AS, self._size() + (MEMORY_LARGE if is_large else MEMORY))
         _soften(resource.RLIMIT_CPU, math.ceil(time.process_time()) + (SECONDS_LARGE if is_large else SECONDS))
+
+    def _size(self) -> int:
+        """Bytes of address space now."""
+        return int(os.pread(self._sizes, 200, 0).split()[0]) * self._page
 
 
 def _lower(kind: int, most: int) -> None:

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from compute.content.items import content_key
 from compute.live import inputs
@@ -101,8 +102,8 @@ class DecoderProcess:
 
     @property
     def is_worn(self) -> bool:
-        """Whether it has decoded enough, or keeps memory."""
-        return self.files >= FILES or memory.resident(self.pid) > GROWN
+        """Whether its next file is to be its last: it has decoded enough, or keeps memory."""
+        return self.files + 1 >= FILES or memory.resident(self.pid) > GROWN
 
     def kill(self) -> None:
         """Kills it; whoever waits for its reply gets an EOFError."""
@@ -202,14 +203,13 @@ class DecoderPool:
 
     def _decode(self, data: bytes, name: str, *, thumbnail: bool) -> tuple[Input, bytes]:
         inputs.check_size(data, name=name)
-        reply = self._reply(wire.DecodeRequest(data=data, name=name, thumbnail=thumbnail))
+        request = wire.DecodeRequest(data=data, name=name, thumbnail=thumbnail)
+        # Whoever comes while no other large image is decoded may be large; the size shows only in the process.
+        reply = self._large_reply(request, patience=0.0) or self._reply(request)
         if reply.kind == wire.LARGE:
-            if not self._one_large.acquire(timeout=self._patience):
+            reply = self._large_reply(request, patience=self._patience)
+            if reply is None:
                 raise DecoderBusy
-            try:
-                reply = self._reply(wire.DecodeRequest(data=data, name=name, thumbnail=thumbnail, is_large=True))
-            finally:
-                self._one_large.release()
         if reply.kind == wire.REFUSED:
             raise BadInput(reply.note)
         from PIL import Image
@@ -218,12 +218,21 @@ class DecoderPool:
         image = Input(modality="image", key=content_key(data), name=name, content=content, note=reply.note)
         return image, reply.thumbnail
 
+    def _large_reply(self, request: wire.DecodeRequest, *, patience: float) -> wire.DecodeReply | None:
+        """The reply where the image may be large; None where another one is decoded for longer than `patience`."""
+        if not self._one_large.acquire(timeout=patience):
+            return None
+        try:
+            return self._reply(replace(request, is_large=True))
+        finally:
+            self._one_large.release()
+
     def _reply(self, request: wire.DecodeRequest) -> wire.DecodeReply:
         process, began = self._take(), time.monotonic()
-        sound = False
+        worn, sound = process.is_worn, False  # before the file: just after it, memory is on its way back
         try:
             reply = process.ask(request, seconds=self._seconds)
-            sound = not process.is_worn
+            sound = not worn
             return reply
         except (EOFError, OSError, wire.BadFrame) as error:
             status = process.end()
@@ -315,7 +324,6 @@ def _environment() -> dict[str, str]:
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "MALLOC_ARENA_MAX": "1",
-        "MALLOC_MMAP_THRESHOLD_": "4194304",  # so that the memory of a large image goes back to the system
         **{name: os.environ[name] for name in PASSED_ON if name in os.environ},
     }
 

@@ -21,6 +21,7 @@ from PIL import Image, ImageCms, ImageColor, ImageFile, ImageFilter, ImageOps, I
 from compute.content import decoding
 from compute.live import inputs
 from compute.live.decoder import limits, wire
+from compute.live.models import memory
 from compute.types import BadInput
 
 CODECS = ("ascii", "latin-1", "utf-16", "utf-16-le", "utf-16-be", "unicode_escape")  # of names and comments in files
@@ -42,6 +43,8 @@ def main() -> None:
             request = wire.read_request(lambda size: _read(source, size))
             bounds.renew(is_large=request.is_large)
             _send(target, answer(request))
+            del request
+            memory.return_freed()
 
 
 def answer(request: wire.DecodeRequest) -> wire.DecodeReply:
