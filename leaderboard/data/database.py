@@ -79,10 +79,11 @@ class OpenDatabase:
 def _private_copy(path: Path) -> tuple[Path | None, Path, str]:
     """A folder of its own, the copy in it, and what identifies the content; no folder where none can be written.
 
-    Raises DatabaseError for a file that is missing or is written to at this moment.
+    Raises DatabaseError for a file that is missing, damaged, or written to at this moment.
     """
-    if not path.is_file():
-        raise DatabaseError(f"There is no database {path.name}. Make it: python -m compute build")
+    store.connect(
+        path, memory_mb=MEMORY_MB, threads=THREADS
+    ).close()  # says what is wrong, and whether it is written to
     folder = None
     try:
         folder = Path(tempfile.mkdtemp(prefix="database-", dir=private_folder()))

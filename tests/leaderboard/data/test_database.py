@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -54,6 +56,18 @@ def test_a_file_that_is_gone_is_still_read(path: Path) -> None:
     with pytest.raises(DatabaseError, match="no database"):
         db.swap(path)
     assert title(db)
+
+
+def test_a_file_that_another_program_writes_to_is_not_copied(path: Path) -> None:
+    code = f"import duckdb, sys; held = duckdb.connect({str(path)!r}); print('held', flush=True); sys.stdin.read()"
+    writer = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert writer.stdout.readline() == "held\n"
+        with pytest.raises(DatabaseError, match="in use"):
+            Database(path)
+    finally:
+        writer.communicate("")
+    assert title(Database(path))
 
 
 def test_a_check_that_fails_leaves_the_old_file_and_no_copy(path: Path) -> None:
