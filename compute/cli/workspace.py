@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compute import paths
+from compute import drafts, paths
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ def workbench(
     root = (results or paths.RESULTS).absolute()
     if not read_only:
         check_writable(root)
+        drafts.sweep(root, skip=("fetched",))  # what killed runs left half-written
     shared = paths.RESULTS if root == paths.COMPUTED else root  # encodings and answers never go among what is shipped
     os.environ.setdefault("LIKENESS_ANSWERS", str(shared / "answers"))
     bench = assemble(
