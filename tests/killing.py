@@ -28,8 +28,8 @@ from compute.database import store
 from compute.engine import run_folders
 
 ROOT = Path(__file__).resolve().parents[1]
-TASKS = "mini/kinds,mini/image-choice"
-PATIENCE = 240  # seconds for one start on a busy machine
+MODEL, TASKS = "colour-histogram", "mini/kinds,mini/image-choice"
+PATIENCE = 600  # seconds for one start on a busy machine
 
 # Runs a module or a script whose n-th step of one kind is its last.
 CHILD = """
@@ -201,9 +201,9 @@ def awaited(what: Callable[[], bool], *, seconds: float = PATIENCE) -> bool:
 
 def kill_run(folder: Path, moment: tuple[str, int], *, expected: dict[str, float]) -> Kill:
     """Kills `run` on a folder without runs, then runs it undisturbed."""
-    results, kill = folder / "results", Kill(command="run", moment=moment)
+    results, kill = folder / "runs", Kill(command="run", moment=moment)
     shutil.rmtree(results, ignore_errors=True)
-    arguments = ("compute", "run", "--suite", "mini", "--models", "tiny", "--tasks", TASKS, "--results", str(results))
+    arguments = ("compute", "run", "--suite", "mini", "--models", MODEL, "--tasks", TASKS, "--results", str(results))
     kill.killed = begun(folder, moment, *arguments).wait(PATIENCE) == -signal.SIGKILL
     kill.left = half_written(folder)
     done = run_scores(results)  # what is there is whole
@@ -218,7 +218,7 @@ def undisturbed_run(folder: Path) -> dict[str, float]:
     """The scores of a run that nobody kills."""
     folder.mkdir(parents=True)
     kill = kill_run(folder, NEVER, expected={})
-    scores = run_scores(folder / "results")
+    scores = run_scores(folder / "runs")
     if kill.killed or not scores:
         raise RuntimeError((folder / "log").read_text())
     return scores
