@@ -15,14 +15,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from compute.content import decoding
 from compute.live import batch, examples, inputs
 from compute.live.decoder.pool import POOL
 from compute.live.patches import PatchMap
 from compute.live.question import Answer
 from compute.models.encoders.framing import Seen
 from compute.types import BadInput, Model
+from leaderboard.live.live import Live
 from leaderboard.live.uploads import RecentlyUsed, UploadLimits, Uploads
 from leaderboard.pages.compare.batch import PairScoring
+from tests.compute.live import zips
 
 ONE, OTHER = "a" * 32, "00000000-1111-4222-8333-444444444444"
 
@@ -79,6 +82,22 @@ def test_an_image_comes_back_as_it_was_read(case: Case) -> None:
     image = uploads.image(ONE, found["key"])
     assert image.content.getpixel((0, 0)) == (7, 0, 0) and image.key.decode() == found["key"]
     assert uploads.add_image(ONE, file(7, side=500)) == found and uploads.nbytes == 4 * 500 * 500
+
+
+def test_no_image_library_reads_an_upload_in_the_server(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Uploads, a program's pair and a table's images alike: what would read them in this process is not called."""
+
+    def read(*_: Any, **__: Any) -> None:
+        pytest.fail("read in the server")
+
+    data = file(7)
+    table = batch.read(zips.packed({"pairs.csv": b"first,second\na.png,a cat\n", "a.png": data}))
+    for module, name in ((Image, "open"), (decoding, "opened"), (decoding, "rgb"), (inputs, "image")):
+        monkeypatch.setattr(module, name, read)
+    assert case.made().add_image(ONE, data)["width"] == 10
+    assert table.question(table.rows[0]).inputs[0].content.size == (10, 10)
+    question, _ = Live().pair([("image", data), ("text", "a cat")], ["tiny"])
+    assert question.inputs[0].content.size == (10, 10)
 
 
 def test_what_cannot_be_read_is_a_sentence_and_leaves_nothing(case: Case) -> None:
