@@ -138,7 +138,8 @@ def flood_with_files(
             seed = next(numbers)
             answers.append(visitor.upload(hostile.fuzzed(seed), what=f"fuzzed {seed}"))
             if len(answers) % 20 == 0:
-                visitor.session = uuid.uuid4().hex
+                visitor.leave()
+        visitor.leave()  # what a visit uploaded is stored until it ends, within bounds of its own
         return [small(answer) for answer in answers]
 
     with ThreadPoolExecutor(clients) as pool:

@@ -84,6 +84,11 @@ class Visitor:
         headers = {"x-likeness-session": self.session}
         return self.request("POST", f"/live/{to}", body=content, headers=headers, what=what or f"upload to {to}")
 
+    def leave(self) -> Answer:
+        """Ends the visit, as a page does that is closed; the next request begins another."""
+        session, self.session = self.session, uuid.uuid4().hex
+        return self.request("POST", "/live/forget", body=session.encode(), what="leaving")
+
     def call(self, name: str, *values: Any, what: str = "") -> Answer:
         """Calls an endpoint for programs and waits for its result; its sentence where it refuses."""
         began, what = time.perf_counter(), what or name
