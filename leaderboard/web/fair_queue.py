@@ -77,10 +77,14 @@ class FairQueue(Queue):
         if success and event_id in self.event_ids_to_events:
             request._body = b""  # a second copy of what `body` holds
             self._visits[event_id] = visit
-            line = self._line(fn.concurrency_id)
-            line[:] = fair_order(line, visit=self._visit)
-            self.broadcast_estimations(fn.concurrency_id, after=[event._id for event in line].index(event_id))
         return success, event_id, state
+
+    def broadcast_estimations(self, concurrency_id: str, after: int | None = None) -> None:
+        """As Gradio's, in the order of the turns; `after`: the index of a newcomer, told with those behind it."""
+        line = self._line(concurrency_id)
+        newcomer = None if after is None else line[after]
+        line[:] = fair_order(line, visit=self._visit)
+        super().broadcast_estimations(concurrency_id, None if newcomer is None else line.index(newcomer))
 
     def _forget(self) -> None:
         """Drops the records of events that are over, and of answers that were fetched."""

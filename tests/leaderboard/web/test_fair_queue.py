@@ -28,7 +28,8 @@ def test_a_newcomer_waits_for_the_running_event_and_one_of_each_other_visitor() 
         app.wait(lambda: len(app.work.ended) == 66)
         assert app.work.ended.index("new") <= 2 and app.work.ended.index("other") <= 3
         assert app.work.most_at_once == 1
-        assert '"success":true' in app.messages("n")
+        told = app.messages("n")
+        assert '"success":true' in told and '"rank":1,' in told.partition("}")[0]  # behind the next one of the other
 
 
 def test_a_page_is_told_when_it_sends_too_many_and_others_are_not_held_back() -> None:
@@ -152,7 +153,7 @@ def test_what_is_read_of_gradio_is_there() -> None:
         assert hasattr(Queue(True, 1, 1, None, blocks), name) and hasattr(queue, name), name
     assert set(vars(EventQueue("x", 1))) >= {"queue", "concurrency_id", "concurrency_limit", "current_concurrency"}
     assert list(inspect.signature(Event.__init__).parameters) == ["self", "session_hash", "fn", "request", "username"]
-    for method in ("push", "get_events", "process_events", "send_message", "clean_events"):
+    for method in ("push", "get_events", "process_events", "send_message", "clean_events", "broadcast_estimations"):
         ours, theirs = (inspect.signature(getattr(one, method)) for one in (FairQueue, Queue))
         assert list(ours.parameters) == list(theirs.parameters), method
     called = inspect.getsource(gradio.routes) + inspect.getsource(gradio.queueing)
