@@ -32,6 +32,7 @@ STARTING = 60.0  # seconds until a new process must answer
 PAUSE = 5.0  # seconds after a start that failed before the next one
 FILES = 500  # that one process decodes
 GROWN = 150_000_000  # bytes of memory at rest beyond which a process is replaced
+REST = 1.0  # seconds after a file; before, memory may still be on its way back
 PIPE = 1 << 20  # bytes, where the system allows it: fewer turns between the processes
 COMMAND = (sys.executable, "-S", "-m", "compute.live.decoder.worker")
 PASSED_ON = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "PYTHONHOME")  # what Python may need to start
@@ -54,7 +55,7 @@ class DecoderProcess:
     """
 
     def __init__(self, command: Sequence[str]) -> None:
-        self.files = 0
+        self.files, self._last = 0, -REST
         self._process = subprocess.Popen(
             [*command, str(os.getpid())],
             stdin=subprocess.PIPE,
@@ -103,7 +104,8 @@ class DecoderProcess:
     @property
     def is_worn(self) -> bool:
         """Whether its next file is to be its last: it has decoded enough, or keeps memory."""
-        return self.files + 1 >= FILES or memory.resident(self.pid) > GROWN
+        rested = time.monotonic() - self._last >= REST
+        return self.files + 1 >= FILES or (rested and memory.resident(self.pid) > GROWN)
 
     def kill(self) -> None:
         """Kills it; whoever waits for its reply gets an EOFError."""
@@ -126,6 +128,7 @@ class DecoderProcess:
             return work()
         finally:
             timer.cancel()
+            self._last = time.monotonic()
 
     def _read(self, size: int) -> bytearray:
         data = bytearray(size)
@@ -229,7 +232,7 @@ class DecoderPool:
 
     def _reply(self, request: wire.DecodeRequest) -> wire.DecodeReply:
         process, began = self._take(), time.monotonic()
-        worn, sound = process.is_worn, False  # before the file: just after it, memory is on its way back
+        worn, sound = process.is_worn, False
         try:
             reply = process.ask(request, seconds=self._seconds)
             sound = not worn

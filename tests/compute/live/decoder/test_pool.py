@@ -342,6 +342,7 @@ def test_one_that_was_killed_over_a_file_is_replaced() -> None:
 @LINUX
 def test_one_that_keeps_memory_or_is_old_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     keeping = made(f"kept = b'x' * 200_000_000\nwhile True: take(); {ANSWER}")
+    monkeypatch.setattr("compute.live.decoder.pool.REST", 0.0)
     monkeypatch.setattr("compute.live.decoder.pool.FILES", 3)
     old = made(f"while True: take(); {ANSWER}")
     try:
