@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from compute.types import BadInput
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+EVERY_ADDRESS = (None, "0.0.0.0", "::")  # to listen on; no address of its own
 HUB = "https://huggingface.co"  # its page of a Space shows the Space in a frame
 NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*", re.IGNORECASE)
 FRAME_HOST = re.compile(r"(https?://)?(\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?(:(\d{1,5}|\*))?", re.IGNORECASE)
@@ -31,10 +32,10 @@ def access(
 ) -> Access:
     """What follows from the address that the app listens on and from the operator's lists, commas or spaces between.
 
-    On a loopback address only its own names and `hosts` (and the host in `root_path`, where that is a whole address)
-    are answered, so that no other name can be made to lead here (DNS rebinding). On other addresses any name is
-    answered, unless `hosts` has some. `*` among `hosts` stands for any. `hub`: whether this is a Space. Raises BadInput
-    for what is not a host.
+    On a loopback address only this machine's names, the address itself and `hosts` (and the host in `root_path`, where
+    that is a whole address) are answered, so that no other name can be made to lead here (DNS rebinding). On other
+    addresses any name is answered, unless `hosts` has some. `*` among `hosts` stands for any. `hub`: whether this is a
+    Space. Raises BadInput for what is not a host.
     """
     listed = _listed(hosts)
     for name in listed:
@@ -49,8 +50,9 @@ def access(
             )
     named = frozenset(name for name in (*map(host_name, listed), urlsplit(root_path).hostname) if name)
     checked = "*" not in listed and (bool(listed) or is_loopback(listens_on))
+    own = LOOPBACK | {name for name in (host_name(listens_on),) if name not in EVERY_ADDRESS}
     return Access(
-        hosts=LOOPBACK | named if checked else None,
+        hosts=own | named if checked else None,
         named=named,
         frame_hosts=(*([HUB] if hub else ()), *_listed(frame_hosts)),
     )

@@ -10,13 +10,20 @@ from leaderboard.web.access import LOOPBACK, access, host_name, is_loopback
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.3.2.1", "localhost", "::1", "[::1]"])
 def test_on_loopback_only_its_own_names(address: str) -> None:
-    assert is_loopback(address) and access(listens_on=address).hosts == LOOPBACK
+    assert is_loopback(address) and access(listens_on=address).hosts == LOOPBACK | {host_name(address)}
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "::", "192.168.1.4", "board.example.org"])
 def test_elsewhere_any_name_unless_some_are_listed(address: str) -> None:
     assert access(listens_on=address).hosts is None
-    assert access(listens_on=address, hosts="Board.example.org").hosts == LOOPBACK | {"board.example.org"}
+    hosts = access(listens_on=address, hosts="Board.example.org").hosts
+    assert hosts | {address} == LOOPBACK | {"board.example.org", address}
+
+
+@pytest.mark.parametrize(("address", "answers"), [("192.168.1.4", True), ("0.0.0.0", False), ("::", False)])
+def test_the_address_it_listens_on_is_answered(address: str, answers: bool) -> None:
+    """Gradio asks itself under that address when it starts."""
+    assert (address in access(listens_on=address, hosts="board.example.org").hosts) == answers
 
 
 def test_the_operator_names_others() -> None:
