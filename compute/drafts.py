@@ -19,9 +19,10 @@ from pathlib import Path
 
 from compute.types import CannotWrite
 
+# Of a file; the latter two of earlier versions.
 DRAFT = re.compile(
-    r".+\.draft-\d+(-\d+)?(\.wal|\.npy)?|.+\.[0-9a-f]+\.draft"
-)  # of a file; the latter of earlier versions
+    r".+\.draft-\d+(-\d+)?(\.wal|\.npy)?|.+\.(json|safetensors)\.\d+\.draft|settings\.[0-9a-f]{8}\.draft"
+)
 DRAFT_FOLDER = re.compile(r"\..+\.draft-\d+|.+\.draft-\d+\.tmp")  # of a folder; what DuckDB moves out of memory
 TEMPORARY = "likeness-tmp-"  # begins the name of a temporary folder
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -82,9 +83,9 @@ def alone(folder: Path) -> Iterator[None]:
 
     Removes the drafts that killed processes left in it.
     """
-    handle = os.open(folder, os.O_RDONLY)
+    handle = _open(folder)
     try:
-        status = os.fstat(handle)
+        status = folder.stat()
         identity, held = (status.st_dev, status.st_ino), _held.__dict__.setdefault("folders", set())
         if identity in held:
             yield
@@ -98,7 +99,7 @@ def alone(folder: Path) -> Iterator[None]:
         finally:
             held.discard(identity)
     finally:
-        os.close(handle)
+        _close(handle)
 
 
 def sweep(*roots: Path, skip: tuple[str, ...] = (), deep: bool = True) -> list[Path]:
@@ -117,13 +118,13 @@ def sweep(*roots: Path, skip: tuple[str, ...] = (), deep: bool = True) -> list[P
 
 def _swept(folder: Path) -> list[Path]:
     try:
-        handle = os.open(folder, os.O_RDONLY)
+        handle = _open(folder)
     except OSError:
         return []
     try:
         return _remove_drafts(folder) if _lock(handle, wait=False) else []
     finally:
-        os.close(handle)
+        _close(handle)
 
 
 def _remove_drafts(folder: Path) -> list[Path]:
@@ -147,8 +148,20 @@ def remove(path: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _lock(handle: int, *, wait: bool = True) -> bool:
+def _open(folder: Path) -> int | None:
+    """A folder opened to be locked; None on Windows, which opens none."""
+    return None if os.name == "nt" else os.open(folder, os.O_RDONLY)
+
+
+def _close(handle: int | None) -> None:
+    if handle is not None:
+        os.close(handle)
+
+
+def _lock(handle: int | None, *, wait: bool = True) -> bool:
     """Locks an open folder; False where another holds it, or where the platform or its file system has no locks."""
+    if handle is None:
+        return False
     try:
         import fcntl
 
@@ -164,28 +177,28 @@ def temporary_folder() -> Iterator[Path]:
     _sweep_temporary()
     while True:
         folder = Path(tempfile.mkdtemp(prefix=TEMPORARY))
-        handle = os.open(folder, os.O_RDONLY)
+        handle = _open(folder)
         _lock(handle)
         if folder.is_dir():  # else another process took it for one that was left, before it was locked
             break
-        os.close(handle)
+        _close(handle)
     files = folder / "files"  # not the folder itself: who writes in it locks it
     files.mkdir()
     try:
         yield files
     finally:
         remove(folder)
-        os.close(handle)
+        _close(handle)
 
 
 def _sweep_temporary() -> None:
     for folder in Path(tempfile.gettempdir()).glob(f"{TEMPORARY}*"):
         with suppress(OSError):
-            if folder.is_symlink() or not folder.is_dir() or folder.stat().st_uid != os.getuid():
+            if folder.is_symlink() or not folder.is_dir():
                 continue
-            handle = os.open(folder, os.O_RDONLY)
+            handle = _open(folder)
             try:
-                if _lock(handle, wait=False):
+                if _lock(handle, wait=False) and folder.stat().st_uid == os.getuid():
                     remove(folder)
             finally:
-                os.close(handle)
+                _close(handle)

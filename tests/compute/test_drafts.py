@@ -174,3 +174,23 @@ def test_temporary_folders_of_killed_processes_are_removed(tmp_path: Path, monke
         assert names(tmp_path) == sorted([Path(alive.told).name, folder.parent.name])
     alive.communicate("end\n")
     assert names(tmp_path) == [] and not os.path.exists(folder)
+
+
+def test_without_locks_files_are_written_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows opens no folder; drafts of others are then left alone."""
+    monkeypatch.setattr(drafts, "_open", lambda folder: None)
+    (tmp_path / "other.draft-5").touch()
+    with drafts.alone(tmp_path):
+        drafts.write_text(tmp_path / "file", "whole")
+    with drafts.temporary_folder() as folder:
+        store.write_parquet(folder / "frame.parquet", frame=pd.DataFrame({"a": [1]}))
+        assert names(folder) == ["frame.parquet"]
+    assert drafts.sweep(tmp_path) == [] and names(tmp_path) == ["file", "other.draft-5"]
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("name", ["chapter.1.draft", "letter.draft", "notes.a.draft", "thesis.draft-2.md"])
+def test_drafts_of_people_stay(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    drafts.write_text(tmp_path / "file", "whole")
+    assert drafts.sweep(tmp_path) == [] and name in names(tmp_path)
