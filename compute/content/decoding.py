@@ -108,9 +108,14 @@ def _load(image: Image.Image) -> None:
         image._decoder = None
         type(image).load_prepare(image)
 
-    if hasattr(image, "_decoder"):
-        image.load_prepare = prepare
-    image.load()
+    if not hasattr(image, "_decoder"):
+        image.load()
+        return
+    image.load_prepare = prepare
+    try:
+        image.load()
+    finally:
+        del image.load_prepare  # it refers to the image, which would stay in memory
 
 
 def _upright(image: Image.Image) -> Image.Image:

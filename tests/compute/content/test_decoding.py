@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import struct
 import subprocess
 import sys
+import weakref
 import zlib
 from pathlib import Path
 
@@ -14,7 +16,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from compute.content.decoding import checked, decode, opened
+from compute.content.decoding import checked, decode, opened, rgb
 from compute.types import BadInput
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -57,6 +59,19 @@ def test_lossless_formats_keep_every_pixel(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["JPEG", "GIF", "JPEG2000", "AVIF"])
 def test_lossy_formats_are_near(kind: str) -> None:
     assert apart(decode(saved(picture(), kind)), picture()) < 60
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "WEBP", "AVIF"])
+def test_a_decoded_file_leaves_memory_at_once(kind: str) -> None:
+    image = opened(saved(picture(), kind))
+    reference = weakref.ref(image)
+    gc.disable()  # what refers to itself waits for it
+    try:
+        rgb(image)
+        del image
+        assert reference() is None
+    finally:
+        gc.enable()
 
 
 def test_the_first_frame_of_an_animation() -> None:
