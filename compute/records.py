@@ -19,15 +19,20 @@ MAX_INTEGER = 2**63 - 1  # what a database's column holds
 
 def read(path: Path, *, root: Path) -> dict[str, Any]:
     """The JSON object in a file below `root`. Raises OSError, and ValueError with what is wrong with it."""
-    content = read_bytes(path, root=root, most=MAX_BYTES)
-    try:
-        record = json.loads(content.decode(), parse_constant=_refuse_constant)
-    except RecursionError:
-        raise ValueError(f"{path.name} has lists within lists beyond {MAX_DEPTH} levels") from None
+    record = parse(read_bytes(path, root=root, most=MAX_BYTES).decode(), name=path.name)
     if not isinstance(record, dict):
         raise ValueError(f"{path.name} holds no object")
-    check(record, name=path.name)
     return record
+
+
+def parse(text: str, *, name: str) -> Any:
+    """The value of a JSON text. Raises ValueError with what is wrong with it, as `check`."""
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError(_too_deep(name)) from None
+    check(value, name=name)
+    return value
 
 
 def read_bytes(path: Path, *, root: Path, most: int) -> bytes:
@@ -86,7 +91,7 @@ def check(record: Any, *, name: str) -> None:
             case _:
                 raise ValueError(f"{name} holds a {type(value).__name__}")
         if depth > MAX_DEPTH:
-            raise ValueError(f"{name} has lists within lists beyond {MAX_DEPTH} levels")
+            raise ValueError(_too_deep(name))
         stack += [(child, depth + 1) for child in children]
 
 
@@ -123,6 +128,10 @@ def integer(value: Any, *, name: str, least: int = 0) -> int:
 def short(value: Any) -> str:
     """A value as an error shows it: one line of at most 60 characters."""
     return ascii(value)[:60] if not isinstance(value, list | dict) else f"a {type(value).__name__}"
+
+
+def _too_deep(name: str) -> str:
+    return f"{name} has lists within lists beyond {MAX_DEPTH} levels"
 
 
 def _too_large(path: Path, most: int) -> str:

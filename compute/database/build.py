@@ -274,11 +274,9 @@ def projections(path: Path) -> tuple[pd.DataFrame, list[str]]:
             raise ValueError("two points are of one key, or one has none")
         frame["cluster"] = frame["cluster"].astype("Int32")
         for settings in frame["settings"].unique():
-            record = json.loads(settings)
-            records.check(record, name="settings")
-            if not isinstance(record, dict):
+            if not isinstance(records.parse(settings, name="settings"), dict):
                 raise ValueError("settings are no object")
-    except (OSError, ValueError, TypeError, RecursionError) as error:
+    except (OSError, ValueError, TypeError) as error:
         reason = str(error).strip().partition("\n")[0]
         return pd.DataFrame(), [f"{path.name} is left out ({reason}): make it again, python -m compute project"]
     return frame, []
