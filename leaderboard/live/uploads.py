@@ -1,7 +1,8 @@
 """Visitors' uploads, in memory only: nothing is ever written to disk, and everything goes when the visitor leaves.
 
 A session is a random id that the page made; nobody without it can reach its contents. Sessions end when the page says
-so, after half an hour without use, or, the least recently used first, when all together take too much memory.
+so, after half an hour without use, or when all together take too much memory: then those of the visitor who has most of
+it go first, the least recently used before the others, so that nobody crowds the others out.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 import sys
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from hashlib import blake2b
@@ -42,7 +43,7 @@ class UploadLimits:
     files: int = 2
     file_bytes: int = LARGEST_FILE
     sessions: int = 4096
-    total_bytes: int = 768_000_000  # of all sessions
+    total_bytes: int = 512_000_000  # of all sessions
     idle: float = 1800.0  # seconds without use until a session ends
 
 
@@ -84,10 +85,13 @@ class RecentlyUsed(LRUCache):
 
 
 class _Session:
-    """One visitor's images (Input), files (bytes) and models' results, each by key; `used` is a time of the clock."""
+    """One page's images (Input), files (bytes) and models' results, each by key; `used` is a time of the clock.
+
+    `owner` is the address that uploads come from, empty as long as there are none.
+    """
 
     def __init__(self, limits: UploadLimits) -> None:
-        self.used = 0.0
+        self.used, self.owner = 0.0, ""
         self.images = RecentlyUsed(most=limits.images, most_bytes=limits.image_bytes)
         self.files = RecentlyUsed(most=limits.files, most_bytes=limits.file_bytes)
         self.results = RecentlyUsed()
@@ -115,17 +119,17 @@ class Uploads:
         self._lock = threading.RLock()
         self._timer: threading.Timer | None = None
 
-    def add_image(self, session: str, data: bytes) -> dict[str, Any]:
+    def add_image(self, session: str, data: bytes, *, owner: str = "") -> dict[str, Any]:
         """Decodes an image file into the session: key, width, height, thumbnail (a data URI), note. Raises BadInput.
 
-        The session's least recently used images are dropped where there are too many.
+        `owner`: the visitor's address. The session's least recently used images are dropped where there are too many.
         """
         _check(session)
         image, small = POOL.image_with_thumbnail(data, name="The image")
         width, height = image.content.size
         thumbnail, key = webp(small), image.key.decode()
         with self._lock:
-            self._session(session).images[key] = image
+            self._session(session, owner=owner).images[key] = image
             self._make_room()
         return {"key": key, "width": width, "height": height, "thumbnail": thumbnail, "note": image.note}
 
@@ -133,8 +137,8 @@ class Uploads:
         """An image of the session as an input. Raises BadInput where it is gone or never existed."""
         return self._get(session, "images", key, name)
 
-    def add_file(self, session: str, data: bytes) -> str:
-        """Stores a file's bytes and returns its key. Raises BadInput."""
+    def add_file(self, session: str, data: bytes, *, owner: str = "") -> str:
+        """Stores a file's bytes and returns its key. `owner`: the visitor's address. Raises BadInput."""
         _check(session)
         most = self._limits.file_bytes
         if not data:
@@ -145,7 +149,7 @@ class Uploads:
             )
         key = blake2b(data, digest_size=16).hexdigest()
         with self._lock:
-            self._session(session).files[key] = data
+            self._session(session, owner=owner).files[key] = data
             self._make_room()
         return key
 
@@ -209,21 +213,33 @@ class Uploads:
             self._session(session)
             return entries[key]
 
-    def _session(self, session: str) -> _Session:
+    def _session(self, session: str, *, owner: str = "") -> _Session:
         """The session, new or existing, marked as used now. Only under the lock."""
         self.sweep()
         current = self._sessions.setdefault(session, _Session(self._limits))
-        current.used = self._clock()
+        current.used, current.owner = self._clock(), owner or current.owner
         self._sessions.move_to_end(session)
         while len(self._sessions) > self._limits.sessions:
-            self._sessions.popitem(last=False)
+            self._end_one(weight=lambda session: 1)
         self._start_timer()
         return current
 
     def _make_room(self) -> None:
         total = sum(session.nbytes for session in self._sessions.values())
         while total > self._limits.total_bytes and len(self._sessions) > 1:
-            total -= self._sessions.popitem(last=False)[1].nbytes
+            total -= self._end_one(weight=lambda session: session.nbytes)
+
+    def _end_one(self, *, weight: Callable[[_Session], int]) -> int:
+        """Ends the least recently used session of the owner whose sessions weigh most; how many bytes it had.
+
+        The session in use, which is the last one, stays.
+        """
+        *others, _ = self._sessions
+        weights: Counter[str] = Counter()
+        for session in self._sessions.values():
+            weights[session.owner] += weight(session)
+        ending = max(others, key=lambda key: weights[self._sessions[key].owner])  # of several the first
+        return self._sessions.pop(ending).nbytes
 
     def _start_timer(self) -> None:
         if self._interval is not None and self._timer is None:

@@ -74,10 +74,10 @@ def routes_of(
     bodies = Bodies(rate)
 
     def image(request: Request, body: bytes) -> Response:
-        return JSONResponse(uploads.add_image(_session(request), body))
+        return JSONResponse(uploads.add_image(_session(request), body, owner=visitor(request)))
 
     def table(request: Request, body: bytes) -> Response:
-        return JSONResponse({"key": uploads.add_file(_session(request), body)})
+        return JSONResponse({"key": uploads.add_file(_session(request), body, owner=visitor(request))})
 
     def forget(request: Request, body: bytes) -> Response:
         uploads.forget(body.decode("latin-1"))
