@@ -17,15 +17,17 @@ from starlette.responses import HTMLResponse, JSONResponse
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from compute.types import BadInput
+from compute.types import LONGEST_KEY, BadInput
 from leaderboard.web import bounds
 from leaderboard.web.bodies import BoundedRoute, Disconnected, InFlight, TooLarge, UnreadBody, unread
-from leaderboard.web.responses import NO_STORE, refusal
+from leaderboard.web.responses import NO_STORE, bounded_sentence, refusal
 
 # Gradio's routes that write what they are sent to disk, or read a path they are given: all of them are below this
 # prefix, and the pages need none. Searched anywhere in a path, since a proxy's root path may come first.
 ON_DISK = re.compile(r"/gradio_api/+(upload|file[=/]|proxy=|stream/|process_recording|deep_link|run-history|vibe-)")
 EVENT = re.compile(r"/gradio_api/+(queue/join|run/|api/|call/|component_server|mcp)")
+MCP = "/gradio_api/mcp"
+INVALID_PARAMETERS = -32602  # JSON-RPC's number for this error
 SENDING = frozenset({"POST", "PUT", "PATCH"})
 LARGEST_EVENT = 24_000_000  # bytes: two images of 8 MB in base64, or nine of the longest texts
 LARGEST_OTHER = 64_000  # bytes of a body for any other address: Gradio's own page sends an event's name, or less
@@ -163,23 +165,38 @@ def _fault(body: bytes, *, path: str, images: Collection[str | int]) -> JSONResp
     """The answer to an event that Gradio must not get; None for others. It may take 0.1 s: not for the event loop."""
     if sum(map(body.count, STRUCTURE)) > MOST_VALUES:
         return refusal(f"An event has at most {MOST_VALUES} values and commas. Send less", 413)
+    event = None
     try:
         event = json.loads(body)
         bounds.check(event, images=_takes_images(event, path=path, names=images))
     except json.JSONDecodeError:  # Gradio's own parser is the same and refuses it too
         return None
     except BadInput as error:
-        return refusal(str(error), 400)
+        return _to_tool_caller(event, str(error), path=path) or refusal(str(error), 400)
     except (ValueError, RecursionError):
         return refusal("The event's JSON is nested too deep, or has letters or numbers that cannot be read", 400)
     return None
+
+
+def _to_tool_caller(event: Any, sentence: str, *, path: str) -> JSONResponse | None:
+    """The refusal of a request to MCP, in its protocol; None for anything else.
+
+    Clients of MCP take any other status than 200 for the end of the connection, and show nobody the sentence.
+    """
+    if MCP not in path or not isinstance(event, dict) or not isinstance(event.get("method"), str):
+        return None
+    asked = event.get("id")
+    if isinstance(asked, bool) or not isinstance(asked, str | int) or len(str(asked)) > LONGEST_KEY:
+        return None
+    error = {"code": INVALID_PARAMETERS, "message": bounded_sentence(sentence)}
+    return JSONResponse({"jsonrpc": "2.0", "id": asked, "error": error}, headers={"cache-control": NO_STORE})
 
 
 def _takes_images(event: Any, *, path: str, names: Collection[str | int]) -> bool:
     """Whether the event is for an endpoint of these names or indices, or for a tool, which may be any of them."""
     path = path.rstrip("/")
     return (
-        "/gradio_api/mcp" in path
+        MCP in path
         or path.rpartition("/")[2] in names
         or (isinstance(event, dict) and isinstance(event.get("fn_index"), int) and event["fn_index"] in names)
     )

@@ -240,3 +240,22 @@ def test_every_endpoint_and_tool_refuses_an_oversized_argument(running: Running,
             for answer in found:
                 assert ECHO.encode() not in answer, (name, parameter)
                 assert len(answer) < MOST_BYTES or is_scored, (name, parameter, answer[:300])
+
+
+def test_a_tool_refused_before_it_runs_leaves_the_session_open(running: Running) -> None:
+    """And whoever called it reads the sentence."""
+    from mcp import ClientSession, McpError
+    from mcp.client.streamable_http import streamable_http_client
+
+    async def ask() -> tuple[str, bool]:
+        async with (
+            streamable_http_client(f"{running.url}gradio_api/mcp/") as (read, write, _),
+            ClientSession(read, write) as session,
+        ):
+            await session.initialize()
+            with pytest.raises(McpError) as refused:
+                await session.call_tool("leaderboard", {"suite": "s" * 300})
+            return str(refused.value), bool((await session.call_tool("list_suites", {})).isError)
+
+    sentence = "A value has 300 characters, more than 200. Send a shorter one"
+    assert asyncio.run(asyncio.wait_for(ask(), 60)) == (sentence, False)

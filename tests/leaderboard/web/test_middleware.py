@@ -376,6 +376,18 @@ def test_what_is_beyond_bounds_is_a_short_sentence(client: TestClient, kind: str
         assert answer.status_code == 400 and list(answer.json()) == ["error"] and len(answer.content) < 700
 
 
+@pytest.mark.parametrize("asked", [1, "one"])
+def test_a_tool_is_refused_in_its_own_protocol(client: TestClient, asked: int | str) -> None:
+    """With any other status its clients end the connection, and nobody reads the sentence."""
+    request = {"jsonrpc": "2.0", "id": asked, "method": "tools/call", "params": {"arguments": {"suite": "s" * 201}}}
+    answer = client.post("/gradio_api/mcp/", json=request)
+    refused = {"code": -32602, "message": "A value has 201 characters, more than 200. Send a shorter one"}
+    assert (answer.status_code, answer.json()) == (200, {"jsonrpc": "2.0", "id": asked, "error": refused})
+    for beyond in ("s" * 201, 10**201, True, None, [1]):
+        assert client.post("/gradio_api/mcp/", json=request | {"id": beyond}).status_code == 400
+    assert client.post("/gradio_api/queue/join", json=request).status_code == 400
+
+
 @pytest.mark.parametrize("kind", WITHIN)
 def test_what_the_pages_send_is_within_bounds(client: TestClient, kind: str) -> None:
     body = json.dumps(WITHIN[kind]).encode()
