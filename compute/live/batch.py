@@ -16,7 +16,7 @@ from cachetools import LRUCache
 
 from compute.live import examples, inputs
 from compute.live.archive import LONGEST_NAME, Archive
-from compute.live.decoder.pool import POOL, DecoderBusy
+from compute.live.decoder.pool import POOL, DecoderUnavailable
 from compute.live.inputs import Input
 from compute.live.question import LiveQuestion
 from compute.types import BadInput, LikenessError
@@ -76,7 +76,7 @@ class Batch:
             try:
                 data = self.archive.read(path, most=inputs.LARGEST_IMAGE)
                 self._decoded[path] = POOL.image(data, name=path[-PREVIEW:])
-            except DecoderBusy:
+            except DecoderUnavailable:
                 raise
             except LikenessError as error:
                 self._refused[path] = str(error)

@@ -37,15 +37,13 @@ PIPE = 1 << 20  # bytes, where the system allows it: fewer turns between the pro
 COMMAND = (sys.executable, "-S", "-m", "compute.live.decoder.worker")
 PASSED_ON = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "PYTHONHOME")  # what Python may need to start
 SAVE = "Save it as PNG, JPEG or WebP and add it again"
+BUSY = "Many images are being read at this moment. Try again in a few seconds"
 UNAVAILABLE = "Images cannot be read on this host at this moment. Try again later, or tell its host: the log says why"
 log = logging.getLogger(__name__)
 
 
-class DecoderBusy(BadInput):
-    """Too many images wait; this one may be sent again."""
-
-    def __init__(self) -> None:
-        super().__init__("Many images are being read at this moment. Try again in a few seconds")
+class DecoderUnavailable(BadInput):
+    """No process is free for an image, or none can be started: nothing is wrong with it, and it may be sent again."""
 
 
 class DecoderProcess:
@@ -212,7 +210,7 @@ class DecoderPool:
         if reply.kind == wire.LARGE:
             reply = self._large_reply(request, patience=self._patience)
             if reply is None:
-                raise DecoderBusy
+                raise DecoderUnavailable(BUSY)
         if reply.kind == wire.REFUSED:
             raise BadInput(reply.note)
         from PIL import Image
@@ -257,15 +255,15 @@ class DecoderPool:
         self.start()
         with self._changed:
             if self._waiting >= self._waiting_most:
-                raise DecoderBusy
+                raise DecoderUnavailable(BUSY)
             self._waiting += 1
             try:
                 if not self._changed.wait_for(self._settled, self._patience):
-                    raise DecoderBusy
+                    raise DecoderUnavailable(BUSY)
             finally:
                 self._waiting -= 1
             if not self._idle:
-                raise BadInput(UNAVAILABLE)
+                raise DecoderUnavailable(UNAVAILABLE)
             return self._idle.pop()
 
     def _settled(self) -> bool:

@@ -4,8 +4,8 @@ import { copyLink, el } from '../../js/dom.js';
 import { enable, press, say } from './parts.js';
 import { cost, many, PRIVATE, sentence } from './words.js';
 
-/** Whom Compare asks, and what that costs the host. */
-function asked(tray) {
+/** How many models Compare asks, and what that costs the host. */
+function scope(tray) {
   const judges = tray.judges();
   return `${many(tray.models().length, 'model')}${judges.length ? `. Asks ${cost(judges)}` : ''}`;
 }
@@ -32,7 +32,7 @@ export function createActions(tray) {
   function refresh() {
     const why = tray.reason();
     enable(go, !why);
-    say(reason, why ? sentence(why) : tray.pending() ? '' : asked(tray));
+    say(reason, why ? sentence(why) : tray.pending() ? '' : scope(tray));
     reason.classList.toggle('tr-failed', Boolean(tray.problem));
     retry.hidden = !tray.problem;
     enable(clear, tray.inputs.length > 0);

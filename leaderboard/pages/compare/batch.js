@@ -43,8 +43,8 @@ export function ended({ state, done, of, problems }) {
   return problems ? `${whole} ${many(problems, 'row')} without every score: the column problem says why.` : whole;
 }
 
-/** What it costs to have judges score a table too, in words. Pure. */
-export function offered(judges) {
+/** What it costs to have judges score a table too, in words. */
+function judgesLabel(judges) {
   const requests = judges.reduce((sum, judge) => sum + judge.requests, 0);
   return `Also ask ${many(judges.length, 'judge')}: ${requests} requests to the host’s endpoint for each pair`;
 }
@@ -95,7 +95,7 @@ class Batch {
   price() {
     const judges = this.tray()?.judges() ?? [];
     this.judges.hidden = !judges.length;
-    say(this.words, judges.length ? offered(judges) : '');
+    say(this.words, judges.length ? judgesLabel(judges) : '');
   }
 
   /** Keys of the models that score a table: judges only where the visitor says so. */

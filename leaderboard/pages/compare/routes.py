@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from compute.live import examples
 from compute.live.batch import LARGEST_FILE
+from compute.live.decoder.pool import DecoderUnavailable
 from compute.live.inputs import LARGEST_IMAGE
 from compute.types import BadInput
 from leaderboard.live.panel import uploads_rate
@@ -74,7 +75,10 @@ def routes_of(
     bodies = Bodies(rate)
 
     def image(request: Request, body: bytes) -> Response:
-        return JSONResponse(uploads.add_image(_session(request), body, owner=visitor(request)))
+        try:
+            return JSONResponse(uploads.add_image(_session(request), body, owner=visitor(request)))
+        except DecoderUnavailable as error:
+            return refusal(str(error), 503, retry_after=5)
 
     def table(request: Request, body: bytes) -> Response:
         return JSONResponse({"key": uploads.add_file(_session(request), body, owner=visitor(request))})

@@ -23,7 +23,7 @@ from PIL import Image
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from compute.live.decoder.pool import POOL
+from compute.live.decoder.pool import POOL, DecoderUnavailable
 from leaderboard.live.uploads import Uploads
 from leaderboard.pages.compare import routes as routes_live
 from leaderboard.pages.compare.routes import Bodies, routes_of
@@ -197,6 +197,18 @@ def test_an_upload_that_waits_holds_up_no_page(uploads: Uploads, monkeypatch: py
         assert not any(one.done() for one in sent)
         go_on.set()
         assert [one.result().status_code for one in sent] == [200] * 12
+
+
+def test_an_image_that_no_process_could_read_may_be_sent_again(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(data: bytes, *, name: str) -> None:
+        raise DecoderUnavailable("Many images are being read. Try again")
+
+    monkeypatch.setattr(POOL, "image_with_thumbnail", busy)
+    answer = client.post("/live/input", content=saved(picture(), "PNG"), headers=ONE)
+    assert answer.status_code == 503 and answer.headers["retry-after"] == "5"
+    assert sentence(answer) == "Many images are being read. Try again"
 
 
 def test_something_unexpected_is_a_sentence_too(
