@@ -12,6 +12,7 @@ from compute.live import inputs
 from compute.live.decoder import limits
 from leaderboard.live import panel
 from leaderboard.live.uploads import UploadLimits
+from leaderboard.pages.compare import batch
 from leaderboard.web import bodies, bounds, connections, middleware, sending
 from leaderboard.web.turns import QueueLimits
 
@@ -28,6 +29,7 @@ LIMITS = (
     f"{bounds.DEEPEST} levels and {middleware.MOST_VALUES:,} values of an event",
     f"{QueueLimits().session} requests of a page and {QueueLimits().address} of an address wait or run, "
     f"{QueueLimits().total} of all",
+    f"{batch.MOST_OF_SENDER} tables of an address are scored at once, {batch.MOST} of all",
     f"two requests to the endpoint each; {panel.JUDGE_RATE:.0f} unless set",
     f"{inputs.LARGEST_IMAGE // 1_000_000} MB",
     f"{inputs.MEGAPIXELS} megapixels",
@@ -47,6 +49,7 @@ def test_every_variable_is_explained() -> None:
     code = "\n".join(path.read_text() for room in ("compute", "leaderboard") for path in (ROOT / room).rglob("*.py"))
     explained = VARIABLE.findall(README.read_text() + SECURITY.read_text())
     assert set(VARIABLE.findall(code)) <= set(explained)
+    assert set(VARIABLE.findall(SECURITY.read_text())) <= set(VARIABLE.findall(README.read_text()))
 
 
 def test_every_variable_of_security_stands_in_the_code_or_is_built_there() -> None:

@@ -56,7 +56,7 @@ class Panel:
         """Counts a visitor's request, Gradio's or Starlette's; None counts as one visitor. Raises TooMany."""
         if self.rate is None:
             return
-        wait = self.rate.allow(_visitor(request))
+        wait = self.rate.allow(sender(request))
         if wait:
             raise TooMany(wait)
 
@@ -64,7 +64,7 @@ class Panel:
         """What counts this visitor's questions to judges; None where the visitor has not `pressed` (True) for them."""
         if pressed is not True:
             return None
-        judge_rate, name = self.judge_rate, _visitor(request)
+        judge_rate, name = self.judge_rate, sender(request)
         return lambda: judge_rate.allow(name) if judge_rate else 0.0
 
     # ---- for programs
@@ -148,7 +148,8 @@ def _rate(variable: str, *, default: float, burst: int) -> Rate | None:
     return Rate(a_minute=a_minute, burst=burst) if a_minute else None
 
 
-def _visitor(request: Any) -> str:
+def sender(request: Any) -> str:
+    """The visitor's address in a request, Gradio's or Starlette's; None counts as one visitor."""
     request = getattr(request, "request", request)
     return "unknown" if request is None else visitor(request)
 

@@ -83,7 +83,7 @@ def check(value: Any, *, images: bool = False) -> None:
             if images and most == LONGEST and each[: len(IMAGE)].lower() == IMAGE:
                 most = LONGEST_IMAGE
             if sentence := _of_text(each, most):
-                raise BadInput(f"A value has {sentence}")
+                raise BadInput(f"A {'text' if most == LONGEST else 'value'} has {sentence}")
         elif isinstance(each, dict):
             if isinstance(each.get("meta"), dict) and each["meta"].get("_type") == FILE:
                 raise BadInput("An event names no files. They are sent to live/input")

@@ -22,7 +22,8 @@ from leaderboard.web.errors import explain
 
 TURN = 2.0  # seconds of work before it is the others' turn
 CHUNK = 10  # pairs per model before the next one: two that do not fit into memory together alternate less
-MOST = 6  # tables being scored at once, in the whole app
+MOST = 8  # tables being scored at once, in the whole app
+MOST_OF_SENDER = 6  # of these from one address, so that others find room
 IDLE = 120.0  # idle seconds after which another table may replace it
 CACHE_BYTES = 24_000_000  # of encodings, for one table
 SCORE_BYTES = 500  # of a score with its words, about
@@ -50,6 +51,7 @@ class PairScoring:
 
     batch: Batch | None  # None once it is over
     models: tuple[Model, ...]
+    sender: str = ""  # the visitor's address
     judges: JudgeAllowance | None = None  # counts the visitor's questions to judges; without it none is asked
     clock: Callable[[], float] = time.monotonic
     rows: tuple[PairRow, ...] = field(init=False)
@@ -219,25 +221,48 @@ class PairScoring:
 class Tables:
     """The tables being scored: one per session, which ends with it, and a few in the whole app."""
 
-    def __init__(self, live: Live, *, most: int = MOST, clock: Callable[[], float] = time.monotonic) -> None:
-        self._live, self._most, self._clock = live, most, clock
+    def __init__(
+        self,
+        live: Live,
+        *,
+        most: int = MOST,
+        most_of_sender: int = MOST_OF_SENDER,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._live, self._most, self._most_of_sender, self._clock = live, most, most_of_sender, clock
         self._tables: WeakSet[PairScoring] = WeakSet()
         self._lock = threading.Lock()
 
     def start(
-        self, session: str, file: str, keys: Sequence[str], *, judges: JudgeAllowance | None = None
+        self,
+        session: str,
+        file: str,
+        keys: Sequence[str],
+        *,
+        sender: str = "",
+        judges: JudgeAllowance | None = None,
     ) -> PairScoring:
         """Reads a table of the session for these models to score. Without `judges` none that asks the host's endpoint.
 
-        Raises BadInput where it cannot.
+        `sender` is the visitor's address. Raises BadInput where it cannot.
         """
         models = self._models(keys)
         results = self._live.uploads.results(session)
-        scoring = PairScoring(batch=self._live.table(session, file), models=models, judges=judges, clock=self._clock)
+        batch = self._live.table(session, file)
+        scoring = PairScoring(batch=batch, models=models, sender=sender, judges=judges, clock=self._clock)
         with self._lock:
             if previous := results.get(KEY):
                 previous.stop()
             others = sorted((table for table in self._tables if not table.over), key=lambda table: table.used)
+            own = [table for table in others if table.sender == sender]
+            for table in own[: max(0, len(own) - self._most_of_sender + 1)]:
+                if self._clock() - table.used < IDLE:
+                    raise BadInput(
+                        f"{len(own)} tables from your network are being scored, which is the most. "
+                        "Try again in a minute"
+                    )
+                table.stop()
+            others = [table for table in others if not table.over]
             for table in others[: max(0, len(others) - self._most + 1)]:
                 if self._clock() - table.used < IDLE:
                     raise BadInput(f"{len(others)} other visitors' tables are being scored. Try again in a minute")

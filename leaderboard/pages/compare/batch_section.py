@@ -10,6 +10,7 @@ from typing import Any
 import gradio as gr
 
 from leaderboard.live.live import QUEUE
+from leaderboard.live.panel import sender
 from leaderboard.page import Site
 from leaderboard.pages.compare import components
 from leaderboard.pages.compare.batch import RUNNING, PairScoring, ScoringProgress, Tables
@@ -47,7 +48,8 @@ def started(site: Site, tables: Tables, payload: dict[str, Any], request: Any) -
     models = payload.get("models")
     keys = [str(key) for key in models] if isinstance(models, list) else []
     judges = site.panel.judges(request, pressed=payload.get("judges"))
-    scoring = tables.start(str(payload.get("session", "")), str(payload.get("file", "")), keys, judges=judges)
+    session, file = str(payload.get("session", "")), str(payload.get("file", ""))
+    scoring = tables.start(session, file, keys, sender=sender(request), judges=judges)
     return record(scoring, scoring.turn(site.panel.live, site.panel.calibrations()))
 
 

@@ -376,6 +376,11 @@ def test_what_is_beyond_bounds_is_a_short_sentence(client: TestClient, kind: str
         assert answer.status_code == 400 and list(answer.json()) == ["error"] and len(answer.content) < 700
 
 
+def test_a_text_that_is_too_long_is_called_a_text(client: TestClient) -> None:
+    answer = client.post("/gradio_api/queue/join", json=BEYOND["a visitor's text"])
+    assert answer.json() == {"error": "A text has 100,001 characters, more than 100,000. Send a shorter one"}
+
+
 @pytest.mark.parametrize("asked", [1, "one"])
 def test_a_tool_is_refused_in_its_own_protocol(client: TestClient, asked: int | str) -> None:
     """With any other status its clients end the connection, and nobody reads the sentence."""

@@ -428,8 +428,10 @@ class Catalogue:
         away, impossible = Availability(state="download"), Availability(state="impossible", why="Needs a package")
         return {"m-far": away, "m-not": impossible}.get(row.key, Availability(state="ready"))
 
-    def begin(self, scorings: Tables, session: str = SESSION, keys: Sequence[str] = ("m",)) -> PairScoring:
-        return scorings.start(session, self.uploads.add_file(session, b"first,second\na,b\n"), keys)
+    def begin(
+        self, scorings: Tables, session: str = SESSION, keys: Sequence[str] = ("m",), sender: str = ""
+    ) -> PairScoring:
+        return scorings.start(session, self.uploads.add_file(session, b"first,second\na,b\n"), keys, sender=sender)
 
 
 @pytest.mark.parametrize(
@@ -464,6 +466,27 @@ def test_a_session_has_one_table_and_takes_it_along() -> None:
     del first, second
     gc.collect()
     assert len(scorings._tables) == 0
+
+
+def test_one_visitors_tables_leave_room_for_others() -> None:
+    catalogue, clock = Catalogue(), Clock()
+    scorings = Tables(catalogue, clock=clock)
+    own = [
+        catalogue.begin(scorings, session=f"{number:016x}", sender="203.0.113.9")
+        for number in range(batch.MOST_OF_SENDER)
+    ]
+    with pytest.raises(BadInput, match="6 tables from your network are being scored, which is the most"):
+        catalogue.begin(scorings, session="a" * 16, sender="203.0.113.9")
+    others = [
+        catalogue.begin(scorings, session=f"{number:016x}", sender="198.51.100.1")
+        for number in range(100, 100 + batch.MOST - batch.MOST_OF_SENDER)
+    ]
+    with pytest.raises(BadInput, match="8 other visitors' tables are being scored"):
+        catalogue.begin(scorings, session="b" * 16, sender="198.51.100.1")
+    assert len(others) == 2 and not any(each.over for each in own + others)
+    clock.now += batch.IDLE
+    newest = catalogue.begin(scorings, session="c" * 16, sender="203.0.113.9")
+    assert own[0].over and not any(each.over for each in [*own[1:], *others, newest]), "its own makes room, if left"
 
 
 def test_few_tables_are_at_work_at_once_and_one_that_was_left_gives_way() -> None:
