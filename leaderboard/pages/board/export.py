@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from compute import drafts
 from compute.database import store
 from compute.rounding import clean, rounded, rounded_array
-from compute.types import BadInput
+from compute.types import BadInput, CannotWrite
 from leaderboard.data import suite_queries
 from leaderboard.data.csv_files import csv_bytes
 from leaderboard.data.database import Database
@@ -93,7 +94,9 @@ def view(
 
 
 def everything(db: Database, *, form: str) -> StoredExport:
-    """Every score of every suite, one row a score; `duckdb` is the database itself. Raises OSError for a full disk.
+    """Every score of every suite, one row a score; `duckdb` is the database itself.
+
+    Raises CannotWrite for a full disk, BadInput for another form.
 
     The file is written beside the copy of the database, some thousand rows at a time, and goes with it.
     """
@@ -103,17 +106,15 @@ def everything(db: Database, *, form: str) -> StoredExport:
         if form not in ("csv", "parquet", "json"):
             raise BadInput(f"Everything is exported as csv, parquet, json or duckdb, not {form!r}")
         if opening.folder is None:
-            raise OSError("There is no folder for temporary files")
+            raise CannotWrite("There is no folder for temporary files")
         parts = map(_with_synthetic, suite_queries.everything(opening))
         path = opening.folder / f"likeness-scores.{form}"
-        draft = path.with_name(f"{path.name}.draft")
         if form == "parquet":
             store.write_parquet(path, frame=pd.concat(parts, ignore_index=True))
         else:
-            with draft.open("wb") as file:
+            with drafts.replacing(path) as draft, draft.open("wb") as file:
                 for text in (_csv_parts if form == "csv" else _json_parts)(parts):
                     file.write(text)
-            draft.replace(path)
         return StoredExport(name=path.name, media=MEDIA[form], path=path)
 
 

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from compute.types import BadInput
+from compute.types import BadInput, CannotWrite, DatabaseError
 from leaderboard.data import payload
 from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
@@ -129,7 +129,7 @@ def _export_all(suite_cache: SuiteCache) -> Callable[[Request], Response]:
         try:
             file = stored(form)
             content = file.path.open("rb")
-        except OSError as error:
+        except (OSError, CannotWrite, DatabaseError) as error:
             log.warning("The export of everything as %s cannot be made: %s", form, error)
             return refusal("The file cannot be made at this moment. Try again later", 503, retry_after=60)
         return FileAnswer(content, name=file.name, media=file.media, etag=f'"{suite_cache.db.version}-{form}"')

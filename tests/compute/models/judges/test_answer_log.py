@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -169,6 +170,15 @@ def test_a_full_disk_is_said(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="Make room"):
         kept.answered([question("two")], Judge())
     assert log(tmp_path).answered([question("two")], Judge())[0].text == "re two"
+
+
+def test_a_disk_that_is_full_before_the_first_answer_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(BadInput, match="No space left on device. Make room"):
+        log(tmp_path).answered([question("one")], Judge())
 
 
 @pytest.mark.parametrize("after", [3, 29])

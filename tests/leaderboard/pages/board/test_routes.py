@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
+import os
 from pathlib import Path
 
 import duckdb
@@ -204,6 +206,22 @@ def test_everything_is_the_database_itself(client: TestClient, suite_cache: Suit
         wanted = copy.execute("SELECT count(*) FROM leaderboard_scores").fetchone()[0]
     assert len(pd.read_csv(io.BytesIO(client.get("/export/everything?format=csv").content))) == wanted
     assert len(client.get("/export/everything?format=json").json()) == wanted
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+def test_a_full_disk_is_no_fault_of_the_visitor_and_leaves_no_draft(
+    suite_cache: SuiteCache, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    folder = suite_cache.db.copy.parent
+    before = set(folder.iterdir())
+    monkeypatch.setattr(os, "fsync", full)
+    answer = client_of(suite_cache).get(f"/export/everything?format={form}")
+    assert answer.status_code == 503 and answer.headers["retry-after"] == "60"
+    assert answer.json() == {"error": "The file cannot be made at this moment. Try again later"}
+    assert set(folder.iterdir()) == before
 
 
 def test_static_files_last_for_ever_and_nothing_else_is_served(client: TestClient) -> None:
