@@ -172,3 +172,9 @@ def test_every_class_of_the_tray_is_drawn_and_styled() -> None:
     ids = {"tr-reason", "tr-private"}
     assert styled - drawn == set()
     assert drawn - styled - ids == set()
+
+
+def test_the_tray_knows_the_longest_text_that_the_server_takes() -> None:
+    from compute.live.inputs import LONGEST
+
+    assert f"LONGEST_TEXT = {LONGEST:_};" in (PACKAGE / "pages" / "compare" / "inputs.js").read_text()

@@ -7,6 +7,7 @@
  */
 
 export const MOST = 9; // a reference with 8 alternatives
+export const LONGEST_TEXT = 100_000; // characters; the server refuses more
 const LETTERS = 'ABCDEFGHI';
 
 /** Whether the input counts: an image that failed to upload does not. */
@@ -41,6 +42,9 @@ export function sent(input) {
   return input.kind === 'text' ? { kind: 'text', text: input.text } : { kind: 'image', key: input.key };
 }
 
+/** The number of characters as the server counts them, where an emoji is one. */
+const characters = (text) => (text.length > LONGEST_TEXT ? [...text].length : text.length);
+
 /** Why the inputs cannot be compared yet, as a sentence; '' where they can. */
 export function obstacle(inputs, mode) {
   const names = labels(inputs, mode);
@@ -50,7 +54,9 @@ export function obstacle(inputs, mode) {
   const sending = first((input) => input.state === 'sending');
   if (sending) return `${sending} is still being sent`;
   const blank = first((input) => input.kind === 'text' && !input.text.trim());
-  return blank ? `${blank} is empty: write a text or remove it` : '';
+  if (blank) return `${blank} is empty: write a text or remove it`;
+  const long = first((input) => input.kind === 'text' && characters(input.text) > LONGEST_TEXT);
+  return long ? `${long} has more than 100,000 characters: shorten it` : '';
 }
 
 /** The inputs with one moved to another index. */

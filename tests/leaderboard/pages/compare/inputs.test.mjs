@@ -38,6 +38,11 @@ test('what stands in the way is named by its slot, the worst first', () => {
   assert.match(obstacle([image('1', 'gone')], 'choice'), /^Reference holds no image/);
 });
 
+test('a text that the server would refuse is not sent', () => {
+  assert.equal(obstacle([cat, text('1', '😀'.repeat(100_000))], 'pair'), '');
+  assert.equal(obstacle([cat, text('1', 'a'.repeat(100_001))], 'pair'), 'B has more than 100,000 characters: shorten it');
+});
+
 test('an input moves to an index, within bounds', () => {
   const inputs = ['1', '2', '3'].map((id) => image(id));
   const order = (id, index) => moved(inputs, id, index).map((input) => input.id).join('');
