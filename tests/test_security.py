@@ -71,3 +71,7 @@ def test_the_limits_are_those_of_the_code(limit: str) -> None:
 
 def test_the_readme_leads_to_it() -> None:
     assert "(SECURITY.md)" in README.read_text()
+
+
+def test_the_readme_says_how_many_requests_a_program_may_send() -> None:
+    assert f"A client has at most {QueueLimits().session} requests waiting or running" in README.read_text()
