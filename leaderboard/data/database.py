@@ -81,9 +81,8 @@ def _private_copy(path: Path) -> tuple[Path | None, Path, str]:
 
     Raises DatabaseError for a file that is missing, damaged, or written to at this moment.
     """
-    store.connect(
-        path, memory_mb=MEMORY_MB, threads=THREADS
-    ).close()  # says what is wrong, and whether it is written to
+    # Opened once where it is: that says what is wrong with it, and whether it is written to.
+    store.connect(path, memory_mb=MEMORY_MB, threads=THREADS).close()
     folder = None
     try:
         folder = Path(tempfile.mkdtemp(prefix="database-", dir=private_folder()))

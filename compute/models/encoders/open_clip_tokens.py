@@ -86,15 +86,15 @@ def merged(word: str, ranks: dict[tuple[str, str], int]) -> Sequence[str]:
     """
     parts: list[str] = [*word[:-1], f"{word[-1]}</w>"]
     before, after = list(range(-1, len(parts) - 1)), list(range(1, len(parts) + 1))  # indices of a part's neighbours
-    places: dict[int, list[int]] = defaultdict(list)  # where the left part of a pair stands, by the pair's rank
+    positions: dict[int, list[int]] = defaultdict(list)  # where the left part of a pair stands, by the pair's rank
     for at, pair in enumerate(zip(parts, parts[1:], strict=False)):
         if pair in ranks:
-            places[ranks[pair]].append(at)
-    heap = sorted(places)
+            positions[ranks[pair]].append(at)
+    heap = sorted(positions)
     while heap:
         rank = heappop(heap)
         new = set()  # parts that this rank made
-        for at in sorted(places.pop(rank)):
+        for at in sorted(positions.pop(rank)):
             right = after[at]
             if right == len(parts) or ranks.get((parts[at], parts[right])) != rank:
                 continue  # one of the two is part of another by now
@@ -109,7 +109,7 @@ def merged(word: str, ranks: dict[tuple[str, str], int]) -> Sequence[str]:
                 right = after[left]
                 other = ranks.get((parts[left], parts[right])) if right < len(parts) else None
                 if other is not None:
-                    if other not in places:
+                    if other not in positions:
                         heappush(heap, other)
-                    places[other].append(left)
+                    positions[other].append(left)
     return [part for part in parts if part]
