@@ -64,11 +64,12 @@ def sources(*, results: Path = paths.RESULTS) -> list[Path]:
 
 def sources_digest(*, results: Path = paths.RESULTS) -> str:
     """A digest of the sources' names and contents. Their dates say nothing: they may lie in the future, or be those of
-    a fresh copy."""
+    a fresh copy; nor does the folder that all of them lie in."""
     digest = hashlib.blake2b(digest_size=16)
+    roots = (("results", results), ("computed", paths.COMPUTED), ("", paths.ROOT))
     for path in sorted(sources(results=results)):
-        base = next(folder for folder in (results, paths.COMPUTED, paths.ROOT) if path.is_relative_to(folder))
-        digest.update(f"{base.name}/{path.relative_to(base).as_posix()}".encode(errors="surrogateescape") + b"\0")
+        name, base = next(each for each in roots if path.is_relative_to(each[1]))
+        digest.update(f"{name}/{path.relative_to(base).as_posix()}".encode(errors="surrogateescape") + b"\0")
         with suppress(OSError, ValueError):  # what cannot be read is left out of the database too
             content = records.read_bytes(path, root=path.parent, most=MAX_SOURCE)
             digest.update(hashlib.blake2b(content, digest_size=16).digest())
@@ -76,11 +77,16 @@ def sources_digest(*, results: Path = paths.RESULTS) -> str:
 
 
 def is_stale(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> bool:
-    """Whether the database is missing, cannot be read, is of another version, or was made from other files."""
+    """Whether the database is missing, or was made from other files.
+
+    A file that cannot be read is not: it may be in use, or another program's, and opening it says what is wrong.
+    """
+    if not path.is_file():
+        return True
     try:
         return store.recorded_sources(path) != sources_digest(results=results)
     except DatabaseError:
-        return True
+        return False
 
 
 def bring_up_to_date(

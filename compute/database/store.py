@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pandas as pd
@@ -206,35 +207,51 @@ def connect(
     `memory_mb` and `threads` bound what DuckDB uses for all queries together; None: most of the machine.
     """
     bounds = {"memory_limit": memory_mb and f"{memory_mb}MB", "threads": threads}
-    if not path.is_file():
-        raise DatabaseError(f"There is no database {path.name}. Make it: python -m compute build")
-    try:
-        connection = duckdb.connect(
-            str(path), read_only=True, config={name: bound for name, bound in bounds.items() if bound}
-        )
-    except duckdb.Error as error:
-        if "lock" in str(error).lower():
-            raise DatabaseError(f"{path.name} is in use by another program. Close it and try again") from error
-        raise DatabaseError(f"{path.name} is damaged or half-written. Make it anew: python -m compute build") from error
-    try:
-        versions = connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchall()
-        whole = connection.execute("SELECT total_blocks * block_size FROM pragma_database_size()").fetchall()[0][0]
-    except duckdb.Error:
-        versions, whole = [], 0
-    if path.stat().st_size < whole:  # its beginning can be read, so DuckDB opens it
-        connection.close()
-        raise DatabaseError(f"{path.name} is half-written. Make it anew: python -m compute build")
-    if versions != [(str(SCHEMA_VERSION),)]:
+    connection = _open(path, config={name: bound for name, bound in bounds.items() if bound})
+    if _meta(connection, "schema") != str(SCHEMA_VERSION):
         connection.close()
         raise DatabaseError(f"{path.name} is not a database of this version. Make it anew: python -m compute build")
     return connection
 
 
 def recorded_sources(path: Path) -> str:
-    """The digest that `write` was given as `sources`. Raises DatabaseError as `connect` does."""
-    with contextlib.closing(connect(path)) as connection:
-        rows = connection.execute("SELECT value FROM meta WHERE key = 'sources'").fetchall()
-        return rows[0][0] if rows else ""
+    """The digest that `write` was given as `sources`, of a database of any version; empty where it has none.
+
+    Raises DatabaseError when the file is missing, locked, damaged, or no database of this project.
+    """
+    with contextlib.closing(_open(path)) as connection:
+        if not _meta(connection, "schema"):
+            raise DatabaseError(f"{path.name} is not a database of this project. Give another file")
+        return _meta(connection, "sources")
+
+
+def _open(path: Path, *, config: Mapping[str, Any] | None = None) -> duckdb.DuckDBPyConnection:
+    """A DuckDB file, read-only, whatever it holds. Raises DatabaseError when it is missing, locked or damaged."""
+    if not path.is_file():
+        raise DatabaseError(f"There is no database {path.name}. Make it: python -m compute build")
+    try:
+        connection = duckdb.connect(str(path), read_only=True, config=dict(config or {}))
+    except duckdb.Error as error:
+        if "lock" in str(error).lower():
+            raise DatabaseError(f"{path.name} is in use by another program. Close it and try again") from error
+        raise DatabaseError(f"{path.name} is damaged or half-written. Make it anew: python -m compute build") from error
+    try:
+        whole = connection.execute("SELECT total_blocks * block_size FROM pragma_database_size()").fetchall()[0][0]
+    except duckdb.Error:
+        whole = 0
+    if path.stat().st_size < whole:  # its beginning can be read, so DuckDB opens it
+        connection.close()
+        raise DatabaseError(f"{path.name} is half-written. Make it anew: python -m compute build")
+    return connection
+
+
+def _meta(connection: duckdb.DuckDBPyConnection, key: str) -> str:
+    """What the database says of itself under a key; empty where it says nothing."""
+    try:
+        rows = connection.execute("SELECT value FROM meta WHERE key = ?", [key]).fetchall()
+    except duckdb.Error:  # of another program
+        return ""
+    return rows[0][0] if rows else ""
 
 
 def _first_line(error: Exception) -> str:

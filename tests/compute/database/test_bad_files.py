@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -179,8 +180,24 @@ def test_dates_decide_nothing(tmp_path: Path) -> None:
     build.build(path, results=results)
     shutil.rmtree(folder)
     assert build.is_stale(path, results=results)
-    path.write_bytes(b"half")
+    path.unlink()
     assert build.is_stale(path, results=results)
+
+
+def test_a_file_that_cannot_be_read_is_not_built_over(tmp_path: Path) -> None:
+    """It may be another program's: whoever opens it reads what is wrong, and builds over it on purpose."""
+    path = tmp_path / "own.duckdb"
+    for content in (b"half", b""):
+        path.write_bytes(content)
+        assert not build.is_stale(path, results=tmp_path)
+    path.unlink()
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE mine (a INTEGER)")
+    assert not build.is_stale(path, results=tmp_path)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE meta (key VARCHAR, value VARCHAR)")
+        connection.execute("INSERT INTO meta VALUES ('schema', '0')")
+    assert build.is_stale(path, results=tmp_path)  # an older version's, which recorded no sources
 
 
 BUILDS = """
