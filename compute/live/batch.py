@@ -128,6 +128,11 @@ def _rows(text: str) -> list[PairRow]:
                 raise BadInput(f"The table has more than {ROWS} rows. Split it: at most {ROWS} are scored at once")
             rows.append(_row(len(rows) + 1, [cell.strip() for cell in cells], columns))
     except csv.Error as error:
+        if "field limit" in str(error):
+            raise BadInput(
+                f"A cell near line {reader.line_num} has more than {csv.field_size_limit():,} characters. Shorten it: "
+                f"a text may have {inputs.LONGEST:,}"
+            ) from error
         raise BadInput(
             f"The table cannot be read from line {reader.line_num} on ({error}): put a cell that contains quotes "
             "in quotes, and double each of its own"

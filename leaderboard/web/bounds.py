@@ -18,7 +18,7 @@ from leaderboard.web.responses import refusal
 LONGEST_PATH = 1_000  # characters
 LONGEST_QUERY = 16_000  # bytes as sent: a board's weights and 200 tasks take 6,000
 MOST_PARAMETERS = 200
-LONGEST_HEADER = 8_000  # bytes of one header; a browser's cookies for one site take 4,000
+LONGEST_HEADER = 32_000  # bytes of one header: on localhost a browser sends the cookies of all other programs too
 OWN_HEADERS = (b"x-likeness-", b"mcp-")  # these hold a key each
 LONGEST_VALUE = 8_000  # characters of a text that may list keys, commas between
 LONGEST_IMAGE = LARGEST_IMAGE * 4 // 3 + 200  # characters of a data URI
