@@ -9,9 +9,7 @@ from __future__ import annotations
 import io
 import math
 import unicodedata
-from contextlib import nullcontext
 from dataclasses import dataclass
-from threading import BoundedSemaphore, Lock
 from typing import TYPE_CHECKING
 
 from compute.content import combining, decoding
@@ -25,13 +23,10 @@ if TYPE_CHECKING:
 
 LARGEST_IMAGE = 8_000_000  # bytes
 PIXELS = 4_000_000  # reduced to this after decoding
-LARGE = 16_000_000  # pixels: decoded one at a time, since one may take 750 MB meanwhile
+LARGE = 16_000_000  # pixels: the decoder takes such images one at a time, since one may take 500 MB meanwhile
 LONGEST = 100_000  # characters
 LONG = 2_000  # characters, beyond which no text encoder of the catalogue reads to the end
 THUMBNAIL = 256  # pixels, the longer side
-
-_decoders = BoundedSemaphore(2)  # images decoded at once, in the whole process
-_one_large = Lock()
 
 
 class LargeImage(LikenessError):
@@ -63,7 +58,7 @@ class Input:
 
 
 def image(data: bytes, *, name: str, most: int | None = None) -> Input:
-    """The bytes of one image file as an input; waits while others are decoded. Raises BadInput.
+    """The bytes of one image file as an input. Raises BadInput.
 
     What visitors send is decoded elsewhere: this runs in the processes of `compute.live.decoder`. With `most` it raises
     LargeImage before an image of more pixels is decoded.
@@ -77,9 +72,7 @@ def image(data: bytes, *, name: str, most: int | None = None) -> Input:
         opened = decoding.opened(data, megapixels=MEGAPIXELS)
         if opened.width * opened.height > most:
             raise LargeImage(name)
-        large = opened.width * opened.height > LARGE
-        with _one_large if large else nullcontext(), _decoders:
-            content, note = _decoded(opened)
+        content, note = _decoded(opened)
     except BadInput as error:
         problem = " ".join(str(error).split())[:200]
         if problem.endswith("megapixels"):

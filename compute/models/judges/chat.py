@@ -11,6 +11,7 @@ import asyncio
 import ipaddress
 import json
 import threading
+import weakref
 import zlib
 from collections.abc import Mapping
 from typing import Any
@@ -76,8 +77,9 @@ class ChatClient:
         """The loop that all requests share, in a thread of its own."""
         with self._lock:
             if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                threading.Thread(target=self._loop.run_forever, daemon=True, name="chat").start()
+                loop = self._loop = asyncio.new_event_loop()
+                threading.Thread(target=loop.run_forever, daemon=True, name="chat").start()
+                weakref.finalize(self, loop.call_soon_threadsafe, loop.stop)  # the thread ends with its client
             return self._loop
 
     async def _bounded(self, content: bytes) -> bytes:

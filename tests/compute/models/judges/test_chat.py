@@ -265,3 +265,13 @@ def test_the_plan_says_that_a_judge_is_not_asked_offline(tmp_path: Path, monkeyp
         skipped.task.key for skipped in offline.skipped if "its endpoint is on another machine" in skipped.reason
     }
     assert refused == {job.task.key for job in online.jobs}
+
+
+def test_the_thread_ends_with_its_client() -> None:
+    before = set(threading.enumerate())
+    client = ChatClient(url="http://127.0.0.1:9", key="", timeout=1, concurrency=1)
+    client._running()
+    (thread,) = set(threading.enumerate()) - before
+    del client
+    thread.join(10)
+    assert not thread.is_alive()
