@@ -79,14 +79,26 @@ def sources_digest(*, results: Path = paths.RESULTS) -> str:
 def is_stale(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> bool:
     """Whether the database is missing, or was made from other files.
 
-    A file that cannot be read is not: it may be in use, or another program's, and opening it says what is wrong.
+    A file that cannot be read is not: it may be in use, or another program's, and opening it says what is wrong. Of one
+    that was made from the results of another folder, or by an earlier version, only the dates can tell.
     """
     if not path.is_file():
         return True
     try:
-        return store.recorded_sources(path) != sources_digest(results=results)
+        folder, _, digest = store.recorded_sources(path).partition(":")
     except DatabaseError:
         return False
+    if digest == sources_digest(results=results):
+        return False
+    if folder == _folder_digest(results):
+        return True
+    made = path.stat().st_mtime
+    return any(source.stat().st_mtime > made for source in sources(results=results))
+
+
+def _folder_digest(folder: Path) -> str:
+    """Tells folders apart without naming them: databases are published."""
+    return hashlib.blake2b(str(folder.resolve()).encode(errors="surrogateescape"), digest_size=8).hexdigest()
 
 
 def bring_up_to_date(
@@ -119,7 +131,8 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     """
     started = time.perf_counter()
     remove_drafts(path, results=results)
-    recorded = sources_digest(results=results)  # before they are read: what changes meanwhile makes it stale
+    # Before they are read: what changes meanwhile makes it stale.
+    recorded = f"{_folder_digest(results)}:{sources_digest(results=results)}"
     catalog = shipped()
     frames = catalog_frames(catalog)
     figures = published.load(catalog)

@@ -197,7 +197,19 @@ def test_a_file_that_cannot_be_read_is_not_built_over(tmp_path: Path) -> None:
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE TABLE meta (key VARCHAR, value VARCHAR)")
         connection.execute("INSERT INTO meta VALUES ('schema', '0')")
-    assert build.is_stale(path, results=tmp_path)  # an older version's, which recorded no sources
+    assert not build.is_stale(path, results=tmp_path)  # it recorded no sources: only its date can tell
+    os.utime(path, (1, 1))
+    assert build.is_stale(path, results=tmp_path)
+
+
+def test_a_database_of_other_results_is_not_built_over(tmp_path: Path) -> None:
+    """`LIKENESS_DATABASE` may name a file that was made from the results of another folder."""
+    results, path = tmp_path / "results", tmp_path / "own.duckdb"
+    keep(results)
+    build.build(path, results=results)
+    assert not build.is_stale(path, results=tmp_path / "elsewhere")
+    os.utime(path, (1, 1))
+    assert build.is_stale(path, results=tmp_path / "elsewhere") and not build.is_stale(path, results=results)
 
 
 BUILDS = """
