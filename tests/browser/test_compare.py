@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -26,7 +27,8 @@ def open_compare(visit: Callable[..., Any]) -> Callable[..., Any]:
 def ask(page: Any) -> None:
     """Presses Compare and waits until another answer than the one before stands there."""
     before = page.evaluate(f"document.querySelector('{DONE}')?.dataset.at ?? ''")
-    page.get_by_role("button", name="Compare", exact=True).click()
+    with page.expect_response(re.compile("/run/predict"), timeout=SLOW):  # sent beside the question, at times after it
+        page.get_by_role("button", name="Compare", exact=True).click()
     page.wait_for_function(
         "([done, before]) => (document.querySelector(done)?.dataset.at ?? before) !== before",
         arg=[DONE, before],

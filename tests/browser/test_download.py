@@ -53,12 +53,20 @@ class App:
         self.process, self.cache = process, cache
 
     def fetching(self) -> bool:
-        """Whether a process of its own is at work for it."""
-        return any(path.read_text().strip() for path in Path(f"/proc/{self.process.pid}/task").glob("*/children"))
+        """Whether a process of its own fetches weights for it; those that decode images stay."""
+        children = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        return any(b"\0fetch\0" in _command_line(child) for path in children for child in path.read_text().split())
 
     def drafts(self) -> list[int]:
         """Sizes of files that have not come whole."""
         return [path.stat().st_size for path in self.cache.rglob("*.incomplete")]
+
+
+def _command_line(process: str) -> bytes:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:  # it has just ended
+        return b""
 
 
 @pytest.fixture(scope="module")
