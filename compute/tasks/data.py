@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from compute.content.items import Column, paired
 from compute.types import BadInput
 
+CONDITIONS = ("sensitive", "invariant")  # how a judge is to take a transformation
+POSITION = "position"  # the transformation of What's Up's pairs: the same objects in another spatial relation
+PAIR_TYPES = ("identical", "transformed", "transformed-2", "irrelevant")
 QUESTIONS = ("reference", "quality", "brightness", "colorfulness", "contrast", "sharpness")
 
 
@@ -97,6 +100,25 @@ class Matches:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RatedPairs:
+    """Pairs that a judge rates from 1 to 10 under a condition, in both orders (PairBench section 3.1)."""
+
+    names: tuple[str, ...]  # "<source item>/<pair type>"
+    first: Column  # the original image
+    second: Column  # its counterpart: an image, or a text
+    expected: np.ndarray  # (n,) int: 10, 8 or 1
+    types: np.ndarray  # (n,) str, of PAIR_TYPES
+    sources: np.ndarray  # (n,) str: the source item, which a bootstrap draws
+    templates: np.ndarray  # (n,) int 0..4: which prompt template
+    condition: str  # one of CONDITIONS
+    transformations: tuple[str, ...]  # keys of PERTURBATIONS, and POSITION
+    # k random applications of the transformation to each side, for models without a prompt; none where the condition
+    # is sensitive, a side is a text, or the transformation is the position alone.
+    first_variants: tuple[Column, ...] = ()
+    second_variants: tuple[Column, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Mixed:
     """Queries or documents that have an image, a text, or both: `image_at` (n,) are rows of `image`, -1 for none."""
 
@@ -158,7 +180,7 @@ class Retrieval:
     skip_first: bool = False
 
 
-Data = Choices | OddOneOut | Probe | Clusters | ZeroShot | Sentences | Matches | Retrieval
+Data = Choices | OddOneOut | Probe | Clusters | ZeroShot | Sentences | Matches | RatedPairs | Retrieval
 
 
 def columns(data: Data | Labelled | Mixed, *, joint: bool = False) -> list[Column]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from compute.tasks import mieb, mini, unisim
+from compute.tasks import mieb, mini, pairbench, unisim
 from compute.tasks.data import Data
 from compute.tasks.source import Need, Source
 from compute.types import NotHere, Task
@@ -31,7 +31,7 @@ LOADERS: dict[str, Loader] = {
         needs=benchmark.needs,
         identity=benchmark.identity,
     )
-    for name, benchmark in (("unisim", unisim), ("mieb", mieb), ("mini", mini))
+    for name, benchmark in (("unisim", unisim), ("mieb", mieb), ("mini", mini), (pairbench.OWN, pairbench))
 }
 
 

@@ -7,7 +7,7 @@ import json
 import re
 import threading
 import weakref
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cached_property
@@ -79,6 +79,11 @@ class Table:
         feature = feature[0] if isinstance(feature, list) else feature.get("feature", feature)
         return tuple(feature["names"]) if feature.get("names") else None
 
+    def rows(self, name: str) -> Sequence[Any]:
+        """A column of images row by row, without their keys: bytes, a list of them, or None."""
+        self._need(name)
+        return _ImageRows(self._parts, name, title=self.title)
+
     def images(self, name: str, *, cache: Path | None = None) -> Column:
         """A column of images, one a row. Rows without an image have the key NO_KEY."""
         (column,) = self.image_columns(name, cache=cache)
@@ -144,7 +149,7 @@ def _forget(column: int) -> None:
             del _recent[key]
 
 
-class _ImageRows:
+class _ImageRows(Sequence[Any]):
     """The rows of one image column, decoded a row group at a time; groups read last stay in memory. Thread-safe."""
 
     def __init__(self, parts: list[pq.ParquetFile], name: str, *, title: str) -> None:
@@ -155,7 +160,10 @@ class _ImageRows:
         self._lock = threading.Lock()  # a ParquetFile is not made for two readers at once
         weakref.finalize(self, _forget, self._number)
 
-    def __getitem__(self, row: int) -> Any:
+    def __len__(self) -> int:
+        return int(self._starts[-1])
+
+    def __getitem__(self, row: Any) -> Any:
         group = int(np.searchsorted(self._starts, row, side="right")) - 1
         with self._lock:
             with _recent_lock:

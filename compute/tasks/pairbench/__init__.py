@@ -1,0 +1,57 @@
+"""PairBench: pairs that a judge rates, from a manifest of one's own images."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from compute.content.items import content_key
+from compute.tasks.data import RatedPairs
+from compute.tasks.pairbench import making, pairs
+from compute.tasks.perturb import VERSION as PERTURB_VERSION
+from compute.tasks.source import Need, Source
+from compute.types import NotHere, Task
+
+OWN = "own"  # the benchmark of one's own pairs: a task's dataset is the path of its manifest, its split one of SPLITS
+PROCEDURES = ("judging",)
+
+
+def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str, RatedPairs]:
+    """A task's pairs by condition. Raises NotHere and BadInput."""
+    return pairs.load(_manifest(task), split=task.split, source=source)
+
+
+def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
+    """None: what may be chosen is chosen when the pairs are made."""
+    return {}
+
+
+def identity(task: Task, *, source: Source) -> dict[str, Any]:
+    """The manifest's digest, and the version of the transformations."""
+    path = _manifest(task)
+    return {
+        "manifest": content_key(path.read_bytes()).decode() if path.is_file() else "",
+        "perturb": PERTURB_VERSION,
+        "loader": making.VERSION,
+    }
+
+
+def needs(task: Task, *, source: Source) -> Need:
+    """Nothing to fetch; how many images are shown is not known before the manifest is read."""
+    return Need(
+        repo="",
+        revision="",
+        bytes=0,
+        present=_manifest(task).is_file(),
+        images=None,
+        texts=None,
+        comparisons=task.n_items,
+        questions=4 * task.n_items if task.n_items else None,  # two orders, two conditions
+    )
+
+
+def _manifest(task: Task) -> Path:
+    if task.benchmark != OWN:
+        raise NotHere(f"Task {task.key!r} is no split of a manifest of pairs")
+    return Path(task.dataset)

@@ -1,0 +1,139 @@
+"""The images that pairs are made from: a folder, a Parquet table, a data set of the hub, or files in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from compute.content.items import content_key
+from compute.tasks import parquet
+from compute.tasks.source import Source
+from compute.types import BadInput, NotHere
+
+SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".ppm", ".jp2", ".avif")
+COLUMNS = ("image", "img", "img1", "picture")  # names of a Parquet table's column of images, in order of preference
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceImages:
+    """Images by name: a path within the folder, or a row's number. `read(name)` gives the file's bytes."""
+
+    title: str  # for messages
+    names: tuple[str, ...]
+    read: Callable[[str], bytes]
+    about: Mapping[str, str]  # how `opened` finds them again; paths as given to the function that made this
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """The names, to look one up."""
+        return frozenset(self.names)
+
+
+def from_folder(folder: Path) -> SourceImages:
+    """The image files below a folder, by their path within it. Raises BadInput where there is none."""
+    if not folder.is_dir():
+        raise BadInput(f"There is no folder {folder}: give one that holds images")
+    names = sorted(
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.suffix.lower() in SUFFIXES and path.is_file() and not path.name.startswith(".")
+    )
+    if not names:
+        raise BadInput(f"{folder} holds no image: it needs files ending in {', '.join(SUFFIXES)}")
+    return SourceImages(
+        title=str(folder),
+        names=tuple(names),
+        read=lambda name: (folder / name).read_bytes(),
+        about={"kind": "folder", "path": str(folder)},
+    )
+
+
+def from_parquet(path: Path, *, column: str = "") -> SourceImages:
+    """A column of images in a Parquet file, by row. Raises BadInput where there is none, or several to choose from."""
+    if not path.is_file():
+        raise BadInput(f"There is no file {path}: give a Parquet file with a column of images")
+    return _of_table(parquet.Table((path,), path.name), column, {"kind": "parquet", "path": str(path)})
+
+
+def from_hub(
+    repo: str, *, source: Source, revision: str = "", config: str = "default", split: str = "train", column: str = ""
+) -> SourceImages:
+    """A column of images in a split of a data set of the hub. Raises NotHere with the command that fetches it."""
+    folder = source.folder(repo, revision=revision)
+    about = {"kind": "hub", "repo": repo, "revision": revision, "config": config, "split": split}
+    return _of_table(parquet.table(folder, repo=repo, config=config, split=split), column, about)
+
+
+def in_memory(files: Mapping[str, bytes], *, title: str) -> SourceImages:
+    """Files in memory."""
+    return SourceImages(title=title, names=tuple(files), read=files.__getitem__, about={"kind": "memory"})
+
+
+def _of_table(table: parquet.Table, column: str, about: Mapping[str, str]) -> SourceImages:
+    if not column:
+        column = next((name for name in COLUMNS if name in table.columns), "")
+    if not column:
+        raise BadInput(
+            f"{table.title} has no column named {', '.join(COLUMNS)}; it has: {', '.join(table.columns)}. "
+            "Name the column of images with --column"
+        )
+    rows = table.rows(column)
+
+    def read(name: str) -> bytes:
+        data = rows[int(name)]
+        if not isinstance(data, bytes):
+            raise BadInput(f"{table.title}: row {name} of {column!r} holds no image")
+        return data
+
+    return SourceImages(
+        title=f"{table.title}, {column}",
+        names=tuple(map(str, range(len(table)))),
+        read=read,
+        about={**about, "column": column},
+    )
+
+
+def opened(about: Mapping[str, str], *, near: Path, source: Source | None = None) -> SourceImages:
+    """The images that a manifest in the folder `near` was made from. Raises NotHere where they are gone."""
+    match about["kind"]:
+        case "folder" | "parquet" as kind:
+            path = Path(os.path.normpath(near / about["path"]))
+            try:
+                return from_folder(path) if kind == "folder" else from_parquet(path, column=about["column"])
+            except BadInput as error:
+                raise NotHere(
+                    f"The images that the pairs were made from are no longer in {path} ({error}). Move them back, or "
+                    "make the pairs again"
+                ) from error
+        case "hub":
+            return from_hub(
+                about["repo"],
+                source=source or Source(),
+                revision=about["revision"],
+                config=about["config"],
+                split=about["split"],
+                column=about["column"],
+            )
+        case kind:
+            raise BadInput(f"Pairs of images of kind {kind!r} cannot be read again: make them with --store-images")
+
+
+def portable(about: Mapping[str, Any], *, near: Path) -> dict[str, Any]:
+    """The same, its path relative to the folder `near`: both may be moved together."""
+    if "path" not in about:
+        return dict(about)
+    return {**about, "path": Path(os.path.relpath(about["path"], near)).as_posix()}
+
+
+def checked_read(images: SourceImages, name: str, key: bytes) -> bytes:
+    """An image's bytes. Raises BadInput where its content is not that of the key."""
+    data = images.read(name)
+    if content_key(data) != key:
+        raise BadInput(
+            f"{name} of {images.title} has changed since the pairs were made: restore it, or make the pairs again"
+        )
+    return data

@@ -1,0 +1,64 @@
+"""PairBench's splits: what differs between the two sides of a pair (section 3.1, Table 8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from compute.tasks.data import POSITION
+from compute.tasks.perturb import PERTURBATIONS
+from compute.types import UnknownKey
+
+SHORT = {"cj": "colorjitter", "r": "rotate", "gb": "gaussianblur", "ps": "perspective", "et": "elastic"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split:
+    """One split. `second` is the modality of the pairs' second side."""
+
+    key: str
+    title: str
+    transformations: tuple[str, ...]  # keys of PERTURBATIONS, and POSITION
+    second: str = "image"
+
+    @property
+    def change(self) -> str:
+        """The transformation that is applied to pixels; empty where there is none."""
+        return next((kind for kind in self.transformations if kind != POSITION), "")
+
+    @property
+    def spatial(self) -> bool:
+        """Whether it needs images of the same objects in several spatial relations."""
+        return POSITION in self.transformations
+
+
+IMAGE_SPLITS = tuple(
+    Split(key=key, title=PERTURBATIONS[kind].title, transformations=(kind,)) for key, kind in SHORT.items()
+)
+SPATIAL_SPLITS = (
+    Split(key="sp", title="Spatial position", transformations=(POSITION,)),
+    *(
+        Split(
+            key=f"sp-{key}",
+            title=f"Spatial position and {PERTURBATIONS[kind].title.lower().replace('gaussian', 'Gaussian')}",
+            transformations=(POSITION, kind),
+        )
+        for key, kind in SHORT.items()
+    ),
+    Split(key="sp-text", title="Spatial position, image and text", transformations=(POSITION,), second="text"),
+)
+SPLITS = {split.key: split for split in (*IMAGE_SPLITS, *SPATIAL_SPLITS)}
+
+
+def named(keys: tuple[str, ...]) -> tuple[Split, ...]:
+    """The splits of these keys. Raises UnknownKey."""
+    for key in keys:
+        if key not in SPLITS:
+            raise UnknownKey("split", key, SPLITS)
+    return tuple(SPLITS[key] for key in dict.fromkeys(keys))
+
+
+def expected(kind: str, condition: str) -> int:
+    """The true score of a pair type under a condition (section 3.1)."""
+    if kind == "irrelevant":
+        return 1
+    return 8 if kind.startswith("transformed") and condition == "sensitive" else 10

@@ -1,0 +1,99 @@
+"""Near copies of photographs are recognised, other photographs are not."""
+
+from __future__ import annotations
+
+import io
+from functools import cache, partial
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from compute.content import near_copies
+from compute.tasks.drawing.photographs import photo_path
+
+PHOTOGRAPHS = (
+    "astronaut.png",
+    "brick.png",
+    "camera.png",
+    "cell.png",
+    "chelsea.png",
+    "clock_motion.png",
+    "coffee.png",
+    "coins.png",
+    "grass.png",
+    "gravel.png",
+    "hubble_deep_field.jpg",
+    "ihc.png",
+    "moon.png",
+    "page.png",
+    "retina.jpg",
+    "rocket.jpg",
+    "text.png",
+)
+
+
+@cache
+def photograph(name: str) -> Image.Image:
+    with Image.open(photo_path(name)) as stored:
+        return stored.convert("RGB")
+
+
+@cache
+def hashes(name: str) -> np.ndarray:
+    return near_copies.hashes(photograph(name))
+
+
+def resized(image: Image.Image, *, scale: float, method: Image.Resampling) -> Image.Image:
+    return image.resize(tuple(round(scale * side) for side in image.size), method)
+
+
+def recompressed(image: Image.Image, *, quality: int) -> Image.Image:
+    file = io.BytesIO()
+    image.save(file, "JPEG", quality=quality)
+    return Image.open(io.BytesIO(file.getvalue())).convert("RGB")
+
+
+def cropped(image: Image.Image, *, box: tuple[float, float, float, float]) -> Image.Image:
+    left, top, right, bottom = box
+    wide, high = image.size
+    return image.crop((round(left * wide), round(top * high), round(right * wide), round(bottom * high)))
+
+
+COPIES = {
+    "itself": lambda image: image,
+    "half the size": partial(resized, scale=0.5, method=Image.Resampling.BICUBIC),
+    "a third, nearest pixel": partial(resized, scale=1 / 3, method=Image.Resampling.NEAREST),
+    "twice the size": partial(resized, scale=2, method=Image.Resampling.BILINEAR),
+    "JPEG of quality 20": partial(recompressed, quality=20),
+    "JPEG of quality 60": partial(recompressed, quality=60),
+    "1% cut off each side": partial(cropped, box=(0.01, 0.01, 0.99, 0.99)),
+    "3% cut off each side": partial(cropped, box=(0.03, 0.03, 0.97, 0.97)),
+    "5% cut off each side": partial(cropped, box=(0.05, 0.05, 0.95, 0.95)),
+    "4% cut off the left": partial(cropped, box=(0.04, 0, 1, 1)),
+    "4% cut off the bottom": partial(cropped, box=(0, 0, 1, 0.96)),
+}
+
+
+@pytest.mark.parametrize("copy", COPIES)
+def test_a_copy_is_near(copy):
+    for name in PHOTOGRAPHS:
+        other = near_copies.hashes(COPIES[copy](photograph(name)))
+        assert near_copies.near(hashes(name), [other])[0], name
+        assert near_copies.near(other, [hashes(name)])[0], name
+
+
+def test_no_two_photographs_are_near():
+    all_hashes = [hashes(name) for name in PHOTOGRAPHS]
+    near = np.array([near_copies.near(one, all_hashes) for one in all_hashes])
+    assert (near == np.eye(len(PHOTOGRAPHS), dtype=bool)).all()
+
+
+def test_the_two_views_of_one_scene_are_near():
+    left, right = (near_copies.hashes(photograph(f"motorcycle_{side}.png")) for side in ("left", "right"))
+    assert near_copies.near(left, [right])[0]
+
+
+def test_an_image_of_one_pixel_and_one_of_a_single_colour_have_hashes():
+    for size in ((1, 1), (1, 500), (64, 64)):
+        assert near_copies.hashes(Image.new("RGB", size, "red")).shape == (len(near_copies.PARTS),)

@@ -1,0 +1,277 @@
+"""A folder of images -> a manifest -> pairs a judge can rate, the same on every reading."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from compute import drafts
+from compute.content.items import content_key
+from compute.tasks import data, loaders
+from compute.tasks.pairbench import making, manifest, pairs, pixels, sources
+from compute.tasks.pairbench.splits import IMAGE_SPLITS, SPLITS
+from compute.tasks.source import Source
+from compute.types import BadInput, NotHere, Task
+from tests.compute.tasks.pairbench.images import folder_of, picture
+
+ROOT = Path(__file__).resolve().parents[4]
+
+
+def made(folder: Path, out: Path, *, seed: int = 0, splits=IMAGE_SPLITS) -> manifest.Manifest:
+    images = sources.from_folder(folder)
+    drawn = list(making.draw(making.scanned(images), splits=splits, seed=seed))
+    about = {"sources": sources.portable(images.about, near=out.parent), "packages": {}, "seed": seed}
+    return manifest.write(out, making.with_checks(drawn, images), about=about)
+
+
+@pytest.fixture
+def written(tmp_path) -> manifest.Manifest:
+    return made(folder_of(tmp_path / "images", 6), tmp_path / "pairs.parquet")
+
+
+def opened(file: bytes) -> Image.Image:
+    return Image.open(io.BytesIO(file)).convert("RGB")
+
+
+def test_each_item_has_an_identical_a_transformed_and_an_irrelevant_pair_in_every_split(written):
+    assert written.splits == ("cj", "r", "gb", "ps", "et")
+    for split in written.splits:
+        assert written.counts()[split] == {"identical": 6, "transformed": 6, "irrelevant": 6}
+        by_condition = pairs.load(written.path, split=split)
+        assert tuple(by_condition) == data.CONDITIONS
+        for condition, part in by_condition.items():
+            assert part.condition == condition
+            assert part.transformations == SPLITS[split].transformations
+            assert len(set(part.names)) == len(part.names) == 18
+            scores = {"identical": 10, "transformed": 8 if condition == "sensitive" else 10, "irrelevant": 1}
+            assert [scores[kind] for kind in part.types] == part.expected.tolist()
+            assert part.sources.tolist() == [name.rpartition("/")[0] for name in part.names]
+            assert set(part.templates) <= set(range(5))
+
+
+def test_the_sides_of_a_pair_show_what_its_type_says(written):
+    part = pairs.load(written.path, split="r")["sensitive"]
+    for row, kind in enumerate(part.types):
+        first, second = opened(part.first.read(row)), opened(part.second.read(row))
+        pair = written.of("r")[row]
+        assert first.tobytes() == Image.open(written.path.parent / "images" / pair.item).convert("RGB").tobytes()
+        if kind == "identical":
+            assert second.size == tuple(round(0.95 * side) for side in first.size)
+            assert np.abs(np.asarray(second.resize(first.size), int) - np.asarray(first, int)).mean() < 4
+        else:
+            assert second.size == first.size and second.tobytes() != first.tobytes()
+            assert (pair.second == pair.item) == (kind == "transformed")
+
+
+def test_the_keys_are_known_without_making_an_image_and_name_one_content_each(written):
+    contents: dict[bytes, bytes] = {}
+    for split in written.splits:
+        part = pairs.load(written.path, split=split)["invariant"]
+        for column in data.columns(part):
+            for row, key in enumerate(column.keys.tolist()):
+                content = contents.setdefault(key, column.read(row))
+                assert content == column.read(row)
+    assert len(set(contents.values())) == len(contents)
+    # Of 6 images: themselves and their 95% once for all splits; in each of 5 splits a transformed and an irrelevant
+    # one, 5 applications to the first and to each of the three second images.
+    assert len(contents) == 6 * (1 + 1 + 5 * (1 + 1 + 5 + 3 * 5))
+
+
+def test_variants_are_for_the_invariant_condition_alone(written):
+    parts = pairs.load(written.path, split="gb")
+    assert parts["sensitive"].first_variants == parts["sensitive"].second_variants == ()
+    invariant = parts["invariant"]
+    assert len(invariant.first_variants) == len(invariant.second_variants) == 5
+    assert len(data.columns(invariant)) == 2 + 10
+    row = invariant.types.tolist().index("transformed")
+    seen = {column.read(row) for column in (invariant.second, *invariant.second_variants)}
+    assert len(seen) == 6
+    assert opened(invariant.second_variants[0].read(row)).size == opened(invariant.second.read(row)).size
+
+
+def test_positions_can_be_taken_and_bad_items_left_out(written):
+    part = pairs.load(written.path, split="et")["invariant"]
+    taken = data.take(part, np.array([4, 1]))
+    assert taken.names == (part.names[4], part.names[1])
+    assert taken.second.read(0) == part.second.read(4)
+    assert taken.second_variants[2].read(1) == part.second_variants[2].read(1)
+    rest = data.without(part, {part.first.keys[0]})
+    assert data.size(rest) == 15 and part.sources[0] not in rest.sources
+
+
+def test_a_manifest_is_the_same_in_another_process(written, tmp_path):
+    """Other hash seeds and another current folder change neither choices nor pixels."""
+    code = (
+        "import sys, hashlib; from pathlib import Path; from compute.tasks.pairbench import pairs;"
+        "from tests.compute.tasks.pairbench.test_pairs import made;"
+        "made(Path(sys.argv[1]), Path(sys.argv[2]));"
+        "part = pairs.load(Path(sys.argv[2]), split='et')['invariant'];"
+        "print(hashlib.sha256(b''.join(part.second.read(row) for row in range(18))).hexdigest())"
+    )
+    out = tmp_path / "again.parquet"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "12345"}
+    command = [sys.executable, "-c", code, str(tmp_path / "images"), str(out)]
+    printed = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    part = pairs.load(written.path, split="et")["invariant"]
+    assert printed.strip() == hashlib.sha256(b"".join(part.second.read(row) for row in range(18))).hexdigest()
+    assert manifest.read(out).pairs == written.pairs
+
+
+def test_another_seed_draws_other_pairs_and_another_image_leaves_the_draws_of_the_rest(written, tmp_path):
+    other = made(tmp_path / "images", tmp_path / "other.parquet", seed=1)
+    assert [pair.seed for pair in other.pairs] != [pair.seed for pair in written.pairs]
+    assert [pair.strength for pair in other.of("cj")] != [pair.strength for pair in written.of("cj")]
+    folder_of(tmp_path / "images", 7)
+    more = {(pair.split, pair.name): pair for pair in made(tmp_path / "images", tmp_path / "more.parquet").pairs}
+    for pair in written.pairs:
+        if pair.type != "irrelevant":
+            assert more[pair.split, pair.name] == pair
+
+
+def test_an_irrelevant_partner_is_neither_the_item_nor_a_near_copy_of_it(tmp_path):
+    folder = folder_of(tmp_path / "images", 3)
+    for number in range(3):
+        picture(number).resize((40, 30)).save(folder / f"copy-{number}.jpg", quality=70)
+        (folder / f"same-{number}.png").write_bytes((folder / f"{number:04d}.png").read_bytes())
+    for seed in range(5):
+        for pair in made(folder, tmp_path / f"{seed}.parquet", seed=seed, splits=(SPLITS["cj"],)).pairs:
+            if pair.type == "irrelevant":
+                assert Path(pair.item).stem[-1] != Path(pair.second).stem[-1]
+
+
+def test_a_folder_without_a_possible_partner_is_refused_in_words(tmp_path):
+    with pytest.raises(BadInput, match="no folder"):
+        sources.from_folder(tmp_path / "none")
+    (tmp_path / "notes.txt").write_text("no image")
+    with pytest.raises(BadInput, match="holds no image"):
+        sources.from_folder(tmp_path)
+    alone = folder_of(tmp_path / "alone", 1)
+    with pytest.raises(BadInput, match="0000.png is the only image"):
+        made(alone, tmp_path / "pairs.parquet")
+    for quality in (30, 60, 90):
+        picture(0).save(alone / f"{quality}.jpg", quality=quality)
+    with pytest.raises(making.BadItem, match=r"all other images \(3\) are near copies"):
+        made(alone, tmp_path / "pairs.parquet")
+    assert not (tmp_path / "pairs.parquet").exists()
+
+
+def test_an_unreadable_image_is_named_and_can_be_left_out(tmp_path):
+    folder = folder_of(tmp_path / "images", 3)
+    (folder / "broken.png").write_bytes(b"\x89PNG broken")
+    images = sources.from_folder(folder)
+    with pytest.raises(making.BadItem, match="broken.png: .*--skip-bad-items"):
+        making.scanned(images)
+    skipped: list[str] = []
+    items = making.scanned(images, skip_bad=True, skipped=lambda error: skipped.append(error.item))
+    assert skipped == ["broken.png"] and len(items) == 3
+
+
+def test_manifest_and_images_may_be_moved_together(written, tmp_path):
+    before = pairs.load(written.path, split="ps")["sensitive"].second.read(1)
+    moved = tmp_path / "elsewhere"
+    moved.mkdir()
+    (tmp_path / "images").rename(moved / "images")
+    written.path.rename(moved / "pairs.parquet")
+    assert pairs.load(moved / "pairs.parquet", split="ps")["sensitive"].second.read(1) == before
+
+
+def test_sources_that_are_gone_or_have_changed_are_named(written, tmp_path):
+    (tmp_path / "images").rename(tmp_path / "renamed")
+    with pytest.raises(NotHere, match=r"no longer in .*images"):
+        pairs.load(written.path, split="cj")
+    (tmp_path / "renamed").rename(tmp_path / "images")
+    (tmp_path / "images" / "0002.png").unlink()
+    with pytest.raises(NotHere, match=r"0002.png of .* is gone"):
+        pairs.load(written.path, split="cj")
+    picture(99).save(tmp_path / "images" / "0002.png")
+    with pytest.raises(BadInput, match=r"0002.png of .* has changed"):
+        pairs.load(written.path, split="cj")
+
+
+def rewritten(path: Path, *, heading: dict | None = None, column: str = "", value=None) -> None:
+    table = pq.read_table(path)
+    about = json.loads(table.schema.metadata[manifest.HEADING]) | (heading or {})
+    if column:
+        at = table.column_names.index(column)
+        field = table.schema.field(column)
+        table = table.set_column(at, field, [[value(cell) for cell in table.column(column).to_pylist()]])
+    with drafts.replacing(path) as draft:
+        pq.write_table(table.replace_schema_metadata({manifest.HEADING: json.dumps(about).encode()}), draft)
+
+
+def test_another_version_and_other_files_are_refused_in_words(written, tmp_path):
+    rewritten(written.path, heading={"version": 99})
+    with pytest.raises(BadInput, match="a manifest of version 99; this program reads 1"):
+        pairs.load(written.path, split="cj")
+    other = tmp_path / "other.parquet"
+    with pytest.raises(BadInput, match="There is no file"):
+        manifest.read(other)
+    other.write_bytes(b"PAR1 not really")
+    with pytest.raises(BadInput, match="no Parquet file, or a damaged one"):
+        manifest.read(other)
+    pq.write_table(pq.read_table(written.path).replace_schema_metadata({}), other)
+    with pytest.raises(BadInput, match="no manifest of pairs"):
+        manifest.read(other)
+
+
+def test_an_unknown_split_is_refused_by_what_the_manifest_has(written):
+    with pytest.raises(BadInput, match="has no split 'sp'; it has: cj, r, gb, ps, et"):
+        pairs.load(written.path, split="sp")
+
+
+def test_other_pixels_are_refused_with_the_versions_that_made_them(written):
+    rewritten(
+        written.path,
+        heading={"packages": {"torchvision": "0.1"}},
+        column="thumbnail",
+        value=lambda cell: bytes(255 - value for value in cell),
+    )
+    assert pairs.load(written.path, split="cj")  # the exact pixels are those recorded
+    rewritten(written.path, column="pixels", value=lambda cell: cell and "0" * 32)
+    with pytest.raises(BadInput, match=r"makes other pixels .*torchvision 0.1 then"):
+        pairs.load(written.path, split="cj")
+
+
+def test_pixels_that_differ_by_rounding_are_accepted_and_told(written):
+    rewritten(written.path, column="pixels", value=lambda cell: cell and "0" * 32)
+    read = manifest.read(written.path)
+    assert pairs.check_pixels(read, pairs.maker_of(read)) == "rounding"
+    assert pairs.check_pixels(written, pairs.maker_of(written)) == "same"
+
+
+def test_every_split_has_recorded_pixels(written):
+    for split in written.splits:
+        recorded = [pair for pair in written.of(split) if pair.pixels]
+        assert len(recorded) == making.CHECKED
+        maker = pairs.maker_of(written)
+        for pair in recorded:
+            assert pixels.digest(maker.image(making.recipes(pair)[1])) == pair.pixels
+
+
+def test_a_task_of_ones_own_manifest_is_loaded_by_its_path(written):
+    task = Task(
+        key="own/pairs-cj",
+        title="pairs",
+        benchmark="own",
+        category="",
+        dataset=str(written.path),
+        split="cj",
+        procedure="judging",
+        n_items=18,
+    )
+    source = Source(offline=True)
+    assert loaders.computable(task)
+    assert data.size(loaders.load(task, source=source)["sensitive"]) == 18
+    before = loaders.identity(task, source=source)
+    assert before["manifest"] == content_key(written.path.read_bytes()).decode() == written.digest
+    assert loaders.needs(task, source=source).questions == 4 * 18
