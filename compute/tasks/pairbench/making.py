@@ -19,7 +19,7 @@ import numpy as np
 from compute.content import decoding, near_copies
 from compute.content.items import content_key
 from compute.tasks.pairbench.manifest import Pair
-from compute.tasks.pairbench.pixels import RESIZE, SHARE, Maker, Recipe, Step, digest, thumbnail
+from compute.tasks.pairbench.pixels import RESIZE, SHARE, ImageMaker, MadeImage, Change, digest, thumbnail
 from compute.tasks.pairbench.sources import SourceImages, checked_read
 from compute.tasks.pairbench.splits import Split
 from compute.types import BadInput, BadItem
@@ -32,7 +32,7 @@ CHECKED = 2  # transformed pairs of a split whose pixels are recorded
 
 
 @dataclass(frozen=True, kw_only=True)
-class Item:
+class SourceItem:
     """One source image, with what it shows where that is known."""
 
     name: str
@@ -49,7 +49,7 @@ def scanned(
     skip_bad: bool = False,
     skipped: Callable[[BadItem], None] = lambda error: None,
     done: Callable[[int], None] = lambda more: None,
-) -> list[Item]:
+) -> list[SourceItem]:
     """Reads and decodes every image once. Raises BadItem for the first that cannot be, or `skipped` takes each."""
     items = []
     for name in images.names:
@@ -65,16 +65,16 @@ def scanned(
     return items
 
 
-def _item(images: SourceImages, name: str) -> Item:
+def _item(images: SourceImages, name: str) -> SourceItem:
     try:
         data = images.read(name)
-        return Item(name=name, key=content_key(data), hashes=near_copies.hashes(decoding.decode(data)))
+        return SourceItem(name=name, key=content_key(data), hashes=near_copies.hashes(decoding.decode(data)))
     except (BadInput, OSError) as error:
         raise BadItem(name, str(error)) from error
 
 
 def draw(
-    items: Sequence[Item],
+    items: Sequence[SourceItem],
     *,
     splits: Sequence[Split],
     seed: int = 0,
@@ -92,7 +92,7 @@ def draw(
     if len(items) < 2:
         raise BadInput(f"{items[0].name} is the only image: pairs need another for the irrelevant one. Add images")
     hashes = np.stack([item.hashes for item in items])
-    groups: dict[tuple[str, ...], list[Item]] = {}
+    groups: dict[tuple[str, ...], list[SourceItem]] = {}
     for item in items:
         groups.setdefault(item.objects, []).append(item)
     for split in splits:
@@ -114,9 +114,9 @@ def draw(
 def _pair(
     shared: Pair,
     kind: str,
-    counterpart: Item,
+    counterpart: SourceItem,
     split: Split,
-    items: Sequence[Item],
+    items: Sequence[SourceItem],
     hashes: np.ndarray,
     seed: int,
     applications: int,
@@ -154,7 +154,9 @@ def _applications(draws: np.random.Generator, count: int) -> tuple[tuple[float, 
     return strengths, tuple(draws.integers(2**32, size=count).tolist())
 
 
-def _irrelevant(item: Item, items: Sequence[Item], hashes: np.ndarray, draws: np.random.Generator) -> Item:
+def _irrelevant(
+    item: SourceItem, items: Sequence[SourceItem], hashes: np.ndarray, draws: np.random.Generator
+) -> SourceItem:
     """Another item at random: of other objects, another file, and no near copy. Raises BadInput where none is."""
 
     def fits(at: int) -> bool:
@@ -176,7 +178,9 @@ def _irrelevant(item: Item, items: Sequence[Item], hashes: np.ndarray, draws: np
     )
 
 
-def _counterparts(item: Item, split: Split, groups: dict[tuple[str, ...], list[Item]], seed: int) -> list[Item]:
+def _counterparts(
+    item: SourceItem, split: Split, groups: dict[tuple[str, ...], list[SourceItem]], seed: int
+) -> list[SourceItem]:
     """Two items of the same objects in two other relations, of a text the item itself twice. Raises BadItem."""
     draws = _random(seed, split.key, item.name, "counterparts")[1]
     if split.second == "text":
@@ -193,7 +197,7 @@ def _counterparts(item: Item, split: Split, groups: dict[tuple[str, ...], list[I
     return others
 
 
-def _caption(item: Item, kind: str, draws: np.random.Generator) -> str:
+def _caption(item: SourceItem, kind: str, draws: np.random.Generator) -> str:
     """The caption of an item; of an irrelevant one in another relation, as its images are transformed too."""
     captions = dict(item.captions)
     if kind == "irrelevant":
@@ -202,28 +206,28 @@ def _caption(item: Item, kind: str, draws: np.random.Generator) -> str:
     return captions[item.relation]
 
 
-def recipes(pair: Pair) -> tuple[Recipe, Recipe | None]:
+def sides_of(pair: Pair) -> tuple[MadeImage, MadeImage | None]:
     """How each side of a pair is made; None for a text."""
-    first = Recipe(name=pair.first, source=pair.first_key.encode())
+    first = MadeImage(name=pair.first, source=pair.first_key.encode())
     if not pair.second:
         return first, None
-    second = Recipe(name=pair.second, source=pair.second_key.encode())
+    second = MadeImage(name=pair.second, source=pair.second_key.encode())
     if pair.change:
-        # A resize is not random: its recipe does not name the pair's seed, so that all splits share its image.
+        # A resize is not random: its key does not depend on the pair's seed, so that all splits share its image.
         own = 0 if pair.change == RESIZE else pair.seed
-        second = second.then(Step(kind=pair.change, strength=pair.strength, seed=own))
+        second = second.then(Change(kind=pair.change, strength=pair.strength, seed=own))
     return first, second
 
 
 def with_checks(pairs: Sequence[Pair], images: SourceImages) -> list[Pair]:
     """The pairs, some of every split with a digest of their second image's pixels as they come out here."""
-    maker = Maker(source=lambda name, key: checked_read(images, name, key))
+    maker = ImageMaker(source=lambda name, key: checked_read(images, name, key))
     left: dict[str, int] = {}
     out = []
     for pair in pairs:
         if pair.type == "transformed" and pair.change and left.setdefault(pair.split, CHECKED):
             left[pair.split] -= 1
-            image = maker.image(recipes(pair)[1])
+            image = maker.image(sides_of(pair)[1])
             pair = replace(pair, pixels=digest(image), thumbnail=thumbnail(image))
         out.append(pair)
     return out

@@ -13,9 +13,9 @@ from compute.content.items import Column
 from compute.tasks.data import CONDITIONS, RatedPairs
 from compute.tasks.pairbench import manifest as manifests
 from compute.tasks.pairbench import sources
-from compute.tasks.pairbench.making import recipes
+from compute.tasks.pairbench.making import sides_of
 from compute.tasks.pairbench.manifest import Manifest, Pair
-from compute.tasks.pairbench.pixels import PACKAGES, Maker, Recipe, Step, digest, same_but_for_rounding
+from compute.tasks.pairbench.pixels import PACKAGES, ImageMaker, MadeImage, Change, digest, same_but_for_rounding
 from compute.tasks.pairbench.splits import SPLITS, expected
 from compute.tasks.pairbench.stored import StoredImages
 from compute.tasks.source import Source
@@ -34,7 +34,7 @@ def load(path: Path, *, split: str, source: Source | None = None) -> dict[str, R
 
 
 @lru_cache(maxsize=8)
-def _opened(path: Path, changed: int, source: Source) -> tuple[Manifest, Maker]:
+def _opened(path: Path, changed: int, source: Source) -> tuple[Manifest, ImageMaker]:
     """A manifest and its images, checked once a process."""
     manifest = manifests.read(path)
     maker = maker_of(manifest, source=source)
@@ -42,12 +42,12 @@ def _opened(path: Path, changed: int, source: Source) -> tuple[Manifest, Maker]:
     return manifest, maker
 
 
-def maker_of(manifest: Manifest, *, source: Source | None = None) -> Maker:
+def maker_of(manifest: Manifest, *, source: Source | None = None) -> ImageMaker:
     """What makes a manifest's images. Raises NotHere and BadInput, naming sources that are gone or have changed."""
     about = manifest.about["sources"]
     if manifest.about.get("stored"):
         stored = StoredImages.opened(manifest.path.with_name(manifest.about["stored"]))
-        return Maker(source=stored.source, stored=stored.get)
+        return ImageMaker(source=stored.source, stored=stored.get)
     images = sources.opened(about, near=manifest.path.parent, source=source)
     for name, key in sorted(sources_of(manifest.pairs)):
         if name not in images.known:
@@ -56,7 +56,7 @@ def maker_of(manifest: Manifest, *, source: Source | None = None) -> Maker:
                 "pairs again"
             )
         sources.checked_read(images, name, key.encode())
-    return Maker(source=lambda name, key: sources.checked_read(images, name, key))
+    return ImageMaker(source=lambda name, key: sources.checked_read(images, name, key))
 
 
 def sources_of(pairs: Sequence[Pair]) -> set[tuple[str, str]]:
@@ -65,7 +65,7 @@ def sources_of(pairs: Sequence[Pair]) -> set[tuple[str, str]]:
     return {*sides, *((pair.second, pair.second_key) for pair in pairs if pair.second)}
 
 
-def check_pixels(manifest: Manifest, maker: Maker) -> str:
+def check_pixels(manifest: Manifest, maker: ImageMaker) -> str:
     """Makes the images whose pixels are recorded: `same`, or `rounding` where they differ by less than a level.
 
     Raises BadInput where they are other images, naming the versions that made either.
@@ -74,7 +74,7 @@ def check_pixels(manifest: Manifest, maker: Maker) -> str:
     for pair in manifest.pairs:
         if not pair.pixels:
             continue
-        image = maker.image(recipes(pair)[1])
+        image = maker.image(sides_of(pair)[1])
         if digest(image) == pair.pixels:
             continue
         if not same_but_for_rounding(image, pair.thumbnail):
@@ -89,11 +89,11 @@ def check_pixels(manifest: Manifest, maker: Maker) -> str:
     return verdict
 
 
-def rated(pairs: Sequence[Pair], *, maker: Maker, title: str) -> dict[str, RatedPairs]:
+def rated(pairs: Sequence[Pair], *, maker: ImageMaker, title: str) -> dict[str, RatedPairs]:
     """The pairs of one split under each condition. All columns are lazy: a row's image is made when it is read."""
     split = SPLITS[pairs[0].split]
     of = f"{title} {split.key}"
-    sides = [recipes(pair) for pair in pairs]
+    sides = [sides_of(pair) for pair in pairs]
     first = column([side[0] for side in sides], pairs, maker=maker, of=f"{of}, first")
     if split.second == "text":
         second = items.texts([pair.text for pair in pairs], of=f"{of}, second")
@@ -107,7 +107,7 @@ def rated(pairs: Sequence[Pair], *, maker: Maker, title: str) -> dict[str, Rated
             variants[side] = tuple(
                 column(
                     [
-                        both[at].then(Step(kind=split.change, strength=strengths[row][k], seed=seeds[row][k]))
+                        both[at].then(Change(kind=split.change, strength=strengths[row][k], seed=seeds[row][k]))
                         for row, both in enumerate(sides)
                     ],
                     pairs,
@@ -134,11 +134,11 @@ def rated(pairs: Sequence[Pair], *, maker: Maker, title: str) -> dict[str, Rated
     }
 
 
-def column(made: Sequence[Recipe], pairs: Sequence[Pair], *, maker: Maker, of: str) -> Column:
-    """A column of images, one a recipe, none of them made yet."""
+def column(made: Sequence[MadeImage], pairs: Sequence[Pair], *, maker: ImageMaker, of: str) -> Column:
+    """A column of images, one a row, none of them made yet."""
     return Column(
         modality="image",
-        keys=np.array([recipe.key for recipe in made], dtype="S32"),
+        keys=np.array([image.key for image in made], dtype="S32"),
         read=lambda row: maker.file(made[row]),
         name=lambda row: f"{of}: {pairs[row].name} ({made[row].name})",
     )

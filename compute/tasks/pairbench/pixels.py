@@ -1,4 +1,4 @@
-"""The images of pairs, made from their sources when they are read: the same pixels for the same recipe."""
+"""The images of pairs, made from their sources when they are read: the same pixels for the same source and changes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ from compute.tasks.perturb import perturb
 if TYPE_CHECKING:
     from PIL import Image
 
-RESIZE, SHARE = "resize", 0.95  # the identical pair's second image: of each side, as FACTS of the paper leave open
+RESIZE, SHARE = (
+    "resize",
+    0.95,
+)  # the identical pair's second image: of each side, the paper does not say how it is resized
 PACKAGES = ("numpy", "pillow", "scipy", "torch", "torchvision")  # what makes the pixels
 THUMBNAIL = 16  # pixels a side
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class Change:
     """One change of an image: RESIZE to a share of each side, or a transformation of `perturb`."""
 
     kind: str
@@ -42,52 +45,52 @@ class Step:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
+class MadeImage:
     """A source image and what is done to it."""
 
     name: str
     source: bytes  # content key of the source's file
-    steps: tuple[Step, ...] = ()
+    changes: tuple[Change, ...] = ()
 
     @property
     def key(self) -> bytes:
-        """The content key: the source's own where nothing is done, else of source and steps, so that it is known
+        """The content key: the source's own where nothing is done, else of source and changes, so that it is known
         before a pixel is made."""
-        if not self.steps:
+        if not self.changes:
             return self.source
-        steps = [[step.kind, step.strength, step.seed] for step in self.steps]
-        return content_key(json.dumps([self.source.decode(), PERTURB_VERSION, steps]))
+        changes = [[change.kind, change.strength, change.seed] for change in self.changes]
+        return content_key(json.dumps([self.source.decode(), PERTURB_VERSION, changes]))
 
-    def then(self, step: Step) -> Recipe:
-        """The recipe with one more step."""
-        return Recipe(name=self.name, source=self.source, steps=(*self.steps, step))
+    def then(self, change: Change) -> MadeImage:
+        """The image with one more change."""
+        return MadeImage(name=self.name, source=self.source, changes=(*self.changes, change))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Maker:
+class ImageMaker:
     """Makes images. `source(name, key)` gives a source file's bytes, `stored(key)` those of a made image, or None."""
 
     source: Callable[[str, bytes], bytes]
     stored: Callable[[bytes], bytes | None] = lambda key: None
 
-    def file(self, recipe: Recipe) -> bytes:
+    def file(self, made: MadeImage) -> bytes:
         """The image's file: the source's own, or a PNG. Raises BadInput for what cannot be decoded."""
-        data = self.stored(recipe.key)
+        data = self.stored(made.key)
         if data is not None:
             return data
-        if not recipe.steps:
-            return self.source(recipe.name, recipe.source)
-        return png(self.image(recipe))
+        if not made.changes:
+            return self.source(made.name, made.source)
+        return png(self.image(made))
 
-    def image(self, recipe: Recipe) -> Image.Image:
+    def image(self, made: MadeImage) -> Image.Image:
         """The image, RGB. Raises BadInput."""
-        data = self.stored(recipe.key)
-        if data is None and not recipe.steps:
-            data = self.source(recipe.name, recipe.source)
+        data = self.stored(made.key)
+        if data is None and not made.changes:
+            data = self.source(made.name, made.source)
         if data is not None:
             return decoding.decode(data)
-        *before, last = recipe.steps
-        return last.apply(self.image(Recipe(name=recipe.name, source=recipe.source, steps=tuple(before))))
+        *before, last = made.changes
+        return last.apply(self.image(MadeImage(name=made.name, source=made.source, changes=tuple(before))))
 
 
 def png(image: Image.Image) -> bytes:

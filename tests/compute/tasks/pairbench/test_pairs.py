@@ -255,7 +255,7 @@ def test_every_split_has_recorded_pixels(written):
         assert len(recorded) == making.CHECKED
         maker = pairs.maker_of(written)
         for pair in recorded:
-            assert pixels.digest(maker.image(making.recipes(pair)[1])) == pair.pixels
+            assert pixels.digest(maker.image(making.sides_of(pair)[1])) == pair.pixels
 
 
 def test_a_task_of_ones_own_manifest_is_loaded_by_its_path(written):
