@@ -19,7 +19,7 @@ import numpy as np
 from compute.content import decoding, near_copies
 from compute.content.items import content_key
 from compute.tasks.pairbench.manifest import Pair
-from compute.tasks.pairbench.pixels import RESIZE, SHARE, ImageMaker, MadeImage, Change, digest, thumbnail
+from compute.tasks.pairbench.pixels import RESIZE, SHARE, Change, ImageMaker, MadeImage, digest, thumbnail
 from compute.tasks.pairbench.sources import SourceImages, checked_read
 from compute.tasks.pairbench.splits import Split
 from compute.types import BadInput, BadItem

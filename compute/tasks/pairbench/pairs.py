@@ -15,7 +15,7 @@ from compute.tasks.pairbench import manifest as manifests
 from compute.tasks.pairbench import sources
 from compute.tasks.pairbench.making import sides_of
 from compute.tasks.pairbench.manifest import Manifest, Pair
-from compute.tasks.pairbench.pixels import PACKAGES, ImageMaker, MadeImage, Change, digest, same_but_for_rounding
+from compute.tasks.pairbench.pixels import PACKAGES, Change, ImageMaker, MadeImage, digest, same_but_for_rounding
 from compute.tasks.pairbench.splits import SPLITS, expected
 from compute.tasks.pairbench.stored import StoredImages
 from compute.tasks.source import Source

@@ -18,10 +18,8 @@ from compute.tasks.perturb import perturb
 if TYPE_CHECKING:
     from PIL import Image
 
-RESIZE, SHARE = (
-    "resize",
-    0.95,
-)  # the identical pair's second image: of each side, the paper does not say how it is resized
+RESIZE = "resize"
+SHARE = 0.95  # of each side, in the identical pair; the paper says 95% of the size and not how it is resized
 PACKAGES = ("numpy", "pillow", "scipy", "torch", "torchvision")  # what makes the pixels
 THUMBNAIL = 16  # pixels a side
 
