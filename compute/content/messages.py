@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from compute.types import BadInput, BadItem
+
+STOP, LENGTH, REFUSAL = "stop", "length", "refusal"  # why an answer ended: by itself, cut off, or declined
+
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,33 +29,47 @@ class Picture:
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """One user message: its parts in reading order, and the options it offers (`(A) Image 2`; empty: free text)."""
+    """One user message: its parts in reading order, and the options it offers (`(A) Image 2`; empty: free text).
+
+    `schema`: JSON Schema of the answer, as JSON, for judges that are set to structured output; others do not see it.
+    """
 
     item: str
     parts: tuple[str | Picture, ...]
     choices: tuple[str, ...] = ()
+    schema: str = ""
 
     def prompt(self) -> str:
         """The message as text, an image as `<image KEY>`: what is stored with its answer."""
         return "".join(part if isinstance(part, str) else f"<image {part.key.decode()}>" for part in self.parts)
 
-    def chat(self, show: Callable[[Picture], dict[str, Any]]) -> list[dict[str, Any]]:
-        """The message as chat models take it; `show` makes an image's part. Raises BadItem for an unreadable image."""
-        content = []
+    def each(self, *, text: Callable[[str], Part], image: Callable[[Picture], Part]) -> list[Part]:
+        """What `text` and `image` make of the parts, in order. Raises BadItem for an unreadable image."""
+        made = []
         for part in self.parts:
+            if isinstance(part, str):
+                made.append(text(part))
+                continue
             try:
-                content.append({"type": "text", "text": part} if isinstance(part, str) else show(part))
+                made.append(image(part))
             except BadInput as error:
                 raise BadItem(part.name or self.item, str(error), key=part.key) from error
-        return [{"role": "user", "content": content}]
+        return made
+
+    def chat(self, show: Callable[[Picture], dict[str, Any]]) -> list[dict[str, Any]]:
+        """The message as chat models take it; `show` makes an image's part. Raises BadItem for an unreadable image."""
+        return [{"role": "user", "content": self.each(text=lambda text: {"type": "text", "text": text}, image=show)}]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """A judge's reply. `error` instead of a text when it could not be reached; tokens where the runner counts them."""
+    """A judge's reply. `error` instead of a text when it could not be reached."""
 
     item: str
     text: str = ""
     error: str = ""
-    input_tokens: int | None = None
+    finish: str = ""  # STOP, LENGTH or REFUSAL; empty where the runner does not say
+    input_tokens: int | None = None  # these four where the runner counts them
     output_tokens: int | None = None
+    seconds: float | None = None  # of the request that was answered, or of its share of a batch; no waiting
+    cost: float | None = None  # US dollars

@@ -248,6 +248,12 @@ def by_comparison(row: Model, task: Task) -> bool:
     return "compare" in row.abilities and not abilities.embeds(row, pairing)
 
 
+def in_words(row: Model, task: Task) -> bool:
+    """Whether the model answers the task in words: it can, and has neither vectors nor a comparison for it."""
+    pairing = abilities.pairing_of(task.modalities[0], task.modalities[-1])
+    return "choose" in row.abilities and not abilities.scores(row, pairing)
+
+
 def is_quality(task: Task) -> bool:
     """Whether the task asks which image has more of a quality, without a reference (UniSim-Bench IQA and PAA)."""
     return task.procedure == "choice" and task.category in CATEGORIES

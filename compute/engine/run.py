@@ -17,9 +17,10 @@ import numpy as np
 import pandas as pd
 
 from compute import tasks, versions
+from compute.content.items import Column
 from compute.engine import run_folders, scoring, thumbnails
 from compute.engine.bench import Bench
-from compute.engine.plan import Job, Plan, by_comparison
+from compute.engine.plan import Job, Plan, by_comparison, in_words
 from compute.engine.run_folders import StoredRun
 from compute.features import encoding
 from compute.models import hardware_for
@@ -172,7 +173,7 @@ def _prepared(subject: Any, jobs: list[Job], execution: _Execution) -> tuple[lis
     """
     left, refused = list(jobs), []
     while left:
-        columns = {id(job): tasks.every_column(execution.items(job), joint=_is_joint(job)) for job in left}
+        columns = {id(job): _columns(job, execution.items(job)) for job in left}
         try:
             sides: dict[bool, list[Any]] = {False: [], True: []}
             for job in left:
@@ -229,7 +230,7 @@ def _run(
             "catalogue_items": _other_count(job.task, whole),
             "timings": {stage: round(seconds, 3) for stage, seconds in timings.items()},
             "encodings": [vars(done) for done in (*shared, *subject.done[before:])],
-            "left_out": _skipped_items(subject, whole, joint=_is_joint(job)),
+            "left_out": _skipped_items(job, subject, whole),
         },
     )
     scores = [
@@ -285,7 +286,7 @@ def _evidence(
 
     With `skip_bad` bad items are dropped first, and those that only the procedure meets when it does.
     """
-    columns = tasks.every_column(whole, joint=_is_joint(job))
+    columns = _columns(job, whole)
     compared = by_comparison(job.model, job.task)
     subject.prepare([] if compared else columns, compared=columns if compared else [])
     while True:
@@ -305,15 +306,16 @@ def _unanswered(evidence: Mapping[str, Evidence]) -> str:
     return f"{errors} questions could not be asked: the same command asks them again" if errors else ""
 
 
-def _is_joint(job: Job) -> bool:
-    """Whether an item's image and text are embedded as one, and neither by itself."""
-    return job.options.get("fusion") == "joint"
+def _columns(job: Job, whole: Mapping[str, Data]) -> list[Column]:
+    """What the job's model is shown of a task's items: of an image with its text, where it embeds both as one, neither
+    by itself."""
+    return tasks.every_column(whole, joint=job.options.get("fusion") == "joint", in_words=in_words(job.model, job.task))
 
 
-def _skipped_items(subject: Any, whole: Mapping[str, Data], *, joint: bool) -> list[str]:
+def _skipped_items(job: Job, subject: Any, whole: Mapping[str, Data]) -> list[str]:
     """This task's skipped items by name, and why; a content that several items show is named once."""
     skipped = {}
-    for column in tasks.every_column(whole, joint=joint) if subject.bad else ():
+    for column in _columns(job, whole) if subject.bad else ():
         for row in np.flatnonzero(np.isin(column.keys, np.array(list(subject.bad), dtype="S32"))).tolist():
             skipped.setdefault(column.keys[row], f"{column.name(row)}: {subject.bad[bytes(column.keys[row])]}")
     return sorted(skipped.values())

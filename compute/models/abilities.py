@@ -23,6 +23,11 @@ def compares(row: Model, pairing: str) -> bool:
     return set(pairing.split("-")) <= set(row.modalities or ("image", "text"))
 
 
+def bounds(row: Model) -> tuple[float, float] | None:
+    """The lowest and the highest score that the model's own comparison gives; None where it has no such bounds."""
+    return ADAPTERS[row.adapter].bounds if row.adapter in ADAPTERS else None
+
+
 def embeds(row: Model, pairing: str) -> bool:
     """Whether the model has a vector for both sides of the pairing."""
     return all(f"embed_{side}" in row.abilities for side in pairing.split("-"))

@@ -100,8 +100,8 @@ ADAPTERS: dict[str, Adapter] = {
     ),
     # Perceptual metrics
     "psnr": Adapter(load=pixels.load_psnr, packages=("numpy", "pillow")),
-    "ssim": Adapter(load=pixels.load_ssim, packages=("numpy", "scipy", "pillow")),
-    "ms_ssim": Adapter(load=pixels.load_ms_ssim, packages=("numpy", "scipy", "pillow")),
+    "ssim": Adapter(load=pixels.load_ssim, packages=("numpy", "scipy", "pillow"), bounds=(-1, 1)),
+    "ms_ssim": Adapter(load=pixels.load_ms_ssim, packages=("numpy", "scipy", "pillow"), bounds=(0, 1)),
     "colour_histogram": Adapter(load=pixels.load_colour_histogram, packages=("numpy", "pillow")),
     "perceptual_hash": Adapter(load=pixels.load_perceptual_hash, packages=("numpy", "scipy", "pillow")),
     "lpips": Adapter(

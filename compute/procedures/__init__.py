@@ -5,6 +5,7 @@ from __future__ import annotations
 from compute.procedures.choice import PROCEDURE as CHOICE
 from compute.procedures.clustering import PROCEDURE as CLUSTERING
 from compute.procedures.evidence import Procedure
+from compute.procedures.judging import PROCEDURE as JUDGING
 from compute.procedures.matching import PROCEDURE as MATCHING
 from compute.procedures.multiple_choice import PROCEDURE as MULTIPLE_CHOICE
 from compute.procedures.odd_one_out import PROCEDURE as ODD_ONE_OUT
@@ -24,6 +25,7 @@ PROCEDURES: tuple[Procedure, ...] = (
     STS,
     MATCHING,
     MULTIPLE_CHOICE,
+    JUDGING,
 )
 
 

@@ -183,11 +183,14 @@ class Retrieval:
 Data = Choices | OddOneOut | Probe | Clusters | ZeroShot | Sentences | Matches | RatedPairs | Retrieval
 
 
-def columns(data: Data | Labelled | Mixed, *, joint: bool = False) -> list[Column]:
+def columns(data: Data | Labelled | Mixed, *, joint: bool = False, in_words: bool = False) -> list[Column]:
     """Every column of images or texts in `data`, nested ones too; a probe's training items are left to its samples.
 
-    With `joint`, an image and a text of one item are one pair, as a model is shown them that embeds both at once.
+    With `joint`, an image and a text of one item are one pair, as a model is shown them that embeds both at once. With
+    `in_words`, what a judge is shown that is told the condition: no random applications.
     """
+    if in_words and isinstance(data, RatedPairs):
+        return [data.first, data.second]
     if joint and isinstance(data, Mixed):
         return [column for _, column in data.joined()]
     parts = [data.test] if isinstance(data, Probe) else [getattr(data, field.name) for field in fields(data)]
@@ -201,9 +204,9 @@ def columns(data: Data | Labelled | Mixed, *, joint: bool = False) -> list[Colum
     return out
 
 
-def every_column(data: Mapping[str, Data], *, joint: bool = False) -> list[Column]:
+def every_column(data: Mapping[str, Data], *, joint: bool = False, in_words: bool = False) -> list[Column]:
     """The columns of all subsets, as `columns` gives them."""
-    return [column for part in data.values() for column in columns(part, joint=joint)]
+    return [column for part in data.values() for column in columns(part, joint=joint, in_words=in_words)]
 
 
 def size(data: Data) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compute.content.messages import Reply
+from compute.content.messages import Question, Reply
 from compute.procedures.evidence import Evidence, Subject
 from compute.procedures.shared import parsing, prompts
 from compute.tasks.data import Choices, OddOneOut
@@ -28,27 +28,20 @@ def ask(
     with the first replies where none could be read.
     """
     questions = prompts.questions(data)
-    replies = subject.choose(questions)
-    if [reply.item for reply in replies] != [question.item for question in questions]:
-        raise BadInput(
-            f"{subject.row.key} gave {len(replies)} replies to {len(questions)} questions, or in another order"
-        )
+    answers = received(subject, questions)
     read = [
         None if reply.error else parsing.read(reply.text, question.choices)
-        for question, reply in zip(questions, replies, strict=True)
+        for question, reply in zip(questions, answers, strict=True)
     ]
     picked = np.array([-1 if option is None else option for option in read], dtype=np.int64)
     worth = np.where(picked < 0, np.nan, picked == right)
-    texts = [reply.text or reply.error for reply in replies]
-    errors = sum(bool(reply.error) for reply in replies)
-    if replies and (picked < 0).all():
-        raise Undefined(_unreadable(subject.row.key, replies))
-    settings = {"asked": len(replies), "unread": int((picked < 0).sum()) - errors, "errors": errors}
-    for side in ("input_tokens", "output_tokens"):
-        counted = [count for reply in replies if (count := getattr(reply, side)) is not None]
-        settings |= {side: sum(counted)} if counted else {}
+    texts = [reply.text or reply.error for reply in answers]
+    errors = sum(bool(reply.error) for reply in answers)
+    if answers and (picked < 0).all():
+        raise Undefined(_unreadable(subject.row.key, answers))
+    settings = {"asked": len(answers), "unread": int((picked < 0).sum()) - errors, "errors": errors}
     return Evidence.of(
-        settings=settings,
+        settings=settings | totals(answers),
         names=data.names,
         expected=[LETTERS[at] for at in right.tolist()],
         answer=[text if option is None else LETTERS[option] for option, text in zip(read, texts, strict=True)],
@@ -57,6 +50,27 @@ def ask(
         figures={"accuracy": worth},
         detail=[detail | {"reply": text} for detail, text in zip(details, texts, strict=True)],
     )
+
+
+def received(subject: Subject, questions: Sequence[Question]) -> list[Reply]:
+    """The judge's reply to each question. Raises BadInput where they do not match, Undefined where none came."""
+    answers = subject.choose(questions)
+    if [reply.item for reply in answers] != [question.item for question in questions]:
+        raise BadInput(
+            f"{subject.row.key} gave {len(answers)} replies to {len(questions)} questions, or in another order"
+        )
+    if answers and all(reply.error for reply in answers):
+        raise Undefined(_unreadable(subject.row.key, answers))
+    return answers
+
+
+def totals(answers: Sequence[Reply]) -> dict[str, float]:
+    """What all replies took, where the runner counts it: tokens, seconds of requests, cost in US dollars."""
+    settings = {}
+    for name in ("input_tokens", "output_tokens", "seconds", "cost"):
+        counted = [count for reply in answers if (count := getattr(reply, name)) is not None]
+        settings |= {name: sum(counted)} if counted else {}
+    return settings
 
 
 def _unreadable(judge: str, replies: Sequence[Reply]) -> str:

@@ -15,10 +15,10 @@ from compute.types import ABILITIES, BadInput
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def test_every_task_of_unisim_and_mieb_has_its_procedure() -> None:
-    named = {task.procedure for task in catalog.shipped().tasks if task.benchmark in ("unisim", "mieb")}
+def test_every_task_of_unisim_mieb_and_pairbench_has_its_procedure() -> None:
+    named = {task.procedure for task in catalog.shipped().tasks if task.benchmark in ("unisim", "mieb", "pairbench")}
     assert named <= {one.key for one in PROCEDURES}
-    assert len({one.key for one in PROCEDURES}) == len(PROCEDURES) == 9
+    assert len({one.key for one in PROCEDURES}) == len(PROCEDURES) == 10
 
 
 @pytest.mark.parametrize("one", PROCEDURES, ids=lambda one: one.key)

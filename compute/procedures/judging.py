@@ -1,0 +1,209 @@
+"""How alike a judge says two items are, from 1 to 10, in both orders and under a condition (PairBench section 3).
+
+A judge that answers in words gets the paper's prompts. A model without a prompt gives numbers, which become 1 to 10
+(section 4.2.2): an encoder its cosines; under the invariant condition the cosines of mean representations over k random
+applications of the transformation; a distance its own scores, and under that condition their mean over the k. The paper
+leaves the map from numbers to scores open: every run records its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from compute.arrays import Floats
+from compute.content.items import Column
+from compute.content.messages import Reply
+from compute.models import abilities
+from compute.procedures.evidence import Evidence, Procedure, Subject
+from compute.procedures.shared import conditions, preview, ratings, replies
+from compute.procedures.shared.ratings import Rating
+from compute.procedures.shared.similarity import Many, against, alike, embed, embeds
+from compute.tasks.data import POSITION, RatedPairs
+from compute.types import CannotDo
+
+LOWEST, HIGHEST = 1, 10  # of a score (section 3.2)
+COSINES = {"-1..1": (-1.0, 1.0), "0..1": (0.0, 1.0)}  # the cosines that become LOWEST and HIGHEST
+QUANTILES = (0.05, 0.95)  # of a run's own scores, which become LOWEST and HIGHEST where a metric has no bounds
+ROUNDING = "to the nearest whole number, halves up; beyond the ends the end"
+
+
+def run(subject: Subject, data: RatedPairs, options: Mapping[str, Any]) -> Evidence:
+    """Both scores of every pair: embeddings first, else comparisons, else questions in words.
+
+    Beside the usual columns: `forward` and `reverse` (1..10, NaN for an answer without a score), `expected_score`,
+    `source`, `type` and `template`; `value` is how far the two scores are apart. `settings` say how numbers became
+    scores, or count the answers. Raises CannotDo for a model or items without what the condition needs.
+    """
+    if subject.can("choose") and not (subject.can("compare") or embeds(subject, data.first, data.second)):
+        return _asked(subject, data)
+    return _measured(subject, data, options)
+
+
+# ---- in words
+
+
+def _asked(subject: Subject, data: RatedPairs) -> Evidence:
+    """The scores that a judge states. An answer without one is NaN, with its reason in the detail."""
+    answers = replies.received(subject, conditions.questions(data))
+    read = [
+        Rating(problem="error") if reply.error else ratings.read(reply.text, finish=reply.finish) for reply in answers
+    ]
+    n = len(data.names)
+    details = [
+        {
+            "replies": [reply.text or reply.error for reply in both],
+            "problems": [rating.problem for rating in (read[row], read[row + n])],
+        }
+        for row, both in enumerate(zip(answers[:n], answers[n:], strict=True))
+    ]
+    scores = np.array([np.nan if rating.value is None else rating.value for rating in read]).reshape(2, n)
+    return _evidence(data, scores, details=details, settings=_counted(read, answers))
+
+
+def _counted(read: Sequence[Rating], answers: Sequence[Reply]) -> dict[str, Any]:
+    """How many answers have no score, refusals and truncated ones apart, and what all of them took."""
+    problems = Counter(rating.problem for rating in read if rating.problem)
+    apart = {name: problems.pop(name, 0) for name in ("refused", "truncated", "error")}
+    settings = {
+        "asked": len(answers),
+        "invalid": problems.total(),
+        "refused": apart["refused"],
+        "truncated": apart["truncated"],
+        "errors": apart["error"],
+        "reasons": dict(sorted(problems.items())),
+    }
+    return settings | replies.totals(answers)
+
+
+# ---- by numbers
+
+
+def _measured(subject: Subject, data: RatedPairs, options: Mapping[str, Any]) -> Evidence:
+    """Scores from a model's numbers, with the map that was used."""
+    numbers, bounds, how = _numbers(subject, data, options)
+    known = bounds is not None and options["scale"] == "bounds"
+    ends = bounds if known else _quantiles(numbers)
+    settings = {
+        **how,
+        "scale": {
+            "from": list(ends),
+            "to": [LOWEST, HIGHEST],
+            "ends": "bounds of the score" if known else f"quantiles {QUANTILES} of both orders' scores of this subset",
+            "rounding": ROUNDING,
+        },
+        "unequal": int((numbers[0] != numbers[1]).sum()),  # pairs whose numbers differ between the orders
+    }
+    details = [{"numbers": both} for both in numbers.T.tolist()]
+    return _evidence(data, scaled(numbers, ends=ends), details=details, settings=settings)
+
+
+def _numbers(
+    subject: Subject, data: RatedPairs, options: Mapping[str, Any]
+) -> tuple[Floats, tuple[float, float] | None, dict[str, Any]]:
+    """(2, n) numbers of both orders, their bounds where they have some, and how they were made."""
+    pairs = _applications(data, k=options["k"])
+    how = {"applications": len(pairs) if data.first_variants else 0}
+    if how["applications"]:
+        not_applied = [name for name in data.transformations if name == POSITION]
+    else:
+        not_applied = list(data.transformations) if data.condition == "invariant" else []
+    how |= {"not applied": not_applied} if not_applied else {}
+    if not embeds(subject, data.first, data.second):
+        # Of an image and a text the text comes first in either order.
+        both = [_both_orders(against(subject, a, [b])[:, 0], against(subject, b, [a])[:, 0]) for a, b in pairs]
+        return np.mean(both, axis=0), abilities.bounds(subject.row), how | {"numbers": "comparison", "mean": "scores"}
+    first, second = ([embed(subject, column) for column in side] for side in zip(*pairs, strict=True))
+    if isinstance(first[0], Many) or isinstance(second[0], Many):
+        both = [_both_orders(alike(a, b), alike(b, a)) for a, b in zip(first, second, strict=True)]
+        return np.mean(both, axis=0), None, how | {"numbers": "MaxSim", "mean": "scores"}
+    one, other = (np.mean(side, axis=0, dtype=np.float64) for side in (first, second))
+    how |= {"numbers": "cosine", "mean": "representations, not normalised"}
+    return _both_orders(alike(one, other), alike(other, one)), COSINES[options["cosine"]], how
+
+
+def _both_orders(forward: Floats, reverse: Floats) -> Floats:
+    return np.stack([forward, reverse])
+
+
+def _applications(data: RatedPairs, *, k: int) -> list[tuple[Column, Column]]:
+    """The pairs to compare: under the invariant condition k versions of each, else the pairs themselves.
+
+    Position, and any transformation of a pair with a text, cannot be applied: a model without a prompt then has no way
+    to leave it out of account. Raises CannotDo where random applications are missing.
+    """
+    if data.condition != "invariant":
+        return [(data.first, data.second)]
+    images = conditions.pairing(data.first, data.second) == "image-image"
+    if not images or set(data.transformations) == {POSITION}:
+        return [(data.first, data.second)]
+    variants = list(zip(data.first_variants, data.second_variants, strict=True))
+    if len(variants) < k:
+        raise CannotDo(
+            f"A model without a prompt needs {k} random applications of {' and '.join(data.transformations)} to each "
+            f"image under the invariant condition; these items have {len(variants)}. Make the pairs again with more, "
+            "or set the option k"
+        )
+    return variants[:k]
+
+
+def _quantiles(numbers: Floats) -> tuple[float, float]:
+    """The QUANTILES of the finite numbers; both ends alike where none differ."""
+    finite = numbers[np.isfinite(numbers)]
+    low, high = np.quantile(finite, QUANTILES) if len(finite) else (0.0, 0.0)
+    return float(low), float(high)
+
+
+def scaled(numbers: Floats, *, ends: tuple[float, float]) -> Floats:
+    """Numbers as whole scores 1..10 of the same shape: linear between the ends; all 10 where the ends are equal."""
+    low, high = ends
+    if not low < high:
+        return np.where(numbers >= high, float(HIGHEST), float(LOWEST))
+    share = np.clip((numbers - low) / (high - low), 0, 1)
+    return np.floor(LOWEST + (HIGHEST - LOWEST) * share + 0.5)
+
+
+# ---- both
+
+
+def _evidence(
+    data: RatedPairs, scores: Floats, *, details: Sequence[dict[str, Any]], settings: dict[str, Any]
+) -> Evidence:
+    """One row a pair from scores (2, n), NaN where an answer has none."""
+    shown = preview.contents([data.first, data.second])
+    types, templates = (np.asarray(values).tolist() for values in (data.types, data.templates))
+    return Evidence.of(
+        names=data.names,
+        expected=[f"{score}" for score in np.asarray(data.expected).tolist()],
+        answer=[" | ".join(map(_written, both)) for both in scores.T.tolist()],
+        value=np.abs(scores[0] - scores[1]),
+        figures={
+            "forward": scores[0],
+            "reverse": scores[1],
+            "expected_score": np.asarray(data.expected, dtype=float),
+            "source": np.asarray(data.sources),
+            "type": np.asarray(data.types),
+            "template": np.asarray(data.templates),
+        },
+        detail=[
+            contents | {"condition": data.condition, "type": kind, "template": template} | detail
+            for contents, kind, template, detail in zip(shown, types, templates, details, strict=True)
+        ],
+        settings=settings,
+    )
+
+
+def _written(score: float) -> str:
+    return "no score" if np.isnan(score) else f"{score:.0f}"
+
+
+# The wording of `conditions` and the rules of `ratings` are part of the version.
+PROCEDURE = Procedure(
+    key="judging",
+    needs=(frozenset({"embed_image"}), frozenset({"compare"}), frozenset({"choose"})),
+    run=run,
+    options={"k": (5, 1, 2, 3, 4), "cosine": tuple(COSINES), "scale": ("bounds", "quantiles")},
+)

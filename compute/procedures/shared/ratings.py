@@ -1,0 +1,103 @@
+"""Reads the score in a judge's answer, `Score: <n>` as PairBench's prompts ask for: one clear whole number, or nothing.
+
+An answer without one is invalid with its reason, never a default (PairBench section 3.2).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+
+PROBLEMS = ("missing", "several", "out of range", "not an integer", "refused", "truncated", "error")
+LONGEST = 9  # digits of a number; a longer one is out of range
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rating:
+    """A score, or why there is none: one of PROBLEMS."""
+
+    value: int | None = None
+    problem: str = ""
+
+
+# Full-width letters, digits and signs as plain ones; signs of emphasis, quotation and no width away.
+_PLAIN: dict[int, int | str | None] = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+_PLAIN |= dict.fromkeys(map(ord, '*_`"“”«»#~$\u200b\u200c\u200d\ufeff'))
+_PLAIN |= dict.fromkeys(map(ord, "\u2212\u2013\u2014"), "-") | {0x2044: "/", 0x2215: "/"}
+_SPACES = re.compile(r"[^\S\n]+")
+_FORM = re.compile(r"<1-10>|<reason for score>", re.IGNORECASE)  # some judges repeat the form before they fill it in
+# "Score:", the scale in brackets perhaps; not "subscore:" and not "scores:".
+_STATED = re.compile(r"(?<![^\W\d])score ?(?:\( ?(?:1 ?- ?10|out of 10) ?\) ?)?:", re.IGNORECASE)
+_REASON = re.compile(r"\breason\b", re.IGNORECASE)
+_NUMBER = re.compile(r"[<\[({]? ?(?P<sign>[-+]?)(?P<whole>\d+)(?P<part>(?:[.,]\d+)?)")
+_NUMBERS = re.compile(r"\d+(?:[.,]\d+)?")
+_OTHER_SCALE = re.compile(r" ?(?:%|percent\b)", re.IGNORECASE)
+_OF = re.compile(r" ?(?:/|out of\b) ?(?P<most>\d+)(?!\d|[.,]\d)", re.IGNORECASE)
+_ENDS = re.compile(r"$|[ >\])}.,;:!(\[|-]")  # what may follow the number at once
+_REFUSAL = re.compile(
+    r"\b(?:i am|i['’]m|we are|we['’]re) (?:very |truly )?(?:sorry|unable|not able)\b"
+    r"|\b(?:i|we) (?:cannot|can['’]?t|can not|won['’]?t|will not) [a-z]"
+    r"|\bas an ai\b|\bunable to [a-z]",
+    re.IGNORECASE,
+)
+
+
+def read(text: str, *, lowest: int = 1, highest: int = 10, finish: str = "") -> Rating:
+    """The score that an answer states, as `Score: 8`, in `lowest`..`highest`.
+
+    Read are other cases, spaces, emphasis, full-width digits, `8/10`, and what follows `</think>`. A decimal counts as
+    the whole number it equals (`8.0`); any other is not an integer. A score stated twice alike counts once; different
+    ones, a range or an alternative are several. `finish` is how the answer ended (Reply.finish): of one that was cut at
+    its limit a number at the very end may lack its last digit, and does not count.
+    """
+    if finish == "refusal":
+        return Rating(problem="refused")
+    plain = _plain(text)
+    ratings = list(_ratings(plain, lowest=lowest, highest=highest))
+    if finish == "length" and (not ratings or plain[-1:].isdigit()):
+        return Rating(problem="truncated")
+    if not ratings:
+        return Rating(problem="refused" if _REFUSAL.search(plain) else "missing")
+    return ratings[0] if all(rating == ratings[0] for rating in ratings) else Rating(problem="several")
+
+
+def _plain(text: str) -> str:
+    """One spelling of letters and signs, single spaces, and only what follows thinking."""
+    if "</think>" in text:
+        text = text.rpartition("</think>")[2]
+    elif "<think>" in text:
+        return ""
+    return _SPACES.sub(" ", _FORM.sub("", text.translate(_PLAIN)))
+
+
+def _ratings(text: str, *, lowest: int, highest: int) -> Iterator[Rating]:
+    """Each stated score with digits in it, read from its colon to the reason or the end of the line."""
+    stated = list(_STATED.finditer(text))
+    for match, following in zip_longest(stated, stated[1:]):
+        line = text[match.end() : following.start() if following else len(text)].lstrip().partition("\n")[0]
+        reason = _REASON.search(line)
+        line = line[: reason.start()] if reason else line
+        if _NUMBERS.search(line):
+            yield _rating(line.rstrip(), lowest=lowest, highest=highest)
+
+
+def _rating(line: str, *, lowest: int, highest: int) -> Rating:
+    """The number that a line begins with, where nothing after it says otherwise."""
+    number = _NUMBER.match(line)
+    if number is None:
+        return Rating(problem="several" if len(set(_NUMBERS.findall(line))) > 1 else "missing")
+    rest = line[number.end() :]
+    scale = _OF.match(rest)
+    if _OTHER_SCALE.match(rest) or (scale and scale["most"].lstrip("0") != str(highest)):
+        return Rating(problem="out of range")
+    rest = rest[scale.end() :] if scale else rest
+    if _NUMBERS.search(rest):
+        return Rating(problem="several")
+    if number["part"].strip(".0") or not _ENDS.match(rest):
+        return Rating(problem="not an integer")
+    if len(number["whole"]) > LONGEST:
+        return Rating(problem="out of range")
+    value = int(number["sign"] + number["whole"])
+    return Rating(value=value) if lowest <= value <= highest else Rating(problem="out of range")

@@ -1,0 +1,220 @@
+"""Answers as judges write them, each with the score or the reason that a careful reader gives it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from compute.procedures.shared import ratings
+from compute.procedures.shared.ratings import PROBLEMS, Rating
+
+GPT = (
+    "Score: 8\n\nReason: The images are of the same sandwich, with similar shapes and arrangements of the bread, "
+    "tomato, mozzarella, and basil. The second image has substantial color jittering, but since the structural "
+    "alignment and composition remain consistent, the similarity remains high."
+)
+GPT_REVERSE = (
+    "Score: 3\n\nReason: The images depict similar objects, presumably a sandwich with layers, but there are notable "
+    "differences. The first image appears distorted with altered coloration, and while it shares structural "
+    "similarities with the second image, the overall resemblance is weak."
+)
+INTERN = (
+    "Score: 7\n\nReason: The images are similar in content, featuring parrots, but they are not identical. The first "
+    "image is a close-up of a spider web on a wooden surface, while the second image shows two parrots on a ledge."
+)
+INTERN_REVERSE = (
+    "Score: 1\n\nReason: The images are completely different in terms of content, subject matter, and context."
+)
+QWEN = (
+    "Score: 6\n\nReason: The images are very similar, with the second image being a slightly blurred version of the "
+    "first. However, they do not fully meet the conditions as the images are not identical and the blurring is not "
+    "perfect."
+)
+
+SCORES = {
+    # the paper's own printed answers (Appendix A)
+    GPT: 8,
+    GPT_REVERSE: 3,
+    INTERN: 7,
+    INTERN_REVERSE: 1,
+    QWEN: 6,
+    "Score: 6 Reason: in one line": 6,
+    # every valid score
+    **{f"Score: {value}\nReason: because": value for value in range(1, 11)},
+    # case, spaces, emphasis, brackets
+    "score:7": 7,
+    "SCORE : 7": 7,
+    "  \n Score:\t 7  \n": 7,
+    "Score:\n7\nReason: a line of its own": 7,
+    "**Score:** 7": 7,
+    "**Score: 7**\n**Reason:** 2 cats in both": 7,
+    "# Score: 7": 7,
+    "- Score: `7`": 7,
+    "> *Score*: _7_": 7,
+    "Score: <7>\nReason: <the same>": 7,
+    "Score: [7]": 7,
+    "Score: (7)": 7,
+    "Score: 7.": 7,
+    "Score: 7, Reason: 3 dogs against 2": 7,
+    "Score: 7; reason: the first has 3": 7,
+    "Score: 7 (very alike)": 7,
+    "Score: 7 - they look alike": 7,
+    "Score: 7 – they look alike": 7,
+    "Score: 7 because they look alike": 7,
+    "Score: 7 points": 7,
+    "Score: +7": 7,
+    "Score: 07": 7,
+    # whole numbers as decimals, and the scale beside them
+    "Score: 7.0": 7,
+    "Score: 10.00": 10,
+    "Score: 7/10": 7,
+    "Score: 7 / 10\nReason: x": 7,
+    "Score: 7 out of 10.": 7,
+    "Score: 10/10": 10,
+    "Score (1-10): 7": 7,
+    "Score (out of 10): 7": 7,
+    # other scripts' and full-width signs
+    "Ｓｃｏｒｅ：７": 7,
+    "Score： ８": 8,
+    "Score: １０": 10,
+    "Score:\u00a07": 7,
+    "\ufeffScore: 7": 7,
+    "“Score: 7”": 7,
+    # names before it
+    "Similarity score: 7": 7,
+    "Final Score: 7": 7,
+    "My score: 7": 7,
+    # thinking aloud
+    "<think>Score: 3? No, the colours match.</think>Score: 7": 7,
+    "Score: 2 at first</think>\n\nScore: 7\nReason: x": 7,
+    "<think>a</think>b<think>Score: 1</think>Score: 7": 7,
+    # repeated alike, or after the form
+    "Score: 7\nReason: same\n\nScore: 7": 7,
+    "Score: <1-10>\nReason: <reason for score>\n\nScore: 7\nReason: x": 7,
+    "Score: 7\nReason: I cannot see any difference but the score could be 8.": 7,
+    # structured output
+    '{"score": 7, "reason": "2 of 3 objects"}': 7,
+    '```json\n{\n  "Score": 7,\n  "Reason": "x"\n}\n```': 7,
+    '{"reason": "2 of 3 objects", "score": 7}': 7,
+}
+INVALID = {
+    # nothing there
+    "": "missing",
+    "   \n": "missing",
+    "7": "missing",
+    "The score is 7": "missing",
+    "I would give them a 7.": "missing",
+    "Reason: they are alike": "missing",
+    "Score:": "missing",
+    "Score: high": "missing",
+    "Score: seven": "missing",
+    "Score: N/A": "missing",
+    "Score: <1-10>\nReason: <reason for score>": "missing",
+    "Score: about 7": "missing",
+    "Score: ~ roughly 7": "missing",
+    "Scores: 7": "missing",
+    "Subscore: 7": "missing",
+    "Score\nReason: 7 of 10 parts are alike": "missing",
+    "Score:\nReason: 7 of 10 parts are alike": "missing",
+    "<think>Score: 7": "missing",
+    "Score: 7</think>": "missing",
+    "评分：7": "missing",
+    # several
+    "Score: 7-8": "several",
+    "Score: 7–8": "several",
+    "Score: 7 - 8": "several",
+    "Score: 7 to 8": "several",
+    "Score: 7 or 8": "several",
+    "Score: 7, maybe 8": "several",
+    "Score: 7 / 8 of 10": "out of range",
+    "Score: between 7 and 8": "several",
+    "Score: 7\nScore: 8": "several",
+    "Score: 7, Score: 8": "several",
+    "Score: 7\nReason: x\nFinal score: 3": "several",
+    "Colour score: 7\nShape score: 9": "several",
+    "Score: 7 1/2": "several",
+    "Score: 7\nScore: 11": "several",
+    # out of range, or on another scale: half of the templates name 0 to 10 and ask for 1 to 10
+    "Score: 0\nReason: no correlation": "out of range",
+    "Score: 0/10": "out of range",
+    "Score: -1": "out of range",
+    "Score: −3": "out of range",
+    "Score: 11": "out of range",
+    "Score: 85": "out of range",
+    "Score: 85/100": "out of range",
+    "Score: 4/5": "out of range",
+    "Score: 4 out of 5": "out of range",
+    "Score: 8%": "out of range",
+    "Score: 8 percent": "out of range",
+    "Score: " + "9" * 5000: "out of range",
+    "Score: 0.0": "out of range",
+    # not an integer: only a decimal that equals one counts
+    "Score: 7.5": "not an integer",
+    "Score: 7.5/10": "not an integer",
+    "Score: 0.85": "not an integer",
+    "Score: 7,5": "not an integer",
+    "Score: 1,000": "not an integer",
+    "Score: 7½": "not an integer",
+    "Score: 7th": "not an integer",
+    "Score: 0x7": "several",
+    # refusals
+    "I'm sorry, but I can't assist with that.": "refused",
+    "I’m sorry, I cannot compare people.": "refused",
+    "I am unable to view images.": "refused",
+    "As an AI language model, I have no eyes.": "refused",
+    "Sorry, I can't help with identifying people.": "refused",
+    "We cannot provide a rating.": "refused",
+    "Score: N/A\nReason: I cannot see the images.": "refused",
+}
+
+
+@pytest.mark.parametrize(("text", "value"), SCORES.items(), ids=range(len(SCORES)))
+def test_a_clear_score(text: str, value: int) -> None:
+    assert ratings.read(text) == Rating(value=value), text
+
+
+@pytest.mark.parametrize(("text", "problem"), INVALID.items(), ids=range(len(INVALID)))
+def test_no_clear_score(text: str, problem: str) -> None:
+    assert ratings.read(text) == Rating(problem=problem), text
+    assert problem in PROBLEMS
+
+
+@pytest.mark.parametrize(
+    ("text", "rating"),
+    [
+        ("Score: 7\nReason: The images are", Rating(value=7)),
+        ("Score: 7\n", Rating(value=7)),
+        ("Score: 1", Rating(problem="truncated")),  # of 10, perhaps
+        ("Score:", Rating(problem="truncated")),
+        ("The images are both of a", Rating(problem="truncated")),
+        ("<think>Score: 7, since", Rating(problem="truncated")),
+        ("Score: 0\nReason: no", Rating(problem="out of range")),
+    ],
+)
+def test_an_answer_that_was_cut(text: str, rating: Rating) -> None:
+    assert ratings.read(text, finish="length") == rating
+
+
+def test_a_refusal_that_the_endpoint_reports() -> None:
+    assert ratings.read("", finish="refusal") == Rating(problem="refused")
+    assert ratings.read("Score: 7", finish="stop") == Rating(value=7)
+
+
+def test_a_scale_from_zero_is_the_callers_choice() -> None:
+    assert ratings.read("Score: 0", lowest=0) == Rating(value=0)
+    assert ratings.read("Score: 85/100", highest=100) == Rating(value=85)
+    assert ratings.read("Score: 8/10", highest=100) == Rating(problem="out of range")
+
+
+UNITS = (*"a1 ,.;:/-_=<>()[]{}\n*７é\u0301", "Score: ", "score", "Score: 1", "Score:1-", "8 or ", "score (", "</think>")
+UNITS += ("<think>", "<1-10>", "Reason", "1.", "1,0", "out of ", "I can't ", "i am very ", "1 / ", "10/")
+
+
+@pytest.mark.parametrize("beginning", ["", "Score: ", "Score: 7", "I am ", "<think>"])
+def test_time_is_in_proportion_to_the_text(beginning: str) -> None:
+    for unit in UNITS:
+        text = beginning + unit * (200_000 // len(unit)) + "\x00"
+        started = time.thread_time()
+        ratings.read(text)
+        assert time.thread_time() - started < 0.5, unit

@@ -1,0 +1,272 @@
+"""References: scikit-learn's cosine_similarity and plain arithmetic on every pair."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import cosine_similarity
+
+from compute.content.items import content_key
+from compute.content.messages import LENGTH, REFUSAL, Question, Reply
+from compute.procedures import judging
+from compute.procedures.judging import PROCEDURE
+from compute.tasks.data import RatedPairs
+from compute.types import BadInput, BadItem, CannotDo, Undefined
+from tests.compute.procedures.known import BOTH, Known
+from tests.compute.procedures.pairs import rated_pairs
+
+USUAL = {name: values[0] for name, values in PROCEDURE.options.items()}
+
+
+def contents(pairs: RatedPairs) -> list[bytes | str]:
+    columns = (pairs.first, pairs.second, *pairs.first_variants, *pairs.second_variants)
+    return [column.read(row) for column in columns for row in range(len(column))]
+
+
+def encoder(pairs: RatedPairs, *, seed: int = 0, abilities: tuple[str, ...] = BOTH) -> Known:
+    rng = np.random.default_rng(seed)
+    return Known({content: rng.standard_normal(6) for content in contents(pairs)}, abilities=abilities)
+
+
+def vector(model: Known, content: bytes | str) -> np.ndarray:
+    return model.vectors[content_key(content)].astype(float)
+
+
+def rounded(share: float) -> int:
+    """A share 0..1 of the way from 1 to 10."""
+    return math.floor(1 + 9 * min(max(share, 0), 1) + 0.5)
+
+
+@pytest.mark.parametrize(("cosine", "low"), [("-1..1", -1.0), ("0..1", 0.0)])
+@pytest.mark.parametrize("second", ["image", "text"])
+def test_an_encoders_cosines_become_scores(cosine: str, low: float, second: str) -> None:
+    pairs = rated_pairs(7, second=second, transformations=("position",))
+    model = encoder(pairs)
+    found = judging.run(model, pairs, USUAL | {"cosine": cosine})
+    for row in range(len(pairs.names)):
+        one, other = (vector(model, side.read(row)) for side in (pairs.first, pairs.second))
+        expected = rounded((float(cosine_similarity([one], [other])[0, 0]) - low) / (1 - low))
+        assert found.items["forward"][row] == found.items["reverse"][row] == expected
+    assert found.settings["scale"]["from"] == [low, 1.0] and found.settings["unequal"] == 0
+
+
+def test_the_invariant_condition_averages_representations() -> None:
+    pairs = rated_pairs(4, condition="invariant")
+    model = encoder(pairs)
+    for k in (5, 2):
+        found = judging.run(model, pairs, USUAL | {"k": k})
+        for row in range(len(pairs.names)):
+            one, other = (
+                np.mean([vector(model, column.read(row)) for column in side[:k]], axis=0)
+                for side in (pairs.first_variants, pairs.second_variants)
+            )
+            expected = rounded((float(cosine_similarity([one], [other])[0, 0]) + 1) / 2)
+            assert found.items["forward"][row] == found.items["reverse"][row] == expected
+        assert found.settings["applications"] == k
+
+
+def test_no_prompt_and_nothing_to_apply() -> None:
+    """Position cannot be applied to an image: an encoder answers as under the other condition, and the run says so."""
+    sensitive, invariant = (
+        rated_pairs(3, condition=condition, transformations=("position",), k=0)
+        for condition in ("sensitive", "invariant")
+    )
+    model = encoder(sensitive)
+    one, other = (judging.run(model, pairs, USUAL) for pairs in (sensitive, invariant))
+    assert one.items["forward"].tolist() == other.items["forward"].tolist()
+    assert other.settings["applications"] == 0 and other.settings["not applied"] == ["position"]
+    both = rated_pairs(3, condition="invariant", transformations=("position", "rotate"))
+    assert judging.run(encoder(both), both, USUAL).settings["not applied"] == ["position"]
+
+
+@pytest.mark.parametrize("abilities", [("embed_image",), ("compare",)])
+def test_missing_applications_are_named(abilities: tuple[str, ...]) -> None:
+    pairs = rated_pairs(2, condition="invariant", k=3)
+    model = encoder(pairs, abilities=abilities)
+    with pytest.raises(CannotDo, match="5 random applications of rotate .* have 3"):
+        judging.run(model, pairs, USUAL)
+    if "embed_image" in abilities:
+        assert judging.run(model, pairs, USUAL | {"k": 3}).settings["applications"] == 3
+
+
+def lengths(first: bytes | str | None, second: bytes | str) -> float:
+    """Not symmetric: how much longer the second content is."""
+    return float(len(second) - 2 * len(first))
+
+
+def test_a_metric_compares_both_orders() -> None:
+    pairs = rated_pairs(4)
+    found = judging.run(Known(abilities=["compare"], compare=lengths), pairs, USUAL)
+    numbers = np.array(
+        [
+            [lengths(a, b) for a, b in sides]
+            for sides in (
+                [(pairs.first.read(row), pairs.second.read(row)) for row in range(12)],
+                [(pairs.second.read(row), pairs.first.read(row)) for row in range(12)],
+            )
+        ]
+    )
+    low, high = np.percentile(numbers, [5, 95])
+    expected = [[rounded((number - low) / (high - low)) for number in row] for row in numbers]
+    assert found.items[["forward", "reverse"]].to_numpy().T.tolist() == expected
+    assert found.settings["unequal"] == 12 and found.settings["scale"]["from"] == [low, high]
+    assert "quantiles" in found.settings["scale"]["ends"]
+    assert [detail["numbers"] for detail in found.items["detail"]] == numbers.T.tolist()
+
+
+def test_a_metric_averages_its_scores_over_the_applications() -> None:
+    pairs = rated_pairs(3, condition="invariant", k=5)
+    seen = []
+
+    def compare(first: bytes, second: bytes) -> float:
+        seen.append((first, second))
+        return float(len(second) * int(second.rpartition(b"#")[2]) - len(first))
+
+    found = judging.run(Known(abilities=["compare"], compare=compare), pairs, USUAL)
+    row = 1  # 9 pairs of s0/transformed
+    first, second = b"s0", b"s0/transformed"
+    forward = np.mean([len(b"%s#0" % second) * number - len(b"%s#0" % first) for number in range(5)])
+    assert found.items["detail"][row]["numbers"][0] == pytest.approx(forward)
+    assert len(seen) == 2 * 5 * 9 and (b"s0#3", b"s0/transformed#3") in seen and (b"s0/transformed#3", b"s0#3") in seen
+
+
+def test_a_metric_with_bounds_has_them_as_the_ends_of_the_scale() -> None:
+    pairs = rated_pairs(1)
+    model = Known(abilities=["compare"], compare=lambda first, second: {12: 1.0, 14: 0.25}.get(len(second), -0.5))
+    model.row = replace(model.row, adapter="ssim")
+    found = judging.run(model, pairs, USUAL)
+    assert found.settings["scale"]["from"] == [-1, 1] and found.settings["scale"]["ends"] == "bounds of the score"
+    assert found.items["forward"].tolist() == [10, 7, 3]  # 1 + 9 * (1, 0.625, 0.25), rounded
+    by_quantiles = judging.run(model, pairs, USUAL | {"scale": "quantiles"})
+    assert by_quantiles.settings["scale"]["from"] != [-1, 1]
+
+
+def test_an_infinite_number_is_the_end_of_the_scale() -> None:
+    pairs = rated_pairs(3)
+    model = Known(
+        abilities=["compare"], compare=lambda a, b: math.inf if b"identical" in a + b else float(len(a + b"irr") % 7)
+    )
+    found = judging.run(model, pairs, USUAL)
+    assert found.items["forward"][0] == 10 and np.isfinite(found.settings["scale"]["from"]).all()
+
+
+def test_a_metric_that_tells_nothing_apart_gives_one_score() -> None:
+    found = judging.run(Known(abilities=["compare"], compare=lambda first, second: 0.3), rated_pairs(2), USUAL)
+    assert set(found.items["forward"]) == set(found.items["reverse"]) == {10.0}
+
+
+def test_an_embedding_that_is_not_finite_is_named() -> None:
+    pairs = rated_pairs(1)
+    model = encoder(pairs)
+    model.vectors = {key: vector * np.nan for key, vector in model.vectors.items()}
+    with pytest.raises(BadItem, match="not finite"):
+        judging.run(model, pairs, USUAL)
+
+
+@pytest.mark.parametrize(
+    ("number", "score"),
+    [
+        (-1, 1),
+        (0, 6),
+        (1, 10),
+        (-0.9, 1),
+        (-0.89, 1),
+        (-8 / 9, 2),
+        (0.9, 10),
+        (8 / 9, 10),
+        (0.8, 9),
+        (1.1, 10),
+        (-2, 1),
+    ],
+)
+def test_the_scale_by_hand(number: float, score: int) -> None:
+    assert judging.scaled(np.array([number]), ends=(-1, 1)).tolist() == [score]
+
+
+# ---- in words
+
+
+class Judge(Known):
+    """Replies whole, with how they ended."""
+
+    def __init__(self, reply: Callable[[Question], Reply]) -> None:
+        super().__init__(abilities=["choose"])
+        self.answer = reply
+
+    def choose(self, questions: list[Question]) -> list[Reply]:
+        self.asked += questions
+        return [self.answer(question) for question in questions]
+
+
+def test_a_judge_is_asked_both_orders_at_once() -> None:
+    pairs = rated_pairs(3)
+
+    def reply(question: Question) -> Reply:
+        first, second = (part.read() for part in question.parts if not isinstance(part, str))
+        score = 9 if len(first) < len(second) else 4
+        return Reply(item=question.item, text=f"Score: {score}\nReason: x", input_tokens=7, output_tokens=2)
+
+    model = Judge(reply)
+    found = judging.run(model, pairs, USUAL)
+    assert len(model.asked) == 18
+    assert found.items["forward"].tolist() == [9.0] * 9 and found.items["reverse"].tolist() == [4.0] * 9
+    assert found.items["value"].tolist() == [5.0] * 9 and found.items["answer"].tolist() == ["9 | 4"] * 9
+    assert found.items["expected_score"].tolist() == [10, 8, 1] * 3
+    assert found.items["source"].tolist() == ["s0"] * 3 + ["s1"] * 3 + ["s2"] * 3
+    assert found.items["type"].tolist() == ["identical", "transformed", "irrelevant"] * 3
+    assert found.items["template"].tolist() == [row % 5 for row in range(9)]
+    assert found.items["correct"].tolist() == [None] * 9
+    assert found.settings["asked"] == 18 and found.settings["input_tokens"] == 126
+    assert [found.settings[name] for name in ("invalid", "refused", "truncated", "errors")] == [0, 0, 0, 0]
+    detail = found.items["detail"][1]
+    assert detail["replies"] == ["Score: 9\nReason: x", "Score: 4\nReason: x"] and detail["type"] == "transformed"
+    assert len(detail["images"]) == 2 and detail["condition"] == "sensitive"
+
+
+def test_answers_without_a_score_are_counted_by_reason_and_never_scored() -> None:
+    pairs = rated_pairs(3)
+    replies = [
+        Reply(item="", text="Score: 0\nReason: no correlation"),
+        Reply(item="", text="Score: 7.5"),
+        Reply(item="", text="I'm sorry, I can't help with that."),
+        Reply(item="", text="", finish=REFUSAL),
+        Reply(item="", text="Score: 1", finish=LENGTH),
+        Reply(item="", error="status 500, after 8 attempts"),
+        Reply(item="", text="Score: 8\nScore: 9"),
+        Reply(item="", text="They look alike."),
+        Reply(item="", text="Score: 3"),
+    ]
+    following = iter(replies * 2)  # both orders
+    found = judging.run(Judge(lambda question: replace(next(following), item=question.item)), pairs, USUAL)
+    assert found.items["forward"].notna().tolist() == [False] * 8 + [True]
+    assert found.items["answer"].tolist() == ["no score | no score"] * 8 + ["3 | 3"]
+    settings = found.settings
+    assert settings["asked"] == 18 and settings["errors"] == 2
+    assert settings["refused"] == 4 and settings["truncated"] == 2 and settings["invalid"] == 8
+    assert settings["reasons"] == {"missing": 2, "not an integer": 2, "out of range": 2, "several": 2}
+    assert found.items["detail"][0]["problems"] == ["out of range", "out of range"]
+    assert found.items["value"].isna().sum() == 8
+
+
+def test_a_judge_that_never_scores_is_recorded_and_one_that_is_not_reached_is_not() -> None:
+    never = Judge(lambda question: Reply(item=question.item, text="I cannot compare images."))
+    found = judging.run(never, rated_pairs(2), USUAL)
+    assert found.settings["refused"] == 12 and found.items[["forward", "reverse"]].isna().all(axis=None)
+    away = Judge(lambda question: Reply(item=question.item, error="status 503"))
+    with pytest.raises(Undefined, match="none of known's 12 replies came: status 503"):
+        judging.run(away, rated_pairs(2), USUAL)
+
+
+def test_replies_in_another_order_are_refused() -> None:
+    model = Judge(lambda question: Reply(item="another", text="Score: 3"))
+    with pytest.raises(BadInput, match="in another order"):
+        judging.run(model, rated_pairs(1), USUAL)
+
+
+def test_nothing_to_judge_with() -> None:
+    with pytest.raises(CannotDo, match="can neither embed image nor compare"):
+        judging.run(Known(abilities=["embed_text"]), rated_pairs(1), USUAL)
