@@ -8,7 +8,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from compute.cli import imports
+from compute.cli import imports, pairs
 from compute.cli.build import build
 from compute.cli.calibrate import calibrate
 from compute.cli.coverage import coverage
@@ -56,10 +56,14 @@ app = typer.Typer(
 importing = typer.Typer(no_args_is_help=True, help="Imports scores that others measured, marked as imported.")
 importing.command("mteb-results")(imports.mteb_results)
 importing.command("scores")(imports.scores)
+pairing = typer.Typer(no_args_is_help=True, help="Makes pairs for judges from images (PairBench), and shows them.")
+pairing.command("make")(pairs.make)
+pairing.command("show")(pairs.show)
 for command in (fetch, run, calibrate, train, publish, build, lite, project, coverage):
     app.command()(command)
 app.command("list")(show)
 app.add_typer(importing, name="import")
+app.add_typer(pairing, name="pairs")
 
 if __name__ == "__main__":
     app()

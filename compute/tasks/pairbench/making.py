@@ -11,24 +11,40 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from compute.content import decoding, near_copies
 from compute.content.items import content_key
-from compute.tasks.pairbench.manifest import Pair
-from compute.tasks.pairbench.pixels import RESIZE, SHARE, Change, ImageMaker, MadeImage, digest, thumbnail
-from compute.tasks.pairbench.sources import SourceImages, checked_read
+from compute.progress import Progress
+from compute.tasks.pairbench import stored
+from compute.tasks.pairbench.manifest import Manifest, Pair, write
+from compute.tasks.pairbench.pixels import PACKAGES, RESIZE, SHARE, Change, ImageMaker, MadeImage, digest, thumbnail
+from compute.tasks.pairbench.sources import SourceImages, checked_read, portable
 from compute.tasks.pairbench.splits import Split
+from compute.tasks.pairbench.whatsup import Shows
+from compute.tasks.perturb import VERSION as PERTURB_VERSION
 from compute.types import BadInput, BadItem
+from compute.versions import installed
 
 VERSION = 1  # raise it when other pairs are drawn from the same seed
 STRENGTHS = (0.3, 1.0)  # of the transformations; the paper gives none
 APPLICATIONS = 5  # k of section 4.2.2
 TEMPLATES = 5  # prompt templates of each kind of pair (Appendix C.1)
 CHECKED = 2  # transformed pairs of a split whose pixels are recorded
+
+# The table counts 3 new images an item where a transformation is added to the position: one for each second side but
+# the identical one. In the other data sets, where there are three pairs, it counts 2.
+SECOND_COUNTERPART = (
+    "Table 8 of the paper counts eight comparisons for an item of What's Up; its text names three types of pairs, six "
+    "comparisons in both orders. Which the fourth pair is, is unknown. Here it shows a second counterpart: the same "
+    "objects in a third relation, with the true score of the first."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +62,7 @@ class SourceItem:
 def scanned(
     images: SourceImages,
     *,
+    shows: Mapping[str, Shows] | None = None,
     skip_bad: bool = False,
     skipped: Callable[[BadItem], None] = lambda error: None,
     done: Callable[[int], None] = lambda more: None,
@@ -54,7 +71,7 @@ def scanned(
     items = []
     for name in images.names:
         try:
-            items.append(_item(images, name))
+            items.append(_item(images, name, (shows or {}).get(name)))
         except BadItem as error:
             if not skip_bad:
                 raise
@@ -65,12 +82,13 @@ def scanned(
     return items
 
 
-def _item(images: SourceImages, name: str) -> SourceItem:
+def _item(images: SourceImages, name: str, shows: Shows | None) -> SourceItem:
     try:
         data = images.read(name)
-        return SourceItem(name=name, key=content_key(data), hashes=near_copies.hashes(decoding.decode(data)))
+        item = SourceItem(name=name, key=content_key(data), hashes=near_copies.hashes(decoding.decode(data)))
     except (BadInput, OSError) as error:
         raise BadItem(name, str(error)) from error
+    return item if shows is None else replace(item, **vars(shows))
 
 
 def draw(
@@ -80,15 +98,16 @@ def draw(
     seed: int = 0,
     applications: int = APPLICATIONS,
     second_counterpart: bool = True,
+    skip_bad: bool = False,
+    skipped: Callable[[BadItem], None] = lambda error: None,
 ) -> Iterator[Pair]:
     """The pairs of every split. Raises BadInput where an item has no partner to be paired with.
 
-    In splits of spatial position an item has four pairs with `second_counterpart`, else three. Table 8 counts eight
-    comparisons for an item there and the text names three pair types, six comparisons in both orders: the fourth is
-    unknown. We show a second image (caption) of the same objects in a third relation, scored as the first. That fits
-    the table's count of new images: 3 an item where a transformation is added, as many as it has counterparts other
-    than the identical one, like the 2 an item of the other data sets.
+    In splits of spatial position an item has four pairs with `second_counterpart`, else three: see
+    SECOND_COUNTERPART. With `skip_bad`, `skipped` takes an item without a partner and the others go on.
     """
+    if spatial := [split.key for split in splits if split.spatial and not items[0].relation]:
+        raise BadInput(f"Split {spatial[0]} needs a table of what the images show: --whatsup TABLE")
     if len(items) < 2:
         raise BadInput(f"{items[0].name} is the only image: pairs need another for the irrelevant one. Add images")
     hashes = np.stack([item.hashes for item in items])
@@ -97,18 +116,39 @@ def draw(
         groups.setdefault(item.objects, []).append(item)
     for split in splits:
         for item in items:
-            first = _random(seed, split.key, item.name, "first")
-            shared = Pair(split=split.key, item=item.name, type="", first=item.name, first_key=item.key.decode())
-            if split.change:
-                strengths, seeds = _applications(first[1], applications)
-                shared = replace(shared, first_strengths=strengths, first_seeds=seeds)
-            counterparts = _counterparts(item, split, groups, seed) if split.spatial else [item]
-            for number, counterpart in enumerate(counterparts[: 2 if second_counterpart else 1]):
-                kind = "transformed" if number == 0 else "transformed-2"
-                if number == 0:
-                    yield _pair(shared, "identical", item, split, items, hashes, seed, applications)
-                yield _pair(shared, kind, counterpart, split, items, hashes, seed, applications)
-            yield _pair(shared, "irrelevant", item, split, items, hashes, seed, applications)
+            try:
+                pairs = _pairs(item, split, items, hashes, groups, seed, applications, 2 if second_counterpart else 1)
+            except BadItem as error:
+                if not skip_bad:
+                    raise
+                skipped(error)
+            else:
+                yield from pairs
+
+
+def _pairs(
+    item: SourceItem,
+    split: Split,
+    items: Sequence[SourceItem],
+    hashes: np.ndarray,
+    groups: Mapping[tuple[str, ...], Sequence[SourceItem]],
+    seed: int,
+    applications: int,
+    most: int,
+) -> list[Pair]:
+    """All pairs of one item in one split, with `most` counterparts at most. Raises BadItem."""
+    shared = Pair(split=split.key, item=item.name, type="", first=item.name, first_key=item.key.decode())
+    if split.change:
+        # Of the item, not of the pair: all pairs of an item show the same variants of their first side.
+        strengths, seeds = _applications(_random(seed, split.key, item.name, "first")[1], applications)
+        shared = replace(shared, first_strengths=strengths, first_seeds=seeds)
+    counterparts = _counterparts(item, split, groups, seed)[:most] if split.spatial else [item]
+    shown = [item, *counterparts, item]  # of an irrelevant pair, what is not to be shown
+    kinds = ["identical", *("transformed", "transformed-2")[: len(counterparts)], "irrelevant"]
+    return [
+        _pair(shared, kind, other, split, items, hashes, seed, applications)
+        for kind, other in zip(kinds, shown, strict=True)
+    ]
 
 
 def _pair(
@@ -217,6 +257,89 @@ def sides_of(pair: Pair) -> tuple[MadeImage, MadeImage | None]:
         own = 0 if pair.change == RESIZE else pair.seed
         second = second.then(Change(kind=pair.change, strength=pair.strength, seed=own))
     return first, second
+
+
+def make(
+    images: SourceImages,
+    *,
+    out: Path,
+    splits: Sequence[Split],
+    shows: Mapping[str, Shows] | None = None,
+    seed: int = 0,
+    count: int = 0,
+    applications: int = APPLICATIONS,
+    second_counterpart: bool = True,
+    store_images: bool = False,
+    skip_bad: bool = False,
+    report: Callable[[str], None] = lambda line: None,
+    progress: Progress | None = None,
+) -> Manifest:
+    """Draws pairs from `count` images at random (0: from all) and writes their manifest.
+
+    With `skip_bad` items that cannot be used are left out and reported. With `store_images` the images are written
+    beside the manifest. Raises BadInput, BadItem, CannotWrite.
+    """
+    progress = progress or Progress()
+    if count and count < len(images.names):
+        chosen = np.sort(_random(seed, "sample")[1].permutation(len(images.names))[:count])
+        images = replace(images, names=tuple(images.names[at] for at in chosen))
+    left_out: list[str] = []
+
+    def leave_out(error: BadItem) -> None:
+        left_out.append(error.item)
+        report(f"Left out: {error.item}: {error.problem}")
+
+    with progress.bar("Reading images", total=len(images.names), unit="image") as done:
+        items = scanned(images, shows=shows, skip_bad=skip_bad, skipped=leave_out, done=done)
+    drawn = list(
+        draw(
+            items,
+            splits=splits,
+            seed=seed,
+            applications=applications,
+            second_counterpart=second_counterpart,
+            skip_bad=skip_bad,
+            skipped=leave_out,
+        )
+    )
+    if not drawn:
+        raise BadInput(f"{images.title}: no image has the partners that pairs need")
+    drawn = with_checks(drawn, images)
+    about: dict[str, Any] = {
+        "sources": portable(images.about, near=out.parent),
+        "seed": seed,
+        "items": len(items),
+        "left_out": left_out,
+        "applications": applications,
+        "strengths": STRENGTHS,
+        "second_counterpart": second_counterpart,
+        "notes": [SECOND_COUNTERPART] if second_counterpart and any(split.spatial for split in splits) else [],
+        "near_copies": near_pairs(items),
+        "versions": {"drawing": VERSION, "perturb": PERTURB_VERSION, "near_copies": near_copies.VERSION},
+        "packages": installed(PACKAGES),
+    }
+    if store_images:
+        about["stored"] = f"{out.stem}-images.parquet"
+        maker = ImageMaker(source=lambda name, key: checked_read(images, name, key))
+        made = {image.key: image for pair in drawn for image in sides_of(pair) if image}
+        with progress.bar("Writing images", total=len(made), unit="image") as done:
+
+            def file(image: MadeImage) -> bytes:
+                done(1)
+                return maker.file(image)
+
+            stored.write(out.with_name(about["stored"]), ((key, partial(file, image)) for key, image in made.items()))
+    return write(out, drawn, about=about)
+
+
+def near_pairs(items: Sequence[SourceItem]) -> list[list[str]]:
+    """Names of every two items that are near copies."""
+    hashes = np.stack([item.hashes for item in items])
+    return [
+        [item.name, items[at + 1 + other].name]
+        for at, item in enumerate(items[:-1])
+        for other in np.flatnonzero(near_copies.near(item.hashes, hashes[at + 1 :])).tolist()
+    ]
 
 
 def with_checks(pairs: Sequence[Pair], images: SourceImages) -> list[Pair]:

@@ -1,0 +1,172 @@
+"""python -m compute pairs: makes PairBench's pairs from images, and shows what a manifest of pairs holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from compute.cli.workspace import Data, Offline, check_writable, names, stay_offline
+from compute.types import BadInput
+
+if TYPE_CHECKING:
+    from compute.tasks.pairbench.manifest import Manifest
+
+
+def make(
+    out: Annotated[Path, typer.Option(help="The manifest to write, a Parquet file.")],
+    images: Annotated[
+        Path | None, typer.Option(help="A folder of images, or a Parquet file with a column of images.")
+    ] = None,
+    hub: Annotated[str, typer.Option(help="A data set of the Hub with a column of images, in place of --images.")] = "",
+    revision: Annotated[str, typer.Option(help="Of the Hub's data set: a commit.")] = "",
+    config: Annotated[str, typer.Option(help="Of the Hub's data set.")] = "default",
+    split: Annotated[str, typer.Option(help="Of the Hub's data set.")] = "train",
+    column: Annotated[str, typer.Option(help="Of the Parquet file or the data set; default: image.")] = "",
+    whatsup: Annotated[
+        Path | None,
+        typer.Option(help="A table of images, captions, relations and objects, in What's Up's layout or as CSV."),
+    ] = None,
+    splits: Annotated[
+        str,
+        typer.Option(help="Comma-separated: cj, r, gb, ps, et; with --whatsup also sp, sp-cj ... sp-et and sp-text."),
+    ] = "",
+    seed: Annotated[int, typer.Option(help="Of all random choices.", min=0)] = 0,
+    count: Annotated[int, typer.Option(help="Take so many images at random; 0: all.", min=0)] = 0,
+    applications: Annotated[
+        int, typer.Option(help="Random applications of the transformation, averaged for encoders.", min=1)
+    ] = 5,
+    second_counterpart: Annotated[
+        bool,
+        typer.Option(help="A second image or caption of the same objects: the fourth pair that Table 8 counts."),
+    ] = True,
+    store_images: Annotated[
+        bool, typer.Option("--store-images", help="Write the images beside the manifest; else made when read.")
+    ] = False,
+    skip_bad_items: Annotated[
+        bool, typer.Option("--skip-bad-items", help="Leave out images that cannot be read or paired.")
+    ] = False,
+    data: Data = None,
+    offline: Offline = False,
+):
+    """Makes pairs: for each image an identical, a transformed and an irrelevant one in every split.
+
+    The manifest holds every random choice; the images are made from their sources when they are read.
+    """
+    from compute.progress import Progress
+    from compute.tasks.pairbench import making, sources
+    from compute.tasks.pairbench import whatsup as tables
+    from compute.tasks.pairbench.splits import IMAGE_SPLITS, SPATIAL_SPLITS, named
+    from compute.tasks.source import Source
+
+    if sum(map(bool, (images, hub))) > 1 or not (images or hub or whatsup):
+        raise BadInput(
+            "Name the images: either --images, a folder or a Parquet file, or --hub, or a table by --whatsup"
+        )
+    chosen = named(names(splits)) or (SPATIAL_SPLITS if whatsup else IMAGE_SPLITS)
+    if out.suffix != ".parquet":
+        raise BadInput(f"{out.name}: a manifest of pairs ends in .parquet")
+    check_writable(out.absolute().parent)
+    if offline:
+        stay_offline()
+    shows = None
+    if whatsup:
+        source, shows = tables.read(whatsup, images=images)
+    elif hub:
+        source = sources.from_hub(
+            hub,
+            source=Source(root=data, offline=offline),
+            revision=revision,
+            config=config,
+            split=split,
+            column=column,
+        )
+    elif images and images.is_file():
+        source = sources.from_parquet(images, column=column)
+    else:
+        source = sources.from_folder(images)
+    manifest = making.make(
+        source,
+        out=out.absolute(),
+        splits=chosen,
+        shows=shows,
+        seed=seed,
+        count=count,
+        applications=applications,
+        second_counterpart=second_counterpart,
+        store_images=store_images,
+        skip_bad=skip_bad_items,
+        report=lambda line: typer.echo(line, err=True),
+        progress=Progress(),
+    )
+    typer.echo(f"{out}: {len(manifest.pairs):,} pairs of {manifest.about['items']:,} images, seed {seed}")
+    _say_counts(manifest.counts())
+    typer.echo(f"Rate them: python -m compute run --suite pairbench --data {out} --models tiny,ssim")
+
+
+def show(file: Annotated[Path, typer.Argument(help="A manifest of pairs.")]):
+    """Shows what a manifest holds: pairs by split and type, what they were made from, and what is odd about them."""
+    from compute.tasks.pairbench import manifest as manifests
+    from compute.tasks.pairbench import pairs
+    from compute.tasks.pairbench.splits import SPLITS
+
+    manifest = manifests.read(file)
+    about = manifest.about
+    typer.echo(f"{file.name}: version {about['version']}, {len(manifest.pairs):,} pairs of {about['items']:,} images")
+    typer.echo(f"Made from {about['sources'].get('path') or about['sources'].get('repo')}, seed {about['seed']}")
+    _say_counts(manifest.counts())
+    templates = Counter(pair.template for pair in manifest.pairs)
+    typer.echo("Prompt templates: " + ", ".join(f"{key + 1}: {templates[key]:,}" for key in sorted(templates)))
+    for note in about["notes"]:
+        typer.echo(note)
+    for line in _oddities(manifest):
+        typer.echo(f"Odd: {line}")
+    verdict = pairs.check_pixels(manifest, pairs.maker_of(manifest))
+    recorded = sum(bool(pair.pixels) for pair in manifest.pairs)
+    what = "are the same here" if verdict == "same" else "differ here by rounding alone"
+    if recorded:
+        typer.echo(f"The pixels of {recorded} recorded images {what}")
+    missing = [key for key in SPLITS if key not in manifest.splits]
+    typer.echo(f"Splits it does not have: {', '.join(missing)}" if missing else "It has every split")
+
+
+def _say_counts(counts: dict[str, Counter[str]]) -> None:
+    """A line a split: its pairs by type, and the comparisons of both conditions."""
+    from compute.tables import padded
+    from compute.tasks.pairbench.splits import SPLITS
+
+    head = ["split", "what differs", "identical", "transformed", "irrelevant", "comparisons a condition"]
+    rows = [
+        [
+            key,
+            SPLITS[key].title,
+            f"{own['identical']:,}",
+            f"{own['transformed'] + own['transformed-2']:,}",
+            f"{own['irrelevant']:,}",
+            f"{2 * own.total():,}",
+        ]
+        for key, own in counts.items()
+    ]
+    for row in padded([head, *rows]):
+        typer.echo("  ".join(row).rstrip())
+
+
+def _oddities(manifest: Manifest) -> list[str]:
+    about, lines = manifest.about, []
+    if about["left_out"]:
+        lines.append(f"left out, number of images: {len(about['left_out'])} ({_some(about['left_out'])})")
+    if about["near_copies"]:
+        pairs = [" and ".join(pair) for pair in about["near_copies"]]
+        lines.append(f"near copies among the images, number of pairs: {len(pairs)} ({_some(pairs)})")
+    for split, counts in manifest.counts().items():
+        if counts["transformed-2"] not in (0, counts["transformed"]):
+            lines.append(f"{split}: items with one counterpart only: {counts['transformed'] - counts['transformed-2']}")
+    if about["items"] < 30:
+        lines.append(f"{about['items']} images are few: intervals will be wide")
+    return lines
+
+
+def _some(values: list[str], most: int = 3) -> str:
+    return ", ".join(values[:most]) + (" ..." if len(values) > most else "")

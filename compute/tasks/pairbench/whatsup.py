@@ -1,0 +1,163 @@
+"""Images of two objects in a spatial relation, with captions: the layout of What's Up (Kamath et al. 2023), or a table.
+
+What's Up's own JSON lists `image_path` and `caption_options`, of which the first is right. Any other table (CSV, JSON,
+JSON Lines, Parquet) needs the columns `image` and `caption`, and `relation` and `objects` where the caption does not
+tell them by one of RELATIONS: "A mug to the left of a knife".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from compute.tables import read_csv
+from compute.tasks.pairbench import sources
+from compute.tasks.pairbench.sources import SourceImages
+from compute.types import BadInput
+
+RELATIONS = (
+    "to the left of",
+    "to the right of",
+    "in front of",
+    "on top of",
+    "left of",
+    "right of",
+    "next to",
+    "behind",
+    "above",
+    "below",
+    "under",
+    "on",
+    "in",
+)
+CAPTION = re.compile(
+    rf"(?:(?:an?|the)\s+)?(?P<first>.+?)\s+(?:is\s+)?(?P<relation>{'|'.join(RELATIONS)})\s+(?:(?:an?|the)\s+)?(?P<second>.+)",
+    re.IGNORECASE,
+)
+IMAGE, CAPTIONS, SIDES = (
+    ("image", "image_path", "file_name", "path"),
+    ("caption", "caption_options"),
+    ("subject", "object"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shows:
+    """What an image shows."""
+
+    objects: tuple[str, ...]  # the first stands in the relation to the second
+    relation: str
+    captions: tuple[tuple[str, str], ...]  # relation -> caption; its own first
+
+
+def read(path: Path, *, images: Path | None = None) -> tuple[SourceImages, dict[str, Shows]]:
+    """The images of a table, and what each shows by its name; `images` is their folder, by default the table's own.
+
+    Raises BadInput naming the row and what it needs.
+    """
+    rows = _rows(path)
+    column = next((name for name in IMAGE if name in rows[0]), "")
+    if not column:
+        raise BadInput(f"{path.name} has no column {IMAGE[0]!r}; it has: {', '.join(rows[0])}")
+    root = images or path.parent
+    embedded = not isinstance(rows[0][column], str)
+    known = sources.from_parquet(path, column=column) if embedded else sources.from_folder(root)
+    shown: dict[str, Shows] = {}
+    parsed = [_parsed(row, f"{path.name}, row {number + 1}") for number, row in enumerate(rows)]
+    relations = tuple(dict.fromkeys(relation for _, relation, _ in parsed))
+    for number, (row, facts) in enumerate(zip(rows, parsed, strict=True)):
+        name = str(number) if embedded else _file(str(row[column]), known, f"{path.name}, row {number + 1}")
+        if name in shown:
+            raise BadInput(f"{path.name}, row {number + 1}: {name} stands in the table twice. Remove one of the rows")
+        shown[name] = _shows(facts, relations)
+    return SourceImages(title=known.title, names=tuple(shown), read=known.read, about=known.about), shown
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    if not path.is_file():
+        raise BadInput(f"There is no file {path}: give a table of images and captions")
+    match path.suffix.lower():
+        case ".csv":
+            rows = read_csv(path).to_dict("records")
+        case ".parquet":
+            rows = _parquet_rows(path)
+        case _:
+            rows = _json_rows(path)
+    if not rows or not all(isinstance(row, dict) for row in rows):
+        raise BadInput(f"{path.name} holds no rows with named columns: it needs image and caption")
+    return rows
+
+
+def _parquet_rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a Parquet table; of images within it only that they are."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(path)
+        texts = [field.name for field in file.schema_arrow if field.name not in IMAGE or pa.types.is_string(field.type)]
+        rows = file.read(columns=texts).to_pylist()
+    except (pa.ArrowInvalid, OSError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise BadInput(f"{path.name} is no Parquet file, or a damaged one ({reason})") from error
+    binary = [name for name in file.schema_arrow.names if name not in texts]
+    return [row | dict.fromkeys(binary) for row in rows]
+
+
+def _json_rows(path: Path) -> list[dict[str, Any]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+        return json.loads(text) if text.lstrip().startswith("[") else [json.loads(line) for line in text.splitlines()]
+    except ValueError as error:
+        raise BadInput(f"{path.name} is neither a CSV, a Parquet nor a JSON table ({error})") from error
+
+
+def _file(stated: str, known: SourceImages, where: str) -> str:
+    """The name of a stated path within the folder; What's Up's own begin with a folder of where they were made."""
+    parts = Path(stated.replace("\\", "/")).parts
+    for start in range(len(parts)):
+        name = Path(*parts[start:]).as_posix()
+        if name in known.known:
+            return name
+    raise BadInput(f"{where}: there is no image {stated} in {known.title}. Name its folder with --images")
+
+
+def _parsed(row: Mapping[str, Any], where: str) -> tuple[tuple[str, ...], str, list[str]]:
+    """Objects, relation and captions of a row, the right caption first."""
+    stated = next((row[name] for name in CAPTIONS[::-1] if row.get(name)), None)
+    captions = [str(caption).strip() for caption in (stated if isinstance(stated, list) else [stated]) if caption]
+    if not captions:
+        raise BadInput(f"{where}: it has no caption")
+    match = CAPTION.fullmatch(captions[0].rstrip("."))
+    relation = str(row.get("relation") or "").replace("_", " ").strip()
+    if relation.lower() not in captions[0].lower() or not relation:
+        relation = match["relation"].lower() if match else ""
+    objects = row.get("objects") or [row[name] for name in SIDES if row.get(name)]
+    objects = objects.split(";") if isinstance(objects, str) else objects
+    objects = tuple(str(thing).strip().lower() for thing in objects) or tuple(
+        match[side].lower() for side in ("first", "second") if match
+    )
+    if not relation or len(objects) != 2:
+        raise BadInput(
+            f"{where}: {captions[0]!r} does not tell two objects and their relation. Add the columns relation, as the "
+            "caption writes it, and objects, separated by a semicolon"
+        )
+    return objects, relation, captions
+
+
+def _shows(facts: tuple[tuple[str, ...], str, list[str]], relations: Sequence[str]) -> Shows:
+    objects, relation, captions = facts
+    if len(captions) == 1:
+        own = re.compile(rf"\b{re.escape(relation)}\b", re.IGNORECASE)
+        others = {other: own.sub(other, captions[0], count=1) for other in relations if other != relation}
+    else:
+        others = {}
+        for number, caption in enumerate(captions[1:]):
+            match = CAPTION.fullmatch(caption.rstrip("."))
+            others[match["relation"].lower() if match else f"option {number + 2}"] = caption
+        others.pop(relation, None)
+    return Shows(objects=objects, relation=relation, captions=((relation, captions[0]), *others.items()))

@@ -1,0 +1,212 @@
+"""Images of two objects in a spatial relation: the layout of What's Up, other tables, and the counts of Table 8."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from compute.tasks.pairbench import making, manifest, pairs, sources, whatsup
+from compute.tasks.pairbench.splits import IMAGE_SPLITS, SPATIAL_SPLITS, SPLITS
+from compute.types import BadInput, BadItem
+from tests.compute.tasks.pairbench.images import folder_of, picture
+
+ON_SIDES = ("to the left of", "to the right of", "on", "under")
+
+
+def table_of(folder: Path, groups: list[int], *, side: int = 48) -> Path:
+    """What's Up's JSON for groups of so many images of the same two objects, each in another relation."""
+    folder_of(folder / "controlled_images", sum(groups), side=side)
+    rows, number = [], 0
+    for group, size in enumerate(groups):
+        captions = [f"A mug {group} {relation} a knife {group}" for relation in ON_SIDES]
+        for at in range(size):
+            options = [captions[at], *(caption for caption in captions if caption != captions[at])]
+            path = f"data/controlled_images/{number:04d}.png"
+            rows.append({"image_path": path, "caption_options": options})
+            number += 1
+    path = folder / "controlled_images_dataset.json"
+    path.write_text(json.dumps(rows))
+    return path
+
+
+def made(table: Path, out: Path, **options) -> manifest.Manifest:
+    images, shows = whatsup.read(table)
+    return making.make(images, shows=shows, out=out, **({"splits": SPATIAL_SPLITS} | options))
+
+
+def test_counts_are_those_of_table_8(tmp_path):
+    """500 images: 3,000 comparisons a split; 418 and 408 of What's Up: 3,344 and 3,264."""
+    folder = folder_of(tmp_path / "coco", 500, side=16)
+    counted = making.make(sources.from_folder(folder), out=tmp_path / "coco.parquet", splits=IMAGE_SPLITS)
+    assert {split: 2 * own.total() for split, own in counted.counts().items()} == dict.fromkeys(
+        ("cj", "r", "gb", "ps", "et"), 3_000
+    )
+    for name, groups, total in (("a", [4] * 100 + [3] * 6, 3_344), ("b", [4] * 102, 3_264)):
+        assert sum(groups) == {"a": 418, "b": 408}[name]
+        counted = made(table_of(tmp_path / name, groups, side=16), tmp_path / f"{name}.parquet")
+        comparisons = {split: 2 * own.total() for split, own in counted.counts().items()}
+        assert comparisons == dict.fromkeys((split.key for split in SPATIAL_SPLITS), total)
+        # The table's new data points: none in SP, else one for each second image but the identical one.
+        for split in counted.splits:
+            new = {pair.seed for pair in counted.of(split) if pair.change and pair.type != "identical"}
+            assert len(new) == (0 if split in ("sp", "sp-text") else 3 * sum(groups))
+
+
+@pytest.fixture
+def written(tmp_path) -> manifest.Manifest:
+    return made(table_of(tmp_path, [4, 4, 3]), tmp_path / "pairs.parquet")
+
+
+def test_a_counterpart_shows_the_same_objects_in_another_relation(written, tmp_path):
+    _, shows = whatsup.read(tmp_path / "controlled_images_dataset.json")
+    for split in ("sp", "sp-et"):
+        seen: dict[str, set[str]] = {}
+        for pair in written.of(split):
+            first, second = shows[pair.first], shows[pair.second]
+            match pair.type:
+                case "identical":
+                    assert pair.first == pair.second and pair.change == "resize"
+                case "irrelevant":
+                    assert first.objects != second.objects
+                case _:
+                    assert first.objects == second.objects and first.relation != second.relation
+                    seen.setdefault(pair.item, set()).add(second.relation)
+            assert (pair.change == "elastic") == (split == "sp-et" and pair.type != "identical")
+        assert {len(relations) for relations in seen.values()} == {2}
+
+
+def test_captions_change_the_relation_word_alone(written, tmp_path):
+    _, shows = whatsup.read(tmp_path / "controlled_images_dataset.json")
+    for pair in written.of("sp-text"):
+        own = shows[pair.item]
+        captions = dict(own.captions)
+        match pair.type:
+            case "identical":
+                assert pair.text == captions[own.relation]
+            case "irrelevant":
+                assert pair.text not in captions.values()
+                assert pair.text in {text for other in shows.values() for _, text in other.captions}
+            case _:
+                assert pair.text != captions[own.relation] and pair.text in captions.values()
+    texts = [pair.text for pair in written.of("sp-text") if pair.type.startswith("transformed")]
+    assert len(texts) == 2 * 11
+
+
+def test_pairs_of_an_image_and_a_text_have_no_variants(written):
+    parts = pairs.load(written.path, split="sp-text")
+    part = parts["invariant"]
+    assert part.second.modality == "text" and part.first.modality == "image"
+    assert part.first_variants == part.second_variants == ()
+    assert Counter(part.types.tolist()) == dict.fromkeys(
+        ("identical", "transformed", "transformed-2", "irrelevant"), 11
+    )
+    assert set(part.expected[part.types == "transformed-2"]) == {10}
+    assert set(parts["sensitive"].expected[part.types == "transformed-2"]) == {8}
+    assert part.transformations == ("position",)
+
+
+def test_variants_apply_the_transformation_and_leave_the_position(written):
+    assert pairs.load(written.path, split="sp")["invariant"].first_variants == ()
+    part = pairs.load(written.path, split="sp-gb")["invariant"]
+    assert len(part.first_variants) == len(part.second_variants) == 5
+    assert part.transformations == ("position", "gaussianblur")
+
+
+def test_the_fourth_pair_can_be_left_out_and_is_explained(written, tmp_path):
+    assert "is unknown" in written.about["notes"][0]
+    fewer = made(tmp_path / "controlled_images_dataset.json", tmp_path / "three.parquet", second_counterpart=False)
+    assert fewer.about["notes"] == []
+    for split in fewer.splits:
+        assert fewer.counts()[split] == {"identical": 11, "transformed": 11, "irrelevant": 11}
+    # The others are the same pairs.
+    whole = {(pair.split, pair.name): pair for pair in written.pairs}
+    assert all(whole[pair.split, pair.name] == pair for pair in fewer.pairs)
+
+
+def test_an_image_without_a_counterpart_is_named_and_can_be_left_out(tmp_path):
+    table = table_of(tmp_path, [4, 1])
+    with pytest.raises(BadItem, match="0004.png: the table has no image of its objects in another spatial relation"):
+        made(table, tmp_path / "pairs.parquet")
+    lines: list[str] = []
+    left = made(table, tmp_path / "pairs.parquet", splits=(SPLITS["sp"],), skip_bad=True, report=lines.append)
+    assert left.counts()["sp"].total() == 4 * 4 and "0004.png" in lines[0]
+    assert left.about["left_out"] == ["controlled_images/0004.png"]
+
+
+COLUMNS = ("image", "caption", "relation", "objects")
+ROWS = [
+    ("0000.png", "A cup left of a plate.", "", ""),
+    ("0001.png", "A cup right of a plate.", "", ""),
+    ("0002.png", "The dog sits beside the cat", "beside", "dog;cat"),
+    ("0003.png", "The dog sits opposite the cat", "opposite", "dog;cat"),
+]
+
+
+def test_a_csv_a_parquet_and_json_lines_say_the_same(tmp_path):
+    folder_of(tmp_path, 4)
+    with (tmp_path / "table.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([COLUMNS, *ROWS])
+    records = [dict(zip(COLUMNS, row, strict=True)) for row in ROWS]
+    (tmp_path / "table.jsonl").write_text("\n".join(map(json.dumps, records)))
+    pq.write_table(pa.Table.from_pylist(records), tmp_path / "paths.parquet")
+    by_kind = [whatsup.read(tmp_path / name) for name in ("table.csv", "table.jsonl", "paths.parquet")]
+    assert len({images.names for images, _ in by_kind}) == 1
+    shows = by_kind[0][1]
+    assert all(other == shows for _, other in by_kind)
+    assert shows["0000.png"].objects == ("cup", "plate") and shows["0000.png"].relation == "left of"
+    assert dict(shows["0000.png"].captions)["right of"] == "A cup right of a plate."
+    assert dict(shows["0002.png"].captions)["opposite"] == "The dog sits opposite the cat"
+
+
+def test_images_within_a_parquet_are_read(tmp_path):
+    records = []
+    for number, (_, caption, relation, objects) in enumerate(ROWS):
+        file = io.BytesIO()
+        picture(number).save(file, "PNG")
+        image = {"bytes": file.getvalue(), "path": None}
+        records.append({"image": image, "caption": caption, "relation": relation, "objects": objects})
+    pq.write_table(pa.Table.from_pylist(records), tmp_path / "table.parquet")
+    written = made(tmp_path / "table.parquet", tmp_path / "pairs.parquet", splits=(SPLITS["sp"], SPLITS["sp-text"]))
+    part = pairs.load(written.path, split="sp")["sensitive"]
+    assert part.first.read(0) == records[0]["image"]["bytes"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([("0000.png", "two dogs", "", "")], r"row 1: 'two dogs' does not tell two objects and their relation"),
+        ([("0009.png", *ROWS[0][1:])], r"row 1: there is no image 0009.png in .*--images"),
+        ([ROWS[0], ROWS[0]], r"row 2: 0000.png stands in the table twice"),
+        ([("0000.png", "", "", "")], "row 1: it has no caption"),
+        ([], "holds no rows"),
+    ],
+    ids=["no relation", "no image", "twice", "no caption", "empty"],
+)
+def test_a_table_that_cannot_be_used_is_refused_in_words(tmp_path, rows, message):
+    folder_of(tmp_path, 1)
+    with (tmp_path / "table.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([COLUMNS, *rows])
+    with pytest.raises(BadInput, match=message):
+        whatsup.read(tmp_path / "table.csv")
+
+
+def test_files_that_are_no_tables_are_refused_in_words(tmp_path):
+    for name, words in (("a.json", "neither a CSV"), ("b.parquet", "no Parquet file"), ("c.csv", "no column 'image'")):
+        (tmp_path / name).write_text("x\ny" if name.endswith("csv") else "{{")
+        with pytest.raises(BadInput, match=words):
+            whatsup.read(tmp_path / name)
+    with pytest.raises(BadInput, match="There is no file"):
+        whatsup.read(tmp_path / "none.csv")
+
+
+def test_a_spatial_split_without_a_table_is_refused(tmp_path):
+    images = sources.from_folder(folder_of(tmp_path / "images", 3))
+    with pytest.raises(BadInput, match="Split sp needs a table .*--whatsup"):
+        making.make(images, out=tmp_path / "pairs.parquet", splits=(SPLITS["cj"], SPLITS["sp"]))
