@@ -71,5 +71,5 @@ class Reply:
     finish: str = ""  # STOP, LENGTH or REFUSAL; empty where the runner does not say
     input_tokens: int | None = None  # these four where the runner counts them
     output_tokens: int | None = None
-    seconds: float | None = None  # of the request that was answered, or of its share of a batch; no waiting
+    seconds: float | None = field(default=None, compare=False)  # of its request, or its share of a batch; no waiting
     cost: float | None = None  # US dollars

@@ -24,14 +24,19 @@ from compute.types import BadInput, CannotWrite, Model
 VARIABLE = "LIKENESS_ANSWERS"
 ROOT = paths.ROOT / "results" / "answers"
 
+RECORDED = ("finish", "input_tokens", "output_tokens", "seconds", "cost")  # of a reply; older logs have less
+
 Ask = Callable[[Sequence[Question]], Iterable[tuple[int, Reply]]]  # yields the position of a question, and its reply
 
 
 class AnswerLog:
     """What one model with one set of settings has answered. `settings` hold all that decides its words."""
 
+    lasting = True  # whether anything of a question may outlive the call that asks it
+
     def __init__(self, row: Model, *, settings: Mapping[str, Any], root: Path | None = None) -> None:
         self._settings = json.dumps(dict(settings), sort_keys=True, default=str)
+        self._structured = bool(settings.get("structured"))
         root = root or Path(os.environ.get(VARIABLE) or ROOT)
         self.folder = root / row.key.replace("/", "__") / _digest(self._settings)
         self._stored: dict[str, Reply] | None = None
@@ -40,7 +45,8 @@ class AnswerLog:
     def key(self, question: Question) -> str:
         """Digest of everything that is sent: texts, images' content keys, settings."""
         parts = [part if isinstance(part, str) else [part.key.decode()] for part in question.parts]
-        return _digest(json.dumps([parts, self._settings]))
+        schema = [question.schema] if question.schema and self._structured else []
+        return _digest(json.dumps([parts, self._settings, *schema]))
 
     def answered(self, questions: Sequence[Question], ask: Ask) -> list[Reply]:
         """One reply a question, in order. `ask` gets what has no answer yet, every request once; answers are stored as
@@ -69,8 +75,8 @@ class AnswerLog:
                 for text in file.read_bytes().split(b"\n"):
                     line = _line(text)
                     if line is not None:
-                        tokens = {name: line.get(name) for name in ("input_tokens", "output_tokens")}
-                        self._stored[line["key"]] = Reply(item="", text=line["text"], **tokens)
+                        more = {name: line[name] for name in RECORDED if name in line}
+                        self._stored[line["key"]] = Reply(item="", text=line["text"], **more)
         return self._stored
 
     def _add(self, key: str, *, question: Question, reply: Reply) -> None:
@@ -78,8 +84,7 @@ class AnswerLog:
             "key": key,
             "prompt": question.prompt(),
             "text": reply.text,
-            "input_tokens": reply.input_tokens,
-            "output_tokens": reply.output_tokens,
+            **{name: getattr(reply, name) for name in RECORDED},
             "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         }
         try:
@@ -108,6 +113,8 @@ class AnswerLog:
 
 class Forgetful(AnswerLog):
     """Stores no answer beyond the call that asked for it, and nothing on disk: for questions about a visitor's own."""
+
+    lasting = False
 
     def __init__(self, row: Model) -> None:
         super().__init__(row, settings={})

@@ -23,11 +23,14 @@ WINDOWS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}  # how zlib i
 
 
 class BadStatus(Exception):
-    """An answer of another status than success, with what the endpoint says of it."""
+    """An answer of another status than success, with what the endpoint says of it.
 
-    def __init__(self, status: int, message: str, headers: Mapping[str, str]) -> None:
+    `filtered`: it declined what the message holds, rather than the request.
+    """
+
+    def __init__(self, status: int, message: str, headers: Mapping[str, str], *, filtered: bool = False) -> None:
         super().__init__(message)
-        self.status, self.headers = status, headers
+        self.status, self.headers, self.filtered = status, headers, filtered
 
 
 class ReplyTooLarge(Exception):
@@ -64,14 +67,13 @@ class ChatClient:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._client: Any = None
 
-    def complete(self, body: Mapping[str, Any]) -> Any:
-        """The reply to a request, parsed.
+    def complete(self, body: bytes) -> Any:
+        """The reply to a request, parsed. `body` is JSON.
 
         Raises BadStatus, ReplyTooLarge, TimeoutError after the timeout in all, ValueError and RecursionError for what
         is no JSON, and the HTTP library's TransportError.
         """
-        content = json.dumps(body, ensure_ascii=False).encode()
-        return json.loads(asyncio.run_coroutine_threadsafe(self._bounded(content), self._running()).result())
+        return json.loads(asyncio.run_coroutine_threadsafe(self._bounded(body), self._running()).result())
 
     def _running(self) -> asyncio.AbstractEventLoop:
         """The loop that all requests share, in a thread of its own."""
@@ -101,12 +103,14 @@ class ChatClient:
             data = await _read(response)
             if response.is_success:
                 return data
+            filtered = False
             if response.has_redirect_location:
                 host = urlsplit(response.headers["location"][:MAX_TOLD]).netloc.rpartition("@")[2]
                 message = f"it redirects to {host or 'another path'}"
             else:
-                message = _told(data) or response.reason_phrase
-            raise BadStatus(response.status_code, message, response.headers)
+                record = _record(data)
+                message, filtered = _told(record, data) or response.reason_phrase, _is_filtered(record)
+            raise BadStatus(response.status_code, message, response.headers, filtered=filtered)
 
 
 async def _read(response: Any) -> bytes:
@@ -129,15 +133,27 @@ async def _read(response: Any) -> bytes:
     return bytes(data)
 
 
-def _told(data: bytes) -> str:
-    """What an error's content says: its `error` or `message`, else its text."""
-    text = data[: 4 * MAX_TOLD].decode("utf-8", "replace")
+def _record(data: bytes) -> dict[str, Any]:
+    """An error's content; empty where it is no JSON object."""
     try:
         record = json.loads(data)
     except (ValueError, RecursionError):
-        return text[:MAX_TOLD]
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _told(record: Mapping[str, Any], data: bytes) -> str:
+    """What an error's content says: its `error` or `message`, else its text."""
     for name in ("error", "message", "detail"):
-        if isinstance(record, dict) and record.get(name):
-            inner = record[name]
+        if inner := record.get(name):
             return str(inner.get("message") or inner if isinstance(inner, dict) else inner)[:MAX_TOLD]
-    return text[:MAX_TOLD]
+    return data[: 4 * MAX_TOLD].decode("utf-8", "replace")[:MAX_TOLD]
+
+
+def _is_filtered(record: Mapping[str, Any]) -> bool:
+    """Whether an error declines a message's content: Azure's code `content_filter`, OpenRouter's moderation reasons."""
+    error = record.get("error")
+    if not isinstance(error, dict):
+        return False
+    metadata = error.get("metadata")
+    return error.get("code") == "content_filter" or (isinstance(metadata, dict) and "flagged_input" in metadata)

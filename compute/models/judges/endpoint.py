@@ -1,8 +1,9 @@
 """Judges behind an OpenAI-compatible chat endpoint: vLLM, SGLang, TGI, `transformers serve`, or a hosted one.
 
 Where it is and its key come from the environment alone: LIKENESS_ENDPOINT (such as http://localhost:8000/v1) and
-LIKENESS_ENDPOINT_KEY. LIKENESS_ENDPOINT_CONCURRENCY, _ATTEMPTS and _TIMEOUT (seconds) change how it is asked. The key
-is sent to that address and goes nowhere else; without one, none is sent, not even the hub's.
+LIKENESS_ENDPOINT_KEY. LIKENESS_ENDPOINT_CONCURRENCY, _ATTEMPTS and _TIMEOUT (seconds) change how it is asked,
+_INPUT_PRICE and _OUTPUT_PRICE (US dollars for a million tokens) let replies state their cost. The key is sent to that
+address and goes nowhere else; without one, none is sent, not even the hub's.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import base64
 import email.utils
 import io
+import json
+import math
 import os
 import queue
 import random
@@ -17,16 +20,17 @@ import re
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 from compute.content import decoding
-from compute.content.messages import Picture, Question, Reply
+from compute.content.messages import LENGTH, REFUSAL, STOP, Picture, Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.judges.answer_log import AnswerLog
 from compute.models.judges.chat import BadStatus, ChatClient, ReplyTooLarge, is_loopback
+from compute.models.judges.images import ReadyImages, grouped
 from compute.models.options import chosen
 from compute.types import BadInput, LikenessError, Model, NoService, NotHere
 
@@ -36,12 +40,28 @@ DEFAULTS: dict[str, Any] = {
     "max_tokens": 32,
     "seed": 0,  # left out, and recorded as such, where the endpoint refuses it
     "extra": {},  # further fields of every request, such as {"chat_template_kwargs": {"enable_thinking": false}}
+    "structured": False,  # whether a question's JSON schema is sent as `response_format`: it changes answers
+    "prices": {},  # {"input": ..., "output": ...}, US dollars for a million tokens; else from the environment
+}
+FORMAT_WORDS = ("response_format", "json_schema", "guided", "grammar", "structured")  # of a server that refuses it
+PRICES = ("input", "output")
+# Of `finish_reason`: OpenAI's words, and those of TGI and Anthropic where they differ. Others mean none of the three.
+FINISHES = {
+    "stop": STOP,
+    "eos_token": STOP,
+    "stop_sequence": STOP,
+    "end_turn": STOP,
+    "length": LENGTH,
+    "max_tokens": LENGTH,
+    "content_filter": REFUSAL,
+    "refusal": REFUSAL,
 }
 SENT_AS_IS = {"PNG": "png", "JPEG": "jpeg", "WEBP": "webp"}  # where decoding changes nothing; all else as PNG
 PASSING = (408, 425, 429)  # and 5xx: asked again
 DENIED = (401, 403)  # no judge gets in with this key: the whole run stops
 FINAL = (402, 404, 405)  # no question to this model can succeed
 MAX_TOKENS = 10**9  # a count beyond it is none
+MAX_COST = 1e6  # dollars of one request, likewise
 IN_A_ROW = 20  # questions that fail one after another before the run stops
 
 
@@ -66,8 +86,12 @@ class Passing(Exception):
         self.after, self.unreachable = after, unreachable
 
 
-class QuestionRefused(Exception):
+class Unanswerable(Exception):
     """A question the endpoint will not answer however often it is asked."""
+
+
+class Declined(Exception):
+    """A question whose content the endpoint's filter declines: its own text is the answer."""
 
 
 class Address:
@@ -103,6 +127,7 @@ class Endpoint:
         key: str = "",
         limits: Limits | None = None,
         options: Mapping[str, Any] = DEFAULTS,
+        prices: Mapping[str, float] | None = None,
         answers: AnswerLog | None = None,
     ) -> None:
         self.settings: dict[str, Any] = {
@@ -114,9 +139,15 @@ class Endpoint:
             "extra": dict(options["extra"]),
             "images": f"as files; PNG where they are not upright RGB in PNG, JPEG or WebP; decoding {decoding.VERSION}",
         }
+        if options["structured"]:  # not named where it is off, as in the logs before there was a choice
+            self.settings["structured"] = True
         # An empty log is falsy, and the one that forgets is always empty.
         self.answers = AnswerLog(row, settings={"adapter": "endpoint", **self.settings}) if answers is None else answers
+        self.prices = dict(prices or {})
+        if self.prices:
+            self.settings["dollars_per_million_tokens"] = self.prices
         self.limits = limits or Limits()
+        self.images = ReadyImages(_part, folder=self.answers.folder)
         self._address = Address(url, key)
         self._client = ChatClient(url=url, key=key, timeout=self.limits.timeout, concurrency=self.limits.concurrency)
         self._has_key = bool(key)
@@ -131,11 +162,20 @@ class Endpoint:
         the key is refused, another LikenessError where no question can succeed, and BadItem for an image that cannot be
         read; answers that came before are stored.
         """
-        return self.answers.answered(questions, self._ask)
+        return [self._priced(reply) for reply in self.answers.answered(questions, self._ask)]
+
+    def _priced(self, reply: Reply) -> Reply:
+        """With its cost, where the endpoint has not stated it and the prices of all its tokens are known."""
+        tokens = {"input": reply.input_tokens, "output": reply.output_tokens}
+        if reply.cost is not None or None in tokens.values() or set(tokens) - set(self.prices):
+            return reply
+        return replace(reply, cost=sum(tokens[side] * self.prices[side] for side in PRICES) / 1e6)
 
     def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[int, Reply]]:
         """Yields replies as they come, from threads that end with the last question, or as soon as one is hopeless."""
-        todo, done, stop = iter(range(len(questions))), queue.SimpleQueue(), threading.Event()
+        todo, done, stop = iter(grouped(questions)), queue.SimpleQueue(), threading.Event()
+        # What a visitor compares is stored nowhere, and not beyond the visit.
+        images = self.images if self.answers.lasting else ReadyImages(_part, folder=None)
 
         def work() -> None:
             while not stop.is_set():
@@ -144,7 +184,7 @@ class Endpoint:
                 if position is None:
                     break
                 try:
-                    done.put((position, self._reply(questions[position], stop)))
+                    done.put((position, self._reply(questions[position], images, stop)))
                 except Exception as error:  # the other threads finish what is under way: it is paid for
                     done.put((position, error))
                     stop.set()
@@ -178,14 +218,16 @@ class Endpoint:
         if failed is not None:
             raise failed
 
-    def _reply(self, question: Question, stop: threading.Event) -> Reply:
-        """Asks one question until it is answered, refused, or the attempts are used up."""
-        messages = question.chat(_part)
+    def _reply(self, question: Question, images: ReadyImages, stop: threading.Event) -> Reply:
+        """Asks one question until it is answered, declined, or the attempts are used up."""
+        content = b", ".join(question.each(text=_text_part, image=images.of))
         for attempt in range(1, self.limits.attempts + 1):
             self._wait(stop)
             try:
-                return self._request(question, messages)
-            except QuestionRefused as error:
+                return self._request(question, content)
+            except Declined as error:
+                return Reply(item=question.item, text=str(error), finish=REFUSAL)
+            except Unanswerable as error:
                 return Reply(item=question.item, error=str(error))
             except Passing as error:
                 problem = error
@@ -198,46 +240,61 @@ class Endpoint:
             raise NoService(f"No endpoint answers at {self._address.shown} ({problem}). Start the server{again}")
         return Reply(item=question.item, error=f"{problem}, after {self.limits.attempts} attempts")
 
-    def _request(self, question: Question, messages: list[dict[str, Any]]) -> Reply:
-        seed = self.settings["seed"]
-        body = {
+    def _request(self, question: Question, content: bytes) -> Reply:
+        """One request and its answer. `content`: the message's parts as JSON, which are long and not encoded again."""
+        seed, schema = self.settings["seed"], question.schema if "structured" in self.settings else ""
+        fields = {
             "model": self.settings["served"],
-            "messages": messages,
             "temperature": 0,
             "max_tokens": self.settings["max_tokens"],
             **({} if seed is None else {"seed": seed}),
             "stream": False,
+            **({"response_format": _response_format(schema)} if schema else {}),
             **self.settings["extra"],
         }
+        message = b'"messages": [{"role": "user", "content": [' + content + b"]}]"
+        began = time.perf_counter()
         try:
-            completion = self._client.complete(body)
-            text, usage = completion["choices"][0]["message"]["content"], completion.get("usage")
+            completion = self._client.complete(b"{" + message + b", " + json.dumps(fields)[1:].encode())
+            seconds = time.perf_counter() - began
+            text, finish = _answer(completion["choices"][0])
+            usage = completion.get("usage")
         except Exception as error:  # whatever a broken reply makes the client raise
             failure = self._failure(error)
-            if seed is not None and isinstance(failure, QuestionRefused) and "seed" in str(failure).lower():
+            if seed is not None and isinstance(failure, Unanswerable) and "seed" in str(failure).lower():
                 self.settings["seed"] = None
-                return self._request(question, messages)
+                return self._request(question, content)
+            if schema and isinstance(failure, Unanswerable) and any(word in str(failure) for word in FORMAT_WORDS):
+                failure = NotHere(
+                    f"The endpoint {self._address.shown} does not take structured output ({failure}). Ask without it "
+                    "(option structured), or serve the model where it is supported"
+                )
             # Not chained: the client's own error may repeat the key.
             raise failure from None
-        if not isinstance(text, str):
+        if text is None:
             raise Passing("a reply without text")
         self._answered = True
         return Reply(
             item=question.item,
             text=self._address.redacted(text),
+            finish=finish,
             input_tokens=_tokens(usage, "prompt_tokens"),
             output_tokens=_tokens(usage, "completion_tokens"),
+            seconds=round(seconds, 4),
+            cost=_stated_cost(usage),
         )
 
     def _failure(self, error: Exception) -> Exception:
-        """What a failed request means: Passing, QuestionRefused, or a LikenessError that ends the run."""
+        """What a failed request means: Passing, Unanswerable, or a LikenessError that ends the run."""
         import httpx2
 
         message = self._address.without_secrets(error)
         if isinstance(error, ReplyTooLarge):
-            return QuestionRefused(message)
+            return Unanswerable(message)
         if isinstance(error, BadStatus):
             status = error.status
+            if error.filtered:
+                return Declined(message)
             if status in DENIED:
                 sent = f"the key in {KEY} is not accepted" if self._has_key else f"{KEY} is not set"
                 return NoService(
@@ -256,7 +313,7 @@ class Endpoint:
                 )
             if status in PASSING or status >= 500:
                 return Passing(f"status {status}: {message}", after=retry_after(error.headers))
-            return QuestionRefused(f"status {status}: {message}")
+            return Unanswerable(f"status {status}: {message}")
         if isinstance(error, TimeoutError | httpx2.TimeoutException):
             return Passing(f"no answer within {self.limits.timeout:g} s")
         if isinstance(error, httpx2.TransportError):
@@ -297,7 +354,8 @@ def retry_after(headers: Mapping[str, str]) -> float:
         return 0.0
 
 
-def _part(picture: Picture) -> dict[str, Any]:
+def _part(picture: Picture) -> bytes:
+    """An image's part of a message, as JSON."""
     data = picture.data
     image = decoding.opened(data)
     kind = SENT_AS_IS.get(image.format or "")
@@ -306,7 +364,39 @@ def _part(picture: Picture) -> dict[str, Any]:
         stream = io.BytesIO()
         plain.save(stream, "PNG")
         kind, data = "png", stream.getvalue()
-    return {"type": "image_url", "image_url": {"url": f"data:image/{kind};base64,{base64.b64encode(data).decode()}"}}
+    head = f'{{"type": "image_url", "image_url": {{"url": "data:image/{kind};base64,'
+    return head.encode() + base64.b64encode(data) + b'"}}'
+
+
+def _text_part(text: str) -> bytes:
+    return json.dumps({"type": "text", "text": text}).encode()
+
+
+def _response_format(schema: str) -> dict[str, Any]:
+    return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": json.loads(schema)}}
+
+
+def _answer(choice: Mapping[str, Any]) -> tuple[str | None, str]:
+    """The text of a completion's choice, and why it ended. None: there is no text, and no reason why not.
+
+    A refusal is the API's own word, in the field `refusal` or by `finish_reason`, and never guessed from the text.
+    """
+    message = choice["message"]
+    text, refusal = message.get("content"), message.get("refusal")
+    reason = choice.get("finish_reason")
+    finish = FINISHES.get(reason, "") if isinstance(reason, str) else ""
+    if isinstance(refusal, str) and refusal:
+        return (text if isinstance(text, str) and text else refusal), REFUSAL
+    if text is None and finish in (LENGTH, REFUSAL):
+        return "", finish  # all its tokens went to reasoning, or the filter left nothing
+    return (text if isinstance(text, str) else None), finish
+
+
+def _stated_cost(usage: Any) -> float | None:
+    """US dollars that the endpoint says the request cost, as OpenRouter does."""
+    cost = usage.get("cost") if isinstance(usage, Mapping) else None
+    is_number = isinstance(cost, int | float) and not isinstance(cost, bool)
+    return float(cost) if is_number and 0 <= cost <= MAX_COST else None
 
 
 def _tokens(usage: Any, name: str) -> int | None:
@@ -337,7 +427,8 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
         attempts=int(_number("ATTEMPTS", Limits.attempts)),
         timeout=_number("TIMEOUT", Limits.timeout),
     )
-    return Endpoint(row=row, url=url, key=os.environ.get(KEY, "").strip(), limits=limits, options=options)
+    key = os.environ.get(KEY, "").strip()
+    return Endpoint(row=row, url=url, key=key, limits=limits, options=options, prices=_prices(row, options))
 
 
 def is_offline() -> bool:
@@ -364,13 +455,31 @@ def _is_address(url: str) -> bool:
         return False
 
 
-def _number(name: str, default: float) -> float:
-    """A positive number from LIKENESS_ENDPOINT_<name>."""
+def _number(name: str, default: float, *, lowest: float = 1) -> float:
+    """A number from `lowest` on from LIKENESS_ENDPOINT_<name>."""
     given = os.environ.get(f"{URL}_{name}", "")
     try:
         number = float(given or default)
     except ValueError:
-        number = 0.0
-    if not 1 <= number <= 1e6:
-        raise BadInput(f"{URL}_{name} is a number from 1; got {given!r}")
+        number = math.nan
+    if not lowest <= number <= 1e6:
+        raise BadInput(f"{URL}_{name} is a number from {lowest:g}; got {given!r}")
     return number
+
+
+def _prices(row: Model, options: Mapping[str, Any]) -> dict[str, float]:
+    """US dollars for a million tokens of each side whose price the row's option or the environment states."""
+    stated = options["prices"]
+    known = isinstance(stated, Mapping) and all(
+        side in PRICES and isinstance(price, int | float) and not isinstance(price, bool) and 0 <= price <= 1e6
+        for side, price in stated.items()
+    )
+    if not known:
+        raise BadInput(
+            f'{row.key}: option "prices" is {{"input": dollars, "output": dollars}} a million tokens; got {stated!r}'
+        )
+    named = {side: f"{side.upper()}_PRICE" for side in PRICES}
+    environment = {
+        side: _number(name, 0.0, lowest=0) for side, name in named.items() if os.environ.get(f"{URL}_{name}")
+    }
+    return {**environment, **{side: float(price) for side, price in stated.items()}}

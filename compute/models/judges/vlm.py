@@ -7,6 +7,7 @@ alike; else one question at a time it is, and `settings` say so.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -15,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from compute import versions
 from compute.content import decoding
-from compute.content.messages import Picture, Question, Reply
+from compute.content.messages import LENGTH, STOP, Picture, Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.files import pretrained, weights
 from compute.models.files.checkpoint import architecture, one_line
 from compute.models.judges.answer_log import AnswerLog
+from compute.models.judges.images import ReadyImages, grouped
 from compute.models.options import chosen
 from compute.types import BadInput, CannotDo, LikenessError, Model
 
@@ -52,6 +54,7 @@ class LocalJudge:
         self._generation = _greedy(model, processor, max_tokens=settings["max_tokens"])
         self._batch = max(1, batch_size)
         self._tested = self._batch == 1
+        self._files = ReadyImages(lambda picture: picture.data, folder=answers.folder)
         settings |= {
             "batch_size": 1,
             "generation": {
@@ -68,7 +71,7 @@ class LocalJudge:
         return self.answers.answered(questions, self._ask)
 
     def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[int, Reply]]:
-        positions = list(range(len(questions)))
+        positions = grouped(questions)
         if not self._tested and len(questions) > 1:
             count = min(len(questions), max(SAMPLE, 2 * self._batch))
             sample = [number * len(questions) // count for number in range(count)]  # evenly spaced
@@ -80,7 +83,7 @@ class LocalJudge:
             self._batch = self._batch if same == count else 1
             self._tested = True
             self.settings["batch_size"] = self._batch
-            positions = sorted(set(positions) - set(sample))
+            positions = [position for position in positions if position not in alone]
         yield from self._pass(questions, positions, size=self._batch if self._tested else 1)
 
     def _pass(
@@ -103,7 +106,7 @@ class LocalJudge:
         """The processor's tensors of a batch, padded on the left."""
         # A caption is data: what looks like a control token in it is read as plain text.
         return self._processor.apply_chat_template(
-            [question.chat(_part) for question in questions],
+            [question.chat(self._part) for question in questions],
             add_generation_prompt=True,
             tokenize=True,
             return_dict=True,
@@ -112,9 +115,15 @@ class LocalJudge:
             processor_kwargs={"padding": True},
         )
 
+    def _part(self, picture: Picture) -> dict[str, Any]:
+        # What a visitor compares is stored nowhere.
+        data = self._files.of(picture) if self.answers.lasting else picture.data
+        return {"type": "image", "image": decoding.decode(data)}
+
     def _answers(self, questions: Sequence[Question], inputs: Any) -> list[Reply]:
         import torch
 
+        began = time.perf_counter()
         try:
             with torch.inference_mode():
                 moved = inputs.to(self._model.device, self._model.dtype)
@@ -133,19 +142,28 @@ class LocalJudge:
                 for reply in self._answers(part, self._inputs(part))
             ]
         new = out[:, inputs["input_ids"].shape[1] :].cpu()
+        seconds = round((time.perf_counter() - began) / len(questions), 4)
         texts = self._processor.tokenizer.batch_decode(new, skip_special_tokens=True)
         lengths = inputs["attention_mask"].sum(dim=1).tolist()
         return [
-            Reply(item=question.item, text=text.strip(), input_tokens=tokens, output_tokens=self._length(row))
-            for question, text, tokens, row in zip(questions, texts, lengths, new, strict=True)
+            Reply(
+                item=question.item,
+                text=text.strip(),
+                finish=LENGTH if end is None else STOP,
+                input_tokens=tokens,
+                output_tokens=len(row) if end is None else end,
+                seconds=seconds,
+            )
+            for question, text, tokens, row, end in zip(
+                questions, texts, lengths, new, map(self._end, new), strict=True
+            )
         ]
 
-    def _length(self, row: torch.Tensor) -> int:
-        """New tokens of one answer, its end included, the padding after it not."""
+    def _end(self, row: torch.Tensor) -> int | None:
+        """New tokens of one answer up to its end, the end included; None for an answer that was cut off."""
         ends = self._generation.eos_token_id
         ends = set(ends if isinstance(ends, list) else [ends])
-        tokens = row.tolist()
-        return next((position + 1 for position, token in enumerate(tokens) if token in ends), len(tokens))
+        return next((position + 1 for position, token in enumerate(row.tolist()) if token in ends), None)
 
 
 def _greedy(model: torch.nn.Module, processor: Any, *, max_tokens: int) -> Any:
@@ -165,10 +183,6 @@ def _greedy(model: torch.nn.Module, processor: Any, *, max_tokens: int) -> Any:
     if settings.pad_token_id is None:
         settings.pad_token_id = processor.tokenizer.pad_token_id
     return settings
-
-
-def _part(picture: Picture) -> dict[str, Any]:
-    return {"type": "image", "image": decoding.decode(picture.data)}
 
 
 def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:

@@ -135,6 +135,25 @@ def test_answers_are_stored_with_their_prompts_and_settings(tmp_path: Path) -> N
     assert json.loads((kept.folder / "settings.json").read_text()) == {"max_tokens": 3}
 
 
+def test_how_an_answer_ended_is_stored_and_older_logs_are_read_without_it(tmp_path: Path) -> None:
+    full = Reply(item="", text="5", finish="length", input_tokens=9, output_tokens=1, seconds=0.25, cost=0.001)
+    asked = log(tmp_path)
+    assert asked.answered([question("q")], lambda _: [(0, full)]) == [replace(full, item="item")]
+    (file,) = asked.folder.glob("*.jsonl")
+    line = json.loads(file.read_text())
+    assert {name: line[name] for name in ("finish", "seconds", "cost")} == {
+        "finish": "length",
+        "seconds": 0.25,
+        "cost": 0.001,
+    }
+    for name in ("finish", "seconds", "cost"):
+        del line[name]
+    file.write_text(json.dumps(line) + "\n")
+    (old,) = log(tmp_path).answered([question("q")], Judge())
+    assert old == Reply(item="item", text="5", input_tokens=9, output_tokens=1)
+    assert (old.seconds, old.cost) == (None, None)
+
+
 @pytest.mark.parametrize("rest", ['{"key": "k", "te', '{"key": "k"}\n', "\n\n[]\n", "\x00\x00\n", '"text"\n'])
 def test_a_damaged_end_is_passed_over(tmp_path: Path, rest: str) -> None:
     kept = log(tmp_path)

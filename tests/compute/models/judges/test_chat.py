@@ -190,7 +190,7 @@ def test_connections_are_used_again() -> None:
 
     threading.Thread(target=serve, daemon=True).start()
     client = ChatClient(url=f"http://127.0.0.1:{server.getsockname()[1]}", key="", timeout=10, concurrency=1)
-    assert [client.complete({"a": 1})["choices"][0]["message"]["content"] for _ in range(2)] == ["yes", "yes"]
+    assert [client.complete(b'{"a": 1}')["choices"][0]["message"]["content"] for _ in range(2)] == ["yes", "yes"]
     assert len(accepted) == 1
     server.close()
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import io
+import json
 import time
 import traceback
 from collections.abc import Iterator
@@ -306,7 +307,8 @@ def test_without_a_key_the_hubs_own_is_not_sent(server: Running, monkeypatch: py
 )
 def test_images_are_sent_as_they_are_or_as_png(form: str, sent: str) -> None:
     data = coloured(10, 20, 30, form=form)
-    part = endpoint._part(picture(data))
+    part = json.loads(endpoint._part(picture(data)))
+    assert part["type"] == "image_url"
     url = part["image_url"]["url"]
     assert url.startswith(f"data:image/{sent};base64,")
     got = base64.b64decode(url.partition(",")[2])
@@ -321,7 +323,7 @@ def test_a_turned_image_is_sent_upright() -> None:
     stream, exif = io.BytesIO(), Image.Exif()
     exif[274] = 6  # a quarter turn
     Image.new("RGB", (30, 10), (9, 9, 9)).save(stream, "JPEG", exif=exif)
-    url = endpoint._part(picture(stream.getvalue()))["image_url"]["url"]
+    url = json.loads(endpoint._part(picture(stream.getvalue())))["image_url"]["url"]
     assert url.startswith("data:image/png;base64,")
     assert Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))).size == (10, 30)
 
@@ -360,6 +362,13 @@ def test_a_log_that_is_given_is_used_though_it_is_empty(server: Running, tmp_pat
     asked = Endpoint(row=ROW, url=server.url, limits=QUICK, answers=forgetful)
     assert asked.answers is forgetful and asked.reply([question(1)])[0].text == "(B) Image 2"
     assert not (tmp_path / "answers").exists()
+
+
+def test_answers_of_earlier_versions_are_found() -> None:
+    """As the first version named them. Where what is sent changes (decoding.VERSION), so must the names."""
+    answers = Endpoint(row=ROW, url="http://127.0.0.1:9/v1").answers
+    assert answers.folder.name == "9eb17fac8a4153e3786412a5244d7806"
+    assert answers.key(question(1)) == "80b50afde7ebff1de4950a89febc3dc4"
 
 
 def test_options_reach_the_server(server: Running) -> None:

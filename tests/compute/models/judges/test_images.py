@@ -1,0 +1,149 @@
+"""Images made ready once each: what is stored where, what happens when it is full, and many threads at once."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from compute.content.messages import Picture, Question
+from compute.models.judges import images
+from compute.models.judges.images import ReadyImages, grouped
+from compute.types import BadInput
+
+
+def named(name: str) -> Picture:
+    return Picture(key=name.encode(), read=lambda: name.encode())
+
+
+def tenfold(picture: Picture) -> bytes:
+    return 10 * picture.data
+
+
+@pytest.mark.parametrize("on_disk", [True, False])
+def test_an_image_is_made_once(tmp_path: Path, on_disk: bool) -> None:
+    ready = ReadyImages(tenfold, folder=tmp_path / "new" / "answers" if on_disk else None)
+    wanted = ["a", "bc", "a", "d", "bc", "a"]
+    assert [ready.of(named(name)) for name in wanted] == [10 * name.encode() for name in wanted]
+    assert ready.made == 3
+    assert list(tmp_path.rglob("*")) == ([tmp_path / "new", tmp_path / "new" / "answers"] if on_disk else [])
+
+
+def test_a_full_store_starts_anew(tmp_path: Path) -> None:
+    ready = ReadyImages(tenfold, folder=tmp_path, room=25)
+    for name in ("a", "b", "a", "b"):
+        assert ready.of(named(name)) == 10 * name.encode()
+    assert ready.made == 2
+    assert ready.of(named("c")) == b"c" * 10  # no room beside the two
+    assert ready.of(named("c")) == b"c" * 10 and ready.made == 3
+    assert ready.of(named("a")) == b"a" * 10 and ready.made == 4
+    assert os.fstat(ready._file.fileno()).st_size <= 25
+
+
+def test_an_image_that_never_fits_is_made_every_time(tmp_path: Path) -> None:
+    ready = ReadyImages(tenfold, folder=tmp_path, room=9)
+    assert [ready.of(named("a")) for _ in range(3)] == [b"a" * 10] * 3
+    assert ready.made == 3
+
+
+def test_threads_wait_for_an_image_that_is_being_made(tmp_path: Path) -> None:
+    made: Counter[bytes] = Counter()
+    busy, most = [0], [0]
+    lock = threading.Lock()
+
+    def slow(picture: Picture) -> bytes:
+        with lock:
+            made[picture.key] += 1
+            busy[0] += 1
+            most[0] = max(most[0], busy[0])
+        time.sleep(0.01)
+        with lock:
+            busy[0] -= 1
+        return tenfold(picture)
+
+    ready = ReadyImages(slow, folder=tmp_path)
+    wanted = [f"image {number % 20}" for number in range(400)]
+    with ThreadPoolExecutor(32) as pool:
+        assert list(pool.map(lambda name: ready.of(named(name)), wanted)) == [10 * name.encode() for name in wanted]
+    assert set(made.values()) == {1} and len(made) == 20
+    assert most[0] <= images.MAKERS
+
+
+def test_a_damaged_image_fails_for_everyone_and_is_tried_again(tmp_path: Path) -> None:
+    damaged = [True]
+
+    def make(picture: Picture) -> bytes:
+        time.sleep(0.05)
+        if damaged[0]:
+            raise BadInput("a damaged image")
+        return picture.data
+
+    ready = ReadyImages(make, folder=tmp_path)
+    with ThreadPoolExecutor(4) as pool:
+        outcomes = [pool.submit(ready.of, named("a")) for _ in range(4)]
+        assert all("a damaged image" in str(outcome.exception()) for outcome in outcomes)
+    damaged[0] = False
+    assert ready.of(named("a")) == b"a"
+
+
+def test_without_room_on_the_disk_images_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answers need what room there is."""
+
+    class Full:
+        def __init__(self) -> None:
+            self.size = 0
+
+        def seek(self, at: int) -> None:
+            pass
+
+        def write(self, data: bytes) -> int:
+            self.size += len(data)
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        def truncate(self, size: int) -> None:
+            self.size = size
+
+    full = Full()
+    monkeypatch.setattr(images, "_opened", lambda folder: (full, 1000))
+    ready = ReadyImages(tenfold, folder=tmp_path)
+    assert [ready.of(named("a")) for _ in range(2)] == [b"a" * 10] * 2
+    assert (ready.made, full.size) == (2, 0)
+
+
+def test_a_folder_that_cannot_be_made_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    ready = ReadyImages(tenfold, folder=tmp_path / "file" / "answers")
+    assert [ready.of(named("a")) for _ in range(2)] == [b"a" * 10] * 2 and ready.made == 2
+
+
+def question(*parts: str) -> Question:
+    return Question(item="", parts=tuple(named(part) if part.isupper() else part for part in parts))
+
+
+def test_questions_that_share_images_are_near_each_other() -> None:
+    """Both orders of every pair, all of one order first, as judging asks them."""
+    pairs = [("A", "B"), ("C", "D"), ("A", "E"), ("C", "F"), ("A", "C")]
+    questions = [question("rate", *pair) for pair in pairs] + [question("rate", *reversed(pair)) for pair in pairs]
+    assert grouped(questions) == [0, 2, 4, 5, 7, 9, 1, 3, 6, 8]
+    assert grouped([question("no"), question("images"), question("at all")]) == [0, 1, 2]
+
+
+def test_in_that_order_a_small_store_makes_each_image_once(tmp_path: Path) -> None:
+    """A hundred sources with three images each, under two conditions: room for eight images."""
+    pairs = [(f"S{source}", f"{kind}{source}") for kind in "IT" for source in range(100)]
+    pairs += [(f"S{source}", f"S{source ^ 1}") for source in range(100)]
+    questions = [question(*pair) for pair in pairs] + [question(*reversed(pair)) for pair in pairs]
+    asked = ReadyImages(lambda picture: b"x" * 100, folder=tmp_path, room=800)
+    for position in range(len(questions)):
+        questions[position].each(text=str.encode, image=asked.of)
+    ordered = ReadyImages(lambda picture: b"x" * 100, folder=tmp_path, room=800)
+    for position in grouped(questions):
+        questions[position].each(text=str.encode, image=ordered.of)
+    assert asked.made >= 900  # in the order in which they are asked
+    assert 300 <= ordered.made <= 400

@@ -1,0 +1,241 @@
+"""Pairs put to a real server process that looks at the pixels: what it makes of them, how its answers end, every fault
+by which an endpoint answers something other than a score, and what is sent how often.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from compute.content.items import content_key
+from compute.content.messages import Picture, Question, Reply
+from compute.models.adapter import Hardware
+from compute.models.judges.endpoint import DEFAULTS, Endpoint, Limits, load
+from compute.types import BadInput, BadItem, Model, NotHere
+from tests.compute.models.pair_server import PAUSE, Running, running
+
+CPU = Hardware(device="cpu", dtype="float32")
+QUICK = Limits(concurrency=8, attempts=4, first_delay=0.01, longest_delay=0.05, timeout=20.0)
+ROW = Model(key="org/judge", title="Judge", kind="mllm", adapter="endpoint", weights="Org/Judge")
+SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "properties": {"score": {"type": "integer", "minimum": 1, "maximum": 10}, "reason": {"type": "string"}},
+        "required": ["score", "reason"],
+        "additionalProperties": False,
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Running]:
+    with running() as server:
+        yield server
+
+
+@pytest.fixture
+def server(shared: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Running:
+    shared.control(delay=0.0)
+    monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "answers"))
+    monkeypatch.setenv("LIKENESS_ENDPOINT", shared.url)
+    monkeypatch.delenv("LIKENESS_ENDPOINT_KEY", raising=False)
+    return shared
+
+
+def judge(server: Running, *faults: str, **options: object) -> Endpoint:
+    """The stand-in with these faults, under a name of its own: answers to one are not those of another."""
+    named = {**DEFAULTS, "model": "!".join(["judge", *faults]), **options}
+    return Endpoint(row=ROW, url=server.url, limits=QUICK, options=named)
+
+
+class Drawn:
+    """Images by number, encoded when they are read; `reads` counts."""
+
+    def __init__(self) -> None:
+        self.reads = 0
+
+    def picture(self, number: int, *, noise: float = 0.0) -> Picture:
+        draw = np.random.default_rng(number)
+        coarse = Image.fromarray(draw.integers(0, 255, (4, 4, 3), dtype=np.uint8)).resize((48, 40))
+        pixels = np.asarray(coarse, dtype=float) + noise * draw.standard_normal((40, 48, 3))
+
+        def read() -> bytes:
+            self.reads += 1
+            stream = io.BytesIO()
+            Image.fromarray(pixels.clip(0, 255).astype(np.uint8)).save(stream, "PNG")
+            return stream.getvalue()
+
+        return Picture(key=content_key(f"{number} {noise}"), name=f"drawn {number}", read=read)
+
+
+def question(first: Picture, second: Picture, *, words: str = "Rate how alike they are.", item: str = "") -> Question:
+    return Question(item=item, parts=(words, first, second, "What is your score?"), schema=SCHEMA)
+
+
+def pair(number: int = 0, *, words: str = "Rate how alike they are.") -> Question:
+    drawn = Drawn()
+    return question(drawn.picture(number), drawn.picture(number, noise=30.0), words=words, item=str(number))
+
+
+def only(replies: list[Reply]) -> Reply:
+    (reply,) = replies
+    return reply
+
+
+def test_it_looks_at_the_pixels(server: Running) -> None:
+    """An image beside itself, beside itself with noise and beside another; in both orders alike."""
+    drawn = Drawn()
+    image, noisy, other = drawn.picture(1), drawn.picture(1, noise=90.0), drawn.picture(2)
+    pairs = [(image, image), (image, noisy), (image, other), (noisy, image), (other, image)]
+    replies = judge(server).reply([question(*sides, item=str(number)) for number, sides in enumerate(pairs)])
+    same, near, far, near_back, far_back = [int(reply.text.split()[1]) for reply in replies]
+    assert same == 10 and far < near < 10 and (near, far) == (near_back, far_back)
+    assert all(reply.text.startswith("Score: ") and reply.finish == "stop" for reply in replies)
+
+
+@pytest.mark.parametrize(
+    ("fault", "text", "finish"),
+    [
+        ("scale", "Score: 100\nReason: in per cent.", "stop"),
+        ("words", "I am sorry, but I cannot rate these images.", "stop"),  # its words say so, and no field
+        ("refusal", "I will not rate these images.", "refusal"),
+        ("filter", "", "refusal"),
+        ("blocked", "the prompt was filtered", "refusal"),  # by a status that otherwise is an error
+        ("length", "The first image shows a small red house beside", "length"),
+        ("empty", "", "length"),
+    ],
+)
+def test_how_an_answer_ended_is_recorded_and_stored(server: Running, fault: str, text: str, finish: str) -> None:
+    drawn = Drawn()
+    same = question(drawn.picture(1), drawn.picture(1))
+    reply = only(judge(server, fault).reply([same]))
+    assert (reply.text, reply.finish, reply.error) == (text, finish, "")
+    assert server.state()["counts"]["requests"] == 1
+    stored = only(judge(server, fault).reply([same]))
+    assert stored == reply and stored.seconds == reply.seconds
+    assert server.state()["counts"]["requests"] == 1  # paid for, so not asked again
+
+
+def test_a_model_that_always_refuses_loses_nothing(server: Running) -> None:
+    replies = judge(server, "refusal").reply([pair(number) for number in range(50)])
+    assert [reply.item for reply in replies] == [str(number) for number in range(50)]
+    assert {(reply.finish, reply.error) for reply in replies} == {("refusal", "")}
+
+
+def test_faults_that_pass_are_asked_again(server: Running) -> None:
+    """Each of five kinds in turn meets the first request of every message; then all are answered."""
+    questions = [pair(number) for number in range(25)]
+    asked = judge(server, "429", "500", "slow", "cut", "garbage")
+    asked.limits = replace(QUICK, timeout=PAUSE + 5)
+    replies = asked.reply(questions)
+    assert all(reply.text.startswith("Score: ") and not reply.error for reply in replies)
+    state = server.state()
+    assert [state["counts"][fault] for fault in ("429", "500", "slow", "cut", "garbage")] == [5] * 5
+    assert state["counts"]["requests"] == 25 + 4 * 5  # a slow answer is an answer
+    assert state["most_of_one_message"] == 2
+
+
+def test_a_request_that_is_wrong_in_itself_is_an_error_and_not_an_answer(server: Running) -> None:
+    reply = only(judge(server, "400").reply([pair()]))
+    assert (reply.text, reply.finish, reply.error) == ("", "", "status 400: too many images")
+    judge(server, "400").reply([pair()])
+    assert server.state()["counts"]["requests"] == 2  # nothing was stored
+
+
+def test_each_image_is_read_and_encoded_once(server: Running) -> None:
+    """Forty sources: five pairs each, both orders, two conditions, by two judges' worth of threads."""
+    drawn = Drawn()
+    questions = []
+    for source in range(40):
+        image, other = drawn.picture(source), drawn.picture((source + 7) % 40)
+        sides = [drawn.picture(source, noise=noise) for noise in (5.0, 10.0, 20.0, 40.0)]
+        for second in (*sides, other):
+            questions += [question(image, second), question(second, image)]
+    asked = judge(server)
+    for condition in ("colour matters", "colour does not matter"):
+        replies = asked.reply([replace(one, parts=(condition, *one.parts)) for one in questions])
+        assert all(reply.text.startswith("Score: ") for reply in replies)
+    state = server.state()
+    assert (state["counts"]["requests"], state["counts"]["images"], state["images"] >= 200) == (800, 1600, True)
+    assert asked.images.made == drawn.reads == 200
+
+
+def test_structured_output_is_off_unless_set(server: Running) -> None:
+    reply = only(judge(server).reply([pair()]))
+    assert reply.text.startswith("Score: ") and "response_format" not in server.state()["last"]
+    asked = judge(server, structured=True)
+    reply = only(asked.reply([pair()]))
+    assert set(json.loads(reply.text)) == {"score", "reason"}
+    sent = server.state()["last"]["response_format"]
+    assert sent["type"] == "json_schema" and sent["json_schema"]["strict"] is True
+    assert sent["json_schema"]["schema"] == json.loads(SCHEMA)
+    assert asked.settings["structured"] is True and "structured" not in judge(server).settings
+    assert server.state()["counts"]["requests"] == 2  # neither answer stands for the other
+
+
+def test_a_question_without_a_schema_is_asked_as_ever(server: Running) -> None:
+    reply = only(judge(server, structured=True).reply([replace(pair(), schema="")]))
+    assert reply.text.startswith("Score: ") and "response_format" not in server.state()["last"]
+
+
+def test_another_schema_is_another_question(server: Running) -> None:
+    asked = judge(server, structured=True)
+    asked.reply([pair(), replace(pair(), schema='{"type": "object"}')])
+    assert server.state()["counts"]["requests"] == 2
+    judge(server).reply([pair(), replace(pair(), schema='{"type": "object"}')])
+    assert server.state()["counts"]["requests"] == 3  # where it is not sent it makes no difference
+
+
+def test_a_server_without_structured_output_stops_the_run(server: Running) -> None:
+    with pytest.raises(NotHere, match="does not take structured output.*json_schema is not supported.*option"):
+        judge(server, "format", structured=True).reply([pair(number) for number in range(5)])
+    assert only(judge(server, "format").reply([pair()])).text.startswith("Score: ")
+
+
+def test_tokens_cost_and_seconds(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stand-in counts 100 and 10 tokens. Without both prices the cost is unknown, and not 0."""
+    server.control(delay=0.05)
+    reply = only(load(ROW, CPU, None).reply([pair()]))
+    assert (reply.input_tokens, reply.output_tokens, reply.cost) == (100, 10, None)
+    assert 0.05 <= reply.seconds < 10
+    monkeypatch.setenv("LIKENESS_ENDPOINT_INPUT_PRICE", "2.5")
+    assert only(load(ROW, CPU, None).reply([pair()])).cost is None
+    monkeypatch.setenv("LIKENESS_ENDPOINT_OUTPUT_PRICE", "10")
+    priced = load(ROW, CPU, None)
+    assert only(priced.reply([pair()])).cost == pytest.approx((100 * 2.5 + 10 * 10) / 1e6)
+    assert priced.settings["dollars_per_million_tokens"] == {"input": 2.5, "output": 10.0}
+    row = replace(ROW, options={"prices": {"input": 0, "output": 1.0}})
+    assert only(load(row, CPU, None).reply([pair()])).cost == pytest.approx(10 / 1e6)
+    assert server.state()["counts"]["requests"] == 1  # prices change no answer
+
+
+@pytest.mark.parametrize("prices", [{"input": -1}, {"in": 1}, {"input": "2"}, {"output": True}, 3], ids=str)
+def test_prices_that_are_none_are_refused(server: Running, prices: object) -> None:
+    with pytest.raises(BadInput, match='option "prices" is'):
+        load(replace(ROW, options={"prices": prices}), CPU, None)
+
+
+@pytest.mark.parametrize("price", ["free", "-1", "nan", "inf"])
+def test_a_price_from_the_environment_is_checked(server: Running, monkeypatch: pytest.MonkeyPatch, price: str) -> None:
+    monkeypatch.setenv("LIKENESS_ENDPOINT_OUTPUT_PRICE", price)
+    with pytest.raises(BadInput, match="LIKENESS_ENDPOINT_OUTPUT_PRICE is a number from 0"):
+        load(ROW, CPU, None)
+
+
+def test_an_image_that_cannot_be_read_is_named_and_the_rest_is_stored(server: Running) -> None:
+    whole = pair(1)
+    broken = replace(pair(2), parts=("Rate", Picture(key=b"0" * 32, name="photo 7.png", read=lambda: b"no image")))
+    with pytest.raises(BadItem, match="photo 7.png: not an image"):
+        replaced = judge(server)
+        replaced.limits = replace(QUICK, concurrency=1)
+        replaced.reply([whole, broken])
+    assert server.state()["counts"]["requests"] == 1
+    assert only(judge(server).reply([whole])).text.startswith("Score: ")
+    assert server.state()["counts"]["requests"] == 1
