@@ -168,7 +168,8 @@ class Metric:
     proportion: bool = False  # a share of n independent items: its standard error follows from n
     description: str = ""
     inputs: tuple[str, ...] = ()  # columns of evidence that `compute` takes
-    compute: Callable[..., Any] | None = None  # a run's figure; None: the mean of the column of its key
+    compute: Callable[..., Any] | None = None  # a subset's figure; None: the mean of the column of its key
+    whole: Callable[..., Any] | None = None  # a task's figure from {subset: evidence}; None: the mean of its subsets'
 
 
 @dataclass(frozen=True, kw_only=True)

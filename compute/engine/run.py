@@ -204,7 +204,7 @@ def _run(
     evidence, data = _evidence(job, subject, whole, skip_bad=execution.skip_bad)
     procedure_seconds = time.perf_counter() - began
     frames = {subset: part.items for subset, part in evidence.items()}
-    figures = scoring.figures(job.task, frames)
+    scored = scoring.scored(job.task, frames)
     total = sum(tasks.size(part) for part in whole.values())
     usable = sum(tasks.size(part) for part in data.values()) / total
     shares = {subset: tasks.size(data[subset]) / tasks.size(part) for subset, part in whole.items()}
@@ -222,6 +222,7 @@ def _run(
             "variant": job.variant,
             "coverage": coverage,
             "tied": scoring.tied(evidence),
+            "undefined": scored.undefined,
             "items": total,
             "contents": _contents(whole),
             "adapter": subject.settings.get("loaded", {}),
@@ -244,7 +245,7 @@ def _run(
             coverage=figure.answered * shares.get(subset, usable),
             lower_bound=figure.lower_bound,
         )
-        for metric, subset, figure in figures
+        for metric, subset, figure in scored.rows
     ]
     table = run_folders.table(frames)
     return run_folders.write(execution.results, run=run, scores=scores, items=table), data, table

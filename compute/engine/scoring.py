@@ -3,45 +3,80 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from compute.metrics.summary import Figure, summarise
+from compute.metrics.summary import Figure, row_of, summarise
 from compute.procedures.evidence import Evidence
 from compute.types import Task, Undefined
 
+WHOLE = "default"  # the subset that stands for the whole task
 
-def figures(task: Task, evidence: Mapping[str, pd.DataFrame]) -> list[tuple[str, str, Figure]]:
-    """(metric, subset, figure) of every metric on every subset; of the whole too where the task is known as one.
 
-    Raises Undefined where the headline, the task's first metric, has no value; another one without is left out.
+@dataclass(frozen=True, kw_only=True)
+class Scored:
+    """Every metric's figures: (metric, subset, figure), and why others have none: metric -> subset -> reason."""
+
+    rows: list[tuple[str, str, Figure]]
+    undefined: dict[str, dict[str, str]]
+
+
+def scored(task: Task, evidence: Mapping[str, pd.DataFrame]) -> Scored:
+    """Every metric of the task on every subset; of the whole too, as `default`, where the task is known as one.
+
+    Raises Undefined where the headline, the task's first metric, has no value. Another one that has none on a subset
+    has none of the whole either.
     """
-    rows = []
+    rows: list[tuple[str, str, Figure]] = []
+    undefined: dict[str, dict[str, str]] = {}
     for metric in task.metrics:
-        parts: dict[str, Figure] = {}
+        parts, reasons = _parts(metric, evidence)
+        if len(evidence) > 1 and "default" not in evidence and not reasons:
+            try:
+                parts[WHOLE] = _whole(metric, parts, evidence, shared=task.subsets == (WHOLE,))
+            except Undefined as error:
+                reasons[WHOLE] = error
+        if reasons and metric == task.metrics[0]:
+            raise next(iter(reasons.values()))
+        if reasons:
+            undefined[metric] = {subset: str(error) for subset, error in reasons.items()}
+        rows += [(metric, subset, _plain(part)) for subset, part in parts.items()]
+    return Scored(rows=rows, undefined=undefined)
+
+
+def _parts(metric: str, evidence: Mapping[str, pd.DataFrame]) -> tuple[dict[str, Figure], dict[str, Undefined]]:
+    """The metric's figure of each subset, or why it has none; nothing of a metric of whole tasks alone."""
+    parts: dict[str, Figure] = {}
+    reasons: dict[str, Undefined] = {}
+    row = row_of(metric)
+    if row is not None and row.whole is not None and row.compute is None:
+        return parts, reasons
+    for subset, frame in evidence.items():
         try:
-            parts = {subset: summarise(metric, frame) for subset, frame in evidence.items()}
-        except Undefined:
-            if metric == task.metrics[0]:
-                raise
-        if len(parts) > 1 and "default" not in parts:
-            parts["default"] = _mean(metric, parts, evidence, shared=task.subsets == ("default",))
-        rows += [
-            (
-                metric,
-                subset,
-                replace(
-                    part,
-                    value=float(part.value),
-                    n=int(part.n),
-                    stderr=None if part.stderr is None else float(part.stderr),
-                ),
-            )
-            for subset, part in parts.items()
-        ]
-    return rows
+            parts[subset] = summarise(metric, frame)
+        except Undefined as error:
+            reasons[subset] = error
+    return parts, reasons
+
+
+def _whole(metric: str, parts: Mapping[str, Figure], evidence: Mapping[str, pd.DataFrame], *, shared: bool) -> Figure:
+    """The task's figure: by the metric's own function, else the mean of the subsets'."""
+    row = row_of(metric)
+    if row is not None and row.whole is not None:
+        return row.whole(evidence)
+    return _mean(metric, parts, evidence, shared=shared)
+
+
+def _plain(figure: Figure) -> Figure:
+    """With numbers of Python's own."""
+    return replace(
+        figure,
+        value=float(figure.value),
+        n=int(figure.n),
+        stderr=None if figure.stderr is None else float(figure.stderr),
+    )
 
 
 def _mean(metric: str, parts: Mapping[str, Figure], evidence: Mapping[str, pd.DataFrame], *, shared: bool) -> Figure:

@@ -15,6 +15,7 @@ class Figure:
     """A score: `n` items it rests on, `stderr` where there is a formula for it.
 
     `answered`: their share of the items asked. `lower_bound`: the value if every missing answer were wrong.
+    `low`, `high`: the 95% interval of a metric that has one of its own; others are value ± 1.96 stderr.
     """
 
     value: float
@@ -22,6 +23,8 @@ class Figure:
     stderr: float | None = None
     answered: float = 1.0
     lower_bound: float | None = None
+    low: float | None = None
+    high: float | None = None
 
 
 def cosine_spearman(human: ArrayLike, value: ArrayLike) -> Figure:

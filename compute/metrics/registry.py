@@ -1,7 +1,7 @@
 """Every metric a score can have: its name, which way is better, how it is printed, and how it is computed.
 
 A new metric is one row here and one function. Without `compute`, a run's score is the mean of the evidence's column of
-the metric's key, which the procedure fills.
+the metric's key, which the procedure fills. A metric that has `whole` alone takes all subsets of a task at once.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from compute.metrics import judge
 from compute.metrics.figures import cosine_spearman, nmi
 from compute.types import Metric
 
@@ -79,15 +80,41 @@ METRICS: tuple[Metric, ...] = (
         inputs=("human", "value"),
         compute=cosine_spearman,
     ),
-    _percent("mmscore", "MMScore", "Normalised mutual information of predicted and true similarity.", digits=2),
-    _percent("relax_sym", "1-RelaxSym", "Share of pairs rated alike in both orders, within one point.", digits=2),
-    _raw("smoothness", "Smoothness", "Entropy of the scores.", lower=0.0, unit="nats"),
+    _percent(
+        "mmscore",
+        "MMScore",
+        "Normalised mutual information of predicted and true similarity.",
+        digits=2,
+        inputs=judge.COLUMNS,
+        compute=judge.mmscore,
+        whole=partial(judge.mean, judge.MMSCORE),
+    ),
+    _percent(
+        "relax_sym",
+        "1-RelaxSym",
+        "Share of pairs rated alike in both orders, within one point.",
+        digits=2,
+        inputs=judge.COLUMNS[1:],
+        compute=judge.relax_sym,
+        whole=partial(judge.mean, judge.RELAX_SYM),
+    ),
+    _raw(
+        "smoothness",
+        "Smoothness",
+        "Entropy of the scores.",
+        lower=0.0,
+        unit="nats",
+        inputs=judge.COLUMNS[1:],
+        compute=judge.smoothness,
+        whole=partial(judge.mean, judge.SMOOTHNESS),
+    ),
     _percent(
         "controllability",
         "Controllability",
         "How evenly a judge does when instructed to heed and to ignore a change.",
         digits=2,
         lower=None,
+        whole=judge.controllability,
     ),
     *_GENERATOR_METRICS,
     *(_rank(metric.key.removesuffix("_rate"), metric.title) for metric in _GENERATOR_METRICS if metric.key != "elo"),

@@ -20,7 +20,7 @@ def summarise(metric: str, items: pd.DataFrame) -> Figure:
     of columns that its row in METRICS names. Raises Undefined where there is no such figure, BadInput where a column is
     missing.
     """
-    row = next((row for row in METRICS if row.key == metric), None)
+    row = row_of(metric)
     if metric in items.columns:
         return _mean(metric, items[metric].to_numpy(dtype=float), row=row)
     if row is None or row.compute is None:
@@ -32,6 +32,11 @@ def summarise(metric: str, items: pd.DataFrame) -> Figure:
     if missing:
         raise BadInput(f"{metric} needs the column {missing[0]!r}, which the evidence does not have")
     return row.compute(*(items[column] for column in row.inputs))
+
+
+def row_of(metric: str) -> Metric | None:
+    """The row of METRICS of this key; None for a column of a procedure's own."""
+    return next((row for row in METRICS if row.key == metric), None)
 
 
 def _mean(metric: str, values: Floats, *, row: Metric | None) -> Figure:

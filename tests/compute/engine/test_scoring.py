@@ -7,8 +7,10 @@ import pandas as pd
 import pytest
 
 from compute.engine import scoring
+from compute.metrics import judge
 from compute.procedures.evidence import Evidence
 from compute.types import Task, Undefined
+from tests.compute.metrics import judges
 
 
 def task(*metrics: str, subsets: tuple[str, ...] = ("default",)) -> Task:
@@ -20,7 +22,9 @@ def frame(*values: float) -> pd.DataFrame:
 
 
 def test_every_metric_of_the_task_is_computed_on_every_subset() -> None:
-    found = scoring.figures(task("accuracy", "map", subsets=("en", "de")), {"en": frame(1, 0), "de": frame(1, 1, 0, 0)})
+    found = scoring.scored(
+        task("accuracy", "map", subsets=("en", "de")), {"en": frame(1, 0), "de": frame(1, 1, 0, 0)}
+    ).rows
     assert [(metric, subset, figure.value, figure.n) for metric, subset, figure in found] == [
         (metric, *one)
         for metric in ("accuracy", "map")
@@ -39,7 +43,7 @@ def test_protocols_of_one_task_are_averaged() -> None:
     """Revisited Oxford: the score is the mean of the medium and the hard protocol."""
     found = {
         subset: figure
-        for _, subset, figure in scoring.figures(task("map"), {"medium": frame(0.8, 0.4), "hard": frame(0.2, 0.0)})
+        for _, subset, figure in scoring.scored(task("map"), {"medium": frame(0.8, 0.4), "hard": frame(0.2, 0.0)}).rows
     }
     assert found["default"].value == pytest.approx((0.6 + 0.1) / 2) and found["default"].n == 2
     per_item = np.array([(0.8 + 0.2) / 2, (0.4 + 0.0) / 2])  # the same two queries in both: their means are independent
@@ -60,7 +64,7 @@ def test_the_error_of_a_mean_knows_which_items_are_shared() -> None:
         ((easy[rows[0]].mean(1) + hard[rows[1]].mean(1)) / 2).std(),
     )
     for parts, error in zip((shared, apart), wanted, strict=True):
-        [*_, (_, subset, figure)] = scoring.figures(task("accuracy", subsets=("easy", "hard")), parts)
+        [*_, (_, subset, figure)] = scoring.scored(task("accuracy", subsets=("easy", "hard")), parts).rows
         assert subset == "default" and figure.stderr == pytest.approx(error, rel=0.05)
 
 
@@ -71,7 +75,8 @@ def test_the_error_of_a_mean_of_correlations_is_no_less_than_theirs() -> None:
         for name in ("de", "en")
     }
     found = {
-        subset: figure for _, subset, figure in scoring.figures(task("cosine_spearman", subsets=("de", "en")), parts)
+        subset: figure
+        for _, subset, figure in scoring.scored(task("cosine_spearman", subsets=("de", "en")), parts).rows
     }
     assert found["default"].stderr == pytest.approx((found["de"].stderr + found["en"].stderr) / 2)
     assert found["default"].n == 100
@@ -80,11 +85,46 @@ def test_the_error_of_a_mean_of_correlations_is_no_less_than_theirs() -> None:
 def test_a_headline_without_a_value_is_no_score() -> None:
     nothing = frame(float("nan"))
     with pytest.raises(Undefined):
-        scoring.figures(task("accuracy", "map"), {"default": nothing})
-    kept = scoring.figures(task("accuracy", "cosine_spearman"), {"default": frame(1, 0, 1)})
+        scoring.scored(task("accuracy", "map"), {"default": nothing})
+    kept = scoring.scored(task("accuracy", "cosine_spearman"), {"default": frame(1, 0, 1)}).rows
     assert [metric for metric, _, _ in kept] == ["accuracy"]
 
 
 def test_the_share_answered_is_that_with_a_value() -> None:
     parts = {"a": frame(1, float("nan")), "b": frame(0, 1)}
     assert scoring.answered(parts, "accuracy") == 0.75 and scoring.answered(parts, "nmi") == 1
+
+
+JUDGING = task("mmscore", "relax_sym", "smoothness", "controllability", subsets=judge.CONDITIONS)
+
+
+def test_a_judges_metrics_of_a_task_take_both_conditions_at_once() -> None:
+    evidence = judges.noisy(np.random.default_rng(0), sources=40)
+    found = scoring.scored(JUDGING, evidence)
+    by_cell = {(metric, subset): figure for metric, subset, figure in found.rows}
+    cells = {(metric, subset) for metric in JUDGING.metrics for subset in (*judge.CONDITIONS, "default")}
+    assert set(by_cell) == cells - {("controllability", condition) for condition in judge.CONDITIONS}
+    assert found.undefined == {}
+    for metric in JUDGING.metrics[:3]:
+        halves = [by_cell[metric, condition].value for condition in judge.CONDITIONS]
+        assert by_cell[metric, "default"].value == pytest.approx(np.mean(halves))
+    a, b = (by_cell["mmscore", condition].value for condition in judge.CONDITIONS)
+    assert by_cell["controllability", "default"].value == pytest.approx(1 - abs(a - b) / np.sqrt(a * b))
+    assert all(figure.stderr is not None and figure.stderr > 0 for figure in by_cell.values())
+    shared = judge.mean(judge.SMOOTHNESS, evidence)
+    assert by_cell["smoothness", "default"].stderr == shared.stderr
+
+
+def test_what_is_undefined_says_why_and_leaves_the_rest() -> None:
+    """A judge whose every answer under one condition is invalid: MMScore 0 there, no entropy, no controllability."""
+    evidence = judges.noisy(np.random.default_rng(0), sources=10)
+    evidence["invariant"] = evidence["invariant"].assign(forward=np.nan, reverse=np.nan)
+    found = scoring.scored(JUDGING, evidence)
+    assert set(found.undefined) == {"smoothness", "controllability"}
+    assert list(found.undefined["smoothness"]) == ["invariant"]
+    assert "valid score" in found.undefined["smoothness"]["invariant"]
+    assert "0 under the invariant condition" in found.undefined["controllability"]["default"]
+    subsets = [subset for metric, subset, _ in found.rows if metric == "smoothness"]
+    assert subsets == ["sensitive"]
+    only = scoring.scored(JUDGING, {"sensitive": evidence["sensitive"]})
+    assert "controllability" not in {metric for metric, _, _ in only.rows}

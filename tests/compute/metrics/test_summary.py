@@ -86,4 +86,6 @@ def test_one_item_has_a_value_and_no_error_unless_it_is_right_or_wrong() -> None
 
 
 def test_functions_are_metrics() -> None:
-    assert {metric.key for metric in METRICS if metric.compute} == {"nmi", "cosine_spearman"}
+    judged = {"mmscore", "relax_sym", "smoothness"}
+    assert {metric.key for metric in METRICS if metric.compute} == {"nmi", "cosine_spearman"} | judged
+    assert {metric.key for metric in METRICS if metric.whole} == {"controllability"} | judged

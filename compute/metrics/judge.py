@@ -1,0 +1,439 @@
+"""PairBench's four metrics of a judge, as functions of its ratings of pairs in both orders.
+
+A judge M rates every pair from 1 to 10 under a condition C (sensitive or invariant to a transformation), in the order
+given and reversed. S holds its scores in both orders; an answer that is no score from 1 to 10 is invalid.
+
+- **MMScore** (section 3.2.1) is NMI(S, truth): mutual information over the arithmetic mean of the two entropies. The
+  paper leaves the normalisation open; this one is scikit-learn's default. Invalid answers, which the paper puts into S
+  as -1, are a label of their own. A judge that always says the same has 0. Values are labels: a judge that says 3 for
+  every identical pair and 7 for every other does as well as one that says 10 and 1.
+- **ε-RelaxSym** (section 3.2.2) is the share of pairs whose two scores differ by at most ε; an invalid answer is never
+  equal to anything. Tables have ε = 1, Figure 7 the curve.
+- **Smoothness** (section 3.2.3) is the entropy of the valid scores of S, in nats (the paper names no base): 0 where all
+  are alike, ln 10 = 2.303 where all ten are equally frequent. Undefined without a valid score.
+- **Controllability** is 1 - |a - b| / sqrt(ab), with a and b the MMScores under the two conditions: 1 where they are
+  equal, without a lower bound, undefined where one is 0. Section 3.2.4 prints the complement; Table 1 has this.
+
+Table 1 is the plain mean of each split's figures over 24 splits and two conditions; of Controllability, which takes
+both conditions, over 24 splits (`table_1`).
+
+NMI is biased upwards: by about (rows - 1)(columns - 1) / (2 N) over the mean entropy for N independent answers, so by
+0.06 to 0.1 with ten source items and 0.005 with 200. Values are as the paper defines them, with the bias; intervals are
+for the judge's MMScore on endless sources, without it. `resampling` says how they are made.
+
+Ratings are whole numbers 1..10, NaN where the answer is invalid. Arrays have a row a pair. `sources` names the item
+that a pair is made from; without it every pair counts as a source of its own. Lists of another length and scores out of
+range raise BadInput.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from compute.arrays import Floats, Ints
+from compute.metrics import resampling
+from compute.metrics.figures import Figure
+from compute.metrics.resampling import Resampled
+from compute.types import BadInput, Undefined
+
+SCALE = 10  # scores are 1..SCALE; 0 stands for an invalid answer inside this file
+CONDITIONS = ("sensitive", "invariant")
+COLUMNS = ("expected_score", "forward", "reverse", "source")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratings:
+    """What a judge said of n pairs under a condition; all (n,)."""
+
+    expected: Ints  # 1..10
+    forward: Ints  # 1..10, 0 invalid
+    reverse: Ints
+    sources: np.ndarray  # str
+
+    @classmethod
+    def of(
+        cls, *, forward: ArrayLike, reverse: ArrayLike, expected: ArrayLike | None = None, sources: ArrayLike | None
+    ) -> Ratings:
+        """From arrays of scores. Raises BadInput for unlike lengths, and scores that are no whole numbers 1..10."""
+        first = _scores("forward", forward, invalid=True)
+        columns = {
+            "forward": first,
+            "reverse": _scores("reverse", reverse, invalid=True),
+            "expected": np.ones_like(first) if expected is None else _scores("expected", expected, invalid=False),
+            "sources": np.arange(len(first)).astype(str) if sources is None else np.asarray(sources).astype(str),
+        }
+        unlike = {name: column.shape for name, column in columns.items() if column.shape != first.shape}
+        if unlike:
+            raise BadInput(f"Expected a row a pair in every list, {first.shape} as forward has, got {unlike}")
+        return cls(**columns)
+
+    @classmethod
+    def of_frame(cls, frame: pd.DataFrame) -> Ratings:
+        """From evidence with COLUMNS. Raises BadInput where one is missing."""
+        missing = [column for column in COLUMNS if column not in frame.columns]
+        if missing:
+            raise BadInput(f"A judge's metrics need the column {missing[0]!r}, which the evidence does not have")
+        return cls.of(
+            expected=frame["expected_score"],
+            forward=frame["forward"],
+            reverse=frame["reverse"],
+            sources=frame["source"],
+        )
+
+    def __len__(self) -> int:
+        return len(self.forward)
+
+
+def _scores(name: str, values: ArrayLike, *, invalid: bool) -> Ints:
+    scores = np.asarray(values, dtype=float)
+    known = ~np.isnan(scores) if invalid else np.ones(scores.shape, bool)
+    whole = scores[known]
+    wrong = whole[~np.isin(whole, np.arange(1, SCALE + 1))]
+    if scores.ndim != 1 or len(wrong):
+        shape = f"a list of shape {scores.shape}" if scores.ndim != 1 else f"{wrong[0]:g}"
+        raise BadInput(
+            f"{name} must be a list of whole scores from 1 to {SCALE}{', NaN where invalid' if invalid else ''}; "
+            f"it holds {shape}"
+        )
+    return np.where(known, np.nan_to_num(scores), 0).astype(np.int64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quantity:
+    """A figure of counts: which cells a pair's two scores count in, and the figure of the counts of all cells.
+
+    `cells` gives (m,) cell numbers with the pair (m,) of each, and how many cells there are; `value` takes counts
+    (..., width) to figures (...), NaN where undefined, with `reason` in words.
+    """
+
+    cells: Callable[[Ratings], tuple[Ints, Ints, int]]
+    value: Callable[[Floats], Floats]
+    reason: str
+    lower: float
+    upper: float
+    is_share: bool = False
+
+
+def _table_cells(ratings: Ratings) -> tuple[Ints, Ints, int]:
+    levels, truth = np.unique(ratings.expected, return_inverse=True)
+    pairs = np.arange(len(ratings))
+    cells = [truth * (SCALE + 1) + scores for scores in (ratings.forward, ratings.reverse)]
+    return np.concatenate(cells), np.concatenate([pairs, pairs]), len(levels) * (SCALE + 1)
+
+
+def _score_cells(ratings: Ratings) -> tuple[Ints, Ints, int]:
+    pairs = np.arange(len(ratings))
+    return np.concatenate([ratings.forward, ratings.reverse]), np.concatenate([pairs, pairs]), SCALE + 1
+
+
+def _gap_cells(ratings: Ratings) -> tuple[Ints, Ints, int]:
+    """0..9: how far the two scores are apart; 10: one of them is invalid."""
+    valid = (ratings.forward > 0) & (ratings.reverse > 0)
+    gaps = np.where(valid, np.abs(ratings.forward - ratings.reverse), SCALE)
+    return gaps, np.arange(len(ratings)), SCALE + 1
+
+
+def nmi_of_counts(counts: Floats) -> Floats:
+    """NMI (...) of tables (..., truths, answers) of counts, arithmetic mean; NaN where all is in one cell, or nothing.
+
+    Exactly 0 where rows are proportional, as a constant judge's are.
+    """
+    n = counts.sum(axis=(-1, -2))
+    rows, columns = counts.sum(axis=-1), counts.sum(axis=-2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = counts * n[..., None, None] / (rows[..., :, None] * columns[..., None, :])
+        mutual = (counts * np.log(np.where(counts > 0, ratio, 1.0))).sum(axis=(-1, -2)) / n
+        mean = (_entropy(rows) + _entropy(columns)) / 2
+        return np.where(mean > 0, np.clip(mutual / mean, 0.0, 1.0), np.nan)
+
+
+def _entropy(counts: Floats) -> Floats:
+    """Entropy (...) in nats of counts (..., k); NaN where there are none, exactly 0 where all are of one kind."""
+    n = counts.sum(axis=-1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = counts / n
+        return -(shares * np.log(np.where(counts > 0, shares, 1.0))).sum(axis=-1) + 0.0
+
+
+MMSCORE = Quantity(
+    cells=_table_cells,
+    value=lambda counts: nmi_of_counts(counts.reshape(*counts.shape[:-1], -1, SCALE + 1)),
+    reason="All pairs have one expected score and all answers are alike, so there is no mutual information to speak of",
+    lower=0.0,
+    upper=1.0,
+)
+SMOOTHNESS = Quantity(
+    cells=_score_cells,
+    value=lambda counts: _entropy(counts[..., 1:]),
+    reason="No answer is a valid score, so there is no entropy of scores",
+    lower=0.0,
+    upper=float(np.log(SCALE)),
+)
+
+
+def _relax_sym(epsilon: float) -> Quantity:
+    if not 0 <= epsilon < np.inf:
+        raise BadInput(f"epsilon is a difference of scores, 0 or more, got {epsilon!r}")
+    within = np.append(np.arange(SCALE) <= epsilon, False).astype(float)
+
+    def value(counts: Floats) -> Floats:
+        with np.errstate(invalid="ignore"):
+            return counts @ within / counts.sum(axis=-1)
+
+    return Quantity(
+        cells=_gap_cells, value=value, reason="There is no pair to compare orders of", lower=0, upper=1, is_share=True
+    )
+
+
+RELAX_SYM = _relax_sym(1)
+AVERAGED = {"mmscore": MMSCORE, "relax_sym": RELAX_SYM, "smoothness": SMOOTHNESS}  # over conditions and splits
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """A figure of several parts, each of the whole, of every draw and without each source; NaN where undefined."""
+
+    whole: Floats  # (parts,)
+    drawn: Floats  # (draws, parts); one draw takes the same sources in every part
+    bias: Floats  # (parts,)
+    sources: int  # over all collections
+
+    def part(self, index: int) -> Resampled:
+        return Resampled(
+            whole=float(self.whole[index]),
+            drawn=self.drawn[:, index],
+            bias=float(self.bias[index]),
+            sources=self.sources,
+        )
+
+    def mean(self) -> Resampled:
+        """The plain mean over the parts; NaN where one has no value."""
+        return Resampled(
+            whole=float(self.whole.mean()),
+            drawn=self.drawn.mean(axis=1),
+            bias=float(self.bias.mean()),
+            sources=self.sources,
+        )
+
+
+def resampled(
+    quantity: Quantity,
+    parts: Sequence[Ratings],
+    *,
+    pools: Sequence[str] | None = None,
+    draws: int = resampling.DRAWS,
+    seed: int = 0,
+) -> Parts:
+    """The figure of every part, resampled over sources; parts that share sources move together.
+
+    `pools` names the collection of sources of each part (None: one for all); collections are drawn one by one.
+    """
+    pools = ["" for _ in parts] if pools is None else list(pools)
+    whole, drawn = np.full(len(parts), np.nan), np.full((draws, len(parts)), np.nan)
+    bias, count = np.full(len(parts), np.nan), 0
+    for order, pool in enumerate(dict.fromkeys(pools)):
+        members = [index for index, name in enumerate(pools) if name == pool and len(parts[index])]
+        if not members:
+            continue
+        codes, sources = resampling.numbered([parts[index].sources for index in members])
+        sums = []
+        for index, source in zip(members, codes, strict=True):
+            cells, pair, width = quantity.cells(parts[index])
+            sums.append(resampling.by_source(cells, source=source[pair], sources=sources, width=width))
+        totals = resampling.totals(np.hstack(sums), draws=draws, seed=seed + order)
+        ends = np.cumsum([each.shape[1] for each in sums])[:-1]
+        for index, each, counts in zip(members, sums, np.split(totals, ends, axis=1), strict=True):
+            whole[index] = quantity.value(each.sum(axis=0))
+            drawn[:, index] = quantity.value(counts)
+            bias[index] = resampling.jackknife_bias(whole[index], quantity.value(each.sum(axis=0) - each))
+        count += sources
+    return Parts(whole=whole, drawn=drawn, bias=bias, sources=count)
+
+
+def _figure(quantity: Quantity, figure: Resampled, *, n: int) -> Figure:
+    if np.isnan(figure.whole):
+        raise Undefined(quantity.reason)
+    if quantity.is_share:
+        low, high = resampling.share_interval(figure)
+    else:
+        low, high = resampling.interval(figure, lower=quantity.lower, upper=quantity.upper)
+    return Figure(value=figure.whole, n=n, stderr=figure.stderr, low=low, high=high)
+
+
+def _single(quantity: Quantity, ratings: Ratings) -> Figure:
+    return _figure(quantity, resampled(quantity, [ratings]).part(0), n=len(ratings))
+
+
+def mmscore(expected: ArrayLike, forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None = None) -> Figure:
+    """MMScore in 0..1 over both orders; `n` counts pairs. Raises Undefined where truth and answers are one label.
+
+    Source: PairBench section 3.2.1.
+    """
+    return _single(MMSCORE, Ratings.of(expected=expected, forward=forward, reverse=reverse, sources=sources))
+
+
+def relax_sym(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None = None, epsilon: float = 1) -> Figure:
+    """ε-RelaxSym in 0..1: the share of pairs rated within `epsilon` in both orders; `n` counts pairs.
+
+    Raises Undefined without pairs. Source: PairBench section 3.2.2.
+    """
+    return _single(_relax_sym(epsilon), Ratings.of(forward=forward, reverse=reverse, sources=sources))
+
+
+def relax_sym_curve(
+    forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None = None, epsilons: Iterable[float] = range(SCALE)
+) -> tuple[Figure, ...]:
+    """ε-RelaxSym for every ε, which never falls; its last value is the share of pairs with two valid answers.
+
+    Source: PairBench Figure 7.
+    """
+    ratings = Ratings.of(forward=forward, reverse=reverse, sources=sources)
+    return tuple(_single(_relax_sym(epsilon), ratings) for epsilon in epsilons)
+
+
+def smoothness(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None = None) -> Figure:
+    """Entropy in nats, 0..ln 10, of the valid scores in both orders; `n` counts pairs.
+
+    Raises Undefined where no answer is valid. Source: PairBench section 3.2.3.
+    """
+    return _single(SMOOTHNESS, Ratings.of(forward=forward, reverse=reverse, sources=sources))
+
+
+def evenness(*, sensitive: ArrayLike, invariant: ArrayLike) -> Floats:
+    """1 - |a - b| / sqrt(ab) of MMScores under the two conditions, which broadcast; NaN where one is 0 or missing.
+
+    Source: PairBench section 3.2.4, in the form that Table 1 reports.
+    """
+    a, b = np.asarray(sensitive, float), np.asarray(invariant, float)
+    product = a * b
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(product > 0, 1 - np.abs(a - b) / np.sqrt(np.where(product > 0, product, 1.0)), np.nan)
+
+
+def controllability(evidence: Mapping[str, pd.DataFrame]) -> Figure:
+    """Controllability of a split from its evidence under both conditions; at most 1, `n` counts pairs of both.
+
+    Raises Undefined where a condition is missing or an MMScore is 0. Source: PairBench section 3.2.4 and Table 1.
+    """
+    parts = _conditions(evidence)
+    return _controllability(resampled(MMSCORE, parts), split=0, n=sum(map(len, parts)))
+
+
+def _controllability(scores: Parts, *, split: int, n: int) -> Figure:
+    """Of the split whose two conditions are the parts 2 split and 2 split + 1.
+
+    1 - |a - b| / sqrt(ab) is 1 - 2 sinh(|x| / 2) of x = ln(a / b). The interval is that of x, which has no kink where
+    the conditions are equal, of scores and draws without their bias. It is unknown where a score may as well be 0.
+    """
+    conditions = [scores.part(2 * split + index) for index in range(len(CONDITIONS))]
+    for condition, part in zip(CONDITIONS, conditions, strict=True):
+        if not part.whole > 0:
+            raise Undefined(
+                f"MMScore is {'undefined' if np.isnan(part.whole) else 0} under the {condition} condition, so "
+                "Controllability has no value: it divides by the two conditions' MMScores"
+            )
+    a, b = conditions
+    drawn = evenness(sensitive=a.drawn, invariant=b.drawn)
+    plain = Resampled(
+        whole=float(evenness(sensitive=a.whole, invariant=b.whole)), drawn=drawn, bias=0.0, sources=scores.sources
+    )
+    (first, first_drawn), (second, second_drawn) = (
+        (part.whole - part.bias, part.drawn - part.drawn.mean() + part.whole - part.bias) for part in conditions
+    )
+    low, high = resampling.interval(
+        Resampled(
+            whole=float(_log_ratio(first, second)),
+            drawn=_log_ratio(first_drawn, second_drawn),
+            bias=0.0,
+            sources=scores.sources,
+        )
+    )
+    if low is not None and high is not None:
+        far, near = max(abs(low), abs(high)), 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+        low, high = (float(1 - 2 * np.sinh(distance / 2)) for distance in (far, near))
+    return Figure(value=plain.whole, n=n, stderr=plain.stderr, low=low, high=high)
+
+
+def _log_ratio(a: ArrayLike, b: ArrayLike) -> Floats:
+    """ln(a / b); NaN where either is not above 0."""
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    both = (a > 0) & (b > 0)
+    return np.where(both, np.log(np.where(both, a, 1.0) / np.where(both, b, 1.0)), np.nan)
+
+
+def _conditions(evidence: Mapping[str, pd.DataFrame]) -> list[Ratings]:
+    missing = [condition for condition in CONDITIONS if condition not in evidence]
+    if missing:
+        raise Undefined(f"There is no evidence of the {missing[0]} condition: this figure needs both")
+    return [Ratings.of_frame(evidence[condition]) for condition in CONDITIONS]
+
+
+def mean(quantity: Quantity, evidence: Mapping[str, pd.DataFrame]) -> Figure:
+    """The mean of a figure over the subsets of a task, which share their sources; `n` counts the pairs of all.
+
+    Raises Undefined where it has no value in one of them.
+    """
+    parts = [Ratings.of_frame(frame) for frame in evidence.values()]
+    return _figure(quantity, resampled(quantity, parts).mean(), n=sum(map(len, parts)))
+
+
+def table_1(
+    evidence: Mapping[str, Mapping[str, pd.DataFrame]], *, pools: Mapping[str, str] | None = None
+) -> dict[str, Figure | Undefined]:
+    """A judge's row of Table 1 from its evidence by split and condition: metric -> figure, or why there is none.
+
+    MMScore, 1-RelaxSym and Smoothness are plain means over splits and conditions, Controllability the mean of the
+    splits' own; one split without a value leaves the mean without. `pools` names each split's collection of sources,
+    so that splits of one collection move together (None: all splits share theirs). Raises BadInput without evidence.
+    """
+    if not evidence:
+        raise BadInput("Table 1 is a mean over splits: give the evidence of at least one")
+    try:
+        parts = [ratings for conditions in evidence.values() for ratings in _conditions(conditions)]
+    except Undefined as error:
+        return dict.fromkeys((*AVERAGED, "controllability"), error)
+    collections = [("" if pools is None else pools[split]) for split in evidence for _ in CONDITIONS]
+    n = sum(map(len, parts))
+    scores = {key: resampled(quantity, parts, pools=collections) for key, quantity in AVERAGED.items()}
+    makers: dict[str, Callable[[], Figure]] = {
+        key: partial(_figure, quantity, scores[key].mean(), n=n) for key, quantity in AVERAGED.items()
+    }
+    makers["controllability"] = partial(_mean_controllability, scores["mmscore"], splits=list(evidence), n=n)
+    out: dict[str, Figure | Undefined] = {}
+    for key, make in makers.items():
+        try:
+            out[key] = make()
+        except Undefined as error:
+            out[key] = error
+    return out
+
+
+def _mean_controllability(scores: Parts, *, splits: Sequence[str], n: int) -> Figure:
+    """The mean of the splits' Controllability. Its ends are the means of the splits' ends, wider than need be: errors
+    of absolute differences near 0 all go one way, so that they do not cancel in a mean, and no draw shows how far."""
+    figures = []
+    for index, split in enumerate(splits):
+        try:
+            figures.append(_controllability(scores, split=index, n=n))
+        except Undefined as error:
+            raise Undefined(f"{split}: {error}") from error
+    drawn = [
+        evenness(sensitive=scores.drawn[:, 2 * index], invariant=scores.drawn[:, 2 * index + 1])
+        for index in range(len(splits))
+    ]
+    value = float(np.mean([figure.value for figure in figures]))
+    mean = Resampled(whole=value, drawn=np.mean(drawn, axis=0), bias=0.0, sources=scores.sources)
+    lows, highs = [figure.low for figure in figures], [figure.high for figure in figures]
+    return Figure(
+        value=value,
+        n=n,
+        stderr=mean.stderr,
+        low=None if None in lows else float(np.mean(lows)),
+        high=None if None in highs else float(np.mean(highs)),
+    )

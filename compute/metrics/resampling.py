@@ -1,0 +1,116 @@
+"""Intervals by drawing source items anew: all pairs of a source, in both orders, move together.
+
+The pairs made from a source photograph are not independent, so the photographs are what a bootstrap draws (Davison and
+Hinkley 1997, section 3.8). Sums are kept by source, and a draw is a product of weights and sums: 2,000 draws of 500
+sources take milliseconds. Draws are seeded: the same evidence has the same interval.
+
+Why not the percentile interval: mutual information, entropy and their kin are biased, and a draw repeats sources,
+which adds the same bias again. With ten sources the percentile interval of a good judge's MMScore holds the true value
+in 15 of 100 samples. The interval here takes off the bias that leaving out one source at a time shows (the jackknife,
+Quenouille 1956), and is as wide as the draws spread, with Student's quantile for the number of sources S:
+value - bias ± t sd sqrt(S / (S - 1)). With few sources it can lie wholly below a plain MMScore, which is then known to
+be too high. `tests/compute/metrics/test_judge_coverage.py` simulates what it covers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from compute.arrays import Floats, Ints
+
+DRAWS = 2000
+_NOTHING = 1e-12  # an error from rounding alone
+_BLOCK = 1 << 21  # weights made at a time: 16 MB
+_UNDEFINED_DRAWS = 0.025  # with more draws without a value, an end of the interval would have none either
+
+
+def numbered(sources: Sequence[ArrayLike]) -> tuple[list[Ints], int]:
+    """Sources of several lists numbered alike, each (n,), and how many there are: one name is one source in all."""
+    lists = [np.asarray(names).astype(str) for names in sources]
+    names, codes = np.unique(np.concatenate(lists), return_inverse=True)
+    return np.split(codes.astype(np.int64), np.cumsum([len(each) for each in lists])[:-1]), len(names)
+
+
+def by_source(cells: Ints, *, source: Ints, sources: int, width: int) -> Floats:
+    """(sources, width): how often each source has each cell. `cells` and `source` are (n,)."""
+    counts = np.bincount(source * width + cells, minlength=sources * width)
+    return counts.reshape(sources, width).astype(float)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resampled:
+    """A figure of the whole and of every draw; NaN where it has no value."""
+
+    whole: float
+    drawn: Floats  # (draws,)
+    bias: float  # how much higher the figure is expected to be than that of endless sources
+    sources: int
+
+    @property
+    def stderr(self) -> float | None:
+        """Standard deviation over the draws; None with fewer than two sources, or many draws without a value."""
+        known = self.drawn[~np.isnan(self.drawn)]
+        if self.sources < 2 or len(known) < max(2, (1 - _UNDEFINED_DRAWS) * len(self.drawn)):
+            return None
+        return float(known.std(ddof=1))
+
+
+def jackknife_bias(whole: float, left_out: Floats) -> float:
+    """The bias of a figure by its values (sources,) without each source in turn; NaN where these are undefined."""
+    n, known = len(left_out), left_out[~np.isnan(left_out)]
+    return float((n - 1) * (known.mean() - whole)) if len(known) else float("nan")
+
+
+def totals(sums: Floats, *, draws: int = DRAWS, seed: int = 0) -> Floats:
+    """(draws, width): sums over each draw of as many sources with replacement, from `sums` (sources, width)."""
+    sources, width = sums.shape
+    generator = np.random.default_rng(seed)
+    out = np.empty((draws, width))
+    step = max(1, _BLOCK // max(sources, 1))
+    for start in range(0, draws, step):
+        rows = min(step, draws - start)
+        drawn = generator.integers(0, sources, (rows, sources)) + sources * np.arange(rows)[:, None]
+        weights = np.bincount(drawn.ravel(), minlength=rows * sources).reshape(rows, sources)
+        out[start : start + rows] = weights.astype(float) @ sums
+    return out
+
+
+def interval(
+    figure: Resampled, *, lower: float = -np.inf, upper: float = np.inf
+) -> tuple[float, float] | tuple[None, None]:
+    """The figure's 95% interval, cut at its bounds.
+
+    Unknown (None, None) without a standard error, and where no draw differs: sources that are all alike do not show how
+    much others would differ.
+    """
+    error = figure.stderr
+    if error is None or error <= _NOTHING or np.isnan(figure.bias):
+        return None, None
+    from scipy.special import stdtrit
+
+    half = float(stdtrit(figure.sources - 1, 0.975)) * error * np.sqrt(figure.sources / (figure.sources - 1))
+    centre = figure.whole - figure.bias
+    return float(np.clip(centre - half, lower, upper)), float(np.clip(centre + half, lower, upper))
+
+
+def share_interval(figure: Resampled) -> tuple[float, float] | tuple[None, None]:
+    """The 95% interval of a share: Wilson's (1927) for the number of independent items that would spread as the draws
+    do (Kish 1965), or for the number of sources where no draw differs.
+
+    Of a share of 0 or 1 too: that nothing happened in 20 sources does not mean that it never does.
+    """
+    share, error, sources = figure.whole, figure.stderr, figure.sources
+    if error is None:
+        return None, None
+    from scipy.special import stdtrit
+
+    n = float(sources) if error <= _NOTHING else share * (1 - share) / error**2 * (sources - 1) / sources
+    t2 = float(stdtrit(sources - 1, 0.975)) ** 2
+    centre = (share + t2 / (2 * n)) / (1 + t2 / n)
+    half = np.sqrt(t2 * (share * (1 - share) / n + t2 / (4 * n**2))) / (1 + t2 / n)
+    low, high = float(max(centre - half, 0.0)), float(min(centre + half, 1.0))
+    return (0.0 if share == 0 else low), (1.0 if share == 1 else high)

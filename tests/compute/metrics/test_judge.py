@@ -1,0 +1,273 @@
+"""References: closed forms, scikit-learn's normalized_mutual_info_score, SciPy's entropy, plain loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import entropy
+from sklearn.metrics import normalized_mutual_info_score
+
+from compute.metrics import judge, resampling
+from compute.metrics.figures import Figure, nmi
+from compute.types import BadInput, Undefined
+from tests.compute.metrics import judges
+
+SOURCES = 12
+TRUTH = judges.expected("sensitive", SOURCES)
+NAN = float("nan")
+
+
+def scores(forward: object, reverse: object) -> dict[str, Figure]:
+    """The three metrics of one condition, of a judge of TRUTH."""
+    pairs = judges.frame(expected=TRUTH, forward=forward, reverse=reverse)
+    orders = {"forward": pairs["forward"], "reverse": pairs["reverse"], "sources": pairs["source"]}
+    return {
+        "mmscore": judge.mmscore(expected=TRUTH, **orders),
+        "relax_sym": judge.relax_sym(**orders),
+        "smoothness": judge.smoothness(**orders),
+    }
+
+
+def values(figures: dict[str, Figure]) -> list[float]:
+    return [figure.value for figure in figures.values()]
+
+
+def test_a_perfect_judge() -> None:
+    figures = scores(TRUTH, TRUTH)
+    assert values(figures) == pytest.approx([1.0, 1.0, np.log(3)])
+    assert figures["mmscore"].value == 1.0 and figures["mmscore"].n == 3 * SOURCES
+    renamed = np.select([TRUTH == 10, TRUTH == 8], [3, 9], 5)  # labels, not distances
+    assert values(scores(renamed, renamed)) == values(figures)
+
+
+@pytest.mark.parametrize("score", [1, 7, 10])
+def test_a_constant_judge(score: int) -> None:
+    assert values(scores(score, score)) == [0.0, 1.0, 0.0]
+
+
+def test_an_order_flipping_judge() -> None:
+    """It says 10 of the first order and 1 of the second, whatever the pair: two scores equally often."""
+    assert values(scores(10, 1)) == [0.0, 0.0, pytest.approx(np.log(2))]
+    orders = judges.frame(expected=TRUTH, forward=10, reverse=1)
+    assert judge.relax_sym(orders["forward"], orders["reverse"], epsilon=9).value == 1.0
+
+
+def test_an_all_invalid_judge() -> None:
+    """Invalid is a label: MMScore is 0, not missing. No order is equal. No score, so no entropy."""
+    nothing = np.full(len(TRUTH), NAN)
+    assert judge.mmscore(TRUTH, nothing, nothing).value == 0.0
+    assert judge.relax_sym(nothing, nothing, epsilon=9).value == 0.0
+    with pytest.raises(Undefined, match="No answer is a valid score"):
+        judge.smoothness(nothing, nothing)
+    whole = {condition: judges.frame(expected=TRUTH, forward=NAN, reverse=NAN) for condition in judge.CONDITIONS}
+    with pytest.raises(Undefined, match="0 under the sensitive condition"):
+        judge.controllability(whole)
+
+
+def test_a_two_valued_judge() -> None:
+    """10 for irrelevant pairs, 2 for the rest: H(truth) = ln 3, H(answers) = ln 3 - (2/3) ln 2 is all shared."""
+    two = np.where(TRUTH == 1, 10, 2)
+    answers = np.log(3) - 2 / 3 * np.log(2)
+    assert values(scores(two, two)) == pytest.approx([2 * answers / (np.log(3) + answers), 1.0, answers])
+
+
+def test_a_judge_that_answers_one_order_only() -> None:
+    """Half of each row is invalid: the answers know half of the truth, I = ln 3 / 2 and H = ln 2 + ln 3 / 2."""
+    figures = scores(TRUTH, NAN)
+    assert values(figures) == pytest.approx([np.log(3) / (1.5 * np.log(3) + np.log(2)), 0.0, np.log(3)])
+
+
+def test_truth_of_one_label_and_answers_of_another_have_no_mmscore() -> None:
+    with pytest.raises(Undefined, match="no mutual information"):
+        judge.mmscore([10, 10], [4, 4], [4, 4])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_independent_implementations_give_the_same(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 400))
+    truth = rng.choice([10, 8, 1], n)
+    forward, reverse = (
+        np.where(rng.random(n) < rng.random(), truth, rng.integers(1, 11, n)).astype(float) for _ in "fr"
+    )
+    forward[rng.random(n) < 0.1 * (seed % 3)] = NAN
+    answers = np.concatenate([forward, reverse])
+    labels = np.nan_to_num(answers, nan=-1).astype(int)
+    both = np.concatenate([truth, truth])
+    value = judge.mmscore(truth, forward, reverse).value
+    assert value == pytest.approx(normalized_mutual_info_score(both, labels), abs=1e-12)
+    assert value == pytest.approx(nmi(both, labels).value, abs=1e-12)
+    counts = np.bincount(answers[~np.isnan(answers)].astype(int))
+    assert judge.smoothness(forward, reverse).value == pytest.approx(entropy(counts), abs=1e-12)
+    for epsilon, figure in enumerate(judge.relax_sym_curve(forward, reverse)):
+        alike = [abs(a - b) <= epsilon for a, b in zip(forward, reverse, strict=True)]
+        assert figure.value == pytest.approx(np.mean(alike), abs=1e-12)
+
+
+def test_the_curve_never_falls_and_ends_at_the_share_of_valid_pairs() -> None:
+    pairs = judges.noisy(np.random.default_rng(0), sources=60, invalid=0.1)["sensitive"]
+    curve = [figure.value for figure in judge.relax_sym_curve(pairs["forward"], pairs["reverse"], pairs["source"])]
+    assert curve == sorted(curve) and len(curve) == 10
+    assert curve[-1] == pairs[["forward", "reverse"]].notna().all(axis=1).mean() < 1
+    between = judge.relax_sym(pairs["forward"], pairs["reverse"], epsilon=1.5).value
+    assert between == curve[1]
+    for epsilon in (-1, NAN):
+        with pytest.raises(BadInput, match="epsilon"):
+            judge.relax_sym(pairs["forward"], pairs["reverse"], epsilon=epsilon)
+
+
+@pytest.mark.parametrize("wrong", [0, 11, 7.5, -1, np.inf])
+def test_scores_off_the_scale_are_refused(wrong: float) -> None:
+    with pytest.raises(BadInput, match="whole scores from 1 to 10"):
+        judge.relax_sym([wrong, 3], [3, 3])
+    with pytest.raises(BadInput, match="expected"):
+        judge.mmscore([wrong, 3], [3, 3], [3, 3])
+
+
+def test_lists_of_unlike_length_are_refused() -> None:
+    with pytest.raises(BadInput, match="reverse"):
+        judge.relax_sym([1, 2], [3])
+    with pytest.raises(BadInput, match="sources"):
+        judge.relax_sym([1, 2], [3, 3], sources=["a"])
+    with pytest.raises(BadInput, match="'expected_score'"):
+        judge.controllability({condition: pd.DataFrame({"forward": [1]}) for condition in judge.CONDITIONS})
+
+
+# ---- intervals
+
+
+def test_a_source_moves_as_one() -> None:
+    """Each pair written five times, of one source: the same interval. As sources of their own it would be narrower."""
+    pairs = judges.noisy(np.random.default_rng(1), sources=40)["sensitive"]
+    five = pd.concat([pairs] * 5)
+    once, often = (
+        judge.mmscore(each["expected_score"], each["forward"], each["reverse"], each["source"])
+        for each in (pairs, five)
+    )
+    assert often.stderr == pytest.approx(once.stderr) and (often.low, often.high) == pytest.approx(
+        (once.low, once.high)
+    )
+    apart = judge.mmscore(five["expected_score"], five["forward"], five["reverse"])
+    assert apart.stderr is not None and once.stderr is not None and apart.stderr < 0.6 * once.stderr
+
+
+def test_the_error_of_a_share_is_the_known_one_of_clusters() -> None:
+    """Reference: sd of the sources' means over sqrt(S), which is exact for clusters of one size."""
+    pairs = judges.noisy(np.random.default_rng(2), sources=200)["invariant"]
+    alike = ((pairs["forward"] - pairs["reverse"]).abs() <= 1).astype(float).groupby(pairs["source"]).mean()
+    figure = judge.relax_sym(pairs["forward"], pairs["reverse"], pairs["source"])
+    assert figure.stderr == pytest.approx(alike.std(ddof=0) / np.sqrt(200), rel=0.06)
+
+
+def test_the_spread_is_that_of_scikit_learn_over_draws_of_sources() -> None:
+    pairs = judges.noisy(np.random.default_rng(3), sources=80)["sensitive"]
+    rng = np.random.default_rng(4)
+    answers = pairs[["forward", "reverse"]].fillna(-1).to_numpy().reshape(80, 6)
+    truth = np.repeat(TRUTH[:3][None], 80, axis=0).repeat(2, axis=1)
+    drawn = [
+        normalized_mutual_info_score(truth[rows].ravel(), answers[rows].ravel())
+        for rows in rng.integers(0, 80, (600, 80))
+    ]
+    figure = judge.mmscore(pairs["expected_score"], pairs["forward"], pairs["reverse"], pairs["source"])
+    assert figure.stderr == pytest.approx(np.std(drawn), rel=0.1)
+
+
+def test_the_jackknife_takes_most_of_the_bias_off() -> None:
+    """A judge that guesses has MMScore 0 on endless sources, and 0.1 on ten."""
+    rng = np.random.default_rng(5)
+    figures = []
+    for _ in range(60):
+        pairs = judges.noisy(rng, sources=10, means=judges.RANDOM)["invariant"]
+        part = judge.resampled(judge.MMSCORE, [judge.Ratings.of_frame(pairs)], draws=2).part(0)
+        figures.append((part.whole, part.whole - part.bias))
+    plain, corrected = np.mean(figures, axis=0)
+    assert plain > 0.05 and abs(corrected) < 0.25 * plain
+
+
+def test_symmetric_in_every_pair_is_not_symmetric_for_sure() -> None:
+    figure = scores(TRUTH, TRUTH)["relax_sym"]
+    assert figure.value == 1.0 and figure.high == 1.0 and figure.low is not None and 0.6 < figure.low < 0.8
+    assert scores(10, 1)["relax_sym"].low == 0.0
+
+
+def test_what_no_draw_shows_has_no_interval() -> None:
+    for figure in (scores(TRUTH, TRUTH)["mmscore"], scores(5, 5)["smoothness"]):
+        assert figure.low is None and figure.high is None
+    single = judge.mmscore([10, 8, 1], [10, 8, 1], [9, 8, 1], sources=["a"] * 3)
+    assert single.stderr is None and single.low is None
+
+
+def test_the_same_evidence_has_the_same_interval_whatever_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    sums = np.random.default_rng(0).random((30, 4))
+    drawn = resampling.totals(sums, draws=50, seed=3)
+    monkeypatch.setattr(resampling, "_BLOCK", 100)
+    assert np.allclose(resampling.totals(sums, draws=50, seed=3), drawn)
+
+
+# ---- both conditions
+
+
+def test_controllability_by_hand() -> None:
+    assert judge.evenness(sensitive=[0.25, 0.7, 0.0, NAN], invariant=[1.0, 0.7, 0.4, 0.4]) == pytest.approx(
+        [-0.5, 1.0, NAN, NAN], nan_ok=True
+    )
+    evidence = judges.noisy(np.random.default_rng(6), sources=100)
+    a, b = (
+        judge.mmscore(*(evidence[condition][column] for column in judge.COLUMNS)).value
+        for condition in judge.CONDITIONS
+    )
+    figure = judge.controllability(evidence)
+    assert figure.value == pytest.approx(1 - abs(a - b) / np.sqrt(a * b)) and figure.n == 600
+    assert figure.low is not None and figure.high is not None and figure.low < figure.value <= figure.high <= 1
+    with pytest.raises(Undefined, match="invariant condition"):
+        judge.controllability({"sensitive": evidence["sensitive"]})
+
+
+def test_the_conditions_of_a_task_share_their_sources() -> None:
+    """Reference: the mean over draws of sources for both conditions at once. Drawn apart it would be narrower."""
+    evidence = judges.noisy(np.random.default_rng(7), sources=60, means=judges.POOR)
+    moved = {condition: pairs.assign(source=pairs["source"] + condition) for condition, pairs in evidence.items()}
+    together, apart = (judge.mean(judge.SMOOTHNESS, each) for each in (evidence, moved))
+    assert together.value == apart.value
+    tables = {name: pairs.groupby("source", sort=False) for name, pairs in evidence.items()}
+    rows = {
+        name: [group[["forward", "reverse"]].to_numpy().ravel() for _, group in groups]
+        for name, groups in tables.items()
+    }
+    rng, means = np.random.default_rng(8), []
+    for _ in range(800):
+        draw = rng.integers(0, 60, 60)
+        drawn = [np.concatenate([each[index] for index in draw]) for each in rows.values()]
+        means.append(np.mean([entropy(np.bincount(one[~np.isnan(one)].astype(int))) for one in drawn]))
+    assert together.stderr == pytest.approx(np.std(means), rel=0.1)
+    assert together.stderr is not None and apart.stderr is not None and together.stderr > 1.1 * apart.stderr
+
+
+def test_table_1_is_the_plain_mean_over_splits_and_conditions() -> None:
+    rng = np.random.default_rng(9)
+    evidence = {split: judges.noisy(rng, sources=size) for split, size in (("a", 30), ("b", 60), ("c", 30))}
+    pools = {"a": "COCO", "b": "WU", "c": "COCO"}
+    row = judge.table_1(evidence, pools=pools)
+    for key, column in (("mmscore", judge.MMSCORE), ("relax_sym", judge.RELAX_SYM), ("smoothness", judge.SMOOTHNESS)):
+        parts = [judge.mean(column, conditions).value for conditions in evidence.values()]
+        figure = row[key]
+        assert isinstance(figure, Figure) and figure.value == pytest.approx(np.mean(parts)) and figure.n == 720
+        assert figure.low is not None and figure.high is not None and figure.low < figure.high
+    control = row["controllability"]
+    assert isinstance(control, Figure)
+    assert control.value == pytest.approx(np.mean([judge.controllability(each).value for each in evidence.values()]))
+    assert control.low is not None and control.high is not None and control.low < control.value
+
+
+def test_a_split_without_a_value_leaves_table_1_without() -> None:
+    evidence = judges.noisy(np.random.default_rng(10), sources=20)
+    silent = {name: pairs.assign(forward=NAN, reverse=NAN) for name, pairs in evidence.items()}
+    row = judge.table_1({"good": evidence, "silent": silent})
+    assert isinstance(row["mmscore"], Figure) and isinstance(row["relax_sym"], Figure)
+    assert isinstance(row["smoothness"], Undefined) and "valid score" in str(row["smoothness"])
+    assert isinstance(row["controllability"], Undefined) and "silent" in str(row["controllability"])
+    half = judge.table_1({"good": {"sensitive": evidence["sensitive"]}})
+    assert all(isinstance(each, Undefined) and "invariant" in str(each) for each in half.values())
+    with pytest.raises(BadInput, match="at least one"):
+        judge.table_1({})
