@@ -33,7 +33,7 @@ def scored(task: Task, evidence: Mapping[str, pd.DataFrame]) -> Scored:
     undefined: dict[str, dict[str, str]] = {}
     for metric in task.metrics:
         parts, reasons = _parts(metric, evidence)
-        if len(evidence) > 1 and "default" not in evidence and not reasons:
+        if not reasons and (len(evidence) > 1 or not parts) and WHOLE not in parts:
             try:
                 parts[WHOLE] = _whole(metric, parts, evidence, shared=task.subsets == (WHOLE,))
             except Undefined as error:

@@ -196,7 +196,7 @@ AVERAGED = {"mmscore": MMSCORE, "relax_sym": RELAX_SYM, "smoothness": SMOOTHNESS
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parts:
+class ResampledParts:
     """A figure of several parts, each of the whole, of every draw and without each source; NaN where undefined."""
 
     whole: Floats  # (parts,)
@@ -229,7 +229,7 @@ def resampled(
     pools: Sequence[str] | None = None,
     draws: int = resampling.DRAWS,
     seed: int = 0,
-) -> Parts:
+) -> ResampledParts:
     """The figure of every part, resampled over sources; parts that share sources move together.
 
     `pools` names the collection of sources of each part (None: one for all); collections are drawn one by one.
@@ -253,7 +253,7 @@ def resampled(
             drawn[:, index] = quantity.value(counts)
             bias[index] = resampling.jackknife_bias(whole[index], quantity.value(each.sum(axis=0) - each))
         count += sources
-    return Parts(whole=whole, drawn=drawn, bias=bias, sources=count)
+    return ResampledParts(whole=whole, drawn=drawn, bias=bias, sources=count)
 
 
 def _figure(quantity: Quantity, figure: Resampled, *, n: int) -> Figure:
@@ -325,7 +325,7 @@ def controllability(evidence: Mapping[str, pd.DataFrame]) -> Figure:
     return _controllability(resampled(MMSCORE, parts), split=0, n=sum(map(len, parts)))
 
 
-def _controllability(scores: Parts, *, split: int, n: int) -> Figure:
+def _controllability(scores: ResampledParts, *, split: int, n: int) -> Figure:
     """Of the split whose two conditions are the parts 2 split and 2 split + 1.
 
     1 - |a - b| / sqrt(ab) is 1 - 2 sinh(|x| / 2) of x = ln(a / b). The interval is that of x, which has no kink where
@@ -414,7 +414,7 @@ def table_1(
     return out
 
 
-def _mean_controllability(scores: Parts, *, splits: Sequence[str], n: int) -> Figure:
+def _mean_controllability(scores: ResampledParts, *, splits: Sequence[str], n: int) -> Figure:
     """The mean of the splits' Controllability. Its ends are the means of the splits' ends, wider than need be: errors
     of absolute differences near 0 all go one way, so that they do not cancel in a mean, and no draw shows how far."""
     figures = []

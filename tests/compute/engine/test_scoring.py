@@ -128,3 +128,4 @@ def test_what_is_undefined_says_why_and_leaves_the_rest() -> None:
     assert subsets == ["sensitive"]
     only = scoring.scored(JUDGING, {"sensitive": evidence["sensitive"]})
     assert "controllability" not in {metric for metric, _, _ in only.rows}
+    assert "invariant condition" in only.undefined["controllability"]["default"]
