@@ -10,8 +10,11 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any
 
+from compute.tasks import pairbench
 from compute.tasks.data import Data
-from compute.tasks.mini import choices, finding, grouping, pairing, reading
+from compute.tasks.mini import choices, finding, grouping, pairing, pairs, reading
+from compute.tasks.pairbench import making
+from compute.tasks.perturb import VERSION as PERTURB_VERSION
 from compute.tasks.source import Need, Source
 from compute.types import Task, UnknownKey
 
@@ -26,6 +29,7 @@ PROCEDURES = (
     "sts",
     "matching",
     "multiple_choice",
+    "judging",
 )
 
 TASKS: dict[str, Callable[[], Data | dict[str, Data]]] = {  # items, or items a subset
@@ -57,6 +61,10 @@ TASKS: dict[str, Callable[[], Data | dict[str, Data]]] = {  # items, or items a 
     "mini/images-by-image": finding.images_by_image,
     "mini/images-by-both": finding.images_by_both,
 }
+# Of a suite of their own, for judges.
+PAIRS: dict[str, Callable[[], dict[str, Data]]] = {
+    f"mini/pairs-{split}": partial(pairs.rated, split) for split in ("cj", "r", "gb", "ps", "et", "sp", "sp-text")
+}
 
 
 def load(task: Task, *, source: Source | None = None, options: Mapping[str, Any] | None = None) -> dict[str, Data]:
@@ -64,14 +72,14 @@ def load(task: Task, *, source: Source | None = None, options: Mapping[str, Any]
 
     Raises UnknownKey for a task that is not drawn, NotHere without scikit-image.
     """
-    if task.key not in TASKS:
-        raise UnknownKey("task", task.key, TASKS)
+    if task.key not in TASKS | PAIRS:
+        raise UnknownKey("task", task.key, TASKS | PAIRS)
     return dict(_drawn(task.key))
 
 
 @cache
 def _drawn(key: str) -> dict[str, Data]:
-    drawn = TASKS[key]()
+    drawn = (TASKS | PAIRS)[key]()
     return drawn if isinstance(drawn, dict) else {"default": drawn}
 
 
@@ -81,10 +89,12 @@ def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
 
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
-    """The generator's version."""
-    return {"generator": GENERATOR_VERSION}
+    """The generator's version; of pairs also those of their drawing and of the transformations."""
+    drawn = {"pairs": making.VERSION, "perturb": PERTURB_VERSION} if task.key in PAIRS else {}
+    return {"generator": GENERATOR_VERSION, **drawn}
 
 
 def needs(task: Task, *, source: Source) -> Need:
-    """Nothing to fetch."""
-    return Need(repo="", revision="", bytes=0, present=True, images=None, texts=None)
+    """Nothing to fetch; of pairs how many comparisons and questions they take."""
+    asked = pairbench.asked(task) if task.key in PAIRS else {}
+    return Need(repo="", revision="", bytes=0, present=True, images=None, texts=None, **asked)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from compute.content.items import content_key
-from compute.tasks.data import RatedPairs
+from compute.tasks.data import CONDITIONS, RatedPairs
 from compute.tasks.pairbench import making, pairs
 from compute.tasks.perturb import VERSION as PERTURB_VERSION
 from compute.tasks.source import Need, Source
@@ -39,16 +39,19 @@ def identity(task: Task, *, source: Source) -> dict[str, Any]:
 
 def needs(task: Task, *, source: Source) -> Need:
     """Nothing to fetch; how many images are shown is not known before the manifest is read."""
-    return Need(
-        repo="",
-        revision="",
-        bytes=0,
-        present=_manifest(task).is_file(),
-        images=None,
-        texts=None,
-        comparisons=task.n_items,
-        questions=4 * task.n_items if task.n_items else None,  # two orders, two conditions
-    )
+    present = _manifest(task).is_file()
+    return Need(repo="", revision="", bytes=0, present=present, images=None, texts=None, **asked(task))
+
+
+def asked(task: Task) -> dict[str, int]:
+    """How often a model without vectors compares, and how many questions a judge answers, under both conditions.
+
+    A task's n_items are a condition's pairs in both orders, as the paper counts comparisons. Under the invariant
+    condition a distance compares random applications of the transformation.
+    """
+    if task.n_items is None:
+        return {}
+    return {"comparisons": task.n_items * (1 + making.APPLICATIONS), "questions": task.n_items * len(CONDITIONS)}
 
 
 def _manifest(task: Task) -> Path:

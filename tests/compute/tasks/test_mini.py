@@ -23,7 +23,7 @@ from compute.tasks.mini.album import png
 from compute.training import lessons
 from compute.types import Task, UnknownKey
 
-TASKS = {task.key: task for task in shipped().tasks if task.benchmark == "mini"}
+TASKS = {task.key: task for task in shipped().tasks if "mini" in task.suites}
 SHAPES = {
     "choice": Choices,
     "odd_one_out": OddOneOut,

@@ -1,0 +1,79 @@
+"""Pairs of drawn scenes for judges, made as PairBench's are: five transformations of scenes of any kind, and the same
+two shapes in another spatial relation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from random import Random
+
+from compute.tasks.data import RatedPairs
+from compute.tasks.drawing import compose
+from compute.tasks.drawing.captions import related
+from compute.tasks.drawing.lexicon import OPPOSITE
+from compute.tasks.drawing.scenes import Scene, relation
+from compute.tasks.mini.album import files, lots, scene
+from compute.tasks.pairbench import making, pairs, sources
+from compute.tasks.pairbench.making import SourceItem
+from compute.tasks.pairbench.pixels import ImageMaker
+from compute.tasks.pairbench.splits import SPLITS
+from compute.tasks.pairbench.whatsup import Shows
+
+SCENES = 30
+GROUPS, EACH = 10, 3  # of the spatial splits: groups of the same two shapes, and the relations shown of each
+
+
+def rated(split: str) -> dict[str, RatedPairs]:
+    """The pairs of a split under both conditions; their source images are in memory, the others made when read."""
+    kind = "spatial" if SPLITS[split].spatial else "scenes"
+    images, items = _items(kind)
+    drawn = list(making.draw(items, splits=[SPLITS[split]]))
+    maker = ImageMaker(source=lambda name, key: images.read(name))
+    return pairs.rated(drawn, maker=maker, title="mini-pairs")
+
+
+@cache
+def _items(kind: str) -> tuple[sources.SourceImages, list[SourceItem]]:
+    """Scenes of any kind, or of two shapes each with what it shows."""
+    shown = _scenes() if kind == "scenes" else _related()
+    images = sources.in_memory(
+        dict(zip((name for name, _, _ in shown), files([drawn for _, drawn, _ in shown]), strict=True)),
+        title=f"mini-pairs, {kind}",
+    )
+    return images, making.scanned(images, shows={name: shows for name, _, shows in shown if shows})
+
+
+def _scenes() -> list[tuple[str, Scene, Shows | None]]:
+    return [(f"{number:04d}", scene(lots("pairs", number)), None) for number in range(SCENES)]
+
+
+def _related() -> list[tuple[str, Scene, Shows | None]]:
+    """EACH scenes of every group: a background and two shapes, each time in another relation."""
+    out: list[tuple[str, Scene, Shows | None]] = []
+    for group in range(GROUPS):
+        rng = lots("related pairs", group)
+        by_relation = _group(rng)
+        first, second = next(iter(by_relation.values())).things
+        captions = {how: related(first.name, how, second.name).text for how in OPPOSITE}
+        for how in rng.sample(sorted(by_relation), EACH):
+            others = tuple((other, text) for other, text in captions.items() if other != how)
+            shows = Shows(objects=(first.name, second.name), relation=how, captions=((how, captions[how]), *others))
+            out.append((f"{group:02d} {how.replace(' ', '-')}", by_relation[how], shows))
+    return out
+
+
+def _group(rng: Random) -> dict[str, Scene]:
+    """Scenes of the same background and shapes, one in each relation; none is a training scene."""
+    while True:
+        start = scene(rng, compose.pair)
+        kinds = [(thing.shape, thing.colour) for thing in start.things]
+        if kinds[0][0] == kinds[1][0] or kinds[0][1] == kinds[1][1]:
+            continue
+        out: dict[str, Scene] = {}
+        for _ in range(400):  # positions are few: a background that has too few scenes held out is left
+            moved = replace(start, things=compose.placed(rng, kinds, size="large"))
+            how = relation(*moved.things)
+            if how and how not in out and moved.held_out():
+                out[how] = moved
+            if len(out) == len(OPPOSITE):
+                return out

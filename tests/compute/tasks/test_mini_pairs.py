@@ -1,0 +1,90 @@
+"""The drawn pairs for judges: what the catalogue says of them, relations that hold, and nothing that was trained on."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from compute.catalog import shipped
+from compute.content.items import content_key
+from compute.tasks import columns, mini
+from compute.tasks.data import CONDITIONS, RatedPairs, size
+from compute.tasks.drawing.scenes import facts
+from compute.tasks.mini import pairs
+from compute.tasks.mini.album import png
+from compute.tasks.pairbench.splits import SPLITS
+from compute.tasks.source import Source
+from compute.training import lessons
+from compute.types import Task
+
+TASKS = {task.key: task for task in shipped().tasks if "mini-pairs" in task.suites}
+
+
+def test_the_catalogue_and_the_generator_have_the_same_tasks() -> None:
+    assert set(TASKS) == set(mini.PAIRS) and not set(mini.PAIRS) & set(mini.TASKS)
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=lambda task: task.key)
+def test_pairs_are_what_the_catalogue_says(task: Task) -> None:
+    by_condition = mini.load(task)
+    split = SPLITS[task.key.removeprefix("mini/pairs-")]
+    assert tuple(by_condition) == task.subsets == CONDITIONS and "ynthetic" in task.notes
+    for part in by_condition.values():
+        assert type(part) is RatedPairs and 2 * size(part) == task.n_items
+        assert {part.first.modality, part.second.modality} == set(task.modalities)
+        assert part.transformations == split.transformations
+        assert len(set(part.sources)) == 30
+        assert (part.first.keys != part.second.keys).all()
+        for column in columns(part):
+            shown = column.read(1)
+            assert "mini-pairs" in column.name(1)
+            assert isinstance(shown, str) or Image.open(io.BytesIO(shown)).size in ((64, 64), (61, 61))
+    variants = len(by_condition["invariant"].second_variants)
+    assert variants == (5 if split.change else 0) and not by_condition["sensitive"].second_variants
+    assert mini.needs(task, source=Source()).questions == 2 * task.n_items == 4 * size(part)
+    assert {"pairs", "perturb"} <= set(mini.identity(task, source=Source()))
+
+
+def test_captions_and_counterparts_are_true_of_their_scenes() -> None:
+    scenes = {name: (scene, shows) for name, scene, shows in pairs._related()}
+    assert len(scenes) == 30 and len({shows.objects for _, shows in scenes.values()}) >= 8
+    for scene, shows in scenes.values():
+        first, second = shows.objects
+        assert f"relation {first} {shows.relation} {second}" in facts(scene)
+        assert dict(shows.captions)[shows.relation] == f"a {first} {shows.relation} a {second}"
+        assert len(shows.captions) == 4
+    for split in ("sp", "sp-text"):
+        part = mini.load(TASKS[f"mini/pairs-{split}"])["sensitive"]
+        assert set(part.expected[np.char.startswith(part.types, "transformed")]) == {8}
+
+
+def test_nothing_is_training_material() -> None:
+    drawn = [scene for _, scene, _ in (*pairs._scenes(), *pairs._related())]
+    assert all(scene.held_out() for scene in drawn)
+    firsts = [mini.load(task)["sensitive"].first for task in TASKS.values()]
+    sources = {content_key(column.read(row)) for column in firsts for row in range(len(column))}
+    trained = {content_key(png(image)) for image in lessons.lesson(seed=0, step=0, images=128).images}
+    assert len(sources) == 60 and not sources & trained
+
+
+def test_another_process_draws_the_same() -> None:
+    script = (
+        "from compute.tasks import mini; from compute.catalog import shipped;"
+        "part = mini.load(shipped().task('mini/pairs-et'))['invariant'];"
+        "print(b''.join([*part.second.keys, *part.second_variants[4].keys]).decode(), part.templates.tolist())"
+    )
+    part = mini.load(TASKS["mini/pairs-et"])["invariant"]
+    printed = subprocess.run(
+        [sys.executable, "-c", script],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={"PYTHONHASHSEED": "7", "PYTHONPATH": ":".join(sys.path)},
+    ).stdout
+    keys = b"".join([*part.second.keys, *part.second_variants[4].keys]).decode()
+    assert printed.strip() == f"{keys} {part.templates.tolist()}"
