@@ -188,7 +188,7 @@ def catalog_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
         [{"suite": suite, "task": task.key} for task in catalog.tasks for suite in task.suites]
     )
     frames["tasks"] = frames["tasks"].drop(columns="suites")
-    frames["metrics"] = frames["metrics"].drop(columns=["inputs", "compute"])
+    frames["metrics"] = frames["metrics"].drop(columns=["inputs", "compute", "whole"])
     for name in ("suites", "tasks"):
         frames[name]["position"] = range(len(frames[name]))
     return frames
@@ -267,7 +267,7 @@ def _add_import(frames: dict[str, pd.DataFrame], collection: dict[str, pd.DataFr
         first = len(frames["tasks"])
         collection["tasks"] = tasks.drop(columns="suites").assign(position=range(first, first + len(tasks)))
     if "metrics" in collection:
-        collection["metrics"] = collection["metrics"].drop(columns=["inputs", "compute"])
+        collection["metrics"] = collection["metrics"].drop(columns=["inputs", "compute", "whole"])
     keys = {
         "models": ["key"],
         "tasks": ["key"],
