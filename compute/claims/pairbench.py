@@ -11,6 +11,7 @@ from scipy.stats import spearmanr, t
 
 from compute.claims.tables import column_checks, figures, printed
 from compute.claims.verdict import Check, Checks, claims_of
+from compute.metrics.judge import evenness
 from compute.rounding import rounded
 from compute.types import Claim
 
@@ -55,8 +56,8 @@ def mean_mmscore(sensitive: pd.DataFrame, invariant: pd.DataFrame) -> pd.Series:
 
 def controllability(sensitive: pd.DataFrame, invariant: pd.DataFrame) -> pd.DataFrame:
     """100 (1 - |a - b| / sqrt(ab)) for every model and split; NaN where a or b is 0 or missing."""
-    product = (sensitive * invariant).where(lambda frame: frame > 0)
-    return 100 * (1 - (sensitive - invariant).abs() / np.sqrt(product))
+    values = 100 * evenness(sensitive=sensitive, invariant=invariant)
+    return pd.DataFrame(values, index=sensitive.index, columns=sensitive.columns)
 
 
 def controllability_slack(sensitive: pd.DataFrame, invariant: pd.DataFrame) -> pd.Series:

@@ -33,7 +33,7 @@ def scored(task: Task, evidence: Mapping[str, pd.DataFrame]) -> Scored:
     undefined: dict[str, dict[str, str]] = {}
     for metric in task.metrics:
         parts, reasons = _parts(metric, evidence)
-        if not reasons and (len(evidence) > 1 or not parts) and WHOLE not in parts:
+        if not reasons and WHOLE not in parts and (len(evidence) > 1 or (evidence and not parts)):
             try:
                 parts[WHOLE] = _whole(metric, parts, evidence, shared=task.subsets == (WHOLE,))
             except Undefined as error:

@@ -241,11 +241,7 @@ def resampled(
         members = [index for index, name in enumerate(pools) if name == pool and len(parts[index])]
         if not members:
             continue
-        codes, sources = resampling.numbered([parts[index].sources for index in members])
-        sums = []
-        for index, source in zip(members, codes, strict=True):
-            cells, pair, width = quantity.cells(parts[index])
-            sums.append(resampling.by_source(cells, source=source[pair], sources=sources, width=width))
+        sums, sources = source_sums(quantity, [parts[index] for index in members])
         totals = resampling.totals(np.hstack(sums), draws=draws, seed=seed + order)
         ends = np.cumsum([each.shape[1] for each in sums])[:-1]
         for index, each, counts in zip(members, sums, np.split(totals, ends, axis=1), strict=True):
@@ -254,6 +250,16 @@ def resampled(
             bias[index] = resampling.jackknife_bias(whole[index], quantity.value(each.sum(axis=0) - each))
         count += sources
     return ResampledParts(whole=whole, drawn=drawn, bias=bias, sources=count)
+
+
+def source_sums(quantity: Quantity, parts: Sequence[Ratings]) -> tuple[list[Floats], int]:
+    """Of every part the counts of each source (sources, width), and how many sources all parts have together."""
+    codes, sources = resampling.numbered([part.sources for part in parts])
+    sums = []
+    for part, source in zip(parts, codes, strict=True):
+        cells, pair, width = quantity.cells(part)
+        sums.append(resampling.by_source(cells, source=source[pair], sources=sources, width=width))
+    return sums, sources
 
 
 def _figure(quantity: Quantity, figure: Resampled, *, n: int) -> Figure:

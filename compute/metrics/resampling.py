@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from compute.arrays import Floats, Ints
+from compute.types import BadInput
 
 DRAWS = 2000
 _NOTHING = 1e-12  # an error from rounding alone
@@ -77,6 +78,31 @@ def totals(sums: Floats, *, draws: int = DRAWS, seed: int = 0) -> Floats:
         weights = np.bincount(drawn.ravel(), minlength=rows * sources).reshape(rows, sources)
         out[start : start + rows] = weights.astype(float) @ sums
     return out
+
+
+def ratio(*, top: ArrayLike, bottom: ArrayLike, sources: ArrayLike | None, draws: int = DRAWS) -> Resampled:
+    """The sum of `top` over the sum of `bottom`, both (n,), with the rows of a source drawn together.
+
+    NaN where `bottom` sums to 0. Raises BadInput for unlike lengths.
+    """
+    columns = np.stack(np.broadcast_arrays(np.asarray(top, float), np.asarray(bottom, float)), axis=1)
+    names = np.arange(len(columns)) if sources is None else np.asarray(sources)
+    if names.shape != (len(columns),):
+        raise BadInput(f"Expected a source a row, {len(columns)} of them, got shape {names.shape}")
+    (source,), count = numbered([names])
+    sums = np.stack([np.bincount(source, weights=column, minlength=count) for column in columns.T], axis=1)
+    whole = _quotient(sums.sum(axis=0))
+    return Resampled(
+        whole=float(whole),
+        drawn=_quotient(totals(sums, draws=draws)) if count else np.full(draws, np.nan),
+        bias=jackknife_bias(float(whole), _quotient(sums.sum(axis=0) - sums)),
+        sources=count,
+    )
+
+
+def _quotient(sums: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(sums[..., 1] != 0, sums[..., 0] / sums[..., 1], np.nan)
 
 
 def interval(

@@ -1,0 +1,40 @@
+"""How often the intervals of judges hold the true value, by simulation; and how seldom plain percentiles do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from compute.metrics import judge, resampling
+from compute.metrics.figures import Figure
+from tests.compute.metrics import judges
+
+SAMPLES, DRAWS = 150, 300
+
+
+def figures(evidence: dict, quantity: judge.Quantity, *, draws: int) -> tuple[Figure, tuple[float, float]]:
+    """The figure of the sensitive condition, and the percentile interval of the same draws."""
+    scores = judge.resampled(quantity, [judge.Ratings.of_frame(evidence["sensitive"])], draws=draws).part(0)
+    ends = resampling.share_interval(scores) if quantity.is_share else resampling.interval(scores, lower=0.0)
+    low, high = np.nanquantile(scores.drawn, [0.025, 0.975])
+    return Figure(value=scores.whole, n=0, low=ends[0], high=ends[1]), (float(low), float(high))
+
+
+@pytest.mark.parametrize("means", [judges.GOOD, judges.POOR], ids=["good", "poor"])
+@pytest.mark.parametrize("sources", [12, 40])
+def test_intervals_hold_the_true_value(means: tuple[float, ...], sources: int) -> None:
+    """At 95% nominal, 150 samples of a sound interval hold it in 86 to 100%."""
+    endless = judges.noisy(np.random.default_rng(0), sources=40_000, means=means)
+    rng = np.random.default_rng(1)
+    samples = [judges.noisy(rng, sources=sources, means=means) for _ in range(SAMPLES)]
+    for quantity in (judge.MMSCORE, judge.RELAX_SYM, judge.SMOOTHNESS):
+        truth = figures(endless, quantity, draws=2)[0].value
+        ours, plain = [], []
+        for sample in samples:
+            figure, (low, high) = figures(sample, quantity, draws=DRAWS)
+            assert figure.low is not None and figure.high is not None
+            ours.append(figure.low <= truth <= figure.high)
+            plain.append(low <= truth <= high)
+        assert np.mean(ours) >= 0.86, quantity.reason
+        if quantity is judge.MMSCORE:
+            assert np.mean(plain) < 0.7
