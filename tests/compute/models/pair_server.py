@@ -55,6 +55,7 @@ class Judge:
         return {
             "counts": dict(self.counts),
             "messages": len(self.messages),
+            "repeated": sum(count > 1 for count in self.messages.values()),
             "most_of_one_message": max(self.messages.values(), default=0),
             "images": len(self.small),
             "most_together": self.most_together,

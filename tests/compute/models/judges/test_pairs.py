@@ -6,24 +6,32 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
-from dataclasses import replace
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from compute.content.items import content_key
+from compute.content.items import Column, content_key
 from compute.content.messages import Picture, Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.judges.endpoint import DEFAULTS, Endpoint, Limits, load
+from compute.procedures import judging
+from compute.tasks.data import RatedPairs
 from compute.types import BadInput, BadItem, Model, NotHere
 from tests.compute.models.pair_server import PAUSE, Running, running
 
 CPU = Hardware(device="cpu", dtype="float32")
 QUICK = Limits(concurrency=8, attempts=4, first_delay=0.01, longest_delay=0.05, timeout=20.0)
 ROW = Model(key="org/judge", title="Judge", kind="mllm", adapter="endpoint", weights="Org/Judge")
+ROOT = Path(__file__).resolve().parents[4]
 SCHEMA = json.dumps(
     {
         "type": "object",
@@ -239,3 +247,138 @@ def test_an_image_that_cannot_be_read_is_named_and_the_rest_is_stored(server: Ru
     assert server.state()["counts"]["requests"] == 1
     assert only(judge(server).reply([whole])).text.startswith("Score: ")
     assert server.state()["counts"]["requests"] == 1
+
+
+# ---- as a run asks them
+
+
+@dataclass(kw_only=True)
+class Subject:
+    """The judge as a procedure asks it."""
+
+    judge: Endpoint
+    row: Model = replace(ROW, abilities=("choose",))
+
+    def can(self, ability: str) -> bool:
+        return ability in self.row.abilities
+
+    def choose(self, questions: Sequence[Question]) -> list[Reply]:
+        return self.judge.reply(questions)
+
+
+def rated(count: int, *, drawn: Drawn, condition: str = "sensitive") -> RatedPairs:
+    """Pairs of a drawn image and itself with noise."""
+    first = [drawn.picture(number) for number in range(count)]
+    second = [drawn.picture(number, noise=40.0) for number in range(count)]
+    return RatedPairs(
+        names=tuple(f"{number}/transformed" for number in range(count)),
+        first=column(first),
+        second=column(second),
+        expected=np.full(count, 8),
+        types=np.full(count, "transformed"),
+        sources=np.arange(count).astype(str),
+        templates=np.arange(count) % 5,
+        condition=condition,
+        transformations=("rotate",),
+    )
+
+
+def column(pictures: list[Picture]) -> Column:
+    return Column(
+        modality="image",
+        keys=np.array([picture.key for picture in pictures], dtype="S32"),
+        read=lambda row: pictures[row].data,
+        name=lambda row: pictures[row].name,
+    )
+
+
+@pytest.mark.parametrize(
+    ("fault", "invalid", "refused", "truncated"),
+    [
+        ("", 0, 0, 0),
+        ("scale", 6, 0, 0),
+        ("words", 0, 6, 0),
+        ("refusal", 0, 6, 0),
+        ("blocked", 0, 6, 0),
+        ("length", 0, 0, 6),
+        ("empty", 0, 0, 6),
+    ],
+)
+def test_what_is_no_score_is_counted_by_its_reason(
+    server: Running, fault: str, invalid: int, refused: int, truncated: int
+) -> None:
+    made = judging.run(Subject(judge=judge(server, *fault.split())), rated(3, drawn=Drawn()), {})
+    counted = {name: made.settings[name] for name in ("asked", "invalid", "refused", "truncated", "errors")}
+    assert counted == {"asked": 6, "invalid": invalid, "refused": refused, "truncated": truncated, "errors": 0}
+    scores = np.array([made.items["forward"], made.items["reverse"]])
+    assert np.isnan(scores).all() == bool(fault)
+    if not fault:
+        assert (scores[0] == scores[1]).all(), "it is symmetric"
+
+
+def test_structured_answers_are_read_as_the_same_scores(server: Running) -> None:
+    plain, structured = (
+        judging.run(Subject(judge=judge(server, structured=on)), rated(4, drawn=Drawn()), {}) for on in (False, True)
+    )
+    assert plain.items["forward"].tolist() == structured.items["forward"].tolist()
+    assert plain.settings["invalid"] == structured.settings["invalid"] == 0
+
+
+def test_what_a_run_took_is_summed(server: Running) -> None:
+    asked = judge(server)
+    made = judging.run(Subject(judge=asked), rated(3, drawn=Drawn()), {})
+    assert (made.settings["input_tokens"], made.settings["output_tokens"]) == (600, 60)
+    assert made.settings["seconds"] > 0 and "cost" not in made.settings
+
+
+RUN = """
+import sys
+from tests.compute.models.judges.test_pairs import Drawn, Subject, rated
+from compute.models.adapter import Hardware
+from compute.models.judges.endpoint import load
+from compute.procedures import judging
+from compute.types import Model
+
+row = Model(key="org/judge", title="Judge", kind="mllm", adapter="endpoint", weights="Org/Judge")
+made = judging.run(
+    Subject(judge=load(row, Hardware(device="cpu", dtype="float32"), None)), rated(100, drawn=Drawn()), {}
+)
+print(made.settings["asked"], made.settings["invalid"] + made.settings["errors"])
+"""
+
+
+def test_a_run_killed_with_32_requests_under_way_pays_nothing_twice(tmp_path: Path) -> None:
+    """SIGKILL; the server's own counts say what was asked. 100 pairs are 200 questions."""
+    with running("--delay", "0.3") as server:
+        environment = os.environ | {
+            "LIKENESS_ENDPOINT": server.url,
+            "LIKENESS_ENDPOINT_CONCURRENCY": "32",
+            "LIKENESS_ANSWERS": str(tmp_path),
+            "PYTHONPATH": str(ROOT),
+        }
+        command = [sys.executable, "-c", RUN]
+        killed = subprocess.Popen(command, env=environment)
+        limit = time.monotonic() + 120
+        while len(stored(tmp_path)) < 50 and killed.poll() is None and time.monotonic() < limit:
+            time.sleep(0.005)
+        killed.send_signal(signal.SIGKILL)
+        assert killed.wait() == -signal.SIGKILL
+        time.sleep(0.5)  # the server ends what was under way
+        answered, before = len(stored(tmp_path)), server.state()
+        assert 50 <= answered < 200 and before["most_together"] == 32
+        assert answered <= before["counts"]["requests"] <= answered + 32
+        assert {file.suffix for file in tmp_path.rglob("*") if file.is_file()} == {".json", ".jsonl"}
+
+        finished = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert finished.stdout.split() == ["200", "0"]
+        after = server.state()
+        assert after["counts"]["requests"] - before["counts"]["requests"] == 200 - answered
+        # Twice were only those under way, whose answers nobody had.
+        assert after["repeated"] == before["counts"]["requests"] - answered
+        assert len(stored(tmp_path)) == len(set(stored(tmp_path))) == 200
+
+
+def stored(root: Path) -> list[str]:
+    """The keys of all whole lines."""
+    whole = [text for file in root.rglob("*.jsonl") for text in file.read_text().split("\n")[:-1]]
+    return [json.loads(text)["key"] for text in whole]

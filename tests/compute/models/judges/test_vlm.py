@@ -7,6 +7,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,9 @@ from compute.content import items
 from compute.content.messages import Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.judges import vlm
-from compute.procedures.shared import prompts
-from compute.tasks.data import Choices
+from compute.models.judges.answer_log import Forgetful
+from compute.procedures.shared import conditions, prompts
+from compute.tasks.data import Choices, RatedPairs
 from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model
 from tests.compute.content.pictures import picture
 
@@ -252,6 +254,84 @@ def test_replies_are_those_of_the_library(checkpoint: Path) -> None:
     assert len({reply.text for reply in replies}) > 1  # the images matter
     assert loaded.settings["batch_size"] == 1
     assert loaded.settings["generation"]["do_sample"] is False
+
+
+def pairs(count: int, *, second: str = "image", condition: str = "sensitive") -> RatedPairs:
+    """Pairs of an image and another image or a text, of different sizes and lengths."""
+    first = items.images([drawn(row, (30 + 5 * row, 30)) for row in range(count)], of="drawn")
+    others = {
+        "image": items.images([drawn(100 + row, (40, 30 + 4 * row)) for row in range(count)], of="drawn"),
+        "text": items.texts([f"A cup {'far ' * row}to the left of a book." for row in range(count)], of="captions"),
+    }
+    return RatedPairs(
+        names=tuple(f"source/{row}" for row in range(count)),
+        first=first,
+        second=others[second],
+        expected=np.full(count, 8),
+        types=np.full(count, "transformed"),
+        sources=np.full(count, "source"),
+        templates=np.arange(count) % 5,
+        condition=condition,
+        transformations=("position",) if second == "text" else ("rotate",),
+    )
+
+
+@pytest.mark.parametrize("second", ["image", "text"])
+def test_pairs_in_both_orders_are_answered_as_the_library_does(checkpoint: Path, second: str) -> None:
+    """PairBench's own prompts: two images, or an image with a text, either first."""
+    asked = conditions.questions(pairs(2, second=second))
+    replies = judge(checkpoint).reply(asked)
+    assert [(reply.text, reply.input_tokens) for reply in replies] == [direct(checkpoint, one) for one in asked]
+    assert [reply.item for reply in replies] == [one.item for one in asked] and len(asked) == 4
+    assert all(reply.seconds > 0 and reply.cost is None for reply in replies)
+
+
+def test_an_answer_that_is_cut_off_is_told_from_one_that_ends(checkpoint: Path) -> None:
+    loaded = judge(checkpoint)
+    [one] = conditions.questions(pairs(1))[:1]
+    inputs = loaded._inputs([one])
+    unused = loaded._processor.tokenizer.pad_token_id
+    loaded._generation.eos_token_id = unused
+    with torch.inference_mode():
+        new = loaded._model.generate(**inputs, generation_config=loaded._generation)[0, inputs["input_ids"].shape[1] :]
+    tokens = new.tolist()
+    assert len(tokens) == 6 and unused not in tokens
+    [cut] = loaded._answers([one], inputs)
+    assert (cut.finish, cut.output_tokens) == ("length", 6)
+    loaded._generation.eos_token_id = [unused, tokens[3]]
+    [ended] = loaded._answers([one], inputs)
+    assert (ended.finish, ended.output_tokens) == ("stop", tokens.index(tokens[3]) + 1)
+
+
+def test_pairs_in_batches_are_answered_alike_and_end_alike(checkpoint: Path) -> None:
+    """The self-test is made of the run's own questions: images and texts of different sizes, padded on the left."""
+    asked = conditions.questions(pairs(6, second="text")) + conditions.questions(pairs(4))
+    alone = judge(checkpoint).reply(asked)
+    loaded = judge(checkpoint, batch_size=4)
+    loaded.answers = type(loaded.answers)(row(checkpoint), settings={"another": 1})
+    assert loaded.reply(asked) == alone
+    assert loaded.settings["batch_self_test"] == {"batch_size": 4, "questions": 8, "same_answers": 8}
+
+
+def test_an_image_is_read_once_for_all_its_questions(checkpoint: Path) -> None:
+    """To read an image of a pair is to make it."""
+    rated, reads = pairs(3), []
+
+    def counted(column: items.Column) -> items.Column:
+        return replace(column, read=lambda at: reads.append(column.keys[at]) or column.read(at))
+
+    rated = replace(rated, first=counted(rated.first), second=counted(rated.second))
+    loaded = judge(checkpoint)
+    for condition in ("sensitive", "invariant"):
+        assert len(loaded.reply(conditions.questions(replace(rated, condition=condition)))) == 6
+    assert sorted(reads) == sorted(set(reads)) and len(reads) == 6
+
+
+def test_a_visitors_images_are_stored_nowhere(checkpoint: Path, answers: Path) -> None:
+    loaded = judge(checkpoint)
+    loaded.answers = Forgetful(row(checkpoint))
+    assert len(loaded.reply(questions(2))) == 2
+    assert loaded._files.made == 0 and not answers.exists()
 
 
 def test_answers_are_kept_and_not_asked_again(checkpoint: Path, answers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
