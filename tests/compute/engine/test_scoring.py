@@ -8,9 +8,12 @@ import pytest
 
 from compute.engine import scoring
 from compute.metrics import judge
+from compute.procedures import judging
 from compute.procedures.evidence import Evidence
 from compute.types import Task, Undefined
 from tests.compute.metrics import judges
+from tests.compute.procedures.known import BOTH, Known
+from tests.compute.procedures.pairs import rated_pairs
 
 
 def task(*metrics: str, subsets: tuple[str, ...] = ("default",)) -> Task:
@@ -129,3 +132,21 @@ def test_what_is_undefined_says_why_and_leaves_the_rest() -> None:
     only = scoring.scored(JUDGING, {"sensitive": evidence["sensitive"]})
     assert "controllability" not in {metric for metric, _, _ in only.rows}
     assert "invariant condition" in only.undefined["controllability"]["default"]
+
+
+def test_what_judging_writes_is_what_the_metrics_read() -> None:
+    """An encoder of drawn vectors: symmetric, and with a value of every metric."""
+    rng, vectors = np.random.default_rng(0), {}
+    evidence = {}
+    options = {name: allowed[0] for name, allowed in judging.PROCEDURE.options.items()}
+    for condition in judge.CONDITIONS:
+        pairs = rated_pairs(12, condition=condition)
+        columns = (pairs.first, pairs.second, *pairs.first_variants, *pairs.second_variants)
+        for column in columns:
+            for row in range(len(column)):
+                vectors.setdefault(column.read(row), rng.standard_normal(4))
+        evidence[condition] = judging.run(Known(vectors, abilities=BOTH), pairs, options).items
+    found = scoring.scored(JUDGING, evidence)
+    whole = {metric: figure for metric, subset, figure in found.rows if subset == "default"}
+    assert found.undefined == {} and set(whole) == set(JUDGING.metrics)
+    assert whole["relax_sym"].value == 1.0 and 0 < whole["mmscore"].value < 1 and whole["mmscore"].n == 72

@@ -7,6 +7,7 @@ import pytest
 
 from compute.metrics import judge, resampling
 from compute.metrics.figures import Figure
+from compute.metrics.judge_ranking import difference
 from tests.compute.metrics import judges
 
 SAMPLES, DRAWS = 150, 300
@@ -38,3 +39,24 @@ def test_intervals_hold_the_true_value(means: tuple[float, ...], sources: int) -
         assert np.mean(ours) >= 0.86, quantity.reason
         if quantity is judge.MMSCORE:
             assert np.mean(plain) < 0.7
+
+
+def test_intervals_of_two_conditions_and_of_two_judges_hold_the_true_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Controllability of a judge that is better under one condition, and the difference of two judges in MMScore."""
+    worse = (9.0, 7.0, 3.5)
+    rng = np.random.default_rng(2)
+
+    def sample(sources: int) -> tuple[dict, dict]:
+        first, second = judges.noisy(rng, sources=sources), judges.noisy(rng, sources=sources, means=worse)
+        return {**first, "invariant": second["invariant"]}, first
+
+    monkeypatch.setitem(judge.resampled.__kwdefaults__, "draws", 2)
+    endless = sample(40_000)
+    truths = (judge.controllability(endless[0]).value, difference(first=endless[0], second=endless[1]).value)
+    monkeypatch.setitem(judge.resampled.__kwdefaults__, "draws", DRAWS)
+    hits = []
+    for _ in range(SAMPLES):
+        uneven, even = sample(30)
+        both = judge.controllability(uneven), difference(first=uneven, second=even)
+        hits.append([figure.low <= truth <= figure.high for figure, truth in zip(both, truths, strict=True)])
+    assert (np.mean(hits, axis=0) >= 0.86).all()
