@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from compute.cli.workspace import Data, Models, Offline, Results, names, rebuild, workbench
+from compute.cli.workspace import DataOrFile, Models, Offline, Results, names, own_suites, rebuild, workbench
 from compute.types import BadInput
 
 
@@ -14,7 +14,7 @@ def run(
     suite: Annotated[str, typer.Option(help="Which suite: python -m compute list suites.")],
     models: Models,
     tasks: Annotated[str, typer.Option(help="Only these tasks of the suite, comma-separated.")] = "",
-    data: Data = None,
+    data: DataOrFile = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps; default: the best available.")] = "",
     dtype: Annotated[
         str,
@@ -58,7 +58,6 @@ def run(
 ):
     """Makes the missing scores of models on a suite, rebuilds the database and prints the scores."""
     from compute import paths
-    from compute.catalog import shipped
     from compute.engine import estimate as estimating
     from compute.engine import measure, plan, results_table
     from compute.engine.run import execute
@@ -68,9 +67,10 @@ def run(
     if estimate is not None and not dry_run:
         raise BadInput("--estimate is a rate for the time that --dry-run tells: add --dry-run")
     offline = offline or endpoint.is_offline()
+    catalog, suite, own = own_suites(data, suite=suite, results=results, read_only=dry_run)
     root, bench = workbench(
         results=results,
-        data=data,
+        data=None if own else data,
         offline=offline or dry_run,
         device=device,
         dtype=dtype,
@@ -78,8 +78,8 @@ def run(
         skip_bad=skip_bad_items,
         retry_bad=again,
         read_only=dry_run,
+        own=own,
     )
-    catalog = shipped()
     planned = plan.make(
         catalog,
         suite=suite,

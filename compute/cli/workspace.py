@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 Models = Annotated[str, typer.Option(help="Model keys, comma-separated: python -m compute list models.")]
 Data = Annotated[
     Path | None, typer.Option(help="A folder of data sets as <org>/<name>/, searched before the hub's cache.")
+]
+DataOrFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="A folder of data sets as <org>/<name>/, searched before the hub's cache. Or a file of your own, which "
+        "makes a suite of its own: with --suite pairbench a manifest of pairs (python -m compute pairs make)."
+    ),
 ]
 Offline = Annotated[
     bool,
@@ -59,8 +67,10 @@ def workbench(
     skip_bad: bool = False,
     retry_bad: bool = False,
     read_only: bool = False,
+    own: Mapping[str, Path] | None = None,
 ) -> tuple[Path, Bench]:
-    """The results folder, and what runs are made with there. `read_only`: the folder need not exist.
+    """The results folder, and what runs are made with there. `read_only`: the folder need not exist; `own`: files of
+    one's own data by their digest.
 
     Raises BadInput for a data folder that does not exist and for a results folder that cannot be written.
     """
@@ -85,13 +95,46 @@ def workbench(
     bench = assemble(
         features=shared / "features",
         hardware=hardware(device=device, dtype=dtype),
-        source=Source.keeping(shared, root=data, offline=offline),
+        source=Source.keeping(shared, root=data, offline=offline, own=own),
         batch_size=batch_size,
         skip_bad=skip_bad,
         retry_bad=retry_bad,
         progress=Progress(),
     )
     return root, bench
+
+
+def own_suites(
+    data: Path | None, *, suite: str, results: Path | None, read_only: bool = False
+) -> tuple[Catalog, str, dict[str, Path]]:
+    """The catalogue with the suites of one's own data, the key of the suite to run, and the data files by their digest.
+
+    A file as `data` makes a suite of its own in place of `suite`, recorded in the results folder unless `read_only`.
+    Raises BadInput, CannotWrite.
+    """
+    from compute.catalog import own, shipped
+    from compute.content.items import content_key
+
+    root = (results or paths.RESULTS).absolute()
+    suites, problems = own.recorded(root)
+    for problem in problems:
+        typer.echo(f"Warning: {problem}", err=True)
+    if data is not None and data.is_file():
+        made = own.from_file(data, suite=suite, known=suites)
+        made = own.settled(made, results=root) if read_only else own.record(made, results=root)
+        suite = made.suite.key
+        suites = [*(other for other in suites if other.suite.key != suite), made]
+    catalog, problems = own.extended(shipped(), suites)
+    for problem in problems:
+        typer.echo(f"Warning: {problem}", err=True)
+    files = {
+        each.digest: each.file
+        for each in suites
+        if each.suite.key == suite
+        and each.file.is_file()
+        and content_key(each.file.read_bytes()).decode() == each.digest
+    }
+    return catalog, suite, files
 
 
 def check_writable(folder: Path) -> None:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from compute import drafts, paths, records
 from compute.calibration import files as calibrations
-from compute.catalog import Catalog, published, shipped
+from compute.catalog import Catalog, own, published, shipped
 from compute.database import store
 from compute.database.store import frame
 from compute.engine import image_maps, run_folders, thumbnails, variants
@@ -56,6 +56,7 @@ def sources(*, results: Path = paths.RESULTS) -> list[Path]:
     return [
         *shipped_files,
         *(results / "imported").glob(f"*/{collections.MARK}"),
+        *own.files(results),
         *(folder / run_folders.MARK for folder in run_folders.every(results)),
         *calibrations.files(results).values(),
         *image_maps.files(results, paths.COMPUTED).values(),
@@ -133,14 +134,16 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     remove_drafts(path, results=results)
     # Before they are read: what changes meanwhile makes it stale.
     recorded = f"{_folder_digest(results)}:{sources_digest(results=results)}"
-    catalog = shipped()
+    suites, problems = own.recorded(results)
+    catalog, wrong = own.extended(shipped(), suites)
+    problems += wrong
     frames = catalog_frames(catalog)
     figures = published.load(catalog)
     frames["runs"], frames["scores"], frames["gaps"] = frame(figures.runs), frame(figures.scores), frame(figures.gaps)
     frames["averages"] = frame(published.averages(catalog))
     frames["notes"] = notes(catalog)
     frames["claims"] = frame(all_claims())
-    problems = add_imports(frames, folder=results / "imported")
+    problems += add_imports(frames, folder=results / "imported")
     if paths.PROJECTIONS.is_file():
         frames["projections"], wrong = projections(paths.PROJECTIONS)
         problems += wrong

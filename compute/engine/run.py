@@ -308,9 +308,11 @@ def _unanswered(evidence: Mapping[str, Evidence]) -> str:
 
 
 def _columns(job: Job, whole: Mapping[str, Data]) -> list[Column]:
-    """What the job's model is shown of a task's items: of an image with its text, where it embeds both as one, neither
-    by itself."""
-    return tasks.every_column(whole, joint=job.options.get("fusion") == "joint", in_words=in_words(job.model, job.task))
+    """What is prepared of a task's items: of an image with its text, where the model embeds both as one, neither by
+    itself. Random applications are for vectors alone: a judge in words is not shown them, and a model that compares
+    reads each in its turn, as making an image may take longer than comparing it."""
+    encoded = not (in_words(job.model, job.task) or by_comparison(job.model, job.task))
+    return tasks.every_column(whole, joint=job.options.get("fusion") == "joint", variants=encoded)
 
 
 def _skipped_items(job: Job, subject: Any, whole: Mapping[str, Data]) -> list[str]:

@@ -27,7 +27,18 @@ from compute.types import BadInput, CannotWrite, Run, Score
 
 MARK, FAILED, SCORES, ITEMS = "run.json", "failed.json", "scores.parquet", "items.parquet"
 # Below the results folder there are folders that hold no runs; looking into them would only cost time.
-OTHERS = ("features", "fetched", "imported", "thumbnails", "answers", "maps", "keys", "manifests", "calibrations")
+OTHERS = (
+    "features",
+    "fetched",
+    "imported",
+    "thumbnails",
+    "answers",
+    "maps",
+    "keys",
+    "manifests",
+    "calibrations",
+    "suites",
+)
 # A page opens at most this many items of a run, those whose names have the lowest MD5: the same items for every model,
 # whatever order a loader gives them in, and a fair draw of the task.
 PAGE_ITEMS = 2000

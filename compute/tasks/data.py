@@ -183,13 +183,13 @@ class Retrieval:
 Data = Choices | OddOneOut | Probe | Clusters | ZeroShot | Sentences | Matches | RatedPairs | Retrieval
 
 
-def columns(data: Data | Labelled | Mixed, *, joint: bool = False, in_words: bool = False) -> list[Column]:
+def columns(data: Data | Labelled | Mixed, *, joint: bool = False, variants: bool = True) -> list[Column]:
     """Every column of images or texts in `data`, nested ones too; a probe's training items are left to its samples.
 
-    With `joint`, an image and a text of one item are one pair, as a model is shown them that embeds both at once. With
-    `in_words`, what a judge is shown that is told the condition: no random applications.
+    With `joint`, an image and a text of one item are one pair, as a model is shown them that embeds both at once.
+    Without `variants`, no random applications of rated pairs.
     """
-    if in_words and isinstance(data, RatedPairs):
+    if not variants and isinstance(data, RatedPairs):
         return [data.first, data.second]
     if joint and isinstance(data, Mixed):
         return [column for _, column in data.joined()]
@@ -204,9 +204,9 @@ def columns(data: Data | Labelled | Mixed, *, joint: bool = False, in_words: boo
     return out
 
 
-def every_column(data: Mapping[str, Data], *, joint: bool = False, in_words: bool = False) -> list[Column]:
+def every_column(data: Mapping[str, Data], *, joint: bool = False, variants: bool = True) -> list[Column]:
     """The columns of all subsets, as `columns` gives them."""
-    return [column for part in data.values() for column in columns(part, joint=joint, in_words=in_words)]
+    return [column for part in data.values() for column in columns(part, joint=joint, variants=variants)]
 
 
 def size(data: Data) -> int:

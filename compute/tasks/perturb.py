@@ -92,12 +92,23 @@ def _rotate(pixels: torch.Tensor, strength: float, draw: np.random.Generator) ->
 
 
 def _gaussian_blur(pixels: torch.Tensor, strength: float, draw: np.random.Generator) -> torch.Tensor:
-    from torchvision.transforms.v2 import functional
+    """As torchvision's, to the rounding of one level in a thousand: it multiplies out the kernel of both sides, which
+    takes seconds an image; one side after the other takes hundredths."""
+    import torch
 
     sigma = max(1e-3, strength * BLUR * min(pixels.shape[1:]))
-    # Torchvision mirrors the image at its border, once at most: a kernel reaches no farther than the image.
-    sizes = [2 * min(math.ceil(3 * sigma), side - 1) + 1 for side in (pixels.shape[2], pixels.shape[1])]
-    return functional.gaussian_blur(pixels, sizes, [sigma, sigma])
+    blurred = pixels.float()[None]
+    for side in (3, 2):
+        # The image is mirrored at its border, once at most: a kernel reaches no farther than the image.
+        reach = min(math.ceil(3 * sigma), blurred.shape[side] - 1)
+        kernel = torch.softmax(-((torch.arange(-reach, reach + 1) / sigma) ** 2) / 2, dim=0)
+        shape, padding = ((1, -1), (reach, reach, 0, 0)) if side == 3 else ((-1, 1), (0, 0, reach, reach))
+        blurred = torch.nn.functional.conv2d(
+            torch.nn.functional.pad(blurred, padding, mode="reflect"),
+            kernel.view(1, 1, *shape).expand(3, 1, *kernel.view(shape).shape),
+            groups=3,
+        )
+    return blurred[0].round().clamp(0, 255).to(torch.uint8)
 
 
 def _perspective(pixels: torch.Tensor, strength: float, draw: np.random.Generator) -> torch.Tensor:

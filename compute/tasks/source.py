@@ -42,14 +42,17 @@ class Source:
     offline: bool = False
     cache: Path | None = None  # where content keys are stored, so that a data set is read for them only once
     manifests: Path | None = None  # where drawn questions are stored, so that every model answers the same
+    own: Mapping[str, Path] = field(default_factory=dict, compare=False)  # files of one's own data, by their digest
     # Many tasks share a data set.
     _unreachable: list[str] = field(default_factory=list, init=False, compare=False, repr=False)  # where the hub was
     _states: dict[tuple[str, str], str] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @classmethod
-    def keeping(cls, folder: Path, *, root: Path | None, offline: bool) -> Source:
+    def keeping(
+        cls, folder: Path, *, root: Path | None, offline: bool, own: Mapping[str, Path] | None = None
+    ) -> Source:
         """A source that keeps content keys and drawn questions below `folder`."""
-        return cls(root=root, offline=offline, cache=folder / "keys", manifests=folder / "manifests")
+        return cls(root=root, offline=offline, cache=folder / "keys", manifests=folder / "manifests", own=own or {})
 
     def folder(self, repo: str, *, revision: str, files: tuple[str, ...] = ()) -> Path:
         """The local folder of a data set, fetched if it must be; `files` are patterns that limit what is fetched.

@@ -13,13 +13,13 @@ from compute.tasks.perturb import VERSION as PERTURB_VERSION
 from compute.tasks.source import Need, Source
 from compute.types import NotHere, Task
 
-OWN = "own"  # the benchmark of one's own pairs: a task's dataset is the path of its manifest, its split one of SPLITS
+OWN = "own"  # the benchmark of one's own pairs: a task's revision is its manifest's digest, its split one of SPLITS
 PROCEDURES = ("judging",)
 
 
 def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str, RatedPairs]:
     """A task's pairs by condition. Raises NotHere and BadInput."""
-    return pairs.load(_manifest(task), split=task.split, source=source)
+    return pairs.load(_manifest(task, source), split=task.split, source=source)
 
 
 def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
@@ -29,7 +29,7 @@ def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
     """The manifest's digest, and the version of the transformations."""
-    path = _manifest(task)
+    path = _manifest(task, source)
     return {
         "manifest": content_key(path.read_bytes()).decode() if path.is_file() else "",
         "perturb": PERTURB_VERSION,
@@ -39,7 +39,7 @@ def identity(task: Task, *, source: Source) -> dict[str, Any]:
 
 def needs(task: Task, *, source: Source) -> Need:
     """Nothing to fetch; how many images are shown is not known before the manifest is read."""
-    present = _manifest(task).is_file()
+    present = _manifest(task, source).is_file()
     return Need(repo="", revision="", bytes=0, present=present, images=None, texts=None, **asked(task))
 
 
@@ -54,7 +54,11 @@ def asked(task: Task) -> dict[str, int]:
     return {"comparisons": task.n_items * (1 + making.APPLICATIONS), "questions": task.n_items * len(CONDITIONS)}
 
 
-def _manifest(task: Task) -> Path:
+def _manifest(task: Task, source: Source) -> Path:
     if task.benchmark != OWN:
         raise NotHere(f"Task {task.key!r} is no split of a manifest of pairs")
-    return Path(task.dataset)
+    if task.revision not in source.own:
+        raise NotHere(
+            f"The manifest {task.dataset} of task {task.key!r} is not where it was, or has changed: name it with --data"
+        )
+    return source.own[task.revision]

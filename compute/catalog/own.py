@@ -1,0 +1,291 @@
+"""Suites of one's own data: a data file named with `run --data` makes one, recorded as `suites/<key>.json`.
+
+The record lies in the results folder, where anyone may have put or changed it: it is read with limits, and a build
+leaves out what cannot be. Its tasks are of the benchmark `own`, so that they never stand among published figures.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from compute import drafts, records
+from compute.catalog.catalog import Catalog
+from compute.types import BadInput, Benchmark, Suite, Task
+
+VERSION, FOLDER = 1, "suites"
+KEY = re.compile(r"[a-z0-9][a-z0-9.-]{0,79}")
+MAX_SUITES, MAX_TASKS, MAX_SUBSETS = 200, 100, 50
+MAX_NAME, MAX_TEXT = 200, 2000  # characters
+MODALITIES = ("image", "text")
+BENCHMARK = Benchmark(
+    key="own",
+    title="Own data",
+    paper="Your own data",
+    url="",
+    description="Suites made from your own files with `python -m compute run --data FILE`. Their scores stand apart: "
+    "they compare with no published figure.",
+    bibtex="",
+)
+# What a record holds of a suite and of each task; the rest follows.
+OF_SUITE = ("title", "description", "aggregate")
+OF_TASK = (
+    "key",
+    "title",
+    "category",
+    "split",
+    "subsets",
+    "procedure",
+    "metrics",
+    "chance",
+    "n_items",
+    "modalities",
+    "languages",
+    "notes",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnSuite:
+    """A suite of one's own data, and the file that its items are read from."""
+
+    shape: str  # one of SHAPES: what the file holds
+    suite: Suite
+    tasks: tuple[Task, ...]
+    file: Path
+    digest: str  # of the file's content: the same content is the same suite
+
+
+def from_file(path: Path, *, suite: str, known: Sequence[OwnSuite] = ()) -> OwnSuite:
+    """The suite that a data file makes in place of a shipped one, or that is known already, its file moved perhaps.
+
+    Raises BadInput for a suite that takes no file, a file that does not hold what it should, or that of another suite.
+    """
+    same = next((own for own in known if own.suite.key == suite), None)
+    shape = same.shape if same else next((name for name, (replaced, _) in SHAPES.items() if replaced == suite), None)
+    if shape is None:
+        takes = ", ".join(replaced for replaced, _ in SHAPES.values())
+        raise BadInput(f"--data {path.name} is a file, and only these suites take one: {takes}. Or name a folder")
+    made = SHAPES[shape][1](path)
+    if same and made.digest != same.digest:
+        takes = SHAPES[shape][0]
+        raise BadInput(
+            f"{path.name} is not the file of the suite {suite}. To make another suite of it: --suite {takes}"
+        )
+    return made
+
+
+def record(own: OwnSuite, *, results: Path) -> OwnSuite:
+    """Writes the suite's record, unless one of the same content is there; the suite as it is recorded.
+
+    A name that another content has already gets the beginning of its digest. Raises CannotWrite.
+    """
+    named = settled(own, results=results)
+    path = results / FOLDER / f"{named.suite.key}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = {
+        "version": VERSION,
+        "shape": named.shape,
+        "data": {"file": named.file.name, "path": os.path.relpath(named.file, path.parent), "digest": named.digest},
+        "suite": {name: getattr(named.suite, name) for name in OF_SUITE},
+        "tasks": [{name: getattr(task, name) for name in OF_TASK} for task in named.tasks],
+    }
+    drafts.write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    return named
+
+
+def settled(own: OwnSuite, *, results: Path) -> OwnSuite:
+    """The suite under the key that `record` gives it."""
+    known, _ = recorded(results)
+    same = next((other for other in known if (other.shape, other.digest) == (own.shape, own.digest)), None)
+    if same is not None:
+        return _renamed(own, same.suite.key)
+    if any(other.suite.key == own.suite.key for other in known):
+        return _renamed(own, f"{own.suite.key[:70]}-{own.digest[:8]}")
+    return own
+
+
+def _renamed(own: OwnSuite, key: str) -> OwnSuite:
+    def task_key(task: Task) -> str:
+        return f"{BENCHMARK.key}/{key}/{task.key.rpartition('/')[2]}"
+
+    return replace(
+        own,
+        suite=replace(own.suite, key=key),
+        tasks=tuple(replace(task, key=task_key(task), suites=(key,)) for task in own.tasks),
+    )
+
+
+def files(results: Path) -> list[Path]:
+    """Every record in a results folder."""
+    return sorted((results / FOLDER).glob("*.json"))
+
+
+def recorded(results: Path) -> tuple[list[OwnSuite], list[str]]:
+    """The recorded suites, and why others are left out."""
+    suites, problems = [], []
+    for path in files(results):
+        if path.name.startswith("."):
+            continue
+        try:
+            if len(suites) >= MAX_SUITES:
+                raise ValueError(f"there are more than {MAX_SUITES} suites")
+            suites.append(_read(path, root=results))
+        except (OSError, ValueError) as error:
+            reason = str(error).strip().partition("\n")[0]
+            problems.append(
+                f"The suite {path.name} is left out ({reason}): remove it, and run again with --data to make it anew"
+            )
+    return suites, problems
+
+
+def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, list[str]]:
+    """The catalogue with these suites, and why others are left out: keys or metrics that it does not allow."""
+    taken = {row.key for row in (*catalog.suites, *catalog.tasks)}
+    metrics = {row.key for row in catalog.metrics}
+    added, problems = [], []
+    for own in suites:
+        unknown = sorted({name for task in own.tasks for name in task.metrics} - metrics)
+        if own.suite.key in taken or unknown:
+            why = f"no metric {unknown[0]!r} is known" if unknown else "a suite of the catalogue has its name"
+            problems.append(f"The suite {own.suite.key} of your own data is left out: {why}")
+            continue
+        added.append(own)
+        taken.add(own.suite.key)
+    if not added:
+        return catalog, problems
+    return replace(
+        catalog,
+        benchmarks=(*catalog.benchmarks, BENCHMARK),
+        suites=(*catalog.suites, *(own.suite for own in added)),
+        tasks=(*catalog.tasks, *(task for own in added for task in own.tasks)),
+    ), problems
+
+
+def _read(path: Path, *, root: Path) -> OwnSuite:
+    """A record. Raises OSError, and ValueError with what is wrong with it."""
+    content = records.read(path, root=root)
+    key = path.stem
+    if not KEY.fullmatch(key):
+        raise ValueError("its name is no key: lower-case letters, digits, dots and dashes")
+    if content.get("version") != VERSION:
+        raise ValueError(f"it is of version {records.short(content.get('version'))}; this program reads {VERSION}")
+    shape = content.get("shape")
+    if not isinstance(shape, str) or shape not in SHAPES:
+        raise ValueError(f"its shape is {records.short(shape)}; there are: {', '.join(SHAPES)}")
+    data, suite, tasks = content.get("data"), content.get("suite"), content.get("tasks")
+    for name, value, kind in (("data", data, dict), ("suite", suite, dict), ("tasks", tasks, list)):
+        if not isinstance(value, kind):
+            raise ValueError(f"it has no {name}")
+    if not 0 < len(tasks) <= MAX_TASKS:
+        raise ValueError(f"it has {len(tasks)} tasks; 1 to {MAX_TASKS} are read")
+    for name in ("file", "path", "digest"):
+        records.check_text(data.get(name), name=name, most=MAX_TEXT)
+    for name in OF_SUITE:
+        records.check_text(suite.get(name), name=f"the suite's {name}", most=MAX_TEXT)
+    if suite["aggregate"] != "task-mean":
+        raise ValueError(f"its aggregate is {records.short(suite['aggregate'])}, not task-mean")
+    parsed = tuple(_task(task, suite=key, data=data) for task in tasks)
+    if len({task.key for task in parsed}) < len(parsed):
+        raise ValueError("two of its tasks have one key")
+    return OwnSuite(
+        shape=shape,
+        suite=Suite(key=key, benchmark=BENCHMARK.key, **{name: suite[name] for name in OF_SUITE}),
+        tasks=parsed,
+        file=Path(os.path.normpath(path.parent / data["path"])),
+        digest=data["digest"],
+    )
+
+
+def _task(content: Any, *, suite: str, data: Mapping[str, str]) -> Task:
+    if not isinstance(content, dict) or set(content) != set(OF_TASK):
+        raise ValueError(f"a task has not the fields {', '.join(OF_TASK)}")
+    for name in ("key", "title", "category", "split", "procedure"):
+        records.check_text(content[name], name=f"a task's {name}", most=MAX_NAME)
+    records.check_text(content["notes"], name="a task's notes", most=MAX_TEXT)
+    start = f"{BENCHMARK.key}/{suite}/"
+    if not content["key"].startswith(start) or not KEY.fullmatch(content["key"].removeprefix(start)):
+        raise ValueError(f"the task {records.short(content['key'])} does not begin with {start}")
+    lists = {}
+    for name, least in (("subsets", 1), ("metrics", 1), ("modalities", 1), ("languages", 0)):
+        values = content[name]
+        if not isinstance(values, list) or not least <= len(values) <= MAX_SUBSETS:
+            raise ValueError(f"a task's {name} are no list of {least} to {MAX_SUBSETS}")
+        for value in values:
+            records.check_text(value, name=f"one of a task's {name}", most=MAX_NAME)
+        lists[name] = tuple(values)
+    if set(lists["modalities"]) - set(MODALITIES):
+        raise ValueError(f"a task's modalities are {', '.join(lists['modalities'])}")
+    if content["chance"] is not None:
+        records.number(content["chance"], name="a task's chance")
+    records.integer(content["n_items"], name="a task's n_items")
+    return Task(
+        **{name: lists.get(name, content[name]) for name in OF_TASK},
+        benchmark=BENCHMARK.key,
+        dataset=data["file"],
+        revision=data["digest"],
+        suites=(suite,),
+    )
+
+
+def _pairs(path: Path) -> OwnSuite:
+    """A manifest of pairs (PairBench): a task a split."""
+    from compute.tasks.pairbench import manifest as manifests
+    from compute.tasks.pairbench.splits import SPLITS
+
+    manifest = manifests.read(path)
+    name = slug(path.stem)
+    key = name if name.startswith("pairs-") else f"pairs-{name}"
+    synthetic = bool(manifest.about.get("synthetic"))
+    sources = len({pair.item for pair in manifest.pairs})
+    about = (
+        f"Your own data: {len(manifest.pairs):,} pairs of {sources:,} images in {path.name}, rated from 1 to 10 in "
+        "both orders, as PairBench does. No published figure compares with these."
+    )
+    counts = manifest.counts()
+    return OwnSuite(
+        shape="pairs",
+        file=path.absolute(),
+        digest=manifest.digest,
+        suite=Suite(
+            key=key,
+            title=f"Own pairs: {path.stem[:80]}{' (synthetic)' if synthetic else ''}",
+            benchmark=BENCHMARK.key,
+            aggregate="task-mean",
+            description=f"Synthetic: the images are drawn. {about}" if synthetic else about,
+        ),
+        tasks=tuple(
+            Task(
+                key=f"{BENCHMARK.key}/{key}/{split}",
+                title=SPLITS[split].title,
+                benchmark=BENCHMARK.key,
+                category="Image pairs" if SPLITS[split].second == "image" else "Image-text pairs",
+                dataset=path.name,
+                revision=manifest.digest,
+                split=split,
+                subsets=("sensitive", "invariant"),
+                procedure="judging",
+                metrics=("mmscore", "relax_sym", "smoothness", "controllability"),
+                chance=0.0,
+                n_items=2 * counts[split].total(),  # comparisons of a condition, as Table 8 counts them
+                modalities=("image",) if SPLITS[split].second == "image" else ("image", "text"),
+                notes=f"{counts[split].total():,} pairs; both orders of every pair are rated.",
+                suites=(key,),
+            )
+            for split in manifest.splits
+        ),
+    )
+
+
+def slug(text: str) -> str:
+    """A file's name as part of a key; `data` where nothing of it can be."""
+    return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-.")[:60].strip("-.") or "data"
+
+
+# What a data file can hold: the shipped suite that `--data` gives it to, and what reads it. A new shape is a row here.
+SHAPES: dict[str, tuple[str, Callable[[Path], OwnSuite]]] = {"pairs": ("pairbench", _pairs)}
