@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from compute.arrays import Floats
-from compute.content.items import Column
+from compute.content.items import Column, joined
 from compute.content.messages import Reply
 from compute.models import abilities
 from compute.procedures.evidence import Evidence, Procedure, Subject
@@ -113,9 +113,8 @@ def _numbers(
         not_applied = list(data.transformations) if data.condition == "invariant" else []
     how |= {"not applied": not_applied} if not_applied else {}
     if not embeds(subject, data.first, data.second):
-        # Of an image and a text the text comes first in either order.
-        both = [_both_orders(against(subject, a, [b])[:, 0], against(subject, b, [a])[:, 0]) for a, b in pairs]
-        return np.mean(both, axis=0), abilities.bounds(subject.row), how | {"numbers": "comparison", "mean": "scores"}
+        how |= {"numbers": "comparison", "mean": "scores"}
+        return _compared(subject, pairs), abilities.bounds(subject.row), how
     first, second = ([embed(subject, column) for column in side] for side in zip(*pairs, strict=True))
     if isinstance(first[0], Many) or isinstance(second[0], Many):
         both = [_both_orders(alike(a, b), alike(b, a)) for a, b in zip(first, second, strict=True)]
@@ -123,6 +122,24 @@ def _numbers(
     one, other = (np.mean(side, axis=0, dtype=np.float64) for side in (first, second))
     how |= {"numbers": "cosine", "mean": "representations, not normalised"}
     return _both_orders(alike(one, other), alike(other, one)), COSINES[options["cosine"]], how
+
+
+def _compared(subject: Subject, pairs: Sequence[tuple[Column, Column]]) -> Floats:
+    """(2, n): the mean over the pairs of the model's own comparison, in both orders; of an image and a text, whose
+    order is fixed, twice the same.
+
+    All comparisons are one column, those that show an image one after the other: it need not be made again for each.
+    """
+    first, second = (joined(side) for side in zip(*pairs, strict=True))
+    if first.modality != second.modality:
+        numbers = against(subject, first, [second]).reshape(len(pairs), -1).mean(axis=0)
+        return _both_orders(numbers, numbers)
+    rows = len(pairs[0][0])
+    # (row, pair of columns, order): positions in the forward comparisons, which the reverse ones follow
+    order = np.arange(2 * len(first)).reshape(2, len(pairs), rows).transpose(2, 1, 0).ravel()
+    sides = (joined(both).take(order) for both in ([first, second], [second, first]))
+    numbers = against(subject, next(sides), [next(sides)])[:, 0]
+    return numbers.reshape(rows, len(pairs), 2).mean(axis=1).T
 
 
 def _both_orders(forward: Floats, reverse: Floats) -> Floats:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import threading
+from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +24,7 @@ RESIZE = "resize"
 SHARE = 0.95  # of each side, in the identical pair; the paper says 95% of the size and not how it is resized
 PACKAGES = ("numpy", "pillow", "scipy", "torch", "torchvision")  # what makes the pixels
 THUMBNAIL = 16  # pixels a side
+RECENT = 64 << 20  # bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,12 +67,37 @@ class MadeImage:
         return MadeImage(name=self.name, source=self.source, changes=(*self.changes, change))
 
 
+class RecentFiles:
+    """The files made last, up to RECENT bytes, by content key: both orders of a pair read an image soon again."""
+
+    def __init__(self) -> None:
+        self._files: OrderedDict[bytes, bytes] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def get(self, key: bytes) -> bytes | None:
+        """The file, None where it was not made or is forgotten."""
+        with self._lock:
+            if key in self._files:
+                self._files.move_to_end(key)
+            return self._files.get(key)
+
+    def add(self, key: bytes, file: bytes) -> None:
+        """Remembers a file; the oldest are forgotten."""
+        with self._lock:
+            self._bytes += len(file) - len(self._files.pop(key, b""))
+            self._files[key] = file
+            while self._bytes > RECENT:
+                self._bytes -= len(self._files.popitem(last=False)[1])
+
+
 @dataclass(frozen=True, kw_only=True)
 class ImageMaker:
     """Makes images. `source(name, key)` gives a source file's bytes, `stored(key)` those of a made image, or None."""
 
     source: Callable[[str, bytes], bytes]
     stored: Callable[[bytes], bytes | None] = lambda key: None
+    recent: RecentFiles = field(default_factory=lambda: RecentFiles(), compare=False, repr=False)
 
     def file(self, made: MadeImage) -> bytes:
         """The image's file: the source's own, or a PNG. Raises BadInput for what cannot be decoded."""
@@ -78,7 +106,11 @@ class ImageMaker:
             return data
         if not made.changes:
             return self.source(made.name, made.source)
-        return png(self.image(made))
+        data = self.recent.get(made.key)
+        if data is None:
+            data = png(self.image(made))
+            self.recent.add(made.key, data)
+        return data
 
     def image(self, made: MadeImage) -> Image.Image:
         """The image, RGB. Raises BadInput."""

@@ -258,19 +258,22 @@ def test_every_split_has_recorded_pixels(written):
             assert pixels.digest(maker.image(making.sides_of(pair)[1])) == pair.pixels
 
 
-def test_a_task_of_ones_own_manifest_is_loaded_by_its_path(written):
+def test_a_task_of_ones_own_manifest_is_loaded_by_its_digest(written):
     task = Task(
         key="own/pairs-cj",
         title="pairs",
         benchmark="own",
         category="",
-        dataset=str(written.path),
+        dataset=written.path.name,
+        revision=written.digest,
         split="cj",
         procedure="judging",
-        n_items=18,
+        n_items=36,
     )
-    source = Source(offline=True)
+    source = Source(offline=True, own={written.digest: written.path})
     assert loaders.computable(task)
+    with pytest.raises(NotHere, match="name it with --data"):
+        loaders.load(task, source=Source(offline=True))
     assert data.size(loaders.load(task, source=source)["sensitive"]) == 18
     before = loaders.identity(task, source=source)
     assert before["manifest"] == content_key(written.path.read_bytes()).decode() == written.digest
