@@ -3,6 +3,7 @@ and what is made of replies that cannot be read."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -66,7 +67,9 @@ def ask(world: World, server: Running) -> Ask:
             row,
             store=features,
             hardware=HARDWARE,
-            load=lambda row, *, hardware: Endpoint(row=row, url=server.url, limits=QUICK),
+            load=lambda row, *, hardware: Endpoint(
+                row=row, url=server.url, key=os.environ.get("LIKENESS_ENDPOINT_KEY", ""), limits=QUICK
+            ),
             identity=lambda row, *, hardware: {"adapter": row.adapter},
         )
 
@@ -98,6 +101,31 @@ def test_a_refused_key_stops_the_whole_run_at_the_first_question(server: Running
     [told] = [line for line in summary if line.startswith("Failed")]
     assert "status 401: LIKENESS_ENDPOINT_KEY is not set" in told
     assert summary[-1] == "5 runs left: the same command makes them"
+
+
+def test_a_key_is_in_no_run_folder_line_or_error(
+    server: Running,
+    ask: Ask,
+    world: World,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A key that is accepted, then another that the server repeats as it refuses it."""
+    caplog.set_level("DEBUG")
+    keys = ("sk-accepted-0123456789", "sk-refused-9876543210")
+    server.control(key=keys[0])
+    monkeypatch.setenv("LIKENESS_ENDPOINT_KEY", keys[0])
+    outcomes, *told = ask("unisim/near")
+    assert [one.state for one in outcomes] == ["made"] * 3
+    monkeypatch.setenv("LIKENESS_ENDPOINT_KEY", keys[1])
+    outcomes, *refused = ask("unisim/odd")
+    assert outcomes[0].state == "failed" and "the key in LIKENESS_ENDPOINT_KEY is not accepted" in outcomes[0].reason
+    files = [file for folder in (world.folder, tmp_path) for file in folder.rglob("*") if file.is_file()]
+    assert any(file.name == "run.json" for file in files) and any(file.suffix == ".jsonl" for file in files)
+    for key in keys:
+        assert not [file for file in files if key.encode() in file.read_bytes()]
+        assert key not in f"{told}{refused}{outcomes}{caplog.text}"
 
 
 def test_a_refused_connection_stops_the_whole_run(server: Running, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:

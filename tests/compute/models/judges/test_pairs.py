@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -173,6 +174,34 @@ def test_each_image_is_read_and_encoded_once(server: Running) -> None:
     state = server.state()
     assert (state["counts"]["requests"], state["counts"]["images"], state["images"] >= 200) == (800, 1600, True)
     assert asked.images.made == drawn.reads == 200
+
+
+def test_memory_does_not_grow_with_the_images(server: Running) -> None:
+    """200 images of 200 kB are 53 MB as they are sent; Python holds those of the requests under way."""
+    noise = np.random.default_rng(0)
+
+    def picture(number: int) -> Picture:
+        seed = int(noise.integers(1 << 32))
+
+        def read() -> bytes:
+            stream = io.BytesIO()
+            pixels = np.random.default_rng(seed).integers(0, 255, (256, 256, 3), dtype=np.uint8)
+            Image.fromarray(pixels).save(stream, "PNG", compress_level=1)
+            return stream.getvalue()
+
+        return Picture(key=content_key(f"noise {number}"), read=read)
+
+    pictures = [picture(number) for number in range(200)]
+    questions = [question(first, second) for first, second in zip(pictures, pictures[1:], strict=False)]
+    asked = judge(server)
+    tracemalloc.start()
+    try:
+        replies = asked.reply(questions)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert all(reply.text for reply in replies) and asked.images.made == 200
+    assert peak < 30e6, f"{peak / 1e6:.0f} MB"
 
 
 def test_structured_output_is_off_unless_set(server: Running) -> None:
