@@ -31,7 +31,13 @@ LOADERS: dict[str, Loader] = {
         needs=benchmark.needs,
         identity=benchmark.identity,
     )
-    for name, benchmark in (("unisim", unisim), ("mieb", mieb), ("mini", mini), (pairbench.OWN, pairbench))
+    for name, benchmark in (
+        ("unisim", unisim),
+        ("mieb", mieb),
+        ("mini", mini),
+        ("pairbench", pairbench),
+        (pairbench.OWN, pairbench),
+    )
 }
 
 
@@ -63,6 +69,8 @@ def identity(task: Task, *, source: Source) -> dict[str, Any]:
 
 def computable(task: Task) -> bool:
     """Whether a loader makes items of the task's benchmark for its procedure."""
+    if task.key in pairbench.PRINTED:
+        return False
     return task.benchmark in LOADERS and task.procedure in LOADERS[task.benchmark].procedures
 
 
@@ -72,6 +80,8 @@ def _loader(task: Task) -> Loader:
             f"Task {task.key!r} has published figures only: no loader makes items of {task.benchmark!r}. To compute "
             f"it, add a row to LOADERS in compute/tasks/loaders.py, which has: {', '.join(LOADERS)}"
         )
+    if task.key in pairbench.PRINTED:
+        raise NotHere(f"Task {task.key!r} is a figure that the paper prints: it has no items of its own")
     if not computable(task):
         raise NotHere(
             f"Task {task.key!r} has no loader for its procedure {task.procedure!r}: add a row to PROCEDURES in "

@@ -1,4 +1,4 @@
-"""PairBench: pairs that a judge rates, from a manifest of one's own images."""
+"""PairBench: pairs that a judge rates, as published, or from a manifest of one's own images."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from typing import Any
 
 from compute.content.items import content_key
 from compute.tasks.data import CONDITIONS, RatedPairs
-from compute.tasks.pairbench import making, pairs
+from compute.tasks.pairbench import hub, making, pairs
 from compute.tasks.perturb import VERSION as PERTURB_VERSION
-from compute.tasks.source import Need, Source
+from compute.tasks.source import Need, Source, weight
 from compute.types import NotHere, Task
 
 OWN = "own"  # the benchmark of one's own pairs: a task's revision is its manifest's digest, its split one of SPLITS
 PROCEDURES = ("judging",)
+PRINTED = ("pairbench/aggregate",)  # figures of the paper that have no items of their own
 
 
 def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str, RatedPairs]:
     """A task's pairs by condition. Raises NotHere and BadInput."""
-    return pairs.load(_manifest(task, source), split=task.split, source=source)
+    if task.benchmark == OWN:
+        return pairs.load(_manifest(task, source), split=task.split, source=source)
+    return hub.load(task, source=source)
 
 
 def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
@@ -28,19 +31,33 @@ def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
 
 
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
-    """The manifest's digest, and the version of the transformations."""
-    path = _manifest(task, source)
-    return {
-        "manifest": content_key(path.read_bytes()).decode() if path.is_file() else "",
-        "perturb": PERTURB_VERSION,
-        "loader": making.VERSION,
-    }
+    """The manifest's digest or the published files, and the versions of what draws from them."""
+    versions = {"pairs": making.VERSION, "perturb": PERTURB_VERSION}
+    if task.benchmark == OWN:
+        path = _manifest(task, source)
+        return {"manifest": content_key(path.read_bytes()).decode() if path.is_file() else "", **versions}
+    repo, _ = hub.repo_of(hub.part_of(task), source=source, revision=task.revision)
+    return {"loader": hub.VERSION, "files": source.state(repo, revision=task.revision), **versions}
 
 
 def needs(task: Task, *, source: Source) -> Need:
-    """Nothing to fetch; how many images are shown is not known before the manifest is read."""
-    present = _manifest(task, source).is_file()
-    return Need(repo="", revision="", bytes=0, present=present, images=None, texts=None, **asked(task))
+    """What a task takes; how many images are shown is not known before its pairs are read."""
+    if task.benchmark == OWN:
+        present = _manifest(task, source).is_file()
+        return Need(repo="", revision="", bytes=0, present=present, images=None, texts=None, **asked(task))
+    part = hub.part_of(task)
+    repo, folder = hub.repo_of(part, source=source, revision=task.revision)
+    size = weight(folder) if folder else hub.SIZES.get(part.config)
+    return Need(
+        repo=repo,
+        revision=task.revision,
+        bytes=size,
+        present=folder is not None,
+        images=None,
+        texts=None,
+        parts={part.config: size} if size else {},
+        **asked(task),
+    )
 
 
 def asked(task: Task) -> dict[str, int]:
@@ -55,8 +72,6 @@ def asked(task: Task) -> dict[str, int]:
 
 
 def _manifest(task: Task, source: Source) -> Path:
-    if task.benchmark != OWN:
-        raise NotHere(f"Task {task.key!r} is no split of a manifest of pairs")
     if task.revision not in source.own:
         raise NotHere(
             f"The manifest {task.dataset} of task {task.key!r} is not where it was, or has changed: name it with --data"

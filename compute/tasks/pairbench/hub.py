@@ -1,0 +1,219 @@
+"""PairBench's published data sets: `feiziaarash/pairbench`, and `feiziaarash/mmscore` before it.
+
+Known from their cards: configurations coco and in100 with a split a transformation, wu_img_img and wu_img_text with
+splits `subset_a_pos`, `subset_a_pos_colorjitter` ..., a row an item, images in columns img1, img2, ... (four of them in
+coco and in100); and templates, whose `logistics` list as JSON which columns are paired ("data-pairs").
+
+Assumed, for the cards do not say it: img1 is the original; of the others the one of 95% of its size is the identical
+pair's, the last one the irrelevant pair's, those between show the transformed pairs in order. Texts stand in columns
+of strings in the same order. What can be looked at is: a data set without a column of 95% of the size is refused. Which
+prompt template a pair had is not published: it is drawn, as for pairs made here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from compute.content import decoding
+from compute.content.items import Column
+from compute.tasks import parquet
+from compute.tasks.data import RatedPairs
+from compute.tasks.pairbench import making, pairs
+from compute.tasks.pairbench.manifest import Pair
+from compute.tasks.pairbench.pixels import SHARE, ImageMaker
+from compute.tasks.pairbench.splits import SPLITS, Split
+from compute.tasks.source import CARD, Source
+from compute.types import BadInput, NotHere, Task
+
+VERSION = 1  # raise it when the same files give other pairs
+REPOS = ("feiziaarash/pairbench", "feiziaarash/mmscore")
+SIZES = {"coco": 761_297_687}  # bytes to fetch of a configuration, as the card prints them; the others' are not known
+LOOKED_AT = 20  # rows whose sizes decide which column is the identical pair's
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """Where a task's items are: the configuration, the names that its split has had, and what differs in its pairs."""
+
+    config: str
+    splits: tuple[str, ...]
+    split: Split
+
+
+def part_of(task: Task) -> Part:
+    """A task's part of the data set. Raises NotHere for a task that is none."""
+    name = task.key.partition("/")[2]
+    kind, _, rest = name.partition("-")
+    if kind in ("coco", "in100") and rest in SPLITS:
+        split = SPLITS[rest]
+        return Part(config=kind, splits=(split.change,), split=split)
+    pairing, _, rest = rest.partition("-")
+    subset, _, key = rest.partition("-")
+    if kind == "wu" and subset in ("a", "b"):
+        split = SPLITS["sp-text" if pairing == "it" else key]
+        own = f"subset_{subset}_pos" + (f"_{split.change}" if split.change else "")
+        config = "wu_img_text" if pairing == "it" else "wu_img_img"
+        return Part(config=config, splits=(own, f"wu_{own}"), split=split)
+    raise NotHere(f"Task {task.key!r} is no part of PairBench's data sets: {', '.join(REPOS)}")
+
+
+def repo_of(part: Part, *, source: Source, revision: str) -> tuple[str, Path | None]:
+    """The data set that is on this machine, and its folder; else the first of REPOS, and none."""
+    for repo in REPOS:
+        folder = source.present(repo, revision=revision, files=files_of(part))
+        if folder is not None:
+            return repo, folder
+    return REPOS[0], None
+
+
+def files_of(part: Part) -> tuple[str, ...]:
+    """Patterns of the files to fetch."""
+    return (CARD, f"{part.config}/*")
+
+
+def load(task: Task, *, source: Source) -> dict[str, RatedPairs]:
+    """A task's pairs by condition. Raises NotHere with the command that fetches them, BadInput for another layout."""
+    part = part_of(task)
+    repo, folder = repo_of(part, source=source, revision=task.revision)
+    if folder is None:
+        folder = source.folder(repo, revision=task.revision, files=files_of(part))
+    present = parquet.splits(folder, config=part.config)
+    name = next((split for split in part.splits if split in present), part.splits[0])
+    table = parquet.table(folder, repo=repo, config=part.config, split=name)
+    images, texts = _columns(table, listed=_listed_pairs(folder, repo=repo, config=part.config))
+    return _rated(task.key, part.split, table, images, texts, cache=source.cache)
+
+
+def _columns(table: parquet.Table, *, listed: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The columns of images, the original's first, and of texts; only those that the data set lists as paired."""
+    import pyarrow as pa
+
+    schema = table.schema
+    images = [field.name for field in schema if not pa.types.is_string(field.type) and _holds_images(field.type)]
+    texts = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
+    if listed and set(listed) <= {*images, *texts}:
+        images, texts = ([name for name in names if name in listed] for names in (images, texts))
+    if not images:
+        raise BadInput(f"{table.title} has no column of images; it has: {', '.join(table.columns)}")
+    return images, texts
+
+
+def _holds_images(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return pa.types.is_binary(kind) or (pa.types.is_struct(kind) and kind.get_field_index("bytes") >= 0)
+
+
+def _listed_pairs(folder: Path, *, repo: str, config: str) -> tuple[str, ...]:
+    """The columns that the data set's own templates pair; none where they do not say. Raises BadInput where pairs are
+    not all of one first column: their types cannot be told then."""
+    if "templates" not in parquet.configs(folder):
+        return ()
+    names = [name for name in parquet.splits(folder, config="templates") if config.startswith(name.partition("_")[0])]
+    if not names:
+        return ()
+    table = parquet.table(folder, repo=repo, config="templates", split=names[0])
+    if "logistics" not in table.columns:
+        return ()
+    (stated,) = table.values("logistics")
+    try:
+        listed = json.loads(stated[0])["data-pairs"]
+        firsts = {first for first, _ in listed}
+    except (ValueError, TypeError, KeyError, IndexError):
+        return ()
+    if len(firsts) > 1:
+        raise BadInput(
+            f"{table.title}: its pairs have several first columns ({', '.join(sorted(firsts))}), so that which pair is "
+            "identical, transformed or irrelevant cannot be told"
+        )
+    return (*firsts, *dict.fromkeys(second for _, second in listed))
+
+
+def _rated(
+    key: str, split: Split, table: parquet.Table, images: list[str], texts: list[str], *, cache: Path | None
+) -> dict[str, RatedPairs]:
+    original, *others = images
+    columns = {name: table.images(name, cache=cache) for name in ([original] if split.second == "text" else images)}
+    if split.second == "text":
+        seconds = _types(texts, table, identical=texts[:1])
+        contents = dict(zip(seconds, table.values(*seconds), strict=True))
+    else:
+        identical = [name for name in others if _is_resized(columns[original], columns[name])]
+        seconds = _types(others, table, identical=identical[:1])
+        contents = {}
+    drawn = [
+        _pair(key, split, kind, row, original, name, columns, contents)
+        for row in range(len(table))
+        for name, kind in seconds.items()
+    ]
+
+    def read(name: str, _: bytes) -> bytes:
+        column, row = name.rsplit(" ", 1)
+        return columns[column].read(int(row))
+
+    return pairs.rated(drawn, maker=ImageMaker(source=read), title=table.title)
+
+
+def _types(names: Sequence[str], table: parquet.Table, *, identical: Sequence[str]) -> dict[str, str]:
+    """Each second column's type of pair."""
+    if len(names) not in (3, 4) or not identical:
+        raise BadInput(
+            f"{table.title} is not in a layout that is known: of its columns {', '.join(table.columns)}, three or four "
+            f"should be second sides, one of them with {SHARE:.0%} of the first one's size. They are: "
+            f"{', '.join(names) or 'none'}; with that size: {', '.join(identical) or 'none'}"
+        )
+    *transformed, irrelevant = [name for name in names if name not in identical]
+    kinds = dict(zip(transformed, ("transformed", "transformed-2"), strict=False))
+    return {identical[0]: "identical", **kinds, irrelevant: "irrelevant"}
+
+
+def _is_resized(first: Column, second: Column) -> bool:
+    """Whether most of the second images have SHARE of each side of the first, give or take a pixel."""
+    shares = []
+    for row in range(min(LOOKED_AT, len(first))):
+        sizes = [decoding.opened(column.read(row)).size for column in (first, second)]
+        off = [abs(small - SHARE * large) for large, small in zip(*sizes, strict=True)]
+        shares.append(max(off) <= 1 and sizes[0] != sizes[1])
+    return bool(np.mean(shares) > 0.5) if shares else False
+
+
+def _pair(
+    key: str,
+    split: Split,
+    kind: str,
+    row: int,
+    original: str,
+    name: str,
+    columns: dict[str, Column],
+    contents: dict[str, list[str]],
+) -> Pair:
+    """One pair; its images are there already, so that only the template and the variants are drawn."""
+    own, template, strengths, seeds = making.drawn_choices(0, key, str(row), kind)
+    pair = Pair(
+        split=split.key,
+        item=f"{row:04d}",
+        type=kind,
+        first=f"{original} {row}",
+        first_key=columns[original].keys[row].decode(),
+        seed=own,
+        template=template,
+    )
+    if split.second == "text":
+        return replace(pair, text=contents[name][row])
+    pair = replace(pair, second=f"{name} {row}", second_key=columns[name].keys[row].decode())
+    if not split.change:
+        return pair
+    _, _, first_strengths, first_seeds = making.drawn_choices(0, key, str(row), "first")
+    return replace(
+        pair,
+        first_strengths=first_strengths,
+        first_seeds=first_seeds,
+        second_strengths=strengths,
+        second_seeds=seeds,
+    )

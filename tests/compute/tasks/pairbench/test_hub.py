@@ -1,0 +1,172 @@
+"""PairBench's published data sets, in the layout that their cards state: small files of it."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import datasets
+import numpy as np
+import pytest
+from PIL import Image
+
+from compute.catalog import shipped
+from compute.tasks import loaders
+from compute.tasks.data import size
+from compute.tasks.pairbench import hub
+from compute.tasks.perturb import perturb
+from compute.tasks.source import Source
+from compute.types import BadInput, NotHere
+from tests.compute.tasks.hub_files import write
+from tests.compute.tasks.pairbench.images import picture
+
+ROWS = 4
+LOGISTICS = {"data-pairs": [["img1", "img2"], ["img1", "img3"], ["img1", "img4"]]}
+
+
+def resized(image: Image.Image) -> Image.Image:
+    return image.resize(tuple(round(0.95 * side) for side in image.size))
+
+
+def table(kind: str, *, order: tuple[int, ...] = (0, 1, 2), counterparts: int = 1) -> datasets.Dataset:
+    """Rows of an original and, in columns of this order, its 95%, its transformed versions, and an irrelevant image."""
+    rows: dict[str, list] = {f"img{number + 1}": [] for number in range(counterparts + 3)}
+    for row in range(ROWS):
+        image = picture(row)
+        others = [
+            resized(image),
+            *(perturb(image, kind=kind, strength=0.4 + 0.2 * at, seed=row) for at in range(counterparts)),
+            perturb(picture(100 + row), kind=kind, strength=0.5, seed=row),
+        ]
+        for column, shown in zip(rows, [image, *(others[at] for at in order)], strict=True):
+            rows[column].append(shown)
+    return datasets.Dataset.from_dict(rows, features=datasets.Features(dict.fromkeys(rows, datasets.Image())))
+
+
+def captions() -> datasets.Dataset:
+    rows = {
+        "img1": [picture(row) for row in range(ROWS)],
+        "txt1": [f"A mug {row} on a table" for row in range(ROWS)],
+        "txt2": [f"A mug {row} under a table" for row in range(ROWS)],
+        "txt3": [f"A mug {row} to the left of a table" for row in range(ROWS)],
+        "txt4": [f"A dog {row} under a chair" for row in range(ROWS)],
+    }
+    features = dict.fromkeys(rows, datasets.Value("string")) | {"img1": datasets.Image()}
+    return datasets.Dataset.from_dict(rows, features=datasets.Features(features))
+
+
+def templates(logistics: dict) -> datasets.Dataset:
+    row = {"query_templates": {"v1": "{conditions}"}, "query_conditions": {}, "logistics": logistics}
+    return datasets.Dataset.from_dict({name: [json.dumps(value)] for name, value in row.items()})
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    write(
+        tmp_path / "feiziaarash/pairbench",
+        {
+            ("coco", "colorjitter"): table("colorjitter"),
+            ("coco", "rotate"): table("rotate", order=(1, 0, 2)),
+            ("wu_img_img", "subset_a_pos"): table("rotate", order=(0, 1, 2, 3), counterparts=2),
+            ("wu_img_img", "subset_b_pos_gaussianblur"): table("gaussianblur", order=(0, 1, 2, 3), counterparts=2),
+            ("wu_img_text", "wu_subset_a_pos"): captions(),
+            ("templates", "coco"): templates(LOGISTICS),
+        },
+    )
+    return tmp_path
+
+
+def loaded(root: Path, key: str):
+    return loaders.load(shipped().task(key), source=Source(root=root, offline=True))
+
+
+def shown(file: bytes) -> np.ndarray:
+    return np.asarray(Image.open(io.BytesIO(file)).convert("RGB"))
+
+
+@pytest.mark.parametrize("key", ["pairbench/coco-cj", "pairbench/coco-r"])
+def test_images_are_paired_by_their_columns(root, key):
+    """In the second, the identical pair's column is not the first: its size tells."""
+    part = loaded(root, key)["sensitive"]
+    assert size(part) == 3 * ROWS
+    for row, (kind, source) in enumerate(zip(part.types, part.sources, strict=True)):
+        image = picture(int(source))
+        assert (shown(part.first.read(row)) == np.asarray(image)).all()
+        second = Image.open(io.BytesIO(part.second.read(row))).convert("RGB")
+        assert (second.size == resized(image).size) == (kind == "identical")
+        if kind == "transformed":
+            name = part.transformations[0]
+            assert second.tobytes() == perturb(image, kind=name, strength=0.4, seed=int(source)).tobytes()
+        if kind == "irrelevant":
+            other = perturb(picture(100 + int(source)), kind=part.transformations[0], strength=0.5, seed=int(source))
+            assert second.tobytes() == other.tobytes()
+    assert len(set(part.names)) == 3 * ROWS and set(part.templates) <= set(range(5))
+
+
+def test_variants_are_drawn_and_the_same_at_every_reading(root):
+    first, again = (loaded(root, "pairbench/coco-cj")["invariant"] for _ in range(2))
+    assert len(first.first_variants) == len(first.second_variants) == 5
+    for one, other in zip(first.second_variants, again.second_variants, strict=True):
+        assert (one.keys == other.keys).all() and one.read(1) == other.read(1)
+    assert (first.templates == again.templates).all()
+
+
+def test_a_fourth_pair_is_a_second_counterpart(root):
+    part = loaded(root, "pairbench/wu-ii-a-sp")["sensitive"]
+    assert part.types.tolist() == ["identical", "transformed", "transformed-2", "irrelevant"] * ROWS
+    assert part.expected.tolist() == [10, 8, 8, 1] * ROWS
+    blurred = loaded(root, "pairbench/wu-ii-b-sp-gb")["invariant"]
+    assert blurred.transformations == ("position", "gaussianblur") and len(blurred.first_variants) == 5
+
+
+def test_captions_are_paired_in_the_order_of_their_columns(root):
+    part = loaded(root, "pairbench/wu-it-a")["invariant"]
+    assert part.second.modality == "text" and part.first_variants == ()
+    assert [part.second.read(row) for row in range(4)] == [
+        "A mug 0 on a table",
+        "A mug 0 under a table",
+        "A mug 0 to the left of a table",
+        "A dog 0 under a chair",
+    ]
+    assert part.expected.tolist() == [10, 10, 10, 1] * ROWS
+
+
+def test_every_split_of_the_paper_has_a_part():
+    tasks = [task for task in shipped().tasks if task.benchmark == "pairbench"]
+    parts = {task.key: hub.part_of(task) for task in tasks if loaders.computable(task)}
+    assert len(parts) == 24 == len(tasks) - 1
+    assert parts["pairbench/in100-et"].splits == ("elastic",)
+    assert parts["pairbench/wu-ii-b-sp-ps"].splits[0] == "subset_b_pos_perspective"
+    assert parts["pairbench/wu-it-b"].config == "wu_img_text"
+    with pytest.raises(NotHere, match="a figure that the paper prints"):
+        loaders.load(shipped().task("pairbench/aggregate"), source=Source(offline=True))
+
+
+def test_another_layout_is_refused_with_what_is_assumed(root):
+    folder = root / "feiziaarash/pairbench"
+    write(folder, {("in100", "elastic"): table("elastic", order=(2, 1, 1))})
+    with pytest.raises(BadInput, match=r"not in a layout that is known: .*img1, img2, img3, img4.*95%"):
+        loaded(root, "pairbench/in100-et")
+    write(folder, {("coco", "colorjitter"): table("colorjitter"), ("templates", "coco"): templates(OTHER)})
+    with pytest.raises(BadInput, match=r"several first columns \(img1, img3\)"):
+        loaded(root, "pairbench/coco-cj")
+
+
+OTHER = {"data-pairs": [["img1", "img2"], ["img3", "img4"]]}
+
+
+def test_what_is_not_on_this_machine_is_named_with_its_command(tmp_path):
+    task = shipped().task("pairbench/coco-cj")
+    source = Source(root=tmp_path, offline=True)
+    with pytest.raises(NotHere, match=r"hf download feiziaarash/pairbench .*--include 'coco/\*'"):
+        loaders.load(task, source=source)
+    need = loaders.needs(task, source=source)
+    assert not need.present and need.bytes == 761_297_687 and need.questions == 2 * 3_000
+
+
+def test_the_older_data_set_is_read_where_only_it_is_here(root):
+    (root / "feiziaarash/pairbench").rename(root / "feiziaarash/mmscore")
+    assert size(loaded(root, "pairbench/coco-cj")["sensitive"]) == 3 * ROWS
+    need = loaders.needs(shipped().task("pairbench/coco-cj"), source=Source(root=root, offline=True))
+    assert need.repo == "feiziaarash/mmscore" and need.present

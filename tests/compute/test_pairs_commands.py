@@ -1,0 +1,164 @@
+"""python -m compute pairs make and show: what they print, what they refuse, and that memory does not grow."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from typer.testing import CliRunner, Result
+
+from compute.__main__ import app
+from compute.paths import ROOT
+from compute.tasks.pairbench import manifest, pairs
+from tests.compute.tasks.pairbench.images import folder_of, picture
+
+
+def command(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["pairs", *map(str, arguments)])
+
+
+def refused(*arguments: object) -> str:
+    """The one line of an error."""
+    ended = command(*arguments)
+    assert ended.exit_code == 1, ended.output
+    (line,) = ended.stderr.strip().splitlines()
+    assert line.startswith("Error: ")
+    return line
+
+
+def test_a_folder_becomes_a_manifest_that_can_be_shown(tmp_path):
+    folder, out = folder_of(tmp_path / "images", 5), tmp_path / "pairs.parquet"
+    made = command("make", "--images", folder, "--out", out, "--splits", "r, gb", "--seed", 3)
+    assert made.exit_code == 0, made.output
+    assert "30 pairs of 5 images, seed 3" in made.stdout
+    rows = [line.split() for line in made.stdout.splitlines()]
+    assert ["r", "Rotation", "5", "5", "5", "30"] in rows
+    shown = command("show", out)
+    assert shown.exit_code == 0, shown.output
+    assert "version 1, 30 pairs of 5 images" in shown.stdout and "Made from images, seed 3" in shown.stdout
+    assert (
+        "Odd: 5 images are few" in shown.stdout and "The pixels of 4 recorded images are the same here" in shown.stdout
+    )
+    assert "Splits it does not have: cj, ps, et, sp" in shown.stdout
+    assert manifest.read(out).about["seed"] == 3
+
+
+def test_what_is_odd_is_shown(tmp_path):
+    folder, out = folder_of(tmp_path / "images", 4), tmp_path / "pairs.parquet"
+    picture(2).resize((50, 40)).save(folder / "copy.jpg")
+    (folder / "broken.png").write_bytes(b"no image")
+    assert "broken.png: not an image" in refused("make", "--images", folder, "--out", out)
+    assert not out.exists()
+    made = command("make", "--images", folder, "--out", out, "--skip-bad-items")
+    assert made.exit_code == 0 and "Left out: broken.png" in made.stderr
+    shown = command("show", out).stdout
+    assert "Odd: left out, number of images: 1 (broken.png)" in shown
+    assert "Odd: near copies among the images, number of pairs: 1 (0002.png and copy.jpg)" in shown
+
+
+def test_a_parquet_a_sample_of_it_and_its_images_stored_beside(tmp_path):
+    folder = folder_of(tmp_path / "images", 8)
+    rows = [{"label": path.name, "picture": {"bytes": path.read_bytes(), "path": ""}} for path in folder.iterdir()]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "images.parquet")
+    made = {}
+    for name, more in (("plain", ()), ("stored", ("--store-images",))):
+        made[name] = tmp_path / f"{name}.parquet"
+        options = ("--images", tmp_path / "images.parquet", "--count", 5, "--splits", "et", *more)
+        ended = command("make", *options, "--out", made[name])
+        assert ended.exit_code == 0 and "15 pairs of 5 images" in ended.stdout, ended.output
+    before = pairs.load(made["plain"], split="et")["invariant"]
+    contents = [[column.read(row) for row in range(15)] for column in (before.first, before.second)]
+    variants = [before.second_variants[2].read(row) for row in range(15)]
+    (tmp_path / "images.parquet").unlink()  # what is stored needs no source any more
+    after = pairs.load(made["stored"], split="et")["invariant"]
+    assert [[column.read(row) for row in range(15)] for column in (after.first, after.second)] == contents
+    assert [after.second_variants[2].read(row) for row in range(15)] == variants
+    assert (after.second.keys == before.second.keys).all()
+    stored = tmp_path / "stored-images.parquet"
+    assert pq.read_metadata(stored).num_rows == 5 + 15
+    assert command("show", made["stored"]).exit_code == 0
+    stored.unlink()
+    assert "stored-images.parquet, the images of the pairs, is no longer beside the manifest" in refused(
+        "show", made["stored"]
+    )
+
+
+def test_a_table_of_spatial_relations(tmp_path):
+    folder_of(tmp_path / "photos", 4)
+    lines = ["image,caption"] + [
+        f"{number:04d}.png,A {first} {relation} a plate"
+        for number, (first, relation) in enumerate((("cup", "on"), ("cup", "under"), ("dog", "on"), ("dog", "under")))
+    ]
+    (tmp_path / "table.csv").write_text("\n".join(lines))
+    out = tmp_path / "pairs.parquet"
+    made = command("make", "--images", tmp_path / "photos", "--whatsup", tmp_path / "table.csv", "--out", out)
+    assert made.exit_code == 0, made.output
+    assert manifest.read(out).splits == ("sp", "sp-cj", "sp-r", "sp-gb", "sp-ps", "sp-et", "sp-text")
+    shown = command("show", out).stdout
+    assert "Which the fourth pair is, is unknown" in shown
+    assert "Odd: sp: items with one counterpart only: 4" in shown
+    three = command(
+        "make",
+        *("--images", tmp_path / "photos", "--whatsup", tmp_path / "table.csv", "--out", out),
+        "--no-second-counterpart",
+    )
+    assert three.exit_code == 0 and manifest.read(out).counts()["sp"].total() == 12
+
+
+def test_what_cannot_be_done_is_refused_in_one_line(tmp_path):
+    out = ("--out", tmp_path / "pairs.parquet")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert "holds no image" in refused("make", "--images", empty, *out)
+    assert "no folder" in refused("make", "--images", tmp_path / "none", *out)
+    assert "Name the images" in refused("make", *out)
+    one = folder_of(tmp_path / "one", 1)
+    assert "the only image" in refused("make", "--images", one, *out)
+    assert "ends in .parquet" in refused("make", "--images", one, "--out", tmp_path / "pairs.csv")
+    two = folder_of(tmp_path / "two", 2)
+    assert "No split 'gp'. Did you mean 'gb'?" in refused("make", "--images", two, "--splits", "gp", *out)
+    assert "Split sp needs a table" in refused("make", "--images", two, "--splits", "sp", *out)
+    shutil.copy(two / "0000.png", two / "0001.png")
+    assert "near copies" in refused("make", "--images", two, *out)
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
+    assert "has no column named image" in refused("make", "--images", tmp_path / "other.parquet", *out)
+    assert "no manifest of pairs" in refused("show", tmp_path / "other.parquet")
+    assert "is not on this machine" in refused("make", "--hub", "someone/images", "--offline", *out)
+
+
+LOAD = """
+import resource, sys
+from pathlib import Path
+from compute.tasks.pairbench import pairs
+many = int(sys.argv[2])
+read = 0
+for split in ("cj", "r", "gb", "ps", "et"):
+    part = pairs.load(Path(sys.argv[1]), split=split)["sensitive"]
+    assert len(part.names) == 3 * 500
+    for row in range(many):
+        read += len(part.first.read(row)) + len(part.second.read(row))
+print(read, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def test_memory_stays_flat_while_large_images_are_made(tmp_path):
+    """7,500 pairs of 500 images of a megapixel: what is made is not kept. Their pixels would take 2.9 GB a side."""
+    folder = tmp_path / "images"
+    folder.mkdir()
+    for number in range(500):
+        picture(number).resize((1200, 850)).save(folder / f"{number:04d}.jpg", quality=80)
+    out = tmp_path / "pairs.parquet"
+    ended = command("make", "--images", folder, "--out", out)
+    assert ended.exit_code == 0 and "7,500 pairs of 500 images" in ended.stdout, ended.output
+    peaks = []
+    for many in (4, 40):
+        printed = subprocess.run(
+            [sys.executable, "-c", LOAD, str(out), str(many)], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout
+        read, peak = map(int, printed.split())
+        peaks.append(peak / 1024)
+    assert read > 50_000_000
+    assert peaks[1] - peaks[0] < 60, f"MB at 20 and at 200 pairs: {peaks}"
