@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 
 from compute.catalog import shipped
-from compute.content.items import images, texts
+from compute.content.items import Column, images, texts
 from compute.content.messages import Question, Reply
 from compute.engine import plan
 from compute.features.store import FeatureStore
@@ -36,6 +36,7 @@ from compute.tasks.data import (
     Mixed,
     OddOneOut,
     Probe,
+    RatedPairs,
     Retrieval,
     Sentences,
     ZeroShot,
@@ -72,6 +73,23 @@ def choices(reference: Any, *alternatives: Any, question: str = "reference") -> 
     return Choices(names=NAMES, alternatives=alternatives, answer=ANSWER, reference=reference, question=question)
 
 
+def rated(second: Column, *transformations: str) -> RatedPairs:
+    variants = (A, B, C, B, C) if second.modality == "image" else ()
+    return RatedPairs(
+        names=NAMES,
+        first=A,
+        second=second,
+        expected=np.array([10, 8, 1])[ROWS % 3],
+        types=np.array(["identical", "transformed", "irrelevant"])[ROWS % 3],
+        sources=np.array([f"{row // 3}" for row in ROWS]),
+        templates=ROWS % 5,
+        condition="invariant",
+        transformations=transformations,
+        first_variants=variants,
+        second_variants=variants,
+    )
+
+
 # A kind of task: its procedure, what it shows, and whether it asks for a quality. Several sets of items are one kind
 # where the catalogue does not tell them apart; all of them must run.
 ITEMS: dict[tuple[str, frozenset[str], bool], tuple[Data, ...]] = {
@@ -102,6 +120,8 @@ ITEMS: dict[tuple[str, frozenset[str], bool], tuple[Data, ...]] = {
         Probe(train=LABELS, test=replace(LABELS, items=B), samples_per_label=3, draws=2),
     ),
     ("clustering", frozenset({"image"}), False): (Clusters(test=LABELS),),
+    ("judging", frozenset({"image"}), False): (rated(B, "rotate"), rated(B, "position")),
+    ("judging", frozenset({"image", "text"}), False): (rated(X, "position"),),
 }
 
 
