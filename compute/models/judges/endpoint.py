@@ -100,13 +100,17 @@ class Address:
     def __init__(self, url: str, key: str) -> None:
         parts = urlsplit(url)
         self.shown = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
-        self._hide = [secret for secret in (url, key, parts.password, parts.query) if secret]
+        secrets = [secret for secret in (url, key, parts.password, parts.query) if secret]
+        self._hidden = [
+            re.compile(re.escape(spelling), re.IGNORECASE)
+            for secret in secrets
+            for spelling in dict.fromkeys((secret, quote(secret), quote(secret, safe="")))
+        ]
 
     def redacted(self, text: str) -> str:
         """A text without them, also where they are spelt for an address."""
-        for secret in self._hide:
-            for spelling in dict.fromkeys((secret, quote(secret), quote(secret, safe=""))):
-                text = re.sub(re.escape(spelling), "...", text, flags=re.IGNORECASE)
+        for spelling in self._hidden:
+            text = spelling.sub("...", text)
         return text
 
     def without_secrets(self, error: Exception) -> str:
