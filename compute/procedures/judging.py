@@ -95,7 +95,8 @@ def _measured(subject: Subject, data: RatedPairs, options: Mapping[str, Any]) ->
             "ends": "bounds of the score" if known else f"quantiles {QUANTILES} of both orders' scores of this subset",
             "rounding": ROUNDING,
         },
-        "unequal": int((numbers[0] != numbers[1]).sum()),  # pairs whose numbers differ between the orders
+        # pairs whose numbers differ between the orders, by more than rounding
+        "unequal": int((~np.isclose(numbers[0], numbers[1], rtol=1e-9, atol=1e-12)).sum()),
     }
     details = [{"numbers": both} for both in numbers.T.tolist()]
     return _evidence(data, scaled(numbers, ends=ends), details=details, settings=settings)

@@ -1,0 +1,169 @@
+"""Suites of one's own data: their records, and what a build does with damaged or hostile ones."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from skimage.data import astronaut, chelsea, coffee, rocket
+
+from compute.catalog import own, shipped
+from compute.tasks.pairbench import making, sources
+from compute.tasks.pairbench.splits import named
+from compute.types import BadInput
+
+
+@pytest.fixture(scope="module")
+def photographs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("photographs")
+    for draw in (astronaut, chelsea, coffee, rocket):
+        Image.fromarray(draw()).resize((48, 40)).save(folder / f"{draw.__name__}.png")
+    return folder
+
+
+@pytest.fixture
+def manifest(photographs: Path, tmp_path: Path) -> Path:
+    return made(photographs, tmp_path / "Holiday photos.parquet")
+
+
+def made(photographs: Path, path: Path, *, seed: int = 0) -> Path:
+    path.parent.mkdir(exist_ok=True, parents=True)
+    making.make(sources.from_folder(photographs), out=path, splits=named(("cj", "r")), seed=seed)
+    return path
+
+
+def test_a_manifest_is_a_suite_with_a_task_a_split(manifest: Path, tmp_path: Path) -> None:
+    suite = own.record(own.from_file(manifest, suite="pairbench"), results=tmp_path)
+    assert suite.suite.key == "pairs-holiday-photos" and suite.suite.benchmark == "own"
+    assert [task.key for task in suite.tasks] == ["own/pairs-holiday-photos/cj", "own/pairs-holiday-photos/r"]
+    assert {task.n_items for task in suite.tasks} == {4 * 3 * 2}
+    assert "Your own data: 24 pairs of 4 images" in suite.suite.description
+    assert own.recorded(tmp_path) == ([suite], [])
+    catalog, problems = own.extended(shipped(), [suite])
+    assert problems == [] and catalog.suite("pairs-holiday-photos").title == "Own pairs: Holiday photos"
+    assert catalog.task("own/pairs-holiday-photos/cj").suites == ("pairs-holiday-photos",)
+    published = [task for task in catalog.tasks if "pairbench" in task.suites]
+    assert published == [task for task in shipped().tasks if "pairbench" in task.suites]
+
+
+def test_the_record_names_no_folder_of_this_machine(manifest: Path, tmp_path: Path) -> None:
+    own.record(own.from_file(manifest, suite="pairbench"), results=tmp_path / "results")
+    text = (tmp_path / "results" / "suites" / "pairs-holiday-photos.json").read_text()
+    assert str(tmp_path) not in text and json.loads(text)["data"]["path"] == "../../Holiday photos.parquet"
+
+
+def test_the_same_content_is_the_same_suite_and_another_gets_a_key_of_its_own(
+    manifest: Path, photographs: Path, tmp_path: Path
+) -> None:
+    results = tmp_path / "results"
+    first = own.record(own.from_file(manifest, suite="pairbench"), results=results)
+    copy = tmp_path / "elsewhere.parquet"
+    copy.write_bytes(manifest.read_bytes())
+    again = own.record(own.from_file(copy, suite="pairbench"), results=results)
+    assert again.suite.key == first.suite.key and [task.key for task in again.tasks] == [t.key for t in first.tasks]
+    other = own.from_file(made(photographs, tmp_path / "other" / manifest.name, seed=1), suite="pairbench")
+    assert own.settled(other, results=results).suite.key == f"pairs-holiday-photos-{other.digest[:8]}"
+    assert len(own.files(results)) == 1
+    own.record(other, results=results)
+    assert len(own.recorded(results)[0]) == 2
+
+
+def test_a_known_suite_takes_its_own_file_alone(manifest: Path, photographs: Path, tmp_path: Path) -> None:
+    known = own.record(own.from_file(manifest, suite="pairbench"), results=tmp_path)
+    assert own.from_file(manifest, suite=known.suite.key, known=[known]).digest == known.digest
+    other = made(photographs, tmp_path / "b.parquet", seed=1)
+    with pytest.raises(BadInput, match="b.parquet is not the file of the suite .* --suite pairbench"):
+        own.from_file(other, suite=known.suite.key, known=[known])
+    with pytest.raises(BadInput, match="only these suites take one: pairbench"):
+        own.from_file(manifest, suite="mini")
+
+
+def changed(record: dict, path: str, value: object) -> dict:
+    """The record with one value changed, or removed where it is ...; `tasks.0.key` is the path of one."""
+    record = json.loads(json.dumps(record))
+    *way, last = [int(part) if part.isdigit() else part for part in path.split(".")]
+    inner = record
+    for part in way:
+        inner = inner[part]
+    if value is ...:
+        del inner[last]
+    else:
+        inner[last] = value
+    return record
+
+
+HOSTILE = {
+    "another version": ("version", 2, "of version 2"),
+    "another shape": ("shape", "pickle", "its shape is 'pickle'"),
+    "a shape that is no text": ("shape", ["pairs"], "its shape is a list"),
+    "no data": ("data", ..., "it has no data"),
+    "no digest": ("data.digest", 7, "digest is no text"),
+    "no tasks": ("tasks", [], "0 tasks"),
+    "too many tasks": ("tasks", [{}] * 101, "101 tasks"),
+    "a task that is no object": ("tasks.0", "cj", "has not the fields"),
+    "another field": ("tasks.0.benchmark", "pairbench", "has not the fields"),
+    "a missing field": ("tasks.0.notes", ..., "has not the fields"),
+    "a published task": ("tasks.0.key", "pairbench/coco-cj", "does not begin with own/pairs-holiday-photos/"),
+    "a task of another suite": ("tasks.0.key", "own/pairs-other/cj", "does not begin with own/pairs-holiday-photos/"),
+    "a way out of the folder": ("tasks.0.key", "own/pairs-holiday-photos/../../x", "does not begin with"),
+    "two tasks of one key": ("tasks.1.key", "own/pairs-holiday-photos/cj", "two of its tasks have one key"),
+    "a long title": ("suite.title", "x" * 5000, "5,000 characters"),
+    "half a character": ("suite.title", "\ud800", "half a character"),
+    "another aggregate": ("suite.aggregate", "human", "its aggregate is 'human'"),
+    "a metric that is no text": ("tasks.0.metrics", [7], "one of a task's metrics is no text"),
+    "no metric": ("tasks.0.metrics", [], "a task's metrics are no list of 1 to 50"),
+    "another modality": ("tasks.0.modalities", ["sound"], "a task's modalities are sound"),
+    "a negative count": ("tasks.0.n_items", -1, "n_items is no whole number"),
+    "a chance that is no number": ("tasks.0.chance", "0", "chance is no finite number"),
+}
+
+
+@pytest.mark.parametrize("fault", HOSTILE)
+def test_a_damaged_or_hostile_record_is_named_and_left_out(fault: str, manifest: Path, tmp_path: Path) -> None:
+    good = own.record(own.from_file(manifest, suite="pairbench"), results=tmp_path)
+    path = tmp_path / "suites" / f"{good.suite.key}.json"
+    where, value, reason = HOSTILE[fault]
+    path.write_text(json.dumps(changed(json.loads(path.read_text()), where, value)))
+    suites, problems = own.recorded(tmp_path)
+    assert suites == [] and len(problems) == 1
+    assert path.name in problems[0] and reason in problems[0] and "run again with --data" in problems[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("pairs-cut.json", b'{"version": 1, "sha'),
+        ("pairs-list.json", b"[]"),
+        ("pairs-deep.json", b'{"a":' * 500 + b"1" + b"}" * 500),
+        ("pairs-number.json", b'{"version": NaN}'),
+        ("pairs-bytes.json", b"\xff\xfe\x00"),
+        ("Not a key.json", b"{}"),
+    ],
+)
+def test_a_file_that_is_no_record_is_named(name: str, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "suites").mkdir()
+    (tmp_path / "suites" / name).write_bytes(content)
+    suites, problems = own.recorded(tmp_path)
+    assert suites == [] and len(problems) == 1 and name in problems[0]
+
+
+def test_a_link_out_of_the_folder_is_not_followed(manifest: Path, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    good = own.record(own.from_file(manifest, suite="pairbench"), results=tmp_path / "another")
+    (results / "suites").mkdir(parents=True)
+    name = f"{good.suite.key}.json"
+    (results / "suites" / name).symlink_to(tmp_path / "another" / "suites" / name)
+    suites, problems = own.recorded(results)
+    assert suites == [] and "is a link out of the folder" in problems[0]
+
+
+def test_a_name_or_a_metric_that_the_catalogue_does_not_allow(manifest: Path, tmp_path: Path) -> None:
+    good = own.from_file(manifest, suite="pairbench")
+    taken = replace(good, suite=replace(good.suite, key="pairbench"))
+    strange = replace(good, tasks=tuple(replace(task, metrics=("nothing",)) for task in good.tasks))
+    catalog, problems = own.extended(shipped(), [taken, strange])
+    assert catalog is shipped() and len(problems) == 2
+    assert "a suite of the catalogue has its name" in problems[0] and "no metric 'nothing'" in problems[1]

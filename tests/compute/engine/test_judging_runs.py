@@ -1,0 +1,184 @@
+"""Runs on one's own pairs from the manifest to the run folder, with a stand-in judge behind a real server process."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+from skimage.data import astronaut, chelsea, coffee, rocket
+
+from compute import paths
+from compute.catalog import Catalog, own, shipped
+from compute.engine import estimate, plan, run, run_folders
+from compute.engine.bench import Bench, assemble
+from compute.engine.run import Outcome
+from compute.models.adapter import Hardware
+from compute.tasks.pairbench import making, sources
+from compute.tasks.pairbench.splits import named
+from compute.tasks.source import Source
+from compute.types import Model
+from tests.compute.models.pair_server import Running, running
+
+PAIRS = 4 * 3  # of a split
+ASKED = PAIRS * 2 * 2  # both orders under both conditions
+JUDGE = "gemini-1.5-flash"
+
+
+@pytest.fixture(scope="module")
+def manifest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("photographs")
+    for draw in (astronaut, chelsea, coffee, rocket):
+        Image.fromarray(draw()).resize((48, 40)).save(folder / f"{draw.__name__}.png")
+    path = folder / "photographs.parquet"
+    making.make(sources.from_folder(folder), out=path, splits=named(("cj",)))
+    return path
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Running]:
+    with running() as server:
+        monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
+        monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "results" / "answers"))
+        yield server
+
+
+Execute = Callable[..., list[Outcome]]
+
+
+@pytest.fixture
+def world(manifest: Path, tmp_path: Path) -> tuple[Catalog, Bench, str]:
+    results = tmp_path / "results"
+    suite = own.record(own.from_file(manifest, suite="pairbench"), results=results)
+    catalog, _ = own.extended(shipped(), [suite])
+    bench = assemble(
+        features=results / "features",
+        hardware=Hardware(device="cpu", dtype="float32"),
+        source=Source.keeping(results, root=None, offline=False, own={suite.digest: suite.file}),
+    )
+    return catalog, bench, suite.suite.key
+
+
+@pytest.fixture
+def execute(world: tuple[Catalog, Bench, str], tmp_path: Path) -> Execute:
+    _, bench, key = world
+
+    def executed(*models: str, options: tuple[str, ...] = (), catalog: Catalog = world[0]) -> list[Outcome]:
+        made = plan.make(catalog, suite=key, models=models, options=options, bench=bench, results=tmp_path / "results")
+        return run.execute(made, bench=bench, results=tmp_path / "results")
+
+    return executed
+
+
+def items(outcome: Outcome) -> pd.DataFrame:
+    return pd.read_parquet(outcome.stored.folder / run_folders.ITEMS)
+
+
+def score(outcome: Outcome, metric: str, subset: str = "default") -> float:
+    return next(each.value for each in outcome.stored.scores if (each.metric, each.subset) == (metric, subset))
+
+
+def test_a_judge_is_asked_both_orders_and_nothing_twice(
+    execute: Execute, world: tuple[Catalog, Bench, str], server: Running
+) -> None:
+    [outcome] = execute(JUDGE)
+    assert outcome.state == "made", outcome.reason
+    assert server.state()["counts"]["requests"] == ASKED and server.state()["most_of_one_message"] == 1
+    frame = items(outcome)
+    assert len(frame) == 2 * PAIRS and frame[["forward", "reverse"]].notna().all(axis=None)
+    assert score(outcome, "relax_sym") == 1.0  # the stand-in is symmetric
+    found = outcome.stored.run.settings["found"]
+    assert {part["asked"] for part in found.values()} == {2 * PAIRS} and found["sensitive"]["refused"] == 0
+
+    # Only the metrics change: the answers are there.
+    fewer = replace(
+        world[0],
+        tasks=tuple(
+            replace(task, metrics=("mmscore", "relax_sym")) if task.benchmark == "own" else task
+            for task in world[0].tasks
+        ),
+    )
+    [again] = execute(JUDGE, catalog=fewer)
+    assert again.state == "made" and again.stored.run.fingerprint != outcome.stored.run.fingerprint
+    assert {each.metric for each in again.stored.scores} == {"mmscore", "relax_sym"}
+    assert score(again, "mmscore") == score(outcome, "mmscore")
+    assert server.state()["counts"]["requests"] == ASKED
+
+
+def test_a_run_killed_half_way_asks_and_pays_nothing_twice(manifest: Path, tmp_path: Path, server: Running) -> None:
+    command = [sys.executable, "-m", "compute", "run", "--suite", "pairbench", "--data", str(manifest)]
+    command += ["--models", JUDGE, "--results", str(tmp_path / "results")]
+    server.control(delay=0.3)
+    process = subprocess.Popen(command, cwd=paths.ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    until = time.monotonic() + 200
+    while server.state()["counts"].get("answered", 0) < 12 and time.monotonic() < until and process.poll() is None:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    before = server.state()
+    stored = sum(len(file.read_text().splitlines()) for file in (tmp_path / "results" / "answers").rglob("*.jsonl"))
+    assert 0 < stored < ASKED and before["counts"]["requests"] < ASKED
+    ended = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, timeout=300)
+    assert ended.returncode == 0, ended.stderr
+    state = server.state()
+    # Only what was not stored is asked again: at most the requests under way when the process was killed.
+    assert state["counts"]["requests"] - before["counts"]["requests"] == ASKED - stored
+    assert state["messages"] == ASKED
+
+
+@pytest.mark.parametrize("key", ["ssim", "colour-histogram"])
+def test_models_without_a_prompt_are_symmetric(key: str, execute: Execute) -> None:
+    [outcome] = execute(key)
+    assert outcome.state == "made", outcome.reason
+    assert {score(outcome, "relax_sym", subset) for subset in ("sensitive", "invariant", "default")} == {1.0}
+    settings = outcome.stored.run.settings
+    assert settings["found"]["invariant"]["applications"] == 5
+    assert settings["procedure"]["options"] == {"k": 5, "cosine": "-1..1", "scale": "bounds"}
+    frame = items(outcome)
+    assert set(frame["expected_score"]) == {1.0, 8.0, 10.0} and frame["source"].nunique() == 4
+    assert np.isin(frame[["forward", "reverse"]].to_numpy(), np.arange(1, 11)).all()
+
+
+def test_options_are_recorded_and_make_another_run(execute: Execute) -> None:
+    [usual], [other] = execute("colour-histogram"), execute("colour-histogram", options=("k=1", "cosine=0..1"))
+    assert other.stored.run.settings["variant"] == "cosine=0..1, k=1"
+    assert other.stored.run.settings["found"]["invariant"]["applications"] == 1
+    assert other.stored.run.settings["found"]["sensitive"]["scale"]["from"] == [0.0, 1.0]
+    assert usual.stored.run.fingerprint != other.stored.run.fingerprint
+
+
+def test_a_dry_run_counts_the_questions_and_comparisons_of_both_orders(
+    world: tuple[Catalog, Bench, str], server: Running, tmp_path: Path
+) -> None:
+    catalog, bench, key = world
+    made = plan.make(catalog, suite=key, models=[JUDGE, "ssim", "tiny"], bench=bench, results=tmp_path / "results")
+    counted = {each.model.key: each for each in estimate.estimate(made, bench=bench)[1]}
+    assert counted[JUDGE].questions == ASKED and counted[JUDGE].comparisons == 0
+    assert counted["ssim"].comparisons == 2 * PAIRS * (1 + 5) and counted["ssim"].exact
+    # 4 originals, 12 counterparts, and of each original and of each counterpart 5 applications
+    assert counted["tiny"].encoded["image"] == 4 + 12 + 5 * (4 + 12)
+    assert server.state()["counts"].get("requests", 0) == 0
+
+
+def test_what_can_be_run_is_said_truly(world: tuple[Catalog, Bench, str]) -> None:
+    catalog, bench, _ = world
+    task = next(task for task in catalog.tasks if task.benchmark == "own")
+    captions = replace(task, modalities=("image", "text"))
+
+    def obstacle(key: str, of=task) -> str:
+        return plan.obstacle(catalog.model(key), of, bench.procedures)
+
+    for key in (JUDGE, "ssim", "tiny", "colour-histogram", "lpips-alex"):
+        assert obstacle(key) == "", key
+    assert obstacle("tiny", captions) == obstacle(JUDGE, captions) == ""
+    assert "takes image only" in obstacle("ssim", captions)
+    text_only = Model(key="t", title="T", adapter="bert", abilities=("embed_text",), modalities=("text",))
+    assert "judging needs choose or compare or embed_image" in plan.obstacle(text_only, task, bench.procedures)
