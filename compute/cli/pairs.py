@@ -154,6 +154,8 @@ def _say_counts(counts: dict[str, Counter[str]]) -> None:
 
 
 def _oddities(manifest: Manifest) -> list[str]:
+    from compute.tasks.pairbench.splits import SPLITS
+
     about, lines = manifest.about, []
     if about["left_out"]:
         lines.append(f"left out, number of images: {len(about['left_out'])} ({_some(about['left_out'])})")
@@ -161,8 +163,9 @@ def _oddities(manifest: Manifest) -> list[str]:
         pairs = [" and ".join(pair) for pair in about["near_copies"]]
         lines.append(f"near copies among the images, number of pairs: {len(pairs)} ({_some(pairs)})")
     for split, counts in manifest.counts().items():
-        if counts["transformed-2"] not in (0, counts["transformed"]):
-            lines.append(f"{split}: items with one counterpart only: {counts['transformed'] - counts['transformed-2']}")
+        fewer = counts["transformed"] - counts["transformed-2"]
+        if fewer and SPLITS[split].spatial and about["second_counterpart"]:
+            lines.append(f"{split}: items with one counterpart only: {fewer}")
     if about["items"] < 30:
         lines.append(f"{about['items']} images are few: intervals will be wide")
     return lines

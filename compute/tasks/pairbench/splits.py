@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from compute.tasks.data import POSITION
 from compute.tasks.perturb import PERTURBATIONS
-from compute.types import UnknownKey
+from compute.types import BadInput
 
 SHORT = {"cj": "colorjitter", "r": "rotate", "gb": "gaussianblur", "ps": "perspective", "et": "elastic"}
 
@@ -50,10 +50,10 @@ SPLITS = {split.key: split for split in (*IMAGE_SPLITS, *SPATIAL_SPLITS)}
 
 
 def named(keys: tuple[str, ...]) -> tuple[Split, ...]:
-    """The splits of these keys. Raises UnknownKey."""
+    """The splits of these keys. Raises BadInput."""
     for key in keys:
         if key not in SPLITS:
-            raise UnknownKey("split", key, SPLITS)
+            raise BadInput(f"There is no split {key!r}; there are: {', '.join(SPLITS)}")
     return tuple(SPLITS[key] for key in dict.fromkeys(keys))
 
 
