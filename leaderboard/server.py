@@ -27,15 +27,18 @@ from leaderboard.html.not_found import not_found
 from leaderboard.live.panel import Panel
 from leaderboard.page import SITE, Site
 from leaderboard.pages import VIEWS
-from leaderboard.web import connections, origins, static
-from leaderboard.web.access import Access
-from leaderboard.web.bounds import Bounds
 from leaderboard.web.errors import invalid
-from leaderboard.web.gradio_errors import GradioErrors
-from leaderboard.web.headers import PageScripts
-from leaderboard.web.middleware import DropPageQuery, NotFoundPage, PreloadFigures, RequestFilter
-from leaderboard.web.sending import PacedSending
-from leaderboard.web.stateless import StatelessBlocks
+from leaderboard.web.events.gradio_errors import GradioErrors
+from leaderboard.web.events.request_filter import RequestFilter
+from leaderboard.web.events.stateless import StatelessBlocks
+from leaderboard.web.receiving import connections
+from leaderboard.web.receiving.bounds import Bounds
+from leaderboard.web.security import origins
+from leaderboard.web.security.access import Access
+from leaderboard.web.security.headers import PageScripts
+from leaderboard.web.sending import static
+from leaderboard.web.sending.pacing import PacedSending
+from leaderboard.web.sending.pages import DropPageQuery, NotFoundPage, PreloadFigures
 
 LOOK = Path(__file__).parent / "html" / "look.css"
 SYSTEM_FONT = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica", "Arial", "sans-serif"]

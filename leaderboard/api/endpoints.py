@@ -24,8 +24,8 @@ from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.suite_table import TRAINED, SuiteTable, origins_in_order
 from leaderboard.html import labels
 from leaderboard.live.live import QUEUE
-from leaderboard.web import bounds
 from leaderboard.web.errors import explain
+from leaderboard.web.receiving import bounds
 
 TAKE_IMAGES = ("score_pair",)  # as data URIs, of up to 8 MB
 MOST_ROWS = 1000

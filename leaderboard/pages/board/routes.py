@@ -18,11 +18,11 @@ from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.page import Site
 from leaderboard.pages.board import export, provenance
-from leaderboard.web import bounds
-from leaderboard.web.bodies import BoundedRoute, InFlight, TooLarge, UnreadBody, unread
-from leaderboard.web.files import FileAnswer
 from leaderboard.web.parameters import Number
+from leaderboard.web.receiving import bounds
+from leaderboard.web.receiving.bodies import BoundedRoute, InFlight, TooLarge, UnreadBody, unread
 from leaderboard.web.responses import download, refusal, respond
+from leaderboard.web.sending.files import FileAnswer
 
 LARGEST_BODY = 1_000_000  # bytes of a posted export request
 MOST_FILTERS, LONGEST_FILTER = 40, 200  # that a caption names, and characters of one

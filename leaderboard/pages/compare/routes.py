@@ -20,7 +20,8 @@ from compute.types import BadInput
 from leaderboard.live.panel import uploads_rate
 from leaderboard.live.uploads import NO_SESSION, SESSION, Uploads
 from leaderboard.page import Site
-from leaderboard.web.bodies import (
+from leaderboard.web.errors import Handler
+from leaderboard.web.receiving.bodies import (
     IN_FLIGHT,
     SLOWEST,
     BoundedRoute,
@@ -33,7 +34,6 @@ from leaderboard.web.bodies import (
     UnreadBody,
     unread,
 )
-from leaderboard.web.errors import Handler
 from leaderboard.web.responses import CHECK, NO_STORE, refusal
 from leaderboard.web.visitors import Rate, visitor
 

@@ -13,10 +13,10 @@ import gradio as gr
 import httpx
 from starlette.middleware import Middleware
 
-from leaderboard.web.fair_queue import FairQueue
-from leaderboard.web.gradio_errors import GradioErrors
-from leaderboard.web.stateless import StatelessBlocks
-from leaderboard.web.turns import QueueLimits
+from leaderboard.web.events.fair_queue import FairQueue
+from leaderboard.web.events.gradio_errors import GradioErrors
+from leaderboard.web.events.stateless import StatelessBlocks
+from leaderboard.web.events.turns import QueueLimits
 
 
 @asynccontextmanager

@@ -22,8 +22,8 @@ from compute.catalog import shipped
 from compute.types import BadInput
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.board.routes import LARGEST_BODY, choice
-from leaderboard.web import static
-from leaderboard.web.middleware import DropPageQuery
+from leaderboard.web.sending import static
+from leaderboard.web.sending.pages import DropPageQuery
 from tests.leaderboard.served import client as client_of
 
 SUITES = tuple(suite.key for suite in shipped().suites)

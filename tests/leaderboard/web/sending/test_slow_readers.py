@@ -12,7 +12,7 @@ import pytest
 
 from tests.leaderboard.web.uvicorn_server import ask
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 READERS = 100
 # The app's routes and its sending, in a process of their own whose memory can be measured.
 PROGRAM = """
@@ -28,7 +28,7 @@ from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.live.panel import Panel
 from leaderboard.page import Site
 from leaderboard.server import routes
-from leaderboard.web.sending import PacedSending
+from leaderboard.web.sending.pacing import PacedSending
 
 limit_malloc_arenas()
 db = Database(Path(sys.argv[1]))

@@ -11,8 +11,8 @@ import pytest
 from starlette.requests import Request
 from starlette.types import Message
 
-from leaderboard.web import bodies
-from leaderboard.web.bodies import (
+from leaderboard.web.receiving import bodies
+from leaderboard.web.receiving.bodies import (
     Busy,
     Disconnected,
     InFlight,

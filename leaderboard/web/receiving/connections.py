@@ -11,7 +11,7 @@ import logging
 from collections.abc import Iterable
 from typing import Any
 
-from leaderboard.web.sending import STALL, break_off
+from leaderboard.web.sending.pacing import STALL, break_off
 
 HEAD = 10.0  # seconds until a request's head has arrived
 EVERY = 1.0  # seconds between two looks at all connections
@@ -83,7 +83,7 @@ class IdleConnections:
 class UnreadAnswers:
     """Which connections have an end of an answer that their visitor does not read, and since when.
 
-    What is still being answered is paced by `leaderboard.web.sending`; this is what the server was handed before.
+    What is still being answered is paced by `sending.pacing`; this is what the server was handed before.
     """
 
     def __init__(self, *, stall: float = STALL) -> None:

@@ -10,8 +10,8 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from compute.types import LONGEST_KEY, UnknownKey, suggestion
-from leaderboard.web import bounds
-from leaderboard.web.bounds import Bounds
+from leaderboard.web.receiving import bounds
+from leaderboard.web.receiving.bounds import Bounds
 from leaderboard.web.responses import LONGEST_SENTENCE, refusal
 
 

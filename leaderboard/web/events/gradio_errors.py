@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from leaderboard.web.responses import refusal
 
 if TYPE_CHECKING:
-    from leaderboard.web.stateless import StatelessBlocks
+    from leaderboard.web.events.stateless import StatelessBlocks
 
 ROUTE = re.compile(r"/gradio_api/+(?P<path>.*)", re.DOTALL)
 ANSWER = re.compile(r"call/(?:v2/)?[^/]+/(?P<event>[^/]+)/?")

@@ -1,4 +1,4 @@
-"""What is sent: in small parts, only to visitors who read it, and a few downloads at a time.
+"""How answers are sent: in small parts, only to visitors who read them.
 
 A server takes a body as it comes and stores what the visitor's computer does not read yet, as long as it is connected.
 """
@@ -11,14 +11,11 @@ import os
 import socket
 import struct
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from leaderboard.web.responses import refusal
@@ -29,10 +26,7 @@ STALL = 30.0  # seconds that a reader may take for one part
 GRACE, SLOWEST = 60.0, 8_000.0  # a whole answer: seconds, and in addition one for so many bytes
 MOST_WAITING = 192_000_000  # bytes of large bodies that wait for their readers; one that is shared counts once
 SHARE = 0.25  # of these for one visitor
-EACH, MOST = 8, 120  # downloads at a time: of one visitor, and of all
 NO_LINGER = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)  # drop what the system has not sent yet
-THREADS = 4  # that make downloads
-TOO_MANY = "{} of your downloads are running. Start this one when one of them has ended"
 BUSY = "Many visitors are downloading files at this moment. Try again in a few seconds"
 
 
@@ -200,49 +194,6 @@ def _transport(receive: Receive) -> asyncio.WriteTransport | None:
     """
     transport: Any = getattr(getattr(receive, "__self__", None), "transport", None)
     return transport if isinstance(transport, asyncio.WriteTransport) else None
-
-
-class Downloads:
-    """Makes files for visitors in threads of their own, and counts each until it has been sent.
-
-    Those that wait for a thread use none, so pages are not held up. `running` changes in the event loop only.
-    """
-
-    def __init__(self, *, each: int = EACH, most: int = MOST) -> None:
-        self.running: Counter[str] = Counter()  # by visitor
-        self._each, self._most = each, most
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="downloads")
-
-    def handler(self, make: Callable[[Request], Response]) -> Callable[[Request], Awaitable[ASGIApp]]:
-        """A route's handler for a file that `make` answers with."""
-        return partial(self.answer, make=make)
-
-    async def answer(self, request: Request, *, make: Callable[[Request], Response]) -> ASGIApp:
-        """What `make` answers, or a refusal where the visitor, or all of them, have too many downloads."""
-        key = visitor(request)
-        if self.running[key] >= self._each:
-            return refusal(TOO_MANY.format(self._each), 429, retry_after=5)
-        if self.running.total() >= self._most:
-            return refusal(BUSY, 503, retry_after=5)
-        self.running[key] += 1
-        try:
-            response = await asyncio.get_running_loop().run_in_executor(self._threads, make, request)
-        except BaseException:
-            self._end(key)
-            raise
-
-        async def send_counted(scope: Scope, receive: Receive, send: Send) -> None:
-            try:
-                await response(scope, receive, send)
-            finally:
-                self._end(key)
-
-        return send_counted
-
-    def _end(self, key: str) -> None:
-        self.running[key] -= 1
-        if not self.running[key]:
-            del self.running[key]
 
 
 @contextlib.asynccontextmanager

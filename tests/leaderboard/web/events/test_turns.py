@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from leaderboard.web.turns import QueueLimits, Visit, fair_order, in_turn, largest, refusal_of
+from leaderboard.web.events.turns import QueueLimits, Visit, fair_order, in_turn, largest, refusal_of
 
 LIMITS = QueueLimits(session=2, address=5, total=10)
 

@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from leaderboard.web.files import FileAnswer
-from leaderboard.web.sending import PART
+from leaderboard.web.sending.files import FileAnswer
+from leaderboard.web.sending.pacing import PART
 from tests.leaderboard.web.uvicorn_server import ask, serving
 
 CONTENT = bytes(range(256)) * 600  # several parts

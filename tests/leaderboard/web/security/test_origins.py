@@ -14,8 +14,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from leaderboard.web.access import Access, access
-from leaderboard.web.origins import guarded
+from leaderboard.web.security.access import Access, access
+from leaderboard.web.security.origins import guarded
 
 EVENT = "/gradio_api/queue/join"
 OWN = "http://localhost:7860"

@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from leaderboard.web.responses import FOREVER, compress, respond, takes_brotli
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]  # leaderboard
 # Folders with scripts and style sheets, by their path below this package, on disk and in an address alike.
 COMPONENTS = {path.relative_to(ROOT).as_posix(): path for path in sorted({path.parent for path in ROOT.rglob("*.js")})}
 GRADIO = Path(gradio.__file__).parent / "templates" / "frontend" / "assets"

@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from leaderboard.web.headers import CSP, FIXED, PageScripts, SecurityHeaders, policy, script_hashes
+from leaderboard.web.security.headers import CSP, FIXED, PageScripts, SecurityHeaders, policy, script_hashes
 
 PAGE = '<script>let a = 1;</script><script type="module" src="./a.js"></script><SCRIPT data-mode>b()</SCRIPT >'
 

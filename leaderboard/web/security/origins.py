@@ -12,9 +12,9 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from leaderboard.web.access import Access, host_name
-from leaderboard.web.headers import SecurityHeaders
 from leaderboard.web.responses import refusal
+from leaderboard.web.security.access import Access, host_name
+from leaderboard.web.security.headers import SecurityHeaders
 
 READING = frozenset({"GET", "HEAD"})
 # What is read here also starts, continues or ends something of a visitor's. Searched anywhere in a path, since a

@@ -18,8 +18,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Route
 
-from leaderboard.web import connections
-from leaderboard.web.connections import IdleConnections, UnreadAnswers
+from leaderboard.web.receiving import connections
+from leaderboard.web.receiving.connections import IdleConnections, UnreadAnswers
 
 
 class Transport:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import http.client
 import io
 import json
-import re
 import threading
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote
 
 import gradio as gr
 import httpx
@@ -27,13 +24,13 @@ from starlette.testclient import TestClient
 from starlette.types import Message
 
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.web import middleware as address
-from leaderboard.web.bodies import BoundedRoute, InFlight
-from leaderboard.web.middleware import NotFoundPage, RequestFilter
+from leaderboard.web.events import request_filter
+from leaderboard.web.events.request_filter import RequestFilter
+from leaderboard.web.receiving.bodies import BoundedRoute, InFlight
 from tests.leaderboard.served import client as served_client
+from tests.leaderboard.web.launched import SECRET, Served, launched
 
-ROOT = Path(__file__).resolve().parents[3]
-SECRET = "what-no-visitor-may-read"
+ROOT = Path(__file__).resolve().parents[4]
 A_FILE = {"path": "https://example.org/a.png", "meta": {"_type": "gradio.FileData"}}
 CLOSED = [
     "upload",
@@ -52,42 +49,6 @@ CLOSED = [
 ]
 
 
-@dataclass(frozen=True)
-class Served:
-    """A launched app, Gradio's temporary folder, and a file beside it."""
-
-    url: str
-    temporary: Path
-    secret: Path
-
-    def files(self) -> list[Path]:
-        return [path for path in self.temporary.rglob("*") if path.is_file()]
-
-    def raw(self, path: str) -> tuple[int, bytes]:
-        """GET of exactly this path, as no browser would write it."""
-        where = urlsplit(self.url)
-        connection = http.client.HTTPConnection(where.hostname, where.port, timeout=20)
-        try:
-            connection.putrequest("GET", path, skip_accept_encoding=True)
-            connection.endheaders()
-            answer = connection.getresponse()
-            return answer.status, answer.read()
-        finally:
-            connection.close()
-
-
-def served(blocks: gr.Blocks, launch: dict, folder: Path) -> Iterator[Served]:
-    secret = folder / "secret.txt"
-    secret.write_text(SECRET)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GRADIO_TEMP_DIR", str(folder / "temporary"))
-        _, url, _ = blocks.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", **launch)
-        try:
-            yield Served(url, folder / "temporary", secret)
-        finally:
-            blocks.close(verbose=False)
-
-
 @pytest.fixture(scope="module", params=[True, False], ids=["closed", "as Gradio has it"])
 def small(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, bool]]:
     """A small app of Gradio's own with a text, a server function and a route; with the middleware and without."""
@@ -100,65 +61,8 @@ def small(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         given.submit(lambda words: words[::-1], given, shown, api_name="turn")
         gr.HTML("<p>x</p>", server_functions=[told], elem_id="told")
     middleware = [Middleware(RequestFilter)] if request.param else []
-    for one in served(blocks, {"app_kwargs": {"middleware": middleware}}, tmp_path_factory.mktemp("small")):
+    for one in launched(blocks, {"app_kwargs": {"middleware": middleware}}, tmp_path_factory.mktemp("small")):
         yield one, request.param
-
-
-FETCHED = ("/data/nothing", "/export/nothing", "/gradio_api/nothing", "/static/x/nothing.js", "/assets/nothing.js")
-
-
-@pytest.mark.parametrize(
-    ("path", "root", "near"),
-    [
-        ("nosuchpage", "./", ""),
-        ("nosuchpage/", "../", ""),
-        ("boards", "./", "board"),
-        ("leaderboard", "./", "board"),
-        ("tasks", "./", "task"),
-        ("no/such/page", "../../", ""),
-        ("model/openai/clip", "../../", ""),
-        ("favicon.png", "./", ""),
-    ],
-)
-def test_an_address_without_a_page_is_a_page_with_a_way_on(app: Served, path: str, root: str, near: str) -> None:
-    answer = httpx.get(f"{app.url}{path}?__theme=dark")
-    assert answer.status_code == 404 and answer.headers["content-type"] == "text/html; charset=utf-8"
-    assert answer.headers["cache-control"] == "no-store"
-    text = answer.text
-    assert text.startswith("<!doctype html>") and f"There is no page “{path.strip('/')}” here." in text
-    assert (f'Did you mean <a href="{root}{near}">' in text) is bool(near)
-    for link in re.findall(r'href="([^"]*)"', text):
-        assert link.startswith(root)
-        reached = httpx.get(urljoin(f"{app.url}{path}", link))
-        assert reached.status_code == 200, link
-    assert httpx.head(f"{app.url}{path}").status_code == 404
-
-
-@pytest.mark.parametrize("path", FETCHED)
-def test_what_programs_fetch_keeps_its_own_404(app: Served, path: str) -> None:
-    answer = httpx.get(app.url.rstrip("/") + path)
-    assert answer.status_code == 404 and "<!doctype" not in answer.text
-    if path.startswith(("/data", "/export", "/gradio_api")):
-        assert answer.json()
-
-
-def test_a_path_is_shown_as_text_and_cut(app: Served) -> None:
-    text = httpx.get(f"{app.url}{quote('<script>x</script>' + 'y' * 500)}").text
-    assert "<script>x" not in text and "&lt;script&gt;x" in text and "y" * 100 not in text
-
-
-def test_only_a_visitors_404_is_replaced() -> None:
-    def answer(request: Request) -> Response:
-        return Response("own", status_code=int(request.path_params["status"]))
-
-    routes = [Route("/{status:int}", answer, methods=["GET", "POST"])]
-    middleware = [Middleware(NotFoundPage, page=lambda path: f"page of {path}", fetched=["data"])]
-    client = TestClient(Starlette(routes=routes, middleware=middleware))
-    assert client.get("/404").text == "page of /404" and client.get("/200").text == client.get("/500").text == "own"
-    assert client.post("/404").text == "own" and client.get("/data/404").text == "Not Found"
-    assert client.get("/").text == "page of /"
-    below = TestClient(Starlette(routes=routes, middleware=middleware), root_path="/here")
-    assert below.get("/here/none").text == "page of /none" and below.get("/hereafter").text == "page of /hereafter"
 
 
 def test_nothing_can_be_uploaded_and_it_could(small: tuple[Served, bool]) -> None:
@@ -308,7 +212,7 @@ def test_events_arrive_as_they_were_sent(client: TestClient, body: bytes) -> Non
 
 
 def test_an_event_is_bounded_and_is_no_form(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(address, "LARGEST_EVENT", 1000)
+    monkeypatch.setattr(request_filter, "LARGEST_EVENT", 1000)
     assert client.post("/gradio_api/queue/join", content=b"1" * 1000).status_code == 200
     assert client.post("/gradio_api/queue/join", content=b"1" * 1001).status_code == 413
     assert client.post("/gradio_api/run/x", content=iter([b"1" * 600] * 2)).status_code == 413
@@ -324,7 +228,7 @@ def test_an_event_is_bounded_and_is_no_form(client: TestClient, monkeypatch: pyt
 def test_an_event_of_nothing_but_brackets_is_not_parsed(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
-    monkeypatch.setattr(address.bounds, "check", lambda *_, **__: pytest.fail("it was parsed"))
+    monkeypatch.setattr(request_filter.bounds, "check", lambda *_, **__: pytest.fail("it was parsed"))
     for one in (b"[],", b"{},", b'"\\u0046",', b"1,"):
         answer = client.post(f"/gradio_api/{path}", content=b"[" + one * (23_700_000 // len(one)) + b"1]")
         assert answer.status_code == 413 and "50000" in answer.json()["error"]
@@ -337,7 +241,7 @@ def test_an_event_is_not_parsed_in_the_event_loop(client: TestClient, monkeypatc
         threads.append(threading.get_ident())
         return json.loads(body)
 
-    monkeypatch.setattr(address, "json", SimpleNamespace(JSONDecodeError=json.JSONDecodeError, loads=loads))
+    monkeypatch.setattr(request_filter, "json", SimpleNamespace(JSONDecodeError=json.JSONDecodeError, loads=loads))
     texts = json.dumps({"data": ["a, b [c] " * 2000 + "\n\u00e9"] * 2}, ensure_ascii=False).encode()
     with client:  # one event loop for all requests
         for body in (texts, json.dumps(["gradio.FileData"]).encode(), b'["\\u0041"]', '["é"]'.encode("utf-16")):
@@ -446,7 +350,7 @@ def test_the_routes_of_the_app_that_bound_their_own_bodies(suite_cache: SuiteCac
 
 
 def test_events_together_and_their_time_are_bounded() -> None:
-    in_flight = InFlight(100_000, share=1, free=address.LARGEST_OTHER)
+    in_flight = InFlight(100_000, share=1, free=request_filter.LARGEST_OTHER)
     client = client_of(in_flight)
     assert client.post("/gradio_api/queue/join", content=b" " * 164_000).status_code == 200
     answer = client.post("/gradio_api/queue/join", content=b"1" * 164_001)
@@ -475,17 +379,6 @@ def test_an_event_that_stops_halfway_is_told_so() -> None:
 
 
 # ---- the app itself
-
-
-@pytest.fixture(scope="module")
-def app(database: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """The whole app on the shipped figures."""
-    from leaderboard import server
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(server, "_warm", lambda *_: None)  # what is made ahead is not what is tested
-        blocks, launch = server.build(database)
-        yield from served(blocks, launch, tmp_path_factory.mktemp("app"))
 
 
 def spellings(path: Path) -> list[str]:

@@ -19,7 +19,7 @@ from fastapi import HTTPException
 from gradio.queueing import Event, Queue
 from gradio.server_messages import EstimationMessage, EventMessage, ProcessCompletedMessage, ProgressMessage
 
-from leaderboard.web.turns import QueueLimits, Visit, fair_order, largest, refusal_of
+from leaderboard.web.events.turns import QueueLimits, Visit, fair_order, largest, refusal_of
 from leaderboard.web.visitors import visitor
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from leaderboard.web.responses import CHECK, disposition
-from leaderboard.web.sending import PART, disconnection
+from leaderboard.web.sending.pacing import PART, disconnection
 
 RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
 

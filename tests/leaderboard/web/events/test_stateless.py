@@ -10,7 +10,7 @@ import httpx
 import pytest
 from gradio.state_holder import SessionState
 
-from leaderboard.web.stateless import EventStep, NoSessions, StatelessBlocks
+from leaderboard.web.events.stateless import EventStep, NoSessions, StatelessBlocks
 from tests.leaderboard.web.gradio_server import gradio_server, nothing
 
 

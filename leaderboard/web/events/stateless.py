@@ -19,7 +19,7 @@ from gradio.block_function import BlockFunction
 from gradio.routes import App
 from gradio.state_holder import SessionState, StateHolder
 
-from leaderboard.web.fair_queue import FairQueue
+from leaderboard.web.events.fair_queue import FairQueue
 
 UNREADABLE = "The page sent values that this app cannot read. Reload the page and try again"
 IN_THE_PAGE = "This event runs in the page alone"

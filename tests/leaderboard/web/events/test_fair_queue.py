@@ -10,8 +10,8 @@ import httpx
 import pytest
 from gradio.queueing import Event, EventQueue, Queue
 
-from leaderboard.web.fair_queue import FULL, REMOVED, FairQueue
-from leaderboard.web.turns import QueueLimits
+from leaderboard.web.events.fair_queue import FULL, REMOVED, FairQueue
+from leaderboard.web.events.turns import QueueLimits
 from tests.leaderboard.web.gradio_server import gradio_server
 
 MANY, NEW, OTHER = "203.0.113.1", "203.0.113.2", "203.0.113.3"
