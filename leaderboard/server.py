@@ -23,7 +23,7 @@ from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.hub_data import HubData
 from leaderboard.host.rebuilt import RebuiltData
-from leaderboard.html.not_found import not_found
+from leaderboard.html.error_page import error_page
 from leaderboard.live.panel import Panel
 from leaderboard.page import SITE, Site
 from leaderboard.pages import VIEWS
@@ -38,7 +38,7 @@ from leaderboard.web.security.access import Access
 from leaderboard.web.security.headers import PageScripts
 from leaderboard.web.sending import static
 from leaderboard.web.sending.pacing import PacedSending
-from leaderboard.web.sending.pages import DropPageQuery, NotFoundPage, PreloadFigures
+from leaderboard.web.sending.pages import DropPageQuery, ErrorPages, PreloadFigures
 
 LOOK = Path(__file__).parent / "html" / "look.css"
 SYSTEM_FONT = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica", "Arial", "sans-serif"]
@@ -89,11 +89,6 @@ def build(
         Middleware(PageScripts, frame_hosts=access.frame_hosts),
         Middleware(Bounds),
         Middleware(DropPageQuery),
-        Middleware(
-            NotFoundPage,
-            page=partial(not_found, site=SITE, pages=pages, look=look),
-            fetched=[route.path.split("/")[1] for route in served],
-        ),
         Middleware(RequestFilter, routes=served, images=endpoints.taking_images(blocks)),
     ]
     if link := static.figures_link():
@@ -117,7 +112,13 @@ def build(
         },
     }
     mcp.Tools(blocks).into(launch)
-    lifespan = origins.guarded(launch["app_kwargs"]["lifespan"], access)
+    error_pages = partial(
+        ErrorPages,
+        page=partial(error_page, site=SITE, pages=pages, look=look),
+        fetched=[route.path.split("/")[1] for route in served],
+        frame_hosts=access.frame_hosts,
+    )
+    lifespan = origins.guarded(launch["app_kwargs"]["lifespan"], access, shown=error_pages)
     launch["app_kwargs"]["lifespan"] = blocks.serve(lifespan)
     return blocks, launch
 

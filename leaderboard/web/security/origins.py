@@ -110,9 +110,9 @@ def _port(host: str) -> str:
     return re.sub(r"^(\[.*\]|[^:]*):?", "", host.strip())
 
 
-def guarded(lifespan: Lifespan, access: Access) -> Lifespan:
+def guarded(lifespan: Lifespan, access: Access, *, shown: Callable[[ASGIApp], ASGIApp] | None = None) -> Lifespan:
     """`lifespan` of an app which from then on refuses what `access` does not admit, and whose every answer has the
-    headers.
+    headers. `shown` wraps what may refuse, to change how a refusal is shown.
 
     Gradio puts middleware of its own around what it is handed, which would answer some requests first; so the checks
     are wrapped around the whole once it is put together.
@@ -123,6 +123,8 @@ def guarded(lifespan: Lifespan, access: Access) -> Lifespan:
         checked: ASGIApp = OriginCheck(app.middleware_stack, named=access.named)
         if access.hosts is not None:
             checked = HostCheck(checked, hosts=access.hosts)
+        if shown is not None:
+            checked = shown(checked)
         app.middleware_stack = SecurityHeaders(checked, frame_hosts=access.frame_hosts)
         async with lifespan(app) as state:
             yield state

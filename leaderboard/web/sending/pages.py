@@ -1,15 +1,20 @@
-"""The pages that a browser opens: an address that leads nowhere, and which files a page needs."""
+"""The pages that a browser opens: what it shows instead of an error, and which files a page needs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import json
+from collections.abc import Callable, Collection, Sequence
 from urllib.parse import parse_qsl, urlencode
 
+from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from leaderboard.web.responses import NO_STORE
+from leaderboard.web.responses import NO_STORE, bounded_sentence
+from leaderboard.web.security.headers import CSP, policy, script_hashes
 
+UNEXPLAINED = "The server could not answer this. Check the address, or try again"
+LONGEST_ERROR = 16_000  # bytes of an error that are read; a sentence takes a few hundred
 GRADIO_FETCHES = frozenset(
     {"gradio_api", "assets", "static", "svelte", "config", "theme.css", "manifest.json", "login"}
 )
@@ -30,33 +35,73 @@ class DropPageQuery:
         await self.app(scope, receive, send)
 
 
-class NotFoundPage:
-    """Answers a visitor's address that leads nowhere with a page; what programs and scripts fetch keeps its own 404.
+class ErrorPages:
+    """Shows a person who opened an address a page where the answer is an error; programs and scripts keep the JSON.
 
-    `page` makes the markup for a path below the app's root. `fetched` are first parts of paths that no visitor opens.
+    An address that leads nowhere is a page for everyone, except below `fetched`: first parts of paths that only scripts
+    and programs use. `page` makes the markup for a path below the app's root, a status and a sentence, which is empty
+    where nothing is there. To be wrapped around all that may refuse a request.
     """
 
-    def __init__(self, app: ASGIApp, page: Callable[[str], str], fetched: Collection[str] = ()) -> None:
-        self.app, self.page, self.fetched = app, page, frozenset(fetched) | GRADIO_FETCHES
+    def __init__(
+        self,
+        app: ASGIApp,
+        page: Callable[[str, int, str], str],
+        *,
+        fetched: Collection[str] = (),
+        frame_hosts: Sequence[str] = (),
+    ) -> None:
+        self.app, self.page, self.frame_hosts = app, page, tuple(frame_hosts)
+        self.fetched = frozenset(fetched) | GRADIO_FETCHES
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes the request on, and replaces the body of a 404 to a visitor."""
-        path = _below_root(scope) if scope["type"] == "http" else ""
-        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD") or path.split("/")[1] in self.fetched:
+        """Passes the request on, and replaces an error by a page."""
+        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
             await self.app(scope, receive, send)
             return
-        replaced = False
+        path = _below_root(scope)
+        reads_pages = "text/html" in Headers(scope=scope).get("accept", "")
+        start: Message | None = None  # of an error's answer, whose body follows
+        body = bytearray()
 
         async def send_page(message: Message) -> None:
-            nonlocal replaced
-            if message["type"] == "http.response.start" and message["status"] == 404:
-                replaced = True
-                answer = HTMLResponse(self.page(path), status_code=404, headers={"cache-control": NO_STORE})
-                await answer(scope, receive, send)
-            elif not replaced:
+            nonlocal start
+            if message["type"] == "http.response.start" and message["status"] >= 400:
+                nowhere = message["status"] == 404 and path.split("/")[1] not in self.fetched
+                is_page = Headers(raw=message["headers"]).get("content-type", "").startswith("text/html")
+                if nowhere or (reads_pages and not is_page):
+                    start = message
+                    return
+            if start is None or message["type"] != "http.response.body":
                 await send(message)
+                return
+            body.extend(message.get("body", b"")[: LONGEST_ERROR - len(body)])
+            if not message.get("more_body", False):
+                await self._answer(path, start, bytes(body))(scope, receive, send)
 
         await self.app(scope, receive, send_page)
+
+    def _answer(self, path: str, start: Message, body: bytes) -> HTMLResponse:
+        status = start["status"]
+        sentence = _sentence(body) or ("" if status == 404 else UNEXPLAINED)
+        page = self.page(path, status, sentence)
+        headers = {
+            "cache-control": NO_STORE,
+            "vary": "accept",
+            CSP: policy(frame_hosts=self.frame_hosts, scripts=script_hashes(page.encode())),
+        }
+        if (wait := Headers(raw=start["headers"]).get("retry-after")) is not None:
+            headers["retry-after"] = wait
+        return HTMLResponse(page, status_code=status, headers=headers)
+
+
+def _sentence(body: bytes) -> str:
+    """The sentence of a refusal's JSON; empty for any other body, such as one that is compressed."""
+    try:
+        error = json.loads(body)["error"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return ""
+    return bounded_sentence(error) if isinstance(error, str) else ""
 
 
 def _below_root(scope: Scope) -> str:
