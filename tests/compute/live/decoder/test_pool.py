@@ -20,6 +20,7 @@ from PIL import Image
 from compute.live import inputs
 from compute.live.decoder import limits
 from compute.live.decoder.pool import DecoderPool, DecoderUnavailable
+from compute.live.models import memory
 from compute.types import BadInput
 from tests.compute.content.test_decoding import picture, png_header, saved
 from tests.compute.live.decoder.stand_ins import program
@@ -140,6 +141,22 @@ def test_large_images_one_after_another_keep_their_memory(pool: DecoderPool) -> 
     files = [FILES[name] for name in ("large png", "large webp", "large avif", "large deep tiff", "long")]
     for data in files * 2:
         assert pool.image(data, name="cat.png").content.size
+
+
+@LINUX
+def test_a_process_at_rest_returns_its_memory() -> None:
+    """It keeps what a large image took for the next of several files, and returns it when none comes."""
+    pool = DecoderPool(processes=1)
+    try:
+        pool.image(PNG, name="cat.png")
+        (pid,) = pool.pids
+        before = memory.resident(pid)
+        assert before > 10_000_000
+        pool.image(FILES["large png"], name="cat.png")
+        until(lambda: memory.resident(pid) < before + 20_000_000)
+        assert pool.pids == [pid]
+    finally:
+        pool.close()
 
 
 def test_good_and_bad_files_leave_the_processes_as_they_are(pool: DecoderPool) -> None:
