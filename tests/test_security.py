@@ -10,9 +10,10 @@ import pytest
 from compute import types
 from compute.live import inputs
 from compute.live.decoder import limits
-from leaderboard.live import panel
+from leaderboard.live import live, panel
 from leaderboard.live.uploads import UploadLimits
 from leaderboard.pages.compare import batch
+from leaderboard.pages.map import atlas
 from leaderboard.web.events import request_filter
 from leaderboard.web.events.turns import QueueLimits
 from leaderboard.web.receiving import bodies, bounds, connections
@@ -36,6 +37,9 @@ LIMITS = (
     f"{inputs.LARGEST_IMAGE // 1_000_000} MB",
     f"{inputs.MEGAPIXELS} megapixels",
     f"{inputs.LONGEST:,} characters of a text",
+    f"{live.MOST_MODELS} models of a question, none of which is started after {live.LONGEST:.0f} s; "
+    f"{inputs.LONGEST_FOR_LMM:,} characters of all texts",
+    f"a map's program is ended after {atlas.LONGEST} s",
     f"{bodies.IN_FLIGHT // 1_000_000} MB of all bodies",
     f"{bodies.BODIES} bodies for one visitor",
     f"{request_filter.LARGEST_EVENT // 1_000_000} MB of one event",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import math
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from compute.content import combining, decoding
 from compute.content.items import content_key
 from compute.live.decoder import headers
 from compute.live.decoder.bounds import MEGAPIXELS
-from compute.types import BadInput, LikenessError
+from compute.types import BadInput, LikenessError, Model
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -25,6 +26,7 @@ LARGEST_IMAGE = 8_000_000  # bytes
 PIXELS = 4_000_000  # reduced to this after decoding
 LARGE = 16_000_000  # pixels: the decoder takes such images one at a time, since one may take 500 MB meanwhile
 LONGEST = 100_000  # characters
+LONGEST_FOR_LMM = 10_000  # characters of all texts of a question: about 2,500 tokens of English, 5 pages of a book
 LONG = 2_000  # characters, beyond which no text encoder of the catalogue reads to the end
 THUMBNAIL = 256  # pixels, the longer side
 
@@ -106,6 +108,20 @@ def text(words: str, *, name: str) -> Input:
     if len(sound) > LONG:
         notes.append("long: most models read only the beginning")
     return Input(modality="text", key=content_key(sound), name=name, content=sound, note="; ".join(notes))
+
+
+def check_length(row: Model, inputs: Sequence[Input]) -> None:
+    """Raises BadInput for texts that are too long for a large multimodal model, as a judge or as an encoder.
+
+    The other models read the beginning of a text. These read all of it: its memory and time grow with the square of the
+    length, and at an endpoint each token is paid for.
+    """
+    length = sum(len(each.content) for each in inputs if isinstance(each.content, str))
+    if row.kind == "mllm" and length > LONGEST_FOR_LMM:
+        raise BadInput(
+            f"Texts of {length:,} characters in all are too long for it: it reads them whole, so {LONGEST_FOR_LMM:,} "
+            "are the most. Shorten them"
+        )
 
 
 def thumbnail(picture: Image.Image) -> bytes:

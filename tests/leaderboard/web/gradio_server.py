@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -41,6 +42,16 @@ class Work:
         self.ended.append(name)
         return name
 
+    async def wait_for_a_program(self, name: str) -> AsyncIterator[str]:
+        """As an event that runs a program of its own, whose end it waits for."""
+        self.begun.append(name)
+        try:
+            yield "started"
+            while not self.gate.is_set():
+                await asyncio.sleep(0.02)
+        finally:
+            self.ended.append(name)
+
 
 @dataclass
 class GradioServer:
@@ -78,6 +89,8 @@ def gradio_server(limits: QueueLimits = QueueLimits()) -> Iterator[GradioServer]
     with StatelessBlocks(analytics_enabled=False) as blocks:
         shown, choice = gr.Textbox(), gr.Dropdown(["a"], value="a")
         gr.Button().click(work.run, shown, shown, api_name="slow", concurrency_id="one", concurrency_limit=1)
+        program = work.wait_for_a_program
+        gr.Button().click(program, shown, shown, api_name="program", concurrency_id="two", concurrency_limit=1)
         gr.Button().click(work.run, shown, shown, api_name="several", concurrency_id="four", concurrency_limit=4)
         gr.Button().click(lambda: gr.update(choices=["a", "b"], value="b"), None, choice, api_name="more", queue=False)
         choice.change(lambda value: value, choice, shown, api_name="strict", queue=False)

@@ -87,6 +87,17 @@ def test_who_leaves_takes_the_waiting_events_along() -> None:
         app.wait(lambda: app.work.ended == ["first"])
 
 
+def test_who_leaves_ends_the_program_that_an_event_waits_for() -> None:
+    with gradio_server() as app:
+        app.join("first", visitor=MANY, session="m", event="program")
+        app.wait(lambda: app.work.begun == ["first"])
+        app.join("second", visitor=NEW, session="n", event="program")
+        with httpx.stream("GET", f"{app.url}gradio_api/queue/data?session_hash=m", timeout=20) as stream:
+            next(stream.iter_raw())
+            assert app.work.ended == [] and app.work.begun == ["first"]
+        app.wait(lambda: app.work.ended == ["first"] and app.work.begun == ["first", "second"])
+
+
 def test_a_cancelled_event_keeps_its_slot_until_its_thread_ends() -> None:
     with gradio_server() as app:
         event = app.join("first", visitor=MANY, session="m").json()["event_id"]
