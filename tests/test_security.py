@@ -16,7 +16,7 @@ from leaderboard.pages.compare import batch
 from leaderboard.pages.map import atlas
 from leaderboard.web.events import request_filter
 from leaderboard.web.events.turns import QueueLimits
-from leaderboard.web.receiving import bodies, bounds, connections
+from leaderboard.web.receiving import bodies, bounds, chunks, connections
 from leaderboard.web.sending import downloads, pacing
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,6 +45,7 @@ LIMITS = (
     f"{request_filter.LARGEST_EVENT // 1_000_000} MB of one event",
     f"{bodies.SLOWEST // 1000} kB a second on average, at most {bodies.IDLE:.0f} s behind",
     f"{bodies.READING:.0f} s in all",
+    f"after {chunks.FREE_CHUNKS:,} chunks, those of less than {chunks.SMALLEST} bytes on average",
     f"{connections.HEAD:.0f} s for the head of a request; above {connections.MOST:,} connections",
     f"{UploadLimits().image_bytes // 1_000_000} MB of decoded images a visit",
     f"{UploadLimits().total_bytes // 1_000_000} MB of all",

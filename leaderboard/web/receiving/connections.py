@@ -11,6 +11,7 @@ import logging
 from collections.abc import Iterable
 from typing import Any
 
+from leaderboard.web.receiving.chunks import ChunkLimit
 from leaderboard.web.sending.pacing import STALL, break_off
 
 HEAD = 10.0  # seconds until a request's head has arrived
@@ -36,10 +37,13 @@ def raise_file_limit(want: int = FILES) -> int:
 
 
 def watch(server: Any) -> None:
-    """Closes idle connections of a running uvicorn server from now on, and answers 503 where too many are busy."""
+    """From now on closes idle connections of a running uvicorn server, answers 503 where too many are busy, and refuses
+    bodies in too many chunks.
+    """
+    server.config.http_protocol_class = ChunkLimit  # read for each new connection, as the limit below
     allowed = max(2, raise_file_limit() - RESERVED)
     most = min(MOST, allowed // 2)
-    server.config.limit_concurrency = min(2 * most, allowed)  # read for each new connection
+    server.config.limit_concurrency = min(2 * most, allowed)
     loop = server.servers[0].get_loop()
     closers = (IdleConnections(most=most), UnreadAnswers())
     asyncio.run_coroutine_threadsafe(_look(closers, server.server_state.connections), loop)
