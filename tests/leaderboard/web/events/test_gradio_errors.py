@@ -1,16 +1,25 @@
-"""No request of a visitor writes a traceback to the log: a sentence answers it, and at most one line is logged."""
+"""No request of a visitor writes a traceback to the log, but a failure of ours or of Gradio's does, once a kind."""
 
 from __future__ import annotations
 
+import importlib.util
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import gradio as gr
 import httpx
 import pytest
+from gradio import route_utils
+from gradio.data_classes import PredictBody
+from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
 
+from leaderboard.web.errors import FAILED
+from leaderboard.web.events import gradio_errors
+from leaderboard.web.events.gradio_errors import FailureLog, GradioErrors, is_lookup
 from tests.leaderboard.web.gradio_server import gradio_server
 
 JUNK: tuple[Any, ...] = (None, -1, 10**400, "x" * 2000, [], {}, [[]], [{"a": [None]}], True)
@@ -153,3 +162,88 @@ def test_two_readers_of_one_session() -> None:
         app.work.gate.set()
         app.wait(lambda: not app.queue.event_ids_to_events)
         assert httpx.get(address).status_code == 404
+
+
+# ---- failures that are not the visitor's
+
+
+class Blocks:
+    """Stands in for the app's, of which only the queue's memory is read."""
+
+    class _queue:
+        @staticmethod
+        def knows_session(_: str) -> bool:
+            return True
+
+
+def failing(error: Exception, *, after: bool = False) -> TestClient:
+    """An app whose Gradio raises this; `after` it has begun to answer."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if after:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b"begun", "more_body": False})
+        raise error
+
+    return TestClient(GradioErrors(app, Blocks()), raise_server_exceptions=True)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("error", [KeyError("s"), TypeError("x"), RuntimeError("/secret/path"), OSError(28, "full")])
+def test_an_unknown_failure_is_a_500_with_its_traceback_once_a_kind(
+    error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = failing(error)
+    for number in range(25):
+        answer = client.post(f"/gradio_api/queue/join?number={number}", json={})
+        assert (answer.status_code, answer.json()) == (500, {"error": FAILED})
+    told = [record for record in caplog.records if record.name == gradio_errors.log.name]
+    assert [record.exc_info[1] for record in told if record.exc_info] == [error, error]
+    assert [record.getMessage() for record in told] == [
+        "POST /gradio_api/'queue/join' failed",
+        "POST /gradio_api/'queue/join' failed, for the 10th time",
+    ]
+
+
+def test_a_failure_after_the_answer_began_is_logged_too(caplog: pytest.LogCaptureFixture) -> None:
+    assert failing(RuntimeError("late"), after=True).post("/gradio_api/queue/join", json={}).text == "begun"
+    assert [record.exc_info[1].args for record in caplog.records if record.exc_info] == [("late",)]
+
+
+def test_a_path_is_one_line_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    failing(RuntimeError("x")).get("/gradio_api/a%0Aroot:%20all%20is%20well" + "y" * 500)
+    (record,) = [record for record in caplog.records if record.exc_info]
+    assert "\n" not in record.getMessage() and len(record.getMessage()) < 120
+
+
+def test_kinds_without_end_do_not_flood_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    failures = FailureLog(most=5)
+    for number in range(200):
+        failures.add(type(f"Error{number}", (Exception,), {})(), action="It")
+    assert len(caplog.records) == 5 + 3  # and the 1st, 10th and 100th beyond
+
+
+def test_what_a_request_names_in_vain_is_told_from_the_same_error_elsewhere() -> None:
+    def get_fn() -> None:
+        raise KeyError("x")
+
+    def raised(call: Callable[[], object]) -> Exception:
+        with pytest.raises(Exception) as caught:  # noqa: PT011 (of any kind)
+            call()
+        return caught.value
+
+    with gr.Blocks(analytics_enabled=False) as blocks:
+        pass
+    body = PredictBody(data=[], fn_index=9)
+    assert is_lookup(raised(lambda: route_utils.get_fn(blocks, None, body)))
+    assert not is_lookup(raised(get_fn)) and not is_lookup(KeyError("x"))
+
+
+@pytest.mark.parametrize(("module", "name"), gradio_errors.LOOKUPS)
+def test_gradio_has_the_functions_that_look_up_what_a_request_names(module: str, name: str) -> None:
+    def names(code: CodeType) -> Iterator[str]:
+        for inner in filter(lambda each: isinstance(each, CodeType), code.co_consts):
+            yield inner.co_qualname
+            yield from names(inner)
+
+    path = importlib.util.find_spec(module).origin
+    assert name in names(compile(Path(path).read_text(), path, "exec"))
