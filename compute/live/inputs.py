@@ -67,8 +67,10 @@ def image(data: bytes, *, name: str, most: int | None = None) -> Input:
     """
     check_size(data, name=name)
     most = most or MEGAPIXELS * 1_000_000
+    is_checked = False
     try:
         headers.check(data)
+        is_checked = True
         if math.prod(decoding.webp_size(data) or ()) > most:
             raise LargeImage(name)
         opened = decoding.opened(data, megapixels=MEGAPIXELS)
@@ -79,7 +81,9 @@ def image(data: bytes, *, name: str, most: int | None = None) -> Input:
         problem = " ".join(str(error).split())[:200]
         if problem.endswith("megapixels"):
             raise BadInput(f"{name} has {problem}. Reduce it and add it again") from error
-        raise BadInput(f"{name} cannot be used: {problem}. Save it as PNG, JPEG or WebP and add it again") from error
+        if is_checked:
+            raise BadInput(f"{name} cannot be used: {problem}. {advice(data)}") from error
+        raise BadInput(f"{name} would take too much time or memory to read ({problem}). {advice(data)}") from error
     except MemoryError as error:
         raise BadInput(no_memory(name)) from error
     return Input(modality="image", key=content_key(data), name=name, content=content, note=note)
@@ -143,6 +147,17 @@ def check_size(data: bytes, *, name: str) -> None:
             f"{name} has {len(data) / 1e6:.1f} MB, more than {LARGEST_IMAGE // 1_000_000} MB. "
             "Save it smaller, or as JPEG or WebP, and add it again"
         )
+
+
+def advice(data: bytes) -> str:
+    """What a visitor can do about an image file that is not read: save it in another format than its own."""
+    if not data:
+        return "Choose another file and try again"
+    own = {b"\x89PNG": "PNG", b"\xff\xd8\xff": "JPEG", b"RIFF": "WebP"}
+    kinds = [kind for kind in ("PNG", "JPEG", "WebP") if kind != own.get(data[:4], own.get(data[:3]))]
+    if len(kinds) == 2:
+        return f"Open it in an image program, save it as {' or '.join(kinds)}, and add it again"
+    return "Save it as PNG, JPEG or WebP and add it again"
 
 
 def no_memory(name: str) -> str:

@@ -37,7 +37,6 @@ REST = 1.0  # seconds after a file; before, memory may still be on its way back
 PIPE = 1 << 20  # bytes, where the system allows it: fewer turns between the processes
 COMMAND = (sys.executable, "-S", "-m", "compute.live.decoder.worker")
 PASSED_ON = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "PYTHONHOME")  # what Python may need to start
-SAVE = "Save it as PNG, JPEG or WebP and add it again"
 BUSY = "Many images are being read at this moment. Try again in a few seconds"
 UNAVAILABLE = "Images cannot be read on this host at this moment. Try again later, or tell its host: the log says why"
 log = logging.getLogger(__name__)
@@ -245,7 +244,8 @@ class DecoderPool:
                     status,
                 )
                 raise BadInput(
-                    f"{request.name} took too much time or memory to read, or broke its reader. {SAVE}"
+                    f"{request.name} took too much time or memory to read, or broke its reader. "
+                    + inputs.advice(request.data)
                 ) from error
 
     @contextmanager

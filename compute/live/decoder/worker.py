@@ -19,7 +19,7 @@ from typing import BinaryIO
 # Most are here because Pillow imports them late, when no file can be opened any more.
 from PIL import Image, ImageCms, ImageColor, ImageFile, ImageFilter, ImageOps, ImagePalette  # noqa: F401
 
-from compute.content import decoding
+from compute.content import decoding, ppm  # noqa: F401
 from compute.live import inputs
 from compute.live.decoder import limits, wire
 from compute.live.models import memory

@@ -19,6 +19,7 @@ from compute.live import inputs
 from compute.live.inputs import Input
 from compute.types import BadInput
 from tests.compute.content.test_decoding import picture, png_header, saved
+from tests.compute.live import hostile
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -135,6 +136,29 @@ def test_nothing_of_the_file_stays_behind_the_picture() -> None:
 )
 def test_what_is_no_sound_image_is_refused_in_a_sentence(data: bytes, words: str) -> None:
     assert words in refusal(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "advice"),
+    [
+        (saved(picture(), "PNG")[:60], "Open it in an image program, save it as JPEG or WebP, and add it again"),
+        (saved(picture(), "JPEG")[:300], "Open it in an image program, save it as PNG or WebP, and add it again"),
+        (saved(picture(), "WEBP")[:40], "Open it in an image program, save it as PNG or JPEG, and add it again"),
+        (saved(picture(), "TIFF")[:300], "Save it as PNG, JPEG or WebP and add it again"),
+        (b"hello", "Save it as PNG, JPEG or WebP and add it again"),
+        (b"", "Choose another file and try again"),
+    ],
+    ids=["png", "jpeg", "webp", "tiff", "text", "empty"],
+)
+def test_the_advice_fits_the_file(data: bytes, advice: str) -> None:
+    """Nobody is told to save a PNG as PNG."""
+    assert refusal(data).endswith(f". {advice}")
+
+
+def test_what_costs_too_much_is_said_before_its_details() -> None:
+    sentence = refusal(hostile.png_text_chunks())
+    assert sentence.startswith("The image would take too much time or memory to read (a PNG of more than 20,000 chunks")
+    assert "cannot be used" not in sentence
 
 
 def test_the_bytes_say_what_a_file_is_and_its_name_nothing() -> None:

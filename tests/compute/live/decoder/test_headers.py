@@ -160,6 +160,12 @@ def test_odd_files_that_cost_nothing_are_read(name: str) -> None:
     assert time.process_time() - began < 1
 
 
+def test_a_ppm_of_odd_depth_is_read_at_once() -> None:
+    began = time.process_time()
+    assert inputs.image(hostile.ppm_odd_depth(), name="a.img").content.size == (1_600, 1_600)
+    assert time.process_time() - began < 1
+
+
 def exif(*, note: int = 60_000) -> Image.Exif:
     """A camera's EXIF block with a maker note."""
     block = Image.Exif()
