@@ -11,7 +11,7 @@ from functools import partial
 
 import pytest
 
-from tests.bench import attacks
+from tests.bench import attacks, spoilt
 from tests.bench.attacked import Attacked, Innocent, attacked, resident
 from tests.bench.attacks import Attack
 from tests.bench.visitor import Visitor
@@ -82,3 +82,10 @@ def test_floods(server: Attacked, run: partial) -> None:
 def test_pages_of_other_sites(server: Attacked) -> None:
     check = partial(attacks.refused, within=SLOWEST)
     survived(server, Attack(row="", title="", limit="", run=attacks.come_from_elsewhere, check=check))
+
+
+def test_spoilt_run_folders_are_named_and_cost_no_suite() -> None:
+    with spoilt.spoilt(stop_at=3_000) as server:
+        answers = spoilt.look(server.port)
+        assert spoilt.whole(answers) == "" and spoilt.unnamed(server) == []
+        assert server.alive and server.tracebacks == 0, server.log.read_text()[-3000:]

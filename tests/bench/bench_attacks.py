@@ -22,7 +22,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,12 +33,20 @@ from tests.bench.attacked import STOP_AT, Attacked, Innocent, attacked, resident
 from tests.bench.attacks import MODEL, OTHER, ROWS, Attack, answered, flood_with_files  # noqa: E402
 from tests.bench.crowd import switching  # noqa: E402
 from tests.bench.measure import ROOT  # noqa: E402
+from tests.bench.spoilt import look, spoilt, unnamed, whole  # noqa: E402
 from tests.bench.visitor import Answer, Visitor  # noqa: E402
 
 SLOWEST = 0.5  # seconds, another visitor's slowest answer
 MEMORY = 1_200.0  # MB of the server and its children, in any row
 BACK = 50.0  # MB by which it may be larger afterwards
 SETTLE = 30.0  # seconds after which memory is back
+SPOILT = Attack(
+    row="10",
+    title="run folders with impossible figures and nested JSON",
+    limit="the metric's bounds, 1 MB and the form of a detail; what fails is named and left out",
+    run=look,
+    check=whole,
+)
 SUITES = ["unisim-core", "mieb", "pairbench", "mieb-lite", "unisim-ood"]
 
 
@@ -202,6 +210,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     work: list[Callable[[Attacked, ProcessPoolExecutor], Line]] = [
         partial(_attack_row, each=each, slowest=options.slowest, settle=options.settle) for each in rows
     ]
+    if not options.rows or SPOILT.row in options.rows.split(","):
+        work.append(partial(_spoilt_row, options=options))
     if options.seconds:
         work.append(partial(_flood_row, seconds=options.seconds, slowest=options.slowest, settle=options.settle))
     lines: list[Line] = []
@@ -235,6 +245,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _attack_row(server: Attacked, pool: ProcessPoolExecutor, *, each: Attack, slowest: float, settle: float) -> Line:
     return attack(server, pool, each, slowest=slowest, settle=settle)
+
+
+def _spoilt_row(_: Attacked, pool: ProcessPoolExecutor, *, options: argparse.Namespace) -> Line:
+    """On a server of its own, which is started beside spoilt results."""
+    with spoilt(options.root, stop_at=options.stop_at) as server:
+        line = attack(server, pool, SPOILT, slowest=options.slowest, settle=options.settle)
+        return replace(line, problems=(*line.problems, *(f"{mark} is not named" for mark in unnamed(server))))
 
 
 def _flood_row(server: Attacked, pool: ProcessPoolExecutor, *, seconds: float, slowest: float, settle: float) -> Line:

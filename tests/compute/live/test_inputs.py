@@ -171,9 +171,9 @@ def test_the_bytes_say_what_a_file_is_and_its_name_nothing() -> None:
 @pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
 @pytest.mark.parametrize("size", [(8000, 5001), (41_000_000, 1), (20_000, 20_000), (2**31 - 1, 2**31 - 1)])
 def test_too_many_pixels_are_refused_by_the_header(size: tuple[int, int]) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     assert "more than 40 megapixels. Reduce it" in refusal(png_header(*size))
-    assert time.perf_counter() - began < 1
+    assert time.thread_time() - began < 1
     assert "megapixels" not in refusal(png_header(8000, 5000))  # it has no pixels, but not too many
 
 
@@ -294,10 +294,10 @@ def test_a_thumbnail_is_small_and_leaves_the_picture(size: tuple[int, int]) -> N
 
 
 def test_a_text_of_nothing_but_accents_is_refused_and_languages_with_many_are_not() -> None:
-    started = time.process_time()
+    started = time.thread_time()
     for marks in ("\u0301\u0316" * 50_000, "\u0f73" * 100_000):
         with pytest.raises(BadInput, match="^Input 1 has a letter with more than 100 accents"):
             inputs.text(marks, name="Input 1")
-    assert time.process_time() - started < 1
+    assert time.thread_time() - started < 1
     for words in ("e\u0301" * 50_000, "a" + "\u0301" * 100, "\u0f56\u0f66\u0f92\u0fb2\u0f74" * 20_000, "中" * 100_000):
         assert inputs.text(words, name="Input 1").content == words

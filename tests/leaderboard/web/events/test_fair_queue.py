@@ -142,7 +142,7 @@ def test_no_event_runs_beside_the_queue() -> None:
     with gradio_server() as app:
         body = {"data": ["x"], "fn_index": app.function("slow"), "session_hash": "m"}
         for path in ("run/slow", "api/slow", "run/predict"):
-            assert httpx.post(f"{app.url}gradio_api/{path}", json=body).status_code == 404
+            assert httpx.post(f"{app.url}gradio_api/{path}", json=body, timeout=60).status_code == 404
         assert app.work.begun == []
 
 

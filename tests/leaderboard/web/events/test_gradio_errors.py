@@ -161,7 +161,7 @@ def test_two_readers_of_one_session() -> None:
             assert second.status_code == 200
         app.work.gate.set()
         app.wait(lambda: not app.queue.event_ids_to_events)
-        assert httpx.get(address).status_code == 404
+        assert httpx.get(address, timeout=60).status_code == 404
 
 
 # ---- failures that are not the visitor's

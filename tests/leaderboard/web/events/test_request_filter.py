@@ -67,11 +67,11 @@ def small(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 def test_nothing_can_be_uploaded_and_it_could(small: tuple[Served, bool]) -> None:
     app, closed = small
-    answer = httpx.post(f"{app.url}gradio_api/upload", files={"files": ("a.txt", b"hello")})
+    answer = httpx.post(f"{app.url}gradio_api/upload", files={"files": ("a.txt", b"hello")}, timeout=60)
     assert answer.status_code == (404 if closed else 200)
     assert [path.name for path in app.files()] == ([] if closed else ["a.txt"])
     if not closed:  # what the middleware keeps away
-        assert httpx.get(f"{app.url}gradio_api/file={answer.json()[0]}").text == "hello"
+        assert httpx.get(f"{app.url}gradio_api/file={answer.json()[0]}", timeout=60).text == "hello"
 
 
 def test_events_that_name_a_file_are_refused(small: tuple[Served, bool]) -> None:
@@ -89,7 +89,7 @@ def test_events_that_name_a_file_are_refused(small: tuple[Served, bool]) -> None
             if not closed:
                 break  # it would ask example.org
             answer = httpx.post(
-                f"{app.url}gradio_api/{path}", content=content, headers={"content-type": "application/json"}
+                f"{app.url}gradio_api/{path}", content=content, headers={"content-type": "application/json"}, timeout=60
             )
             assert (answer.status_code, list(answer.json())) == (400, ["error"])
     assert app.files() == [] or not closed
@@ -108,18 +108,18 @@ def test_what_the_pages_need_is_open(small: tuple[Served, bool]) -> None:
         "favicon.ico",
         "manifest.json",
     ):
-        assert httpx.get(f"{app.url}{path}").status_code == 200, path
-    answer = httpx.post(f"{app.url}gradio_api/api/turn", json={"data": ["abc"]})
+        assert httpx.get(f"{app.url}{path}", timeout=60).status_code == 200, path
+    answer = httpx.post(f"{app.url}gradio_api/api/turn", json={"data": ["abc"]}, timeout=60)
     assert answer.json()["data"] == ["cba"]
     asked = {"component_id": _component(app), "session_hash": "s", "fn_name": "told", "data": "a"}
-    assert httpx.post(f"{app.url}gradio_api/component_server", json=asked).json() == ["a", "told"]
-    event = httpx.post(f"{app.url}gradio_api/call/turn", json={"data": ["abc"]}).json()["event_id"]
+    assert httpx.post(f"{app.url}gradio_api/component_server", json=asked, timeout=60).json() == ["a", "told"]
+    event = httpx.post(f"{app.url}gradio_api/call/turn", json={"data": ["abc"]}, timeout=60).json()["event_id"]
     with httpx.stream("GET", f"{app.url}gradio_api/call/turn/{event}", timeout=20) as stream:
         assert '["cba"]' in "".join(stream.iter_text())
 
 
 def _component(app: Served) -> int:
-    listed = httpx.get(f"{app.url}config").json()["components"]
+    listed = httpx.get(f"{app.url}config", timeout=60).json()["components"]
     return next(one["id"] for one in listed if one["props"].get("elem_id") == "told")
 
 
@@ -452,26 +452,28 @@ def test_the_app_has_gradio_s_file_routes_closed(app: Served) -> None:
     with zipfile.ZipFile(out, "w") as packed:
         packed.writestr("a.txt", "hello")
     for path in ("gradio_api/upload", "gradio_api/upload?upload_id=abc"):
-        assert httpx.post(f"{app.url}{path}", files={"files": ("a.zip", out.getvalue())}).status_code == 404
-    assert httpx.get(f"{app.url}gradio_api/file={app.secret}").status_code == 404
+        assert httpx.post(f"{app.url}{path}", files={"files": ("a.zip", out.getvalue())}, timeout=60).status_code == 404
+    assert httpx.get(f"{app.url}gradio_api/file={app.secret}", timeout=60).status_code == 404
     assert app.files() == []
 
 
 def test_the_app_serves_examples_and_keeps_uploads_in_memory(app: Served) -> None:
-    listed = httpx.get(f"{app.url}live/examples").json()
-    picture = httpx.get(f"{app.url}{listed['inputs'][0]['thumbnail']}")
+    listed = httpx.get(f"{app.url}live/examples", timeout=60).json()
+    picture = httpx.get(f"{app.url}{listed['inputs'][0]['thumbnail']}", timeout=60)
     assert picture.headers["content-type"] == "image/webp"
-    answer = httpx.post(f"{app.url}live/input", content=picture.content, headers={"x-likeness-session": "a" * 32})
+    answer = httpx.post(
+        f"{app.url}live/input", content=picture.content, headers={"x-likeness-session": "a" * 32}, timeout=60
+    )
     assert answer.status_code == 200 and answer.json()["width"] > 100
     assert app.files() == []
 
 
 def test_the_app_takes_no_large_body(app: Served) -> None:
     for path in ("gradio_api/cancel", "gradio_api/reset", "login", "gradio_api/undo-vibe-edit"):
-        assert httpx.post(f"{app.url}{path}", content=iter([bytes(50_000)] * 2)).status_code == 413
+        assert httpx.post(f"{app.url}{path}", content=iter([bytes(50_000)] * 2), timeout=60).status_code == 413
     sent = {"session_hash": "s", "fn_index": 0, "event_id": "e"}
     for path in ("cancel", "reset"):
-        assert httpx.post(f"{app.url}gradio_api/{path}", json=sent).json() == {"success": True}
+        assert httpx.post(f"{app.url}gradio_api/{path}", json=sent, timeout=60).json() == {"success": True}
 
 
 def test_pages_open_and_events_pass(app: Served) -> None:
@@ -479,5 +481,5 @@ def test_pages_open_and_events_pass(app: Served) -> None:
 
     for view in VIEWS:
         assert httpx.get(f"{app.url}{view.key}", timeout=60).status_code == 200
-    assert httpx.get(f"{app.url}gradio_api/startup-events").status_code == 200
+    assert httpx.get(f"{app.url}gradio_api/startup-events", timeout=60).status_code == 200
     assert app.files() == []

@@ -42,7 +42,7 @@ FETCHED = ("/data/nothing", "/export/nothing", "/gradio_api/nothing", "/static/x
     ],
 )
 def test_an_address_without_a_page_is_a_page_with_a_way_on(app: Served, path: str, root: str, near: str) -> None:
-    answer = httpx.get(f"{app.url}{path}?__theme=dark")
+    answer = httpx.get(f"{app.url}{path}?__theme=dark", timeout=60)
     assert answer.status_code == 404 and answer.headers["content-type"] == "text/html; charset=utf-8"
     assert answer.headers["cache-control"] == "no-store"
     text = answer.text
@@ -50,21 +50,21 @@ def test_an_address_without_a_page_is_a_page_with_a_way_on(app: Served, path: st
     assert (f'Did you mean <a href="{root}{near}">' in text) is bool(near)
     for link in re.findall(r'href="([^"]*)"', text):
         assert link.startswith(root)
-        reached = httpx.get(urljoin(f"{app.url}{path}", link))
+        reached = httpx.get(urljoin(f"{app.url}{path}", link), timeout=60)
         assert reached.status_code == 200, link
     assert httpx.head(f"{app.url}{path}").status_code == 404
 
 
 @pytest.mark.parametrize("path", FETCHED)
 def test_what_programs_fetch_keeps_its_own_404(app: Served, path: str) -> None:
-    answer = httpx.get(app.url.rstrip("/") + path)
+    answer = httpx.get(app.url.rstrip("/") + path, timeout=60)
     assert answer.status_code == 404 and "<!doctype" not in answer.text
     if path.startswith(("/data", "/export", "/gradio_api")):
         assert answer.json()
 
 
 def test_a_path_is_shown_as_text_and_cut(app: Served) -> None:
-    text = httpx.get(f"{app.url}{quote('<script>x</script>' + 'y' * 500)}").text
+    text = httpx.get(f"{app.url}{quote('<script>x</script>' + 'y' * 500)}", timeout=60).text
     assert "<script>x" not in text and "&lt;script&gt;x" in text and "y" * 100 not in text
 
 
@@ -102,7 +102,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("path", "status"), REFUSED.items(), ids=range(len(REFUSED)))
 def test_a_refused_link_is_a_page_in_a_browser_and_json_in_a_program(app: Served, path: str, status: int) -> None:
-    answer, program = (httpx.get(f"{app.url}{path}", headers=headers) for headers in (BROWSER, {}))
+    answer, program = (httpx.get(f"{app.url}{path}", headers=headers, timeout=60) for headers in (BROWSER, {}))
     assert answer.status_code == program.status_code == status
     sentence = program.json()["error"]
     assert program.headers["content-type"] == "application/json" and answer.headers["cache-control"] == "no-store"
