@@ -225,7 +225,7 @@ class Live:
         """
         if cache is None:
             cache = self.uploads.results(session) if session else {}
-        from compute.live.models.availability import requests
+        from compute.live.models.availability import requests_per_question
 
         key = (name[0], row.key, *name[1:])
         with suppress(KeyError):
@@ -237,7 +237,7 @@ class Live:
             if self._clock() >= until:
                 return OUT_OF_TIME
             check_length(row, inputs)
-            if requests(row):
+            if requests_per_question(row):
                 if judges is None:
                     return PRESS if name[0] == "answer" else IN_WORDS
                 if wait := judges():

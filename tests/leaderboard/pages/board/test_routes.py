@@ -200,6 +200,13 @@ def test_an_export_of_a_changed_mean_says_so(client: TestClient, suite_cache: Su
     assert "Your mean" not in plain and "Only rows" not in plain
 
 
+@pytest.mark.parametrize("filters", [[{"a": "x"}], [["x"]], [1], {"a": 1}, 5])
+def test_filters_of_an_export_are_texts(client: TestClient, filters: object) -> None:
+    body = {"rows": [], "columns": ["IQA"], "format": "latex", "filters": filters}
+    answer = client.post("/export/board/unisim-core", json=body)
+    assert answer.status_code == 400 and "as JSON" in answer.json()["error"]
+
+
 def test_everything_is_the_database_itself(client: TestClient, suite_cache: SuiteCache, tmp_path: Path) -> None:
     (tmp_path / "copy.duckdb").write_bytes(client.get("/export/everything?format=duckdb").content)
     with duckdb.connect(str(tmp_path / "copy.duckdb"), read_only=True) as copy:
