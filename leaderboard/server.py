@@ -89,7 +89,12 @@ def build(
         Middleware(PageScripts, frame_hosts=access.frame_hosts),
         Middleware(Bounds),
         Middleware(DropPageQuery),
-        Middleware(RequestFilter, routes=served, images=endpoints.taking_images(blocks)),
+        Middleware(
+            RequestFilter,
+            routes=served,
+            images=endpoints.taking_images(blocks),
+            parameters=endpoints.parameters(blocks),
+        ),
     ]
     if link := static.figures_link():
         drawn = frozenset(view.key for view in VIEWS if view.figures)

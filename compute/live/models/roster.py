@@ -15,6 +15,7 @@ from compute.live.models.availability import (
     REASONS,
     Availability,
     availability,
+    requests_per_question,
 )
 from compute.live.models.pool import Pool
 from compute.types import BadInput, Model

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -38,7 +39,9 @@ class RequestFilter:
     """Answers 404 to Gradio's routes for files, and 400 to events that name a file: Gradio would fetch it to its disk.
 
     Bodies sent to Gradio are bounded here, since Gradio bounds none; `in_flight` counts them. Those of a BoundedRoute
-    among `routes` are left to it. `images` are names and indices of the endpoints that take images as data URIs.
+    among `routes` are left to it. `images` are names and indices of the endpoints that take images as data URIs, and
+    `parameters` the names of an endpoint's parameters, by its own name and index: what a program sends in their order
+    has the bounds of these names. Endpoints rely on it, and check no bounds themselves.
     """
 
     def __init__(
@@ -47,8 +50,10 @@ class RequestFilter:
         routes: Sequence[BaseRoute] = (),
         in_flight: InFlight | None = None,
         images: Collection[str | int] = (),
+        parameters: Mapping[str | int, Sequence[str]] = MappingProxyType({}),
     ) -> None:
         self.app, self.in_flight, self.images = app, in_flight or InFlight(free=LARGEST_OTHER), frozenset(images)
+        self.parameters = parameters
         self._checking = asyncio.Lock()  # of large events: each takes three times its size, and all other threads wait
         self.bounded = tuple(route for route in routes if isinstance(route, BoundedRoute))
 
@@ -70,7 +75,7 @@ class RequestFilter:
             return
         try:
             async with self.in_flight.body(Request(scope, receive), most=most) as body:
-                check = partial(_fault, body, path=scope["path"], images=self.images)
+                check = partial(_fault, body, path=scope["path"], images=self.images, parameters=self.parameters)
                 async with self._checking if event and len(body) > LARGEST_OTHER else nullcontext():
                     refused = await run_in_threadpool(check) if event else None
                 messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
@@ -87,14 +92,18 @@ class RequestFilter:
             await unread(error, sentence)(scope, receive, send)
 
 
-def _fault(body: bytes, *, path: str, images: Collection[str | int]) -> JSONResponse | None:
+def _fault(
+    body: bytes, *, path: str, images: Collection[str | int], parameters: Mapping[str | int, Sequence[str]]
+) -> JSONResponse | None:
     """The answer to an event that Gradio must not get; None for others. It may take 0.1 s: not for the event loop."""
     if sum(map(body.count, STRUCTURE)) > MOST_VALUES:
         return refusal(f"An event has at most {MOST_VALUES} values and commas. Send less", 413)
     event = None
     try:
         event = json.loads(body)
-        bounds.check(event, images=_takes_images(event, path=path, names=images))
+        takes_images = _takes_images(event, path=path, names=images)
+        for named in _named(event, path=path, parameters=parameters):
+            bounds.check(named, images=takes_images)
     except json.JSONDecodeError:  # Gradio's own parser is the same and refuses it too
         return None
     except BadInput as error:
@@ -102,6 +111,21 @@ def _fault(body: bytes, *, path: str, images: Collection[str | int]) -> JSONResp
     except (ValueError, RecursionError):
         return refusal("The event's JSON is nested too deep, or has letters or numbers that cannot be read", 400)
     return None
+
+
+def _named(event: Any, *, path: str, parameters: Mapping[str | int, Sequence[str]]) -> list[Any]:
+    """The event, with the values for an endpoint under their parameters' names. Raises BadInput.
+
+    The path and the event may each name an endpoint; whichever Gradio takes, its names count.
+    """
+    index = event.get("fn_index") if isinstance(event, dict) else None
+    if index is not None and not isinstance(index, int):  # Gradio would take "7" for 7
+        raise BadInput("fn_index is the number of an event")
+    names = [parameters[key] for key in (index, path.rstrip("/").rpartition("/")[2]) if key in parameters]
+    values = event.get("data") if isinstance(event, dict) else None
+    if not names or not isinstance(values, list):
+        return [event]
+    return [{**event, "data": {**dict(zip(each, values, strict=False)), "data": values[len(each) :]}} for each in names]
 
 
 def _to_tool_caller(event: Any, sentence: str, *, path: str) -> JSONResponse | None:

@@ -144,7 +144,15 @@ def client_of(in_flight: InFlight | None = None, *, root_path: str = "") -> Test
     ]
     app = Starlette(
         routes=routes,
-        middleware=[Middleware(RequestFilter, routes=routes, in_flight=in_flight, images=["score_pair", 7])],
+        middleware=[
+            Middleware(
+                RequestFilter,
+                routes=routes,
+                in_flight=in_flight,
+                images=["score_pair", 7],
+                parameters=dict.fromkeys(("score_pair", 7), ("first", "second", "model")),
+            )
+        ],
     )
     return TestClient(app, raise_server_exceptions=False, root_path=root_path)
 
@@ -342,6 +350,42 @@ def test_what_is_sent_anywhere_else_is_small(client: TestClient, path: str) -> N
 def test_a_route_that_bounds_its_own_body_gets_it_whole(root_path: str, path: str) -> None:
     client = client_of(root_path=root_path)
     assert len(client.post(f"{root_path}{path}", content=bytes(300_000)).content) == 300_000
+
+
+LONG_KEY = "k" * 300
+
+
+@pytest.mark.parametrize(
+    ("path", "event"),
+    [
+        ("queue/join", {"fn_index": 7, "data": ["a", "b", LONG_KEY]}),
+        ("run/predict", {"fn_index": 7, "data": ["a", "b", LONG_KEY]}),
+        ("call/score_pair", {"data": ["a", "b", LONG_KEY]}),
+        ("call/score_pair/", {"data": ["a", "b", LONG_KEY]}),
+        ("call/v2/score_pair", {"first": "a", "model": LONG_KEY}),
+        ("api/other", {"fn_index": 7, "data": ["a", "b", LONG_KEY]}),
+        ("api/score_pair", {"fn_index": 3, "data": ["a", "b", LONG_KEY]}),
+        ("queue/join", {"fn_index": "7", "data": ["a"]}),
+        ("queue/join", {"fn_index": 7.0, "data": ["a"]}),
+        ("queue/join", {"fn_index": 7, "data": ["a", "b", ["x", LONG_KEY]]}),
+        ("queue/join", {"fn_index": 7, "data": ["a", "b", "c", "d" * 100_001]}),
+    ],
+    ids=range(11),
+)
+def test_values_in_order_have_the_bounds_of_their_parameters(client: TestClient, path: str, event: dict) -> None:
+    answer = client.post(f"/gradio_api/{path}", json=event)
+    assert answer.status_code == 400 and LONG_KEY not in answer.text
+    assert "characters" in answer.json()["error"] or "fn_index" in answer.json()["error"]
+
+
+def test_a_long_text_and_an_image_stand_where_a_parameter_takes_them(client: TestClient) -> None:
+    for event in (
+        {"fn_index": 7, "data": ["t" * 90_000, DATA_URI, "m" * 200]},
+        {"fn_index": 7, "data": ["a", "b"]},
+        {"fn_index": True, "data": []},
+        {"fn_index": None, "data": [LONG_KEY]},
+    ):
+        assert client.post("/gradio_api/queue/join", json=event).json() == event
 
 
 def test_the_routes_of_the_app_that_bound_their_own_bodies(suite_cache: SuiteCache) -> None:
