@@ -28,6 +28,7 @@ from leaderboard.live.panel import Panel
 from leaderboard.page import SITE, Site
 from leaderboard.pages import VIEWS
 from leaderboard.web.errors import invalid
+from leaderboard.web.events.client_errors import ClientErrors
 from leaderboard.web.events.gradio_errors import GradioErrors
 from leaderboard.web.events.request_filter import RequestFilter
 from leaderboard.web.events.stateless import StatelessBlocks
@@ -87,6 +88,7 @@ def build(
     middleware = [
         Middleware(PacedSending),
         Middleware(PageScripts, frame_hosts=access.frame_hosts),
+        Middleware(ClientErrors),
         Middleware(Bounds),
         Middleware(DropPageQuery),
         Middleware(
@@ -111,6 +113,7 @@ def build(
         "ssr_mode": False,
         "run_history": False,  # Gradio would keep what visitors ask in their browser
         "app_kwargs": {
+            "openapi_url": None,  # it lists Gradio's own routes; gradio_api/info describes the endpoints
             "routes": served,
             "middleware": middleware,
             "exception_handlers": {RequestValidationError: invalid},

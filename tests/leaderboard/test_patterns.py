@@ -27,7 +27,7 @@ USES: dict[str, Callable[[str], object]] = {
     "a table's address": batch.ADDRESS.fullmatch,
     "a session": uploads.SESSION.fullmatch,
     "a thumbnail": routes.IMAGE.fullmatch,
-    "files' routes": request_filter.ON_DISK.search,
+    "closed routes": request_filter.CLOSED.search,
     "events": request_filter.EVENT.search,
     "Gradio's routes": gradio_errors.ROUTE.search,
     "Gradio's answers": gradio_errors.ANSWER.fullmatch,

@@ -22,9 +22,12 @@ from leaderboard.web.receiving import bounds
 from leaderboard.web.receiving.bodies import BoundedRoute, Disconnected, InFlight, TooLarge, UnreadBody, unread
 from leaderboard.web.responses import NO_STORE, bounded_sentence, refusal
 
-# Gradio's routes that write what they are sent to disk, or read a path they are given: all of them are below this
-# prefix, and the pages need none. Searched anywhere in a path, since a proxy's root path may come first.
-ON_DISK = re.compile(r"/gradio_api/+(upload|file[=/]|proxy=|stream/|process_recording|deep_link|run-history|vibe-)")
+# Gradio's routes that write what they are sent to disk or read a path they are given, and the number of this start:
+# all of them are below this prefix, and the pages need none. Searched anywhere in a path, since a proxy's root path may
+# come first.
+CLOSED = re.compile(
+    r"/gradio_api/+(upload|file[=/]|proxy=|stream/|process_recording|deep_link|run-history|vibe-|app_id\b)"
+)
 EVENT = re.compile(r"/gradio_api/+(queue/join|run/|api/|call/|component_server|mcp)")
 MCP = "/gradio_api/mcp"
 INVALID_PARAMETERS = -32602  # JSON-RPC's number for this error
@@ -36,7 +39,7 @@ STRUCTURE = (b"[", b"{", b",")  # one of these precedes each value but the first
 
 
 class RequestFilter:
-    """Answers 404 to Gradio's routes for files, and 400 to events that name a file: Gradio would fetch it to its disk.
+    """Answers 404 to the CLOSED routes, and 400 to events that name a file: Gradio would fetch it to its disk.
 
     Bodies sent to Gradio are bounded here, since Gradio bounds none; `in_flight` counts them. Those of a BoundedRoute
     among `routes` are left to it. `images` are names and indices of the endpoints that take images as data URIs, and
@@ -61,8 +64,8 @@ class RequestFilter:
         """Passes on what names no file; a body is read whole first, an event's up to LARGEST_EVENT."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
-        elif ON_DISK.search(scope["path"]):
-            await refusal("There are no such files here", 404)(scope, receive, send)
+        elif CLOSED.search(scope["path"]):
+            await refusal("There is nothing for visitors under this address", 404)(scope, receive, send)
         elif scope["method"] in SENDING and not any(route.matches(scope)[0] is Match.FULL for route in self.bounded):
             await self._read_first(scope, receive, send, event=EVENT.search(scope["path"]) is not None)
         else:

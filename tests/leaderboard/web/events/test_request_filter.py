@@ -46,6 +46,8 @@ CLOSED = [
     "deep_link?session_hash=x",
     "vibe-code/",
     "run-history/buckets",
+    "app_id",
+    "app_id/",
 ]
 
 
@@ -103,7 +105,7 @@ def test_what_the_pages_need_is_open(small: tuple[Served, bool]) -> None:
         "theme.css",
         "gradio_api/theme.css",
         "gradio_api/info",
-        "gradio_api/app_id",
+        "gradio_api/openapi.json",
         "gradio_api/startup-events",
         "favicon.ico",
         "manifest.json",
@@ -510,6 +512,12 @@ def test_the_app_serves_examples_and_keeps_uploads_in_memory(app: Served) -> Non
     )
     assert answer.status_code == 200 and answer.json()["width"] > 100
     assert app.files() == []
+
+
+def test_what_describes_gradio_s_own_routes_is_closed_and_what_describes_the_endpoints_is_not(app: Served) -> None:
+    assert [httpx.get(f"{app.url}{path}").status_code for path in ("openapi.json", "docs", "redoc")] == [404] * 3
+    described = httpx.get(f"{app.url}gradio_api/openapi.json").json()["paths"]
+    assert any("score_pair" in path for path in described)
 
 
 def test_the_app_takes_no_large_body(app: Served) -> None:
