@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -40,6 +41,13 @@ def server() -> Iterator[Attacked]:
         Visitor(running.port).call("score_pair", "a cat", "a dog", attacks.MODEL)  # its memory is no attack's
         yield running
         assert running.alive and running.tracebacks == 0, running.log.read_text()[-3000:]
+
+
+def test_a_server_holds_no_library_that_only_a_build_or_other_models_need(server: Attacked) -> None:
+    """It built its database and loaded the bundled model: SciPy's statistics and torchvision, 100 MB, are not there."""
+    mapped = Path(f"/proc/{server.process.pid}/maps").read_text()
+    assert "Building" in server.log.read_text() and "libtorch_cpu" in mapped
+    assert [library for library in ("scipy/stats", "torchvision", "sklearn") if library in mapped] == []
 
 
 def survived(server: Attacked, attack: Attack) -> None:
