@@ -12,9 +12,7 @@ from compute.database.build import bring_up_to_date  # noqa: E402
 from compute.live.models import memory  # noqa: E402
 from compute.types import LikenessError  # noqa: E402
 from leaderboard.api import mcp  # noqa: E402
-from leaderboard.host import accelerator, hub_data, options  # noqa: E402
-
-BUILT = "DATABASE_BUILT_BY"  # set to the process that starts the program again after a build
+from leaderboard.host import accelerator, hub_data, options, start_anew  # noqa: E402
 
 
 def main() -> None:
@@ -27,7 +25,7 @@ def main() -> None:
         data = hub_data.from_environment()
         fetched = data.start() if data else None
         if fetched is None and bring_up_to_date(chosen.database, report=partial(print, flush=True)):
-            _start_anew()
+            start_anew.once()
         with mcp.defer_import():
             from leaderboard import server
 
@@ -36,13 +34,6 @@ def main() -> None:
     except (LikenessError, OSError) as error:  # Gradio's own for a port that is taken
         print(f"Error: {str(error).strip().partition(chr(10))[0]}", file=sys.stderr)
         sys.exit(1)
-
-
-def _start_anew() -> None:
-    """Starts the program again in this process, once: a server has no use for the 50 MB that a build imports."""
-    if os.name == "posix" and os.environ.get(BUILT) != str(os.getpid()):
-        os.environ[BUILT] = str(os.getpid())
-        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
 
 
 if __name__ == "__main__":
