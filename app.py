@@ -19,8 +19,7 @@ def main() -> None:
     """Serves where the command line, else the environment, says: python app.py --help."""
     chosen = options.read()
     accelerator.claim()
-    memory.limit_malloc_arenas()
-    memory.map_large_blocks()
+    memory.tune_malloc()
     try:
         data = hub_data.from_environment()
         fetched = data.start() if data else None

@@ -40,6 +40,12 @@ def resident(pid: int | str = "self") -> int:
         return 0
 
 
+def tune_malloc() -> None:
+    """Has glibc give back what a server frees: for the whole process, before its threads start."""
+    limit_malloc_arenas()
+    map_large_blocks()
+
+
 def limit_malloc_arenas() -> None:
     """Limits glibc to two malloc arenas instead of one a thread; does nothing with another C library.
 
