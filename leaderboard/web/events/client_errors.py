@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from leaderboard.web.responses import NO_STORE, bounded_sentence
+from leaderboard.web.responses import LONGEST_ERROR, NO_STORE, sentence_of
 
 JOIN = re.compile(r"/gradio_api/+queue/join/?$")
 CLIENT = "gradio_client"  # begins its User-Agent
-LONGEST_ERROR = 16_000  # bytes that are read
 
 
 class ClientErrors:
@@ -48,7 +46,7 @@ class ClientErrors:
             body.extend(message.get("body", b"")[: LONGEST_ERROR - len(body)])
             if message.get("more_body", False):
                 return
-            if sentence := _sentence(bytes(body)):
+            if sentence := sentence_of(bytes(body), names=("error", "detail")):
                 await _shown(sentence, start)(scope, receive, send)
             else:
                 await send(start)
@@ -57,18 +55,7 @@ class ClientErrors:
         await self.app(scope, receive, send_changed)
 
 
-def _sentence(body: bytes) -> str:
-    """The sentence of a refusal, ours or the queue's; empty for any other body."""
-    try:
-        content = json.loads(body)
-        sentence = content.get("error") or content.get("detail")
-    except (ValueError, AttributeError, RecursionError):
-        return ""
-    return bounded_sentence(sentence) if isinstance(sentence, str) else ""
-
-
 def _shown(sentence: str, start: Message) -> JSONResponse:
-    # The client shows "- request: " and the sentence.
     failed = {"__type__": "validate", "is_valid": False, "parameter_name": "request", "message": sentence}
     content = {"error": sentence, "status": start["status"], "detail": [failed]}
     headers = {"cache-control": NO_STORE}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Sequence
 from urllib.parse import parse_qsl, urlencode
 
@@ -10,11 +9,10 @@ from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from leaderboard.web.responses import NO_STORE, bounded_sentence
+from leaderboard.web.responses import LONGEST_ERROR, NO_STORE, sentence_of
 from leaderboard.web.security.headers import CSP, policy, script_hashes
 
 UNEXPLAINED = "The server could not answer this. Check the address, or try again"
-LONGEST_ERROR = 16_000  # bytes of an error that are read; a sentence takes a few hundred
 GRADIO_FETCHES = frozenset(
     {"gradio_api", "assets", "static", "svelte", "config", "theme.css", "manifest.json", "login"}
 )
@@ -83,7 +81,7 @@ class ErrorPages:
 
     def _answer(self, path: str, start: Message, body: bytes) -> HTMLResponse:
         status = start["status"]
-        sentence = _sentence(body) or ("" if status == 404 else UNEXPLAINED)
+        sentence = sentence_of(body) or ("" if status == 404 else UNEXPLAINED)
         page = self.page(path, status, sentence)
         headers = {
             "cache-control": NO_STORE,
@@ -93,15 +91,6 @@ class ErrorPages:
         if (wait := Headers(raw=start["headers"]).get("retry-after")) is not None:
             headers["retry-after"] = wait
         return HTMLResponse(page, status_code=status, headers=headers)
-
-
-def _sentence(body: bytes) -> str:
-    """The sentence of a refusal's JSON; empty for any other body, such as one that is compressed."""
-    try:
-        error = json.loads(body)["error"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return ""
-    return bounded_sentence(error) if isinstance(error, str) else ""
 
 
 def _below_root(scope: Scope) -> str:
