@@ -12,19 +12,19 @@ from compute.database.build import bring_up_to_date  # noqa: E402
 from compute.live.models import memory  # noqa: E402
 from compute.types import LikenessError  # noqa: E402
 from leaderboard.api import mcp  # noqa: E402
-from leaderboard.host import accelerator, hub_data, options  # noqa: E402
+from leaderboard.host import accelerator, hub_data, options, start_anew  # noqa: E402
 
 
 def main() -> None:
     """Serves where the command line, else the environment, says: python app.py --help."""
     chosen = options.read()
     accelerator.claim()
-    memory.limit_malloc_arenas()
+    memory.tune_malloc()
     try:
         data = hub_data.from_environment()
         fetched = data.start() if data else None
-        if fetched is None:
-            bring_up_to_date(chosen.database, report=partial(print, flush=True))
+        if fetched is None and bring_up_to_date(chosen.database, report=partial(print, flush=True)):
+            start_anew.once()
         with mcp.defer_import():
             from leaderboard import server
 

@@ -1,8 +1,9 @@
-"""Types of arrays, running sums, vectors of length 1. Docstrings give shapes: (n, d), [models, tasks]."""
+"""Types of arrays, running sums, vectors of length 1, ranks. Docstrings give shapes: (n, d), [models, tasks]."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,3 +23,23 @@ def unit(vectors: NDArray[np.floating]) -> NDArray[np.floating]:
     """Rows at length 1; a row of zeros stays one."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return vectors / np.where(lengths > 0, lengths, 1)
+
+
+def ranks(values: Floats, *, ties: Literal["average", "min"] = "average") -> Floats:
+    """Ranks along the first axis, of the smallest 1; equal values share the mean of their ranks, or the smallest.
+
+    Without NaN. As scipy.stats.rankdata, whose package takes half a second and 60 MB to import.
+    """
+    order = np.argsort(values, axis=0, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=0)
+    count = len(values)
+    index = np.arange(count).reshape(-1, *[1] * (values.ndim - 1))
+    begins = np.ones(values.shape, bool)
+    begins[1:] = ordered[1:] != ordered[:-1]
+    ends = np.ones(values.shape, bool)
+    ends[:-1] = begins[1:]
+    first = np.maximum.accumulate(np.where(begins, index, 0), axis=0)
+    last = np.minimum.accumulate(np.where(ends, index, count)[::-1], axis=0)[::-1]
+    out = np.empty(values.shape)
+    np.put_along_axis(out, order, 1.0 + (first if ties == "min" else (first + last) / 2), axis=0)
+    return out

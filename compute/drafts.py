@@ -159,13 +159,20 @@ def _close(handle: int | None) -> None:
 
 
 def _lock(handle: int | None, *, wait: bool = True) -> bool:
-    """Locks an open folder; False where another holds it, or where the platform or its file system has no locks."""
+    """Locks an open folder or file; False where another holds it, or where the platform or its file system has no
+    locks.
+    """
     if handle is None:
         return False
     try:
-        import fcntl
+        if os.name == "nt":
+            import msvcrt
 
-        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            msvcrt.locking(handle, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except (ImportError, OSError):
         return False
     return True
@@ -173,32 +180,48 @@ def _lock(handle: int | None, *, wait: bool = True) -> bool:
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """A folder among the system's temporary ones, removed at the end. Removes those that killed processes left."""
+    """A folder among the system's temporary ones that no other user reads, removed at the end.
+
+    Removes those that killed processes left: a file in each is locked as long as its process lives.
+    """
     _sweep_temporary()
     while True:
         folder = Path(tempfile.mkdtemp(prefix=TEMPORARY))
-        handle = _open(folder)
+        try:
+            handle = _open_lock(folder)
+        except FileNotFoundError:  # another process took it for one that was left
+            continue
         _lock(handle)
-        if folder.is_dir():  # else another process took it for one that was left, before it was locked
+        if folder.is_dir():  # the same, before it was locked
             break
         _close(handle)
-    files = folder / "files"  # not the folder itself: who writes in it locks it
-    files.mkdir()
+    files = folder / "files"  # not the folder itself, which holds the lock
+    files.mkdir(mode=0o700)
+    process = os.getpid()
     try:
         yield files
     finally:
-        remove(folder)
         _close(handle)
+        if os.getpid() == process:  # else a forked child ends, and the folder is its parent's
+            remove(folder)
+
+
+def _open_lock(folder: Path) -> int:
+    return os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
 
 
 def _sweep_temporary() -> None:
+    own = os.getuid() if hasattr(os, "getuid") else 0  # the owner of every file on Windows
     for folder in Path(tempfile.gettempdir()).glob(f"{TEMPORARY}*"):
         with suppress(OSError):
-            if folder.is_symlink() or not folder.is_dir():
+            if folder.is_symlink() or not folder.is_dir() or folder.stat().st_uid != own:
                 continue
-            handle = _open(folder)
+            handle = _open_lock(folder)
             try:
-                if _lock(handle, wait=False) and folder.stat().st_uid == os.getuid():
+                abandoned = _lock(handle, wait=False)
+                if abandoned:
                     remove(folder)
             finally:
                 _close(handle)
+            if abandoned and os.name == "nt":  # which removes no open file
+                remove(folder)

@@ -18,7 +18,7 @@ from leaderboard.html.templates import macro
 from leaderboard.live.panel import Panel
 from leaderboard.web.errors import Handler, explain, guarded
 from leaderboard.web.parameters import Parameter, parse, renewed
-from leaderboard.web.sending import Downloads
+from leaderboard.web.sending.downloads import Downloads
 
 SITE = "Likeness"
 UNREADABLE = "?"

@@ -23,19 +23,23 @@ from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.hub_data import HubData
 from leaderboard.host.rebuilt import RebuiltData
-from leaderboard.html.not_found import not_found
+from leaderboard.html.error_page import error_page
 from leaderboard.live.panel import Panel
 from leaderboard.page import SITE, Site
 from leaderboard.pages import VIEWS
-from leaderboard.web import connections, origins, static
-from leaderboard.web.access import Access
-from leaderboard.web.bounds import Bounds
 from leaderboard.web.errors import invalid
-from leaderboard.web.gradio_errors import GradioErrors
-from leaderboard.web.headers import PageScripts
-from leaderboard.web.middleware import DropPageQuery, NotFoundPage, PreloadFigures, RequestFilter
-from leaderboard.web.sending import PacedSending
-from leaderboard.web.stateless import StatelessBlocks
+from leaderboard.web.events.client_errors import ClientErrors
+from leaderboard.web.events.gradio_errors import GradioErrors
+from leaderboard.web.events.request_filter import RequestFilter
+from leaderboard.web.events.stateless import StatelessBlocks
+from leaderboard.web.receiving import connections
+from leaderboard.web.receiving.bounds import Bounds
+from leaderboard.web.security import origins
+from leaderboard.web.security.access import Access
+from leaderboard.web.security.headers import PageScripts
+from leaderboard.web.sending import static
+from leaderboard.web.sending.pacing import PacedSending
+from leaderboard.web.sending.pages import DropPageQuery, ErrorPages, PreloadFigures
 
 LOOK = Path(__file__).parent / "html" / "look.css"
 SYSTEM_FONT = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica", "Arial", "sans-serif"]
@@ -84,14 +88,15 @@ def build(
     middleware = [
         Middleware(PacedSending),
         Middleware(PageScripts, frame_hosts=access.frame_hosts),
+        Middleware(ClientErrors),
         Middleware(Bounds),
         Middleware(DropPageQuery),
         Middleware(
-            NotFoundPage,
-            page=partial(not_found, site=SITE, pages=pages, look=look),
-            fetched=[route.path.split("/")[1] for route in served],
+            RequestFilter,
+            routes=served,
+            images=endpoints.taking_images(blocks),
+            parameters=endpoints.parameters(blocks),
         ),
-        Middleware(RequestFilter, routes=served, images=endpoints.taking_images(blocks)),
     ]
     if link := static.figures_link():
         drawn = frozenset(view.key for view in VIEWS if view.figures)
@@ -108,13 +113,20 @@ def build(
         "ssr_mode": False,
         "run_history": False,  # Gradio would keep what visitors ask in their browser
         "app_kwargs": {
+            "openapi_url": None,  # it lists Gradio's own routes; gradio_api/info describes the endpoints
             "routes": served,
             "middleware": middleware,
             "exception_handlers": {RequestValidationError: invalid},
         },
     }
     mcp.Tools(blocks).into(launch)
-    lifespan = origins.guarded(launch["app_kwargs"]["lifespan"], access)
+    error_pages = partial(
+        ErrorPages,
+        page=partial(error_page, site=SITE, pages=pages, look=look),
+        fetched=[route.path.split("/")[1] for route in served],
+        frame_hosts=access.frame_hosts,
+    )
+    lifespan = origins.guarded(launch["app_kwargs"]["lifespan"], access, shown=error_pages)
     launch["app_kwargs"]["lifespan"] = blocks.serve(lifespan)
     return blocks, launch
 

@@ -81,7 +81,7 @@ def main(pages: list[str]) -> None:
             print(json.dumps({"pages": found, "log": log.read_text(), "network": network(), "seconds": seconds}))
         finally:
             process.terminate()
-            process.wait(timeout=20)
+            process.wait(timeout=60)
 
 
 if __name__ == "__main__":

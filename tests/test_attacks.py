@@ -8,10 +8,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 import pytest
 
-from tests.bench import attacks
+from tests.bench import attacks, spoilt
 from tests.bench.attacked import Attacked, Innocent, attacked, resident
 from tests.bench.attacks import Attack
 from tests.bench.visitor import Visitor
@@ -40,6 +41,13 @@ def server() -> Iterator[Attacked]:
         Visitor(running.port).call("score_pair", "a cat", "a dog", attacks.MODEL)  # its memory is no attack's
         yield running
         assert running.alive and running.tracebacks == 0, running.log.read_text()[-3000:]
+
+
+def test_a_server_holds_no_library_that_only_a_build_or_other_models_need(server: Attacked) -> None:
+    """It built its database and loaded the bundled model: SciPy's statistics and torchvision, 100 MB, are not there."""
+    mapped = Path(f"/proc/{server.process.pid}/maps").read_text()
+    assert "Building" in server.log.read_text() and "libtorch_cpu" in mapped
+    assert [library for library in ("scipy/stats", "torchvision", "sklearn") if library in mapped] == []
 
 
 def survived(server: Attacked, attack: Attack) -> None:
@@ -82,3 +90,10 @@ def test_floods(server: Attacked, run: partial) -> None:
 def test_pages_of_other_sites(server: Attacked) -> None:
     check = partial(attacks.refused, within=SLOWEST)
     survived(server, Attack(row="", title="", limit="", run=attacks.come_from_elsewhere, check=check))
+
+
+def test_spoilt_run_folders_are_named_and_cost_no_suite() -> None:
+    with spoilt.spoilt(stop_at=3_000) as server:
+        answers = spoilt.look(server.port)
+        assert spoilt.whole(answers) == "" and spoilt.unnamed(server) == []
+        assert server.alive and server.tracebacks == 0, server.log.read_text()[-3000:]

@@ -107,13 +107,13 @@ def app(*words: str, log: Path, place: dict[str, str]) -> Iterator[str]:
     finally:
         ended = process.poll()
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=60)
         assert ended is None, f"the app ended by itself with {ended}: {log.read_text()[-3000:]}"
     assert "Traceback" not in log.read_text(), log.read_text()[-3000:]
 
 
 def version(address: str) -> str:
-    with urllib.request.urlopen(f"{address}data/board/unisim-core", timeout=30) as answer:
+    with urllib.request.urlopen(f"{address}data/board/unisim-core", timeout=60) as answer:
         return json.load(answer)["version"]
 
 
@@ -147,8 +147,8 @@ def test_the_database_is_fetched_at_start_renewed_while_running_and_kept_for_off
         hub.asked.clear()
         assert not (tmp_path / "unused.duckdb").exists()
         with app("--offline", log=tmp_path / "log", place=place) as address:
-            with urllib.request.urlopen(f"{address}data/model?model=cfred", timeout=30) as answer:
+            with urllib.request.urlopen(f"{address}data/model?model=cfred", timeout=60) as answer:
                 assert answer.status == 200
-            with urllib.request.urlopen(f"{address}export/everything?format=duckdb", timeout=30) as answer:
+            with urllib.request.urlopen(f"{address}export/everything?format=duckdb", timeout=60) as answer:
                 assert answer.read() == hub.content
         assert hub.asked == []

@@ -10,11 +10,14 @@ import pytest
 from compute import types
 from compute.live import inputs
 from compute.live.decoder import limits
-from leaderboard.live import panel
+from leaderboard.live import live, panel
 from leaderboard.live.uploads import UploadLimits
 from leaderboard.pages.compare import batch
-from leaderboard.web import bodies, bounds, connections, middleware, sending
-from leaderboard.web.turns import QueueLimits
+from leaderboard.pages.map import atlas
+from leaderboard.web.events import request_filter
+from leaderboard.web.events.turns import QueueLimits
+from leaderboard.web.receiving import bodies, bounds, chunks, connections
+from leaderboard.web.sending import downloads, pacing
 
 ROOT = Path(__file__).resolve().parents[1]
 README, SECURITY = (ROOT / name for name in ("README.md", "SECURITY.md"))
@@ -22,11 +25,11 @@ VARIABLE = re.compile(r"\bLIKENESS_[A-Z][A-Z_]*[A-Z]\b")
 LIMITS = (
     f"({limits.MEMORY // 1_000_000} MB, {limits.MEMORY_LARGE // 1_000_000} MB above 16 megapixels)",
     f"({limits.SECONDS} s, {limits.SECONDS_LARGE} s)",
-    f"each taken within {sending.STALL:.0f} s; {sending.EACH} downloads of one visitor at a time, "
-    f"{sending.MOST} of all",
-    f"{sending.MOST_WAITING // 1_000_000} MB wait for readers",
+    f"each taken within {pacing.STALL:.0f} s; {downloads.EACH} downloads of one visitor at a time, "
+    f"{downloads.MOST} of all",
+    f"{pacing.MOST_WAITING // 1_000_000} MB wait for readers",
     f"{types.LONGEST_KEY} characters of a key, {bounds.LONGEST_PATH:,} of a path, {bounds.LONGEST_QUERY:,} of a query",
-    f"{bounds.DEEPEST} levels and {middleware.MOST_VALUES:,} values of an event",
+    f"{bounds.DEEPEST} levels and {request_filter.MOST_VALUES:,} values of an event",
     f"{QueueLimits().session} requests of a page and {QueueLimits().address} of an address wait or run, "
     f"{QueueLimits().total} of all",
     f"{batch.MOST_OF_SENDER} tables of an address are scored at once, {batch.MOST} of all",
@@ -34,11 +37,15 @@ LIMITS = (
     f"{inputs.LARGEST_IMAGE // 1_000_000} MB",
     f"{inputs.MEGAPIXELS} megapixels",
     f"{inputs.LONGEST:,} characters of a text",
+    f"{live.MOST_MODELS} models of a question, none of which is started after {live.LONGEST:.0f} s; "
+    f"{inputs.LONGEST_FOR_LMM:,} characters of all texts",
+    f"a map's program is ended after {atlas.LONGEST} s",
     f"{bodies.IN_FLIGHT // 1_000_000} MB of all bodies",
     f"{bodies.BODIES} bodies for one visitor",
-    f"{middleware.LARGEST_EVENT // 1_000_000} MB of one event",
+    f"{request_filter.LARGEST_EVENT // 1_000_000} MB of one event",
     f"{bodies.SLOWEST // 1000} kB a second on average, at most {bodies.IDLE:.0f} s behind",
     f"{bodies.READING:.0f} s in all",
+    f"after {chunks.FREE_CHUNKS:,} chunks, those of less than {chunks.SMALLEST} bytes on average",
     f"{connections.HEAD:.0f} s for the head of a request; above {connections.MOST:,} connections",
     f"{UploadLimits().image_bytes // 1_000_000} MB of decoded images a visit",
     f"{UploadLimits().total_bytes // 1_000_000} MB of all",

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.arrays import Bools, Floats, Ints
+from compute.arrays import Bools, Floats, Ints, ranks
 from compute.types import BadInput
 
 CATEGORY_MEAN = "category-mean"
@@ -154,15 +154,13 @@ def rank(values: ArrayLike, *, higher: bool = True) -> Ints:
 
     Values within 1e-12 of the largest magnitude count as equal, so that the order of a sum decides nothing.
     """
-    from scipy.stats import rankdata  # half a second to import: not at start
-
     x = np.asarray(values, float)
     out = np.full(x.shape, UNRANKED, np.int64)
     known = ~np.isnan(x)
     if known.any():
         size = np.abs(x[known]).max() or 1.0
         rounded = np.round(x[known] / size, 12)
-        out[known] = rankdata(-rounded if higher else rounded, method="min")
+        out[known] = ranks(-rounded if higher else rounded, ties="min")
     return out
 
 
@@ -225,13 +223,10 @@ def borda(*, scores: ArrayLike, higher: ArrayLike | None = None) -> Borda:
     others; so totals favour models with more tasks: show coverage beside them. Directions and scales may
     differ. Source: the Borda count of MIEB's public ranking.
     """
-    from scipy.stats import rankdata
-
     x = table(scores)
     up = directions(higher=higher, tasks=x.shape[1])
     known = ~np.isnan(x)
     worst_last = np.where(known, np.where(up, -x, x), np.inf)
-    ranks = rankdata(worst_last, method="average", axis=0) if x.size else np.zeros_like(x)
-    points = np.where(known, known.sum(axis=0) - ranks, np.nan)
+    points = np.where(known, known.sum(axis=0) - ranks(worst_last), np.nan)
     total = np.where(known.any(axis=1), np.nansum(points, axis=1), np.nan)
     return Borda(points=points, total=total, rank=rank(total))

@@ -108,6 +108,10 @@ def _load(image: Image.Image) -> None:
         image._decoder = None
         type(image).load_prepare(image)
 
+    if image.format == "PPM":
+        from compute.content import ppm
+
+        ppm.use_table(image)
     if not hasattr(image, "_decoder"):
         image.load()
         return

@@ -104,10 +104,11 @@ def _folder_digest(folder: Path) -> str:
 
 def bring_up_to_date(
     path: Path = paths.DATABASE, *, results: Path = paths.RESULTS, report: Callable[[str], None] = lambda line: None
-) -> None:
+) -> bool:
     """Builds the database where it is stale, which `report` is told, and removes what killed processes left.
 
-    Of several processes that start at once one builds and the others wait for it. Raises LikenessError.
+    Of several processes that start at once one builds and the others wait for it. Returns whether this one built it.
+    Raises LikenessError.
     """
     remove_drafts(path, results=results)
     if is_stale(path, results=results):
@@ -117,6 +118,8 @@ def bring_up_to_date(
             if is_stale(path, results=results):
                 for problem in build(path, results=results).problems:
                     report(f"Warning: {problem}")
+                return True
+    return False
 
 
 def remove_drafts(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> None:

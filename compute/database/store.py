@@ -54,6 +54,18 @@ MAX_CHUNK = 1 << 30  # bytes of one column in one row group
 MAX_NAME, MAX_DETAIL, MAX_PICTURE = 1000, 1 << 20, 1 << 17  # bytes of an item's name, its detail, a small picture
 MAX_SHOWN = 20_000  # characters of an answer that a page shows
 LISTS = ["$.images", "$.texts", "$.scores", "$.hits", "$.relevant"]  # what of an item's detail is a list
+# What a page could not show of an item's detail: other than an object, with a value that is nested deeper than a list
+# of plain values, a key twice, or something else in a list than belongs there.
+UNKNOWN_FORM = f"""
+json_type(detail) <> 'OBJECT'
+OR len(list_distinct(json_keys(detail))) < len(json_keys(detail))
+OR len(list_filter(json_type(detail, {LISTS}), lambda kind: kind NOT IN ('ARRAY', 'NULL'))) > 0
+OR list_contains(json_type(detail, '$.*'), 'OBJECT')
+OR len(list_filter(json_type(detail, '$.*[*]'), lambda kind: kind IN ('ARRAY', 'OBJECT'))) > 0
+OR len(list_filter(json_type(detail, '$.images[*]'), lambda kind: kind NOT IN ('VARCHAR', 'NULL'))) > 0
+OR len(list_filter(json_type(detail, '$.scores[*]'),
+                   lambda kind: kind NOT IN ('DOUBLE', 'BIGINT', 'UBIGINT', 'NULL'))) > 0
+"""
 MEMORY = "4GB"  # while files are read; DuckDB goes on beyond it on the disk
 
 PARQUET_SIZES = """
@@ -70,8 +82,7 @@ SELECT files.key,
        CASE WHEN strlen(subset) > {MAX_NAME} THEN error('the name of a subset is too long') ELSE subset END,
        left(expected, {MAX_SHOWN}), left(answer, {MAX_SHOWN}), correct, CASE WHEN isfinite(value) THEN value END,
        CASE WHEN strlen(detail) > {MAX_DETAIL} THEN error('the detail of an item is too long')
-            WHEN json_type(detail) <> 'OBJECT' OR len(list_filter(json_type(detail, {LISTS}),
-                 lambda kind: kind NOT IN ('ARRAY', 'NULL'))) > 0
+            WHEN {UNKNOWN_FORM}
             THEN error('the detail of an item has no known form')
             ELSE detail END
 FROM read_parquet(?, filename = true, union_by_name = true) AS parquet JOIN files ON files.path = parquet.filename

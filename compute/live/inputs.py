@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import math
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from compute.content import combining, decoding
 from compute.content.items import content_key
 from compute.live.decoder import headers
 from compute.live.decoder.bounds import MEGAPIXELS
-from compute.types import BadInput, LikenessError
+from compute.types import BadInput, LikenessError, Model
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -25,6 +26,7 @@ LARGEST_IMAGE = 8_000_000  # bytes
 PIXELS = 4_000_000  # reduced to this after decoding
 LARGE = 16_000_000  # pixels: the decoder takes such images one at a time, since one may take 500 MB meanwhile
 LONGEST = 100_000  # characters
+LONGEST_FOR_LMM = 10_000  # characters of all texts of a question: about 2,500 tokens of English, 5 pages of a book
 LONG = 2_000  # characters, beyond which no text encoder of the catalogue reads to the end
 THUMBNAIL = 256  # pixels, the longer side
 
@@ -65,8 +67,10 @@ def image(data: bytes, *, name: str, most: int | None = None) -> Input:
     """
     check_size(data, name=name)
     most = most or MEGAPIXELS * 1_000_000
+    is_checked = False
     try:
         headers.check(data)
+        is_checked = True
         if math.prod(decoding.webp_size(data) or ()) > most:
             raise LargeImage(name)
         opened = decoding.opened(data, megapixels=MEGAPIXELS)
@@ -77,7 +81,9 @@ def image(data: bytes, *, name: str, most: int | None = None) -> Input:
         problem = " ".join(str(error).split())[:200]
         if problem.endswith("megapixels"):
             raise BadInput(f"{name} has {problem}. Reduce it and add it again") from error
-        raise BadInput(f"{name} cannot be used: {problem}. Save it as PNG, JPEG or WebP and add it again") from error
+        if is_checked:
+            raise BadInput(f"{name} cannot be used: {problem}. {advice(data)}") from error
+        raise BadInput(f"{name} would take too much time or memory to read ({problem}). {advice(data)}") from error
     except MemoryError as error:
         raise BadInput(no_memory(name)) from error
     return Input(modality="image", key=content_key(data), name=name, content=content, note=note)
@@ -108,12 +114,27 @@ def text(words: str, *, name: str) -> Input:
     return Input(modality="text", key=content_key(sound), name=name, content=sound, note="; ".join(notes))
 
 
+def check_length(row: Model, inputs: Sequence[Input]) -> None:
+    """Raises BadInput for texts that are too long for a large multimodal model, as a judge or as an encoder.
+
+    The other models read the beginning of a text. These read all of it: its memory and time grow with the square of the
+    length, and at an endpoint each token is paid for.
+    """
+    length = sum(len(each.content) for each in inputs if isinstance(each.content, str))
+    if row.kind == "mllm" and length > LONGEST_FOR_LMM:
+        raise BadInput(
+            f"Texts of {length:,} characters in all are too long for it: it reads them whole, so {LONGEST_FOR_LMM:,} "
+            "are the most. Shorten them"
+        )
+
+
 def thumbnail(picture: Image.Image) -> bytes:
     """A picture as WebP, at most THUMBNAIL pixels a side."""
     from PIL import Image
 
-    small = picture.copy()
-    small.thumbnail((THUMBNAIL, THUMBNAIL), Image.Resampling.LANCZOS, reducing_gap=3.0)
+    scale = min(1.0, THUMBNAIL / max(picture.size))
+    size = [max(1, round(side * scale)) for side in picture.size]
+    small = picture.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)  # Pillow's own thumbnail copies all first
     out = io.BytesIO()
     small.save(out, "WEBP", quality=80, method=4)
     return out.getvalue()
@@ -126,6 +147,17 @@ def check_size(data: bytes, *, name: str) -> None:
             f"{name} has {len(data) / 1e6:.1f} MB, more than {LARGEST_IMAGE // 1_000_000} MB. "
             "Save it smaller, or as JPEG or WebP, and add it again"
         )
+
+
+def advice(data: bytes) -> str:
+    """What a visitor can do about an image file that is not read: save it in another format than its own."""
+    if not data:
+        return "Choose another file and try again"
+    own = {b"\x89PNG": "PNG", b"\xff\xd8\xff": "JPEG", b"RIFF": "WebP"}
+    kinds = [kind for kind in ("PNG", "JPEG", "WebP") if kind != own.get(data[:4], own.get(data[:3]))]
+    if len(kinds) == 2:
+        return f"Open it in an image program, save it as {' or '.join(kinds)}, and add it again"
+    return "Save it as PNG, JPEG or WebP and add it again"
 
 
 def no_memory(name: str) -> str:

@@ -24,9 +24,9 @@ from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.suite_table import TRAINED, SuiteTable, origins_in_order
 from leaderboard.html import labels
 from leaderboard.live.live import QUEUE
-from leaderboard.web import bounds
 from leaderboard.web.errors import explain
 
+NAMES = ("list_models", "list_suites", "leaderboard", "score_pair")
 TAKE_IMAGES = ("score_pair",)  # as data URIs, of up to 8 MB
 MOST_ROWS = 1000
 MOST_SOURCES = 20  # that a row names
@@ -150,16 +150,22 @@ def taking_images(blocks: gr.Blocks) -> list[str | int]:
     return [*TAKE_IMAGES, *indices]
 
 
+def parameters(blocks: gr.Blocks) -> dict[str | int, tuple[str, ...]]:
+    """The names of each endpoint's parameters in order, by its name and by its index among the app's events."""
+    found: dict[str | int, tuple[str, ...]] = {}
+    for index, function in blocks.fns.items():
+        if function.api_name in NAMES:
+            names = tuple(name for name in inspect.signature(function.fn).parameters if name != "request")
+            found[index] = found[function.api_name] = names
+    return found
+
+
 def _guarded(suite_cache: SuiteCache, endpoint: Callable[..., Rows]) -> Callable[..., Rows]:
     """The endpoint with every failure as a sentence, and its whole answer from one file of the database."""
-
-    names = tuple(inspect.signature(endpoint).parameters)
 
     @functools.wraps(endpoint)
     def answer(*args: Any) -> Rows:
         try:
-            sent = {name: value for name, value in zip(names, args, strict=False) if name != "request"}
-            bounds.check(sent, images=endpoint.__name__ in TAKE_IMAGES)
             with suite_cache.db.snapshot():
                 return [_plain(row) for row in endpoint(*args)]
         except Exception as error:

@@ -81,28 +81,30 @@ def _private_copy(path: Path) -> tuple[Path | None, Path, str]:
 
     Raises DatabaseError for a file that is missing, damaged, or written to at this moment.
     """
-    # Opened once where it is: that says what is wrong with it, and whether it is written to.
-    store.connect(path, memory_mb=MEMORY_MB, threads=THREADS).close()
-    folder = None
-    try:
-        folder = Path(tempfile.mkdtemp(prefix="database-", dir=private_folder()))
-        copy = folder / path.name
-        with path.open("rb") as source, copy.open("wb") as target:
-            before = os.fstat(source.fileno())
-            shutil.copyfileobj(source, target, COPIED_AT_ONCE)
-            after = os.fstat(source.fileno())
-    except OSError as error:
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-        if not path.is_file():
-            return _private_copy(path)
-        log.warning(
-            "%s cannot be copied to the folder for temporary files (%s), so it is read where it is and must not be "
-            "replaced while the app runs",
-            path.name,
-            error.strerror or error,
-        )
-        return None, path, f"{path.stat().st_mtime_ns:x}"
+    while True:
+        # Opened once where it is: that says what is wrong with it, and whether it is written to.
+        store.connect(path, memory_mb=MEMORY_MB, threads=THREADS).close()
+        folder = None
+        try:
+            folder = Path(tempfile.mkdtemp(prefix="database-", dir=private_folder()))
+            copy = folder / path.name
+            with path.open("rb") as source, copy.open("wb") as target:
+                before = os.fstat(source.fileno())
+                shutil.copyfileobj(source, target, COPIED_AT_ONCE)
+                after = os.fstat(source.fileno())
+            break
+        except OSError as error:
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+            if not path.is_file():
+                continue  # it went in the meantime; to open it says what is there now
+            log.warning(
+                "%s cannot be copied to the folder for temporary files (%s), so it is read where it is and must not be "
+                "replaced while the app runs",
+                path.name,
+                error.strerror or error,
+            )
+            return None, path, f"{path.stat().st_mtime_ns:x}"
     if (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size):
         shutil.rmtree(folder, ignore_errors=True)
         raise DatabaseError(f"{path.name} is being written. Try again when that is done")

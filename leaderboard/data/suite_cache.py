@@ -5,8 +5,8 @@ from __future__ import annotations
 from leaderboard.data import payload, ranked, suite_table
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
-from leaderboard.web import static
 from leaderboard.web.responses import compress
+from leaderboard.web.sending import static
 
 
 class SuiteCache:

@@ -12,7 +12,7 @@ from typing import Any
 
 from compute.paths import DATABASE
 from compute.types import BadInput
-from leaderboard.web.access import Access, access
+from leaderboard.web.security.access import Access, access
 
 
 @dataclass(frozen=True, kw_only=True)

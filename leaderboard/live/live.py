@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from compute.analysis.domain import Calibrations
 from compute.live import batch, domains, examples, inputs
 from compute.live.decoder.pool import POOL
-from compute.live.inputs import Input
+from compute.live.inputs import Input, check_length
 from compute.live.question import Answer, LiveQuestion
 from compute.models import abilities
 from compute.types import BadInput, Model, NotHere
@@ -32,7 +33,12 @@ if TYPE_CHECKING:
 
 QUEUE = "accelerator"  # the concurrency_id of every event that runs a model: one at a time
 MOST_MODELS = 12  # in one question
+LONGEST = 300.0  # seconds until no further model of a question is started: others wait for it
 PARTS = ("vector", "compare", "reply")  # results for single inputs, which later questions reuse
+OUT_OF_TIME = (
+    f"Not started: the models before it took over {LONGEST / 60:.0f} minutes, the most for one question. "
+    "Ask it again, alone or with fewer models"
+)
 MISSING = "Its weights are not on this machine; the Try page downloads them"
 PRESS = "It answers through the host's endpoint, which is asked only when Compare is pressed"
 IN_WORDS = "It answers in words through the host's endpoint, which is asked in comparisons only"
@@ -55,8 +61,8 @@ class TooManyJudges(BadInput):
 class Live:
     """Visitors' uploads, the models in memory, and their answers. One for the whole app."""
 
-    def __init__(self) -> None:
-        self.uploads = Uploads()
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.uploads, self._clock = Uploads(), clock
         self.run = on_gpu(self._run)
         self._shared: dict[tuple, Any] = {}  # vectors of the unrelated examples, the same for everyone
         self._downloads: dict[str, Event] = {}  # by session: set to stop its download
@@ -146,7 +152,7 @@ class Live:
         controls: bool = True,
         judges: JudgeAllowance | None = None,
     ) -> Iterator[Answer]:
-        """Each model's answer in turn; one that fails says why, and the others go on.
+        """Each model's answer in turn; one that fails says why, and the others go on. None is started after LONGEST.
 
         Results for earlier inputs come from `cache`, else from the session. With `controls`, a pair is compared with
         unrelated examples too by a model none of whose `calibrations` gives it a percentile. Without `judges` no model
@@ -154,12 +160,17 @@ class Live:
         """
         from compute.live import answers
 
+        until = self._clock() + LONGEST
         for row in models:
             own = calibrations.of(row.key, domains.pairing(question))
             job = partial(answers.timed, question=question, calibrations=own, controls=controls)
             key = ("answer", question.key, own.key, controls)
-            answer = self._result(row, key, job, inputs=question.inputs, session=session, cache=cache, judges=judges)
-            yield Answer(model=row.key, problem=answer) if isinstance(answer, str) else answer
+            answer = self._result(
+                row, key, job, inputs=question.inputs, until=until, session=session, cache=cache, judges=judges
+            )
+            if isinstance(answer, str):
+                answer = Answer(model=row.key, problem=answer, out_of_time=answer == OUT_OF_TIME)
+            yield answer
 
     def curves(
         self,
@@ -171,14 +182,19 @@ class Live:
         calibrations: Calibrations,
         session: str = "",
     ) -> Iterator[tuple[Model, Curve | str]]:
-        """Each model's scores as `image` is perturbed more and more, with `other` or itself; or why there are none."""
+        """Each model's scores as `image` is perturbed more and more, with `other` or itself; or why there are none.
+
+        No model is started after LONGEST.
+        """
         from compute.live import curves
 
+        until = self._clock() + LONGEST
         for row in models:
             own = calibrations.of(row.key, abilities.pairing_of(image.modality, (other or image).modality))
             job = partial(curves.judged_curve, image=image, other=other, kind=kind, calibrations=own)
             key = ("curve", kind, image.key, other and other.key, own.key)
-            yield row, self._result(row, key, job, inputs=(image, other) if other else (image,), session=session)
+            pair = (image, other) if other else (image,)
+            yield row, self._result(row, key, job, inputs=pair, until=until, session=session)
 
     def patches(self, first: Input, second: Input, row: Model, *, session: str = "") -> PatchMap:
         """Where two images agree according to one model. Raises BadInput where it has no patch tokens or fails."""
@@ -199,13 +215,17 @@ class Live:
         *,
         inputs: Sequence[Input],
         session: str,
+        until: float = math.inf,
         cache: Cache | None = None,
         judges: JudgeAllowance | None = None,
     ) -> Any:
-        """What `job` returns for the model, computed once a session; a sentence where it cannot run or fails."""
+        """What `job` returns for the model, computed once a session; a sentence where it cannot run or fails.
+
+        Nothing is started after `until`, by the clock.
+        """
         if cache is None:
             cache = self.uploads.results(session) if session else {}
-        from compute.live.models.availability import requests
+        from compute.live.models.availability import requests_per_question
 
         key = (name[0], row.key, *name[1:])
         with suppress(KeyError):
@@ -214,7 +234,10 @@ class Live:
             availability = self.roster.availability(row)
             if not availability.is_ready:
                 return MISSING if availability.is_downloadable else availability.why
-            if requests(row):
+            if self._clock() >= until:
+                return OUT_OF_TIME
+            check_length(row, inputs)
+            if requests_per_question(row):
                 if judges is None:
                     return PRESS if name[0] == "answer" else IN_WORDS
                 if wait := judges():

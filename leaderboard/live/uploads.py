@@ -125,7 +125,7 @@ class Uploads:
         `owner`: the visitor's address. The session's least recently used images are dropped where there are too many.
         """
         _check(session)
-        image, small = POOL.image_with_thumbnail(data, name="The image")
+        image, small = POOL.image_with_thumbnail(data, name="The image", owner=owner)
         width, height = image.content.size
         thumbnail, key = webp(small), image.key.decode()
         with self._lock:

@@ -1,1 +1,1 @@
-"""Between the network and the pages: errors, responses, limits, parameters, static files."""
+"""Between the network and the pages. The files of this folder are what handlers use: errors, responses, parameters."""

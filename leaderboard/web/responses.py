@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Sequence
 from urllib.parse import quote
 
 import brotli
@@ -21,6 +23,7 @@ NO_FORMULA = re.compile(r"-|[-+]?\d+(\.\d+)?([eE][-+]?\d+)?%?", re.ASCII)  # a b
 UNSAFE = re.compile(r"[^\w .()+-]")  # in the name of a file
 LONGEST_NAME = 120  # characters
 LONGEST_SENTENCE = 600  # characters of an error
+LONGEST_ERROR = 16_000  # bytes of an answer that are read for its sentence
 
 
 def takes_brotli(request: Request) -> bool:
@@ -80,6 +83,16 @@ def safe_cell(text: str) -> str:
 def bounded_sentence(text: str) -> str:
     """The text with at most LONGEST_SENTENCE characters, whatever it repeats, and with ? for halves of characters."""
     return shortened(text, LONGEST_SENTENCE).encode("utf-8", "replace").decode()
+
+
+def sentence_of(body: bytes, *, names: Sequence[str] = ("error",)) -> str:
+    """The sentence of a refusal's JSON under one of the names, bounded; empty for any other body."""
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError):
+        return ""
+    texts = [content[name] for name in names if isinstance(content, dict) and isinstance(content.get(name), str)]
+    return bounded_sentence(texts[0]) if texts else ""
 
 
 def refusal(sentence: str, status: int, *, cache: str = NO_STORE, retry_after: int | None = None) -> JSONResponse:

@@ -48,17 +48,68 @@ def tree(process: int) -> list[int]:
 
 
 def resident(process: int) -> float:
-    """Resident memory of a process and all below it, in MB. Files that are mapped count once, for the process itself:
-    those below it map the same libraries."""
-    total = 0
-    for number in tree(process):
-        try:
-            status = Path(f"/proc/{number}/status").read_text()
-        except OSError:
-            continue  # it has ended
-        size = re.search(r"^VmRSS:\s+(\d+)" if number == process else r"^RssAnon:\s+(\d+)", status, re.MULTILINE)
-        total += int(size[1]) if size else 0
-    return total / 1000
+    """Memory of a process and all below it, in MB of a million bytes, each page once.
+
+    That is: all that is resident of the process itself, and of those below it what is theirs alone, with the pages of
+    files that it does not map too (the libraries of a map's program). It is the proportional set size of a machine that
+    runs nothing else; the system's own figure of that is less where other programs map the same libraries, and costs
+    30 ms of the server's time.
+    """
+    first, *below = tree(process)
+    own = _status(first)
+    total = own.get("VmRSS", 0)
+    mapped = _files(first) if below else set()
+    for number in below:
+        status = _status(number)
+        total += status.get("RssAnon", 0) + status.get("RssShmem", 0)
+        for file, size in _file_pages(number).items():
+            if file not in mapped:
+                mapped.add(file)
+                total += size
+    return total * 1024 / 1e6
+
+
+def torch_alone() -> float:
+    """MB that a Python program has which imports torch and does nothing: what no server with a model can go below."""
+    program = "import sys, torch; print(flush=True); sys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        return resident(process.pid)
+
+
+def _status(number: int) -> dict[str, int]:
+    """The sizes in kB that the system states of a process; empty where it has ended."""
+    try:
+        text = Path(f"/proc/{number}/status").read_text()
+    except OSError:
+        return {}
+    return {name: int(size) for name, size in re.findall(r"^(\w+):\s+(\d+) kB", text, re.MULTILINE)}
+
+
+def _files(number: int) -> set[str]:
+    """The files that a process maps."""
+    try:
+        lines = Path(f"/proc/{number}/maps").read_text().splitlines()
+    except OSError:
+        return set()
+    return {parts[5] for line in lines if len(parts := line.split(maxsplit=5)) == 6}
+
+
+def _file_pages(number: int) -> dict[str, int]:
+    """Resident kB of each file that a process maps, without what it changed for itself."""
+    sizes: dict[str, int] = {}
+    file = ""
+    try:
+        lines = Path(f"/proc/{number}/smaps").read_text().splitlines()
+    except OSError:
+        return {}
+    for line in lines:
+        name, *rest = line.split(maxsplit=5)
+        if not name.endswith(":"):
+            file = rest[4] if len(rest) == 5 and rest[4].startswith("/") else ""
+        elif file and name in ("Rss:", "Anonymous:"):
+            sizes[file] = sizes.get(file, 0) + int(rest[0]) * (1 if name == "Rss:" else -1)
+    return sizes
 
 
 @dataclass(kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 BOARD = ".likeness-board"
 ROWS = """() => [...document.querySelectorAll('.lk-body .lk-row')].map((row) => ({
@@ -15,7 +15,7 @@ ROWS = """() => [...document.querySelectorAll('.lk-body .lk-row')].map((row) => 
 
 def own_query(page: Any) -> dict[str, str]:
     """The address's parameters, the theme apart."""
-    given = parse_qs(urlsplit(page.url).query)
+    given = parse_qs(page.evaluate("location.search.slice(1)"))  # Playwright hears of a change later
     return {key: values[0] for key, values in given.items() if key != "__theme"}
 
 

@@ -57,6 +57,7 @@ def test_the_sample_is_scored_and_comes_back_as_a_file(opened: Callable[..., Any
         asked = list(csv.DictReader(text))
     assert len(asked) > 3 and {key for row in asked for key in row} == {"name", "first", "second"}
     page.get_by_role("button", name="Run the sample").click()
+    page.locator(f"{PLACE} .bt-download").wait_for(timeout=120_000)
     assert ended(page) == f"{len(asked)} pairs done."
     found = downloaded(page)
     assert [(row["name"], row["first"], row["second"]) for row in found] == [tuple(row.values()) for row in asked]
@@ -91,7 +92,7 @@ def test_a_file_that_cannot_be_used_is_a_sentence_each_time(opened: Callable[...
         page.locator(f"{PLACE}[data-turn='{turn + 1}']").wait_for()
         assert ended(page).startswith("The table needs a heading with the columns first and second")
     add(page, b"")
-    assert page.locator(f"{PLACE} [role=status]").inner_text() == "pairs.csv is empty."
+    page.locator(f"{PLACE} [role=status]").get_by_text("pairs.csv is empty.", exact=True).wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
@@ -104,7 +105,7 @@ def test_others_are_answered_while_a_table_is_at_work_and_a_cancel_keeps_what_is
     add(page, zips.packed({"a.csv": table.encode(), **pictures}), "long.zip")
     page.locator(f"{PLACE}[data-state=running]").wait_for(timeout=120_000)
     other = visit("compare?mode=pair&models=tiny&inputs=astronaut,text-astronaut", ready=TRAY)
-    other.locator(".cp-result[data-done=yes]").wait_for(timeout=60_000)
+    other.locator(".cp-result[data-done=yes]").wait_for(timeout=120_000)
     assert page.locator(PLACE).get_attribute("data-state") == "running"
     page.get_by_role("button", name="Cancel", exact=True).click()
     said = ended(page)

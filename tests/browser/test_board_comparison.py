@@ -132,7 +132,7 @@ def test_the_table_of_values_holds_what_the_board_shows(open_board: Callable, se
     page = open_board(TWO)
     verdict(page)
     page.locator("#comparison summary").click()
-    with urllib.request.urlopen(f"{server}data/board/unisim-core", timeout=30) as answer:
+    with urllib.request.urlopen(f"{server}data/board/unisim-core", timeout=60) as answer:
         board = json.load(answer)
     rows = [next(at for at, row in enumerate(board["rows"]) if row["id"] == one) for one in (CLIP, SIGLIP)]
     cells = {

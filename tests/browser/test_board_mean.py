@@ -18,13 +18,13 @@ TWO += ",Compositionality:0,Vision-centric%20QA:0,Visual%20STS%20(cross%20%26%20
 
 
 def ranks(server: str, path: str) -> list[Any]:
-    with urllib.request.urlopen(f"{server}data/{path}", timeout=30) as answer:
+    with urllib.request.urlopen(f"{server}data/{path}", timeout=60) as answer:
         data = json.load(answer)
     return data["ranking"]["rank"] if "ranking" in data else data["rank"]
 
 
 def published(server: str) -> list[bool]:
-    with urllib.request.urlopen(f"{server}data/board/mieb", timeout=30) as answer:
+    with urllib.request.urlopen(f"{server}data/board/mieb", timeout=60) as answer:
         return [row["origin"] == "published" for row in json.load(answer)["rows"]]
 
 

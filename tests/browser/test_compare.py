@@ -194,7 +194,9 @@ def test_the_answer_comes_into_view_is_announced_and_takes_the_focus(open_compar
     page.locator(DONE).wait_for(timeout=SLOW)
     page.wait_for_function("document.activeElement.matches('.cp-result')")
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Answer"
-    assert live.inner_text() == lead.inner_text()
+    page.wait_for_function(
+        "([one, other]) => one.innerText === other.innerText", arg=[live.element_handle(), lead.element_handle()]
+    )
     page.wait_for_function(
         "() => { const { top, bottom } = document.querySelector('.pg-lead').getBoundingClientRect();"
         " return top >= 0 && bottom <= innerHeight; }"

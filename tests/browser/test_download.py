@@ -96,7 +96,7 @@ def app(hub: Hub, database: Path, tmp_path_factory: pytest.TempPathFactory) -> I
         )
         address = f"http://127.0.0.1:{port}/"
         try:
-            for _ in range(600):
+            for _ in range(1800):
                 try:
                     urllib.request.urlopen(address, timeout=5).close()
                     break
@@ -105,7 +105,7 @@ def app(hub: Hub, database: Path, tmp_path_factory: pytest.TempPathFactory) -> I
             yield address, App(process, folder / "hub")
         finally:
             process.terminate()
-            process.wait(timeout=20)
+            process.wait(timeout=60)
     log = (folder / "log").read_text()
     raised = set(re.findall(r"^(?:\w+\.)*(\w+(?:Error|Exception))\b", log, re.MULTILINE))
     assert raised <= {"SafetensorError"}, log[-3000:]

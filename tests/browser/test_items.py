@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -14,7 +14,11 @@ LOOKS = {"light": {}, "dark": {"dark": True}, "phone": {"width": 390}}
 
 
 def query_of(page: Any) -> dict[str, str]:
-    return {key: values[0] for key, values in parse_qs(urlsplit(page.url).query).items() if key != "__theme"}
+    return {
+        key: values[0]
+        for key, values in parse_qs(page.evaluate("location.search.slice(1)")).items()
+        if key != "__theme"
+    }
 
 
 @pytest.fixture

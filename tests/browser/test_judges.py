@@ -51,7 +51,7 @@ def site(endpoint: Running, app_database: Path) -> Iterator[str]:
             yield f"http://127.0.0.1:{port}/"
         finally:
             process.terminate()
-            process.wait(timeout=20)
+            process.wait(timeout=60)
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ def test_a_first_visit_is_answered_with_one_press(open_tray: Callable) -> None:
         "blind": False,
         "pressed": True,
     }
+    wait_query(page, "inputs", "astronaut,astronaut-crop,cat")
     assert own_query(page) == {"mode": "choice", "inputs": "astronaut,astronaut-crop,cat"}
     assert "__theme=dark" in page.url
 

@@ -28,7 +28,7 @@ def test_leaving_forgets_the_uploads(open_tray: Callable, stand_in: StandIn, tra
     page.get_by_label("Image files").set_input_files(file())
     count(page, 4)
     page.goto(tray_address.replace("compare", "elsewhere"))
-    assert stand_in.forgot.wait(10)
+    assert stand_in.forgot.wait(60)
     assert stand_in.forgotten == stand_in.sessions
 
 
@@ -37,7 +37,7 @@ def test_clearing_forgets_the_uploads(open_tray: Callable, stand_in: StandIn) ->
     page.get_by_label("Image files").set_input_files(file())
     count(page, 4)
     empty(page)
-    assert stand_in.forgot.wait(10)
+    assert stand_in.forgot.wait(60)
     assert stand_in.forgotten == stand_in.sessions
     assert page.evaluate("document.activeElement.textContent") == "Choose image"
 

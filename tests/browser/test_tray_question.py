@@ -151,7 +151,7 @@ def test_models_to_download_are_found_and_ticked(open_tray: Callable) -> None:
     more.get_by_label("Find a model").fill("zzz")
     assert "No model matches" in more.inner_text()
     assert compare(page)["models"] == ["tiny", "ssim", SUGGESTED, "lab/model-3"]
-    assert own_query(page)["models"] == f"tiny,ssim,{SUGGESTED},lab/model-3"
+    wait_query(page, "models", f"tiny,ssim,{SUGGESTED},lab/model-3")
 
 
 def test_weights_that_are_not_here_are_asked_for_first(open_tray: Callable, stand_in: StandIn) -> None:
@@ -214,11 +214,13 @@ def test_a_link_fills_the_tray_and_asks_once(open_tray: Callable) -> None:
     data = page.evaluate("window.told[0].data")
     assert data["mode"] == "odd" and data["models"] == ["tiny", "odd/hostile"]
     assert [one["key"] for one in data["inputs"]] == ["astronaut", "astronaut-crop", "rocket"]
-    assert urlsplit(page.url).query == query
+    assert page.evaluate("location.search") == f"?{query}"
     page.get_by_role("checkbox", name="Tiny").uncheck()
+    wait_query(page, "models", "odd/hostile")  # the address is written a moment after a change
     page.get_by_role("checkbox", name="Tiny").check()
+    wait_query(page, "models", "tiny,odd/hostile")
     page.wait_for_selector(READY)
-    assert urlsplit(page.url).query == query and told(page) == 1
+    assert page.evaluate("location.search") == f"?{query}" and told(page) == 1
 
 
 @pytest.mark.parametrize(
@@ -238,6 +240,7 @@ def test_nonsense_in_a_link_is_a_sentence(open_tray: Callable, query: str, named
     page = open_tray(query)
     page.locator(".tr-notice").wait_for()
     assert named in page.locator(".tr-notice").inner_text()
+    page.wait_for_function("(fires) => window.told.length >= fires", arg=fires)
     assert told(page) == fires
     assert page.evaluate("window.harmed") is None
 

@@ -8,12 +8,18 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.browser.conftest import PATIENCE
+
 PLOT = ".js-plotly-plot .main-svg"
 CHOSEN = "dreamsim-ensemble~published,google/siglip-so400m-patch14-224~published,liqe-mix~published"
 
 
 def query_of(page: Any) -> dict[str, str]:
-    return {key: values[0] for key, values in parse_qs(urlsplit(page.url).query).items() if key != "__theme"}
+    return {
+        key: values[0]
+        for key, values in parse_qs(page.evaluate("location.search.slice(1)")).items()
+        if key != "__theme"
+    }
 
 
 def wait_query(page: Any, key: str, value: str) -> None:
@@ -93,9 +99,11 @@ def test_another_method_redraws_and_is_in_the_address(open_page: Callable) -> No
     page.get_by_role("option", name="Pearson r").click()
     wait_query(page, "method", "pearson")
     page.get_by_text("Pearson").first.wait_for()
+    from playwright.sync_api import expect
+
     page.reload()
     page.wait_for_load_state("networkidle")
-    assert page.get_by_label("Method").input_value() == "Pearson r"
+    expect(page.get_by_label("Method")).to_have_value("Pearson r", timeout=PATIENCE)
 
 
 def test_a_click_on_a_correlation_opens_the_two_columns(open_page: Callable) -> None:
@@ -135,7 +143,9 @@ def test_the_table_behind_a_figure_loads_when_it_is_opened(open_page: Callable, 
     head = grid.locator("[role=columnheader] button").first
     head.focus()
     page.keyboard.press("Enter")
-    assert grid.locator("[aria-sort=ascending], [aria-sort=descending]").count() == 1
+    sorted_by = grid.locator("[aria-sort=ascending], [aria-sort=descending]")
+    sorted_by.first.wait_for()
+    assert sorted_by.count() == 1
 
 
 def test_claims_filter_by_verdict_and_paper(open_page: Callable) -> None:
@@ -146,10 +156,12 @@ def test_claims_filter_by_verdict_and_paper(open_page: Callable) -> None:
     page.get_by_role("button", name="cFreD, conflict").click()
     wait_query(page, "verdict", "conflict")
     wait_query(page, "paper", "cFreD")
-    assert 1 < int(grid.get_attribute("aria-rowcount")) < everything
+    page.wait_for_function(
+        "([grid, every]) => grid.ariaRowCount > 1 && grid.ariaRowCount < every", arg=[grid.element_handle(), everything]
+    )
     assert set(page.locator("[role=gridcell][aria-colindex='2']").all_inner_texts()) == {"cFreD"}
     page.locator("[role=gridcell]").first.click()
-    assert "cFreD" in page.get_by_label("The chosen claim").inner_text()
+    page.get_by_label("The chosen claim").filter(has_text="cFreD").wait_for()
 
 
 def test_generators_say_where_a_set_proves_nothing(open_page: Callable) -> None:

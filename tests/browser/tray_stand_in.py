@@ -27,7 +27,7 @@ from starlette.routing import Mount, Route
 
 import leaderboard
 from compute.live.models.availability import REASONS
-from leaderboard.web import static
+from leaderboard.web.sending import static
 
 PREFIX = "/below"  # the app may run under a path
 HOSTILE = '<img src=x onerror="window.harmed=1">${window.harmed=1}{{7*7}}'

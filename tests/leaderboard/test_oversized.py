@@ -198,7 +198,7 @@ def test_every_other_body_is_answered_in_short(running: Running) -> None:
 
 def named_endpoints(running: Running) -> dict[str, list[str]]:
     """The public endpoints with their parameters."""
-    listed = httpx.get(f"{running.url}gradio_api/info").json()["named_endpoints"]
+    listed = httpx.get(f"{running.url}gradio_api/info", timeout=60).json()["named_endpoints"]
     return {name.strip("/"): [each["parameter_name"] for each in facts["parameters"]] for name, facts in listed.items()}
 
 

@@ -12,7 +12,7 @@ from compute.live import batch, rating
 from leaderboard.api import endpoints
 from leaderboard.live import uploads
 from leaderboard.pages.task import routes
-from leaderboard.web import gradio_errors, middleware
+from leaderboard.web.events import gradio_errors, request_filter
 from leaderboard.web.redact import redact_paths
 
 LENGTH = 100_000
@@ -27,8 +27,8 @@ USES: dict[str, Callable[[str], object]] = {
     "a table's address": batch.ADDRESS.fullmatch,
     "a session": uploads.SESSION.fullmatch,
     "a thumbnail": routes.IMAGE.fullmatch,
-    "files' routes": middleware.ON_DISK.search,
-    "events": middleware.EVENT.search,
+    "closed routes": request_filter.CLOSED.search,
+    "events": request_filter.EVENT.search,
     "Gradio's routes": gradio_errors.ROUTE.search,
     "Gradio's answers": gradio_errors.ANSWER.fullmatch,
     "paths in a sentence": redact_paths,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compute.arrays import Floats, Ints
+from compute.arrays import Floats, Ints, ranks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,8 +83,6 @@ def agreement(columns: Floats, target: Floats) -> Floats:
     Over the models that have a value, times their share of all models, so that leaving models without a mean
     is no way to agree. 0 where a column is constant or has fewer than 3 models.
     """
-    from scipy.stats import rankdata  # slow to import: not at start
-
     gaps = np.isnan(columns)
     out = np.zeros((2, columns.shape[1]))
     patterns = np.unique(gaps, axis=1).T if gaps.any() else gaps[:, :1].T
@@ -93,8 +91,8 @@ def agreement(columns: Floats, target: Floats) -> Floats:
         part, wanted = columns[np.ix_(~pattern, where)], target[~pattern]
         if len(wanted) < 3:
             continue
-        ranks = rankdata(np.round(part, 12), axis=0), rankdata(np.round(wanted, 12))
-        out[:, where] = np.stack([_linear(*ranks), _linear(part, wanted)]) * (len(wanted) / len(target))
+        rounded = np.round(part, 12), np.round(wanted, 12)
+        out[:, where] = np.stack([_linear(*map(ranks, rounded)), _linear(part, wanted)]) * (len(wanted) / len(target))
     return out
 
 

@@ -65,9 +65,9 @@ def _check_properties(data: bytes, start: int, end: int, stated: StatedSizes) ->
                 if inner in INDEXES and above - below > bounds.INDEX:
                     raise BadInput("an AVIF of too many items")
                 if inner == b"ipco":
-                    for name, place, _ in boxes(data, below, above):
+                    for name, body, _ in boxes(data, below, above):
                         if name == b"ispe":
-                            _state(stated, *struct.unpack_from(">II", data, place + 4))
+                            _state(stated, *struct.unpack_from(">II", data, body + 4))
 
 
 def _state(stated: StatedSizes, width: int, height: int) -> None:
@@ -125,8 +125,8 @@ def _types(data: bytes, start: int, end: int) -> dict[int, bytes]:
     for kind, at, _ in boxes(data, start + (8 if wide else 6), end):
         if kind == b"infe" and data[at] >= 2:
             item = struct.unpack_from(">I" if data[at] == 3 else ">H", data, at + 4)[0]
-            place = at + (10 if data[at] == 3 else 8)
-            types[item] = data[place : place + 4]
+            offset = at + (10 if data[at] == 3 else 8)
+            types[item] = data[offset : offset + 4]
     return types
 
 

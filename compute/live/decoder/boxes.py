@@ -9,7 +9,7 @@ from compute.live.decoder import bounds
 
 def boxes(data: bytes, start: int, end: int) -> list[tuple[bytes, int, int]]:
     """Kind, start and end of the body of each box between two offsets. Raises BadInput for too many."""
-    found: list[tuple[bytes, int, int]] = []
+    bodies: list[tuple[bytes, int, int]] = []
     while start + 8 <= end:
         length, kind = struct.unpack_from(">I4s", data, start)
         head = 8
@@ -20,7 +20,7 @@ def boxes(data: bytes, start: int, end: int) -> list[tuple[bytes, int, int]]:
             length = end - start
         if length < head:
             break
-        found.append((kind, start + head, min(start + length, end)))
-        bounds.check_count(len(found), bounds.BOXES, "a file of {} boxes")
+        bodies.append((kind, start + head, min(start + length, end)))
+        bounds.check_count(len(bodies), bounds.BOXES, "a file of {} boxes")
         start += length
-    return found
+    return bodies

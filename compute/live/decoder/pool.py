@@ -12,9 +12,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 
 from compute.content.items import content_key
 from compute.live import inputs
@@ -33,10 +34,12 @@ PAUSE = 5.0  # seconds after a start that failed before the next one
 FILES = 500  # that one process decodes
 GROWN = 150_000_000  # bytes of memory at rest beyond which a process is replaced
 REST = 1.0  # seconds after a file; before, memory may still be on its way back
+# Bytes of freed memory that a process keeps for the next of several files, until it rests: new pages for a JPEG of 40
+# megapixels take a sixth of its time. Less than limits.SLACK. IN_HEAP: blocks below are reused, as far as glibc allows.
+RETAINED, IN_HEAP = 128 << 20, 32 << 20
 PIPE = 1 << 20  # bytes, where the system allows it: fewer turns between the processes
 COMMAND = (sys.executable, "-S", "-m", "compute.live.decoder.worker")
 PASSED_ON = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "PYTHONHOME")  # what Python may need to start
-SAVE = "Save it as PNG, JPEG or WebP and add it again"
 BUSY = "Many images are being read at this moment. Try again in a few seconds"
 UNAVAILABLE = "Images cannot be read on this host at this moment. Try again later, or tell its host: the log says why"
 log = logging.getLogger(__name__)
@@ -139,11 +142,20 @@ class DecoderProcess:
         return data
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WaitingFile:
+    """A file that waits for a process."""
+
+    owner: str
+    is_large: bool  # it waits for the large share too
+
+
 class DecoderPool:
     """Decodes images in `processes` processes of the program `command`. Thread-safe.
 
-    A file waits for a free process; one image of more than inputs.LARGE pixels is decoded at a time. A process that
-    exceeds its limits, dies or answers nonsense is replaced, and its file refused in a sentence.
+    A file waits for a free process, and the owners of files take turns; one image of more than inputs.LARGE pixels is
+    decoded at a time. A process that exceeds its limits, dies or answers nonsense is replaced, and its file refused in
+    a sentence.
     """
 
     def __init__(
@@ -160,11 +172,14 @@ class DecoderPool:
         self._changed = threading.Condition()
         self._idle: list[DecoderProcess] = []
         self._all: set[DecoderProcess] = set()
-        self._waiting = 0
+        self._line: list[WaitingFile] = []
+        self._running: Counter[str] = Counter()  # files of each owner in a process
+        self._served = 0  # files of all owners
+        self._turns: dict[str, int] = {}  # of each owner with a file here: `_served` when it was last served, or came
+        self._large_share_taken = False
         self._failed_at: float | None = None  # when a process could not be started
         self._closed = False
         self._keeper: threading.Thread | None = None
-        self._one_large = threading.Lock()
 
     def start(self) -> None:
         """Has the processes started, without waiting for them."""
@@ -178,13 +193,16 @@ class DecoderPool:
                 self._failed_at = None
                 self._changed.notify_all()
 
-    def image(self, data: bytes, *, name: str) -> Input:
-        """The bytes of one image file as an input, by the rules of `inputs.image`. Raises BadInput."""
-        return self._decode(data, name, thumbnail=False)[0]
+    def image(self, data: bytes, *, name: str, owner: str = "") -> Input:
+        """The bytes of one image file as an input, by the rules of `inputs.image`. Raises BadInput.
 
-    def image_with_thumbnail(self, data: bytes, *, name: str) -> tuple[Input, bytes]:
+        `owner`: who takes turns with the others; files without an owner share one turn.
+        """
+        return self._decode(data, name, owner, thumbnail=False)[0]
+
+    def image_with_thumbnail(self, data: bytes, *, name: str, owner: str = "") -> tuple[Input, bytes]:
         """The same, and its thumbnail as WebP (`inputs.thumbnail`). Raises BadInput."""
-        return self._decode(data, name, thumbnail=True)
+        return self._decode(data, name, owner, thumbnail=True)
 
     def close(self) -> None:
         """Ends all processes; later files are refused. Does nothing in a process that was forked from their parent."""
@@ -202,77 +220,88 @@ class DecoderPool:
         with self._changed:
             return sorted(process.pid for process in self._all if process.is_alive)
 
-    def _decode(self, data: bytes, name: str, *, thumbnail: bool) -> tuple[Input, bytes]:
+    def _decode(self, data: bytes, name: str, owner: str, *, thumbnail: bool) -> tuple[Input, bytes]:
         inputs.check_size(data, name=name)
         request = wire.DecodeRequest(data=data, name=name, thumbnail=thumbnail)
-        # Whoever comes while no other large image is decoded may be large; the size shows only in the process.
-        reply = self._large_reply(request, patience=0.0) or self._reply(request)
-        if reply.kind == wire.LARGE:
-            reply = self._large_reply(request, patience=self._patience)
-            if reply is None:
-                raise DecoderUnavailable(BUSY)
+        reply = self._reply(request, owner)
+        if reply.kind == wire.LARGE:  # which shows only in the process
+            reply = self._reply(replace(request, is_large=True), owner)
         if reply.kind == wire.REFUSED:
             raise BadInput(reply.note)
-        from PIL import Image
-
-        content = Image.frombytes("RGB", (reply.width, reply.height), reply.pixels)
-        image = Input(modality="image", key=content_key(data), name=name, content=content, note=reply.note)
+        image = Input(modality="image", key=content_key(data), name=name, content=reply.picture, note=reply.note)
         return image, reply.thumbnail
 
-    def _large_reply(self, request: wire.DecodeRequest, *, patience: float) -> wire.DecodeReply | None:
-        """The reply where the image may be large; None where another one is decoded for longer than `patience`."""
-        if not self._one_large.acquire(timeout=patience):
-            return None
-        try:
-            return self._reply(replace(request, is_large=True))
-        finally:
-            self._one_large.release()
+    def _reply(self, request: wire.DecodeRequest, owner: str) -> wire.DecodeReply:
+        """The reply of a process when the file's turn comes. Raises BadInput where the process fails."""
+        with self._process(WaitingFile(owner=owner, is_large=request.is_large)) as (process, has_large_share):
+            began = time.monotonic()
+            try:
+                return process.ask(replace(request, is_large=has_large_share), seconds=self._seconds)
+            except (EOFError, OSError, wire.BadFrame) as error:
+                status = process.end()
+                log.warning(
+                    "A decoding process was replaced after %.1f s with a file of %d bytes: %s, exit status %s",
+                    time.monotonic() - began,
+                    len(request.data),
+                    error or type(error).__name__,
+                    status,
+                )
+                raise BadInput(
+                    f"{request.name} took too much time or memory to read, or broke its reader. "
+                    + inputs.advice(request.data)
+                ) from error
 
-    def _reply(self, request: wire.DecodeRequest) -> wire.DecodeReply:
-        process, began = self._take(), time.monotonic()
-        worn, sound = process.is_worn, False
-        try:
-            reply = process.ask(request, seconds=self._seconds)
-            sound = not worn
-            return reply
-        except (EOFError, OSError, wire.BadFrame) as error:
-            status = process.end()
-            log.warning(
-                "A decoding process was replaced after %.1f s with a file of %d bytes: %s, exit status %s",
-                time.monotonic() - began,
-                len(request.data),
-                error or type(error).__name__,
-                status,
-            )
-            raise BadInput(
-                f"{request.name} took too much time or memory to read, or broke its reader. {SAVE}"
-            ) from error
-        finally:
-            self._give_back(process, sound=sound)
-
-    def _take(self) -> DecoderProcess:
-        """An idle process, when there is one. Raises BadInput."""
+    @contextmanager
+    def _process(self, file: WaitingFile) -> Iterator[tuple[DecoderProcess, bool]]:
+        """A process for a file when its turn comes, and whether the file has the large share. Raises BadInput."""
         self.start()
         with self._changed:
-            if self._waiting >= self._waiting_most:
+            if len(self._line) >= self._waiting_most:
                 raise DecoderUnavailable(BUSY)
-            self._waiting += 1
+            self._line.append(file)
+            self._turns.setdefault(file.owner, self._served)
             try:
-                if not self._changed.wait_for(self._settled, self._patience):
+                if not self._changed.wait_for(lambda: self._settled(file), self._patience):
                     raise DecoderUnavailable(BUSY)
+                if not self._idle:
+                    raise DecoderUnavailable(UNAVAILABLE)
+                process = self._idle.pop()
+                # Whoever comes while no other large image is decoded may be large.
+                has_large_share = not self._large_share_taken
+                self._large_share_taken = True
+                self._served += 1
+                self._turns[file.owner] = self._served
+                self._running[file.owner] += 1
             finally:
-                self._waiting -= 1
-            if not self._idle:
-                raise DecoderUnavailable(UNAVAILABLE)
-            return self._idle.pop()
+                self._line.remove(file)
+                self._changed.notify_all()
+        worn, sound = process.is_worn, False
+        try:
+            yield process, has_large_share
+            sound = not worn
+        finally:
+            with self._changed:
+                self._large_share_taken = self._large_share_taken and not has_large_share
+                self._running[file.owner] -= 1
+                self._running = +self._running  # drops who has none
+                here = {*self._running, *(each.owner for each in self._line)}
+                self._turns = {owner: turn for owner, turn in self._turns.items() if owner in here}
+            self._give_back(process, sound=sound)
 
-    def _settled(self) -> bool:
-        """Whether there is an idle process, or none can be expected. Only under the lock."""
+    def _settled(self, file: WaitingFile) -> bool:
+        """Whether there is a process for the file, or none can be expected. Only under the lock."""
         for process in [each for each in self._idle if not each.is_alive]:  # killed from outside
             self._idle.remove(process)
             self._all.discard(process)
             self._changed.notify_all()
-        return bool(self._idle) or self._closed or (self._failed_at is not None and not self._all)
+        if self._closed or (self._failed_at is not None and not self._all):
+            return True
+        return bool(self._idle) and self._next() is file
+
+    def _next(self) -> WaitingFile | None:
+        """The file whose turn it is: of the owner with the fewest files in work, and of these who waited longest."""
+        ready = [file for file in self._line if not (file.is_large and self._large_share_taken)]
+        return min(ready, key=lambda file: (self._running[file.owner], self._turns[file.owner]), default=None)
 
     def _give_back(self, process: DecoderProcess, *, sound: bool) -> None:
         with self._changed:
@@ -325,6 +354,7 @@ def _environment() -> dict[str, str]:
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "MALLOC_ARENA_MAX": "1",
+        "GLIBC_TUNABLES": f"glibc.malloc.mmap_threshold={IN_HEAP}:glibc.malloc.trim_threshold={RETAINED}",
         **{name: os.environ[name] for name in PASSED_ON if name in os.environ},
     }
 

@@ -7,16 +7,21 @@ the other: it is checked before anything is read or reserved.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from compute.live.inputs import LARGEST_IMAGE, PIXELS
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 REQUEST, REPLY = struct.Struct("<4sBBHI"), struct.Struct("<4sBxxxIIII")
 REQUEST_MARK, REPLY_MARK = b"LKq1", b"LKr1"
 READY, REFUSED, LARGE, PICTURE = 1, 2, 3, 4  # kinds of replies; LARGE: send it again with is_large
 NAME, NOTE, THUMBNAIL = 1_000, 4_000, 400_000  # bytes at most; a thumbnail of 256 x 256 pixels has 196,608 uncompressed
 WEBP = b"RIFF", b"WEBP"  # at the start of a thumbnail, and 8 bytes further on
+BAND = 200_000  # bytes of pixels that are copied at once: they stay in the processor's cache, and fit the pipe
 
 Read = Callable[[int], bytes | bytearray]  # exactly so many bytes; raises EOFError
 
@@ -46,17 +51,23 @@ class DecodeReply:
     """The answer to one request: of a PICTURE all fields, of REFUSED the note alone, which is the sentence."""
 
     kind: int
-    width: int = 0
-    height: int = 0
-    pixels: bytes | bytearray = b""  # RGB, a byte a channel, row by row
+    picture: Image.Image | None = None  # RGB
     note: str = ""
     thumbnail: bytes = b""  # WebP, where it was requested
 
-    def parts(self) -> tuple[bytes, ...]:
-        """What to send, in its order."""
+    def parts(self) -> Iterator[bytes]:
+        """What to send, in its order: of a picture's pixels some rows at a time, a byte a channel.
+
+        While a part is on its way the next one is made, and the receiver copies the one before.
+        """
         note = self.note.encode(errors="replace")[:NOTE]
-        head = REPLY.pack(REPLY_MARK, self.kind, self.width, self.height, len(note), len(self.thumbnail))
-        return head, note, self.thumbnail, self.pixels
+        width, height = self.picture.size if self.picture else (0, 0)
+        yield REPLY.pack(REPLY_MARK, self.kind, width, height, len(note), len(self.thumbnail))
+        yield note
+        yield self.thumbnail
+        if self.picture:
+            for top, bottom in _bands(width, height):
+                yield self.picture.crop((0, top, width, bottom)).tobytes()
 
 
 def read_request(read: Read) -> DecodeRequest:
@@ -82,5 +93,23 @@ def read_reply(read: Read) -> DecodeReply:
     small = bytes(read(thumbnail))
     if small and (small[:4], small[8:12]) != WEBP:
         raise BadFrame("a thumbnail that is no WebP")
-    pixels = read(3 * width * height)
-    return DecodeReply(kind=kind, width=width, height=height, note=words, thumbnail=small, pixels=pixels)
+    picture = _read_picture(read, width, height) if kind == PICTURE else None
+    return DecodeReply(kind=kind, note=words, thumbnail=small, picture=picture)
+
+
+def _read_picture(read: Read, width: int, height: int) -> Image.Image:
+    """The pixels, copied into an image as they come."""
+    from PIL import Image
+
+    picture = Image.new("RGB", (width, height))
+    for top, bottom in _bands(width, height):
+        rows = (width, bottom - top)
+        picture.paste(Image.frombytes("RGB", rows, read(3 * width * (bottom - top))), (0, top))
+    return picture
+
+
+def _bands(width: int, height: int) -> Iterator[tuple[int, int]]:
+    """First row and end of each band of a picture."""
+    rows = max(1, BAND // (3 * width))
+    for top in range(0, height, rows):
+        yield top, min(top + rows, height)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import select
 import signal
 import sys
 import warnings
@@ -18,7 +19,7 @@ from typing import BinaryIO
 # Most are here because Pillow imports them late, when no file can be opened any more.
 from PIL import Image, ImageCms, ImageColor, ImageFile, ImageFilter, ImageOps, ImagePalette  # noqa: F401
 
-from compute.content import decoding
+from compute.content import decoding, ppm  # noqa: F401
 from compute.live import inputs
 from compute.live.decoder import limits, wire
 from compute.live.models import memory
@@ -26,6 +27,7 @@ from compute.types import BadInput
 
 CODECS = ("ascii", "latin-1", "utf-16", "utf-16-le", "utf-16-be", "unicode_escape")  # of names and comments in files
 AVIF_THREADS = 2
+REST = 0.5  # seconds without a file, after which freed memory is returned: the next of several files uses it again
 
 
 def main() -> None:
@@ -40,11 +42,12 @@ def main() -> None:
     with suppress(EOFError, BrokenPipeError):
         _send(target, wire.DecodeReply(kind=wire.READY))
         while True:
+            if not select.select([source], (), (), REST)[0]:
+                memory.return_freed()
             request = wire.read_request(lambda size: _read(source, size))
             bounds.renew(is_large=request.is_large)
             _send(target, answer(request))
             del request
-            memory.return_freed()
 
 
 def answer(request: wire.DecodeRequest) -> wire.DecodeReply:
@@ -52,10 +55,7 @@ def answer(request: wire.DecodeRequest) -> wire.DecodeReply:
     try:
         most = None if request.is_large else inputs.LARGE
         image = inputs.image(bytes(request.data), name=request.name, most=most)
-        content = image.content
-        thumbnail = inputs.thumbnail(content) if request.thumbnail else b""
-        width, height = content.size
-        pixels = content.tobytes()
+        thumbnail = inputs.thumbnail(image.content) if request.thumbnail else b""
     except inputs.LargeImage:
         return wire.DecodeReply(kind=wire.LARGE)
     except (BadInput, MemoryError) as error:
@@ -64,9 +64,7 @@ def answer(request: wire.DecodeRequest) -> wire.DecodeReply:
             return wire.DecodeReply(kind=wire.LARGE)
         sentence = inputs.no_memory(request.name) if isinstance(error, MemoryError) else str(error)
         return wire.DecodeReply(kind=wire.REFUSED, note=sentence)
-    return wire.DecodeReply(
-        kind=wire.PICTURE, width=width, height=height, pixels=pixels, note=image.note, thumbnail=thumbnail
-    )
+    return wire.DecodeReply(kind=wire.PICTURE, picture=image.content, note=image.note, thumbnail=thumbnail)
 
 
 def _prepare() -> None:

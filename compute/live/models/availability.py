@@ -113,7 +113,7 @@ class Availability:
 REQUESTS = 2  # to the endpoint for one question to a judge: its options in one order, and in reverse
 
 
-def requests(row: Model) -> int:
+def requests_per_question(row: Model) -> int:
     """How many requests to the host's endpoint one question to the model is; 0 for one that runs on this machine."""
     family = models.ADAPTERS.get(row.adapter)
     return REQUESTS if family is not None and family.variable else 0

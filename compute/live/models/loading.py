@@ -19,9 +19,6 @@ def load(row: Model) -> Any:
     """The row's model. A judge writes no log: a visitor's questions stay in the session. Raises as models.load, and
     BadInput for files that cannot be read as weights.
     """
-    # Before torch: while one thread is still importing torch, another that imports scipy.stats for a ranking fails.
-    import scipy.stats  # noqa: F401
-
     encoding.share_cores()
     family = models.ADAPTERS.get(row.adapter)
     light = family is not None and not family.weights and not family.needs

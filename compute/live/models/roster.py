@@ -8,7 +8,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from compute.live import modes
-from compute.live.models.availability import DOWNLOAD, IMPOSSIBLE, READY, REASONS, Availability, availability, requests
+from compute.live.models.availability import (
+    DOWNLOAD,
+    IMPOSSIBLE,
+    READY,
+    REASONS,
+    Availability,
+    availability,
+    requests_per_question,
+)
 from compute.live.models.pool import Pool
 from compute.types import BadInput, Model
 
@@ -132,7 +140,7 @@ class Roster:
                     "why": listed.availability.why,
                     "reason": listed.availability.reason,
                     "bytes": listed.availability.bytes,
-                    "requests": requests(listed.row),
+                    "requests": requests_per_question(listed.row),
                     "loaded": listed.loaded,
                     "default": listed.first,
                 }

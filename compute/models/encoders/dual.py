@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compute.models.adapter import Hardware
-from compute.models.encoders import framing, patches
+from compute.models.encoders import clip, framing, patches
 from compute.models.encoders.text import text_tower
 from compute.models.encoders.towers import ImageTower, Towers
 from compute.models.files import pretrained
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import torch
 
 OPTIONS = {**pretrained.OPTIONS, "text_prefix": "", "image_backend": "", "max_tokens": None}
+CLIP = ("clip", "metaclip_2")
 
 
 def load_blip(row: Model, hardware: Hardware, folder: Path) -> Towers:
@@ -77,6 +78,10 @@ def _load(
 ) -> Towers:
     options = chosen(row, {**OPTIONS, "normalise": False})
     _check_kind(row, folder, kinds)
+    by_library = kinds != CLIP or options["random"] or options["image_backend"]
+    if not by_library and (plain := clip.read(folder)):
+        own = {name: options[name] for name in ("max_tokens", "normalise")}
+        return clip.load(row, hardware, plain, prefix=options["text_prefix"], **own)
     model, _ = pretrained.model(row, "AutoModel", folder=folder, hardware=hardware, options=options)
 
     def see(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
@@ -102,7 +107,7 @@ def _load(
 
 
 # CLIP (Radford et al. 2021) and MetaCLIP 2 look back only and read their vector at the end token: padding is not seen.
-load_clip = partial(_load, kinds=("clip", "metaclip_2"), causal=True)
+load_clip = partial(_load, kinds=CLIP, causal=True)
 # ALIGN (Jia et al. 2021): texts padded to the batch's longest, and the padding masked.
 load_align = partial(_load, kinds=("align",))
 # SigLIP (Zhai et al. 2023) and SigLIP 2: texts padded to full length and no padding masked, as in training.

@@ -82,19 +82,45 @@ def text_tower(
     """
     limit = min(size for size in (options["max_tokens"], pretrained.positions(config), 10**9) if size)
     ready, tokenizer, longest = pretrained.text_input(row, folder=folder, limit=limit, prefix=options["text_prefix"])
+    return tower_of(
+        ready,
+        run=run,
+        tokenizer=type(tokenizer).__name__,
+        longest=longest,
+        prefix=options["text_prefix"],
+        pad=tokenizer.pad_token_id or 0,
+        left=tokenizer.padding_side == "left",
+        full_length=full_length,
+        causal=causal,
+    )
+
+
+def tower_of(
+    ready: Callable[[str], Sequence[int]],
+    *,
+    run: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    tokenizer: str,
+    longest: int,
+    prefix: str,
+    pad: int = 0,
+    left: bool = False,
+    full_length: bool = False,
+    causal: bool = False,
+) -> tuple[TextTower, dict[str, Any]]:
+    """The text tower of `ready`, which gives at most `longest` tokens of `prefix` and a text; and its settings."""
     tower = TextTower(
         ready=ready,
         run=run,
-        pad=0 if causal else tokenizer.pad_token_id or 0,
+        pad=0 if causal else pad,
         length=longest if full_length else None,
         buckets=buckets(longest) if causal else (),
-        left=tokenizer.padding_side == "left" and not causal,
+        left=left and not causal,
     )
     padding = "to max_tokens, not masked" if full_length else "to the longest, masked"
     return tower, {
-        "tokenizer": type(tokenizer).__name__,
+        "tokenizer": tokenizer,
         "max_tokens": longest,
         "longer": "cut",
-        "prefix": options["text_prefix"],
+        "prefix": prefix,
         "padding": f"to the next of {', '.join(map(str, tower.buckets))}" if causal else padding,
     }

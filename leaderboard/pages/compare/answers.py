@@ -76,6 +76,7 @@ def result(
         directions=any(each.why for each in answers),
         scenes=SCENES,
         pending=names,
+        late=_late(answers, is_blind=blind) if not pending else "",
         blind=blind,
         choices=_choices(question),
         pairs=PAIRS.get(pairing(question)),
@@ -139,6 +140,19 @@ def _headline_of_pair(able: Sequence[CalibratedAnswer]) -> Headline:
     share = "The one model that can place it" if total == 1 else share
     rest = "".join(f"; {count}: {reading}" for reading, count in others)
     return f"{share}: ", first, f"{rest}.{only}{_outside(able)}"
+
+
+def _late(answers: Sequence[CalibratedAnswer], *, is_blind: bool) -> str:
+    """A sentence on the models that were not started for lack of time; empty without any. `is_blind` hides names."""
+    titles = [each.row.title for each in answers if each.answer.out_of_time]
+    if not titles:
+        return ""
+    count = len(titles)
+    names = "" if is_blind else f" ({', '.join(titles)})"
+    return (
+        f"The time for one question is over: {len(answers) - count} of {len(answers)} models had their turn, {count} "
+        f"did not{names}. Press Compare again: what has been answered is stored, so the time goes to the rest."
+    )
 
 
 def _outside(able: Sequence[CalibratedAnswer]) -> str:

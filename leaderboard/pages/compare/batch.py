@@ -143,10 +143,10 @@ class PairScoring:
 
     def _wait(self) -> float:
         """Seconds until the next pair may be scored; counts it where a judge scores it."""
-        from compute.live.models.availability import requests
+        from compute.live.models.availability import requests_per_question
 
         index, model = self._next
-        if self.judges is None or index in self._refused or not requests(model):
+        if self.judges is None or index in self._refused or not requests_per_question(model):
             return 0.0
         return self.judges()
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from weakref import WeakValueDictionary
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -20,7 +21,8 @@ from compute.types import BadInput
 from leaderboard.live.panel import uploads_rate
 from leaderboard.live.uploads import NO_SESSION, SESSION, Uploads
 from leaderboard.page import Site
-from leaderboard.web.bodies import (
+from leaderboard.web.errors import Handler
+from leaderboard.web.receiving.bodies import (
     IN_FLIGHT,
     SLOWEST,
     BoundedRoute,
@@ -33,13 +35,13 @@ from leaderboard.web.bodies import (
     UnreadBody,
     unread,
 )
-from leaderboard.web.errors import Handler
 from leaderboard.web.responses import CHECK, NO_STORE, refusal
 from leaderboard.web.visitors import Rate, visitor
 
 Guard = Callable[[Handler], Handler]
 LARGEST_ID = 64  # bytes
 WORKERS = 4  # threads for uploads alone, so that waiting uploads block no page
+OF_VISITOR = 2  # of them, so that one visitor's slow files leave others a thread; as many as are decoded at once
 UNREAD = {
     Busy: "Many visitors are sending files at this moment. Try again in a few seconds",
     OverShare: "You are sending many files at this moment. Try again in a few seconds",
@@ -119,11 +121,12 @@ def routes_of(
 
 
 class Bodies:
-    """Reads request bodies, bounded each and in total, and handles them in a few threads."""
+    """Reads request bodies, bounded each and in total, and handles them in a few threads; each visitor has a share."""
 
     def __init__(self, rate: Rate | None, *, in_flight: int = IN_FLIGHT) -> None:
         self._rate, self.in_flight = rate, InFlight(in_flight)
         self._threads = ThreadPoolExecutor(WORKERS, thread_name_prefix="uploads")
+        self._shares: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()  # gone when nobody waits
 
     def bounded(
         self, work: Callable[[Request, bytes], Response], *, most: int, guard: Guard, session: bool = True
@@ -140,7 +143,9 @@ class Bodies:
             try:
                 async with self.in_flight.body(request, most=most) as body:
                     handle = guard(lambda request: work(request, body))
-                    response = await asyncio.get_running_loop().run_in_executor(self._threads, handle, request)
+                    share = self._shares.setdefault(visitor(request), asyncio.Semaphore(OF_VISITOR))
+                    async with share:
+                        response = await asyncio.get_running_loop().run_in_executor(self._threads, handle, request)
             except UnreadBody as error:
                 sentence = _too_large(most) if isinstance(error, TooLarge) else UNREAD[type(error)]
                 return unread(error, sentence)

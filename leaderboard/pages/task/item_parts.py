@@ -24,12 +24,12 @@ def drawn(
         reference, options = choices(detail, category=category)
         parts = [_part("Reference", "", reference, pictured)] if reference else []
         return parts + [
-            _part("Alternative", LETTERS[at], each, pictured, right=LETTERS[at] == expected)
+            _part("Alternative", _letter(at), each, pictured, right=_letter(at) == expected)
             for at, each in enumerate(options)
         ]
     if procedure == "odd_one_out":
         return [
-            _part("Image", LETTERS[at], each, pictured, right=LETTERS[at] == expected)
+            _part("Image", _letter(at), each, pictured, right=_letter(at) == expected)
             for at, each in enumerate(_inputs(images, texts))
         ]
     if procedure == "matching":
@@ -52,7 +52,7 @@ def answered(
     if "reply" in detail:
         out["reply"] = str(detail["reply"])
     if procedure in ("choice", "odd_one_out"):
-        out["scores"] = [(LETTERS[at], _number(score)) for at, score in enumerate(scores)]
+        out["scores"] = [(_letter(at), _number(score)) for at, score in enumerate(scores)]
         out["picked"] = answer.split("/") if "reply" not in detail or answer in LETTERS else []
     elif procedure == "matching":
         a, c = len(detail.get("images") or []), len(detail.get("texts") or [])
@@ -145,6 +145,11 @@ def _part(
         "right": right,
         "missing": bool(image) and image not in pictured,
     }
+
+
+def _letter(at: int) -> str:
+    """The name of an alternative: a letter, and beyond Z its number."""
+    return LETTERS[at] if at < len(LETTERS) else str(at + 1)
 
 
 def _number(score: float | None) -> str:

@@ -273,7 +273,7 @@ def _items(
 ) -> list[dict[str, Any]]:
     procedure, names = kind_of(about), [str(name) for name in page.index]
     stored = [item_queries.details(db, run=run["id"], names=names) for run in runs]
-    details = [{name: json.loads(text) for name, text in run_details.items()} for run_details in stored]
+    details = [{name: _detail(text) for name, text in run_details.items()} for run_details in stored]
     images = {
         key for run_details in details for detail in run_details.values() for key in detail.get("images", []) if key
     }
@@ -314,6 +314,11 @@ def _items(
             }
         )
     return out
+
+
+def _detail(text: str) -> dict[str, Any]:
+    """An item's detail. A number of thousands of digits is one, and NaN none: neither must cost the page."""
+    return json.loads(text, parse_int=float, parse_constant=lambda name: None)
 
 
 def margin_text(value: float, *, procedure: str) -> str:

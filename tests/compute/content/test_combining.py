@@ -39,7 +39,7 @@ def test_marks_that_are_several_marks_when_taken_apart(sign: str) -> None:
 
 
 def test_it_is_linear() -> None:
-    started = time.process_time()
+    started = time.thread_time()
     assert longest_run("a" + (ACUTE + BELOW) * 500_000) == 1_000_000
     assert longest_run(("a" + ACUTE * 99) * 10_000) == 99
-    assert time.process_time() - started < 2
+    assert time.thread_time() - started < 2

@@ -100,6 +100,11 @@ def test_every_bad_file_is_named_and_all_else_is_served(tmp_path: Path, monkeypa
         "detail": item(detail="'no json'"),
         "list": item(detail="'[1]'"),
         "images": item(detail="""'{"images": 7}'"""),
+        "depth": item(detail="""concat('{"texts": ', repeat('[', 100000), repeat(']', 100000), '}')"""),
+        "object": item(detail="""'{"reply": {"text": "A"}}'"""),
+        "number": item(detail="""'{"images": [7]}'"""),
+        "score": item(detail="""'{"scores": ["high"]}'"""),
+        "key": item(detail="""'{"images": ["a"], "images": 7}'"""),
     }
     for mark, sql in items.items():
         copy_sql(wrong(mark, "items.parquet", "its pictures or items are left out") / ITEMS, sql)

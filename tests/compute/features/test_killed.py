@@ -23,7 +23,7 @@ from PIL import Image
 
 from compute.content import items
 from compute.content.items import Column
-from compute.features import passes, shards
+from compute.features import encoding, passes, shards
 from compute.features.store import FeatureStore, Shelf
 from compute.features.subject import LoadedSubject
 from compute.models.adapter import Hardware
@@ -247,6 +247,8 @@ def test_dead_at_any_step_on_the_disk(tmp_path: Path, monkeypatch: pytest.Monkey
     Among the texts are a blank one and a broken one, and half way the memory is spent and batches are halved.
     """
     monkeypatch.setattr(passes, "FLUSH_SECONDS", flush_seconds)
+    # Each of 150 passes frees the memory; in a process of many tests that alone would take a minute.
+    monkeypatch.setattr(encoding, "release", lambda: None)
     texts = [*("x" * length + "y" for length in range(20)), "broken one", " " * 40]
     column = items.texts(texts, of="texts")
     good = column.take(np.arange(20))

@@ -175,7 +175,7 @@ MARKS = "\u0301\u0316" * 30_000  # sorting them takes seconds, and ten times as 
 
 def test_a_long_run_of_combining_marks_is_refused_before_it_is_sorted() -> None:
     data = zips.packed({"pairs.csv": b"first,second\n", f"a{MARKS[:20_000]}.png": b"x"})
-    started = time.process_time()
+    started = time.thread_time()
     with pytest.raises(BadInput, match="name of 20,005 characters in the ZIP.*Shorten") as caught:
         Archive(data)
     assert len(str(caught.value)) < 300
@@ -184,7 +184,7 @@ def test_a_long_run_of_combining_marks_is_refused_before_it_is_sorted() -> None:
     assert (
         Archive(zips.packed(PLAIN)).find("a" + MARKS) is None and Archive(zips.packed(PLAIN)).find(MARKS[:200]) is None
     )
-    assert time.process_time() - started < 0.5
+    assert time.thread_time() - started < 0.5
 
 
 def test_names_that_people_give_are_accepted() -> None:

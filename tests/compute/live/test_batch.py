@@ -215,20 +215,20 @@ def test_only_the_last_images_are_kept() -> None:
 def test_a_cell_of_nothing_but_accents_is_a_row_s_problem_at_once() -> None:
     marks = "\u0301\u0316" * 40_000  # sorting them takes seconds
     table = csv(f"{marks},a cat", f"a dog,{marks}", "a cat,a dog")
-    started = time.process_time()
+    started = time.thread_time()
     for data in (table, zips.packed({"pairs.csv": table, "a.png": RED})):
         found = batch.read(data)
         for row in found.rows[:2]:
             with pytest.raises(BadInput, match="more than 100 accents"):
                 found.question(row)
         assert found.question(found.rows[2]).kinds == ("text", "text")
-    assert time.process_time() - started < 1
+    assert time.thread_time() - started < 1
 
 
 @pytest.mark.parametrize("sign", [",", ";", "\t", "\n", "\r", "a,b\n"], ids=ascii)
 def test_a_table_of_nothing_but_separators_is_refused_before_it_is_read(sign: str) -> None:
     data = f"first{sign if sign in ',;' else ','}second\n".encode() + (sign * (7_900_000 // len(sign))).encode()
-    started = time.process_time()
+    started = time.thread_time()
     with pytest.raises(BadInput, match="1,000,000 separators and line breaks"):
         batch.read(data)
-    assert time.process_time() - started < 1
+    assert time.thread_time() - started < 1

@@ -19,6 +19,7 @@ from compute.live import inputs
 from compute.live.inputs import Input
 from compute.types import BadInput
 from tests.compute.content.test_decoding import picture, png_header, saved
+from tests.compute.live import hostile
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -137,6 +138,29 @@ def test_what_is_no_sound_image_is_refused_in_a_sentence(data: bytes, words: str
     assert words in refusal(data)
 
 
+@pytest.mark.parametrize(
+    ("data", "advice"),
+    [
+        (saved(picture(), "PNG")[:60], "Open it in an image program, save it as JPEG or WebP, and add it again"),
+        (saved(picture(), "JPEG")[:300], "Open it in an image program, save it as PNG or WebP, and add it again"),
+        (saved(picture(), "WEBP")[:40], "Open it in an image program, save it as PNG or JPEG, and add it again"),
+        (saved(picture(), "TIFF")[:300], "Save it as PNG, JPEG or WebP and add it again"),
+        (b"hello", "Save it as PNG, JPEG or WebP and add it again"),
+        (b"", "Choose another file and try again"),
+    ],
+    ids=["png", "jpeg", "webp", "tiff", "text", "empty"],
+)
+def test_the_advice_fits_the_file(data: bytes, advice: str) -> None:
+    """Nobody is told to save a PNG as PNG."""
+    assert refusal(data).endswith(f". {advice}")
+
+
+def test_what_costs_too_much_is_said_before_its_details() -> None:
+    sentence = refusal(hostile.png_text_chunks())
+    assert sentence.startswith("The image would take too much time or memory to read (a PNG of more than 20,000 chunks")
+    assert "cannot be used" not in sentence
+
+
 def test_the_bytes_say_what_a_file_is_and_its_name_nothing() -> None:
     """A PNG that was renamed to .jpg is read, a text that was renamed to .png is not; names do not even arrive."""
     assert inputs.image(saved(picture(), "PNG"), name="photo.jpg").content.size == (24, 16)
@@ -147,9 +171,9 @@ def test_the_bytes_say_what_a_file_is_and_its_name_nothing() -> None:
 @pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
 @pytest.mark.parametrize("size", [(8000, 5001), (41_000_000, 1), (20_000, 20_000), (2**31 - 1, 2**31 - 1)])
 def test_too_many_pixels_are_refused_by_the_header(size: tuple[int, int]) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     assert "more than 40 megapixels. Reduce it" in refusal(png_header(*size))
-    assert time.perf_counter() - began < 1
+    assert time.thread_time() - began < 1
     assert "megapixels" not in refusal(png_header(8000, 5000))  # it has no pixels, but not too many
 
 
@@ -270,10 +294,10 @@ def test_a_thumbnail_is_small_and_leaves_the_picture(size: tuple[int, int]) -> N
 
 
 def test_a_text_of_nothing_but_accents_is_refused_and_languages_with_many_are_not() -> None:
-    started = time.process_time()
+    started = time.thread_time()
     for marks in ("\u0301\u0316" * 50_000, "\u0f73" * 100_000):
         with pytest.raises(BadInput, match="^Input 1 has a letter with more than 100 accents"):
             inputs.text(marks, name="Input 1")
-    assert time.process_time() - started < 1
+    assert time.thread_time() - started < 1
     for words in ("e\u0301" * 50_000, "a" + "\u0301" * 100, "\u0f56\u0f66\u0f92\u0fb2\u0f74" * 20_000, "中" * 100_000):
         assert inputs.text(words, name="Input 1").content == words

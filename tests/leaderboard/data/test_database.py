@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import duckdb
 import pandas as pd
@@ -100,6 +101,31 @@ def test_without_room_for_a_copy_the_file_is_read_where_it_is(
         db.swap(path)
     db.close()
     assert path.is_file()
+
+
+def test_a_file_that_is_replaced_again_and_again_is_opened_when_it_is_there(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries = []
+    private_folder, connect = database.private_folder, database.store.connect
+
+    def missing_at_first() -> Path:
+        tries.append(path)
+        away = path.with_name("away")
+        if len(tries) == 1:
+            path.rename(away)
+        if len(tries) < 2000:  # more than Python's own limit of calls
+            raise FileNotFoundError(2, "No such file")
+        away.rename(path)
+        monkeypatch.setattr(database.store, "connect", connect)
+        return private_folder()
+
+    nothing = SimpleNamespace(close=lambda: None)
+    monkeypatch.setattr(database, "private_folder", missing_at_first)
+    monkeypatch.setattr(database.store, "connect", lambda *_, **__: nothing)
+    db = Database(path)
+    assert len(tries) == 2000 and title(db) and db.copy != path
+    db.close()
 
 
 def test_what_duckdb_may_use_is_bounded(path: Path) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
-from leaderboard.data.private_folder import LOCK, PREFIX, private_folder
+import pytest
+
+from compute.drafts import TEMPORARY
+from leaderboard.data.private_folder import private_folder
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = """
@@ -18,10 +22,10 @@ sys.stdin.read()
 """
 
 
-def started(folder: Path) -> tuple[subprocess.Popen, Path]:
+def started(folder: Path, code: str = PROGRAM) -> tuple[subprocess.Popen, Path]:
     """A process with a private folder below `folder`, and that folder."""
     process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM],
+        [sys.executable, "-c", code],
         cwd=ROOT,
         env={"TMPDIR": str(folder), "TEMP": str(folder), "PYTHONPATH": str(ROOT)},
         stdin=subprocess.PIPE,
@@ -35,12 +39,12 @@ def test_what_a_killed_process_left_goes_at_the_next_start_and_nothing_else(tmp_
     (tmp_path / "other").mkdir()
     killed, abandoned = started(tmp_path)
     running, in_use = started(tmp_path)
-    assert (abandoned / "large").is_file() and abandoned.name.startswith(PREFIX)
+    assert (abandoned / "large").is_file() and abandoned.parent.name.startswith(TEMPORARY)
     killed.kill()
     killed.wait()
     assert (abandoned / "large").is_file()
     ended, own = started(tmp_path)
-    assert not abandoned.exists() and (in_use / "large").is_file() and (own / "large").is_file()
+    assert not abandoned.parent.exists() and (in_use / "large").is_file() and (own / "large").is_file()
     for process in (ended, running):
         process.communicate("")
         assert process.returncode == 0
@@ -50,4 +54,16 @@ def test_what_a_killed_process_left_goes_at_the_next_start_and_nothing_else(tmp_
 def test_it_is_one_folder_that_no_other_user_reads() -> None:
     folder = private_folder()
     assert private_folder() == folder and folder.stat().st_mode & 0o077 == 0
-    assert folder.with_name(folder.name + LOCK).is_file()
+    assert folder.parent.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_that_ends_leaves_the_folder_to_its_parent(tmp_path: Path) -> None:
+    forks = PROGRAM.replace("sys.stdin.read()", "child = os.fork()\nif child: os.wait(); sys.stdin.read()")
+    process, folder = started(tmp_path, forks.replace("import sys", "import os, sys"))
+    other, _ = started(tmp_path)  # begins when the child may have ended, and removes what nobody holds
+    assert (folder / "large").is_file()
+    for each in (process, other):
+        each.communicate("")
+        assert each.returncode == 0
+    assert list(tmp_path.iterdir()) == []

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from compute.analysis.domain import IMAGE_FACTS, Calibrations, Domain
+from compute.live import inputs as live_inputs
 from compute.live.models import roster
 from compute.live.models.availability import READY, Availability
 from compute.models import has_patches
 from compute.paths import ROOT
 from compute.types import BadInput, LikenessError, NotHere
-from leaderboard.live.live import MISSING, Live
+from leaderboard.live.live import LONGEST, MISSING, OUT_OF_TIME, Live
 from leaderboard.web.errors import FAILED
 from tests.compute.live.pictures import png
 from tests.compute.models.chat_server import running
@@ -114,6 +116,52 @@ def test_answers_are_kept_for_the_visit_and_gone_with_it(live: Live, monkeypatch
         live.read(payload(CAT, {"kind": "image", "key": kept["key"]}))
     list(live.answers(asked, rows, calibrations=Calibrations(), session=SESSION))
     assert len(worked) == 4
+
+
+SLOW_MODELS = ("ssim", "psnr", "ms-ssim", "colour-histogram")
+
+
+def slow(live: Live, monkeypatch: pytest.MonkeyPatch, *, seconds: float) -> list[str]:
+    """Each model takes so long by the clock; returns the models that were started, to be filled."""
+    started, now = [], [0.0]
+
+    def work(row: object, *given: object, run=live.run) -> object:
+        started.append(row.key)
+        now[0] += seconds
+        return run(row, *given)
+
+    monkeypatch.setattr(live, "_clock", lambda: now[0])
+    monkeypatch.setattr(live, "run", work)
+    return started
+
+
+def test_after_its_time_a_question_starts_no_further_model_and_another_press_goes_on(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = slow(live, monkeypatch, seconds=LONGEST * 0.6)
+    question, rows = live.read(payload(CAT, FACE, models=SLOW_MODELS))
+    ask = partial(live.answers, question, rows, calibrations=Calibrations(), session="9" * 20)
+    answers = list(ask())
+    assert [answer.problem for answer in answers] == ["", "", OUT_OF_TIME, OUT_OF_TIME]
+    assert [answer.out_of_time for answer in answers] == [False, False, True, True]
+    assert started == [*SLOW_MODELS[:2]]
+    again = list(ask())
+    assert again[:2] == answers[:2] and not any(answer.problem for answer in again)
+    assert started == [*SLOW_MODELS], "a model that has answered is not asked again"
+
+
+def test_the_curves_of_slow_models_end_too(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = slow(live, monkeypatch, seconds=LONGEST)
+    question, rows = live.read(payload(CAT, FACE, models=SLOW_MODELS))
+    curves = list(live.curves(*question.inputs, rows, kind="blur", calibrations=Calibrations(), session="8" * 20))
+    assert [curve == OUT_OF_TIME for _, curve in curves] == [False, True, True, True] and len(started) == 1
+
+
+def test_a_question_of_quick_models_has_no_end(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = slow(live, monkeypatch, seconds=LONGEST / len(SLOW_MODELS) - 1)
+    question, rows = live.read(payload(CAT, FACE, models=SLOW_MODELS))
+    assert not any(answer.out_of_time for answer in live.answers(question, rows, calibrations=Calibrations()))
+    assert len(started) == len(SLOW_MODELS)
 
 
 def test_one_session_cannot_see_anothers_uploads(live: Live) -> None:
@@ -273,6 +321,29 @@ def test_a_judge_is_asked_through_the_hosts_endpoint(
     assert found.problem == "" and found.unit == "votes" and len(found.replies) == 2
     assert found.picks[0] == found.picks[1] == found.pick  # the stand-in looks at the pixels: order is nothing to it
     assert not (tmp_path / "answers").exists()  # nothing of a visitor's is written down
+
+
+@pytest.mark.parametrize("key", [JUDGE, "royokong/e5-v"])
+def test_a_text_that_a_large_model_would_read_whole_is_bounded(
+    live: Live, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    """It costs the host, or memory with the square of its length; the other models read its beginning."""
+    counted, worked = [], []
+    ready = Availability(state=READY, why="")
+    monkeypatch.setattr(live.roster, "availability", lambda row: ready)
+    monkeypatch.setattr(live, "run", lambda row, *given: worked.append(row.key) or 1 / 0)
+
+    def problems(length: int) -> list[str]:
+        half = {"kind": "text", "text": "a word " * (length // 14)}
+        question, rows = live.read(payload(half, half | {"text": half["text"][:-1] + "."}, models=(key, "wordllama")))
+        judges = partial(counted.append, key)
+        return [answer.problem for answer in live.answers(question, rows, calibrations=Calibrations(), judges=judges)]
+
+    long, other = problems(live_inputs.LONGEST_FOR_LMM + 100)
+    assert "too long for it" in long and f"{live_inputs.LONGEST_FOR_LMM:,} are the most" in long
+    assert worked == ["wordllama"] and counted == [] and "too long" not in other
+    problems(live_inputs.LONGEST_FOR_LMM)
+    assert worked == ["wordllama", key, "wordllama"]
 
 
 def test_the_key_is_never_told(live: Live, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:

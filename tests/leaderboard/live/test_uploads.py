@@ -336,10 +336,10 @@ def test_many_at_once(case: Case) -> None:
 def test_reading_an_image_holds_up_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     reading, go_on = threading.Event(), threading.Event()
 
-    def slow(data: bytes, *, name: str, read: Callable = POOL.image_with_thumbnail) -> Any:
+    def slow(data: bytes, *, read: Callable = POOL.image_with_thumbnail, **names: str) -> Any:
         reading.set()
         assert go_on.wait(20)
-        return read(data, name=name)
+        return read(data, **names)
 
     def started(work: Callable[[], Any]) -> threading.Thread:
         thread = threading.Thread(target=work)

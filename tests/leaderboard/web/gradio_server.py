@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -13,10 +14,10 @@ import gradio as gr
 import httpx
 from starlette.middleware import Middleware
 
-from leaderboard.web.fair_queue import FairQueue
-from leaderboard.web.gradio_errors import GradioErrors
-from leaderboard.web.stateless import StatelessBlocks
-from leaderboard.web.turns import QueueLimits
+from leaderboard.web.events.fair_queue import FairQueue
+from leaderboard.web.events.gradio_errors import GradioErrors
+from leaderboard.web.events.stateless import StatelessBlocks
+from leaderboard.web.events.turns import QueueLimits
 
 
 @asynccontextmanager
@@ -40,6 +41,16 @@ class Work:
         time.sleep(0.01)
         self.ended.append(name)
         return name
+
+    async def wait_for_a_program(self, name: str) -> AsyncIterator[str]:
+        """As an event that runs a program of its own, whose end it waits for."""
+        self.begun.append(name)
+        try:
+            yield "started"
+            while not self.gate.is_set():
+                await asyncio.sleep(0.02)
+        finally:
+            self.ended.append(name)
 
 
 @dataclass
@@ -78,6 +89,8 @@ def gradio_server(limits: QueueLimits = QueueLimits()) -> Iterator[GradioServer]
     with StatelessBlocks(analytics_enabled=False) as blocks:
         shown, choice = gr.Textbox(), gr.Dropdown(["a"], value="a")
         gr.Button().click(work.run, shown, shown, api_name="slow", concurrency_id="one", concurrency_limit=1)
+        program = work.wait_for_a_program
+        gr.Button().click(program, shown, shown, api_name="program", concurrency_id="two", concurrency_limit=1)
         gr.Button().click(work.run, shown, shown, api_name="several", concurrency_id="four", concurrency_limit=4)
         gr.Button().click(lambda: gr.update(choices=["a", "b"], value="b"), None, choice, api_name="more", queue=False)
         choice.change(lambda value: value, choice, shown, api_name="strict", queue=False)

@@ -8,7 +8,16 @@ import brotli
 import pytest
 from starlette.requests import Request
 
-from leaderboard.web.responses import FOREVER, compress, disposition, download, refusal, respond
+from leaderboard.web.responses import (
+    FOREVER,
+    LONGEST_SENTENCE,
+    compress,
+    disposition,
+    download,
+    refusal,
+    respond,
+    sentence_of,
+)
 
 CONTENT = b'{"a": [1, 2]}'
 
@@ -79,3 +88,23 @@ def test_a_name_from_a_key_stays_within_its_header(name: str, safe: str) -> None
 
 def test_a_long_name_is_cut() -> None:
     assert len(disposition("a" * 5000)) < 200
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (b'{"error": "No"}', "No"),
+        (b'{"detail": "Full", "error": null}', "Full"),
+        (b'{"detail": "Full", "error": "No"}', "No"),
+        (b'{"error": ["No"]}', ""),
+        (b'["error"]', ""),
+        (b'"error"', ""),
+        (b"\xff", ""),
+        (b"[" * 100_000, ""),
+    ],
+    ids=range(8),
+)
+def test_the_sentence_of_a_refusal(body: bytes, sentence: str) -> None:
+    assert sentence_of(body, names=("error", "detail")) == sentence
+    assert sentence_of(body) == ("" if sentence == "Full" else sentence)
+    assert len(sentence_of(b'{"error": "' + b"x" * 5000 + b'"}')) == LONGEST_SENTENCE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 import time
@@ -13,9 +14,9 @@ from starlette.types import ASGIApp
 
 
 @contextmanager
-def serving(app: ASGIApp) -> Iterator[int]:
+def serving(app: ASGIApp, *, protocol: type[asyncio.Protocol] | str = "auto") -> Iterator[int]:
     """The port of the app on loopback, within the block."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, http=protocol, log_level="error", lifespan="off"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

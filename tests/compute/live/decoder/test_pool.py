@@ -20,6 +20,7 @@ from PIL import Image
 from compute.live import inputs
 from compute.live.decoder import limits
 from compute.live.decoder.pool import DecoderPool, DecoderUnavailable
+from compute.live.models import memory
 from compute.types import BadInput
 from tests.compute.content.test_decoding import picture, png_header, saved
 from tests.compute.live.decoder.stand_ins import program
@@ -27,7 +28,9 @@ from tests.compute.live.decoder.stand_ins import program
 ROOT = Path(__file__).resolve().parents[4]
 PNG = saved(picture(), "PNG")
 LINUX = pytest.mark.skipif(not limits.enforced(), reason="only Linux limits a process in every way")
-BROKE = r"^cat.png took too much time or memory to read, or broke its reader. Save it as PNG, JPEG or WebP"
+BROKE = (
+    "^cat.png took too much time or memory to read, or broke its reader. Open it in an image program, save it as JPEG"
+)
 ANSWER = "reply(4, 1, 1); os.write(1, b'rgb')"
 
 
@@ -140,6 +143,22 @@ def test_large_images_one_after_another_keep_their_memory(pool: DecoderPool) -> 
     files = [FILES[name] for name in ("large png", "large webp", "large avif", "large deep tiff", "long")]
     for data in files * 2:
         assert pool.image(data, name="cat.png").content.size
+
+
+@LINUX
+def test_a_process_at_rest_returns_its_memory() -> None:
+    """What a large image took is the system's again soon after."""
+    pool = DecoderPool(processes=1)
+    try:
+        pool.image(PNG, name="cat.png")
+        (pid,) = pool.pids
+        before = memory.resident(pid)
+        assert before > 10_000_000
+        pool.image(FILES["large png"], name="cat.png")
+        until(lambda: memory.resident(pid) < before + 20_000_000)
+        assert pool.pids == [pid]
+    finally:
+        pool.close()
 
 
 def test_good_and_bad_files_leave_the_processes_as_they_are(pool: DecoderPool) -> None:
@@ -305,7 +324,7 @@ def test_one_that_does_not_read_is_killed_by_the_clock() -> None:
     pool = made("time.sleep(600)", seconds=0.5)
     try:
         with pytest.raises(BadInput, match=BROKE):
-            pool.image(bytes(7_000_000), name="cat.png")
+            pool.image(PNG + bytes(7_000_000), name="cat.png")
     finally:
         pool.close()
 
@@ -390,6 +409,68 @@ while True:
         pool.close()
 
 
+def test_visitors_take_turns(tmp_path: Path) -> None:
+    """Of eight files of one visitor two come before another's first, and then one between each of the other's."""
+    flag = tmp_path / "flag"
+    body = f"""
+served = 0
+while True:
+    take()
+    while not os.path.exists({str(flag)!r}): time.sleep(0.01)
+    served += 1
+    reply(4, served, 1)
+    os.write(1, bytes(3 * served))
+"""
+    pool = DecoderPool(command=program(body), processes=1)
+
+    def position(owner: str) -> int:
+        return pool.image(PNG, name="cat.png", owner=owner).content.width
+
+    try:
+        until(lambda: pool.pids or pool.start())
+        with ThreadPoolExecutor(11) as threads:
+            first = [threads.submit(position, "a") for _ in range(8)]
+            until(lambda: len(pool._line) == 7)
+            other = [threads.submit(position, "b") for _ in range(3)]
+            until(lambda: len(pool._line) == 10)
+            flag.touch()
+            assert sorted(each.result() for each in other) == [3, 5, 7]
+            assert sorted(each.result() for each in first) == [1, 2, 4, 6, 8, 9, 10, 11]
+    finally:
+        flag.touch()
+        pool.close()
+
+
+def test_a_visitor_who_comes_again_and_again_passes_nobody() -> None:
+    """One who sends the next file as soon as the last is answered does not overtake a file that waits."""
+    pool = made(f"while True: take(); time.sleep(0.05); {ANSWER}")
+    done, order = threading.Event(), []
+
+    def again() -> None:
+        while not done.is_set():
+            pool.image(PNG, name="cat.png", owner="a")
+            order.append("a")
+
+    def once(owner: str) -> None:
+        pool.image(PNG, name="cat.png", owner=owner)
+        order.append(owner)
+
+    try:
+        until(lambda: pool.pids or pool.start())
+        with ThreadPoolExecutor(4) as threads:
+            threads.submit(again)
+            until(lambda: order)
+            for each in [threads.submit(once, "b") for _ in range(3)]:
+                each.result()
+            done.set()
+        between = order[order.index("b") : len(order) - order[::-1].index("b")]
+        assert between.count("b") == 3 and between.count("a") <= 3
+        assert not pool._line and not pool._running and not pool._turns
+    finally:
+        done.set()
+        pool.close()
+
+
 def test_too_many_that_wait_are_sent_away_in_a_sentence() -> None:
     pool = made("take(); time.sleep(600)", waiting=2)
     threads = [threading.Thread(target=lambda: _ignored(pool)) for _ in range(3)]
@@ -397,7 +478,7 @@ def test_too_many_that_wait_are_sent_away_in_a_sentence() -> None:
         until(lambda: pool.pids or pool.start())  # else the third would come before one of them has the process
         for thread in threads:
             thread.start()
-        until(lambda: pool._waiting == 2)
+        until(lambda: len(pool._line) == 2)
         with pytest.raises(DecoderUnavailable, match="^Many images are being read at this moment. Try again"):
             pool.image(PNG, name="cat.png")
     finally:

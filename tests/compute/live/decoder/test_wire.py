@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+import random
 
 import pytest
+from PIL import Image
 
 from compute.live.decoder import wire
 from compute.live.inputs import LARGEST_IMAGE, PIXELS
 
 SMALL = b"RIFF\x04\x00\x00\x00WEBP"
+PICTURE = Image.frombytes("RGB", (2, 1), b"rgbRGB")
 
 
 def reader(data: bytes, *, sizes: list[int] | None = None) -> wire.Read:
@@ -43,7 +46,7 @@ def test_a_name_is_cut_and_its_broken_characters_replaced() -> None:
         wire.DecodeReply(kind=wire.READY),
         wire.DecodeReply(kind=wire.LARGE),
         wire.DecodeReply(kind=wire.REFUSED, note="It is no image"),
-        wire.DecodeReply(kind=wire.PICTURE, width=2, height=1, pixels=b"rgbRGB", note="turned", thumbnail=SMALL),
+        wire.DecodeReply(kind=wire.PICTURE, picture=PICTURE, note="turned", thumbnail=SMALL),
     ],
     ids=["ready", "large", "refused", "picture"],
 )
@@ -53,6 +56,18 @@ def test_a_reply_arrives_as_it_was_sent(reply: wire.DecodeReply) -> None:
     for end in range(len(data)):
         with pytest.raises(EOFError):
             wire.read_reply(reader(data[:end]))
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 300_000), (200_000, 3), (640, 481)])
+def test_a_picture_travels_in_bands_of_rows(size: tuple[int, int]) -> None:
+    """Neither side holds a second copy of a picture: no part is more than a band, or a row where that is more."""
+    pixels = random.Random(1).randbytes(3 * size[0] * size[1])
+    picture = Image.frombytes("RGB", size, pixels)
+    head, note, thumbnail, *bands = wire.DecodeReply(kind=wire.PICTURE, picture=picture).parts()
+    assert b"".join(bands) == pixels and max(map(len, bands)) <= max(wire.BAND, 3 * size[0])
+    sizes: list[int] = []
+    reply = wire.read_reply(reader(head + note + thumbnail + pixels, sizes=sizes))
+    assert reply.picture == picture and sizes[-len(bands) :] == [len(band) for band in bands]
 
 
 def head(kind: int, width: int = 0, height: int = 0, note: int = 0, thumbnail: int = 0, mark: bytes = b"LKr1") -> bytes:

@@ -44,9 +44,9 @@ MADE: dict[str, tuple[str, Callable[[Path], Path]]] = {
 
 def check(ready: Callable[[str], object]) -> None:
     for kind, text in TEXTS.items():
-        started = time.process_time()
+        started = time.thread_time()
         ready(text)
-        assert time.process_time() - started < 2, kind
+        assert time.thread_time() - started < 2, kind
 
 
 @pytest.mark.parametrize("kind", MADE)

@@ -116,9 +116,9 @@ LONG = {
 @pytest.mark.parametrize("kind", LONG)
 def test_100_000_characters_take_no_time(kind: str) -> None:
     tokens = tokens_of(tokenizers()["lower"])
-    started = time.process_time()
+    started = time.thread_time()
     assert len(tokens(LONG[kind])) == 77
-    assert time.process_time() - started < 2
+    assert time.thread_time() - started < 2
 
 
 @pytest.mark.parametrize(
@@ -132,10 +132,10 @@ def test_100_000_characters_take_no_time(kind: str) -> None:
     ids=["marks", "marks wrongly decoded", "number", "number twice escaped"],
 )
 def test_what_the_clean_up_cannot_take_is_a_sentence(text: str, sentence: str) -> None:
-    started = time.process_time()
+    started = time.thread_time()
     with pytest.raises(BadInput, match=sentence):
         tokens_of(tokenizers()["lower"])(text)
-    assert time.process_time() - started < 2
+    assert time.thread_time() - started < 2
 
 
 def test_only_short_words_are_stored() -> None:

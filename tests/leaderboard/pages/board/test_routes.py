@@ -22,8 +22,8 @@ from compute.catalog import shipped
 from compute.types import BadInput
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.board.routes import LARGEST_BODY, choice
-from leaderboard.web import static
-from leaderboard.web.middleware import DropPageQuery
+from leaderboard.web.sending import static
+from leaderboard.web.sending.pages import DropPageQuery
 from tests.leaderboard.served import client as client_of
 
 SUITES = tuple(suite.key for suite in shipped().suites)
@@ -198,6 +198,13 @@ def test_an_export_of_a_changed_mean_says_so(client: TestClient, suite_cache: Su
     assert "Your mean: IQA 2, others 1." in text and "Only rows with Kind: Encoder." in text
     plain = client.post("/export/board/unisim-core", json=body | {"format": "latex", "query": "", "filters": []}).text
     assert "Your mean" not in plain and "Only rows" not in plain
+
+
+@pytest.mark.parametrize("filters", [[{"a": "x"}], [["x"]], [1], {"a": 1}, 5])
+def test_filters_of_an_export_are_texts(client: TestClient, filters: object) -> None:
+    body = {"rows": [], "columns": ["IQA"], "format": "latex", "filters": filters}
+    answer = client.post("/export/board/unisim-core", json=body)
+    assert answer.status_code == 400 and "as JSON" in answer.json()["error"]
 
 
 def test_everything_is_the_database_itself(client: TestClient, suite_cache: SuiteCache, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from compute.types import Model
 from leaderboard.data.related_figures import RelatedFigure
 from leaderboard.html.templates import render
 from leaderboard.live.calibrated import CalibratedAnswer, calibrated_answer
+from leaderboard.live.live import OUT_OF_TIME
 from leaderboard.pages.compare import answers as page
 from tests.leaderboard.live.test_calibrated import asked, checked, reference
 
@@ -51,6 +52,18 @@ def test_a_raw_score_never_stands_without_its_meaning() -> None:
     assert "2.437" not in words(markup) and "0.191" not in markup
     assert "Its raw cosine: 2.437, meaningful only relative to the bands" in markup
     assert "not calibrated its number alone means nothing" in words(markup)
+
+
+def test_models_without_their_turn_are_named_with_what_to_do() -> None:
+    late = [Answer(model=key, problem=OUT_OF_TIME, out_of_time=True) for key in ("n", "o")]
+    answers = [Answer(model="m", scores=(2.5,)), *late]
+    sentence = "1 of 3 models had their turn, 2 did not (N, O). Press Compare again"
+    text = words(drawn(PAIR, *answers))
+    assert sentence in text and text.count("Not started: the models before it took over 5 minutes") == 2
+    assert sentence not in words(drawn(PAIR, *answers[:2], pending=("O",))), "the others may still come"
+    blind = words(re.sub(r'<div class="cp-rows".*', "", drawn(PAIR, *answers, blind=True), flags=re.DOTALL))
+    assert "2 did not. Press" in words(drawn(PAIR, *answers, blind=True)) and "N, O" not in blind
+    assert "The time for one question" not in words(drawn(PAIR, answers[0]))
 
 
 def test_a_pair_reads_as_what_it_is_like() -> None:

@@ -178,21 +178,32 @@ def test_who_sends_too_often_is_told_when_to_come_back(uploads: Uploads) -> None
 
 
 def test_an_upload_that_waits_holds_up_no_page(uploads: Uploads, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Uploads have threads of their own: with all of them busy, examples still come at once."""
+    """Uploads have threads of their own: with all of them busy, examples still come at once.
+
+    One visitor's fill only a share of them, so another's are decoded meanwhile.
+    """
+    monkeypatch.setenv("SYSTEM", "spaces")
     go_on, busy = threading.Event(), threading.Semaphore(0)
 
-    def slow(data: bytes, *, name: str, read: Any = POOL.image_with_thumbnail) -> Any:
+    def slow(data: bytes, *, read: Any = POOL.image_with_thumbnail, **names: str) -> Any:
         busy.release()
         assert go_on.wait(30)
-        return read(data, name=name)
+        return read(data, **names)
 
     monkeypatch.setattr(POOL, "image_with_thumbnail", slow)
     with client_of(uploads) as client, ThreadPoolExecutor(12) as visitors:
-        sent = [
-            visitors.submit(client.post, "/live/input", content=saved(picture(seed=seed), "PNG"), headers=ONE)
-            for seed in range(12)
-        ]
-        assert all(busy.acquire(timeout=30) for _ in range(routes_live.WORKERS))
+
+        def send(seed: int, address: str) -> Any:
+            headers = {**ONE, "x-forwarded-for": address}
+            return visitors.submit(
+                client.post, "/live/input", content=saved(picture(seed=seed), "PNG"), headers=headers
+            )
+
+        sent = [send(seed, "8.8.8.8") for seed in range(10)]
+        assert all(busy.acquire(timeout=30) for _ in range(routes_live.OF_VISITOR))
+        assert not busy.acquire(timeout=0.3)
+        sent += [send(seed, "9.9.9.9") for seed in (10, 11)]
+        assert all(busy.acquire(timeout=30) for _ in range(routes_live.WORKERS - routes_live.OF_VISITOR))
         assert client.get("/live/examples").status_code == 200
         assert not any(one.done() for one in sent)
         go_on.set()
@@ -202,7 +213,7 @@ def test_an_upload_that_waits_holds_up_no_page(uploads: Uploads, monkeypatch: py
 def test_an_image_that_no_process_could_read_may_be_sent_again(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def busy(data: bytes, *, name: str) -> None:
+    def busy(data: bytes, *, name: str, owner: str) -> None:
         raise DecoderUnavailable("Many images are being read. Try again")
 
     monkeypatch.setattr(POOL, "image_with_thumbnail", busy)
@@ -214,7 +225,7 @@ def test_an_image_that_no_process_could_read_may_be_sent_again(
 def test_something_unexpected_is_a_sentence_too(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(POOL, "image_with_thumbnail", lambda data, name: 1 / 0)
+    monkeypatch.setattr(POOL, "image_with_thumbnail", lambda data, name, owner: 1 / 0)
     with caplog.at_level(logging.CRITICAL, logger="leaderboard.web.errors"):
         answer = client.post("/live/input", content=b"x", headers=ONE)
     assert answer.status_code == 500 and "Something failed" in sentence(answer)
@@ -355,7 +366,7 @@ def test_two_hundred_malformed_files(
             assert answer.status_code in (200, 400, 413), (what, answer.text)
             if answer.status_code != 200:
                 assert len(sentence(answer)) < 400, what
-            assert time.perf_counter() - began < 8, what
+            assert time.perf_counter() - began < 60, what  # of which a decoder has 8 s of processor time
     assert len(answers) == BROKEN and {200, 400} == set(answers.values())
     assert sum(code == 400 for code in answers.values()) > BROKEN // 3
     assert not [record for record in caplog.records if record.exc_info or record.name.startswith("leaderboard")]

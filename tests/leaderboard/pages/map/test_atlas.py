@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from pathlib import Path
 
@@ -141,9 +142,38 @@ def test_a_job_can_be_stopped(database: Path, monkeypatch: pytest.MonkeyPatch) -
     assert atlas.find(Recipe(seed=5)) is None
 
 
-def test_a_job_that_takes_too_long_is_ended(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    atlas = Atlas(Database(database))
-    monkeypatch.setattr(maps, "LONGEST", 0.3)
-    program(monkeypatch, "import time; time.sleep(60)")
-    with pytest.raises(MapFailed, match="stopped"):
-        follow(atlas)
+SLEEPS = """
+import os, sys, time
+until = time.monotonic() + 30
+while os.nice(0) < int(sys.argv[1]) and time.monotonic() < until:
+    time.sleep(0.01)
+print("loading", os.getpid(), os.nice(0), file=sys.stderr, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("end", ["too long", "stopped"])
+def test_a_job_yields_to_pages_and_leaves_nothing_when_it_is_ended(
+    database: Path, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    atlas, stages = Atlas(Database(database)), []
+    priority = os.nice(0) + maps.PRIORITY
+    assert maps.LONGEST == 120 and maps.PRIORITY == 10
+    monkeypatch.setattr(maps, "PRIORITY", priority)  # which is set, not added: a test may be niced itself
+    monkeypatch.setattr(maps, "command", lambda recipe, database: (sys.executable, "-c", SLEEPS, str(priority)))
+
+    def then(stage: str) -> None:
+        stages.append(stage)
+        if end == "stopped":
+            atlas.stop("v")
+
+    if end == "too long":
+        monkeypatch.setattr(maps, "LONGEST", 5)
+    with pytest.raises(MapFailed, match="took over 5 seconds and was stopped" if end == "too long" else "Stopped"):
+        follow(atlas, then=then)
+    [[_, process, niceness]] = [stage.split() for stage in stages]
+    assert int(niceness) == priority
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(process), 0)
+    program(monkeypatch, f"import sys; sys.stdout.write({content().decode()!r})")
+    assert follow(atlas) == [] and atlas.find(Recipe(seed=5)) is not None, "the next job has its turn"

@@ -51,6 +51,14 @@ def test_a_choice_marks_the_right_alternative() -> None:
     ]
 
 
+def test_alternatives_beyond_the_alphabet_are_numbered() -> None:
+    detail = {"images": [A] * 31, "scores": [0.5] * 30}
+    parts = drawn("choice", detail, expected="B", category="", pictured=ALL)
+    assert [part["label"] for part in parts[26:29]] == ["Z", "27", "28"]
+    assert answered("choice", detail, answer="27", category="", pictured=ALL)["scores"][26] == ("27", "0.500")
+    assert drawn("odd_one_out", detail, expected="A", category="", pictured=ALL)[30]["label"] == "31"
+
+
 def test_a_picture_that_was_not_kept_is_said_to_be_missing() -> None:
     first, second = drawn("odd_one_out", {"images": [A, B]}, expected="A", category="", pictured={A})
     assert (first["image"], first["missing"], second["image"], second["missing"]) == (A, False, "", True)

@@ -130,6 +130,16 @@ def test_margins_in_words(value: float, procedure: str, text: str) -> None:
 # ---- a page
 
 
+@pytest.mark.parametrize(("number", "shown"), [("9" * 5000, "∞"), ("NaN", "—"), ("-1e999", "−∞"), ("7", "7.000")])
+def test_a_number_that_python_would_refuse_does_not_cost_the_page(
+    items: Items, monkeypatch: pytest.MonkeyPatch, number: str, shown: str
+) -> None:
+    texts = lambda db, *, run, names: dict.fromkeys(names, f'{{"images": [], "scores": [{number}]}}')  # noqa: E731
+    monkeypatch.setattr("leaderboard.data.item_queries.details", texts)
+    [item, *_] = listing(items, ItemQuery(task="unisim/nights"))["items"]
+    assert item["verdicts"][0]["scores"] == [("A", shown)]
+
+
 @pytest.mark.parametrize("task", stand_ins.TASKS)
 def test_every_kind_of_task_has_a_page_of_items(items: Items, task: str) -> None:
     page = listing(items, ItemQuery(task=task))

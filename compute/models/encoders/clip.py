@@ -1,0 +1,357 @@
+"""CLIP (Radford et al. 2021) by torch alone, for checkpoints that state all their settings, as the bundled one does.
+
+The transformers library takes 0.25 GB of memory, with torchvision and torch's compiler, and a server that has only the
+bundled model needs nothing else of it. What is read here gives the library's numbers: the same operations of torch in
+the same order. `read` leaves every other checkpoint to the library.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from compute.models.adapter import Hardware
+from compute.models.encoders import framing, patches
+from compute.models.encoders.text import tower_of
+from compute.models.encoders.towers import ImageTower, Towers
+from compute.models.files.checkpoint import under
+from compute.models.files.pretrained import SHOWN
+from compute.types import Model
+
+if TYPE_CHECKING:
+    import torch
+    from PIL import Image
+START, END = "<|startoftext|>", "<|endoftext|>"
+WORDS = r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+TOKENIZER = {
+    "tokenizer_class": "CLIPTokenizer",
+    "unk_token": END,
+    "bos_token": START,
+    "eos_token": END,
+    "pad_token": END,
+}
+PROCESSOR = {
+    "image_processor_type": "CLIPImageProcessor",
+    "do_resize": True,
+    "resample": 3,  # bicubic
+    "do_center_crop": True,
+    "do_rescale": True,
+    "do_normalize": True,
+    "do_convert_rgb": True,
+}
+OF_PROCESSOR = {"size", "crop_size", "rescale_factor", "image_mean", "image_std"}
+WEIGHTS = "model.safetensors"
+OTHER_FILES = ("tokenizer.json", "added_tokens.json", "special_tokens_map.json", "processor_config.json")
+OLD_END = 2  # of the first checkpoints' config.json, whose texts end with another token
+ACTIVATIONS = ("relu", "gelu", "quick_gelu")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClipCheckpoint:
+    """What a checkpoint's files state: both towers, the common vectors' length, tokens, preprocessing."""
+
+    folder: Path
+    text: dict[str, Any]
+    vision: dict[str, Any]
+    projection: int
+    tokenizer: dict[str, Any]
+    processor: dict[str, Any]
+
+
+def read(folder: Path) -> ClipCheckpoint | None:
+    """The folder's checkpoint; None where a file is missing, states less or more, or has weights of another shape."""
+    try:
+        config, tokenizer, processor = (
+            json.loads((folder / name).read_text(encoding="utf-8"))
+            for name in ("config.json", "tokenizer_config.json", "preprocessor_config.json")
+        )
+        checkpoint = ClipCheckpoint(
+            folder=folder,
+            text=config["text_config"],
+            vision=config["vision_config"],
+            projection=config["projection_dim"],
+            tokenizer=tokenizer,
+            processor=processor,
+        )
+        return checkpoint if _is_plain(checkpoint) and _shapes(folder) == _expected(checkpoint) else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None  # the library says what is wrong
+
+
+def load(
+    row: Model, hardware: Hardware, checkpoint: ClipCheckpoint, *, prefix: str, max_tokens: int | None, normalise: bool
+) -> Towers:
+    """Both towers. `prefix` precedes each text, cut to `max_tokens`; `normalise` gives vectors length 1."""
+    from safetensors.torch import load_file
+
+    weights = {
+        name: value.to(hardware.device, hardware.torch_dtype)
+        for name, value in load_file(checkpoint.folder / WEIGHTS).items()
+    }
+    vision, text = _ClipVision(checkpoint.vision, weights), _ClipText(checkpoint.text, weights)
+    limits = (max_tokens, checkpoint.text["max_position_embeddings"], checkpoint.tokenizer["model_max_length"])
+    longest = min(limit for limit in limits if limit)
+    reads, described = tower_of(
+        _tokens(checkpoint, longest=longest, prefix=prefix),
+        run=text.vectors,
+        tokenizer=checkpoint.tokenizer["tokenizer_class"],
+        longest=longest,
+        prefix=prefix,
+        causal=True,
+    )
+    processing = {
+        "processor": checkpoint.processor["image_processor_type"],
+        **{name: checkpoint.processor[name] for name in SHOWN if name in checkpoint.processor},
+    }
+    patch = patches.sides(checkpoint.vision["patch_size"])
+
+    def lay(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        return patches.grid(vision.patches(inputs), pixels=inputs["pixel_values"], patch=patch, of=row.key)
+
+    return Towers(
+        name=row.key,
+        settings={
+            "image": processing,
+            "pooling": "the model's own, projected",
+            "normalised": normalise,
+            "text": {**described, "padding_side": "right"},
+        },
+        hardware=hardware,
+        image=ImageTower(
+            ready=_pixels(checkpoint.processor),
+            run=vision.vectors,
+            patches=lay,
+            frame=framing.of_processor(processing, patch=patch),
+        ),
+        text=reads,
+        normalise=normalise,
+    )
+
+
+# ---- which checkpoints
+
+
+def _is_plain(checkpoint: ClipCheckpoint) -> bool:
+    """Whether the towers, the tokens and the preprocessing are those that this file has."""
+    tokenizer, processor, side = checkpoint.tokenizer, checkpoint.processor, checkpoint.vision["image_size"]
+    text_files = {file.name for file in checkpoint.folder.iterdir()} & {"vocab.json", *OTHER_FILES}
+    return (
+        text_files == {"vocab.json"}
+        and set(tokenizer) == {*TOKENIZER, "model_max_length"}
+        and TOKENIZER.items() <= tokenizer.items()
+        and set(processor) == {*PROCESSOR, *OF_PROCESSOR}
+        and PROCESSOR.items() <= processor.items()
+        and processor["size"] == {"shortest_edge": side}
+        and processor["crop_size"] == {"height": side, "width": side}
+        and checkpoint.text["eos_token_id"] != OLD_END
+        and all(tower["hidden_act"] in ACTIVATIONS for tower in (checkpoint.text, checkpoint.vision))
+        and checkpoint.vision["num_channels"] == 3
+    )
+
+
+def _shapes(folder: Path) -> dict[str, tuple[int, ...]]:
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(folder / WEIGHTS, framework="np") as file:
+            return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise ValueError(str(error)) from error
+
+
+def _expected(checkpoint: ClipCheckpoint) -> dict[str, tuple[int, ...]]:
+    """The shapes of all weights of such a checkpoint."""
+    text, vision, d = checkpoint.text, checkpoint.vision, checkpoint.projection
+    side, count = vision["patch_size"], (vision["image_size"] // vision["patch_size"]) ** 2
+    read, seen = text["hidden_size"], vision["hidden_size"]
+    embedded = {
+        "logit_scale": (),
+        "text_projection.weight": (d, read),
+        "visual_projection.weight": (d, seen),
+        "text_model.embeddings.token_embedding.weight": (text["vocab_size"], read),
+        "text_model.embeddings.position_embedding.weight": (text["max_position_embeddings"], read),
+        "vision_model.embeddings.class_embedding": (seen,),
+        "vision_model.embeddings.patch_embedding.weight": (seen, 3, side, side),
+        "vision_model.embeddings.position_embedding.weight": (count + 1, seen),
+    }
+    norms = {
+        "text_model.final_layer_norm": read,
+        "vision_model.pre_layrnorm": seen,
+        "vision_model.post_layernorm": seen,
+    }
+    shapes = {f"{name}.{part}": (width,) for name, width in norms.items() for part in ("weight", "bias")}
+    for tower, config in (("text_model", text), ("vision_model", vision)):
+        width, inner = config["hidden_size"], config["intermediate_size"]
+        linear = {f"self_attn.{name}": (width, width) for name in ("q_proj", "k_proj", "v_proj", "out_proj")}
+        linear |= {"mlp.fc1": (inner, width), "mlp.fc2": (width, inner)}
+        for layer in range(config["num_hidden_layers"]):
+            start = f"{tower}.encoder.layers.{layer}."
+            for name, shape in linear.items():
+                shapes |= {f"{start}{name}.weight": shape, f"{start}{name}.bias": shape[:1]}
+            for name in ("layer_norm1", "layer_norm2"):
+                shapes |= {f"{start}{name}.{part}": (width,) for part in ("weight", "bias")}
+    return embedded | shapes
+
+
+# ---- inputs
+
+
+def _pixels(processor: Mapping[str, Any]) -> Callable[[Image.Image], dict[str, torch.Tensor]]:
+    """Resizes an image so that it covers the model's square, cuts out the middle and normalises it: (3, side, side)."""
+    import torch
+
+    side = processor["size"]["shortest_edge"]
+    mean, std = (
+        (torch.tensor(processor[name]) * (1.0 / processor["rescale_factor"])).view(3, 1, 1)
+        for name in ("image_mean", "image_std")
+    )
+
+    def ready(image: Image.Image) -> dict[str, torch.Tensor]:
+        pixels = torch.from_numpy(np.array(image)).permute(2, 0, 1).contiguous()
+        short, long = sorted((image.width, image.height))
+        longer = int(side * long / short)
+        size = (longer, side) if image.width <= image.height else (side, longer)
+        if size != (image.height, image.width):
+            pixels = torch.nn.functional.interpolate(
+                pixels[None], size=size, mode="bicubic", align_corners=False, antialias=True
+            )[0]
+        top, left = (size[0] - side) // 2, (size[1] - side) // 2
+        cut = pixels[:, top : top + side, left : left + side]
+        return {"pixel_values": (cut.to(torch.float32) - mean) / std}
+
+    return ready
+
+
+def _tokens(checkpoint: ClipCheckpoint, *, longest: int, prefix: str) -> Callable[[str], list[int]]:
+    """The byte-level BPE tokens of `prefix` and a text between the start and the end token, at most `longest`."""
+    from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers, processors
+    from tokenizers.models import BPE
+
+    folder = checkpoint.folder
+    made = Tokenizer(
+        BPE.from_file(str(folder / "vocab.json"), str(folder / "merges.txt"), end_of_word_suffix="</w>", unk_token=END)
+    )
+    made.normalizer = normalizers.Sequence(
+        [normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Lowercase()]
+    )
+    made.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(WORDS), behavior="removed", invert=True),
+            pre_tokenizers.ByteLevel(add_prefix_space=False),
+        ]
+    )
+    made.add_special_tokens([START, END])
+    made.post_processor = processors.RobertaProcessing(
+        (END, made.token_to_id(END)), (START, made.token_to_id(START)), trim_offsets=False, add_prefix_space=False
+    )
+    made.enable_truncation(longest)
+    return lambda text: made.encode(prefix + text).ids
+
+
+# ---- towers
+
+
+class _Transformer:
+    """Layers of attention and a perceptron, each behind its norm; `causal`: a token sees none after it."""
+
+    def __init__(self, name: str, config: Mapping[str, Any], weights: Mapping[str, torch.Tensor], *, causal: bool):
+        self.heads, self.eps, self.causal = config["num_attention_heads"], config["layer_norm_eps"], causal
+        self.activation = config["hidden_act"]
+        self.layers = [under(weights, f"{name}.encoder.layers.{n}.") for n in range(config["num_hidden_layers"])]
+
+    def __call__(self, states: torch.Tensor) -> torch.Tensor:
+        """(n, tokens, d) of (n, tokens, d)."""
+        for layer in self.layers:
+            states = states + self._attend(_normed(states, layer, "layer_norm1", self.eps), layer)
+            states = states + self._perceive(_normed(states, layer, "layer_norm2", self.eps), layer)
+        return states
+
+    def _attend(self, states: torch.Tensor, layer: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        from torch.nn.functional import scaled_dot_product_attention
+
+        n, length, width = states.shape
+        query, key, value = (
+            _linear(states, layer, f"self_attn.{name}").view(n, length, self.heads, -1).transpose(1, 2)
+            for name in ("q_proj", "k_proj", "v_proj")
+        )
+        mixed = scaled_dot_product_attention(query, key, value, is_causal=self.causal)
+        return _linear(mixed.transpose(1, 2).reshape(n, length, width), layer, "self_attn.out_proj")
+
+    def _perceive(self, states: torch.Tensor, layer: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        import torch
+
+        inner = _linear(states, layer, "mlp.fc1")
+        if self.activation == "quick_gelu":
+            inner = inner * torch.sigmoid(1.702 * inner)
+        else:
+            inner = getattr(torch.nn.functional, self.activation)(inner)
+        return _linear(inner, layer, "mlp.fc2")
+
+
+class _ClipVision:
+    """The image tower: patches and a class token, whose last state is projected."""
+
+    def __init__(self, config: Mapping[str, Any], weights: Mapping[str, torch.Tensor]):
+        self.weights, self.eps = weights, config["layer_norm_eps"]
+        self.own = under(weights, "vision_model.")
+        self.layers = _Transformer("vision_model", config, weights, causal=False)
+
+    def vectors(self, inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        """(n, d) of images (n, 3, side, side)."""
+        return self._project(self._states(inputs)[:, 0])
+
+    def patches(self, inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        """(n, patches, d): the last states of the patches, each through the norm and the projection."""
+        return self._project(self._states(inputs)[:, 1:])
+
+    def _states(self, inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        import torch
+
+        kernel = self.own["embeddings.patch_embedding.weight"]
+        pixels = inputs["pixel_values"].to(kernel.dtype)
+        tokens = torch.nn.functional.conv2d(pixels, kernel, stride=kernel.shape[-1]).flatten(2).transpose(1, 2)
+        first = self.own["embeddings.class_embedding"].expand(len(tokens), 1, -1)
+        states = torch.cat([first, tokens], dim=1) + self.own["embeddings.position_embedding.weight"]
+        return self.layers(_normed(states, self.own, "pre_layrnorm", self.eps))
+
+    def _project(self, states: torch.Tensor) -> torch.Tensor:
+        return _normed(states, self.own, "post_layernorm", self.eps) @ self.weights["visual_projection.weight"].T
+
+
+class _ClipText:
+    """The text tower: the state of the first end token, projected."""
+
+    def __init__(self, config: Mapping[str, Any], weights: Mapping[str, torch.Tensor]):
+        self.weights, self.eps, self.end = weights, config["layer_norm_eps"], config["eos_token_id"]
+        self.own = under(weights, "text_model.")
+        self.layers = _Transformer("text_model", config, weights, causal=True)
+
+    def vectors(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """(n, d) of tokens (n, length); the mask is not needed, since nothing looks at the padding after the end."""
+        import torch
+
+        positions = self.own["embeddings.position_embedding.weight"][: ids.shape[1]]
+        states = self.layers(self.own["embeddings.token_embedding.weight"][ids] + positions)
+        states = _normed(states, self.own, "final_layer_norm", self.eps)
+        ends = (ids == self.end).int().argmax(dim=-1)
+        pooled = states[torch.arange(len(ids), device=ids.device), ends]
+        return pooled @ self.weights["text_projection.weight"].T
+
+
+def _linear(states: torch.Tensor, weights: Mapping[str, torch.Tensor], name: str) -> torch.Tensor:
+    """The linear layer `name` of `weights`."""
+    from torch.nn import functional
+
+    return functional.linear(states, weights[f"{name}.weight"], weights[f"{name}.bias"])
+
+
+def _normed(states: torch.Tensor, weights: Mapping[str, torch.Tensor], name: str, eps: float) -> torch.Tensor:
+    """The layer norm `name` of `weights`."""
+    from torch.nn import functional
+
+    return functional.layer_norm(states, states.shape[-1:], weights[f"{name}.weight"], weights[f"{name}.bias"], eps)

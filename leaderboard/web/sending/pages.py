@@ -1,0 +1,119 @@
+"""The pages that a browser opens: what it shows instead of an error, and which files a page needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.datastructures import Headers
+from starlette.responses import HTMLResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from leaderboard.web.responses import LONGEST_ERROR, NO_STORE, sentence_of
+from leaderboard.web.security.headers import CSP, policy, script_hashes
+
+UNEXPLAINED = "The server could not answer this. Check the address, or try again"
+GRADIO_FETCHES = frozenset(
+    {"gradio_api", "assets", "static", "svelte", "config", "theme.css", "manifest.json", "login"}
+)
+
+
+class DropPageQuery:
+    """Removes `page` from the query of `/`: Gradio reads it as the name of a page and fails on an unknown one."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on; only a request of `/` with such a query is changed."""
+        if scope["type"] == "http" and scope["path"] in ("", "/") and b"page" in scope["query_string"]:
+            pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+            rest = urlencode([(key, value) for key, value in pairs if key != "page"])
+            scope = {**scope, "query_string": rest.encode("latin-1")}
+        await self.app(scope, receive, send)
+
+
+class ErrorPages:
+    """Shows a person who opened an address a page where the answer is an error; programs and scripts keep the JSON.
+
+    An address that leads nowhere is a page for everyone, except below `fetched`: first parts of paths that only scripts
+    and programs use. `page` makes the markup for a path below the app's root, a status and a sentence, which is empty
+    where nothing is there. To be wrapped around all that may refuse a request.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        page: Callable[[str, int, str], str],
+        *,
+        fetched: Collection[str] = (),
+        frame_hosts: Sequence[str] = (),
+    ) -> None:
+        self.app, self.page, self.frame_hosts = app, page, tuple(frame_hosts)
+        self.fetched = frozenset(fetched) | GRADIO_FETCHES
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on, and replaces an error by a page."""
+        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+            await self.app(scope, receive, send)
+            return
+        path = _below_root(scope)
+        reads_pages = "text/html" in Headers(scope=scope).get("accept", "")
+        start: Message | None = None  # of an error's answer, whose body follows
+        body = bytearray()
+
+        async def send_page(message: Message) -> None:
+            nonlocal start
+            if message["type"] == "http.response.start" and message["status"] >= 400:
+                nowhere = message["status"] == 404 and path.split("/")[1] not in self.fetched
+                is_page = Headers(raw=message["headers"]).get("content-type", "").startswith("text/html")
+                if nowhere or (reads_pages and not is_page):
+                    start = message
+                    return
+            if start is None or message["type"] != "http.response.body":
+                await send(message)
+                return
+            body.extend(message.get("body", b"")[: LONGEST_ERROR - len(body)])
+            if not message.get("more_body", False):
+                await self._answer(path, start, bytes(body))(scope, receive, send)
+
+        await self.app(scope, receive, send_page)
+
+    def _answer(self, path: str, start: Message, body: bytes) -> HTMLResponse:
+        status = start["status"]
+        sentence = sentence_of(body) or ("" if status == 404 else UNEXPLAINED)
+        page = self.page(path, status, sentence)
+        headers = {
+            "cache-control": NO_STORE,
+            "vary": "accept",
+            CSP: policy(frame_hosts=self.frame_hosts, scripts=script_hashes(page.encode())),
+        }
+        if (wait := Headers(raw=start["headers"]).get("retry-after")) is not None:
+            headers["retry-after"] = wait
+        return HTMLResponse(page, status_code=status, headers=headers)
+
+
+def _below_root(scope: Scope) -> str:
+    """The path without the one that a proxy serves the app under; it begins with a slash."""
+    path, root = scope["path"], scope.get("root_path", "").rstrip("/")
+    return "/" + (path[len(root) :] if path.startswith(f"{root}/") else path).lstrip("/")
+
+
+class PreloadFigures:
+    """Names the figure library in the answer of a page with figures, so it loads while the page is built."""
+
+    def __init__(self, app: ASGIApp, pages: frozenset[str], link: str) -> None:
+        self.app, self.pages, self.link = app, pages, link.encode("latin-1")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on, and adds the header to the answers of `pages`."""
+        if scope["type"] != "http" or scope["path"].strip("/") not in self.pages:
+            await self.app(scope, receive, send)
+            return
+
+        async def send_with_link(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message["headers"], (b"link", self.link)]}
+            await send(message)
+
+        await self.app(scope, receive, send_with_link)

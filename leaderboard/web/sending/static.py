@@ -1,0 +1,86 @@
+"""Static files, each compressed once: those of our components, and Gradio's own scripts and style sheets.
+
+Gradio compresses its files again for every visitor, which fifty new visitors at once would notice.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from hashlib import blake2b
+from pathlib import Path
+from threading import Condition
+
+import gradio
+from cachetools import LRUCache, cached
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from leaderboard.web.responses import FOREVER, compress, respond, takes_brotli
+
+ROOT = Path(__file__).parents[2]  # leaderboard
+# Folders with scripts and style sheets, by their path below this package, on disk and in an address alike.
+COMPONENTS = {path.relative_to(ROOT).as_posix(): path for path in sorted({path.parent for path in ROOT.rglob("*.js")})}
+GRADIO = Path(gradio.__file__).parent / "templates" / "frontend" / "assets"
+TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+QUALITY = 6  # of brotli: the largest file, plotly's, takes a third of a second once
+
+
+def version() -> str:
+    """A short hash of the components' files; a changed file gets a new address, and so do all beside it."""
+    digest = blake2b(digest_size=6)
+    for folder in COMPONENTS.values():
+        for path in sorted(folder.iterdir()):
+            if path.suffix in TYPES:
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def address() -> str:
+    """Where the folders of COMPONENTS lie, relative to the app's root."""
+    return f"static/{version()}/"
+
+
+def routes() -> list[Route]:
+    """Where the files are served; other kinds of files under /assets stay Gradio's."""
+    return [
+        *(
+            Route(f"/static/{{version}}/{name}/{{name}}", partial(_file, folder=folder))
+            for name, folder in COMPONENTS.items()
+        ),
+        *(
+            Route(f"/assets/{{name}}.{suffix}", partial(_file, folder=GRADIO, suffix=f".{suffix}"))
+            for suffix in ("js", "css")
+        ),
+    ]
+
+
+async def _file(request: Request, *, folder: Path, suffix: str = "") -> Response:
+    path = folder / f"{Path(request.path_params['name']).name}{suffix}"
+    if path.suffix not in TYPES or not path.is_file():
+        return Response("Not found", status_code=404)
+    compressed = takes_brotli(request)
+    key = (path, path.stat().st_mtime_ns, compressed)
+    if key not in _ready:  # a thread costs more than the answer, so only the first request uses one
+        _ready[key] = await run_in_threadpool(_content, *key)
+    return respond(request, _ready[key], media=TYPES[path.suffix], cache=FOREVER, compressed=compressed)
+
+
+_ready: dict[tuple[Path, int, bool], bytes] = {}
+
+
+@cached(LRUCache(512), condition=Condition())  # one thread compresses a file, others wait for it
+def _content(path: Path, stamp: int, compressed: bool) -> bytes:
+    return compress(path.read_bytes(), quality=QUALITY) if compressed else path.read_bytes()
+
+
+def figures_link() -> str:
+    """A Link header that loads Gradio's copy of plotly, relative to hold under any root; empty when it is not there."""
+    return ", ".join(f"<assets/{path.name}>; rel=modulepreload" for path in sorted(GRADIO.glob("PlotlyPlot-*.js")))
+
+
+def warm() -> None:
+    """Compresses the largest file, plotly's, before the first request for it."""
+    for path in GRADIO.glob("PlotlyPlot-*.js"):
+        _content(path, path.stat().st_mtime_ns, True)

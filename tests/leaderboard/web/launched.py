@@ -1,0 +1,51 @@
+"""An app that is launched as for visitors, with a secret file on its disk."""
+
+from __future__ import annotations
+
+import http.client
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import gradio as gr
+import pytest
+
+SECRET = "what-no-visitor-may-read"
+
+
+@dataclass(frozen=True)
+class Served:
+    """A launched app, Gradio's temporary folder, and a file beside it."""
+
+    url: str
+    temporary: Path
+    secret: Path
+
+    def files(self) -> list[Path]:
+        return [path for path in self.temporary.rglob("*") if path.is_file()]
+
+    def raw(self, path: str) -> tuple[int, bytes]:
+        """GET of exactly this path, as no browser would write it."""
+        where = urlsplit(self.url)
+        connection = http.client.HTTPConnection(where.hostname, where.port, timeout=20)
+        try:
+            connection.putrequest("GET", path, skip_accept_encoding=True)
+            connection.endheaders()
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+
+def launched(blocks: gr.Blocks, launch: dict, folder: Path) -> Iterator[Served]:
+    """The app until the iterator goes on; Gradio's temporary files go to the folder."""
+    secret = folder / "secret.txt"
+    secret.write_text(SECRET)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GRADIO_TEMP_DIR", str(folder / "temporary"))
+        _, url, _ = blocks.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", **launch)
+        try:
+            yield Served(url, folder / "temporary", secret)
+        finally:
+            blocks.close(verbose=False)

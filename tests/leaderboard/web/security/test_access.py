@@ -1,0 +1,79 @@
+"""Which names the app answers under, from where it listens and what its operator names."""
+
+from __future__ import annotations
+
+import pytest
+
+from compute.types import BadInput
+from leaderboard.web.security.access import LOOPBACK, access, host_name, is_loopback
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.3.2.1", "localhost", "::1", "[::1]"])
+def test_on_loopback_only_its_own_names(address: str) -> None:
+    assert is_loopback(address) and access(listens_on=address).hosts == LOOPBACK | {host_name(address)}
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "::", "192.168.1.4", "board.example.org"])
+def test_elsewhere_any_name_unless_some_are_listed(address: str) -> None:
+    assert access(listens_on=address).hosts is None
+    hosts = access(listens_on=address, hosts="Board.example.org").hosts
+    assert hosts | {address} == LOOPBACK | {"board.example.org", address}
+
+
+@pytest.mark.parametrize(("address", "answers"), [("192.168.1.4", True), ("0.0.0.0", False), ("::", False)])
+def test_the_address_it_listens_on_is_answered(address: str, answers: bool) -> None:
+    """Gradio asks itself under that address when it starts."""
+    assert (address in access(listens_on=address, hosts="board.example.org").hosts) == answers
+
+
+def test_the_operator_names_others() -> None:
+    found = access(listens_on="127.0.0.1", hosts="a.example, b.example:8443\nb.example")
+    assert found.hosts == LOOPBACK | {"a.example", "b.example"} and found.named == {"a.example", "b.example"}
+    assert access(listens_on="127.0.0.1", hosts="*").hosts is None
+
+
+def test_a_proxys_whole_address_names_its_host() -> None:
+    assert access(listens_on="127.0.0.1", root_path="https://Board.example.org/likeness").named == {"board.example.org"}
+    assert access(listens_on="127.0.0.1", root_path="/likeness").hosts == LOOPBACK
+
+
+def test_the_hubs_page_frames_a_space_and_others_that_are_listed() -> None:
+    assert access(listens_on="0.0.0.0").frame_hosts == ()
+    assert access(listens_on="0.0.0.0", hub=True).frame_hosts == ("https://huggingface.co",)
+    found = access(listens_on="0.0.0.0", hub=True, frame_hosts="https://a.example https://*.b.example:8443")
+    assert found.frame_hosts == ("https://huggingface.co", "https://a.example", "https://*.b.example:8443")
+
+
+@pytest.mark.parametrize("source", ["https://a.example;script-src", "*", "'unsafe-inline'", "javascript:", "a\tb;c"])
+def test_what_is_no_host_stays_out_of_the_policy(source: str) -> None:
+    with pytest.raises(BadInput, match="LIKENESS_FRAME_HOSTS names"):
+        access(listens_on="127.0.0.1", frame_hosts=source)
+
+
+@pytest.mark.parametrize("name", ["http://a.example", "a b/c", "-a.example", "a..b"])
+def test_a_name_that_is_none_is_refused(name: str) -> None:
+    with pytest.raises(BadInput, match="LIKENESS_HOSTS names"):
+        access(listens_on="127.0.0.1", hosts=name)
+
+
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [
+        ("localhost:7860", "localhost"),
+        ("LOCALHOST", "localhost"),
+        ("localhost.", "localhost"),
+        ("127.0.0.1:80", "127.0.0.1"),
+        ("[::1]:7860", "::1"),
+        ("[::0:1]", "::1"),
+        ("::1", "::1"),
+        ("evil.example:80", "evil.example"),
+        ("127.0.0.1.evil.example", "127.0.0.1.evil.example"),
+        ("localhost:80@evil.example", None),
+        ("127.0.0.1:80:80", None),
+        ("[::1", None),
+        ("a/b", None),
+        ("", None),
+    ],
+)
+def test_the_name_in_a_host_header(host: str, name: str | None) -> None:
+    assert host_name(host) == name

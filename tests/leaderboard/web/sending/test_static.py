@@ -1,0 +1,50 @@
+"""Static files: which folders are served, under which address, and that the address follows their content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from leaderboard.web.sending import static
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    with TestClient(Starlette(routes=static.routes())) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("component", "name"),
+    [("pages/board", "board.js"), ("js", "dom.js"), ("pages/compare", "tray.js"), ("pages/compare", "tray.css")],
+)
+def test_a_component_s_file_is_served_for_ever(client: TestClient, component: str, name: str) -> None:
+    answer = client.get(f"/{static.address()}{component}/{name}", headers={"accept-encoding": "br"})
+    assert answer.status_code == 200
+    assert answer.headers["content-encoding"] == "br" and "immutable" in answer.headers["cache-control"]
+    assert answer.content == (static.COMPONENTS[component] / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    "path", ["pages/compare/page.py", "js/nothing.js", "pages/board/page.py", "js/..%2fpages%2fboard%2fboard.js"]
+)
+def test_nothing_else_is_served(client: TestClient, path: str) -> None:
+    assert client.get(f"/static/{static.version()}/{path}").status_code == 404
+
+
+def test_a_changed_file_of_any_component_gives_all_a_new_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("board", "compare"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.js").write_text("1")
+    monkeypatch.setattr(static, "COMPONENTS", {name: tmp_path / name for name in ("board", "compare")})
+    before = static.address()
+    (tmp_path / "compare" / "page.py").write_text("not served")
+    assert static.address() == before
+    (tmp_path / "compare" / "a.js").write_text("2")
+    assert static.address() != before
