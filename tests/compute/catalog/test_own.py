@@ -11,6 +11,7 @@ from PIL import Image
 from skimage.data import astronaut, chelsea, coffee, rocket
 
 from compute.catalog import own, shipped
+from compute.database import build, store
 from compute.tasks.pairbench import making, sources
 from compute.tasks.pairbench.splits import named
 from compute.types import BadInput
@@ -167,3 +168,20 @@ def test_a_name_or_a_metric_that_the_catalogue_does_not_allow(manifest: Path, tm
     catalog, problems = own.extended(shipped(), [taken, strange])
     assert catalog is shipped() and len(problems) == 2
     assert "a suite of the catalogue has its name" in problems[0] and "no metric 'nothing'" in problems[1]
+
+
+def test_a_build_shows_own_suites_apart_and_names_damaged_records(
+    manifest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results, database = tmp_path / "results", tmp_path / "likeness.duckdb"
+    own.record(own.from_file(manifest, suite="pairbench"), results=results)
+    (results / "suites" / "pairs-cut.json").write_text('{"version": 1, "sha')
+    monkeypatch.setattr(build, "all_claims", list)  # they take seconds, and have nothing of one's own
+    report = build.build(database, results=results)
+    assert any("pairs-cut.json is left out" in problem for problem in report.problems)
+    with store.connect(database) as connection:
+        suites = connection.execute("SELECT key, benchmark FROM suites WHERE benchmark = 'own'").fetchall()
+        tasks = connection.execute("SELECT task FROM suite_tasks WHERE suite = 'pairbench'").fetchall()
+    assert suites == [("pairs-holiday-photos", "own")]
+    assert len(tasks) == 25 and all(task.startswith("pairbench/") for (task,) in tasks)
+    assert results / "suites" / "pairs-holiday-photos.json" in build.sources(results=results)
