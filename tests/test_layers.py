@@ -55,6 +55,7 @@ ROOMS = (
         "leaderboard.pages.compare",
         "leaderboard.pages.correlations",
         "leaderboard.pages.generators",
+        "leaderboard.pages.judges",
         "leaderboard.pages.map",
         "leaderboard.pages.model",
         "leaderboard.pages.overview",

@@ -149,8 +149,10 @@ def missing(parameters: tuple[Parameter, ...], query: Mapping[str, str]) -> str:
 
 
 def _names_things(parameter: Parameter, text: str) -> bool:
-    """Whether the text names things that may not exist; no name at all in a list leaves its default."""
-    return bool(getattr(parameter, "noun", "")) and (isinstance(parameter, Choice) or bool(text))
+    """Whether the text names things that may not exist; no name at all in a list leaves its default, as does an empty
+    one that is among the choices."""
+    named = bool(text) or (isinstance(parameter, Choice) and "" not in parameter.choices)
+    return named and bool(getattr(parameter, "noun", ""))
 
 
 def _existing(parameter: Choice | MultiChoice, text: str) -> tuple[str | list[str] | None, str]:

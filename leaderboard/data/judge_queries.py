@@ -1,0 +1,132 @@
+"""The SELECTs on judges of pairs: their suites, figures by condition, and ratings of single pairs; in stored units."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from leaderboard.data.database import Database
+
+JUDGED = "tasks.procedure = 'judging'"  # the tasks of the page
+
+
+def suites(db: Database) -> pd.DataFrame:
+    """The suites that judges have figures in, in order: key, title, benchmark, description."""
+    return db.ask(
+        f"""SELECT key, title, benchmark, description FROM suites WHERE key IN (
+                SELECT suite FROM suite_tasks JOIN tasks ON tasks.key = suite_tasks.task
+                JOIN runs ON runs.task = tasks.key WHERE {JUDGED})
+            ORDER BY position"""
+    )
+
+
+def judges(db: Database) -> pd.DataFrame:
+    """Every judge with a figure: key, title, kind."""
+    return db.ask(
+        f"""SELECT DISTINCT models.key, models.title, models.kind FROM models JOIN runs ON runs.model = models.key
+            JOIN tasks ON tasks.key = runs.task WHERE {JUDGED} ORDER BY lower(models.title), models.key"""
+    )
+
+
+def tasks(db: Database, *, suite: str) -> pd.DataFrame:
+    """The splits of a suite in order: key, title, category, images (of two images each), ranked."""
+    return db.ask(
+        f"""SELECT tasks.key, tasks.title, tasks.category, tasks.modalities = ['image'] AS images, tasks.ranked
+            FROM tasks JOIN suite_tasks ON suite_tasks.task = tasks.key
+            WHERE suite_tasks.suite = ? AND {JUDGED} ORDER BY tasks.position""",
+        [suite],
+    )
+
+
+def scores(db: Database, *, suite: str) -> pd.DataFrame:
+    """Every shown figure of a suite's judges: model, title, kind, origin, task, subset, metric, value, stderr."""
+    return db.ask(
+        f"""SELECT runs.model, models.title, models.kind, runs.origin, runs.task, scores.subset, scores.metric,
+                   scores.value, scores.stderr
+            FROM scores JOIN runs ON runs.id = scores.run JOIN models ON models.key = runs.model
+            JOIN tasks ON tasks.key = runs.task JOIN suite_tasks ON suite_tasks.task = runs.task
+            WHERE suite_tasks.suite = ? AND runs.main AND {JUDGED}
+            ORDER BY lower(models.title), runs.model, runs.origin, tasks.position, scores.metric, scores.subset""",
+        [suite],
+    )
+
+
+def runs(db: Database, *, suite: str) -> pd.DataFrame:
+    """The computed runs of a suite's judges: id, model, task, settings (JSON), seconds, total (pairs rated), stored."""
+    return db.ask(
+        f"""SELECT runs.id, runs.model, runs.task, runs.settings, runs.seconds,
+                   try_cast(runs.settings->>'$.items' AS BIGINT) AS total,
+                   (SELECT count(*) FROM items WHERE items.run = runs.id) AS stored
+            FROM runs JOIN tasks ON tasks.key = runs.task JOIN suite_tasks ON suite_tasks.task = runs.task
+            WHERE suite_tasks.suite = ? AND runs.main AND runs.origin = 'computed' AND {JUDGED}
+            ORDER BY runs.model, tasks.position""",
+        [suite],
+    )
+
+
+def ratings(db: Database, *, suite: str) -> pd.DataFrame:
+    """The stored pairs of a suite's judges, as both orders were rated, without pictures and replies.
+
+    One row a pair: model, task, item, condition, type, expected_score, forward, reverse (NaN: no score), template,
+    forward_problem, reverse_problem (empty: a score), in_words (it was rated in words).
+    """
+    return db.ask(
+        f"""SELECT runs.model, runs.task, items.item, items.subset AS condition,
+                   coalesce(items.detail->>'$.type', '') AS type, try_cast(items.expected AS DOUBLE) AS expected_score,
+                   try_cast(split_part(items.answer, ' | ', 1) AS DOUBLE) AS forward,
+                   try_cast(split_part(items.answer, ' | ', 2) AS DOUBLE) AS reverse,
+                   try_cast(items.detail->>'$.template' AS INTEGER) AS template,
+                   coalesce(items.detail->>'$.problems[0]', '') AS forward_problem,
+                   coalesce(items.detail->>'$.problems[1]', '') AS reverse_problem,
+                   (items.detail->'$.replies') IS NOT NULL AS in_words
+            FROM items JOIN runs ON runs.id = items.run JOIN tasks ON tasks.key = runs.task
+            JOIN suite_tasks ON suite_tasks.task = runs.task
+            WHERE suite_tasks.suite = ? AND runs.main AND {JUDGED} AND items.detail IS NOT NULL
+            ORDER BY runs.model, runs.task, items.subset, items.item""",
+        [suite],
+    )
+
+
+def details(db: Database, *, model: str, task: str, items: list[str]) -> dict[str, str]:
+    """The details of some pairs of a judge as JSON text, by item."""
+    frame = db.ask(
+        """SELECT items.item, items.detail FROM items JOIN runs ON runs.id = items.run
+           WHERE runs.model = ? AND runs.task = ? AND runs.main AND items.item IN (SELECT unnest(?))
+             AND items.detail IS NOT NULL""",
+        [model, task, items],
+    )
+    return dict(zip(frame["item"], frame["detail"], strict=True))
+
+
+def pictured(db: Database, *, suite: str) -> set[tuple[str, str]]:
+    """The small pictures of a suite's pairs: (task, image)."""
+    frame = db.ask(
+        "SELECT task, image FROM thumbnails WHERE task IN (SELECT task FROM suite_tasks WHERE suite = ?)", [suite]
+    )
+    return set(zip(frame["task"], frame["image"], strict=True))
+
+
+def printed_correlations(db: Database) -> pd.DataFrame:
+    """PairBench Table 2 as printed: metric (its title), benchmark, printed."""
+    return db.ask(
+        """SELECT split_part(replace(claim, 'Spearman correlation of ', ''), ' with ', 1) AS metric,
+                  split_part(claim, ' with ', 2) AS benchmark, printed
+           FROM claims WHERE paper = 'PairBench' AND "where" = 'Table 2'
+             AND claim LIKE 'Spearman correlation of % with %'
+           ORDER BY benchmark, metric"""
+    )
+
+
+def other_scores(db: Database, *, models: list[str]) -> pd.DataFrame:
+    """These models' main scores on tasks that are no pairs to judge: model, origin, task, title, benchmark, value."""
+    return db.ask(
+        f"""SELECT runs.model, runs.origin, runs.task, tasks.title, benchmarks.title AS benchmark,
+                   coalesce(any_value(scores.value) FILTER (scores.subset = 'default'), avg(scores.value))
+                       * CASE WHEN any_value(metrics.higher_is_better) THEN 1 ELSE -1 END AS value
+            FROM scores JOIN runs ON runs.id = scores.run JOIN tasks ON tasks.key = runs.task
+            JOIN benchmarks ON benchmarks.key = tasks.benchmark JOIN metrics ON metrics.key = scores.metric
+            WHERE runs.main AND NOT ({JUDGED}) AND scores.metric = tasks.metrics[1]
+              AND runs.model IN (SELECT unnest(?))
+            GROUP BY runs.model, runs.origin, runs.task, tasks.title, benchmarks.title, tasks.position
+            ORDER BY benchmarks.title, tasks.position, runs.origin, runs.model""",
+        [models],
+    )

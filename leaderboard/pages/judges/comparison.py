@@ -1,0 +1,260 @@
+"""The judges of a suite by PairBench's four metrics: who leads which, how sure that is, and how the metrics agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from compute.analysis.correlation import Correlation, correlate
+from compute.metrics import judge, judge_ranking
+from compute.metrics.judge import CONDITIONS
+from compute.types import BadInput, Undefined
+from leaderboard.data import judge_queries
+from leaderboard.data.database import Database
+from leaderboard.pages.judges import evidence as stored
+from leaderboard.pages.judges.evidence import Evidence
+
+METRICS = ("mmscore", "relax_sym", "smoothness", "controllability")
+MEANINGS = {
+    "mmscore": "agreement with the true similarity",
+    "relax_sym": "share of pairs whose two orders differ by at most one point",
+    "smoothness": "how many of the ten scores it uses: entropy, in nats",
+    "controllability": "how alike its MMScores are under the two conditions",
+}
+BEST = {
+    "mmscore": "agrees most with the truth",
+    "relax_sym": "is the most symmetric",
+    "smoothness": "uses the scale most evenly",
+    "controllability": "is the most even-handed between conditions",
+}
+KINDS = {"mllm": "VLM", "encoder": "encoder", "metric": "distance"}
+ALL, IMAGES = "all", "images"
+SPLITS = {ALL: "All splits", IMAGES: "Two images"}
+PROVED, UNPROVED, UNKNOWN = "proved", "not proved", "unknown"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Value:
+    """A judge's figure, in stored units. `low` and `high` are its 95% interval, None where it is not known."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    recomputed: bool = False  # the mean of printed figures, which the paper does not print itself
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeRow:
+    """A judge as one origin measured it, by the metrics that are known of it."""
+
+    model: str
+    title: str
+    kind: str
+    origin: str
+    splits: int  # that it has both conditions' MMScores of
+    of: int  # splits that are compared
+    values: Mapping[str, Value]
+    why: Mapping[str, str]  # metric -> why it has no value
+
+    @property
+    def complete(self) -> bool:
+        """Whether its means are over all splits."""
+        return self.splits == self.of
+
+    @property
+    def kind_title(self) -> str:
+        """What it is, in a word."""
+        return KINDS.get(self.kind, self.kind)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lead:
+    """Who leads a metric: several where they are level."""
+
+    metric: str
+    rows: tuple[JudgeRow, ...]
+    value: float
+    of: int  # judges with the metric
+    verdict: str  # PROVED: better than every other judge at 95%; UNKNOWN: a figure has no interval
+    rivals: tuple[str, ...] = ()  # titles of judges that may be as good
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """The judges of a suite on some of its splits."""
+
+    suite: str
+    splits: str  # a key of SPLITS
+    tasks: tuple[str, ...]
+    rows: tuple[JudgeRow, ...]
+    leads: tuple[Lead, ...]  # of complete rows
+    correlation: Correlation  # Spearman, of METRICS over complete rows
+
+    def row(self, model: str) -> JudgeRow | None:
+        """The judge's row, one that was computed first: it has evidence. None without one."""
+        own = [row for row in self.rows if row.model == model]
+        return min(own, key=lambda row: (row.origin != "computed", row.origin), default=None)
+
+    @property
+    def all_lead(self) -> tuple[JudgeRow, ...]:
+        """The judges that lead every metric."""
+        if len(self.leads) < len(METRICS):
+            return ()
+        return tuple(row for row in self.leads[0].rows if all(row in lead.rows for lead in self.leads[1:]))
+
+
+def compare(db: Database, *, suite: str, splits: str, pairs: pd.DataFrame) -> Comparison:
+    """All judges of a suite on its splits; `pairs` is the suite's stored evidence.
+
+    A metric of a judge is the mean over the splits, as Table 1 has it, or the printed mean. Rows of another origin than
+    the fullest are shown but no lead is between origins.
+    """
+    tasks = judge_queries.tasks(db, suite=suite)
+    compared = tasks[tasks["ranked"]]
+    if splits == IMAGES:
+        compared = compared[compared["images"]]
+    scores = judge_queries.scores(db, suite=suite)
+    keys = tuple(compared["key"])
+    aggregate = set(tasks["key"][~tasks["ranked"]]) if splits == ALL else set()
+    runs = judge_queries.runs(db, suite=suite)
+    whole = set(runs["model"][runs["stored"] == runs["total"]]) - set(runs["model"][runs["stored"] != runs["total"]])
+    rows = [
+        _row(own, tasks=keys, aggregate=aggregate, evidence=_evidence(pairs, model=model, tasks=keys, whole=whole))
+        if origin == "computed"
+        else _row(own, tasks=keys, aggregate=aggregate, evidence={})
+        for (model, origin), own in scores.groupby(["model", "origin"], sort=False)
+    ]
+    rows = [row for row in rows if row is not None]
+    complete = [row for row in rows if row.complete]
+    measured = {
+        model: evidence
+        for model, evidence in stored.by_judge(pairs, tasks=keys).items()
+        if model in {row.model for row in complete if row.origin == "computed"}
+    }
+    table = np.array(
+        [[row.values[metric].value if metric in row.values else np.nan for metric in METRICS] for row in complete]
+    ).reshape(len(complete), len(METRICS))
+    return Comparison(
+        suite=suite,
+        splits=splits,
+        tasks=keys,
+        rows=tuple(rows),
+        leads=tuple(filter(None, (lead(complete, metric=metric, measured=measured) for metric in METRICS))),
+        correlation=correlate(scores=table, method="spearman"),
+    )
+
+
+def _evidence(pairs: pd.DataFrame, *, model: str, tasks: Sequence[str], whole: set[str]) -> Evidence:
+    """The judge's stored pairs of these splits, empty where they are not all that it rated."""
+    if model not in whole:
+        return {}
+    return stored.by_split(pairs[(pairs["model"] == model) & pairs["task"].isin(tasks)])
+
+
+def _row(scores: pd.DataFrame, *, tasks: Sequence[str], aggregate: set[str], evidence: Evidence) -> JudgeRow | None:
+    """One judge's means over splits; None where it has no figure on any of them."""
+    first = scores.iloc[0]
+    own = scores[scores["task"].isin(tasks)]
+    conditions = own[own["subset"].isin(CONDITIONS)].pivot_table(
+        index="task", columns=["metric", "subset"], values="value"
+    )
+    errors = own[own["subset"] == "default"].groupby("metric")["stderr"].agg(lambda part: part.mean(skipna=False))
+    both = [("mmscore", condition) for condition in CONDITIONS]
+    splits = len(conditions.dropna(subset=both)) if set(both) <= set(conditions.columns) else 0
+    values: dict[str, Value] = {}
+    why: dict[str, str] = {}
+    for metric in METRICS:
+        printed = scores[scores["task"].isin(aggregate) & (scores["metric"] == metric)]
+        if len(printed):
+            values[metric] = Value(value=float(printed["value"].iloc[0]))
+            continue
+        figure = _mean(conditions, own, metric=metric, splits=splits)
+        if figure is None:
+            why[metric] = "has no figure on every split"
+        else:
+            error = float(errors.get(metric, np.nan))
+            half = None if np.isnan(error) else 1.96 * error
+            values[metric] = Value(
+                value=figure,
+                low=None if half is None else figure - half,
+                high=None if half is None else figure + half,
+                recomputed=first["origin"] == "published",
+            )
+    if evidence and len(evidence) == splits:
+        for metric, result in judge.table_1(evidence).items():
+            if isinstance(result, Undefined):
+                values.pop(metric, None)
+                why[metric] = str(result)
+            elif metric in values:
+                values[metric] = replace(values[metric], low=result.low, high=result.high)
+    if not values:
+        return None
+    # The paper may print a mean of a judge without every split that it is of.
+    return JudgeRow(
+        model=str(first["model"]),
+        title=str(first["title"]),
+        kind=str(first["kind"]),
+        origin=str(first["origin"]),
+        splits=len(tasks) if len(scores[scores["task"].isin(aggregate)]) else splits,
+        of=len(tasks),
+        values=values,
+        why=why,
+    )
+
+
+def _mean(conditions: pd.DataFrame, own: pd.DataFrame, *, metric: str, splits: int) -> float | None:
+    """The plain mean over the splits and, but for Controllability, both conditions; None where one has no figure."""
+    if not splits:
+        return None
+    if metric != "controllability":
+        if any((metric, condition) not in conditions.columns for condition in CONDITIONS):
+            return None
+        table = conditions[[(metric, condition) for condition in CONDITIONS]].dropna()
+        return float(table.to_numpy().mean()) if len(table) == splits else None
+    figures = own[(own["metric"] == metric) & (own["subset"] == "default")]["value"].to_numpy(float)
+    if not len(figures):
+        sensitive, invariant = (conditions[("mmscore", condition)].to_numpy(float) for condition in CONDITIONS)
+        figures = judge.evenness(sensitive=sensitive, invariant=invariant)
+        figures = figures[~np.isnan(figures)]
+    return float(np.mean(figures)) if len(figures) == splits else None
+
+
+def lead(rows: Sequence[JudgeRow], *, metric: str, measured: Mapping[str, Evidence]) -> Lead | None:
+    """Who leads a metric among rows of one origin, the one with most of them, and how sure it is. None without rows.
+
+    `measured`: the evidence of the computed judges, for a paired difference of MMScores; other metrics are compared by
+    their intervals, which is proof where they lie apart.
+    """
+    known = [row for row in rows if metric in row.values]
+    if not known:
+        return None
+    origins = [row.origin for row in known]
+    origin = max(dict.fromkeys(origins), key=origins.count)
+    known = [row for row in known if row.origin == origin]
+    best = max(row.values[metric].value for row in known)
+    leaders = [row for row in known if row.values[metric].value >= best - 1e-12]
+    others = [row for row in known if row not in leaders]
+    verdicts = {other.title: _better(leaders[0], other, metric=metric, measured=measured) for other in others}
+    if not others or any(verdict is None for verdict in verdicts.values()):
+        verdict = UNKNOWN
+    else:
+        verdict = PROVED if all(verdicts.values()) and len(leaders) == 1 else UNPROVED
+    rivals = [title for title, better in verdicts.items() if better is False]
+    return Lead(metric=metric, rows=tuple(leaders), value=best, of=len(known), verdict=verdict, rivals=tuple(rivals))
+
+
+def _better(first: JudgeRow, second: JudgeRow, *, metric: str, measured: Mapping[str, Evidence]) -> bool | None:
+    """Whether the first is better at 95%; None where that is not known."""
+    if metric == "mmscore" and first.model in measured and second.model in measured:
+        try:
+            apart = judge_ranking.difference(
+                first=stored.flat(measured[first.model]), second=stored.flat(measured[second.model])
+            )
+        except (BadInput, Undefined):
+            return None
+        return None if apart.low is None else apart.low > 0
+    low, high = first.values[metric].low, second.values[metric].high
+    return None if low is None or high is None else low > high

@@ -1,0 +1,288 @@
+"""One judge by its stored ratings: what it says of which pairs, how the order matters, and what it took."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from compute.metrics import judge, judge_diagnostics
+from compute.metrics.figures import Figure
+from compute.metrics.judge import CONDITIONS, SCALE
+from compute.metrics.judge_diagnostics import Effort, TemplateRobustness
+from compute.types import BadInput, Undefined
+from leaderboard.data import judge_queries
+from leaderboard.data.database import Database
+from leaderboard.html.formatting import number, percent, span
+
+TYPES = {
+    "identical": "Identical",
+    "transformed": "Transformed",
+    "transformed-2": "Transformed, second",
+    "irrelevant": "Irrelevant",
+}
+REFUSED, TRUNCATED = "refused", "truncated"
+EXAMPLES = 12
+LOOKED_THROUGH = 400  # flips whose pictures are looked up
+MOST_TEXT = 500  # characters of a reply
+
+
+@dataclass(frozen=True, kw_only=True)
+class Histogram:
+    """How often a judge gave each score to the pairs of a type under a condition, both orders together."""
+
+    condition: str
+    kind: str
+    expected: int
+    counts: tuple[int, ...]  # of 1..10
+    invalid: int
+
+    @property
+    def total(self) -> int:
+        """Answers."""
+        return sum(self.counts) + self.invalid
+
+    @property
+    def title(self) -> str:
+        """The pairs' type in words."""
+        return TYPES.get(self.kind, self.kind)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flip:
+    """A pair that was rated unlike in its two orders."""
+
+    task: str
+    item: str
+    condition: str
+    kind: str
+    expected: int
+    scores: tuple[int, int]
+    replies: tuple[str, str]  # empty where there are none
+    images: tuple[str, ...]  # content keys with a small picture, in the pair's order
+    texts: tuple[str, ...]
+
+    @property
+    def gap(self) -> int:
+        """Points between the two scores."""
+        return abs(self.scores[0] - self.scores[1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnosis:
+    """A judge's ratings of the pairs of some splits. A figure that is undefined is the reason in words."""
+
+    pairs: int
+    rated: int  # pairs that it rated, of which `pairs` are stored here
+    in_words: bool
+    histograms: tuple[Histogram, ...]
+    curve: tuple[Figure, ...]  # RelaxSym at 0..9
+    bias: Figure | str
+    confusion: pd.DataFrame
+    problems: dict[str, Figure]
+    templates: tuple[tuple[str, TemplateRobustness | str], ...]  # by condition
+    effort: Effort
+    flips: tuple[Flip, ...]  # the largest first
+    scored: int  # pairs with two scores
+    flipped: int  # of them with unlike scores
+    far: int  # of them with scores more than one point apart
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether all pairs with two scores were rated alike in both orders."""
+        return not self.flipped
+
+
+def diagnose(
+    db: Database, *, suite: str, model: str, pairs: pd.DataFrame, runs: pd.DataFrame, split: str = ""
+) -> Diagnosis | None:
+    """A judge on all splits of a suite, or on one; None without stored pairs.
+
+    `pairs` is the suite's evidence, `runs` what `judge_queries.runs` gives.
+    """
+    own = pairs[(pairs["model"] == model) & ((pairs["task"] == split) if split else True)]
+    own_runs = runs[(runs["model"] == model) & runs["task"].isin(own["task"].unique())]
+    if own.empty:
+        return None
+    forward, reverse, sources = own["forward"], own["reverse"], own["source"]
+    gaps = (forward - reverse).abs()
+    in_words = bool(own["in_words"].all())
+    return Diagnosis(
+        pairs=len(own),
+        rated=int(own_runs["total"].fillna(own_runs["stored"]).sum()),
+        in_words=in_words,
+        histograms=tuple(histograms(own)),
+        curve=judge.relax_sym_curve(forward, reverse, sources),
+        bias=_figure(lambda: judge_diagnostics.position_bias(forward, reverse, sources)),
+        confusion=judge_diagnostics.confusion(own["expected_score"], forward, reverse),
+        problems=_problems(own),
+        templates=tuple((condition, _templates(own, condition)) for condition in CONDITIONS) if in_words else (),
+        effort=effort(own_runs),
+        flips=tuple(flips(db, suite=suite, model=model, pairs=own.assign(gap=gaps)[gaps > 0])),
+        scored=int(gaps.notna().sum()),
+        flipped=int((gaps > 0).sum()),
+        far=int((gaps > 1).sum()),
+    )
+
+
+def histograms(pairs: pd.DataFrame) -> list[Histogram]:
+    """One a condition and type of pair, in reading order."""
+    order = {kind: at for at, kind in enumerate(TYPES)}
+    out = []
+    for condition in CONDITIONS:
+        part = pairs[pairs["condition"] == condition]
+        for kind in sorted(part["type"].unique(), key=lambda kind: (order.get(kind, len(order)), kind)):
+            own = part[part["type"] == kind]
+            answers = np.concatenate([own["forward"], own["reverse"]])
+            out.append(
+                Histogram(
+                    condition=condition,
+                    kind=str(kind),
+                    expected=int(own["expected_score"].mode().iloc[0]),
+                    counts=tuple(int((answers == score).sum()) for score in range(1, SCALE + 1)),
+                    invalid=int(np.isnan(answers).sum()),
+                )
+            )
+    return out
+
+
+def effort(runs: pd.DataFrame) -> Effort:
+    """Seconds and US dollars per 1,000 pairs by what the runs recorded: of requests where these were timed, else of the
+    run. None where a run did not record it."""
+    seconds, cost, pairs = 0.0, 0.0, 0
+    timed = paid = True
+    for row in runs.itertuples():
+        settings = json.loads(row.settings or "{}")
+        recorded = [part for part in (settings.get("found") or {}).values() if isinstance(part, dict)]
+        requests = [part["seconds"] for part in recorded if isinstance(part.get("seconds"), int | float)]
+        costs = [part["cost"] for part in recorded if isinstance(part.get("cost"), int | float)]
+        pairs += int(row.total or row.stored)
+        if requests and len(requests) == len(recorded):
+            seconds += sum(requests)
+        elif pd.notna(row.seconds):
+            seconds += float(row.seconds)
+        else:
+            timed = False
+        paid &= bool(costs) and len(costs) == len(recorded)
+        cost += sum(costs)
+    if not pairs:
+        return Effort(seconds=None, cost=None)
+    thousand = 1000 / pairs
+    return Effort(seconds=seconds * thousand if timed else None, cost=cost * thousand if paid else None)
+
+
+def flips(db: Database, *, suite: str, model: str, pairs: pd.DataFrame, most: int = EXAMPLES) -> list[Flip]:
+    """The pairs whose orders are farthest apart, those with all their pictures; others where none has."""
+    ordered = pairs.sort_values(["gap", "task", "item"], ascending=[False, True, True]).head(LOOKED_THROUGH)
+    details = {
+        (task, item): json.loads(text)
+        for task, rows in ordered.groupby("task")
+        for item, text in judge_queries.details(db, model=model, task=str(task), items=list(rows["item"])).items()
+    }
+    pictures = judge_queries.pictured(db, suite=suite)
+
+    def images(row: Any) -> list[str]:
+        return _texts(details.get((row.task, row.item), {}).get("images"))
+
+    rows = list(ordered.itertuples())
+    whole = [row for row in rows if all((row.task, image) in pictures for image in images(row))]
+    return [
+        _flip(
+            row, details.get((row.task, row.item), {}), pictures={image for task, image in pictures if task == row.task}
+        )
+        for row in (whole or rows)[:most]
+    ]
+
+
+def _flip(row: Any, detail: dict[str, Any], *, pictures: set[str]) -> Flip:
+    replies = [_cut(reply) for reply in _texts(detail.get("replies"))]
+    return Flip(
+        task=row.task,
+        item=row.item.removeprefix(f"{row.condition}/"),
+        condition=row.condition,
+        kind=TYPES.get(row.type, row.type),
+        expected=int(row.expected_score),
+        scores=(int(row.forward), int(row.reverse)),
+        replies=(replies[0], replies[1]) if len(replies) == 2 else ("", ""),
+        images=tuple(image if image in pictures else "" for image in _texts(detail.get("images"))),
+        texts=tuple(_texts(detail.get("texts"))),
+    )
+
+
+def _texts(values: Any) -> list[str]:
+    return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 1]}…"
+
+
+def _problems(pairs: pd.DataFrame) -> dict[str, Figure]:
+    """The shares of answers without a score; of numbers there is no other reason than that they are not numbers."""
+    sides = [
+        pairs[problem].where((pairs[problem] != "") | pairs[side].notna(), "missing")
+        for side, problem in (("forward", "forward_problem"), ("reverse", "reverse_problem"))
+    ]
+    return judge_diagnostics.problem_rates(*sides, pairs["source"], problems=(REFUSED, TRUNCATED))
+
+
+def _templates(pairs: pd.DataFrame, condition: str) -> TemplateRobustness | str:
+    own = pairs[(pairs["condition"] == condition) & pairs["template"].notna()]
+    return _figure(
+        lambda: judge_diagnostics.template_robustness(
+            own["expected_score"], own["forward"], own["reverse"], own["template"].astype(int), own["source"]
+        )
+    )
+
+
+def _figure(make: Callable[[], Any]) -> Any:
+    """The figure, or why it has no value."""
+    try:
+        return make()
+    except (BadInput, Undefined) as error:
+        return str(error)
+
+
+def reading(diagnosis: Diagnosis) -> Sequence[str]:
+    """What the ratings show, in sentences."""
+    out = []
+    if not diagnosis.scored:
+        return ["It gave no pair two scores."]
+    if diagnosis.symmetric:
+        out.append(f"All {diagnosis.scored:,} pairs with two scores were rated alike in both orders.")
+    else:
+        pairs = "pair gets" if diagnosis.flipped == 1 else "pairs get"
+        far = "none" if not diagnosis.far else f"{diagnosis.far:,}"
+        out.append(
+            f"{diagnosis.flipped:,} of {diagnosis.scored:,} {pairs} another score when the order is reversed, "
+            f"{far} of them by more than one point."
+        )
+        out.append(_leaning(diagnosis.bias))
+    invalid = diagnosis.problems[judge_diagnostics.INVALID]
+    out.append(
+        f"{percent(invalid.value, digits=1)} of its answers have no score."
+        if invalid.value
+        else "Every answer is a score."
+    )
+    return out
+
+
+def _leaning(bias: Figure | str) -> str:
+
+    if isinstance(bias, str):
+        return bias + "."
+    side = "first" if bias.value > 0 else "second"
+    size = f"{number(abs(bias.value), digits=2)} points"
+    if bias.low is None or bias.high is None:
+        return f"On average it rates a pair {size} higher when the original comes {side}; the interval is not known."
+    if bias.low <= 0 <= bias.high:
+        return (
+            "On average it leans to neither order: the mean difference is "
+            f"{number(bias.value, digits=2, sign=True)} ({span(bias.low, bias.high, digits=2)})."
+        )
+    ends = sorted(abs(end) for end in (bias.low, bias.high))
+    return f"It rates a pair {size} ({span(*ends, digits=2)}) higher when the original comes {side}."

@@ -1,0 +1,310 @@
+"""Which judge to trust with "how alike are these two?": PairBench's four metrics, one judge in detail, and why."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from urllib.parse import quote
+
+import gradio as gr
+import pandas as pd
+
+from compute.metrics.judge import CONDITIONS, SCALE
+from leaderboard.data import judge_queries, model_queries, suite_queries
+from leaderboard.data.memo import memoised
+from leaderboard.html.labels import suite_choices
+from leaderboard.html.templates import macro, render
+from leaderboard.page import Site, View, bind, heading, message_box
+from leaderboard.pages.judges import comparison as compared
+from leaderboard.pages.judges import context, diagnosis, drawing, encoders, evidence
+from leaderboard.pages.judges.comparison import (
+    ALL,
+    BEST,
+    IMAGES,
+    KINDS,
+    MEANINGS,
+    METRICS,
+    SPLITS,
+    Comparison,
+    JudgeRow,
+)
+from leaderboard.web.parameters import Choice
+
+SENTENCE = (
+    "Which models can be trusted to rate how alike two items are: whether they agree with the truth, answer the same "
+    "in both orders, use the whole scale, and follow what they are told to ignore."
+)
+SHOWN = 12  # judges of a figure before the rest opens
+
+
+class Judging:
+    """What the page shows of a database, each made once a file."""
+
+    def __init__(self, site: Site) -> None:
+        db = site.db
+        self.db = db
+        self.pairs = memoised(lambda suite: evidence.load(db, suite=suite), most=4, of=db)
+        self.runs = memoised(lambda suite: judge_queries.runs(db, suite=suite), most=8, of=db)
+        self.scores = memoised(lambda suite: judge_queries.scores(db, suite=suite), most=8, of=db)
+        self.compare = memoised(
+            lambda suite, splits: compared.compare(db, suite=suite, splits=splits, pairs=self.pairs(suite)),
+            most=16,
+            of=db,
+        )
+        self.stability = memoised(
+            lambda suite, splits: context.stability(self.compare(suite, splits), pairs=self.pairs(suite)),
+            most=16,
+            of=db,
+        )
+        self.joined = memoised(lambda suite, splits: context.joined(db, self.compare(suite, splits)), most=16, of=db)
+        self.beside = memoised(
+            lambda suite: encoders.beside(self.scores(suite), judge_queries.tasks(db, suite=suite), self.runs(suite)),
+            most=8,
+            of=db,
+        )
+        self.diagnose = memoised(
+            lambda suite, model, split: diagnosis.diagnose(
+                db, suite=suite, model=model, pairs=self.pairs(suite), runs=self.runs(suite), split=split
+            ),
+            most=64,
+            of=db,
+        )
+
+
+def draw(site: Site) -> None:
+    """The answer, the picture, the controls, then one judge in detail and what lies around it."""
+    heading(title="Judges", sentence=SENTENCE, cite=suite_queries.benchmark(site.db, key="pairbench").iloc[0]["bibtex"])
+    lists = {
+        "suite": lambda: suite_choices(judge_queries.suites(site.db)),
+        "judge": lambda: [
+            ("Highest MMScore", ""),
+            *(
+                (f"{row.title}  ·  {KINDS.get(row.kind, row.kind)}", row.key)
+                for row in judge_queries.judges(site.db).itertuples()
+            ),
+        ],
+        "split": lambda: [("All splits", ""), *_splits(site)],
+    }
+    suites, judges, splits = (lists[name]() for name in ("suite", "judge", "split"))
+    keys = tuple(key for _, key in suites)
+    parameters = (
+        Choice(key="suite", default=keys[0] if keys else "pairbench", choices=keys or ("pairbench",), noun="suite"),
+        Choice(key="splits", default=ALL, choices=tuple(SPLITS)),
+        Choice(key="judge", default="", choices=tuple(key for _, key in judges), noun="judge"),
+        Choice(key="split", default="", choices=tuple(key for _, key in splits), noun="split"),
+    )
+    message = message_box()
+    head = gr.HTML("<p class='jd-waiting pg-quiet'>Comparing the judges …</p>", apply_default_css=False)
+    with gr.Row(elem_classes="pg-controls"):
+        suite = gr.Dropdown(suites, value=parameters[0].default, label="Suite", scale=2, min_width=200)
+        which = gr.Radio(
+            [(title, key) for key, title in SPLITS.items()], value=ALL, label="Compare on", scale=1, min_width=200
+        )
+        judge = gr.Dropdown(judges, value="", label="Judge in detail (type to search)", scale=3, min_width=240)
+        split = gr.Dropdown(splits, value="", label="Its pairs of", scale=2, min_width=200)
+    detail = gr.HTML("", apply_default_css=False)
+    rest = gr.HTML("", apply_default_css=False)
+    judging = Judging(site)
+    bind(
+        site,
+        parameters=parameters,
+        controls=[suite, which, judge, split],
+        outputs=[head, detail, rest],
+        draw=lambda suite, splits, judge, split: page(judging, suite=suite, splits=splits, judge=judge, split=split),
+        message=message,
+        blank=lambda **_: (every_judge(site), "", ""),
+        lists=lists,
+    )
+
+
+def _splits(site: Site) -> list[tuple[str, str]]:
+    """Every split with stored pairs or figures to choose from."""
+    out = {}
+    for suite in judge_queries.suites(site.db).itertuples():
+        for task in judge_queries.tasks(site.db, suite=suite.key).itertuples():
+            if task.ranked:
+                out.setdefault(task.key, f"{task.title}")
+    return [(title, key) for key, title in out.items()]
+
+
+def judge_url(key: str) -> str:
+    """The address of a judge in detail, relative to the app's root."""
+    return f"judges?judge={quote(key, safe='/:~')}"
+
+
+def every_judge(site: Site) -> str:
+    """Every judge as a link, kind by kind."""
+    listed = judge_queries.judges(site.db)
+    return macro("index")(
+        [
+            (words[0].upper() + words[1:] + "s", [(row.title, judge_url(row.key)) for row in rows.itertuples()])
+            for kind, words in KINDS.items()
+            for rows in [listed[listed["kind"] == kind]]
+        ]
+    )
+
+
+def page(judging: Judging, *, suite: str, splits: str, judge: str, split: str) -> tuple[str, str, str]:
+    """The three outputs: the answer with its picture, one judge in detail, and what lies around it."""
+    comparison = judging.compare(suite, splits)
+    about = _suite(judging, suite)
+    metrics = suite_queries.metrics(judging.db)
+    model = judge or _leading(comparison)
+    head = render(
+        "pages/judges/head.html",
+        comparison=comparison,
+        suite=about,
+        metrics=metrics,
+        panels=[panel(comparison, metric, metrics=metrics) for metric in METRICS],
+        meanings=MEANINGS,
+        best=BEST,
+        several_kinds=len({row.kind for row in comparison.rows}) > 1,
+        partial=[row for row in comparison.rows if not row.complete],
+        recomputed=any(value.recomputed for row in comparison.rows for value in row.values.values()),
+        chosen=model,
+    )
+    return head, _detail(judging, model=model, suite=suite, split=split), _rest(judging, comparison, about, metrics)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """One metric's small figure: the judges that have it, the best first."""
+
+    metric: str
+    title: str
+    digits: int
+    scale: float
+    axis: drawing.Axis
+    rows: tuple[JudgeRow, ...]
+    missing: int  # judges without it
+
+
+def panel(comparison: Comparison, metric: str, *, metrics: pd.DataFrame) -> Panel:
+    """The figure of one metric; judges without all splits after the others."""
+    rows = [row for row in comparison.rows if metric in row.values]
+    rows.sort(key=lambda row: (not row.complete, -row.values[metric].value, row.title))
+    return Panel(
+        metric=metric,
+        title=metrics.loc[metric, "title"],
+        digits=int(metrics.loc[metric, "digits"]),
+        scale=float(metrics.loc[metric, "scale"]),
+        axis=drawing.axis(metric, [row.values[metric].value for row in rows]),
+        rows=tuple(rows),
+        missing=len(comparison.rows) - len(rows),
+    )
+
+
+def _suite(judging: Judging, suite: str) -> pd.Series:
+    suites = judge_queries.suites(judging.db).set_index("key", drop=False)
+    return suites.loc[suite]
+
+
+def _leading(comparison: Comparison) -> str:
+    """The judge with the highest MMScore."""
+    lead = next((lead for lead in comparison.leads if lead.metric == "mmscore"), None)
+    return lead.rows[0].model if lead else ""
+
+
+def _home(judging: Judging, *, model: str, suite: str) -> str:
+    """The suite to show a judge in: the chosen one, else the first that has it; empty where none has."""
+    others = [key for key in judge_queries.suites(judging.db)["key"] if key != suite]
+    return next((key for key in (suite, *others) if model in set(judging.scores(key)["model"])), "")
+
+
+def _detail(judging: Judging, *, model: str, suite: str, split: str) -> str:
+    home = _home(judging, model=model, suite=suite) if model else ""
+    if not home:
+        return ""
+    tasks = judge_queries.tasks(judging.db, suite=home)
+    tasks = tasks[tasks["ranked"]].set_index("key", drop=False)
+    split = split if split in tasks.index else ""
+    row = judging.compare(home, ALL).row(model) or judging.compare(home, IMAGES).row(model)
+    if row is None:
+        return ""
+    ratings = judging.diagnose(home, model, split)
+    about = model_queries.model(judging.db, key=model).iloc[0]
+    return render(
+        "pages/judges/detail.html",
+        row=row,
+        model=about,
+        suite=_suite(judging, home),
+        moved=_suite(judging, suite)["title"] if home != suite else "",
+        split=split,
+        tasks=tasks,
+        ratings=ratings,
+        reading=diagnosis.reading(ratings) if ratings else [],
+        conditions=_conditions(judging.scores(home), row=row, tasks=tasks),
+        metrics=suite_queries.metrics(judging.db),
+        curve=_curve(ratings) if ratings else {},
+        CONDITIONS=CONDITIONS,
+        METRICS=METRICS,
+        meanings=MEANINGS,
+        SCALE=SCALE,
+        axis=drawing.Axis(low=0.0, high=1.0),
+    )
+
+
+def _conditions(
+    scores: pd.DataFrame, *, row: JudgeRow, tasks: pd.DataFrame
+) -> list[tuple[pd.Series, dict[str, float]]]:
+    """Its MMScores by split and condition: the split's row of `tasks`, and condition -> value."""
+    own = scores[(scores["model"] == row.model) & (scores["origin"] == row.origin) & (scores["metric"] == "mmscore")]
+    own = own[own["subset"].isin(CONDITIONS)]
+    values = {(one.task, one.subset): float(one.value) for one in own.itertuples()}
+    return [
+        (task, {condition: values[key, condition] for condition in CONDITIONS if (key, condition) in values})
+        for key, task in tasks.iterrows()
+        if any((key, condition) in values for condition in CONDITIONS)
+    ]
+
+
+def _curve(ratings: diagnosis.Diagnosis) -> dict[str, str]:
+    """RelaxSym over epsilon as lines, with its interval as a band."""
+    steps = len(ratings.curve) - 1
+    line = [(at / steps, figure.value) for at, figure in enumerate(ratings.curve)]
+    known = [(at / steps, figure) for at, figure in enumerate(ratings.curve) if figure.low is not None]
+    band = [(x, figure.high) for x, figure in known] + [(x, figure.low) for x, figure in reversed(known)]
+    return {"line": drawing.line(line), "band": drawing.line(band)}
+
+
+def _rest(judging: Judging, comparison: Comparison, about: pd.Series, metrics: pd.DataFrame) -> str:
+    stability = judging.stability(comparison.suite, comparison.splits)
+    return render(
+        "pages/judges/rest.html",
+        comparison=comparison,
+        suite=about,
+        metrics=metrics,
+        METRICS=METRICS,
+        beside=judging.beside(comparison.suite),
+        axis=drawing.Axis(low=0.0, high=1.0),
+        kinds=KINDS,
+        printed=context.printed(judging.db, titles=dict(metrics["title"])),
+        joined=judging.joined(comparison.suite, comparison.splits),
+        shared=context.SHARED,
+        stability=stability,
+        stable={} if isinstance(stability, str) else _stable(stability),
+    )
+
+
+def _stable(stability: context.Stability) -> dict[str, object]:
+    """Kendall's tau over the number of sources (a logarithmic axis) as a line, with its band and ticks."""
+    sizes = [point.size for point in stability.points]
+    low, high = math.log(sizes[0]), math.log(stability.sources)
+
+    def at(size: int) -> float:
+        return (math.log(size) - low) / (high - low)
+
+    def up(tau: float) -> float:
+        return max(tau, 0.0)
+
+    points = stability.points
+    band = [(at(point.size), up(point.tau_high)) for point in points]
+    band += [(at(point.size), up(point.tau_low)) for point in reversed(points)]
+    return {
+        "line": drawing.line([(at(point.size), up(point.tau)) for point in points] + [(1.0, 1.0)]),
+        "band": drawing.line([*band[: len(points)], (1.0, 1.0), *band[len(points) :]]),
+        "ticks": [(100 * at(size), size) for size in (*sizes, stability.sources)],
+    }
+
+
+JUDGES = View(key="judges", title="Judges", draw=draw)
