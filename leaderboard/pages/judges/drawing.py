@@ -11,7 +11,7 @@ TOP = math.log(10)  # of Smoothness
 
 
 @dataclass(frozen=True, kw_only=True)
-class Axis:
+class ValueAxis:
     """A horizontal axis in stored units."""
 
     low: float
@@ -27,12 +27,12 @@ class Axis:
         return self.at(high) - self.at(low)
 
 
-def axis(metric: str, values: Sequence[float]) -> Axis:
+def axis(metric: str, values: Sequence[float]) -> ValueAxis:
     """The axis of a metric's values, over its whole range where it is bounded."""
     if metric == "smoothness":
-        return Axis(low=0.0, high=TOP)
+        return ValueAxis(low=0.0, high=TOP)
     least = min((value for value in values), default=0.0)
-    return Axis(low=max(LOWEST, min(0.0, math.floor(least * 5) / 5)), high=1.0)
+    return ValueAxis(low=max(LOWEST, min(0.0, math.floor(least * 5) / 5)), high=1.0)
 
 
 def line(points: Sequence[tuple[float, float]], *, width: float = 100.0, height: float = 100.0) -> str:

@@ -167,23 +167,23 @@ def page(judging: Judging, *, suite: str, splits: str, judge: str, split: str) -
 
 
 @dataclass(frozen=True, kw_only=True)
-class Panel:
+class MetricPanel:
     """One metric's small figure: the judges that have it, the best first."""
 
     metric: str
     title: str
     digits: int
     scale: float
-    axis: drawing.Axis
+    axis: drawing.ValueAxis
     rows: tuple[JudgeRow, ...]
     missing: int  # judges without it
 
 
-def panel(comparison: Comparison, metric: str, *, metrics: pd.DataFrame) -> Panel:
+def panel(comparison: Comparison, metric: str, *, metrics: pd.DataFrame) -> MetricPanel:
     """The figure of one metric; judges without all splits after the others."""
     rows = [row for row in comparison.rows if metric in row.values]
     rows.sort(key=lambda row: (not row.complete, -row.values[metric].value, row.title))
-    return Panel(
+    return MetricPanel(
         metric=metric,
         title=metrics.loc[metric, "title"],
         digits=int(metrics.loc[metric, "digits"]),
@@ -240,7 +240,7 @@ def _detail(judging: Judging, *, model: str, suite: str, split: str) -> str:
         METRICS=METRICS,
         meanings=MEANINGS,
         SCALE=SCALE,
-        axis=drawing.Axis(low=0.0, high=1.0),
+        axis=drawing.ValueAxis(low=0.0, high=1.0),
     )
 
 
@@ -276,7 +276,7 @@ def _rest(judging: Judging, comparison: Comparison, about: pd.Series, metrics: p
         metrics=metrics,
         METRICS=METRICS,
         beside=judging.beside(comparison.suite),
-        axis=drawing.Axis(low=0.0, high=1.0),
+        axis=drawing.ValueAxis(low=0.0, high=1.0),
         kinds=KINDS,
         printed=context.printed(judging.db, titles=dict(metrics["title"])),
         joined=judging.joined(comparison.suite, comparison.splits),
