@@ -36,6 +36,7 @@ VERSION = 1  # raise it when other pairs are drawn from the same seed
 STRENGTHS = (0.3, 1.0)  # of the transformations; the paper gives none
 APPLICATIONS = 5  # k of section 4.2.2
 TEMPLATES = 5  # prompt templates of each kind of pair (Appendix C.1)
+SMALLEST = 16  # pixels a side of a source: at 95% of it every metric can still compare
 CHECKED = 2  # transformed pairs of a split whose pixels are recorded
 
 # The table counts 3 new images an item where a transformation is added to the position: one for each second side but
@@ -85,7 +86,10 @@ def scanned(
 def _item(images: SourceImages, name: str, shows: Shows | None) -> SourceItem:
     try:
         data = images.read(name)
-        item = SourceItem(name=name, key=content_key(data), hashes=near_copies.hashes(decoding.decode(data)))
+        image = decoding.decode(data)
+        if min(image.size) < SMALLEST:
+            raise BadInput(f"{image.width} x {image.height} pixels; pairs need at least {SMALLEST} a side")
+        item = SourceItem(name=name, key=content_key(data), hashes=near_copies.hashes(image))
     except (BadInput, OSError) as error:
         raise BadItem(name, str(error)) from error
     return item if shows is None else replace(item, **vars(shows))

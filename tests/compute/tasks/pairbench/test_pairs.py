@@ -176,6 +176,16 @@ def test_an_unreadable_image_is_named_and_can_be_left_out(tmp_path):
     assert skipped == ["broken.png"] and len(items) == 3
 
 
+def test_an_image_too_small_for_a_metric_is_named(tmp_path):
+    folder = folder_of(tmp_path / "images", 2)
+    picture(5).resize((16, 16)).save(folder / "small.png")
+    images = sources.from_folder(folder)
+    assert len(making.scanned(images)) == 3
+    picture(5).resize((30, 15)).save(folder / "small.png")
+    with pytest.raises(making.BadItem, match="small.png: 30 x 15 pixels; pairs need at least 16 a side"):
+        making.scanned(images)
+
+
 def test_manifest_and_images_may_be_moved_together(written, tmp_path):
     before = pairs.load(written.path, split="ps")["sensitive"].second.read(1)
     moved = tmp_path / "elsewhere"
