@@ -4,20 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from leaderboard.data.cut import in_words
 from leaderboard.data.suite_table import SuiteTable
+from leaderboard.html.labels import CONDITIONS
 
 MOST_NAMES = 3  # tasks that are named; of more the number is given
 
 
 def suite_rule(table: SuiteTable) -> str:
-    """The suite's own rule, such as `Mean of 10 category means`."""
+    """The suite's own rule, such as `Mean of 10 category means`; of a cut, `Mean of 24 tasks, sensitive condition`."""
     ranked = sum(column.ranked for column in table.columns)
     rules = {
         "category-mean": f"Mean of {len(table.categories)} category means",
         "task-mean": f"Mean of {ranked} tasks",
         "human": "Ranked by people",
     }
-    return rules[table.suite["aggregate"]]
+    return ", ".join(filter(None, [rules[table.suite["aggregate"]], cut_in_words(table)]))
+
+
+def description(table: SuiteTable) -> str:
+    """What a suite is; of a cut, what it shows instead, such as `Sensitive condition. The judge is told that ...`."""
+    words = cut_in_words(table)
+    if not words:
+        return str(table.suite["description"] or "")
+    return f"{words[0].upper()}{words[1:]}. {CONDITIONS.get(table.cut.subset, '')}".strip()
+
+
+def cut_in_words(table: SuiteTable) -> str:
+    """What a cut table shows, such as `Smoothness, sensitive condition`; empty for a whole one."""
+    title = next((column.metric_title for column in table.columns if column.metric == table.cut.metric), "")
+    return in_words(table.cut, metric_title=title)
 
 
 def changed_rule(
@@ -41,7 +57,9 @@ def changed_rule(
 
 def rule(table: SuiteTable, changed: str) -> str:
     """The rule behind a mean, `changed` being what `changed_rule` gives."""
-    return f"Your mean: {changed}" if changed else suite_rule(table)
+    if not changed:
+        return suite_rule(table)
+    return f"Your mean: {'; '.join(filter(None, [changed, cut_in_words(table)]))}"
 
 
 def _weights(weights: Mapping[str, float]) -> str:
@@ -64,6 +82,9 @@ def _tasks(table: SuiteTable, tasks: frozenset[str] | None) -> str:
     counted = [column.title for column in ranked if tasks is None or column.task in tasks]
     if len(counted) == len(ranked):
         return ""
+    for category in table.categories:
+        if tasks == {column.task for column in ranked if column.group == category}:
+            return f"only {category}"
     return f"only {', '.join(counted)}" if len(counted) <= MOST_NAMES else f"{len(counted)} of {len(ranked)} tasks"
 
 

@@ -16,7 +16,7 @@ from compute.analysis.ranking import rank
 from compute.rounding import clean, rounded
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
-from leaderboard.data.mean_rule import suite_rule
+from leaderboard.data.mean_rule import description, suite_rule
 from leaderboard.data.memo import memoised
 from leaderboard.data.ranked import Ranked
 from leaderboard.data.suite_table import SUSPECT, TRAINED, SuiteColumn, SuiteTable
@@ -60,6 +60,7 @@ def board(db: Database, table: SuiteTable, ranked: Ranked | None) -> dict[str, A
             for name, weights in table.presets.items()
         ],
         "categories": list(table.categories),
+        "choices": _choices(db, table),
         "columns": [_column(column, shown[:, index]) for index, column in enumerate(columns)],
         "rows": [_row(table, index) for index in range(len(table.rows))],
         "cells": [
@@ -83,7 +84,9 @@ def suite_facts(table: SuiteTable) -> dict[str, Any]:
     about = table.suite
     return {
         **about[["key", "title", "benchmark", "benchmark_title", "aggregate", "url"]],
-        "description": labels.described(about["description"], about["benchmark"]),
+        "condition": table.cut.subset,
+        "metric": table.cut.metric,
+        "description": labels.described(description(table), about["benchmark"]),
         "minimum_coverage": float(about["minimum_coverage"]),
         "cite": about["bibtex"],
         "mean_title": suite_rule(table),
@@ -186,6 +189,26 @@ def compressed(db: Database, make: Callable[..., dict[str, Any]], *, key: str = 
         return respond(request, content, etag=f'"{db.version}-{len(content):x}"', compressed=True)
 
     return answer
+
+
+def _choices(db: Database, table: SuiteTable) -> dict[str, Any]:
+    """What a suite can be cut by, each with the words for it. A metric names the conditions that it has scores of."""
+    offered, metrics = table.choices, suite_queries.metrics(db)
+    return {
+        "conditions": [
+            {"key": key, "title": key.capitalize(), "hint": labels.CONDITIONS.get(key, "")} for key in offered.subsets
+        ],
+        "metrics": [
+            {
+                "key": key,
+                "title": metrics.loc[key]["title"],
+                "hint": metrics.loc[key]["description"],
+                "conditions": [subset for subset in offered.subsets if subset in subsets],
+            }
+            for key, subsets in offered.metrics.items()
+        ],
+        "splits": [{"key": split.key, "title": split.title, "tasks": list(split.tasks)} for split in offered.splits],
+    }
 
 
 def _column(column: SuiteColumn, shown: np.ndarray) -> dict[str, Any]:

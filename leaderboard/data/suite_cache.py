@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from leaderboard.data import payload, ranked, suite_table
+from leaderboard.data.cut import WHOLE, Cut
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
 from leaderboard.web.responses import compress
@@ -15,27 +16,53 @@ class SuiteCache:
     def __init__(self, db: Database) -> None:
         self.db = db
         self.components = static.version()
-        self.table = memoised(lambda suite: suite_table.load(db, suite=suite), of=db)
-        self.ranked = memoised(self._ranked, most=256, of=db)
-        self.board = memoised(self._board, of=db)
-        self.ranking = memoised(self._ranking, most=256, of=db)
+        self._tables = memoised(lambda suite, cut: suite_table.load(db, suite=suite, cut=cut), of=db)
+        self._rankings = memoised(self._ranked, most=256, of=db)
+        self._boards = memoised(self._board, of=db)
+        self._ranking_bytes = memoised(self._ranking, most=256, of=db)
 
     @property
     def version(self) -> str:
         """What identifies a payload: the database file and the scripts that draw it."""
         return f"{self.db.version}-{self.components}"
 
-    def _ranked(
+    def table(self, suite: str, cut: Cut = WHOLE) -> suite_table.SuiteTable:
+        """A suite's table. Raises as `leaderboard.data.suite_table.load` does."""
+        return self._tables(suite, cut)
+
+    def ranked(
         self,
         suite: str,
         weights: tuple[tuple[str, float], ...] = (),
         tasks: frozenset[str] | None = None,
         coverage: float | None = None,
+        *,
+        cut: Cut = WHOLE,
     ) -> ranked.Ranked | None:
-        return ranked.rank(self.table(suite), weights=dict(weights), tasks=tasks, coverage=coverage)
+        """The ranking of a suite's table under one choice. Raises as `table` and `leaderboard.data.ranked.rank` do."""
+        return self._rankings(suite, cut, weights, tasks, coverage)
 
-    def _board(self, suite: str) -> bytes:
-        return compress(payload.encode(payload.board(self.db, self.table(suite), self.ranked(suite))))
+    def board(self, suite: str, cut: Cut = WHOLE) -> bytes:
+        """The payload of a table, compressed."""
+        return self._boards(suite, cut)
 
-    def _ranking(self, suite: str, *choice: object) -> bytes:
-        return payload.encode(payload.ranking(self.table(suite), self.ranked(suite, *choice), with_categories=True))
+    def ranking(self, suite: str, *choice: object, cut: Cut = WHOLE) -> bytes:
+        """The ranking under one choice, as the browser gets it."""
+        return self._ranking_bytes(suite, cut, *choice)
+
+    def _ranked(
+        self,
+        suite: str,
+        cut: Cut,
+        weights: tuple[tuple[str, float], ...],
+        tasks: frozenset[str] | None,
+        coverage: float | None,
+    ) -> ranked.Ranked | None:
+        return ranked.rank(self.table(suite, cut), weights=dict(weights), tasks=tasks, coverage=coverage)
+
+    def _board(self, suite: str, cut: Cut) -> bytes:
+        return compress(payload.encode(payload.board(self.db, self.table(suite, cut), self.ranked(suite, cut=cut))))
+
+    def _ranking(self, suite: str, cut: Cut, *choice: object) -> bytes:
+        found = self.ranked(suite, *choice, cut=cut)
+        return payload.encode(payload.ranking(self.table(suite, cut), found, with_categories=True))

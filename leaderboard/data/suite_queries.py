@@ -49,6 +49,27 @@ def task_values(db: Database, *, suite: str) -> pd.DataFrame:
     return db.ask(TASK_VALUES, [suite])
 
 
+def subset_values(db: Database, *, suite: str, subset: str) -> pd.DataFrame:
+    """One row a (model, origin, task, metric) of one subset of the suite's tasks, as in `task_values`."""
+    return db.ask(
+        """SELECT runs.model, runs.origin, runs.task, scores.metric, scores.value, scores.stderr, scores.n,
+                  scores.printed, runs.source
+           FROM scores JOIN runs ON runs.id = scores.run
+           WHERE runs.main AND scores.subset = ? AND runs.task IN (SELECT task FROM suite_tasks WHERE suite = ?)
+           ORDER BY ALL""",
+        [subset, suite],
+    )
+
+
+def subset_metrics(db: Database, *, suite: str) -> pd.DataFrame:
+    """Which scores a suite has: task, metric, subset."""
+    return db.ask(
+        """SELECT DISTINCT runs.task, scores.metric, scores.subset FROM scores JOIN runs ON runs.id = scores.run
+           WHERE runs.task IN (SELECT task FROM suite_tasks WHERE suite = ?)""",
+        [suite],
+    )
+
+
 def gaps(db: Database, *, suite: str) -> pd.DataFrame:
     """Which figures of the suite a source leaves blank, and why: model, task, reason."""
     return db.ask(

@@ -12,7 +12,9 @@ import pandas as pd
 
 from compute.analysis.suite import ALL
 from compute.types import ORIGINS, UnknownKey
+from leaderboard.data import cut as cuts
 from leaderboard.data import model_queries, suite_queries
+from leaderboard.data.cut import WHOLE, Choices, Cut
 from leaderboard.data.database import Database
 from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED
 
@@ -89,6 +91,8 @@ class SuiteTable:
     averages: pd.DataFrame  # their sources
     trained_models: frozenset[str] = frozenset()  # keys of models that saw a data set of the suite in training
     presets: dict[str, dict[str, float]] = field(default_factory=dict)
+    choices: Choices  # what the suite can be cut by
+    cut: Cut = WHOLE
 
     def row(self, row_id: str) -> int:
         """The index of a row. Raises UnknownKey."""
@@ -139,19 +143,32 @@ class SuiteTable:
         return ORIGINS.index(self.rows[row].origin)
 
 
-def load(db: Database, *, suite: str) -> SuiteTable:
-    """The table of one suite. Raises UnknownKey for a suite that is not there."""
+def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> SuiteTable:
+    """The table of one suite, of one condition and metric where `cut` names them.
+
+    Raises UnknownKey for a suite that is not there, and as `Choices.check` does.
+    """
     known = suite_queries.suites(db).set_index("key", drop=False)
     if suite not in known.index:
         raise UnknownKey("suite", suite, known.index)
     about = known.loc[suite]
     tasks = suite_queries.suite_tasks(db, suite=suite)
     metrics = suite_queries.metrics(db)
-    long = suite_queries.task_values(db, suite=suite)
+    is_human = about["aggregate"] == "human"
+    choices = cuts.choices(tasks, suite_queries.subset_metrics(db, suite=suite), human=is_human)
+    choices.check(cut)
+    if cut.subset:
+        tasks = tasks[[cut.subset in subsets for subsets in tasks["subsets"]]]
+        long = suite_queries.subset_values(db, suite=suite, subset=cut.subset)
+    else:
+        long = suite_queries.task_values(db, suite=suite)
     models = model_queries.models(db)
-    if about["aggregate"] == "human":
+    if is_human:
         long = long[long.model.map(models.kind) == "generator"]
-    columns = _columns(tasks, metrics, long, human=about["aggregate"] == "human")
+    columns = _columns(tasks, metrics, long, human=is_human, ranked_by=cut.metric)
+    if cut:  # no rows of models that have other figures only
+        shown = {(column.task, column.metric) for column in columns}
+        long = long[[key in shown for key in zip(long.task, long.metric, strict=True)]]
     rows = tuple(
         SuiteRow(model=model, origin=origin) for model, origin in sorted(set(zip(long.model, long.origin, strict=True)))
     )
@@ -168,6 +185,8 @@ def load(db: Database, *, suite: str) -> SuiteTable:
         reasons += (IMPOSSIBLE,)
     trained = set(suite_queries.trained_on(db, suite=suite).itertuples(index=False, name=None))
     averages = suite_queries.averages(db, suite=suite)
+    if cut:  # papers print means of whole tasks
+        averages = averages.iloc[:0]
     printed = np.full((len(rows), len(categories)), np.nan)
     known_averages = {(mean.model, mean.category): mean.value for mean in averages.itertuples()}
     for r, row in enumerate(rows):
@@ -185,21 +204,26 @@ def load(db: Database, *, suite: str) -> SuiteTable:
         marks=_marks(db, suite, rows, columns, values, trained=trained),
         reasons=reasons,
         missing=missing,
-        category_columns=_category_columns(columns, categories) if about["aggregate"] != "human" else (),
+        category_columns=_category_columns(columns, categories) if not is_human else (),
         presets=presets(about, categories),
         printed=printed,
         averages=averages,
         trained_models=frozenset(model for model, _ in trained),
+        choices=choices,
+        cut=cut,
     )
 
 
-def _columns(tasks: pd.DataFrame, metrics: pd.DataFrame, long: pd.DataFrame, *, human: bool) -> tuple[SuiteColumn, ...]:
-    """A ranked task gives one column, its headline; the others one a metric that has scores."""
+def _columns(
+    tasks: pd.DataFrame, metrics: pd.DataFrame, long: pd.DataFrame, *, human: bool, ranked_by: str
+) -> tuple[SuiteColumn, ...]:
+    """A ranked task gives one column, its headline or else the metric `ranked_by`; others one a metric with scores."""
     seen = set(zip(long.task, long.metric, strict=True))
     columns = []
     for task in tasks.to_dict("records"):
         several = human or not task["ranked"]
-        chosen = [key for key in task["metrics"] if (task["key"], key) in seen] if several else task["metrics"][:1]
+        with_scores = [key for key in task["metrics"] if (task["key"], key) in seen]
+        chosen = with_scores if several else [ranked_by or task["metrics"][0]]
         for key in chosen:
             metric = metrics.loc[key]
             chance, n = task["chance"], task["n_items"]
@@ -217,7 +241,7 @@ def _columns(tasks: pd.DataFrame, metrics: pd.DataFrame, long: pd.DataFrame, *, 
                     upper=math.inf if pd.isna(metric["upper"]) else float(metric["upper"]),
                     scale=float(metric["scale"]),
                     digits=int(metric["digits"]),
-                    chance=None if several or pd.isna(chance) else float(chance),
+                    chance=None if several or pd.isna(chance) or key != task["metrics"][0] else float(chance),
                     n=None if pd.isna(n) else int(n),
                     default=several and not key.endswith("_rank"),
                     ranked=bool(task["ranked"]) and not human,

@@ -20,6 +20,11 @@ SYNTHETIC_NOTE = (
     "compare models on such drawings only."
 )
 
+# Conditions under which a judge rates pairs, PairBench's subsets.
+CONDITIONS = {
+    "sensitive": "The judge is told that the change between the two sides matters.",
+    "invariant": "The judge is told to ignore the change between the two sides.",
+}
 ABBREVIATIONS: dict[str, str] = {
     "2AFC": "two-alternative forced choice: which of two candidates is better",
     "Img-2AFC": "image similarity: which of two images is more like a third (two-alternative forced choice)",

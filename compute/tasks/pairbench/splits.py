@@ -47,6 +47,18 @@ SPATIAL_SPLITS = (
     Split(key="sp-text", title="Spatial position, image and text", transformations=(POSITION,), second="text"),
 )
 SPLITS = {split.key: split for split in (*IMAGE_SPLITS, *SPATIAL_SPLITS)}
+# The split of every task whose own `split` names a file of its data set instead.
+OF_TASK = {
+    **{f"pairbench/{photographs}-{key}": key for photographs in ("coco", "in100") for key in SHORT},
+    **{f"pairbench/wu-ii-{half}-{split.key}": split.key for half in "ab" for split in SPATIAL_SPLITS[:-1]},
+    **{f"pairbench/wu-it-{half}": "sp-text" for half in "ab"},
+    **{f"mini/pairs-{key}": key for key in ("cj", "r", "gb", "ps", "et", "sp", "sp-text")},
+}
+
+
+def split_of(task: str, *, split: str) -> str:
+    """The key of the split that a task is of, by its own `split` where that is one; empty for another kind of task."""
+    return split if split in SPLITS else OF_TASK.get(task, "")
 
 
 def named(keys: tuple[str, ...]) -> tuple[Split, ...]:

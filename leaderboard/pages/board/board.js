@@ -4,6 +4,7 @@ import { createDialog } from './cell.js';
 import { shadeStyles } from './colour.js';
 import { gridColumns } from './columns.js';
 import { createComparison } from './compared.js';
+import { createCuts, CUT, cutOf, cutOfPayload, partOf } from './cuts.js';
 import { createNotice, debounce, el, gridStyles, stylesheet } from '../../js/dom.js';
 import { createCopyLink, createExport } from './export.js';
 import { createChips, createFilters, createSearch, withoutFilters } from './filters.js';
@@ -14,7 +15,7 @@ import { Source } from './payload.js';
 import { createPicker } from './picker.js';
 import { FACETS, filterRows, sortRows } from './rows.js';
 import { createSelection, revealComparison } from './selection.js';
-import { ignoredInWords, LEAD, MOST_SELECTED, parse, rankQuery, suiteOf, write } from './state.js';
+import { defaultFamilies, defaultTasks, ignoredInWords, LEAD, MOST_SELECTED, parse, rankQuery, suiteOf, suiteRule, tableQuery, write } from './state.js';
 import { forgetWidths } from './titles.js';
 import { createWeights } from './weights.js';
 
@@ -54,11 +55,11 @@ class Board {
     this.status = el('span', { class: 'lk-status', role: 'status' });
     const [search, filters, picker, exports, link] = [createSearch, createFilters, createPicker, createExport, createCopyLink].map((make) => make(this));
     const [changed, chips, empty, legend, selection, comparison] = [createChanged, createChips, createEmpty, createLegend, createSelection, createComparison].map((make) => make(this));
-    const origins = createOrigins(this);
+    const [origins, cuts] = [createOrigins(this), createCuts(this)];
     this.failure = createFailure();
     this.menus = [filters, picker, exports];
-    this.parts = [this.suites, search, filters, picker, this.weights, exports, link, origins, changed, chips, empty, legend, selection, comparison];
-    this.main = el('div', { class: 'lk-main' },
+    this.parts = [this.suites, search, filters, picker, this.weights, exports, link, origins, cuts, changed, chips, empty, legend, selection, comparison];
+    this.main = el('div', { class: 'lk-main' }, ...cuts.nodes,
       el('div', { class: 'lk-bar', role: 'group', 'aria-label': 'Table controls' }, ...search.nodes, ...filters.nodes, ...picker.nodes, ...this.weights.nodes,
         this.status, ...origins.nodes, ...exports.nodes, ...link.nodes),
       this.weights.panel, ...changed.nodes, ...chips.nodes, this.grid.node, ...empty.nodes, ...legend.nodes, ...selection.nodes, ...comparison.nodes);
@@ -69,7 +70,7 @@ class Board {
     const suite = suiteOf(location.search) || this.home;
     this.main.hidden = true;
     this.failure.loading();
-    this.source.load(suite).catch(() => null);
+    this.source.load(suite, cutOf(location.search)).catch(() => null);
     const onPop = () => {
       if (this.root.isConnected) this.open(suiteOf(location.search) || this.home, location.search);
       else removeEventListener('popstate', onPop);
@@ -85,27 +86,29 @@ class Board {
   }
 
   /** Shows a suite in the state a query string gives; `quiet` does not list what was ignored. */
-  async open(suite, search, { quiet = false, instead = '' } = {}) {
+  async open(suite, search, { quiet = false, instead = [], cut = cutOf(search) } = {}) {
     const turn = ++this.turn;
     this.request?.abort();
     this.root.dataset.ready = 'false';
     this.root.removeAttribute('aria-busy');
     let payload;
     try {
-      payload = await this.source.load(suite);
+      payload = await this.source.load(suite, cut);
     } catch (error) {
       if (turn !== this.turn) return;
-      if (error.status >= 400 && error.status < 500 && suite !== this.home) await this.open(this.home, search, { quiet, instead: suite });
-      else this.fail(error, () => this.open(suite, search, { quiet, instead }));
+      const unknown = error.status >= 400 && error.status < 500;
+      if (unknown && cut) await this.open(suite, search, { quiet, instead: [...instead, ...new URLSearchParams(cut)], cut: '' });
+      else if (unknown && suite !== this.home) await this.open(this.home, search, { quiet, instead: [['suite', suite], ...instead], cut: '' });
+      else this.fail(error, () => this.open(suite, search, { quiet, instead, cut }));
       return;
     }
     if (turn !== this.turn) return;
     const { state, ignored } = parse(search, payload);
-    if (instead) ignored.unshift(`suite=${instead}`);
-    const query = rankQuery(state, payload);
+    ignored.unshift(...instead.map((entry) => entry.join('=')));
+    const query = tableQuery(state, payload);
     let ranking = payload.ranking;
     let problem = null;
-    if (query) {
+    if (rankQuery(state, payload)) {
       try {
         ranking = await this.source.rank(payload, query);
       } catch (error) {
@@ -160,14 +163,14 @@ class Board {
 
   async rerank() {
     const { payload, state } = this;
-    const query = rankQuery(state, payload);
+    const query = tableQuery(state, payload);
     const turn = this.turn;
     this.request?.abort();
     this.request = new AbortController();
     const { signal } = this.request;
     this.root.setAttribute('aria-busy', 'true');
     try {
-      const ranking = query ? await this.source.rank(payload, query, signal) : payload.ranking;
+      const ranking = rankQuery(state, payload) ? await this.source.rank(payload, query, signal) : payload.ranking;
       if (signal.aborted || turn !== this.turn) return;
       this.ranking = ranking;
       this.refresh(true);
@@ -228,6 +231,33 @@ class Board {
     if (this.payload?.suite.key !== suite) return;
     this.writeUrl(true);
     this.trigger('suite', { suite });
+  }
+
+  /** Shows another condition or metric of the suite; the rest of the view stays. */
+  async cut(patch) {
+    const { payload } = this;
+    if (this.writeLater.waiting()) this.writeLater.now();
+    const query = new URLSearchParams(this.query());
+    for (const key of CUT) {
+      const value = patch[key] ?? payload.suite[key];
+      if (value) query.set(key, value);
+      else query.delete(key);
+    }
+    if (cutOf(`?${query}`) === cutOfPayload(payload)) return;
+    await this.open(payload.suite.key, `?${query}`, { quiet: true });
+    this.writeUrl(true);
+  }
+
+  /** Counts the tasks of one data set or split alone, or all, and shows their columns. */
+  choosePart(tasks) {
+    const { payload } = this;
+    this.change({ tasks, families: defaultFamilies(payload, tasks), columns: defaultTasks(payload, tasks) });
+  }
+
+  /** Back to the suite's own mean; of a part, with the suite's own columns. */
+  resetRule() {
+    if (partOf(this.payload, this.state.tasks)) this.choosePart([]);
+    this.change(suiteRule(this.payload));
   }
 
   reset() {

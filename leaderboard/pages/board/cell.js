@@ -5,7 +5,7 @@ import { coverageWords, marksAt, MARKS, meanDigits, meanInterval, rankText, reas
 import { button, el } from '../../js/dom.js';
 import { parametersText, rounded } from '../../js/number.js';
 import { runDetails } from '../../js/run_details.js';
-import { rankQuery } from './state.js';
+import { tableQuery } from './state.js';
 
 const OPEN = new Map([[true, 'Open'], [false, 'Closed'], [null, 'Not stated']]);
 
@@ -109,7 +109,7 @@ export function createDialog(board) {
     const { signal } = request;
     show(heading, el('p', { class: 'lk-quiet' }, 'Loading…'));
     try {
-      const data = await server.cell(payload.suite.key, id, column.key, rankQuery(board.state, payload), signal);
+      const data = await server.cell(payload.suite.key, id, column.key, tableQuery(board.state, payload), signal);
       if (!signal.aborted) fill(row, column, data, heading);
     } catch (error) {
       if (signal.aborted) return;

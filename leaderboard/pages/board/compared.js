@@ -1,7 +1,7 @@
 /** The comparison below the table, which Python draws: asked for anew whenever what it compares changes. */
 
 import { debounce, el } from '../../js/dom.js';
-import { LEAD, rankQuery } from './state.js';
+import { LEAD, tableQuery } from './state.js';
 
 export const PANEL = 'comparison'; // the element Gradio draws the comparison in
 const WAIT = 150; // ms without another change
@@ -17,7 +17,7 @@ export function question({ state, payload, rows }) {
     ids: state.select.filter((id) => inView.has(id)),
     hidden: state.select.filter((id) => !inView.has(id)),
     suite: payload.suite.key,
-    query: rankQuery(state, payload),
+    query: tableQuery(state, payload),
     by: LEAD.includes(state.sort.key) ? '' : state.sort.key,
   };
 }

@@ -4,7 +4,7 @@ import { gridColumns } from './columns.js';
 import { button, copyLink, el } from '../../js/dom.js';
 import { filtersInWords } from './filters.js';
 import { popover } from './popover.js';
-import { LEAD, rankQuery } from './state.js';
+import { LEAD, tableQuery } from './state.js';
 
 const VIEW = [['csv', 'CSV'], ['parquet', 'Parquet'], ['json', 'JSON'], ['markdown', 'Markdown'], ['latex', 'LaTeX'], ['bibtex', 'BibTeX']];
 const EVERYTHING = [['csv', 'CSV'], ['parquet', 'Parquet'], ['json', 'JSON'], ['duckdb', 'DuckDB file']];
@@ -24,7 +24,7 @@ async function download(board, format) {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({
-        format, query: rankQuery(board.state, payload), filters: filtersInWords(board.state, payload),
+        format, query: tableQuery(board.state, payload), filters: filtersInWords(board.state, payload),
         rows: rows.map((row) => payload.rows[row].id),
         columns: gridColumns(board, false).map(({ key }) => key).filter((key) => !LEAVE_OUT.has(key)),
       }),

@@ -18,7 +18,7 @@ from compute.types import BadInput, CannotWrite
 from leaderboard.data import suite_queries
 from leaderboard.data.csv_files import csv_bytes
 from leaderboard.data.database import Database
-from leaderboard.data.mean_rule import rule
+from leaderboard.data.mean_rule import description, rule
 from leaderboard.data.payload import category_marks, category_means
 from leaderboard.data.ranked import Ranked
 from leaderboard.data.suite_table import DISPUTED, PARTIAL, PRINTED, SUSPECT, TRAINED, SuiteTable
@@ -78,13 +78,13 @@ def view(
     `suite_ranked` is the suite's own ranking where `ranked` follows a changed rule; `filters` say which rows were left
     out, in words.
     """
-    name = f"likeness-{table.suite['key']}"
+    name = f"likeness-{table.suite['key']}{table.cut.suffix}"
     if form == "bibtex":
         return _file(name, form, str(table.suite["bibtex"]).encode())
     frame = view_frame(table, ranked, rows=rows, columns=columns, suite_ranked=suite_ranked)
     if form in ("markdown", "latex"):
         marks = np.array(cell_marks(table, ranked, rows=rows, columns=columns), int).reshape(len(rows), len(columns))
-        caption = _caption(table, changed_mean(frame, ranked), filters, marks)
+        caption = _caption(table, changed_mean(frame, table, ranked), filters, marks)
         shown = _to_read(frame, table, ranked, marks, columns=columns)
         best = _best(frame, table, marks, columns=columns)
         best = np.concatenate([np.zeros((len(rows), shown.shape[1] - len(columns)), bool), best], axis=1)
@@ -202,12 +202,12 @@ def cell_marks(table: SuiteTable, ranked: Ranked | None, *, rows: list[str], col
     return marks[np.ix_([table.row(row) for row in rows], indices)].tolist()
 
 
-def changed_mean(frame: pd.DataFrame, ranked: Ranked | None) -> str:
+def changed_mean(frame: pd.DataFrame, table: SuiteTable, ranked: Ranked | None) -> str:
     """What was changed of the suite's rule, and how many ranks of the view differ; empty where nothing was."""
     if ranked is None or not ranked.changed:
         return ""
     differ = int((frame["rank"].fillna(0) != frame["suite_rank"].fillna(0)).sum())
-    return f"Your mean: {ranked.changed}. {differ} of {len(frame)} ranks differ from the suite's own."
+    return f"{rule(table, ranked.changed)}. {differ} of {len(frame)} ranks differ from the suite's own."
 
 
 def _caption(table: SuiteTable, changed: str, filters: Sequence[str], marks: np.ndarray) -> str:
@@ -217,9 +217,9 @@ def _caption(table: SuiteTable, changed: str, filters: Sequence[str], marks: np.
     named = title if whose in title else f"{whose}: {title}"
     seen = int(np.bitwise_or.reduce(marks, axis=None))
     legend = "; ".join([*(f"{sign} {words}" for bit, sign, words in CELL_SIGNS if seen & bit), BEST, NO_FIGURE])
-    description = described(changed or str(about["description"]), about["benchmark"])
+    words = described(changed or description(table), about["benchmark"])
     rows = f" Only rows with {'; '.join(filters)}." if filters else ""
-    return f"{named}. {description}{rows} {legend[0].upper()}{legend[1:]}."
+    return f"{named}. {words}{rows} {legend[0].upper()}{legend[1:]}."
 
 
 def _to_read(

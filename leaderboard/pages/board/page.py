@@ -13,7 +13,7 @@ from leaderboard.page import Site, View, citations, heading
 from leaderboard.pages.board import verdicts
 from leaderboard.pages.board.comparison import MOST, ComparedCategory, RowComparison, compare, names_of
 from leaderboard.pages.board.dumbbells import axis, dumbbell
-from leaderboard.pages.board.routes import choice, routes
+from leaderboard.pages.board.routes import choice, cut_of, routes
 from leaderboard.web.errors import caught
 
 SENTENCE = (
@@ -76,9 +76,10 @@ def comparison(site: Site, selection: dict[str, Any]) -> Markup:
     selection: `ids` and `hidden`, the rows in view and those that the filters hide; `suite`; `query`, the parameters of
     its ranking; `by`, the key of the sorted column; `turn`, a number that the page knows the answer by.
     """
-    table = site.suite_cache.table(str(selection.get("suite", "")))
-    weights, tasks, coverage = choice(str(selection.get("query", "")).removeprefix("?"))
-    ranked = site.suite_cache.ranked(table.suite["key"], weights, tasks, coverage)
+    query = str(selection.get("query", "")).removeprefix("?")
+    table = site.suite_cache.table(str(selection.get("suite", "")), cut_of(query))
+    weights, tasks, coverage = choice(query)
+    ranked = site.suite_cache.ranked(table.suite["key"], weights, tasks, coverage, cut=table.cut)
     rows, hidden = ([str(row) for row in selection.get(key) or []][: MOST + 1] for key in ("ids", "hidden"))
     left_out = names_of(table, [table.row(row) for row in hidden])
     turn = str(selection.get("turn", ""))[:20]

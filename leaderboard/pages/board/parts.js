@@ -3,7 +3,6 @@
 import { DOUBTFUL, MARKS } from './columns.js';
 import { button, el } from '../../js/dom.js';
 import { differingRanks } from './rows.js';
-import { suiteRule } from './state.js';
 
 /** The row of suites; pointing at one loads it ahead of the click. */
 export function createSuites(board) {
@@ -28,6 +27,7 @@ export function createSuites(board) {
           return node;
         }));
       }
+      about.textContent = suite.description;
       if (shown === suite.key) return;
       shown = suite.key;
       for (const one of list.children) {
@@ -36,7 +36,6 @@ export function createSuites(board) {
         else one.removeAttribute('aria-current');
         if (current && list.scrollWidth > list.clientWidth) list.scrollLeft = one.offsetLeft - list.offsetLeft - 40;
       }
-      about.textContent = suite.description;
     },
   };
 }
@@ -45,7 +44,7 @@ export function createSuites(board) {
 export function createChanged(board) {
   const words = el('span', { role: 'status' });
   const node = el('p', { class: 'lk-changed', hidden: true }, words,
-    button('Reset', () => board.change(suiteRule(board.payload)), { class: 'lk-link', 'aria-label': 'Reset to the suite’s own mean' }));
+    button('Reset', () => board.resetRule(), { class: 'lk-link', 'aria-label': 'Reset to the suite’s own mean' }));
   return {
     nodes: [node],
     refresh() {

@@ -6,7 +6,8 @@ const PATIENCE = 30000; // ms
 
 /** Fills in the parts a payload may leave out. */
 function complete(payload) {
-  return { presets: [], categories: [], marks: {}, reasons: [], missing: {}, links: {}, ...payload };
+  const choices = { conditions: [], metrics: [], splits: [], ...payload.choices };
+  return { presets: [], categories: [], marks: {}, reasons: [], missing: {}, links: {}, ...payload, choices };
 }
 
 /** The server's side of one app; `root` is the absolute address of the app, ending in '/'. */
@@ -25,17 +26,18 @@ export class Source {
     return getJson(this.url(path), { signal, patience: PATIENCE });
   }
 
-  /** The payload of a suite; requested once and cached, and requested again after a failure. */
-  load(suite) {
-    if (!this.payloads.has(suite)) {
-      const request = this.get(`data/board/${encodeURIComponent(suite)}`).then(complete);
-      request.catch(() => this.payloads.delete(suite));
-      this.payloads.set(suite, request);
+  /** The payload of a suite, or of a `cut` of it (a query string); requested once and cached, and again after a failure. */
+  load(suite, cut = '') {
+    const path = `data/board/${encodeURIComponent(suite)}${cut && `?${cut}`}`;
+    if (!this.payloads.has(path)) {
+      const request = this.get(path).then(complete);
+      request.catch(() => this.payloads.delete(path));
+      this.payloads.set(path, request);
     }
-    return this.payloads.get(suite);
+    return this.payloads.get(path);
   }
 
-  /** The ranking of a payload's rows under `query` (parameters of data/rank); the last 50 are cached. */
+  /** The ranking of a payload's rows under `query` (parameters of data/rank, of its cut too); the last 50 are cached. */
   async rank(payload, query, signal) {
     const path = `data/rank/${encodeURIComponent(payload.suite.key)}?${query}&version=${encodeURIComponent(payload.version)}`;
     if (!this.rankings.has(path)) {
@@ -46,7 +48,7 @@ export class Source {
     return this.rankings.get(path);
   }
 
-  /** The sources of one cell; `rule` are the parameters of data/rank, of which a category's mean is made. */
+  /** The sources of one cell; `rule` are the parameters of data/rank, of its cut too. */
   cell(suite, row, column, rule, signal) {
     const query = new URLSearchParams({ row, column });
     return this.get(`data/cell/${encodeURIComponent(suite)}?${query}${rule && `&${rule}`}`, signal);

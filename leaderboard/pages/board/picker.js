@@ -39,7 +39,7 @@ export function createPicker(board) {
       onchange: () => board.change({ borda: borda.checked === board.wide ? '' : borda.checked ? 'show' : 'hide' }) });
     const points = hasBorda(board.payload.ranking) && el('label', { title: 'How many models it beats, task by task' }, borda, 'Borda points beside the mean');
     panel.append(...(points ? [points] : []), el('div', { class: 'lk-foot' }, button('Default columns', () => {
-      const usual = [...defaultFamilies(payload), ...defaultTasks(payload)];
+      const usual = [...defaultFamilies(payload, board.state.tasks), ...defaultTasks(payload, board.state.tasks)];
       list.set(usual);
       apply(new Set(usual));
       borda.checked = board.wide;

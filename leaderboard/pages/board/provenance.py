@@ -31,7 +31,11 @@ def cell(db: Database, table: SuiteTable, ranked: Ranked | None, *, row_id: str,
     column = table.columns[index]
     limits = suite_queries.metrics(db).loc[column.metric]
     scores = task_queries.cell(db, model=row.model, task=column.task)
-    sources = [_source(score, column, limits=limits) for score in scores.itertuples() if score.metric == column.metric]
+    sources = [
+        _source(score, column, limits=limits)
+        for score in scores.itertuples()
+        if score.metric == column.metric and score.subset in (table.cut.subset or score.subset,)
+    ]
     notes = task_queries.cell_notes(db, model=row.model, task=column.task, metric=column.metric)
     if table.marks[position, index] & TRAINED:
         notes.insert(0, "The model was trained on this data set, so the score says little about new data.")

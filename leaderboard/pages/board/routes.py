@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from compute.types import BadInput, CannotWrite, DatabaseError
 from leaderboard.data import payload
+from leaderboard.data.cut import Cut
 from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.page import Site
@@ -26,6 +27,7 @@ from leaderboard.web.sending.files import FileAnswer
 
 LARGEST_BODY = 1_000_000  # bytes of a posted export request
 MOST_FILTERS = 40  # that a caption names
+LONGEST_KEY = 100  # characters of a condition's or metric's key
 log = logging.getLogger(__name__)
 
 
@@ -64,21 +66,30 @@ def choice(query: str) -> tuple[tuple[tuple[str, float], ...], frozenset[str] | 
     return tuple(sorted(weights)), tasks, coverage
 
 
+def cut_of(query: str) -> Cut:
+    """The condition and metric of a query string; whether the suite has them is the table's to say."""
+    params = {key: values[-1][:LONGEST_KEY] for key, values in parse_qs(query[:8000]).items()}
+    return Cut(subset=params.get("condition", ""), metric=params.get("metric", ""))
+
+
 def _board(suite_cache: SuiteCache, request: Request) -> Response:
-    suite = request.path_params["suite"]
-    return respond(request, suite_cache.board(suite), etag=f'"{suite_cache.version}-{suite}"', compressed=True)
+    suite, cut = request.path_params["suite"], cut_of(request.url.query)
+    content = suite_cache.board(suite, cut)
+    return respond(request, content, etag=f'"{suite_cache.version}-{suite}{cut.suffix}"', compressed=True)
 
 
 def _rank(suite_cache: SuiteCache, request: Request) -> Response:
     """Ranks by row, so only for the rows that were sent: a page with those of another file is told to reload."""
     if request.query_params.get("version", suite_cache.db.version) != suite_cache.db.version:
         raise BadInput("The figures were updated after this page was opened. Reload it to see them")
-    return respond(request, suite_cache.ranking(request.path_params["suite"], *choice(request.url.query)))
+    query = request.url.query
+    return respond(request, suite_cache.ranking(request.path_params["suite"], *choice(query), cut=cut_of(query)))
 
 
 def _cell(suite_cache: SuiteCache, request: Request) -> Response:
-    suite = request.path_params["suite"]
-    table, ranked = suite_cache.table(suite), suite_cache.ranked(suite, *choice(request.url.query))
+    suite, query = request.path_params["suite"], request.url.query
+    cut = cut_of(query)
+    table, ranked = suite_cache.table(suite, cut), suite_cache.ranked(suite, *choice(query), cut=cut)
     row, column = request.query_params.get("row", ""), request.query_params.get("column", "")
     content = payload.encode(provenance.cell(suite_cache.db, table, ranked, row_id=row, key=column))
     return respond(request, content, cache="")
@@ -107,15 +118,15 @@ def _export_view(suite_cache: SuiteCache, *, site: Site) -> Callable:
                 raise TypeError("a filter that is no text")
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise BadInput("The export needs format, rows and columns as JSON") from error
-        suite = request.path_params["suite"]
+        suite, cut = request.path_params["suite"], cut_of(query)
         return _download(
             export.view(
-                suite_cache.table(suite),
-                suite_cache.ranked(suite, *choice(query)),
+                suite_cache.table(suite, cut),
+                suite_cache.ranked(suite, *choice(query), cut=cut),
                 rows=rows,
                 columns=columns,
                 form=form,
-                suite_ranked=suite_cache.ranked(suite),
+                suite_ranked=suite_cache.ranked(suite, cut=cut),
                 filters=filters,
             )
         )

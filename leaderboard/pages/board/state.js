@@ -1,24 +1,27 @@
 /** The page's query string <-> the state of the table. Pure; every value is checked against the payload. */
 
 import { nearest } from '../../js/nearest.js';
+import { CUT, cutOfPayload, partOf, PARTS, partTasks } from './cuts.js';
 import { defaultOrigin, FACETS, facetValues } from './rows.js';
 
 export const LEAD = ['rank', 'title', 'parameters', 'coverage', 'mean', 'borda'];
 export const MOST_FAMILIES = 12;
 export const MOST_SELECTED = 6;
 const OWN = ['suite', 'q', 'sort', ...FACETS.map(({ key }) => key), 'models', 'families',
-  'columns', 'preset', 'w', 'coverage', 'tasks', 'select', 'compare', 'borda'];
+  'columns', 'preset', 'w', 'coverage', 'tasks', 'select', 'compare', 'borda', ...CUT, ...PARTS];
 
 const same = (one, other) => one.length === other.length && one.every((value, at) => value === other[at]);
 
-/** Keys of the families shown when nothing was chosen. */
-export function defaultFamilies(payload) {
+/** Keys of the families shown when nothing was chosen but the tasks that count: of a part of the suite, none. */
+export function defaultFamilies(payload, counted = []) {
+  if (partOf(payload, counted)) return [];
   return payload.columns.filter((column) => column.kind === 'family' && column.default)
     .slice(0, MOST_FAMILIES).map(({ key }) => key);
 }
 
-/** Keys of the tasks shown when nothing was chosen (a suite without families shows its default tasks). */
-export function defaultTasks(payload) {
+/** Keys of the tasks shown when nothing was chosen but those that count: of a part of the suite, its tasks. */
+export function defaultTasks(payload, counted = []) {
+  if (partOf(payload, counted)) return counted;
   return payload.columns.filter((column) => column.kind === 'task' && column.default).map(({ key }) => key);
 }
 
@@ -85,7 +88,9 @@ export function parse(search, payload) {
   state.select = list('select', new Set(payload.rows.map((row) => row.id)), MOST_SELECTED);
   state.origin = readOrigin(payload, state);
   const tasks = keysOf('task');
-  state.tasks = ordered(list('tasks', tasks));
+  state.tasks = query.has('tasks') ? ordered(list('tasks', tasks)) : readPart(query, payload, drop);
+  state.families = defaultFamilies(payload, state.tasks);
+  state.columns = defaultTasks(payload, state.tasks);
   if (query.get('families') === 'none') state.families = [];
   else if (query.has('families')) {
     const families = ordered(list('families', keysOf('family')));
@@ -126,6 +131,15 @@ function readOrigin(payload, { origin, models, select }) {
   const alone = payload.rows.some((row) => hidden(row)
     && (select.includes(row.id) || !payload.rows.some((other) => other.model === row.model && usual.includes(other.origin))));
   return alone ? [] : usual;
+}
+
+/** The tasks of the data set and split that an address names. */
+function readPart(query, payload, drop) {
+  const part = Object.fromEntries(PARTS.map((key) => [key, query.get(key) ?? '']));
+  if (!part.dataset && !part.split) return [];
+  const tasks = payload.choices.splits.length ? partTasks(payload, part) : null;
+  if (!tasks) PARTS.filter((key) => part[key]).forEach((key) => drop(key, part[key]));
+  return tasks ?? [];
 }
 
 function readScalars(query, payload, state, drop) {
@@ -179,11 +193,17 @@ export function rankQuery(state, payload) {
   return encode(query);
 }
 
+/** Parameters of everything that is asked of the server about a table: its condition and metric, and the ranking's. */
+export function tableQuery(state, payload) {
+  return [cutOfPayload(payload), rankQuery(state, payload)].filter(Boolean).join('&');
+}
+
 /** Writes what differs from the defaults into a query string; parameters of others in `search` stay. */
 export function write(state, payload, search, home) {
   const query = [...new URLSearchParams(search)].filter(([key]) => !OWN.includes(key));
   const add = (key, value) => value.length && query.push([key, Array.isArray(value) ? value.join(',') : value]);
   if (payload.suite.key !== home) add('suite', payload.suite.key);
+  for (const key of CUT) add(key, payload.suite[key] ?? '');
   add('q', state.q);
   const { key, down } = state.sort;
   if (key !== 'rank' || down) add('sort', (down ? '-' : '') + key);
@@ -192,8 +212,8 @@ export function write(state, payload, search, home) {
     else if (!same(state.origin, defaultOrigin(payload))) add('origin', state.origin.length ? state.origin : 'all');
   }
   add('models', state.models);
-  if (!same(state.families, defaultFamilies(payload))) add('families', state.families.length ? state.families : 'none');
-  const basic = defaultTasks(payload);
+  if (!same(state.families, defaultFamilies(payload, state.tasks))) add('families', state.families.length ? state.families : 'none');
+  const basic = defaultTasks(payload, state.tasks);
   if (!same(state.columns, basic)) add('columns', taskList(state, payload, basic));
   const preset = presetOf(payload, state.weights);
   if (preset && preset !== payload.presets[0].key) add('preset', preset);
@@ -203,7 +223,9 @@ export function write(state, payload, search, home) {
   }
   add('borda', state.borda);
   if (state.coverage !== payload.suite.minimum_coverage) add('coverage', String(state.coverage));
-  add('tasks', state.tasks);
+  const part = partOf(payload, state.tasks);
+  if (part) PARTS.forEach((key) => add(key, part[key]));
+  else add('tasks', state.tasks);
   add('select', state.select);
   if (state.compare && state.select.length >= 2) add('compare', '1');
   return encode(query);

@@ -5,7 +5,7 @@ import { button, el } from '../../js/dom.js';
 import { rounded } from '../../js/number.js';
 import { popover } from './popover.js';
 import { fillGroupList } from './grouplist.js';
-import { presetOf, presetWeights, suiteRule } from './state.js';
+import { presetOf, presetWeights } from './state.js';
 
 const MOST = 5;
 
@@ -98,7 +98,7 @@ export function createWeights(board) {
       updates.push(() => node.setAttribute('aria-pressed', String(presetOf(payload, board.state.weights) === preset.key)));
       return node;
     });
-    const reset = button('The suite’s own mean', () => board.change(suiteRule(payload)), { class: 'lk-link' });
+    const reset = button('The suite’s own mean', () => board.resetRule(), { class: 'lk-link' });
     const printed = usesPrinted(payload)
       ? ' Where the paper prints a category’s mean, that mean is used (*) and covers the tasks without a figure of their own.' : '';
     panel.replaceChildren(

@@ -14,6 +14,7 @@ export function payload() {
     suites: [{ key: 'small', title: 'Small', benchmark_title: 'B' }],
     presets: [{ key: 'equal', title: 'Equal', weights: { 'Img-2AFC': 1, IQA: 1 } }, { key: 'iqa', title: 'IQA twice', weights: { 'Img-2AFC': 1, IQA: 2 } }],
     categories: ['Img-2AFC', 'IQA'],
+    choices: { conditions: [], metrics: [], splits: [] },
     columns: [
       column('Img-2AFC', 'family', 'Categories'), column('IQA', 'family', 'Categories'),
       column('u/nights', 'task', 'Img-2AFC'), column('u/bapps', 'task', 'Img-2AFC'), column('u/fid', 'task', 'IQA', { higher: false }),

@@ -1,0 +1,102 @@
+"""Which figures of a suite's tasks a table shows: one metric and one condition, where its tasks share several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from compute.tasks.pairbench.splits import SPLITS, split_of
+from compute.types import BadInput
+
+MOST_SUBSETS = 4  # more are languages or sizes of items, which nobody ranks by
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cut:
+    """A subset of every task and a metric; empty: the whole task, and its headline."""
+
+    subset: str = ""
+    metric: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.subset or self.metric)
+
+    @property
+    def suffix(self) -> str:
+        """What it adds to a name, such as `-relax_sym-sensitive`; empty for the whole."""
+        return "".join(f"-{part}" for part in (self.metric, self.subset) if part)
+
+
+WHOLE = Cut()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskSplit:
+    """Tasks of a suite that ask the same of different data."""
+
+    key: str
+    title: str
+    tasks: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """What a suite can be cut by; empty where its tasks do not share several.
+
+    `metrics` are those with scores, the headline first, each with the subsets that it has scores of.
+    """
+
+    subsets: tuple[str, ...]
+    metrics: dict[str, frozenset[str]]
+    splits: tuple[TaskSplit, ...]
+
+    def check(self, cut: Cut) -> None:
+        """Raises BadInput for a cut that the suite does not have."""
+        for noun, key, known in (("condition", cut.subset, self.subsets), ("metric", cut.metric, self.metrics)):
+            if key and key not in known:
+                there = f"there are: {', '.join(known)}" if known else "it cannot be ranked by one"
+                raise BadInput(f"The suite has no {noun} {key!r}; {there}")
+        if cut.subset and cut.metric and cut.subset not in self.metrics[cut.metric]:
+            raise BadInput(f"{cut.metric} has no figures of the {cut.subset} condition alone. Choose one of the two")
+
+
+def choices(tasks: pd.DataFrame, subset_metrics: pd.DataFrame, *, human: bool) -> Choices:
+    """What the ranked of some tasks share. `subset_metrics` says which scores there are: task, metric, subset.
+
+    A suite that people rank (`human`) has no other ranking.
+    """
+    if human:
+        return Choices(subsets=(), metrics={}, splits=())
+    ranked = tasks[tasks["ranked"].astype(bool)]
+    subsets, metrics = _shared(ranked["subsets"]), _shared(ranked["metrics"])
+    subsets = subsets if 1 < len(subsets) <= MOST_SUBSETS else ()
+    known = subset_metrics[subset_metrics["task"].isin(ranked["key"])].groupby("metric")["subset"].agg(frozenset)
+    scored = {key: known.get(key, frozenset()) for key in metrics if key in known.index or key == metrics[0]}
+    return Choices(subsets=subsets, metrics=scored if len(scored) > 1 else {}, splits=_splits(ranked))
+
+
+def in_words(cut: Cut, *, metric_title: str) -> str:
+    """The cut as part of a sentence, such as `Smoothness, sensitive condition`; empty for the whole."""
+    return ", ".join([*[metric_title] * bool(cut.metric), *[f"{cut.subset} condition"] * bool(cut.subset)])
+
+
+def _shared(values: pd.Series) -> tuple[str, ...]:
+    """What all rows have alike; empty where they differ."""
+    distinct = {tuple(value) for value in values}
+    return distinct.pop() if len(distinct) == 1 else ()
+
+
+def _splits(tasks: pd.DataFrame) -> tuple[TaskSplit, ...]:
+    """PairBench's splits that the tasks are of, in its order; empty unless there are several."""
+    of = [split_of(key, split=split or "") for key, split in zip(tasks["key"], tasks["split"], strict=True)]
+    splits = tuple(
+        TaskSplit(
+            key=key,
+            title=split.title,
+            tasks=tuple(task for task, own in zip(tasks["key"], of, strict=True) if own == key),
+        )
+        for key, split in SPLITS.items()
+        if key in of
+    )
+    return splits if len(splits) > 1 else ()
