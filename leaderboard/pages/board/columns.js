@@ -141,7 +141,7 @@ function rankColumn({ ranking, payload }, narrow) {
   const long = payload.rows.length >= 100;
   return {
     key: 'rank', title: 'Rank', hint: 'Rank by the headline, with its interval and its tie class', sort: true,
-    width: (narrow ? 77 : 99) + (moved ? 34 : 0) + (long ? 24 : 0),
+    width: (narrow ? 81 : 103) + (moved ? 34 : 0) + (long ? 24 : 0),
     draw(cell, row) {
       const rank = ranking.rank[row];
       cell.classList.add('lk-rank');

@@ -273,3 +273,47 @@ def test_gradio_is_not_asked_for_a_page_by_name() -> None:
     assert client.get("/?suite=mieb&page=nowhere&q=").text == "suite=mieb&q="
     assert client.get("/?q=a%26b").text == "q=a%26b"
     assert client.get("/config?page=board").text == "page=board"
+
+
+def test_a_condition_is_a_table_of_its_own(client: TestClient) -> None:
+    whole, one = client.get("/data/board/pairbench"), client.get("/data/board/pairbench?condition=sensitive")
+    assert one.status_code == 200 and one.headers["etag"] != whole.headers["etag"]
+    assert one.json()["suite"]["condition"] == "sensitive" and whole.json()["suite"]["condition"] == ""
+    assert one.json()["suite"]["mean_title"] == "Mean of 24 tasks, sensitive condition"
+    assert one.json()["ranking"]["mean"] != whole.json()["ranking"]["mean"]
+    version = one.json()["version"]
+    ranked = client.get(f"/data/rank/pairbench?condition=sensitive&w=WU-IT:0&version={version}").json()
+    assert ranked["mean"] != client.get("/data/rank/pairbench?w=WU-IT:0").json()["mean"]
+
+
+@pytest.mark.parametrize(
+    "query", ["condition=nope", "condition=%F0%9F%98%80", "metric=__proto__", "metric=fid", f"condition={'x' * 3000}"]
+)
+def test_a_condition_that_is_not_there_is_one_plain_line(client: TestClient, query: str) -> None:
+    for path in ("data/board/pairbench", "data/rank/pairbench", "data/board/mieb"):
+        answer = client.get(f"/{path}?{query}")
+        assert answer.status_code == 400 and len(answer.json()["error"]) < 300, answer.text
+
+
+def test_a_cell_of_a_condition_has_its_sources_alone(client: TestClient, suite_cache: SuiteCache) -> None:
+    row = suite_cache.table("pairbench").rows[0].id
+    cell = f"/data/cell/pairbench?row={row}&column=pairbench/coco-cj"
+    both, one = client.get(cell).json(), client.get(f"{cell}&condition=invariant").json()
+    assert {source["subset"] for source in both["sources"]} == {"sensitive", "invariant"}
+    assert [source["subset"] for source in one["sources"]] == ["invariant"]
+    assert one["lines"][0]["text"].startswith(one["sources"][0]["printed"].lstrip("0"))
+
+
+def test_an_export_of_a_condition_says_so(client: TestClient, suite_cache: SuiteCache) -> None:
+    rows = [row.id for row in suite_cache.table("pairbench").rows]
+    tasks = "pairbench/coco-cj,pairbench/coco-et,pairbench/coco-gb,pairbench/coco-ps,pairbench/coco-r"
+    body = {"rows": rows, "columns": ["COCO"], "query": "condition=sensitive"}
+    answer = client.post("/export/board/pairbench", json=body | {"format": "csv"})
+    assert answer.headers["content-disposition"] == 'attachment; filename="likeness-pairbench-sensitive.csv"'
+    frame = pd.read_csv(io.BytesIO(answer.content))
+    assert set(frame["ranked_by"]) == {"Mean of 24 tasks, sensitive condition"}
+    assert frame["rank"].equals(frame["suite_rank"])
+    text = client.post("/export/board/pairbench", json=body | {"format": "latex"}).text
+    assert "Sensitive condition. The judge is told that the change between the two sides matters." in text
+    changed = body | {"format": "latex", "query": f"condition=sensitive&tasks={tasks}"}
+    assert "Your mean: only COCO; sensitive condition." in client.post("/export/board/pairbench", json=changed).text

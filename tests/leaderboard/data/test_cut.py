@@ -1,0 +1,165 @@
+"""A suite by condition, metric and split: what it can be cut by, and that a cut shows its own figures alone."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+from compute.tasks.pairbench.splits import OF_TASK, SPLITS, split_of
+from compute.types import BadInput
+from leaderboard.data import suite_table
+from leaderboard.data.cut import WHOLE, Cut, choices
+from leaderboard.data.database import Database
+from leaderboard.data.mean_rule import description, rule, suite_rule
+from leaderboard.data.suite_cache import SuiteCache
+
+PUBLISHED = Path(__file__).resolve().parents[3] / "assets/published"
+
+
+@pytest.fixture(scope="module")
+def with_metrics(database: Path, tmp_path_factory: pytest.TempPathFactory) -> Database:
+    """The shipped database, in which PairBench's splits have figures of two more metrics."""
+    path = tmp_path_factory.mktemp("cut") / "metrics.duckdb"
+    shutil.copy(database, path)
+    with duckdb.connect(str(path)) as connection:
+        runs = "SELECT run, subset, metric, value FROM scores WHERE run LIKE 'pairbench-table-%' AND metric = 'mmscore'"
+        runs += " AND subset <> 'default'"
+        connection.execute(
+            f"INSERT INTO scores (run, subset, metric, value) SELECT run, subset, 'relax_sym', 1 - value FROM ({runs})"
+        )
+        connection.execute(
+            "INSERT INTO scores (run, subset, metric, value) "
+            f"SELECT run, 'default', 'controllability', value FROM ({runs}) WHERE subset = 'sensitive'"
+        )
+    return Database(path)
+
+
+def frame(*rows: tuple[str, str, str]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["task", "metric", "subset"])
+
+
+def task(key: str, *, subsets: str = "a;b", metrics: str = "m;n", ranked: bool = True, split: str = "") -> dict:
+    lists = {"subsets": subsets.split(";"), "metrics": metrics.split(";")}
+    return {"key": key, "ranked": ranked, "split": split, **lists}
+
+
+def test_tasks_are_cut_by_what_all_of_them_share() -> None:
+    tasks = pd.DataFrame([task("x", split="cj"), task("y", split="r"), task("z", ranked=False, subsets="default")])
+    scores = frame(("x", "n", "a"), ("x", "m", "a"), ("y", "m", "b"), ("z", "n", "default"))
+    found = choices(tasks, scores, human=False)
+    assert found.subsets == ("a", "b")
+    assert found.metrics == {"m": {"a", "b"}, "n": {"a"}}
+    assert [(split.key, split.tasks) for split in found.splits] == [("cj", ("x",)), ("r", ("y",))]
+    assert choices(tasks, scores, human=True).subsets == ()
+
+
+def test_languages_and_unlike_tasks_are_not_offered() -> None:
+    many = pd.DataFrame([task("x", subsets="a;b;c;d;e", metrics="m"), task("y", subsets="a;b;c;d;e", metrics="m")])
+    assert choices(many, frame(("x", "m", "a")), human=False).subsets == ()
+    unlike = pd.DataFrame([task("x"), task("y", subsets="a", metrics="m")])
+    found = choices(unlike, frame(("x", "n", "a")), human=False)
+    assert (found.subsets, found.metrics, found.splits) == ((), {}, ())
+
+
+def test_a_metric_without_scores_is_not_offered() -> None:
+    found = choices(pd.DataFrame([task("x"), task("y")]), frame(("x", "m", "a")), human=False)
+    assert found.metrics == {}, "one metric alone is no choice"
+
+
+def test_every_task_of_a_judge_has_its_split(suite_cache: SuiteCache) -> None:
+    for suite in ("pairbench", "mini-pairs"):
+        splits = suite_cache.table(suite).choices.splits
+        ranked = {column.task for column in suite_cache.table(suite).columns if column.ranked}
+        assert {task for split in splits for task in split.tasks} == ranked
+    assert set(OF_TASK.values()) == set(SPLITS)
+    assert split_of("own/photos/cj", split="cj") == "cj" and split_of("mieb/stl10", split="test") == ""
+
+
+def test_only_judges_suites_are_cut(suite_cache: SuiteCache) -> None:
+    cut = {suite for suite in ("unisim-core", "mieb", "mieb-lite", "cfred-coco", "mini")
+           if suite_cache.table(suite).choices.subsets or suite_cache.table(suite).choices.metrics}  # fmt: skip
+    assert cut == set()
+    offered = suite_cache.table("pairbench").choices
+    assert offered.subsets == ("sensitive", "invariant")
+    assert offered.metrics == {}, "the paper prints the other three metrics in its aggregate alone"
+
+
+@pytest.mark.parametrize(("subset", "source"), [("sensitive", "pairbench-table-3"), ("invariant", "pairbench-table-4")])
+def test_a_condition_shows_its_own_printed_figures(suite_cache: SuiteCache, subset: str, source: str) -> None:
+    table = suite_cache.table("pairbench", Cut(subset=subset))
+    with (PUBLISHED / f"{source}.csv").open() as file:
+        printed = {row["model"]: float(row["COCO CJ"]) / 100 for row in csv.DictReader(file)}
+    column = [column.key for column in table.columns].index("pairbench/coco-cj")
+    assert sorted(table.values[:, column]) == pytest.approx(sorted(printed.values()))
+    assert all(column.task != "pairbench/aggregate" for column in table.columns), "its figures are of both conditions"
+
+
+def test_both_conditions_are_their_mean(suite_cache: SuiteCache) -> None:
+    whole, *halves = (
+        suite_cache.table("pairbench", cut) for cut in (WHOLE, Cut(subset="sensitive"), Cut(subset="invariant"))
+    )
+    count = len(halves[0].columns)
+    for row in whole.rows:
+        values = np.mean([half.values[half.row(row.id)] for half in halves], axis=0)
+        known = ~np.isnan(values)
+        assert whole.values[whole.row(row.id), :count][known] == pytest.approx(values[known])
+
+
+def test_ranks_follow_the_condition(suite_cache: SuiteCache) -> None:
+    sensitive, invariant = (
+        suite_cache.ranked("pairbench", cut=Cut(subset=subset)) for subset in ("sensitive", "invariant")
+    )
+    assert not np.array_equal(sensitive.rank, invariant.rank)
+    assert sensitive.changed == "", "a condition by itself is no mean of one's own"
+
+
+def test_a_metric_ranks_by_itself(with_metrics: Database) -> None:
+    cache = SuiteCache(with_metrics)
+    offered = cache.table("pairbench").choices.metrics
+    assert offered == {
+        "mmscore": {"sensitive", "invariant"},
+        "relax_sym": {"sensitive", "invariant"},
+        "controllability": {"default"},
+    }
+    whole, other = cache.table("pairbench"), cache.table("pairbench", Cut(metric="relax_sym"))
+    ranked = [column for column in other.columns if column.ranked]
+    assert {column.metric for column in ranked} == {"relax_sym"} and len(ranked) == 24
+    assert other.values[:, 0] == pytest.approx(1 - whole.values[:, 0])
+    assert all(column.chance is None for column in ranked), "chance is that of MMScore"
+    first = [np.flatnonzero(cache.ranked("pairbench", cut=table.cut).rank == 1) for table in (whole, other)]
+    assert len(first[0]) == 1 and not set(first[0]) & set(first[1])
+    even = cache.table("pairbench", Cut(metric="controllability"))
+    assert len(even.rows) == 23 and not np.isnan(even.values[:, 0]).any()
+
+
+def test_the_words_of_a_cut(with_metrics: Database) -> None:
+    table = suite_table.load(with_metrics, suite="pairbench", cut=Cut(subset="invariant", metric="relax_sym"))
+    assert suite_rule(table) == "Mean of 24 tasks, 1-RelaxSym, invariant condition"
+    assert rule(table, "only COCO") == "Your mean: only COCO; 1-RelaxSym, invariant condition"
+    assert description(table) == (
+        "1-RelaxSym, invariant condition. The judge is told to ignore the change between the two sides."
+    )
+    whole = suite_table.load(with_metrics, suite="pairbench")
+    assert suite_rule(whole) == "Mean of 24 tasks" and description(whole).startswith("MMScore, the mutual information")
+
+
+@pytest.mark.parametrize(
+    ("suite", "cut", "words"),
+    [
+        ("pairbench", Cut(subset="blind"), "no condition 'blind'; there are: sensitive, invariant"),
+        ("pairbench", Cut(subset="default"), "no condition 'default'"),
+        ("pairbench", Cut(metric="smoothness"), "no metric 'smoothness'; there are: mmscore, relax_sym"),
+        ("pairbench", Cut(subset="sensitive", metric="controllability"), "of the sensitive condition alone"),
+        ("mieb", Cut(subset="sensitive"), "no condition 'sensitive'; it cannot be ranked by one"),
+        ("cfred-coco", Cut(metric="fid"), "no metric 'fid'; it cannot be ranked by one"),
+    ],
+)
+def test_a_cut_that_a_suite_does_not_have(with_metrics: Database, suite: str, cut: Cut, words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        suite_table.load(with_metrics, suite=suite, cut=cut)
