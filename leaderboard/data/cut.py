@@ -41,7 +41,7 @@ class TaskSplit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choices:
+class SuiteCuts:
     """What a suite can be cut by; empty where its tasks do not share several.
 
     `metrics` are those with scores, the headline first, each with the subsets that it has scores of.
@@ -61,19 +61,19 @@ class Choices:
             raise BadInput(f"{cut.metric} has no figures of the {cut.subset} condition alone. Choose one of the two")
 
 
-def choices(tasks: pd.DataFrame, subset_metrics: pd.DataFrame, *, human: bool) -> Choices:
+def choices(tasks: pd.DataFrame, subset_metrics: pd.DataFrame, *, human: bool) -> SuiteCuts:
     """What the ranked of some tasks share. `subset_metrics` says which scores there are: task, metric, subset.
 
     A suite that people rank (`human`) has no other ranking.
     """
     if human:
-        return Choices(subsets=(), metrics={}, splits=())
+        return SuiteCuts(subsets=(), metrics={}, splits=())
     ranked = tasks[tasks["ranked"].astype(bool)]
     subsets, metrics = _shared(ranked["subsets"]), _shared(ranked["metrics"])
     subsets = subsets if 1 < len(subsets) <= MOST_SUBSETS else ()
     known = subset_metrics[subset_metrics["task"].isin(ranked["key"])].groupby("metric")["subset"].agg(frozenset)
     scored = {key: known.get(key, frozenset()) for key in metrics if key in known.index or key == metrics[0]}
-    return Choices(subsets=subsets, metrics=scored if len(scored) > 1 else {}, splits=_splits(ranked))
+    return SuiteCuts(subsets=subsets, metrics=scored if len(scored) > 1 else {}, splits=_splits(ranked))
 
 
 def in_words(cut: Cut, *, metric_title: str) -> str:

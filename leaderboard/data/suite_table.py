@@ -14,7 +14,7 @@ from compute.analysis.suite import ALL
 from compute.types import ORIGINS, UnknownKey
 from leaderboard.data import cut as cuts
 from leaderboard.data import model_queries, suite_queries
-from leaderboard.data.cut import WHOLE, Choices, Cut
+from leaderboard.data.cut import WHOLE, Cut, SuiteCuts
 from leaderboard.data.database import Database
 from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED
 
@@ -91,7 +91,7 @@ class SuiteTable:
     averages: pd.DataFrame  # their sources
     trained_models: frozenset[str] = frozenset()  # keys of models that saw a data set of the suite in training
     presets: dict[str, dict[str, float]] = field(default_factory=dict)
-    choices: Choices  # what the suite can be cut by
+    choices: SuiteCuts  # what the suite can be cut by
     cut: Cut = WHOLE
 
     def row(self, row_id: str) -> int:
@@ -146,7 +146,7 @@ class SuiteTable:
 def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> SuiteTable:
     """The table of one suite, of one condition and metric where `cut` names them.
 
-    Raises UnknownKey for a suite that is not there, and as `Choices.check` does.
+    Raises UnknownKey for a suite that is not there, and as `SuiteCuts.check` does.
     """
     known = suite_queries.suites(db).set_index("key", drop=False)
     if suite not in known.index:
