@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequenc
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
+from itertools import product
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from compute.live.decoder.pool import POOL
 from compute.live.inputs import Input, check_length
 from compute.live.question import Answer, LiveQuestion
 from compute.models import abilities
+from compute.tasks.data import CONDITIONS
 from compute.types import BadInput, Model, NotHere
 from leaderboard.host.accelerator import on_gpu
 from leaderboard.live.uploads import Uploads
@@ -24,6 +26,7 @@ from leaderboard.web.errors import explain
 from leaderboard.web.redact import redact_paths
 
 if TYPE_CHECKING:
+    from compute.live.changed_pair import ChangedPair, PairRating
     from compute.live.curves import Curve
     from compute.live.models.fetching import DownloadProgress, Fetcher
     from compute.live.models.pool import Pool
@@ -195,6 +198,41 @@ class Live:
             key = ("curve", kind, image.key, other and other.key, own.key)
             pair = (image, other) if other else (image,)
             yield row, self._result(row, key, job, inputs=pair, until=until, session=session)
+
+    def ratings(
+        self,
+        pair: ChangedPair,
+        models: Sequence[Model],
+        *,
+        session: str = "",
+        conditions: Sequence[str] = CONDITIONS,
+        judges: JudgeAllowance | None = None,
+    ) -> Iterator[tuple[Model, str, PairRating | str | None]]:
+        """Each model's scores from 1 to 10 of an image beside its changed copy, under each condition in turn.
+
+        A sentence where it has none. Scored are `conditions`; of others, and of judges in words without `judges`, only
+        earlier scores come, else None: a judge's answer takes seconds or costs the host. One condition counts as one
+        question to a judge.
+        """
+        from compute.live import changed_pair
+
+        results = self.uploads.results(session) if session else {}
+        for row, condition in product(models, CONDITIONS):
+            name = ("rating", *pair.key, condition)
+            failed = ("failed", row.key, *name)
+            in_words = changed_pair.answers_in_words(row)
+            rating = results.get(("rating", row.key, *name[1:]))
+            if rating is None and (problem := changed_pair.cannot(row)):
+                rating = problem
+            elif rating is None and (condition not in conditions or (in_words and judges is None)):
+                rating = results.get(failed)
+            elif rating is None:
+                job = partial(changed_pair.rate, pair=pair, condition=condition)
+                images = pair.inputs(row, condition)
+                rating = self._result(row, name, job, inputs=images, session=session, cache=results, judges=judges)
+                if in_words and isinstance(rating, str):
+                    results[failed] = rating  # for the page; the next press asks again
+            yield row, condition, rating
 
     def patches(self, first: Input, second: Input, row: Model, *, session: str = "") -> PatchMap:
         """Where two images agree according to one model. Raises BadInput where it has no patch tokens or fails."""

@@ -24,6 +24,7 @@ def test_a_first_visit_is_answered_with_one_press(open_tray: Callable) -> None:
         "mode": "choice",
         "question": "",
         "models": ["tiny", "ssim"],
+        "judges": [],
         "blind": False,
         "pressed": True,
     }

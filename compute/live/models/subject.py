@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -79,7 +79,8 @@ class LiveSubject:
             if reply.error:
                 return [Reply(item=question.item, error=reply.error) for question in questions]
             self.cache[name] = reply
-        return [self.cache[name] for name in names]
+        # Two questions may have one prompt: an image beside itself, in both orders.
+        return [replace(self.cache[name], item=question.item) for name, question in zip(names, questions, strict=True)]
 
     def model_of(self, column: Column) -> Any:
         """The loaded model. Raises CannotDo where it does not embed what the column holds."""

@@ -8,11 +8,12 @@ from leaderboard.html.components import rendered, scripted
 
 
 def tray(assets: str) -> gr.HTML:
-    """The inputs and controls; its event `compare` carries session, inputs, mode, question, models, blind and pressed.
+    """The inputs and controls.
 
-    `pressed` is true where a visitor's own press asks: without one no judge is asked. `download` carries the same, and
-    is sent instead where a selected model's weights are missing. `assets` is the address of the scripts' folders,
-    relative to the app's root.
+    Its event `compare` carries session, inputs, mode, question, models, judges, blind and pressed.
+    `pressed` is true where a visitor's own press asks: without one no judge is asked, `models` leaves judges out, and
+    `judges` alone says which are ticked. `download` carries the same, and is sent instead where a selected model's
+    weights are missing. `assets` is the address of the scripts' folders, relative to the app's root.
     """
     return scripted(
         assets,
@@ -33,6 +34,22 @@ def batch(assets: str) -> gr.HTML:
         script="pages/compare/batch.js",
         css_class="likeness-batch",
         events=("batch", "turn", "stop"),
+        run="const view = module.mount(target, { trigger: fire });"
+        " watch('value', () => { if (props.value) view.show(JSON.parse(props.value)); });",
+    )
+
+
+def judging(assets: str) -> gr.HTML:
+    """The buttons that ask judges of a changed image; its value is the JSON of ratings.state.
+
+    Its events are `ask` {view, judge, turn, pressed}, where `pressed` is true for a visitor's own press, `settle` once
+    a drag rests, and `restore` {view} for what the address of the page shows.
+    """
+    return scripted(
+        assets,
+        script="pages/compare/judging.js",
+        css_class="likeness-judging",
+        events=("ask", "settle", "restore"),
         run="const view = module.mount(target, { trigger: fire });"
         " watch('value', () => { if (props.value) view.show(JSON.parse(props.value)); });",
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,15 +15,17 @@ from compute.analysis.domain import too_few
 from compute.live import curves as curves_of
 from compute.live.inputs import Input, thumbnail
 from compute.live.question import LiveQuestion
+from compute.tasks.data import CONDITIONS
 from compute.tasks.perturb import PERTURBATIONS
-from compute.types import LETTERS, BadInput
+from compute.types import LETTERS, BadInput, Model
 from leaderboard.html.formatting import number
 from leaderboard.html.templates import macro, render
 from leaderboard.live.calibrated import medians
 from leaderboard.live.live import QUEUE
 from leaderboard.page import Site, static_html
-from leaderboard.pages.compare import figures
-from leaderboard.web.errors import caught
+from leaderboard.pages.compare import components, figures, ratings
+from leaderboard.pages.compare.ratings import ShownChange
+from leaderboard.web.errors import caught, explain
 
 if TYPE_CHECKING:
     from compute.live.curves import Curve
@@ -33,6 +36,8 @@ SENTENCE = (
     "notice the change."
 )
 ITSELF = "itself, unchanged"
+FAST = ("sensitive",)  # it takes one changed image, the other condition ten
+PAUSE = 0.4  # seconds between two updates of the ratings
 STEP = 0.5  # of a slider, in degrees, pixels or percent
 
 
@@ -58,68 +63,181 @@ def section(site: Site, payload: gr.JSON) -> Section:
                 )
                 for kind, perturbation in PERTURBATIONS.items()
             }
-        preview = gr.HTML("", apply_default_css=False)
+        with gr.Row(elem_classes="cp-rated"):
+            with gr.Column(scale=1, min_width=240):
+                preview = gr.HTML("", apply_default_css=False)
+            with gr.Column(scale=3, min_width=300):
+                rated_by = gr.Dropdown([], value=[], multiselect=True, label="Rated by", visible=False)
+                table = gr.HTML("", apply_default_css=False, elem_id="rated")
+                judging = components.judging(site.assets)
         figure = gr.Plot(show_label=False, container=False, visible=False)
         summary = gr.HTML("", apply_default_css=False)
+    changed = [preview, figure, summary, rated_by, table, judging, *sliders.values()]
 
-    def renew(question: LiveQuestion, _: dict[str, Any]) -> list[Any]:
+    def renew(question: LiveQuestion, payload: dict[str, Any]) -> list[Any]:
         titles = [(title, str(index)) for index, title in enumerate(names(question))]
         images = [title for title, each in zip(titles, question.inputs, strict=True) if each.modality == "image"]
+        ticked = [payload.get(name) for name in ("models", "judges")]
+        choices, chosen = ratings.models(site, [key for keys in ticked if isinstance(keys, list) for key in keys])
         return [
             gr.update(visible=bool(images)),
             gr.update(choices=images, value=images[0][1] if images else None),
             gr.update(choices=[(ITSELF, ""), *titles], value=""),
-            *blank(),
+            *blank()[:3],
+            gr.update(choices=choices, value=chosen, visible=False),
+            *blank()[4:],
             *at_zero(question, images[0][1] if images else ""),
         ]
 
     def blank() -> list[Any]:
-        return ["", gr.update(value=None, visible=False), ""]
+        return ["", gr.update(value=None, visible=False), "", gr.update(visible=False), "", ratings.state(None)]
 
     def at_zero(question: LiveQuestion, image: str) -> list[Any]:
         """All sliders at zero, up to what is the most for this image: a pixel is more of a small one."""
         chosen = _chosen(question, image)
         if chosen is None or chosen.modality != "image":
             return [gr.update(value=0)] * len(sliders)
-        return [gr.update(value=0, maximum=_largest(kind, chosen)) for kind in sliders]
+        return [gr.update(value=0, maximum=ratings.largest(kind, chosen)) for kind in sliders]
 
-    @caught(lambda sentence: [macro("message")(sentence), *[gr.skip()] * (2 + len(sliders))])
+    failed = caught(lambda sentence: [macro("message")(sentence), *[gr.skip()] * (len(changed) - 1)])
+
+    @failed
     def turned(image: str | None, payload: dict[str, Any]) -> list[Any]:
         return [*blank(), *at_zero(site.panel.live.read(payload)[0], str(image or ""))]
 
+    def drawn(
+        view: ShownChange, other: str | None, models: Any, payload: dict[str, Any], request: Any
+    ) -> Iterator[list[Any]]:
+        """The preview and the curves first, then the ratings that are fast: the others follow once a drag rests."""
+        rows = ratings.rows(site, models)
+        yield [
+            *perturbed(site, payload, request, view=view, other=str(other or "")),
+            gr.update(visible=True),
+            *[gr.skip()] * (2 + len(sliders)),
+        ]
+        for markup, facts in rated(site, payload, view=view, rows=rows, conditions=FAST):
+            yield [*[gr.skip()] * 4, markup, facts, *[gr.skip()] * len(sliders)]
+
+    inputs = [image, other, rated_by, payload]
+    run = {
+        "preprocess": False,  # the choices, and the most of a slider, are those of the question
+        "concurrency_id": QUEUE,
+        "show_progress": "minimal",
+        "show_progress_on": [preview],
+        "api_visibility": "private",
+    }
     for kind, slider in sliders.items():
 
-        @caught(lambda sentence: [macro("message")(sentence), *[gr.skip()] * (2 + len(sliders))])
+        @failed
         def moved(
-            amount: float,
-            image: str | None,
+            amount: Any,
+            image: Any,
             other: str | None,
+            models: Any,
             payload: dict[str, Any],
             request: gr.Request,
             kind: str = kind,
-        ) -> list[Any]:
-            number = float(amount) if isinstance(amount, int | float) else 0.0
-            chosen = {"image": str(image or ""), "other": str(other or "")}
-            drawn = perturbed(site, payload, request, kind=kind, amount=number, **chosen)
-            return [*drawn, *(gr.skip() if each == kind else 0 for each in sliders)]  # one change at a time
+        ) -> Iterator[list[Any]]:
+            site.panel.admit(request)
+            view = ShownChange.read({"image": _index(image), "by": kind, "amount": amount})
+            for first, values in enumerate(drawn(view, other, models, payload, request)):
+                if not first:  # one change at a time
+                    values[-len(sliders) :] = [gr.skip() if each == kind else 0 for each in sliders]
+                yield values
 
         # `input` hears the keyboard too, and with `always_last` a drag costs two drawings at most.
-        slider.input(
-            moved,
-            inputs=[slider, image, other, payload],
-            outputs=[preview, figure, summary, *sliders.values()],
-            preprocess=False,  # the choices, and the most of a slider, are those of the question
-            concurrency_id=QUEUE,
-            show_progress="minimal",
-            show_progress_on=[preview],
-            trigger_mode="always_last",
-            api_visibility="private",
+        slider.input(moved, inputs=[slider, *inputs], outputs=changed, trigger_mode="always_last", **run)
+
+    @caught(lambda sentence: [macro("message")(sentence), *[gr.skip()] * (len(changed) + 1)])
+    def restored(
+        other: str | None, models: Any, payload: dict[str, Any], event: gr.EventData, request: gr.Request
+    ) -> Iterator[list[Any]]:
+        """What the address of the page names."""
+        site.panel.admit(request)
+        question, _ = site.panel.live.read(payload)
+        view = ShownChange.read(_fields(event).get("view"))
+        view = view.within(ratings.largest(view.kind, view.image_of(question)))
+        for first, values in enumerate(drawn(view, other, models, payload, request)):
+            if not first:
+                opened = [gr.update(open=True), gr.update(value=str(view.image))]
+                values[-len(sliders) :] = [
+                    gr.update(
+                        value=view.amount if kind == view.kind else 0,
+                        maximum=ratings.largest(kind, view.image_of(question)),
+                    )
+                    for kind in sliders
+                ]
+                yield [*values, *opened]
+            else:
+                yield [*values, gr.skip(), gr.skip()]
+
+    judging.restore(restored, inputs=[other, rated_by, payload], outputs=[*changed, accordion, image], **run)
+
+    @caught(lambda sentence: [macro("message")(sentence), gr.skip()])
+    def rerated(
+        shown: Any, models: Any, image: Any, payload: dict[str, Any], request: gr.Request, *amounts: Any
+    ) -> Iterator[list[Any]]:
+        """The image that is shown, under all conditions."""
+        site.panel.admit(request)
+        view = ShownChange.of_state(shown).current(
+            image=_index(image), amounts=dict(zip(sliders, amounts, strict=True))
         )
+        yield from map(list, rated(site, payload, view=view, rows=ratings.rows(site, models)))
+
+    run |= {"show_progress": "hidden"}
+    shown = [judging, rated_by, image, payload, *sliders.values()]
+    rated_by.input(rerated, inputs=shown, outputs=[table, judging], **run)
+    judging.settle(rerated, inputs=shown, outputs=[table, judging], **run)
+
+    def ask(models: Any, payload: dict[str, Any], event: gr.EventData, request: gr.Request) -> list[Any]:
+        """One judge of those that a visitor's press asks."""
+        fields = _fields(event)
+        turn = fields.get("turn")
+        turn = turn if isinstance(turn, int) else 0
+        try:
+            markup, facts = asked(site, payload, request, fields=fields, keys=models, turn=turn)
+        except Exception as error:
+            return [gr.skip(), ratings.state(None, turn=turn, message=explain(error, action="A judge"))]
+        return [markup, facts]
+
+    judging.ask(ask, inputs=[rated_by, payload], outputs=[table, judging], **run)
     quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
-    changed = [preview, figure, summary, *sliders.values()]
     image.input(turned, inputs=[image, payload], outputs=changed, preprocess=False, **quiet)
-    other.input(blank, outputs=[preview, figure, summary], **quiet)
-    return Section(components=[accordion, image, other, preview, figure, summary, *sliders.values()], renew=renew)
+    other.input(lambda: blank()[:3], outputs=[preview, figure, summary], **quiet)
+    return Section(components=[accordion, image, other, *changed], renew=renew)
+
+
+def rated(
+    site: Site, payload: dict[str, Any], *, view: ShownChange, rows: list[Model], conditions: Sequence[str] = CONDITIONS
+) -> Iterator[tuple[Any, Any]]:
+    """The table of ratings as they come, and at last the state of the buttons. Raises LikenessError."""
+    settled = set(conditions) == set(CONDITIONS)
+    pair = view.pair(site.panel.live.read(payload)[0])
+    amount = PERTURBATIONS[view.kind].amount(pair.strength, curves_of.size(pair.image))
+    updated = time.perf_counter()
+    for scores, done in ratings.rated(site, pair, rows, session=str(payload.get("session", "")), conditions=conditions):
+        if done or time.perf_counter() - updated > PAUSE:
+            updated = time.perf_counter()
+            facts = ratings.state(view, rows, settled=settled) if done else gr.skip()
+            yield ratings.table(pair, rows, scores, amount=amount), facts
+
+
+def asked(
+    site: Site, payload: dict[str, Any], request: Any, *, fields: Mapping[str, Any], keys: Any, turn: int
+) -> tuple[Any, str]:
+    """One judge's answers, in the table of all: `fields` are {view, judge, pressed}. Raises LikenessError."""
+    panel = site.panel
+    panel.admit(request)
+    view, rows = ShownChange.read(fields.get("view")), ratings.rows(site, keys)
+    judges = panel.judges(request, pressed=fields.get("pressed"))
+    chosen = [row for row in rows if row.key == fields.get("judge")]
+    if not chosen or judges is None:
+        raise BadInput("Choose a judge under Rated by, and press Ask the judges")
+    pair, session = view.pair(panel.live.read(payload)[0]), str(payload.get("session", ""))
+    for _ in panel.live.ratings(pair, chosen, session=session, judges=judges):
+        pass  # what it answers stays in the session, where the table finds it
+    *_, (markup, _) = rated(site, payload, view=view, rows=rows)
+    return markup, ratings.state(view, rows, turn=turn)
 
 
 def names(question: LiveQuestion) -> list[str]:
@@ -129,19 +247,14 @@ def names(question: LiveQuestion) -> list[str]:
     return list(LETTERS[: len(question.inputs)])
 
 
-def perturbed(
-    site: Site, payload: dict[str, Any], request: Any, *, kind: str, amount: float, image: str, other: str
-) -> list[Any]:
-    """The changed image, the curves, and their summary in words; `amount` has the kind's unit. Raises LikenessError."""
+def perturbed(site: Site, payload: dict[str, Any], request: Any, *, view: ShownChange, other: str) -> list[Any]:
+    """The changed image, the curves, and their summary in words. Raises LikenessError."""
     panel = site.panel
-    panel.admit(request)
     question, rows = panel.live.read(payload)
-    chosen, beside = _chosen(question, image), _chosen(question, other)
-    if chosen is None or chosen.modality != "image":
-        raise BadInput("Choose an image to change first")
-    perturbation, most = PERTURBATIONS[kind], _largest(kind, chosen)
+    chosen, beside, kind = view.image_of(question), _chosen(question, other), view.kind
+    perturbation, most = PERTURBATIONS[kind], ratings.largest(kind, chosen)
     in_units = partial(perturbation.amount, size=curves_of.size(chosen))
-    strength = min(1.0, max(0.0, amount / most))
+    strength = min(1.0, view.amount / most)
     picture = thumbnail(curves_of.changed(chosen, kind=kind, strength=strength).content)
     curves, lines = [], []
     session, calibrations = str(payload.get("session", "")), panel.calibrations()
@@ -189,9 +302,13 @@ def _chosen(question: LiveQuestion, index: str) -> Input | None:
     return dict(zip(map(str, range(len(question.inputs))), question.inputs, strict=True)).get(index)
 
 
-def _largest(kind: str, image: Input) -> float:
-    """What a strength of 1 is for the image, in the kind's unit."""
-    return PERTURBATIONS[kind].largest(curves_of.size(image))
+def _index(image: Any) -> int:
+    """Of a dropdown's choice; -1 where nothing is chosen."""
+    return int(image) if isinstance(image, str) and image.isdecimal() and len(image) < 3 else -1
+
+
+def _fields(event: gr.EventData) -> dict[str, Any]:
+    return event._data if isinstance(event._data, dict) else {}
 
 
 def _from(readings: Sequence[str], holds: Callable[[str], bool]) -> float | None:

@@ -254,7 +254,8 @@ class Tray {
       this.announce(reason);
       return;
     }
-    const unasked = pressed ? [] : this.judges().map(({ key }) => key);
+    const judges = this.judges().map(({ key }) => key);
+    const unasked = pressed ? [] : judges;
     const models = this.models().filter((key) => !unasked.includes(key));
     if (!models.length) return;
     const absent = this.absent();
@@ -270,7 +271,7 @@ class Tray {
     dispatchEvent(new CustomEvent('likeness-asked'));
     this.trigger(absent ? 'download' : 'compare', {
       session: this.server.session, inputs: this.inputs.map(sent), mode: this.mode,
-      question: this.mode === 'quality' ? this.question : '', models, blind: this.blind, pressed,
+      question: this.mode === 'quality' ? this.question : '', models, judges, blind: this.blind, pressed,
     });
   }
 

@@ -1,0 +1,167 @@
+/**
+ * Asks judges about a changed image, one a turn, so that other visitors come in between; and writes to the address what
+ * is shown, where the image is an example.
+ */
+
+import { el, stylesheet } from '../../js/dom.js';
+import { exampleKeys } from './inputs.js';
+import { enable, enabled, press, say } from './parts.js';
+import { many } from './words.js';
+
+const OWN = ['change', 'by', 'amount'];
+const REST = 400; // ms without a drag until the slower scores are made
+const ABOUT = 'Judges answer in words, which takes seconds or costs the host: they are asked only when you press.';
+
+/**
+ * Mounts the part into `root`. `trigger(name, data)` reaches Python; `tray()` is the page's tray. Hands back
+ * { show(state) } for what Python answers.
+ */
+export function mount(root, { trigger = () => {}, tray = () => document.querySelector('.likeness-tray')?.likenessTray } = {}) {
+  if (!root.dataset.mounted) {
+    root.dataset.mounted = 'true';
+    stylesheet(new URL('./judging.css', import.meta.url));
+    root.likenessJudging = new Judging(root, trigger, tray);
+  }
+  return root.likenessJudging;
+}
+
+/** What asking costs, in words. Pure. */
+export function price(judges) {
+  const sum = (name) => judges.reduce((total, judge) => total + judge[name], 0);
+  const requests = sum('requests');
+  const where = requests ? `, ${many(requests, 'request')} to the host’s endpoint` : '';
+  const local = judges.some((judge) => !judge.requests) ? `, ${requests ? 'the others' : 'all'} on the app’s own machine` : '';
+  return `${many(judges.length, 'judge')}: ${many(sum('questions'), 'question')}${where}${local}.`;
+}
+
+/** What an address shows: { change, by, amount } with the key of an example, or null. Pure. */
+export function parse(search) {
+  const query = new URLSearchParams(search);
+  const [change, by, amount] = OWN.map((key) => query.get(key) ?? '');
+  return change && by ? { change, by, amount: Number(amount || 0) } : null;
+}
+
+/** The query string `search` with what is shown, or without where that is null. Pure. */
+export function written(search, shown) {
+  const query = new URLSearchParams(search);
+  OWN.forEach((key) => query.delete(key));
+  if (shown) OWN.forEach((key) => query.set(key, String(shown[key])));
+  return query.toString().replace(/%(2C|2F|3A)/g, decodeURIComponent);
+}
+
+class Judging {
+  constructor(root, trigger, tray) {
+    // `queue` are the judges that are still to be asked; `turn` numbers the requests.
+    Object.assign(this, { root, trigger, tray, state: null, queue: [], asked: 0, turn: 0, running: false, timer: 0 });
+    this.link = parse(location.search);
+    this.cost = el('span', { class: 'jd-cost' });
+    this.go = press('Ask the judges', ({ isTrusted }) => isTrusted && this.start(), { class: 'jd-button' });
+    this.stop = press('Stop', () => this.end('Stopped: the judge that is answering now is the last.'), { class: 'jd-button', hidden: true });
+    this.bar = el('progress', { hidden: true, 'aria-label': 'Judges that have answered' });
+    this.status = el('p', { role: 'status' });
+    this.part = el('div', { hidden: true }, el('p', { class: 'pg-quiet' }, ABOUT),
+      el('div', { class: 'jd-row' }, this.go, this.cost, this.bar, this.stop), this.status);
+    root.replaceChildren(this.part);
+    // A drag shows something else: no judge is asked of what was shown before, nor until the server has answered.
+    document.addEventListener('input', ({ target }) => {
+      if (!target.closest?.('#closer .cp-sliders')) return;
+      if (this.running) this.end('Stopped: the image has changed.');
+      clearTimeout(this.timer);
+      enable(this.go, false);
+    }, true);
+    addEventListener('likeness-tray', ({ detail: { changed, empty } }) => {
+      if (root.isConnected && (changed || empty)) this.leave();
+    });
+  }
+
+  /** Takes over what Python answers. */
+  show(state) {
+    if (state.turn === null) {
+      this.state = state;
+      this.renewed(state);
+    } else if (state.turn === this.turn && this.running) this.answered(state);
+    // An answer that comes late, to what is no longer shown, stays hidden.
+    const table = document.getElementById('rated');
+    if (table) table.hidden = !this.state?.view;
+  }
+
+  /** Something else is shown than before. */
+  renewed({ view, judges = [], message, settled }) {
+    clearTimeout(this.timer);
+    if (view && !settled) this.timer = setTimeout(() => this.trigger('settle', {}), REST);
+    this.set(false);
+    enable(this.go, true);
+    this.part.hidden = !judges.length;
+    say(this.cost, judges.length ? price(judges) : '');
+    say(this.status, message);
+    if (view) this.write(view);
+    else if (this.link) this.restore();
+    this.root.dataset.shown = view ? `${view.by} ${view.amount}` : '';
+    this.root.dataset.settled = String(settled);
+  }
+
+  start() {
+    if (this.running || !enabled(this.go) || !this.state?.judges?.length) return;
+    this.queue = this.state.judges.map(({ key }) => key);
+    this.asked = 0;
+    this.bar.max = this.queue.length;
+    this.set(true);
+    this.next();
+  }
+
+  /** Asks the next judge. */
+  next() {
+    const judge = this.queue.shift();
+    this.turn += 1;
+    this.bar.value = this.asked;
+    say(this.status, `${this.asked} of ${this.bar.max} judges have answered …`);
+    this.trigger('ask', { view: this.state.view, judge, turn: this.turn, pressed: true });
+  }
+
+  answered({ message }) {
+    this.asked += 1;
+    if (message) this.end(message);
+    else if (this.queue.length) this.next();
+    else this.end(`${many(this.asked, 'judge')} asked; the scores are in the table.`);
+  }
+
+  end(words) {
+    this.set(false);
+    say(this.status, words);
+  }
+
+  set(running) {
+    if (this.running && !running && document.activeElement === this.stop) this.go.focus();
+    this.running = running;
+    if (running && document.activeElement === this.go) setTimeout(() => this.stop.focus());
+    this.go.hidden = running;
+    this.stop.hidden = !running;
+    this.bar.hidden = !running;
+  }
+
+  /** Shows what the address of the page names, once; no judge is asked by that. */
+  restore() {
+    const { change, by, amount } = this.link;
+    this.link = null;
+    const image = (exampleKeys(this.tray()?.inputs ?? []) ?? []).indexOf(change);
+    if (image >= 0) this.trigger('restore', { view: { image, by, amount } });
+    else this.leave();
+  }
+
+  write({ image, by, amount }) {
+    this.link = null;
+    const key = exampleKeys(this.tray()?.inputs ?? [])?.[image];
+    this.replace(key ? { change: key, by, amount } : null);
+  }
+
+  leave() {
+    this.link = null;
+    this.replace(null);
+  }
+
+  replace(shown) {
+    const query = written(location.search, shown);
+    const url = `${location.pathname}${query ? `?${query}` : ''}${location.hash}`;
+    if (url !== `${location.pathname}${location.search}${location.hash}`) history.replaceState(history.state, '', url);
+  }
+}

@@ -1,0 +1,233 @@
+"""The section Perturb: each model's scores from 1 to 10 of an image beside its changed copy, as a table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import monotonic_ns
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from compute.live import curves
+from compute.live.inputs import Input
+from compute.live.question import LiveQuestion
+from compute.tasks.data import CONDITIONS
+from compute.tasks.pairbench.splits import expected
+from compute.tasks.perturb import PERTURBATIONS
+from compute.types import BadInput, Model
+from leaderboard.html.formatting import number
+from leaderboard.html.templates import render
+from leaderboard.live.live import MOST_MODELS
+from leaderboard.page import Site
+
+if TYPE_CHECKING:
+    from compute.live.changed_pair import ChangedPair, PairRating
+
+KINDS = ("image", "image")
+TOLD = {"sensitive": "Told that the change matters", "invariant": "Told to ignore the change"}
+PROBLEMS = {
+    "missing": "names no score",
+    "several": "names several scores",
+    "out of range": "is not from 1 to 10",
+    "not an integer": "is not a whole number",
+    "refused": "is a refusal",
+    "truncated": "was cut off",
+}
+LONGEST = 300  # characters of an answer that are shown
+LARGEST = 1e6  # of an amount in any unit
+LONGEST_STATE = 20_000  # characters
+Scores = Mapping[str, "PairRating | str | None"]  # by condition; as Live.ratings gives them
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownChange:
+    """What the section shows: an image of the question, and a transformation of it by an amount in its own unit."""
+
+    image: int
+    kind: str
+    amount: float
+
+    @classmethod
+    def read(cls, payload: Any) -> ShownChange:
+        """From what a page sends: {"image", "by", "amount"}. Raises BadInput for anything else."""
+        fields = payload if isinstance(payload, Mapping) else {}
+        image, kind, amount = (fields.get(name) for name in ("image", "by", "amount"))
+        if not isinstance(kind, str) or kind not in PERTURBATIONS:
+            raise BadInput(f"There is no transformation {str(kind)[:40]!r}; there are: {', '.join(PERTURBATIONS)}")
+        if type(image) is not int or not 0 <= image < 100:
+            raise BadInput("Choose an image to change first")
+        if type(amount) not in (int, float) or not 0 <= amount <= LARGEST:
+            raise BadInput(f"The amount of a change is a number from 0; got {str(amount)[:40]!r}")
+        return cls(image=image, kind=kind, amount=float(amount))
+
+    def pair(self, question: LiveQuestion) -> ChangedPair:
+        """The image of the question beside its copy; beyond the most of an amount it is the most. Raises BadInput."""
+        from compute.live.changed_pair import ChangedPair
+
+        image = self.image_of(question)
+        most = largest(self.kind, image)
+        return ChangedPair(image=image, kind=self.kind, strength=min(1.0, self.amount / most))
+
+    def image_of(self, question: LiveQuestion) -> Input:
+        """The image of the question that is changed. Raises BadInput."""
+        if self.image >= len(question.inputs) or question.inputs[self.image].modality != "image":
+            raise BadInput("Choose an image to change first")
+        return question.inputs[self.image]
+
+    @classmethod
+    def of_state(cls, text: Any) -> ShownChange:
+        """What a page shows, from the state that it was sent. Raises BadInput for anything else."""
+        try:
+            facts = json.loads(text) if isinstance(text, str) and len(text) <= LONGEST_STATE else None
+        except ValueError:
+            facts = None
+        return cls.read(facts.get("view") if isinstance(facts, dict) else None)
+
+    def within(self, most: float) -> ShownChange:
+        """The same with `most` of the amount at most."""
+        return replace(self, amount=min(self.amount, most))
+
+    def current(self, *, image: int, amounts: Mapping[str, Any]) -> ShownChange:
+        """What the controls say while this is shown: a drag may have moved another slider since. Raises BadInput."""
+        moved = [kind for kind, amount in amounts.items() if amount and kind != self.kind]
+        kind = moved[0] if moved else self.kind
+        return self.read({"image": image, "by": kind, "amount": amounts[kind]})
+
+    def record(self) -> dict[str, Any]:
+        """As the page sends it back."""
+        return {"image": self.image, "by": self.kind, "amount": self.amount}
+
+
+def largest(kind: str, image: Input) -> float:
+    """What a strength of 1 is for the image, in the kind's unit."""
+    return PERTURBATIONS[kind].largest(curves.size(image))
+
+
+def models(site: Site, ticked: Sequence[object]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Titles and keys of all models that are ready to rate two images, and the keys that rate them at first.
+
+    These are what the visitor has `ticked` for the question, and the models that are ticked by default; a judge that
+    answers in words only where it is ticked.
+    """
+    from compute.live.changed_pair import answers_in_words
+
+    ready = [each for each in site.panel.live.roster.listed(mode="pair", kinds=KINDS) if each.availability.is_ready]
+    keys = [each.row.key for each in ready if each.row.key in ticked]
+    keys += [each.row.key for each in ready if each.first and each.row.key not in keys]
+    ready.sort(key=lambda each: answers_in_words(each.row))
+    choices = [(f"{each.row.title}{' (judge)' if answers_in_words(each.row) else ''}", each.row.key) for each in ready]
+    return choices, keys[:MOST_MODELS]
+
+
+def rows(site: Site, keys: Any) -> list[Model]:
+    """The models that a page names; none where it names none. Raises BadInput as Live.models."""
+    return site.panel.live.models(keys) if isinstance(keys, list) and keys else []
+
+
+def rated(
+    site: Site, pair: ChangedPair, models: Sequence[Model], *, session: str, conditions: Sequence[str]
+) -> Iterator[tuple[dict[str, Scores], bool]]:
+    """The scores so far by model, and whether all of `conditions` are there; no judge in words is asked."""
+    scores: dict[str, dict[str, Any]] = {}
+    for row, condition, rating in site.panel.live.ratings(pair, models, session=session, conditions=conditions):
+        scores.setdefault(row.key, {})[condition] = rating
+        if condition == CONDITIONS[-1]:
+            yield scores, row is models[-1]
+    if not models:
+        yield scores, True
+
+
+def table(pair: ChangedPair, models: Sequence[Model], scores: Mapping[str, Scores], *, amount: str) -> Markup:
+    """The scores as a table; of a model without them why, or that it still works. `amount` has its unit."""
+    from compute.live.changed_pair import answers_in_words, prompt
+
+    title = PERTURBATIONS[pair.kind].title
+    known = [rating for each in scores.values() for rating in each.values() if hasattr(rating, "scores")]
+    return render(
+        "pages/compare/ratings.html",
+        change=f"{title}: {amount}" if pair.strength else "unchanged",
+        columns=[(TOLD[condition], expected(pair.type, condition)) for condition in CONDITIONS],
+        rows=[
+            (row, in_words, cells(scores.get(row.key), missing="not asked yet" if in_words else "…"))
+            for row, in_words in ((row, answers_in_words(row)) for row in models)
+        ],
+        prompts=[(TOLD[condition], prompt(pair.kind, condition)) for condition in CONDITIONS],
+        totals=totals(known),
+    )
+
+
+def cells(scores: Scores | None, *, missing: str) -> list[dict[str, Any]] | str:
+    """A cell a condition, `missing` for a score to come; one sentence where all conditions have the same."""
+    if scores is None:
+        return missing
+    values = [scores[condition] for condition in CONDITIONS]
+    if len(set(map(type, values))) == 1 and isinstance(values[0], str) and len(set(values)) == 1:
+        return values[0]
+    return [_cell(value, missing) for value in values]
+
+
+def _cell(rating: PairRating | str | None, missing: str) -> dict[str, Any]:
+    if rating is None or isinstance(rating, str):
+        return {"why": rating or missing}
+    shown = ["no score" if score is None else f"{score}" for score in rating.scores]
+    invalid = [
+        (PROBLEMS.get(problem, problem), _short(reply))
+        for problem, reply in zip(rating.problems, rating.replies, strict=False)
+        if problem
+    ]
+    return {
+        "why": "",
+        "scores": [(text, score is None) for text, score in zip(shown, rating.scores, strict=True)],
+        "apart": rating.apart,
+        "measure": "cosine" if rating.measure == "cosine" else "its own score",
+        "numbers": " and ".join(dict.fromkeys(number(value, digits=3) for value in rating.numbers)),
+        "invalid": invalid,
+        "replies": [_short(reply) for reply in rating.replies],
+    }
+
+
+def totals(ratings: Sequence[PairRating]) -> str:
+    """What the judges' answers have taken, where their runner counts it; empty where it does not."""
+    sums: dict[str, float] = {}
+    for rating in ratings:
+        for name, value in rating.totals.items():
+            sums[name] = sums.get(name, 0) + value
+    tokens = sums.get("input_tokens", 0) + sums.get("output_tokens", 0)
+    parts = [f"{tokens:,.0f} tokens"] if tokens else []
+    parts += [f"${sums['cost']:.4f}"] if "cost" in sums else []
+    return ", ".join(parts)
+
+
+def state(
+    view: ShownChange | None,
+    models: Sequence[Model] = (),
+    *,
+    turn: int | None = None,
+    message: str = "",
+    settled: bool = True,
+) -> str:
+    """What the script of the buttons needs, as JSON: what is shown, the judges to ask and what that costs.
+
+    `turn` numbers the answer to a press; without one, something else is shown than before. `message` is why a judge
+    could not be asked. Where it has not `settled`, scores are missing that are made once a drag rests.
+    """
+    from compute.live.changed_pair import QUESTIONS, answers_in_words
+    from compute.live.models.availability import requests
+
+    facts: dict[str, Any] = {"at": monotonic_ns(), "turn": turn, "message": message, "settled": settled, "view": None}
+    if view is not None:
+        each = QUESTIONS * len(CONDITIONS)
+        judges = [
+            {"key": row.key, "title": row.title, "questions": each, "requests": requests(row) * len(CONDITIONS)}
+            for row in models
+            if answers_in_words(row)
+        ]
+        facts |= {"view": view.record(), "judges": judges}
+    return json.dumps(facts, ensure_ascii=False).replace("<", "\\u003c")  # so that Gradio reads no markup
+
+
+def _short(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= LONGEST else f"{plain[: LONGEST - 1]}…"

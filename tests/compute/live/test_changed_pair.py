@@ -1,0 +1,148 @@
+"""An image beside its changed copy, rated from 1 to 10 under both conditions and in both orders."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from compute import models
+from compute.catalog import shipped
+from compute.content.messages import Picture, Question, Reply
+from compute.live import changed_pair, examples
+from compute.live.changed_pair import ChangedPair, PairRating, answers_in_words, cannot, rate
+from compute.live.models.subject import LiveSubject
+from compute.models.adapter import Hardware
+from compute.procedures import judging
+from compute.procedures.shared import conditions
+from compute.tasks.perturb import PERTURBATIONS
+from compute.types import BadInput, CannotDo, Model
+
+ROWS = {row.key: row for row in shipped().models}
+COFFEE, WORDS = examples.load("coffee"), examples.load("text-cat")
+JUDGE = Model(key="judge", title="Judge", kind="mllm", abilities=("choose", "score_pair"), modalities=("image", "text"))
+
+
+class Judge:
+    """Says the next of its replies to each question, and remembers the questions."""
+
+    def __init__(self, *replies: str | Reply) -> None:
+        self.replies, self.questions = list(replies), []
+
+    def reply(self, questions: list[Question]) -> list[Reply]:
+        self.questions += questions
+        said = [self.replies.pop(0) for _ in questions]
+        return [
+            each if isinstance(each, Reply) else Reply(item=question.item, text=each)
+            for question, each in zip(questions, said, strict=True)
+        ]
+
+
+def rated(row: Model, model: object, condition: str, *, kind: str = "rotate", strength: float = 0.5) -> PairRating:
+    pair = ChangedPair(image=COFFEE, kind=kind, strength=strength)
+    inputs = {each.key: each for each in pair.inputs(row, condition)}
+    return rate(LiveSubject(row=row, model=model, inputs=inputs), pair=pair, condition=condition)
+
+
+def loaded(key: str) -> object:
+    return models.load(ROWS[key], hardware=Hardware(device="cpu", dtype="float32"))
+
+
+@pytest.mark.parametrize("condition", ["sensitive", "invariant"])
+def test_a_judge_gets_the_prompts_of_pairbench_in_both_orders(condition: str) -> None:
+    judge = Judge("Score: 8\nReason: rotated", "Score: 6\nReason: rotated")
+    rating = rated(JUDGE, judge, condition)
+    assert rating.scores == (8, 6) and rating.apart == 2 and rating.problems == ("", "")
+    prompts = ["".join(part for part in each.parts if isinstance(part, str)) for each in judge.questions]
+    assert prompts[0] == prompts[1]
+    assert conditions.text("image-image", condition=condition, transformation="rotate") in prompts[0]
+    shown = [[part.key for part in each.parts if isinstance(part, Picture)] for each in judge.questions]
+    assert len(set(shown[0])) == 2 and shown[1] == shown[0][::-1]
+    assert prompts[0].split() == changed_pair.prompt("rotate", condition).replace('"data1" "data2"', "").split()
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        ("I cannot rate images.", "refused"),
+        ("They look alike.", "missing"),
+        ("Score: 11", "out of range"),
+        ("Score: 7.5", "not an integer"),
+        ("Score: 7 or 8", "several"),
+        (Reply(item="live/transformed", text="The first image", finish="length"), "truncated"),
+    ],
+)
+def test_an_answer_without_a_score_is_invalid_and_its_words_stay(reply: str | Reply, problem: str) -> None:
+    rating = rated(JUDGE, Judge(reply, "Score: 9"), "sensitive")
+    text = reply.text if isinstance(reply, Reply) else reply
+    assert (rating.scores, rating.problems, rating.replies) == ((None, 9), (problem, ""), (text, "Score: 9"))
+    assert rating.apart == 0
+
+
+def test_an_endpoint_that_fails_says_so() -> None:
+    with pytest.raises(BadInput, match="^busy$"):
+        rated(JUDGE, Judge("Score: 8", Reply(item="live/transformed (reverse)", error="busy")), "sensitive")
+
+
+def test_an_image_beside_itself_is_asked_once_and_rated_in_both_orders() -> None:
+    judge = Judge("Score: 10")
+    rating = rated(JUDGE, judge, "sensitive", strength=0)
+    assert rating.scores == (10, 10) and len(judge.questions) == 1
+
+
+def test_an_encoders_cosine_becomes_a_score_as_in_a_run() -> None:
+    rating = rated(ROWS["tiny"], loaded("tiny"), "sensitive")
+    assert rating.measure == "cosine" and rating.ends == (-1, 1) and rating.replies == ()
+    assert rating.numbers[0] == pytest.approx(rating.numbers[1]) and -1 <= rating.numbers[0] < 1
+    assert rating.scores == tuple(judging.scaled(np.array(rating.numbers), ends=(-1.0, 1.0)))
+
+
+def test_a_distance_with_bounds_has_its_own_map() -> None:
+    rating = rated(ROWS["ssim"], loaded("ssim"), "sensitive")
+    assert rating.measure == "comparison" and rating.ends == (-1, 1)
+    assert rating.scores == tuple(judging.scaled(np.array(rating.numbers), ends=(-1.0, 1.0)))
+    assert rated(ROWS["ssim"], loaded("ssim"), "sensitive", strength=0).scores == (10, 10)
+
+
+def test_without_a_prompt_the_invariant_condition_is_the_mean_of_five_applications() -> None:
+    pair = ChangedPair(image=COFFEE, kind="rotate", strength=0.5)
+    assert [len(side) for side in pair.variants] == [5, 5]
+    assert len({each.key for side in pair.variants for each in side} | {each.key for each in pair.sides}) == 12
+    ssim = loaded("ssim")
+    by_hand = [ssim.compare([first.content], [second.content])[0] for first, second in zip(*pair.variants, strict=True)]
+    assert rated(ROWS["ssim"], ssim, "invariant").numbers[0] == pytest.approx(np.mean(by_hand))
+
+
+@pytest.mark.parametrize("kind", PERTURBATIONS)
+def test_the_same_pair_is_made_again_alike(kind: str) -> None:
+    small = replace(COFFEE, content=COFFEE.content.resize((96, 64)))
+    one, other = (ChangedPair(image=small, kind=kind, strength=0.25) for _ in range(2))
+    assert one.key == other.key
+    for first, second in zip(one.variants[1], other.variants[1], strict=True):
+        assert first.key == second.key and np.array_equal(first.content, second.content)
+
+
+@pytest.mark.parametrize(
+    ("strength", "condition", "score"),
+    [(0, "sensitive", 10), (0, "invariant", 10), (0.5, "sensitive", 8), (0.5, "invariant", 10)],
+)
+def test_the_expected_score_is_that_of_the_pairs_type(strength: float, condition: str, score: int) -> None:
+    pair = ChangedPair(image=COFFEE, kind="rotate", strength=strength)
+    assert pair.rated(JUDGE, condition).expected.tolist() == [score]
+
+
+def test_who_cannot_rate_two_images_says_why() -> None:
+    assert cannot(ROWS["psnr"]).startswith("Its own scores have no lowest and highest value.")
+    with pytest.raises(CannotDo, match="no lowest and highest"):
+        rated(ROWS["psnr"], loaded("psnr"), "sensitive")
+    assert cannot(ROWS["wordllama"]) == "It compares no image with image"
+    assert not any(cannot(ROWS[key]) for key in ("tiny", "ssim", "gpt-4o-2024-11-20"))
+    assert answers_in_words(ROWS["gpt-4o-2024-11-20"]) and not answers_in_words(ROWS["tiny"])
+
+
+def test_a_text_and_another_strength_are_refused() -> None:
+    with pytest.raises(BadInput, match="only an image can be perturbed"):
+        ChangedPair(image=WORDS, kind="rotate", strength=0.5).rated(JUDGE, "sensitive")
+    with pytest.raises(BadInput, match="A strength is 0 to 1"):
+        ChangedPair(image=COFFEE, kind="rotate", strength=1.5).rated(JUDGE, "sensitive")

@@ -1,0 +1,136 @@
+"""The table of scores from 1 to 10, and what its script is sent and sends back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from compute.catalog import shipped
+from compute.live import examples
+from compute.live.changed_pair import ChangedPair, PairRating
+from compute.live.question import LiveQuestion
+from compute.types import BadInput
+from leaderboard.pages.compare import ratings
+from leaderboard.pages.compare.ratings import ShownChange
+
+ROWS = {row.key: row for row in shipped().models}
+TINY, SSIM, JUDGE = (ROWS[key] for key in ("tiny", "ssim", "gpt-4o-2024-11-20"))
+COFFEE, WORDS = examples.load("coffee"), examples.load("text-cat")
+PAIR = ChangedPair(image=COFFEE, kind="rotate", strength=0.5)
+VIEW = ShownChange(image=0, kind="rotate", amount=22.5)
+
+
+def table(**scores: Any) -> str:
+    rows = [TINY, JUDGE] if "judge" in scores else [TINY]
+    named = {JUDGE.key if key == "judge" else key: value for key, value in scores.items()}
+    return str(ratings.table(PAIR, rows, named, amount="22.5 degrees"))
+
+
+def both(rating: Any) -> dict[str, Any]:
+    return {"sensitive": rating, "invariant": rating}
+
+
+def test_scores_stand_beside_what_is_expected() -> None:
+    html = table(tiny=both(PairRating(scores=(9, 9), numbers=(0.881, 0.881), measure="cosine", ends=(-1, 1))))
+    assert "Told that the change matters <small>expected 8</small>" in html
+    assert "Told to ignore the change <small>expected 10</small>" in html
+    assert html.count("<b>9</b>") == 4 and "cosine 0.881" in html and "Rotation: 22.5 degrees" in html
+    assert "the orders differ" not in html
+
+
+def test_an_unchanged_copy_is_expected_to_score_ten() -> None:
+    html = str(ratings.table(ChangedPair(image=COFFEE, kind="rotate", strength=0), [TINY], {}, amount="0 degrees"))
+    assert html.count("expected 10") == 2 and "(unchanged)" in html
+
+
+def test_orders_that_differ_are_marked() -> None:
+    html = table(tiny=both(None), judge=both(PairRating(scores=(8, 5), replies=("Score: 8", "Score: 5"))))
+    assert html.count("the orders differ by 3") == 2
+
+
+def test_an_invalid_answer_is_no_score_and_shows_its_words_as_text() -> None:
+    rating = PairRating(scores=(None, 9), problems=("refused", ""), replies=("I <b>cannot</b>", "Score: 9"))
+    html = table(tiny=both(None), judge=both(rating))
+    assert html.count('<b class="cp-invalid">no score</b>') == 2
+    assert 'The answer is a refusal: <q dir="auto">I &lt;b&gt;cannot&lt;/b&gt;</q>' in html
+    assert "the orders differ" not in html
+
+
+def test_a_long_answer_is_cut() -> None:
+    rating = PairRating(scores=(None, 9), problems=("missing", ""), replies=("word " * 500, "Score: 9"))
+    (cell, _) = ratings.cells(both(rating), missing="")
+    assert len(cell["invalid"][0][1]) == ratings.LONGEST and cell["invalid"][0][1].endswith("…")
+
+
+def test_what_is_missing_says_why() -> None:
+    html = table(tiny=both("Its weights are not on this machine"), judge=both(None))
+    assert 'colspan="2"><span class="pg-quiet">Its weights are not on this machine</span>' in html
+    assert html.count("not asked yet") == 2
+    assert ratings.cells({"sensitive": PairRating(scores=(9, 9)), "invariant": None}, missing="…")[1] == {"why": "…"}
+    assert "No model is chosen" in str(ratings.table(PAIR, [], {}, amount=""))
+
+
+def test_tokens_and_cost_are_summed_where_they_are_counted() -> None:
+    one = PairRating(scores=(8, 8), totals={"input_tokens": 1000, "output_tokens": 20, "cost": 0.0015})
+    other = PairRating(scores=(8, 8), totals={"input_tokens": 1000, "output_tokens": 20})
+    assert ratings.totals([one, other]) == "2,040 tokens, $0.0015"
+    assert ratings.totals([PairRating(scores=(8, 8))]) == ""
+
+
+def test_the_state_names_the_judges_and_what_they_cost() -> None:
+    facts = json.loads(ratings.state(VIEW, [TINY, JUDGE]))
+    assert facts["judges"] == [{"key": JUDGE.key, "title": JUDGE.title, "questions": 4, "requests": 4}]
+    assert facts["view"] == {"image": 0, "by": "rotate", "amount": 22.5} and facts["turn"] is None
+    assert json.loads(ratings.state(None))["view"] is None
+    assert "<" not in ratings.state(None, message="<script>")
+    assert ShownChange.of_state(ratings.state(VIEW, [TINY])) == VIEW
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        (None, "There is no transformation 'None'"),
+        ({"image": 0, "by": "melt", "amount": 1}, "There is no transformation 'melt'"),
+        ({"image": 0, "by": ["rotate"], "amount": 1}, "There is no transformation"),
+        ({"image": "0", "by": "rotate", "amount": 1}, "Choose an image"),
+        ({"image": True, "by": "rotate", "amount": 1}, "Choose an image"),
+        ({"image": -1, "by": "rotate", "amount": 1}, "Choose an image"),
+        ({"image": 0, "by": "rotate", "amount": float("nan")}, "number from 0"),
+        ({"image": 0, "by": "rotate", "amount": float("inf")}, "number from 0"),
+        ({"image": 0, "by": "rotate", "amount": -1}, "number from 0"),
+        ({"image": 0, "by": "rotate", "amount": "9" * 500}, "number from 0"),
+        ({"image": 0, "by": "rotate", "amount": 10**400}, "number from 0"),
+        ({"image": 0, "by": "rotate"}, "number from 0"),
+    ],
+)
+def test_what_a_page_sends_is_read_without_trust(fields: Any, said: str) -> None:
+    with pytest.raises(BadInput, match=said) as error:
+        ShownChange.read(fields)
+    assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize("text", [None, "", "{", "[]", "null", "x" * 30_000, 7])
+def test_a_broken_state_is_a_sentence(text: Any) -> None:
+    with pytest.raises(BadInput, match="There is no transformation"):
+        ShownChange.of_state(text)
+
+
+def test_an_amount_beyond_the_most_is_the_most() -> None:
+    question = LiveQuestion(mode="pair", inputs=(COFFEE, WORDS))
+    assert ShownChange(image=0, kind="rotate", amount=1e9).pair(question).strength == 1
+    assert VIEW.pair(question).strength == 0.5
+    for image in (1, 2):
+        with pytest.raises(BadInput, match="Choose an image"):
+            ShownChange(image=image, kind="rotate", amount=1).pair(question)
+
+
+def test_what_is_shown_follows_the_controls() -> None:
+    def at(**amounts: float) -> ShownChange:
+        return VIEW.current(image=1, amounts={"rotate": 0, "elastic": 0, **amounts})
+
+    assert at(rotate=22.5) == ShownChange(image=1, kind="rotate", amount=22.5)
+    assert at(rotate=45) == ShownChange(image=1, kind="rotate", amount=45)
+    assert at(rotate=22.5, elastic=3) == ShownChange(image=1, kind="elastic", amount=3)
+    assert at() == ShownChange(image=1, kind="rotate", amount=0)
