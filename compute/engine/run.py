@@ -206,8 +206,9 @@ def _run(
     frames = {subset: part.items for subset, part in evidence.items()}
     scored = scoring.scored(job.task, frames)
     total = sum(tasks.size(part) for part in whole.values())
-    usable = sum(tasks.size(part) for part in data.values()) / total
-    shares = {subset: tasks.size(data[subset]) / tasks.size(part) for subset, part in whole.items()}
+    rated = {subset: tasks.size(part) - evidence[subset].unasked for subset, part in data.items()}
+    usable = sum(rated.values()) / total
+    shares = {subset: rated[subset] / tasks.size(part) for subset, part in whole.items()}
     coverage = usable * scoring.answered(frames, job.task.metrics[0])
     timings = {"items": execution.seconds[_items_key(job)], "encode": encoding, "procedure": procedure_seconds}
     run = Run(

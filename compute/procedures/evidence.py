@@ -28,6 +28,8 @@ class Evidence:
     items: pd.DataFrame
     # What the procedure reports: draws, iterations; `tied` counts the items that an exact tie decides.
     settings: dict[str, Any] = field(default_factory=dict)
+    # Items without a row, because a question of theirs never reached the model: no answer, and the next run asks again.
+    unasked: int = 0
 
     @classmethod
     def of(
@@ -41,6 +43,7 @@ class Evidence:
         worth: np.ndarray | None = None,
         figures: Mapping[str, np.ndarray] | None = None,
         settings: dict[str, Any] | None = None,
+        unasked: int = 0,
     ) -> Evidence:
         """From columns of one row an item: `figures` by metric; `worth` is what `correct` follows from.
 
@@ -56,7 +59,7 @@ class Evidence:
             **(figures or {}),
             "detail": pd.Series(detail, dtype=object),
         }
-        return cls(items=pd.DataFrame(columns), settings=settings or {})
+        return cls(items=pd.DataFrame(columns), settings=settings or {}, unasked=unasked)
 
 
 class Subject(Protocol):

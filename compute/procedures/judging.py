@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from compute.procedures.shared import conditions, preview, ratings, replies
 from compute.procedures.shared.ratings import Rating
 from compute.procedures.shared.similarity import Many, against, alike, embed, embeds
 from compute.tasks.data import POSITION, RatedPairs
-from compute.types import CannotDo
+from compute.types import CannotDo, Undefined
 
 LOWEST, HIGHEST = 1, 10  # of a score (section 3.2)
 COSINES = {"-1..1": (-1.0, 1.0), "0..1": (0.0, 1.0)}  # the cosines that become LOWEST and HIGHEST
@@ -47,33 +48,45 @@ def run(subject: Subject, data: RatedPairs, options: Mapping[str, Any]) -> Evide
 
 
 def _asked(subject: Subject, data: RatedPairs) -> Evidence:
-    """The scores that a judge states. An answer without one is NaN, with its reason in the detail."""
+    """The scores that a judge states. An answer without one is NaN, with its reason in the detail.
+
+    A pair with a question that could not be put, after all attempts, has no row: that says nothing of the judge.
+    Raises Undefined where every pair has such a question.
+    """
     answers = replies.received(subject, conditions.questions(data))
-    read = [
-        Rating(problem="error") if reply.error else ratings.read(reply.text, finish=reply.finish) for reply in answers
-    ]
     n = len(data.names)
+    came = np.array([not reply.error for reply in answers], dtype=bool).reshape(2, n).all(axis=0)
+    if not came.any() and n:
+        first = next(reply.error for reply in answers if reply.error)
+        raise Undefined(
+            f"{subject.row.key} was asked about no pair in both orders: {first}. Run again: stored answers are not "
+            "asked for twice"
+        )
+    read = [ratings.read(reply.text, finish=reply.finish) for reply in answers]
     details = [
         {
-            "replies": [reply.text or reply.error for reply in both],
+            "replies": [reply.text for reply in both],
             "problems": [rating.problem for rating in (read[row], read[row + n])],
         }
         for row, both in enumerate(zip(answers[:n], answers[n:], strict=True))
     ]
     scores = np.array([np.nan if rating.value is None else rating.value for rating in read]).reshape(2, n)
-    return _evidence(data, scores, details=details, settings=_counted(read, answers))
+    made = _evidence(data, scores, details=details, settings=_counted(read, answers))
+    return replace(made, items=made.items[came].reset_index(drop=True), unasked=int((~came).sum()))
 
 
 def _counted(read: Sequence[Rating], answers: Sequence[Reply]) -> dict[str, Any]:
-    """How many answers have no score, refusals and truncated ones apart, and what all of them took."""
-    problems = Counter(rating.problem for rating in read if rating.problem)
-    apart = {name: problems.pop(name, 0) for name in ("refused", "truncated", "error")}
+    """How many answers that came have no score, refusals and truncated ones apart, and what all of them took."""
+    problems = Counter(
+        rating.problem for rating, reply in zip(read, answers, strict=True) if rating.problem and not reply.error
+    )
+    apart = {name: problems.pop(name, 0) for name in ("refused", "truncated")}
     settings = {
         "asked": len(answers),
+        "answer_tokens": conditions.ANSWER_TOKENS,
         "invalid": problems.total(),
-        "refused": apart["refused"],
-        "truncated": apart["truncated"],
-        "errors": apart["error"],
+        **apart,
+        "errors": sum(bool(reply.error) for reply in answers),
         "reasons": dict(sorted(problems.items())),
     }
     return settings | replies.totals(answers)
@@ -218,10 +231,11 @@ def _written(score: float) -> str:
     return "no score" if np.isnan(score) else f"{score:.0f}"
 
 
-# The wording of `conditions` and the rules of `ratings` are part of the version.
+# The wording of `conditions`, how long answers may be and the rules of `ratings` are part of the version.
 PROCEDURE = Procedure(
     key="judging",
     needs=(frozenset({"embed_image"}), frozenset({"compare"}), frozenset({"choose"})),
     run=run,
     options={"k": (5, 1, 2, 3, 4), "cosine": tuple(COSINES), "scale": ("bounds", "quantiles")},
+    version=2,
 )

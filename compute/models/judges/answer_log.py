@@ -43,10 +43,11 @@ class AnswerLog:
         self._file: TextIO | None = None
 
     def key(self, question: Question) -> str:
-        """Digest of everything that is sent: texts, images' content keys, settings."""
+        """Digest of everything that is sent: texts, images' content keys, settings, and the answer's own limit."""
         parts = [part if isinstance(part, str) else [part.key.decode()] for part in question.parts]
         schema = [question.schema] if question.schema and self._structured else []
-        return _digest(json.dumps([parts, self._settings, *schema]))
+        limit = [] if question.longest is None else [question.longest]
+        return _digest(json.dumps([parts, self._settings, *schema, *limit]))
 
     def answered(self, questions: Sequence[Question], ask: Ask) -> list[Reply]:
         """One reply a question, in order. `ask` gets what has no answer yet, every request once; answers are stored as

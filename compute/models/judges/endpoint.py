@@ -28,16 +28,16 @@ from urllib.parse import quote, urlsplit
 from compute.content import decoding
 from compute.content.messages import LENGTH, REFUSAL, STOP, Picture, Question, Reply
 from compute.models.adapter import Hardware
+from compute.models.judges.answer_limit import AnswerLimit, options_of
 from compute.models.judges.answer_log import AnswerLog
 from compute.models.judges.chat import BadStatus, ChatClient, ReplyTooLarge, is_loopback
 from compute.models.judges.images import ReadyImages, grouped
-from compute.models.options import chosen
 from compute.types import BadInput, LikenessError, Model, NoService, NotHere
 
 URL, KEY = "LIKENESS_ENDPOINT", "LIKENESS_ENDPOINT_KEY"
 DEFAULTS: dict[str, Any] = {
     "model": "",  # the name the endpoint serves it under; empty: the row's weights, or the key of one without
-    "max_tokens": 32,
+    "max_tokens": None,  # of an answer; None: as the question says, else answer_limit.USUAL
     "seed": 0,  # left out, and recorded as such, where the endpoint refuses it
     "extra": {},  # further fields of every request, such as {"chat_template_kwargs": {"enable_thinking": false}}
     "structured": False,  # whether a question's JSON schema is sent as `response_format`: it changes answers
@@ -134,12 +134,13 @@ class Endpoint:
         prices: Mapping[str, float] | None = None,
         answers: AnswerLog | None = None,
     ) -> None:
+        self._limit = AnswerLimit(options["max_tokens"])
         self.settings: dict[str, Any] = {
             "model": row.key,
             "served": options["model"] or row.weights or row.key,
             "temperature": 0,
             "seed": options["seed"],
-            "max_tokens": options["max_tokens"],
+            "max_tokens": self._limit.tokens,
             "extra": dict(options["extra"]),
             "images": f"as files; PNG where they are not upright RGB in PNG, JPEG or WebP; decoding {decoding.VERSION}",
         }
@@ -147,6 +148,7 @@ class Endpoint:
             self.settings["structured"] = True
         # An empty log is falsy, and the one that forgets is always empty.
         self.answers = AnswerLog(row, settings={"adapter": "endpoint", **self.settings}) if answers is None else answers
+        self.settings["max_tokens_holds"] = self._limit.rule
         self.prices = dict(prices or {})
         if self.prices:
             self.settings["dollars_per_million_tokens"] = self.prices
@@ -166,7 +168,7 @@ class Endpoint:
         the key is refused, another LikenessError where no question can succeed, and BadItem for an image that cannot be
         read; answers that came before are stored.
         """
-        return [self._priced(reply) for reply in self.answers.answered(questions, self._ask)]
+        return [self._priced(reply) for reply in self.answers.answered(self._limit.applied(questions), self._ask)]
 
     def _priced(self, reply: Reply) -> Reply:
         """With its cost, where the endpoint has not stated it and the prices of all its tokens are known."""
@@ -250,7 +252,7 @@ class Endpoint:
         fields = {
             "model": self.settings["served"],
             "temperature": 0,
-            "max_tokens": self.settings["max_tokens"],
+            "max_tokens": self._limit.of(question),
             **({} if seed is None else {"seed": seed}),
             "stream": False,
             **({"response_format": _response_format(schema)} if schema else {}),
@@ -413,7 +415,7 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
 
     Raises NotHere where none is named, BadInput for a setting that is none.
     """
-    options = chosen(row, DEFAULTS)
+    options = options_of(row, DEFAULTS)
     url = os.environ.get(URL, "").strip()
     if not url:
         how = (

@@ -7,6 +7,7 @@ alike; else one question at a time it is, and `settings` say so.
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,15 +21,15 @@ from compute.content.messages import LENGTH, STOP, Picture, Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.files import pretrained, weights
 from compute.models.files.checkpoint import architecture, one_line
+from compute.models.judges.answer_limit import AnswerLimit, options_of
 from compute.models.judges.answer_log import AnswerLog
 from compute.models.judges.images import ReadyImages, grouped
-from compute.models.options import chosen
 from compute.types import BadInput, CannotDo, LikenessError, Model
 
 if TYPE_CHECKING:
     import torch
 
-DEFAULTS: dict[str, Any] = {**pretrained.OPTIONS, "batch_size": 1, "max_tokens": 32}
+DEFAULTS: dict[str, Any] = {**pretrained.OPTIONS, "batch_size": 1, "max_tokens": None}
 PACKAGES = ("torch", "torchvision", "transformers", "tokenizers", "pillow")
 SAMPLE = 8  # questions of the self-test, and at least two batches
 
@@ -46,16 +47,19 @@ class LocalJudge:
         processor: Any,
         settings: dict[str, Any],
         answers: AnswerLog,
+        limit: AnswerLimit,
         batch_size: int = 1,
     ) -> None:
         self.settings = settings
         self.answers = answers
         self._model, self._processor = model, processor
-        self._generation = _greedy(model, processor, max_tokens=settings["max_tokens"])
+        self._limit = limit
+        self._generation = _greedy(model, processor, max_tokens=limit.tokens)
         self._batch = max(1, batch_size)
         self._tested = self._batch == 1
         self._files = ReadyImages(lambda picture: picture.data, folder=answers.folder)
         settings |= {
+            "max_tokens_holds": limit.rule,
             "batch_size": 1,
             "generation": {
                 name: getattr(self._generation, name)
@@ -68,7 +72,7 @@ class LocalJudge:
 
         Raises BadItem for an image that cannot be read, LikenessError where the device lacks the memory for a question.
         """
-        return self.answers.answered(questions, self._ask)
+        return self.answers.answered(self._limit.applied(questions), self._ask)
 
     def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[int, Reply]]:
         positions = grouped(questions)
@@ -123,11 +127,14 @@ class LocalJudge:
     def _answers(self, questions: Sequence[Question], inputs: Any) -> list[Reply]:
         import torch
 
+        limits = [self._limit.of(question) for question in questions]
+        generation = copy.copy(self._generation)
+        generation.max_new_tokens = max(limits)
         began = time.perf_counter()
         try:
             with torch.inference_mode():
                 moved = inputs.to(self._model.device, self._model.dtype)
-                out = self._model.generate(**moved, generation_config=self._generation)
+                out = self._model.generate(**moved, generation_config=generation)
         except torch.OutOfMemoryError as error:
             torch.cuda.empty_cache()
             if len(questions) == 1:
@@ -143,7 +150,9 @@ class LocalJudge:
             ]
         new = out[:, inputs["input_ids"].shape[1] :].cpu()
         seconds = round((time.perf_counter() - began) / len(questions), 4)
-        texts = self._processor.tokenizer.batch_decode(new, skip_special_tokens=True)
+        # A greedy answer to a shorter limit is the beginning of that to a longer one.
+        rows = [row[:limit] for row, limit in zip(new, limits, strict=True)]
+        texts = self._processor.tokenizer.batch_decode(rows, skip_special_tokens=True)
         lengths = inputs["attention_mask"].sum(dim=1).tolist()
         return [
             Reply(
@@ -155,7 +164,7 @@ class LocalJudge:
                 seconds=seconds,
             )
             for question, text, tokens, row, end in zip(
-                questions, texts, lengths, new, map(self._end, new), strict=True
+                questions, texts, lengths, rows, map(self._end, rows), strict=True
             )
         ]
 
@@ -168,8 +177,6 @@ class LocalJudge:
 
 def _greedy(model: torch.nn.Module, processor: Any, *, max_tokens: int) -> Any:
     """The checkpoint's generation settings without sampling or beams; it keeps its ends and penalties."""
-    import copy
-
     settings = copy.deepcopy(model.generation_config)
     settings.update(
         do_sample=False,
@@ -189,7 +196,8 @@ def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
     """The row's model on the device. Raises NotHere, BadInput, or CannotDo for one that needs code of its own."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES as KNOWN
 
-    options = chosen(row, DEFAULTS)
+    options = options_of(row, DEFAULTS)
+    limit = AnswerLimit(options["max_tokens"])
     trusted, kind = bool(options["trust_remote_code"]), architecture(folder)
     if kind not in KNOWN and not trusted:
         raise CannotDo(
@@ -201,7 +209,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
     settings = {
         "model": row.key,
         "decoding": "greedy",
-        "max_tokens": options["max_tokens"],
+        "max_tokens": limit.tokens,
         "padding": "left",
         "processor": type(processor).__name__,
         "images": f"decoding {decoding.VERSION}",
@@ -221,6 +229,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
         processor=processor,
         settings=settings,
         answers=AnswerLog(row, settings=log_settings),
+        limit=limit,
         batch_size=options["batch_size"],
     )
 

@@ -29,6 +29,9 @@ SCHEMA = json.dumps(
         "additionalProperties": False,
     }
 )
+# Tokens that a score with its reason may take: a paragraph. At a judge's usual few most reasons would be cut, and the
+# answer without a score where that comes last.
+ANSWER_TOKENS = 256
 _FIRST, _SECOND, _CONDITIONS = '"data1"', '"data2"', "{conditions}. "
 
 
@@ -220,7 +223,7 @@ def questions(pairs: RatedPairs) -> list[Question]:
         for number in set(numbers)
     }
     return [
-        Question(item=item, parts=tuple(_parts(prompts[number], sides[0], sides[1], row)), schema=SCHEMA)
+        Question(item=item, parts=tuple(_parts(prompts[number], *sides, row)), schema=SCHEMA, longest=ANSWER_TOKENS)
         for sides, items in (
             ((pairs.first, pairs.second), pairs.names),
             ((pairs.second, pairs.first), [f"{name} (reverse)" for name in pairs.names]),

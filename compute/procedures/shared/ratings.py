@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
-PROBLEMS = ("missing", "several", "out of range", "not an integer", "refused", "truncated", "error")
+PROBLEMS = ("missing", "several", "out of range", "not an integer", "refused", "truncated")
 LONGEST = 9  # digits of a number; a longer one is out of range
 
 

@@ -64,13 +64,22 @@ def received(subject: Subject, questions: Sequence[Question]) -> list[Reply]:
     return answers
 
 
-def totals(answers: Sequence[Reply]) -> dict[str, float]:
-    """What all replies took, where the runner counts it: tokens, seconds of requests, cost in US dollars."""
-    settings = {}
+def totals(answers: Sequence[Reply]) -> dict[str, Any]:
+    """What all replies that came took, where the runner counts it: tokens, seconds of requests, cost in US dollars.
+
+    What only some of them state is no total: it stands under `in_part` as the least it can be, with how many of how
+    many replies it is of, so that no cost of a run is too low unawares.
+    """
+    came = [reply for reply in answers if not reply.error]
+    whole: dict[str, Any] = {}
+    in_part: dict[str, Any] = {}
     for name in ("input_tokens", "output_tokens", "seconds", "cost"):
-        counted = [count for reply in answers if (count := getattr(reply, name)) is not None]
-        settings |= {name: sum(counted)} if counted else {}
-    return settings
+        counted = [count for reply in came if (count := getattr(reply, name)) is not None]
+        if counted and len(counted) == len(came):
+            whole[name] = sum(counted)
+        elif counted:
+            in_part[name] = {"at_least": sum(counted), "replies": len(counted), "of": len(came)}
+    return whole | ({"in_part": in_part} if in_part else {})
 
 
 def _unreadable(judge: str, replies: Sequence[Reply]) -> str:

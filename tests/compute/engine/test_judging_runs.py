@@ -113,6 +113,31 @@ def test_a_judge_is_asked_both_orders_and_nothing_twice(
     assert server.state()["counts"]["requests"] == ASKED
 
 
+def test_questions_that_never_got_through_are_no_answers_and_asked_again(execute: Execute, server: Running) -> None:
+    """Every sixth message is lost, 8 of 48: their pairs are in no metric, and the run is partial until they are in."""
+    server.control(lost=6)
+    [outcome] = execute(JUDGE)
+    assert outcome.state == "made", outcome.reason
+    stored, frame = outcome.stored, items(outcome)
+    lost = 2 * PAIRS - len(frame)
+    assert 4 <= lost <= 8 and stored.run.status == "partial"
+    assert stored.run.error == "8 questions could not be asked: the same command asks them again"
+    assert stored.coverage == pytest.approx(len(frame) / (2 * PAIRS))
+    assert frame[["forward", "reverse"]].notna().all(axis=None) and score(outcome, "relax_sym") == 1.0
+    by_subset = frame["subset"].value_counts()
+    for each in stored.scores:
+        share = by_subset[each.subset] / PAIRS if each.subset in by_subset else stored.coverage
+        assert each.coverage == pytest.approx(share), each
+    assert sum(each.n for each in stored.scores if (each.metric, each.subset) == ("mmscore", "default")) == len(frame)
+
+    server.control()
+    [whole] = execute(JUDGE)
+    assert server.state()["counts"]["requests"] == 8
+    assert (whole.state, whole.stored.run.status, whole.stored.run.error) == ("made", "complete", "")
+    assert whole.stored.coverage == 1 and len(items(whole)) == 2 * PAIRS
+    assert execute(JUDGE)[0].state == "stored"
+
+
 def test_a_run_killed_half_way_asks_and_pays_nothing_twice(manifest: Path, tmp_path: Path, server: Running) -> None:
     command = [sys.executable, "-m", "compute", "run", "--suite", "pairbench", "--data", str(manifest)]
     command += ["--models", JUDGE, "--results", str(tmp_path / "results")]

@@ -5,7 +5,9 @@
 prints its address. Its score is the correlation of both images made small, from 1 to 10: symmetric and deterministic,
 and no model. One thread serves all connections, and an image is decoded once, so that many requests cost it little.
 A model's name asks for faults, such as `judge!429!cut`: TRANSIENT ones meet the first request of a message in turn,
-LASTING ones every request. `GET /counts` counts, `POST /control` sets `delay` and clears the counts.
+LASTING ones every request. `GET /counts` counts, `POST /control` sets `delay`, and `lost`: every so many-th message is
+answered with status 400 however often it comes (0: none); it clears the counts. A `wordy` answer is cut at the
+request's `max_tokens`, with a word as a token.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ import numpy as np
 from PIL import Image
 
 TRANSIENT = ("429", "500", "slow", "cut", "garbage")
-LASTING = ("scale", "words", "refusal", "filter", "blocked", "length", "empty", "400", "format")
+LASTING = ("scale", "words", "refusal", "filter", "blocked", "length", "empty", "400", "format", "wordy")
 SIDE = 16  # pixels of a small image
 PAUSE = 0.3  # seconds of `slow`, and of what `429` asks for
 
@@ -39,6 +41,7 @@ class Judge:
 
     def __init__(self, *, delay: float) -> None:
         self.delay = delay
+        self.lost = 0
         self.small: dict[tuple[int, int], np.ndarray] = {}  # by hash and length of the data URL
         self.clear()
 
@@ -46,6 +49,7 @@ class Judge:
         """Begins the counts anew; images stay decoded."""
         self.counts: Counter[str] = Counter()
         self.messages: Counter[int] = Counter()
+        self.never: set[int] = set()  # messages that `lost` has hit
         self.together = self.most_together = 0
         self.seconds = 0.0  # from a request read to its answer written, all requests together
         self.last: dict[str, Any] = {}
@@ -95,7 +99,8 @@ async def serve(judge: Judge, reader: asyncio.StreamReader, writer: asyncio.Stre
             if path == "/counts":
                 answer = _response(200, judge.state())
             elif path == "/control":
-                judge.delay = json.loads(body).get("delay", judge.delay)
+                control = json.loads(body)
+                judge.delay, judge.lost = control.get("delay", judge.delay), control.get("lost", 0)
                 judge.clear()
                 answer = _response(200, {})
             else:
@@ -117,6 +122,8 @@ async def _chat(judge: Judge, body: bytes) -> bytes | None:
     try:
         message = hash(body)
         judge.messages[message] += 1
+        if judge.lost and judge.messages[message] == 1 and len(judge.messages) % judge.lost == 0:
+            judge.never.add(message)
         request = json.loads(body)
         parts = request["messages"][0]["content"]
         score = judge.score(parts)
@@ -137,6 +144,9 @@ async def _chat(judge: Judge, body: bytes) -> bytes | None:
                 return _response(int(fault), {"error": {"message": "a fault"}}, after=PAUSE if fault == "429" else 0)
             if fault == "garbage":
                 return _response(200, "<html>busy</html>")
+        if message in judge.never:
+            judge.counts["lost"] += 1
+            return _response(400, {"error": {"message": "lost"}})
         judge.counts["answered"] += 1
         return _answer(score, request, lasting[0] if lasting else "")
     finally:
@@ -158,6 +168,10 @@ def _answer(score: int, request: dict[str, Any], fault: str) -> bytes:
         message["content"] = json.dumps({"score": score, "reason": "so alike are the two"})
     if fault == "scale":
         message["content"] = f"Score: {10 * score}\nReason: in per cent."
+    elif fault == "wordy":
+        words = [*message["content"].split(" "), *["and"] * 60]
+        message["content"] = " ".join(words[: request["max_tokens"]])
+        finish = "length" if len(words) > request["max_tokens"] else "stop"
     elif fault == "words":
         message["content"] = "I am sorry, but I cannot rate these images."
     elif fault == "refusal":
@@ -198,7 +212,7 @@ class Running:
             return json.load(counts)
 
     def control(self, **state: Any) -> None:
-        """Sets `delay`, and clears the counts."""
+        """Sets `delay` and `lost`, and clears the counts."""
         urllib.request.urlopen(self.url.removesuffix("/v1") + "/control", data=json.dumps(state).encode()).close()
 
 

@@ -12,6 +12,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from compute.content.items import content_key
 from compute.content.messages import LENGTH, REFUSAL, Question, Reply
+from compute.metrics import judge
 from compute.procedures import judging
 from compute.procedures.judging import PROCEDURE
 from compute.tasks.data import RatedPairs
@@ -235,7 +236,7 @@ def test_answers_without_a_score_are_counted_by_reason_and_never_scored() -> Non
         Reply(item="", text="I'm sorry, I can't help with that."),
         Reply(item="", text="", finish=REFUSAL),
         Reply(item="", text="Score: 1", finish=LENGTH),
-        Reply(item="", error="status 500, after 8 attempts"),
+        Reply(item="", text="8 of 10"),
         Reply(item="", text="Score: 8\nScore: 9"),
         Reply(item="", text="They look alike."),
         Reply(item="", text="Score: 3"),
@@ -245,11 +246,31 @@ def test_answers_without_a_score_are_counted_by_reason_and_never_scored() -> Non
     assert found.items["forward"].notna().tolist() == [False] * 8 + [True]
     assert found.items["answer"].tolist() == ["no score | no score"] * 8 + ["3 | 3"]
     settings = found.settings
-    assert settings["asked"] == 18 and settings["errors"] == 2
-    assert settings["refused"] == 4 and settings["truncated"] == 2 and settings["invalid"] == 8
-    assert settings["reasons"] == {"missing": 2, "not an integer": 2, "out of range": 2, "several": 2}
+    assert settings["asked"] == 18 and settings["errors"] == 0
+    assert settings["refused"] == 4 and settings["truncated"] == 2 and settings["invalid"] == 10
+    assert settings["reasons"] == {"missing": 4, "not an integer": 2, "out of range": 2, "several": 2}
     assert found.items["detail"][0]["problems"] == ["out of range", "out of range"]
     assert found.items["value"].isna().sum() == 8
+
+
+@pytest.mark.parametrize("lost", [(2,), (9 + 2,), (2, 9 + 2)], ids=["forward", "reverse", "both"])
+def test_a_question_that_was_never_put_is_no_answer(lost: tuple[int, ...]) -> None:
+    """Nine pairs, forward and then in reverse; the third is left out, and no metric sees the judge as having failed."""
+
+    def reply(position: int) -> Reply:
+        error = "status 500, after 8 attempts" if position in lost else ""
+        text = "I'm sorry, I can't." if position == 4 else f"Score: {(10, 8, 1)[position % 3]}"
+        return Reply(item="", text="" if error else text, error=error)
+
+    following = iter([reply(position) for position in range(18)])
+    pairs = rated_pairs(3)
+    found = judging.run(Judge(lambda question: replace(next(following), item=question.item)), pairs, USUAL)
+    assert found.items["item"].tolist() == [name for row, name in enumerate(pairs.names) if row != 2]
+    assert found.unasked == 1 and found.settings["errors"] == len(lost)
+    assert found.settings["refused"] == 1 and found.items["forward"].isna().sum() == 1
+    columns = found.items[["forward", "reverse", "source"]]
+    assert judge.relax_sym(*(columns[name] for name in columns)).value == 7 / 8  # of the refusal alone
+    assert [detail["replies"][1] for detail in found.items["detail"][:2]] == ["Score: 10", "Score: 8"]
 
 
 def test_a_judge_that_never_scores_is_recorded_and_one_that_is_not_reached_is_not() -> None:

@@ -115,6 +115,15 @@ def test_texts_images_and_settings_make_another_question(tmp_path: Path) -> None
     assert AnswerLog(replace(ROW, key="org/other"), settings={}, root=tmp_path).folder.parent.name == "org__other"
 
 
+def test_the_room_for_an_answer_makes_another_question_only_where_it_is_said(tmp_path: Path) -> None:
+    kept = log(tmp_path, max_tokens=32)
+    usual, short, long = (replace(question("q"), longest=longest) for longest in (None, 32, 256))
+    assert len({kept.key(usual), kept.key(short), kept.key(long)}) == 3
+    judge = Judge()
+    kept.answered([usual, long, replace(long, item="again")], judge)
+    assert judge.asked == ["q", "q"]
+
+
 def test_errors_are_not_kept(tmp_path: Path) -> None:
     questions = [question("good"), question("bad", item="x")]
     replies = log(tmp_path).answered(questions, Judge("bad"))

@@ -25,8 +25,9 @@ from compute.content.messages import Picture, Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.judges.endpoint import DEFAULTS, Endpoint, Limits, load
 from compute.procedures import judging
+from compute.procedures.shared import conditions
 from compute.tasks.data import RatedPairs
-from compute.types import BadInput, BadItem, Model, NotHere
+from compute.types import BadInput, BadItem, Model, NotHere, Undefined
 from tests.compute.models.pair_server import PAUSE, Running, running
 
 CPU = Hardware(device="cpu", dtype="float32")
@@ -343,6 +344,69 @@ def test_what_is_no_score_is_counted_by_its_reason(
     assert np.isnan(scores).all() == bool(fault)
     if not fault:
         assert (scores[0] == scores[1]).all(), "it is symmetric"
+
+
+def test_there_is_room_for_a_reason_unless_the_row_says_otherwise(server: Running) -> None:
+    """The stand-in's reason has over 60 words, a token each; what a row sets holds for every answer."""
+    data = rated(3, drawn=Drawn())
+    whole = judging.run(Subject(judge=judge(server, "wordy")), data, {})
+    assert server.state()["last"]["max_tokens"] == whole.settings["answer_tokens"] == 256
+    assert all(reply.endswith(" and") for detail in whole.items["detail"] for reply in detail["replies"])
+    for limit in (16, 500):
+        asked = judge(server, "wordy", max_tokens=limit)
+        assert asked.settings["max_tokens"] == limit and asked.settings["max_tokens_holds"] == "of every answer"
+        cut = judging.run(Subject(judge=asked), data, {})
+        assert server.state()["last"]["max_tokens"] == limit
+        ends = {reply.finish for reply in asked.reply(conditions.questions(data))}
+        assert ends == {"length" if limit == 16 else "stop"}
+        assert cut.items["forward"].tolist() == whole.items["forward"].tolist()
+
+
+def test_a_question_that_does_not_say_is_asked_as_ever(server: Running) -> None:
+    asked = judge(server)
+    asked.reply([pair()])
+    assert server.state()["last"]["max_tokens"] == asked.settings["max_tokens"] == 32
+    asked.reply([replace(pair(), longest=40)])
+    assert server.state()["last"]["max_tokens"] == 40
+    assert server.state()["counts"]["requests"] == 2  # an answer that had less room does not stand for it
+    fixed = judge(server, max_tokens=20)
+    fixed.reply([pair()])
+    fixed.reply([replace(pair(), longest=40)])
+    assert server.state()["counts"]["requests"] == 3
+
+
+@pytest.mark.parametrize("limit", [0, -3, True, "64", 2.5, 10**7], ids=str)
+def test_a_limit_that_is_none_is_refused(server: Running, limit: object) -> None:
+    with pytest.raises(BadInput, match='option "max_tokens" is a whole number from 1'):
+        load(replace(ROW, options={"max_tokens": limit}), CPU, None)
+
+
+def test_a_pair_that_could_not_be_asked_is_left_out_whole(server: Running) -> None:
+    """Every fourth message never gets through: 3 of 12 questions, in whichever orders. The others' scores stand."""
+    asked = judge(server)
+    asked.limits = replace(QUICK, concurrency=1)
+    server.control(lost=4)
+    data = rated(6, drawn=Drawn())
+    made = judging.run(Subject(judge=asked), data, {})
+    assert (made.settings["asked"], made.settings["errors"], made.settings["invalid"]) == (12, 3, 0)
+    assert 2 <= made.unasked <= 3 and len(made.items) == 6 - made.unasked
+    assert made.items[["forward", "reverse"]].notna().all(axis=None)
+    assert made.settings["input_tokens"] == 900 and "in_part" not in made.settings
+
+    server.control()
+    again = judging.run(Subject(judge=asked), data, {})
+    assert server.state()["counts"]["requests"] == 3  # those alone
+    assert (again.unasked, again.settings["errors"], len(again.items)) == (0, 0, 6)
+    both = again.items.set_index("item").loc[made.items["item"]]
+    assert both["forward"].tolist() == made.items["forward"].tolist()
+
+
+def test_a_judge_that_gets_no_pair_whole_is_undefined(server: Running) -> None:
+    asked = judge(server)
+    asked.limits = replace(QUICK, concurrency=1)
+    server.control(lost=2)
+    with pytest.raises(Undefined, match="about no pair in both orders: status 400: lost. Run again"):
+        judging.run(Subject(judge=asked), rated(1, drawn=Drawn()), {})
 
 
 def test_structured_answers_are_read_as_the_same_scores(server: Running) -> None:

@@ -399,6 +399,25 @@ def test_a_caption_cannot_speak_for_the_template(checkpoint: Path) -> None:
     assert loaded.reply([tricky])[0].error == ""
 
 
+def test_each_question_has_its_own_room(checkpoint: Path) -> None:
+    """In one batch too; an answer is the library's own at that length. What the row sets holds for all."""
+    first, second, third = questions(3)
+    asked = [replace(first, longest=2), replace(second, longest=9), third]
+    loaded = judge(checkpoint, max_tokens=None)
+    expected = [
+        direct(checkpoint, question, max_tokens=limit)[0] for question, limit in zip(asked, (2, 9, 32), strict=True)
+    ]
+    assert [reply.text for reply in loaded.reply(asked)] == expected
+    same = [replace(first, longest=2), replace(first, longest=9)]  # of one length, so that nothing is padded
+    together = loaded._answers(same, loaded._inputs(same))
+    assert [reply.text for reply in together] == [direct(checkpoint, first, max_tokens=limit)[0] for limit in (2, 9)]
+    assert (together[0].finish, together[0].output_tokens) == ("length", 2)
+    fixed = judge(checkpoint, max_tokens=4)
+    assert [reply.text for reply in fixed.reply(asked)] == [
+        direct(checkpoint, question, max_tokens=4)[0] for question in asked
+    ]
+
+
 def test_the_device_running_out_of_memory_halves_the_batch(checkpoint: Path) -> None:
     asked = questions(4)
     loaded = judge(checkpoint)

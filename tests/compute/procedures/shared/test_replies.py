@@ -35,6 +35,20 @@ def test_unread_and_failed_replies_are_counted_and_not_scored() -> None:
     assert found.settings == {"asked": 4, "unread": 1, "errors": 1, "input_tokens": 21, "output_tokens": 6}
 
 
+def test_what_only_some_replies_state_is_no_total() -> None:
+    """A reply that never came took nothing that is known; an older log states no cost."""
+    came = Reply(item="a", text="A", input_tokens=7, seconds=0.5, cost=0.25)
+    older = Reply(item="b", text="B", input_tokens=5, seconds=1.0)
+    away = Reply(item="c", error="status 500")
+    assert replies.totals([came, older, away]) == {
+        "input_tokens": 12,
+        "seconds": 1.5,
+        "in_part": {"cost": {"at_least": 0.25, "replies": 1, "of": 2}},
+    }
+    assert replies.totals([came, away]) == {"input_tokens": 7, "seconds": 0.5, "cost": 0.25}
+    assert replies.totals([away]) == replies.totals([]) == {}
+
+
 def test_replies_to_other_questions_are_refused() -> None:
     class Mixed(Known):
         def choose(self, questions):
