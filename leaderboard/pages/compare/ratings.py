@@ -214,13 +214,18 @@ def state(
     could not be asked. Where it has not `settled`, scores are missing that are made once a drag rests.
     """
     from compute.live.changed_pair import QUESTIONS, answers_in_words
-    from compute.live.models.availability import requests
+    from compute.live.models.availability import requests_per_question
 
     facts: dict[str, Any] = {"at": monotonic_ns(), "turn": turn, "message": message, "settled": settled, "view": None}
     if view is not None:
         each = QUESTIONS * len(CONDITIONS)
         judges = [
-            {"key": row.key, "title": row.title, "questions": each, "requests": requests(row) * len(CONDITIONS)}
+            {
+                "key": row.key,
+                "title": row.title,
+                "questions": each,
+                "requests": requests_per_question(row) * len(CONDITIONS),
+            }
             for row in models
             if answers_in_words(row)
         ]
