@@ -73,10 +73,16 @@ def board(db: Database, table: SuiteTable, ranked: Ranked | None) -> dict[str, A
         "ranking": ranking(table, ranked),
         "links": {
             "model": "model?model={model}",
+            "judge": f"judges?judge={{model}}&suite={table.suite['key']}" if rates_pairs(table) else "",
             "task": "task?task={task}",
             "items": "task?task={task}&items={model}",
         },
     }
+
+
+def rates_pairs(table: SuiteTable) -> bool:
+    """Whether the suite's models are judges of pairs, which have a page of their own."""
+    return any(column.metric == "mmscore" for column in table.columns)
 
 
 def suite_facts(table: SuiteTable) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -71,16 +72,23 @@ def app_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def server(app_database: Path) -> Iterator[str]:
-    """The app's address, ending in a slash; `python app.py` in a process of its own."""
+    """The app's address, ending in a slash."""
+    with serving(app_database) as address:
+        yield address
+
+
+@contextmanager
+def serving(database: Path) -> Iterator[str]:
+    """`python app.py` on a database in a process of its own; its address, ending in a slash."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     place = {
-        "LIKENESS_DATABASE": str(app_database),
+        "LIKENESS_DATABASE": str(database),
         "GRADIO_SERVER_PORT": str(port),
         "GRADIO_SERVER_NAME": "127.0.0.1",
     }
-    log = app_database.with_name("app.log")
+    log = database.with_name("app.log")
     with log.open("w") as out:
         process = subprocess.Popen(
             [sys.executable, "app.py"], cwd=ROOT, env=os.environ | place, stdout=out, stderr=subprocess.STDOUT

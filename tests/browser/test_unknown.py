@@ -22,6 +22,8 @@ MESSAGE = ".pg-message:visible"
         ("correlations?lite=mieb-light", "No suite 'mieb-light'. Did you mean 'mieb-lite'?", "correlations?lite"),
         ("generators?metric=fidd", "No metric 'fidd'. Did you mean 'fid'?", "generators?"),
         ("generators?set=hpd", "No set 'hpd'.", "generators?"),
+        ("judges?judge=gpt-4o-2024-11-2", "No judge 'gpt-4o-2024-11-2'. Did you mean 'gpt-4o-2024-11-20'?", "judges?"),
+        ("judges?suite=pairbanch", "No suite 'pairbanch'. Did you mean 'pairbench'?", "judges?"),
     ],
     ids=lambda value: value.partition("&")[0] if "?" in value else "",
 )

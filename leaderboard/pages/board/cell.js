@@ -75,7 +75,8 @@ export function createDialog(board) {
       { label: 'Licence', text: model.license || 'not stated' },
       { label: 'Trained on these data sets', text: trainedTitle(model.trained) },
       { label: 'Key', text: model.model },
-    ]), rankFacts(row, ranking), links(payload.links?.model, { model: model.model }, 'The page of this model')];
+    ]), rankFacts(row, ranking), links(payload.links?.model, { model: model.model }, 'The page of this model'),
+      links(payload.links?.judge, { model: model.model }, 'This judge in detail')];
   }
 
   function rankFacts(row, ranking) {

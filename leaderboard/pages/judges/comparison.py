@@ -18,18 +18,28 @@ from leaderboard.pages.judges import evidence as stored
 from leaderboard.pages.judges.evidence import Evidence
 
 METRICS = ("mmscore", "relax_sym", "smoothness", "controllability")
+TITLES = {
+    "mmscore": "MMScore",
+    "relax_sym": "1-RelaxSym",
+    "smoothness": "Smoothness",
+    "controllability": "Controllability",
+}
 MEANINGS = {
     "mmscore": "agreement with the true similarity",
     "relax_sym": "share of pairs whose two orders differ by at most one point",
     "smoothness": "how many of the ten scores it uses: entropy, in nats",
     "controllability": "how alike its MMScores are under the two conditions",
 }
-BEST = {
-    "mmscore": "agrees most with the truth",
-    "relax_sym": "is the most symmetric",
-    "smoothness": "uses the scale most evenly",
-    "controllability": "is the most even-handed between conditions",
+BEST = {  # of one judge, and of several that are level
+    "mmscore": ("agrees most with the truth", "agree most with the truth"),
+    "relax_sym": ("is the most symmetric", "are the most symmetric"),
+    "smoothness": ("uses the scale most evenly", "use the scale most evenly"),
+    "controllability": (
+        "is the most even-handed between conditions",
+        "are the most even-handed between conditions",
+    ),
 }
+NAMED = 3  # rivals of a leader
 KINDS = {"mllm": "VLM", "encoder": "encoder", "metric": "distance"}
 ALL, IMAGES = "all", "images"
 SPLITS = {ALL: "All splits", IMAGES: "Two images"}
@@ -81,6 +91,37 @@ class Lead:
     verdict: str  # PROVED: better than every other judge at 95%; UNKNOWN: a figure has no interval
     rivals: tuple[str, ...] = ()  # titles of judges that may be as good
 
+    @property
+    def reading(self) -> str:
+        """How sure the lead is, in words."""
+        if len(self.rows) > 1:
+            return "They are level."
+        if self.of == 1:
+            return "There is no other judge to compare with."
+        if self.verdict == PROVED:
+            return "Proved: better than every other judge at 95%."
+        if self.verdict == UNPROVED:
+            more = f" and {len(self.rivals) - NAMED} more" if len(self.rivals) > NAMED else ""
+            return f"Not proved: {', '.join(self.rivals[:NAMED])}{more} may be as good."
+        return "Not known to be proved: not every figure has an interval."
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricAgreement:
+    """How two metrics go together over judges."""
+
+    first: str  # titles
+    second: str
+    r: float
+    low: float  # of the 95% interval, NaN where unknown
+    high: float
+    n: int
+
+    @property
+    def proved(self) -> bool:
+        """Whether 0 lies outside the interval."""
+        return self.low > 0 or self.high < 0
+
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
@@ -97,6 +138,32 @@ class Comparison:
         """The judge's row, one that was computed first: it has evidence. None without one."""
         own = [row for row in self.rows if row.model == model]
         return min(own, key=lambda row: (row.origin != "computed", row.origin), default=None)
+
+    @property
+    def agreements(self) -> list[MetricAgreement]:
+        """Every two metrics that enough judges have."""
+        r = self.correlation
+        return [
+            MetricAgreement(
+                first=TITLES[METRICS[a]],
+                second=TITLES[METRICS[b]],
+                r=float(r.r[a, b]),
+                low=float(r.low[a, b]),
+                high=float(r.high[a, b]),
+                n=int(r.n[a, b]),
+            )
+            for a in range(len(METRICS))
+            for b in range(a + 1, len(METRICS))
+            if not np.isnan(r.r[a, b])
+        ]
+
+    @property
+    def agreement(self) -> str:
+        """Which metrics are proved to go together, as a sentence."""
+        proved = [f"{each.first} and {each.second}" for each in self.agreements if each.proved]
+        if not proved:
+            return "No two metrics are proved to go together, so a good figure in one promises nothing in another."
+        return f"Proved to go together or against each other: {'; '.join(proved)}."
 
     @property
     def all_lead(self) -> tuple[JudgeRow, ...]:

@@ -92,6 +92,11 @@ class Diagnosis:
     far: int  # of them with scores more than one point apart
 
     @property
+    def template_numbers(self) -> list[int]:
+        """The templates with an MMScore under some condition."""
+        return sorted({at for _, each in self.templates if not isinstance(each, str) for at in each.scores})
+
+    @property
     def symmetric(self) -> bool:
         """Whether all pairs with two scores were rated alike in both orders."""
         return not self.flipped

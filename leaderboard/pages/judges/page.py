@@ -98,7 +98,7 @@ def draw(site: Site) -> None:
     with gr.Row(elem_classes="pg-controls"):
         suite = gr.Dropdown(suites, value=parameters[0].default, label="Suite", scale=2, min_width=200)
         which = gr.Radio(
-            [(title, key) for key, title in SPLITS.items()], value=ALL, label="Compare on", scale=1, min_width=200
+            [(title, key) for key, title in SPLITS.items()], value=ALL, label="Compare on", scale=2, min_width=240
         )
         judge = gr.Dropdown(judges, value="", label="Judge in detail (type to search)", scale=3, min_width=240)
         split = gr.Dropdown(splits, value="", label="Its pairs of", scale=2, min_width=200)

@@ -1,0 +1,152 @@
+"""Computed runs of stand-in judges over pairs of drawn squares: nothing here is a score of a real judge.
+
+The procedure, the engine and the build are the real ones. STEADY knows the truth; LEANING scores the reversed order
+two or four points lower, refuses some pairs, and writes markup in its reasons; EYE is an encoder.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from compute.catalog import Catalog, shipped
+from compute.content import items
+from compute.content.messages import Question, Reply
+from compute.database import build
+from compute.engine import plan, run
+from compute.engine.bench import Bench
+from compute.features.store import FeatureStore
+from compute.features.subject import LoadedSubject
+from compute.models.adapter import Hardware
+from compute.procedures import PROCEDURES
+from compute.tasks.data import RatedPairs
+from compute.tasks.source import Need
+from compute.types import Model
+from tests.leaderboard.stand_ins import COLOURS, EYE, HOSTILE, Eye, square
+
+SUITE = "mini-pairs"
+SOURCES = 12
+TYPES = ("identical", "transformed", "irrelevant")
+TRUTH = {"sensitive": (10, 8, 1), "invariant": (10, 10, 1)}
+STEADY, LEANING = (
+    Model(
+        key=f"example/{name}",
+        title=f"{name.capitalize()} Judge",
+        kind="mllm",
+        adapter=name,
+        abilities=("choose",),
+        modalities=("image", "text"),
+    )
+    for name in ("steady", "leaning")
+)
+MODELS = (STEADY, LEANING, EYE)
+
+
+class PairJudge:
+    """Answers by the item's name alone: its type says the truth, its last word the order."""
+
+    settings: dict[str, Any] = {"temperature": 0}
+
+    def __init__(self, *, leans: bool) -> None:
+        self.leans = leans
+
+    def reply(self, questions: list[Question]) -> list[Reply]:
+        return [self._one(question) for question in questions]
+
+    def _one(self, question: Question) -> Reply:
+        name, reverse = question.item.removesuffix(" (reverse)"), question.item.endswith("(reverse)")
+        kind = name.rpartition("/")[2]
+        told = " ".join(part for part in question.parts if isinstance(part, str)).lower()
+        score = 10 if kind == "transformed" and "invariant" in told else dict(zip(TYPES, (10, 8, 1), strict=True))[kind]
+        if self.leans and name.startswith("source 03"):
+            return Reply(item=question.item, text="", finish="refusal", input_tokens=90, output_tokens=4)
+        if self.leans and reverse:
+            score = max(1, score - (4 if int(name[7:9]) % 2 else 2))
+        text = f"Score: {score}\nReason: {HOSTILE if self.leans else 'alike'}"
+        return Reply(item=question.item, text=text, input_tokens=90, output_tokens=4, seconds=0.25, cost=0.001)
+
+
+def pairs(condition: str) -> RatedPairs:
+    """Three pairs of every source."""
+    rows = [(source, at) for source in range(SOURCES) for at in range(len(TYPES))]
+    colours = list(COLOURS.values())
+
+    def column(of: str, shift: int) -> items.Column:
+        return items.images(
+            [square(np.array(colours[(source + shift * at) % 4]) + 5 * shift, mark=source) for source, at in rows],
+            of=f"{of} {condition}",
+        )
+
+    return RatedPairs(
+        names=tuple(f"source {source:02d}/{TYPES[at]}" for source, at in rows),
+        first=column("first", 0),
+        second=column("second", 1),
+        expected=np.array([TRUTH[condition][at] for _, at in rows]),
+        types=np.array([TYPES[at] for _, at in rows]),
+        sources=np.array([f"source {source:02d}" for source, _ in rows]),
+        templates=np.array([source % 5 for source, _ in rows]),
+        condition=condition,
+        transformations=("rotate",),
+        first_variants=(column("first variant", 0),) * (5 if condition == "invariant" else 0),
+        second_variants=(column("second variant", 1),) * (5 if condition == "invariant" else 0),
+    )
+
+
+def catalog() -> Catalog:
+    """The shipped catalogue with the stand-ins in it."""
+    known = shipped()
+    return replace(known, models=(*known.models, *MODELS))
+
+
+def make(results: Path) -> None:
+    """Writes the runs of every stand-in on every split of the suite, and thumbnails."""
+    known = catalog()
+    made = bench(results)
+    planned = plan.make(
+        known, suite=SUITE, models=[model.key for model in MODELS], tasks=[], bench=made, results=results
+    )
+    for outcome in run.execute(planned, bench=made, results=results):
+        assert outcome.state in ("made", "skipped", "stored"), outcome.reason
+
+
+def bench(results: Path) -> Bench:
+    store, hardware = FeatureStore(results / "features"), Hardware(device="cpu", dtype="float32")
+    loads = {"steady": lambda: PairJudge(leans=False), "leaning": lambda: PairJudge(leans=True)}
+    return Bench(
+        hardware=hardware,
+        procedures={one.key: one for one in PROCEDURES},
+        task_options=lambda task: {},
+        load=lambda task, options: {condition: pairs(condition) for condition in TRUTH},
+        identity=lambda task: {},
+        need=lambda task: Need(repo="", revision="", bytes=0, present=True, images=None, texts=None),
+        subject=lambda row: LoadedSubject(
+            row,
+            store=store,
+            hardware=hardware,
+            batch_size=32,
+            load=lambda row, *, hardware: loads[row.adapter]() if row.adapter in loads else Eye(row),
+            identity=lambda row, *, hardware: {
+                "adapter": row.adapter,
+                "version": 1,
+                "weights": row.weights,
+                "revision": row.revision,
+                "options": row.options,
+                "dtype": hardware.dtype,
+                "device": hardware.device,
+                "packages": {"numpy": np.__version__},
+            },
+        ),
+    )
+
+
+def database(folder: Path, *, results: Path) -> Path:
+    """A database of the shipped figures and the runs under `results`, the stand-ins among its models."""
+    before = build.shipped
+    build.shipped = catalog
+    try:
+        return build.build(folder / "likeness.duckdb", results=results).path
+    finally:
+        build.shipped = before

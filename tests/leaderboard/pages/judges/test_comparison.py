@@ -1,0 +1,109 @@
+"""Who leads which metric, and how sure that is: on the shipped tables, and on judges whose figures are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from compute.analysis.correlation import correlate
+from leaderboard.pages.judges.comparison import METRICS, JudgeRow, Value, lead
+from leaderboard.pages.judges.page import Judging
+
+
+def row(title: str, value: float, *, half: float | None = None, origin: str = "computed") -> JudgeRow:
+    low, high = (None, None) if half is None else (value - half, value + half)
+    return JudgeRow(
+        model=title.lower(),
+        title=title,
+        kind="mllm",
+        origin=origin,
+        splits=1,
+        of=1,
+        values={"relax_sym": Value(value=value, low=low, high=high)},
+        why={},
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "leaders", "reading"),
+    [
+        ([row("A", 0.9, half=0.02), row("B", 0.8, half=0.02)], ["A"], "Proved: better than every other judge at 95%."),
+        ([row("A", 0.9, half=0.06), row("B", 0.8, half=0.06)], ["A"], "Not proved: B may be as good."),
+        ([row("A", 0.9), row("B", 0.8)], ["A"], "Not known to be proved: not every figure has an interval."),
+        ([row("A", 0.9, half=0.01), row("B", 0.8)], ["A"], "Not known to be proved: not every figure has an interval."),
+        ([row("A", 0.9, half=0.01), row("B", 0.9, half=0.01)], ["A", "B"], "They are level."),
+        ([row("A", 0.9)], ["A"], "There is no other judge to compare with."),
+        (
+            [row("A", 0.9, half=0.5), *(row(name, 0.8, half=0.5) for name in "BCDEF")],
+            ["A"],
+            "Not proved: B, C, D and 2 more may be as good.",
+        ),
+    ],
+    ids=["apart", "overlapping", "no-intervals", "one-without", "level", "alone", "many-rivals"],
+)
+def test_a_lead_is_as_sure_as_its_intervals(rows: list[JudgeRow], leaders: list[str], reading: str) -> None:
+    found = lead(rows, metric="relax_sym", measured={})
+    assert found is not None
+    assert ([each.title for each in found.rows], found.reading) == (leaders, reading)
+
+
+def test_no_lead_is_between_origins() -> None:
+    rows = [row("Computed", 0.99, half=0.001), *(row(name, 0.8, origin="published") for name in "AB")]
+    found = lead(rows, metric="relax_sym", measured={})
+    assert found is not None and [each.origin for each in found.rows] == ["published", "published"] and found.of == 2
+
+
+def test_a_metric_that_nobody_has_is_led_by_nobody() -> None:
+    assert lead([row("A", 0.9)], metric="smoothness", measured={}) is None
+
+
+def test_the_published_leaders_and_none_is_proved(judging: Judging) -> None:
+    """Table 1's best, and the means of the printed splits where Table 1 has no row."""
+    table = judging.compare("pairbench", "all")
+    leads = {each.metric: ([one.title for one in each.rows], each.of, each.verdict) for each in table.leads}
+    assert leads["relax_sym"] == (["InternVL2.5-8B"], 10, "unknown")
+    assert leads["smoothness"] == (["Pixtral 12B"], 10, "unknown")
+    assert leads["mmscore"] == (["Gemini 1.5 Flash"], 22, "unknown")  # InternVL2 1B lacks two splits
+    assert leads["controllability"][0] == ["Gemini 1.5 Pro"]
+    assert table.all_lead == ()
+    assert all(value.low is None for each in table.rows for value in each.values.values())
+    assert [each.title for each in table.rows if not each.complete] == ["InternVL2 1B"]
+    printed = next(each for each in table.rows if each.title == "Gemini 1.5 Flash")
+    assert not printed.values["mmscore"].recomputed and printed.values["mmscore"].value == pytest.approx(0.5655)
+    other = next(each for each in table.rows if each.title == "GPT-4o (0513)")
+    assert other.values["mmscore"].recomputed and "relax_sym" in other.why
+
+
+def test_computed_judges_are_compared_on_the_same_sources(judging: Judging) -> None:
+    table = judging.compare("mini-pairs", "all")
+    values: Mapping[str, Mapping[str, Value]] = {each.title: each.values for each in table.rows}
+    assert values["Steady Judge"]["mmscore"].value == 1.0
+    assert values["Steady Judge"]["controllability"].value == 1.0
+    # A third of the pairs score 1 both ways; a twelfth of all is refused.
+    assert values["Leaning Judge"]["relax_sym"].value == pytest.approx(11 / 36)
+    leads = {each.metric: each for each in table.leads}
+    assert leads["mmscore"].rows[0].title == "Steady Judge" and leads["mmscore"].verdict == "proved"
+    assert {one.title for one in leads["relax_sym"].rows} == {"Steady Judge", "Example Eye"}
+
+
+def test_each_figure_is_that_of_the_runs(judging: Judging) -> None:
+    """The mean over splits is that of the scores that the runs recorded."""
+    table, scores = judging.compare("mini-pairs", "all"), judging.scores("mini-pairs")
+    for each in table.rows:
+        own = scores[(scores["model"] == each.model) & (scores["subset"] == "default")]
+        for metric in METRICS:
+            recorded = own[own["metric"] == metric]["value"].to_numpy()
+            assert each.values[metric].value == pytest.approx(np.mean(recorded)), (each.title, metric)
+
+
+def test_what_goes_together_is_said_only_where_it_is_proved(judging: Judging) -> None:
+    table = judging.compare("pairbench", "all")
+    pairs = {(each.first, each.second): each for each in table.agreements}
+    assert len(pairs) == 6 and pairs["MMScore", "1-RelaxSym"].n == 10
+    assert [each for each in pairs if pairs[each].proved] == [("MMScore", "Controllability")]
+    assert table.agreement == "Proved to go together or against each other: MMScore and Controllability."
+    none = replace(table, correlation=correlate(scores=np.random.default_rng(0).normal(size=(5, 4)), method="spearman"))
+    assert none.agreement.startswith("No two metrics are proved to go together")

@@ -1,0 +1,106 @@
+"""One judge from its stored pairs: closed forms, sentences, examples, and what it took."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+from leaderboard.data import judge_queries
+from leaderboard.pages.judges import diagnosis, evidence
+from leaderboard.pages.judges.page import Judging
+
+PAIRS = 7 * 2 * 12 * 3  # splits, conditions, sources, types
+
+
+def diagnosed(judging: Judging, model: str, split: str = "") -> diagnosis.Diagnosis:
+    found = judging.diagnose("mini-pairs", model, split)
+    assert found is not None
+    return found
+
+
+def test_a_judge_that_knows_the_truth(judging: Judging) -> None:
+    judge = diagnosed(judging, "example/steady")
+    assert (judge.pairs, judge.rated, judge.scored, judge.flipped) == (PAIRS, PAIRS, PAIRS, 0)
+    assert judge.symmetric and judge.flips == ()
+    assert [figure.value for figure in judge.curve] == [1.0] * 10
+    for histogram in judge.histograms:
+        assert histogram.counts[histogram.expected - 1] == histogram.total and histogram.invalid == 0
+    assert list(diagnosis.reading(judge)) == [
+        f"All {PAIRS} pairs with two scores were rated alike in both orders.",
+        "Every answer is a score.",
+    ]
+
+
+def test_a_judge_that_leans_to_an_order(judging: Judging) -> None:
+    """Two of three pairs lose two or four points when reversed; a twelfth is refused."""
+    judge = diagnosed(judging, "example/leaning")
+    assert (judge.scored, judge.flipped, judge.far) == (PAIRS * 11 // 12, PAIRS * 22 // 36, PAIRS * 22 // 36)
+    assert not isinstance(judge.bias, str)
+    # Of the 11 sources that are not refused 6 are even (two points) and 5 odd (four points).
+    assert judge.bias.value == pytest.approx((6 * 2 + 5 * 4) / 11 * 2 / 3)
+    assert judge.bias.low is not None and 0 < judge.bias.low < judge.bias.value
+    assert judge.problems["invalid"].value == judge.problems["refused"].value == pytest.approx(1 / 12)
+    assert judge.problems["truncated"].value == 0
+    epsilon = [figure.value for figure in judge.curve]
+    assert epsilon[1] == pytest.approx(11 / 36) and epsilon[2] == pytest.approx((11 + 12) / 36)
+    assert epsilon[9] == pytest.approx(11 / 12)
+    text = " ".join(diagnosis.reading(judge))
+    assert "308 of 462 pairs get another score when the order is reversed, 308 of them by more than one point." in text
+    assert "higher when the original comes first." in text and "8.3% of its answers have no score." in text
+
+
+def test_the_largest_differences_come_first_with_pictures_and_replies(judging: Judging) -> None:
+    judge = diagnosed(judging, "example/leaning")
+    assert len(judge.flips) == diagnosis.EXAMPLES and judge.flips[0].gap == 4
+    assert [flip.gap for flip in judge.flips] == sorted((flip.gap for flip in judge.flips), reverse=True)
+    for flip in judge.flips:
+        assert len(flip.images) == 2 and all(flip.images)
+        assert flip.replies[0].startswith(f"Score: {flip.scores[0]}\nReason: ")
+        assert flip.replies[1].startswith(f"Score: {flip.scores[1]}\nReason: ")
+
+
+def test_one_split_is_a_part_of_all(judging: Judging) -> None:
+    assert diagnosed(judging, "example/leaning", "mini/pairs-r").pairs == PAIRS // 7
+    assert judging.diagnose("mini-pairs", "example/leaning", "pairbench/coco-cj") is None
+
+
+def test_published_judges_have_no_pairs(judging: Judging) -> None:
+    assert judging.diagnose("pairbench", "gemini-1.5-flash", "") is None
+
+
+def test_an_encoder_has_numbers_no_templates(judging: Judging) -> None:
+    judge = diagnosed(judging, "example/eye")
+    assert not judge.in_words and judge.templates == () and judge.effort.cost is None
+
+
+def test_effort_is_what_the_requests_took(judging: Judging) -> None:
+    """Two requests a pair, a quarter of a second and a tenth of a cent each; a refusal was not timed."""
+    judge = diagnosed(judging, "example/steady")
+    assert judge.effort.seconds == pytest.approx(500) and judge.effort.cost == pytest.approx(2)
+
+
+def test_effort_without_a_record_is_unknown() -> None:
+    runs = pd.DataFrame(
+        [
+            {
+                "model": "a",
+                "task": "t",
+                "settings": json.dumps({"found": {"default": {}}}),
+                "seconds": None,
+                "total": 10.0,
+            }
+        ]
+    ).assign(stored=10)
+    assert diagnosis.effort(runs) == diagnosis.Effort(seconds=None, cost=None)
+
+
+def test_what_is_no_score_is_none(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run folder may hold anything: answers off the scale count as none, pairs without a truth are left out."""
+    frame = judge_queries.ratings(judging.db, suite="mini-pairs").head(4).copy()
+    frame["forward"], frame["reverse"] = [11.0, 0.0, 7.5, 3.0], [10.0] * 4
+    frame["expected_score"] = [10.0, 8.0, 1.0, 77.0]
+    monkeypatch.setattr(judge_queries, "ratings", lambda db, *, suite: frame)
+    loaded = evidence.load(judging.db, suite="mini-pairs")
+    assert len(loaded) == 3 and loaded["forward"].isna().all() and (loaded["reverse"] == 10).all()

@@ -1,0 +1,75 @@
+"""The page of judges can be drawn for every suite and judge, and says what it does not know."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+
+import pytest
+
+from leaderboard.data import judge_queries
+from leaderboard.pages.judges import page as judges_page
+from leaderboard.pages.judges.page import Judging, page
+
+
+def drawn(judging: Judging, **choice: str) -> tuple[str, str, str]:
+    return page(judging, **{"suite": "pairbench", "splits": "all", "judge": "", "split": ""} | choice)
+
+
+def test_the_published_tables(judging: Judging) -> None:
+    head, detail, rest = drawn(judging)
+    assert "no judge leads all four metrics" in head and "no published lead counts as proved" in head
+    assert len(re.findall(r"Not known to be proved", head)) == 4
+    assert "Gemini 1.5 Flash on PairBench" in detail and "Only this judge's tables are published" in detail
+    assert "--data pairs.parquet --models gemini-1.5-flash" in detail and "<figure>" not in detail
+    assert detail.count("pairbench/") == 24 and "thumbnails/" not in detail
+    assert "prints no numbers" in rest and "As printed in PairBench" in rest
+    assert "a ranking needs two judges, here are 0" in rest
+
+
+def test_a_judge_with_pairs_in_detail(judging: Judging) -> None:
+    head, detail, rest = drawn(judging, suite="mini-pairs", judge="example/leaning")
+    assert "synthetic" in head and "Proved: better than every other judge at 95%." in head
+    assert detail.count('class="jd-bars"') == 6 and detail.count("<img ") == 24
+    assert "Pairs whose order mattered" in detail and "Refused" in detail
+    assert "<img src=x" not in detail and "&lt;img src=x onerror=" in detail
+    assert "Sources" in rest and "Steady Judge" in rest
+
+
+def test_no_flips_are_said(judging: Judging) -> None:
+    _, detail, _ = drawn(judging, suite="mini-pairs", judge="example/steady")
+    assert "None: every pair with two scores got the same score in both orders." in detail
+
+
+def test_a_judge_of_another_suite_is_shown_there(judging: Judging) -> None:
+    _, detail, _ = drawn(judging, judge="example/eye", split="pairbench/coco-cj")
+    assert "Example Eye on Mini pairs" in detail and "It has no figure in PairBench" in detail
+
+
+@pytest.mark.parametrize("splits", ["all", "images"])
+def test_every_judge_of_every_suite(judging: Judging, splits: str) -> None:
+    for suite in judge_queries.suites(judging.db)["key"]:
+        for model in judge_queries.judges(judging.db)["key"]:
+            outputs = drawn(judging, suite=suite, splits=splits, judge=model)
+            assert all(not re.search(r"\bnan\b|\bNone\b(?!:)|None<", text) for text in outputs), (suite, model)
+
+
+def test_encoders_stand_beside_vlms_only_where_they_can_do_all(judging: Judging) -> None:
+    """The stand-ins rotate on every split, so no run left a transformation out. One that did takes its split away."""
+    assert len(judging.beside("mini-pairs").tasks) == 6
+    assert [row.title for row in judging.beside("mini-pairs").rows][0] == "Steady Judge"
+    assert judging.beside("pairbench").rows == () and judging.beside("pairbench").tasks == ()
+    runs = judging.runs("mini-pairs").copy()
+    runs.loc[runs["task"] == "mini/pairs-sp", "settings"] = '{"found": {"invariant": {"not applied": ["position"]}}}'
+    tasks = judge_queries.tasks(judging.db, suite="mini-pairs")
+    left = judges_page.encoders.beside(judging.scores("mini-pairs"), tasks, runs)
+    assert len(left.tasks) == 5 and "Drawn pairs: spatial position" not in left.tasks
+
+
+def test_a_title_out_of_a_file_stays_text(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> None:
+    hostile = "<img src=x onerror=alert(1)>{{7*7}}"
+    scores = judging.scores("mini-pairs").assign(title=hostile)
+    monkeypatch.setattr(judge_queries, "scores", lambda db, *, suite: scores)
+    afresh = Judging(SimpleNamespace(db=judging.db))
+    head, detail, _ = drawn(afresh, suite="mini-pairs", judge="example/eye")
+    assert "<img src=x" not in head + detail and "&lt;img src=x" in head and "&lt;img src=x" in detail
