@@ -120,9 +120,10 @@ def test_hostile_parameters_harm_nothing(visit: Callable, query: str) -> None:
     assert "Something failed" not in page.locator("body").inner_text()
 
 
-def test_nothing_moves_once_the_page_stands(open_judges: Callable) -> None:
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_moves_once_the_page_stands(open_judges: Callable, width: int) -> None:
     """Gradio's own loading screen apart, which every page has: what comes before the heading is drawn."""
-    page = open_judges(before=lambda page: page.add_init_script(SHIFTS + STOOD))
+    page = open_judges(width=width, before=lambda page: page.add_init_script(SHIFTS + STOOD))
     page.wait_for_timeout(300)
     moved = page.evaluate(
         "window.shifts.filter(([at]) => at > window.stood + 100).reduce((sum, [, value]) => sum + value, 0)"
