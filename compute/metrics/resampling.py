@@ -53,6 +53,15 @@ class Resampled:
 
     @property
     def stderr(self) -> float | None:
+        """The standard error: `spread`, but None where no draw differs.
+
+        That no source differs from another, as in a judge without a miss, does not show that none would.
+        """
+        spread = self.spread
+        return None if spread is None or spread <= _NOTHING else spread
+
+    @property
+    def spread(self) -> float | None:
         """Standard deviation over the draws; None with fewer than two sources, or many draws without a value."""
         known = self.drawn[~np.isnan(self.drawn)]
         if self.sources < 2 or len(known) < max(2, (1 - _UNDEFINED_DRAWS) * len(self.drawn)):
@@ -110,11 +119,10 @@ def interval(
 ) -> tuple[float, float] | tuple[None, None]:
     """The figure's 95% interval, cut at its bounds.
 
-    Unknown (None, None) without a standard error, and where no draw differs: sources that are all alike do not show how
-    much others would differ.
+    Unknown (None, None) without a standard error.
     """
     error = figure.stderr
-    if error is None or error <= _NOTHING or np.isnan(figure.bias):
+    if error is None or np.isnan(figure.bias):
         return None, None
     from scipy.special import stdtrit
 
@@ -129,12 +137,12 @@ def share_interval(figure: Resampled) -> tuple[float, float] | tuple[None, None]
 
     Of a share of 0 or 1 too: that nothing happened in 20 sources does not mean that it never does.
     """
-    share, error, sources = figure.whole, figure.stderr, figure.sources
-    if error is None:
+    share, spread, sources = figure.whole, figure.spread, figure.sources
+    if spread is None:
         return None, None
     from scipy.special import stdtrit
 
-    n = float(sources) if error <= _NOTHING else share * (1 - share) / error**2 * (sources - 1) / sources
+    n = float(sources) if spread <= _NOTHING else share * (1 - share) / spread**2 * (sources - 1) / sources
     t2 = float(stdtrit(sources - 1, 0.975)) ** 2
     centre = (share + t2 / (2 * n)) / (1 + t2 / n)
     half = np.sqrt(t2 * (share * (1 - share) / n + t2 / (4 * n**2))) / (1 + t2 / n)

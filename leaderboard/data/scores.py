@@ -22,9 +22,11 @@ def interval(
     """A score's 95% interval in stored units within the metric's bounds, None twice where the error is not known, or
     is none.
 
-    limits: the metric's lower, upper (NaN: none) and proportion, whether a score is a share of its `n` items.
+    limits: the metric's lower, upper (NaN: none) and proportion, whether a score is a share of its `n` items. Of such a
+    share an error of 0 has Wilson's interval; of any other it shows items that are all alike, not how certain they are.
     """
-    if blank(stderr) or not 0 <= stderr < math.inf:
+    share_of = int(n) if limits["proportion"] and not blank(n) else None
+    if blank(stderr) or not 0 <= stderr < math.inf or (stderr == 0 and not share_of):
         return None, None
     lower, upper = (None if blank(limits[side]) else float(limits[side]) for side in ("lower", "upper"))
     return score_interval(
@@ -32,7 +34,7 @@ def interval(
         stderr=float(stderr),
         lower=lower,
         upper=upper,
-        share_of=int(n) if limits["proportion"] and not blank(n) else None,
+        share_of=share_of,
     )
 
 

@@ -95,6 +95,8 @@ def test_a_judge_is_asked_both_orders_and_nothing_twice(
     frame = items(outcome)
     assert len(frame) == 2 * PAIRS and frame[["forward", "reverse"]].notna().all(axis=None)
     assert score(outcome, "relax_sym") == 1.0  # the stand-in is symmetric
+    errors = [each.stderr for each in outcome.stored.scores if each.metric == "relax_sym"]
+    assert errors == [None] * 3  # four sources without a miss do not prove that there is none
     found = outcome.stored.run.settings["found"]
     assert {part["asked"] for part in found.values()} == {2 * PAIRS} and found["sensitive"]["refused"] == 0
 

@@ -189,11 +189,12 @@ def test_symmetric_in_every_pair_is_not_symmetric_for_sure() -> None:
     figure = scores(TRUTH, TRUTH)["relax_sym"]
     assert figure.value == 1.0 and figure.high == 1.0 and figure.low is not None and 0.6 < figure.low < 0.8
     assert scores(10, 1)["relax_sym"].low == 0.0
+    assert figure.stderr is None and scores(10, 1)["relax_sym"].stderr is None
 
 
 def test_what_no_draw_shows_has_no_interval() -> None:
     for figure in (scores(TRUTH, TRUTH)["mmscore"], scores(5, 5)["smoothness"]):
-        assert figure.low is None and figure.high is None
+        assert figure.low is None and figure.high is None and figure.stderr is None
     single = judge.mmscore([10, 8, 1], [10, 8, 1], [9, 8, 1], sources=["a"] * 3)
     assert single.stderr is None and single.low is None
 
