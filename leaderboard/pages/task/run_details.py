@@ -28,6 +28,9 @@ WORDS = {
     "all_irrelevant": "queries with grades of 0 only, which count 0",
     "input_tokens": "tokens read",
     "output_tokens": "tokens written",
+    "answer_tokens": "tokens an answer may take",
+    "errors": "questions that could not be asked",
+    "in_part": "stated by some replies only",
 }
 
 Line = dict[str, str]
