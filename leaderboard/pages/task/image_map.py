@@ -21,7 +21,9 @@ MOST = 21  # labels with a mark of their own: three shapes of every colour
 
 def command(db: Database, about: pd.Series) -> str:
     """The command that makes a map of a task's images; empty for a task that can have none."""
-    if str(about["procedure"]) in items.WITHOUT or "image" not in list(about["modalities"]):
+    # Of rated pairs every image is there with its changed copies: a map would show those pairs alone.
+    is_mapped = items.can_be_run(about) and about["procedure"] != "judging" and "image" in list(about["modalities"])
+    if not is_mapped:
         return ""
     return f"python -m compute project --task {about['key']} --model {items.model_for(db, about)}"
 

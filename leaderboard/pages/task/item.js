@@ -73,7 +73,7 @@ function expected(item, word) {
 }
 
 function answer(verdict, { item, task, scored, several }) {
-  const { title, right, margin, scores = [], hits = [], reply } = verdict;
+  const { title, right, margin, scores = [], hits = [], reply, replies = [] } = verdict;
   const words = verdictOf(verdict, scored);
   const unread = reply !== undefined && words === 'unread';
   const line = el('p', { class: 'lk-answer' },
@@ -83,5 +83,7 @@ function answer(verdict, { item, task, scored, several }) {
     margin && el('span', { class: 'lk-margin' }, margin),
     scores.length > 0 && el('span', { class: 'lk-scores' }, scores.map(([label, score]) => `${label} ${score}`).join(' · ')));
   return el('div', { class: 'lk-verdict-of' }, line, ...listed(hits, { item, task, small: true }),
-    reply !== undefined && el('blockquote', { title: 'The unedited reply' }, reply || '(an empty reply)'));
+    reply !== undefined && el('blockquote', { title: 'The unedited reply' }, reply || '(an empty reply)'),
+    ...replies.map(([order, text, problem]) => el('blockquote', { title: 'The unedited reply' },
+      el('small', {}, `${order}${problem && ` · no score: ${problem}`}`), el('br'), text || '(an empty reply)')));
 }

@@ -11,6 +11,7 @@ from compute.types import LETTERS
 from leaderboard.html.formatting import number
 
 QUALITIES = ("IQA", "PAA")  # categories of choices without a reference
+RATED = ("In this order", "The two swapped")  # the orders that a judge rates a pair in
 
 Part = dict[str, Any]  # role, label, image (content key or empty), text, right (or None), missing
 
@@ -38,7 +39,7 @@ def drawn(
         query, *others = aligned(images, texts) or [("", "")]
         parts = [_part("Query", "", query, pictured)]
         return parts if procedure == "retrieval" else parts + _hits(detail, others, pictured, role="Candidate")
-    names = ("First", "Second") if procedure == "sts" else ("Item",)
+    names = ("First", "Second") if procedure in ("sts", "judging") else ("Item",)
     inputs = _inputs(images, texts)
     return [_part(names[at] if at < len(names) else "Item", "", each, pictured) for at, each in enumerate(inputs)]
 
@@ -46,7 +47,11 @@ def drawn(
 def answered(
     procedure: str, detail: Mapping[str, Any], *, answer: str, category: str, pictured: AbstractSet[str]
 ) -> dict[str, Any]:
-    """What a model returned beside its answer: `scores` (label, text), `hits` with pictures, a judge's `reply`."""
+    """What a model returned beside its answer: `scores` (label, text), `hits` with pictures, a judge's `reply`.
+
+    Of a pair rated in both orders `replies` (order, text, problem) instead, or the `scores` that a model's own numbers
+    were before they became ratings.
+    """
     out: dict[str, Any] = {}
     scores = detail.get("scores") or []
     if "reply" in detail:
@@ -72,6 +77,16 @@ def answered(
     elif procedure == "retrieval":
         others = aligned(detail.get("images") or [], detail.get("texts") or [])[1:]
         out["hits"] = _hits(detail, others, pictured, role="Hit")
+    elif procedure == "judging":
+        replies, problems, numbers = (_list(detail, name) for name in ("replies", "problems", "numbers"))
+        out["replies"] = [
+            (order, str(reply), str(problem or ""))
+            for order, reply, problem in zip(RATED, replies, problems or [""] * len(replies), strict=False)
+        ]
+        out["scores"] = [
+            (order.lower(), _number(value if isinstance(value, float | int) else None))
+            for order, value in zip(RATED, numbers, strict=False)
+        ]
     elif procedure == "zero_shot":
         out["scores"] = [
             (str(name), _number(score)) for name, score in zip(detail.get("hits") or [], scores, strict=False)
@@ -100,6 +115,12 @@ def aligned(images: Sequence[str], texts: Sequence[str]) -> list[tuple[str, str]
     """Lists that are aligned, of which one may be empty, as (image, text) pairs."""
     count = max(len(images), len(texts))
     return [(images[at] if at < len(images) else "", texts[at] if at < len(texts) else "") for at in range(count)]
+
+
+def _list(detail: Mapping[str, Any], name: str) -> list[Any]:
+    """A list of an item's detail; empty where it has none by that name."""
+    values = detail.get(name)
+    return values if isinstance(values, list) else []
 
 
 def _row(images: Sequence[str], texts: Sequence[str], pictured: AbstractSet[str]) -> list[Part]:

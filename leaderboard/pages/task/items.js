@@ -117,7 +117,7 @@ class Items {
       this.root.dataset.ready = '0';
       return;
     }
-    const scored = data.shows.length > 1;
+    const { scored } = data;
     const several = data.chosen.length > 1;
     const list = data.items.length
       ? el('ul', { class: 'lk-itemlist' }, ...data.items.map((item) => drawItem(item, { task: this.task, scored, several, expected: data.expected })))

@@ -35,8 +35,16 @@ SHOWS_TWO = {
 ORDERS = {"worst": "Worst margin first", "close": "Closest calls first", "best": "Best margin first"}
 # Of pairs that are compared by their order, {reference} being people or, for drawn items, the truth.
 ORDERS_STS = {"worst": "Farthest from {reference} first", "best": "Nearest to {reference} first"}
+# Of pairs that a judge rates: by how far its two scores are apart, or by how far they are from the expected one.
+ORDERS_JUDGED = {
+    "worst": "Largest order flip first",
+    "far": "Farthest from expected first",
+    "best": "Smallest order flip first",
+}
+SHOWS_JUDGED = {"all": "All", "flips": "Order flips by 2 or more", "unread": "Without two scores"}
+FLIP = 2  # points between the two scores that 1-RelaxSym counts as a flip
 ORDERS_LABELS = {"worst": "Lowest LRAP first", "best": "Highest LRAP first"}
-WITHOUT = ("judging", "frechet")  # procedures whose tasks cannot be run here yet
+WITHOUT = ("frechet",)  # procedures whose tasks cannot be run here yet
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,11 +100,13 @@ def listing(items: Items, query: ItemQuery) -> dict[str, Any]:
     if subset:
         pool = pool[pool["subset"] == subset]
     titles = [str(runs.loc[key, "title"]) for key in chosen]
-    shows = filters(pool, titles=titles, graded=procedure != "sts")
+    is_graded = procedure not in ("sts", "judging")
+    shows = judged_filters(pool, models=len(chosen)) if procedure == "judging" else {}
+    shows = shows or filters(pool, titles=titles, graded=is_graded)
     show = query.show if query.show in shows else _usual(shows)
     drawn_items = is_synthetic(about["benchmark"])
     reference = "the truth" if drawn_items else "people"
-    special = {"sts": ORDERS_STS, LABELS: ORDERS_LABELS}
+    special = {"sts": ORDERS_STS, LABELS: ORDERS_LABELS, "judging": ORDERS_JUDGED}
     orders = special.get(procedure, ORDERS if pool["margin"].notna().any() else {})
     order = query.order if query.order in orders else "worst"
     matches = sort(pool[shows[show][1]], order=order, apart=show == "disagree")
@@ -108,6 +118,7 @@ def listing(items: Items, query: ItemQuery) -> dict[str, Any]:
         "title": str(about["title"]),
         "note": note,
         "synthetic": drawn_items,
+        "scored": is_graded,
         "expected": "Expected" if procedure != "sts" else "True" if drawn_items else "People say",
         "runs": [_run(key, row) for key, row in runs.iterrows()],
         "chosen": chosen,
@@ -136,10 +147,15 @@ def kind_of(about: pd.Series) -> str:
     return LABELS if about["procedure"] == "probe" and headline == "lrap" else str(about["procedure"])
 
 
+def can_be_run(about: pd.Series) -> bool:
+    """Whether a task has items to run a model on: not where only papers measure it, nor a mean that one prints."""
+    return str(about["procedure"]) not in WITHOUT and bool(about["ranked"])
+
+
 def how_to(db: Database, about: pd.Series) -> dict[str, str]:
     """What the page shows where no run of a task has items: why, and the command that would make one."""
-    if str(about["procedure"]) in WITHOUT:
-        return {"empty": "Its items cannot be loaded yet, so there are only published figures.", "command": ""}
+    if not can_be_run(about):
+        return {"empty": "Its items cannot be loaded, so there are only published figures.", "command": ""}
     suites = suite_queries.suites_of_task(db, task=about["key"])
     if suites.empty:
         return {"empty": "Not part of a suite, so it cannot be run.", "command": ""}
@@ -173,13 +189,25 @@ def with_margins(frame: pd.DataFrame, *, procedure: str) -> pd.DataFrame:
     if procedure == "sts":
         people = pd.to_numeric(out["expected"], errors="coerce").rank()
         margin = -(people - out["value"].rank()).abs().to_numpy() / max(len(out) - 1, 1)
+    off = np.full(len(out), np.nan)
+    if procedure == "judging":
+        margin = -margin  # how far the two scores are apart: 0 is best
+        off = -_off(out["answer"], out["expected"])
     spread = float(np.nanstd(margin)) if np.isfinite(margin).any() else 0.0
     return out.assign(
         right=pd.Series(right, index=out.index, dtype=object),
         margin=margin,
+        off=off,
         answer_text=answer_text,
         standard=margin / spread if spread > 0 else margin,
     )
+
+
+def _off(answers: pd.Series, expected: pd.Series) -> np.ndarray:
+    """How far the mean of a judge's two scores, `8 | 3`, is from the expected one; NaN where one is missing."""
+    scores = answers.fillna("").str.split(" | ", n=1, regex=False, expand=True).reindex(columns=[0, 1])
+    scores = scores.apply(pd.to_numeric, errors="coerce").to_numpy(float)
+    return np.abs(scores.mean(axis=1) - pd.to_numeric(expected, errors="coerce").to_numpy(float))
 
 
 def beside(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -194,11 +222,12 @@ def beside(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     out = first.loc[shared, ["subset", "expected"]].copy()
     out["pictured"] = np.all([frame.loc[shared, "pictured"] for frame in frames], axis=0)
     for at, frame in enumerate(frames):
-        for name in ("right", "margin", "answer_text", "standard"):
+        for name in ("right", "margin", "off", "answer_text", "standard"):
             out[f"{name}{at}"] = frame.loc[shared, name]
     is_single = len(frames) == 1
     # A judge's replies have no margin: then the other model's decides.
     out["margin"] = out["margin0"] if is_single else out[["standard0", "standard1"]].sum(axis=1, min_count=1)
+    out["off"] = out[[f"off{at}" for at in range(len(frames))]].sum(axis=1, min_count=1)
     out["apart"] = 0.0 if is_single else (out["standard0"] - out["standard1"]).abs()
     return out
 
@@ -230,9 +259,23 @@ def filters(pool: pd.DataFrame, *, titles: Sequence[str], graded: bool) -> dict[
     return {key: (names[key], mask) for key, mask in masks.items() if key != "unread" or mask.any()}
 
 
+def judged_filters(pool: pd.DataFrame, *, models: int) -> dict[str, tuple[str, np.ndarray]]:
+    """As `filters`, of pairs that one judge or two rated: those that flip for either, and those without two scores."""
+    apart = pool[[f"margin{at}" for at in range(models)]].abs().to_numpy(float)
+    masks = {
+        "all": np.ones(len(pool), bool),
+        "flips": (apart >= FLIP).any(axis=1),
+        "unread": np.isnan(apart).any(axis=1),
+    }
+    return {key: (SHOWS_JUDGED[key], mask) for key, mask in masks.items() if key != "unread" or mask.any()}
+
+
 def sort(items: pd.DataFrame, *, order: str, apart: bool) -> pd.DataFrame:
     """Items in order; those without a margin last, equal ones by name. `apart`: the farthest apart are the worst."""
-    worth = -items["apart"] if apart else items["margin"].abs() if order == "close" else items["margin"]
+    if order == "far":
+        worth = items["off"]
+    else:
+        worth = -items["apart"] if apart else items["margin"].abs() if order == "close" else items["margin"]
     if order == "best" or (order == "close" and apart):
         worth = -worth
     return items.assign(worth=worth).sort_values("worth", kind="stable", na_position="last")
@@ -253,7 +296,7 @@ def _explained(procedure: str, *, models: int, reference: str) -> str:
     words = EXPLAINED.get(procedure, "").format(reference=reference)
     if reference != "people":
         words = words.removeprefix("Right means what people chose. ")
-    if models == 2 and procedure != "sts":
+    if models == 2 and procedure not in ("sts", "judging"):
         words += " Two models' margins are compared in each one's standard deviations."
     return words.strip()
 
@@ -329,6 +372,8 @@ def margin_text(value: float, *, procedure: str) -> str:
         return f"{percent(-value)} of positions apart"
     if procedure == LABELS:
         return f"LRAP {number(value, digits=3)}"
+    if procedure == "judging":
+        return f"{-value:.0f} apart" if value else "the same in both orders"
     digits = 3 if abs(value) < 10 else 1
     text = number(value, digits=digits, sign=True)
     return f"margin {text if text[0] in '+−' else 0}"  # only zero has no sign

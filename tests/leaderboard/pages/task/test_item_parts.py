@@ -126,3 +126,32 @@ def test_an_item_without_details_shows_nothing() -> None:
         parts = drawn(procedure, {}, expected="A", category="", pictured=ALL)
         assert all(not part["image"] and not part["text"] and not part["missing"] for part in parts)
     assert aligned([], []) == []
+
+
+def test_a_rated_pair_shows_both_sides_and_both_replies() -> None:
+    detail = {
+        "images": ["one", "two"],
+        "texts": [],
+        "replies": ["Score: 8\nReason: alike", "No."],
+        "problems": ["", "missing"],
+    }
+    parts = drawn("judging", detail, expected="8", category="COCO", pictured={"one"})
+    assert [(part["role"], part["image"], part["missing"]) for part in parts] == [
+        ("First", "one", False),
+        ("Second", "", True),
+    ]
+    out = answered("judging", detail, answer="8 | no score", category="COCO", pictured=set())
+    assert out["replies"] == [("In this order", "Score: 8\nReason: alike", ""), ("The two swapped", "No.", "missing")]
+    assert out["scores"] == []
+
+
+def test_a_pair_rated_by_numbers_shows_them() -> None:
+    out = answered("judging", {"numbers": [0.25, None]}, answer="3 | 3", category="", pictured=set())
+    assert out["scores"] == [("in this order", "0.250"), ("the two swapped", "—")] and out["replies"] == []
+
+
+@pytest.mark.parametrize("wrong", ["text", 7, {"a": 1}, None])
+def test_replies_of_another_form_are_left_out(wrong: object) -> None:
+    detail = {"replies": wrong, "numbers": wrong, "problems": wrong}
+    out = answered("judging", detail, answer="", category="", pictured=set())
+    assert out == {"replies": [], "scores": []}

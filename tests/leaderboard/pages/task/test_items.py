@@ -15,11 +15,12 @@ from compute.types import UnknownKey
 from leaderboard.pages.task.items import (
     LABELS,
     PER_PAGE,
-    WITHOUT,
     ItemQuery,
     Items,
     beside,
+    can_be_run,
     filters,
+    judged_filters,
     listing,
     margin_text,
     sort,
@@ -218,12 +219,50 @@ def test_without_a_run_the_command_that_makes_one_is_said(items: Items) -> None:
     task = known.task(words[words.index("--tasks") + 1])
     assert words[words.index("--suite") + 1] in task.suites
     assert known.model(words[words.index("--models") + 1]).adapter
-    none = listing(items, ItemQuery(task="pairbench/coco-cj"))
-    assert none["command"] == "" and "cannot be loaded yet" in none["empty"]
+    assert listing(items, ItemQuery(task="pairbench/coco-cj"))["command"].endswith("pairbench/coco-cj --models MODEL")
+    none = listing(items, ItemQuery(task="pairbench/aggregate"))
+    assert none["command"] == "" and "cannot be loaded" in none["empty"]
 
 
 def test_only_tasks_that_cannot_be_run_have_no_command() -> None:
     """Reference: the loaders of compute.tasks."""
     for task in shipped().tasks:
-        assert (task.procedure in WITHOUT) is not computable(task), task.key
+        about = pd.Series({"procedure": task.procedure, "ranked": task.ranked})
+        assert can_be_run(about) is computable(task), task.key
     assert set(EXPLAINED) == {LABELS, *(task.procedure for task in shipped().tasks if computable(task))}
+
+
+# ---- pairs that a judge rates in both orders
+
+
+def rated(**columns) -> pd.DataFrame:
+    """Five pairs: the same in both orders, a flip of 1, of 5, one without a score, one far from what is expected."""
+    scores = [(10, 10), (8, 7), (3, 8), (np.nan, 4), (9, 9)]
+    answers = [" | ".join("no score" if math.isnan(each) else f"{each:.0f}" for each in both) for both in scores]
+    apart = [abs(first - second) for first, second in scores]
+    usual = {"answer": answers, "expected": ["10", "8", "10", "1", "1"], "value": apart}
+    return frame([None] * 5, **(usual | columns))
+
+
+def test_order_flips_come_first_and_pairs_without_two_scores_last() -> None:
+    one = beside([with_margins(rated(), procedure="judging")])
+    assert list(sort(one, order="worst", apart=False).index) == ["i2", "i1", "i0", "i4", "i3"]
+    assert list(sort(one, order="best", apart=False).index)[-2:] == ["i2", "i3"]
+    assert list(sort(one, order="far", apart=False).index) == ["i4", "i2", "i1", "i0", "i3"]
+    assert [value is None for value in one["right0"]] == [True] * 5, "a rating is neither right nor wrong"
+
+
+def test_flips_and_missing_scores_are_groups_of_their_own() -> None:
+    one, other = (with_margins(each, procedure="judging") for each in (rated(), rated(value=[0, 0, 0, 0, 7])))
+    groups = {key: list(np.flatnonzero(mask)) for key, (_, mask) in judged_filters(beside([one]), models=1).items()}
+    assert groups == {"all": [0, 1, 2, 3, 4], "flips": [2], "unread": [3]}
+    both = judged_filters(beside([one, other]), models=2)
+    assert list(np.flatnonzero(both["flips"][1])) == [2, 4]
+    whole = with_margins(rated(value=[0.0] * 5), procedure="judging")
+    assert "unread" not in judged_filters(beside([whole]), models=1)
+
+
+def test_an_order_flip_in_words() -> None:
+    assert margin_text(-5.0, procedure="judging") == "5 apart"
+    assert margin_text(-0.0, procedure="judging") == "the same in both orders"
+    assert margin_text(math.nan, procedure="judging") == ""
