@@ -188,7 +188,7 @@ def _suites(suite_cache: SuiteCache) -> Rows:
     return [
         {
             "key": row.key,
-            "title": labels.plain_title(row.title),
+            "title": labels.plain_title(row.title, row.benchmark),
             "benchmark": row.benchmark_title,
             "tasks": int(row.tasks),
             "ranked_by": RANKED_BY[row.aggregate],

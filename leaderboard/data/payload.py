@@ -49,9 +49,10 @@ def board(db: Database, table: SuiteTable, ranked: Ranked | None) -> dict[str, A
         "suites": [
             {
                 "key": row.key,
-                "title": labels.plain_title(row.title),
+                "title": labels.plain_title(row.title, row.benchmark),
                 "benchmark_title": row.benchmark_title,
                 "synthetic": labels.is_synthetic(row.benchmark),
+                "own": labels.is_own(row.benchmark),
             }
             for row in suite_queries.suites(db).itertuples()
         ],

@@ -14,6 +14,7 @@ SIGNS = (
     (DISPUTED, "‡", "another table prints another number"),
 )
 SYNTHETIC_BENCHMARK = "mini"
+OWN_BENCHMARK = "own"  # of suites that are made of one's own data
 SYNTHETIC_MARK = re.compile(r"\s*\(synthetic\)", re.IGNORECASE)
 SYNTHETIC_NOTE = (
     "Synthetic: every item is generated from a fixed seed. These scores show that the pipeline works, and "
@@ -90,9 +91,14 @@ def is_synthetic(benchmark: object) -> bool:
     return benchmark == SYNTHETIC_BENCHMARK
 
 
-def plain_title(title: str) -> str:
-    """A title without "(synthetic)", where the badge is next to it."""
-    return SYNTHETIC_MARK.sub("", title)
+def plain_title(title: str, benchmark: object) -> str:
+    """A title without "(synthetic)", where the badge of its benchmark is next to it."""
+    return SYNTHETIC_MARK.sub("", title) if is_synthetic(benchmark) else title
+
+
+def is_own(benchmark: object) -> bool:
+    """Whether a benchmark is of one's own data, so that no published figure compares with its scores."""
+    return benchmark == OWN_BENCHMARK
 
 
 def described(description: str, benchmark: object) -> str:

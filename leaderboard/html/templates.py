@@ -14,7 +14,8 @@ Filters:
     count|thousands                                1,234
     key|model_url, key|task_url                    the address of a model's or task's page
     marks|signs                                    † ? ‡ after a number, each with its explanation
-    title|plain_title, text|described(benchmark)   a title without its "(synthetic)"; a description that says it
+    title|plain_title(benchmark)                   a title without its "(synthetic)", where a badge says it
+    text|described(benchmark)                      a description that says where items are synthetic
     title|hint                                     the words behind a short name
     data|webp                                      bytes of a picture as the address of an <img>
 Functions: interval(low, high, digits=1, scale=100). Tests: `is blank` (None, NaN, ""), `is synthetic` (a benchmark).

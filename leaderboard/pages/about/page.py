@@ -16,7 +16,7 @@ from compute.live.decoder import limits
 from compute.paths import COVERAGE
 from leaderboard.data import suite_queries
 from leaderboard.data.memo import memoised
-from leaderboard.html.labels import ABBREVIATIONS
+from leaderboard.html.labels import ABBREVIATIONS, is_own
 from leaderboard.html.templates import render
 from leaderboard.page import Site, View, citations, heading
 
@@ -44,6 +44,7 @@ def draw(site: Site) -> None:
 
 def body(site: Site) -> Markup:
     """The whole page."""
+    sizes = suite_queries.benchmark_sizes(site.db)
     verdicts = suite_queries.verdicts(site.db).groupby("verdict")["claims"].sum()
     metrics = suite_queries.metrics(site.db)
     return render(
@@ -51,7 +52,7 @@ def body(site: Site) -> Markup:
         coverage=simulated(),
         few=FEW,
         limited=limits.enforced(),
-        benchmarks=suite_queries.benchmark_sizes(site.db),
+        benchmarks=sizes[~sizes["key"].map(is_own)],
         origins=suite_queries.origins(site.db),
         claims=int(verdicts.sum()),
         conflicts=int(verdicts.get("conflict", 0)),

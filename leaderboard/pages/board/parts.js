@@ -20,11 +20,12 @@ export function createSuites(board) {
       const keys = suites.map(({ key }) => key).join();
       if (drawn !== keys) {
         drawn = keys;
-        list.replaceChildren(...suites.map(({ key, title, benchmark_title: benchmark, synthetic }) => {
+        const firstOwn = suites.findIndex(({ own }) => own);
+        list.replaceChildren(...suites.flatMap(({ key, title, benchmark_title: benchmark, synthetic }, at) => {
           const ahead = () => board.source.load(key).catch(() => null);
           const node = button(title, () => board.go(key), { class: 'lk-suite', 'data-key': key, title: benchmark, onpointerenter: ahead, onfocus: ahead });
           if (synthetic) node.append(el('span', { class: 'lk-badge lk-drawn' }, 'synthetic'));
-          return node;
+          return at === firstOwn ? [el('span', { class: 'lk-own' }, 'Your own data'), node] : [node];
         }));
       }
       about.textContent = suite.description;

@@ -37,6 +37,7 @@ LEADS = "mieb"  # the default model leads this suite
 OUTSTANDING = 6  # strengths and weaknesses that are listed
 NEAREST = 8
 UNKNOWN = "unknown"
+JUDGE_METRICS = ("mmscore", "relax_sym", "smoothness", "controllability")
 
 
 def draw(site: Site) -> None:
@@ -97,7 +98,7 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
     about = model_queries.model(db, key=model).iloc[0]
     chosen = suite if suite in suites else _fullest(suite_cache, model, suites) if suites else ""
     shown = field(suite_cache, suite=chosen, model=model) if chosen else None
-    datasets = suite_queries.datasets(db)["title"]
+    datasets, metrics = suite_queries.datasets(db)["title"], suite_queries.metrics(db)
     address = quote(model, safe="/:~")
     head = render(
         "pages/model/head.html",
@@ -108,6 +109,8 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
         trained_on=[datasets.get(key, key) for key in about["trained_on"]],
         is_judge=judge_queries.is_judge(db, model=model),
         ranks=ranks(suite_cache, model, suites),
+        judged=judged(suite_cache, model, suites),
+        judge_metrics=list(metrics.loc[list(JUDGE_METRICS), "title"]),
         field=shown,
         missing=every.loc[suite, "title"] if suite and suite != chosen else "",
     )
@@ -132,6 +135,33 @@ def ranks(suite_cache: SuiteCache, model: str, suites: Iterable[str]) -> list[di
         for index, row in enumerate(suite_cache.table(suite).rows)
         if row.model == model
     ]
+
+
+def judged(suite_cache: SuiteCache, model: str, suites: Iterable[str]) -> list[dict[str, Any]]:
+    """Its figures as a judge, a suite and origin each: the four metrics over all tasks, as text.
+
+    A figure that a paper prints of the whole stands where its tasks have none; one that lacks a task is left out.
+    """
+    known = suite_queries.metrics(suite_cache.db)
+    rows = []
+    for suite in suites:
+        table = suite_cache.table(suite)
+        if not table.choices.subsets:
+            continue
+        tasks = {column.task for column in table.columns if column.ranked}
+        values = suite_queries.task_values(suite_cache.db, suite=suite)
+        for origin, own in values[values["model"] == model].groupby("origin", sort=False):
+            of_tasks = own[own["task"].isin(tasks)].groupby("metric")["value"]
+            means = of_tasks.mean()[of_tasks.count() == len(tasks)]
+            printed = own[~own["task"].isin(tasks)].set_index("metric")["value"]
+            figures = [
+                number(means.get(key, printed.get(key, np.nan)), digits=int(facts["digits"]), scale=facts["scale"])
+                for key, facts in known.loc[list(JUDGE_METRICS)].iterrows()
+            ]
+            about = table.suite
+            rows.append({"suite": suite, "title": about["title"], "benchmark": about["benchmark"], "origin": origin})
+            rows[-1]["figures"] = figures
+    return rows
 
 
 def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:

@@ -373,7 +373,7 @@ def margin_text(value: float, *, procedure: str) -> str:
     if procedure == LABELS:
         return f"LRAP {number(value, digits=3)}"
     if procedure == "judging":
-        return f"{-value:.0f} apart" if value else "the same in both orders"
+        return f"{number(-value, digits=0)} apart" if value else "the same in both orders"
     digits = 3 if abs(value) < 10 else 1
     text = number(value, digits=digits, sign=True)
     return f"margin {text if text[0] in '+−' else 0}"  # only zero has no sign

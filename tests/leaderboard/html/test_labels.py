@@ -17,7 +17,9 @@ def test_every_mark_has_its_sign_and_words() -> None:
 
 def test_only_the_synthetic_benchmark_is_marked() -> None:
     assert labels.is_synthetic("mini") and not labels.is_synthetic("mieb") and not labels.is_synthetic(None)
-    assert labels.plain_title("Mini (synthetic)") == "Mini"
+    assert labels.plain_title("Mini (synthetic)", "mini") == "Mini"
+    own = "Own pairs: drawings (synthetic)"  # no badge says it of one's own data, so its title does
+    assert labels.plain_title(own, "own") == own and labels.is_own("own") and not labels.is_own("mini")
     assert labels.described("Drawn.", "mini") == f"Drawn. {labels.SYNTHETIC_NOTE}"
     assert labels.described("Drawn.", "mieb") == "Drawn."
     assert labels.described("All synthetic.", "mini") == "All synthetic."
