@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from cachetools import LRUCache
 
 from compute.content import decoding
 from compute.content.items import content_key
@@ -24,6 +25,7 @@ RESIZE = "resize"
 SHARE = 0.95  # of each side, in the identical pair; the paper says 95% of the size and not how it is resized
 PACKAGES = ("numpy", "pillow", "scipy", "torch", "torchvision")  # what makes the pixels
 THUMBNAIL = 16  # pixels a side
+RECENT_BYTES = 32 << 20  # of files made last that stay in memory
 RECENT = 64 << 20  # bytes
 
 

@@ -99,6 +99,21 @@ def test_variants_are_for_the_invariant_condition_alone(written):
     assert opened(invariant.second_variants[0].read(row)).size == opened(invariant.second.read(row)).size
 
 
+def test_a_variant_that_the_pairs_of_an_item_share_is_made_once(written, monkeypatch):
+    drawn: list[tuple[str, int]] = []
+    real = pixels.perturb
+
+    def counted(image, *, kind, strength, seed):
+        drawn.append((kind, seed))
+        return real(image, kind=kind, strength=strength, seed=seed)
+
+    monkeypatch.setattr(pixels, "perturb", counted)
+    part = pairs.load(written.path, split="ps")["invariant"]
+    drawn.clear()
+    files = [part.first_variants[3].read(row) for row in range(18)]
+    assert len(set(files)) == 6 and len(drawn) == 6
+
+
 def test_positions_can_be_taken_and_bad_items_left_out(written):
     part = pairs.load(written.path, split="et")["invariant"]
     taken = data.take(part, np.array([4, 1]))
