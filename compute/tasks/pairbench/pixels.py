@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from cachetools import LRUCache
 
 from compute.content import decoding
 from compute.content.items import content_key
