@@ -58,7 +58,9 @@ export function createCuts(board) {
     };
     const all = (text) => ({ key: '', title: own ? 'Chosen tasks' : text });
     return [
-      choice('Data set', part.dataset, [all('All'), ...payload.categories.map((key) => ({ key, title: key }))], (dataset) => choose({ dataset })),
+      ...(payload.categories.length < 2 ? [] : [
+        choice('Data set', part.dataset, [all('All'), ...payload.categories.map((key) => ({ key, title: key }))], (dataset) => choose({ dataset })),
+      ]),
       choice('Split', part.split, [all('All'), ...payload.choices.splits.map(({ key, title }) => ({ key, title, disabled: !partTasks(payload, { ...part, split: key }) }))],
         (split) => choose({ split })),
     ];

@@ -83,3 +83,20 @@ def test_names_are_text(hostile_site, key):
     head, _, rest = model.page(hostile_site, model=key, suite="", by="category")
     for markup in (head, rest):
         assert "&lt;img src=x" in markup and "<img" not in markup and "{{7*7}}" in markup
+
+
+def test_a_judge_has_its_four_printed_metrics(site):
+    """PairBench Table 1: Phi-3.5-vision 29.65, 90.13, 0.64, 59.18; Chameleon-7B is in no row of it."""
+    rows = model.judged(site.suite_cache, "microsoft/phi-3.5-vision-instruct", ["pairbench", "mieb"])
+    assert [(row["suite"], row["origin"], row["figures"]) for row in rows] == [
+        ("pairbench", "published", ["29.65", "90.13", "0.64", "59.18"])
+    ]
+    [row] = model.judged(site.suite_cache, "facebook/chameleon-7b", ["pairbench"])
+    assert row["figures"][0] != "—" and row["figures"][1:] == ["—", "—", "—"]
+    head, _, _ = model.page(site, model="microsoft/phi-3.5-vision-instruct", suite="", by="category")
+    assert "judges?judge=microsoft/phi-3.5-vision-instruct&amp;suite=pairbench" in head and "90.13" in head
+
+
+def test_an_encoder_in_no_judges_suite_has_no_such_table(site):
+    head, _, _ = model.page(site, model="royokong/e5-v", suite="", by="category")
+    assert "Means over all splits" not in head

@@ -1,0 +1,68 @@
+"""Suites of one's own data on the board: named as such, after the others, and in no list of papers."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import duckdb
+import pytest
+
+from compute.catalog.own import BENCHMARK
+from leaderboard.data import payload
+from leaderboard.data.database import Database
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.html.labels import OWN_BENCHMARK
+from leaderboard.pages.about import page as about
+from leaderboard.pages.overview import page as overview
+
+
+@pytest.fixture(scope="module")
+def own(database: Path, tmp_path_factory: pytest.TempPathFactory) -> SuiteCache:
+    """The shipped database with a drawn suite of one's own: its one task has a figure, better than any published."""
+    path = tmp_path_factory.mktemp("own") / "own.duckdb"
+    shutil.copy(database, path)
+    with duckdb.connect(str(path)) as connection:
+
+        def copied(table: str, where: str, **changes: str) -> None:
+            replaced = ", ".join(f"{value} AS {name}" for name, value in changes.items())
+            connection.execute(f"INSERT INTO {table} SELECT * REPLACE ({replaced}) FROM {table} WHERE {where}")
+
+        first = "key = 'pairbench/coco-cj'"
+        title = "'Own pairs: holiday (synthetic)'"
+        copied("benchmarks", "key = 'pairbench'", key="'own'", title="'Own data'", url="''")
+        copied("suites", "key = 'pairbench'", key="'pairs-holiday'", title=title, benchmark="'own'", position="99")
+        copied("tasks", first, key="'own/pairs-holiday/cj'", benchmark="'own'", title="'Colour jitter'", position="999")
+        copied("suite_tasks", "task = 'pairbench/coco-cj'", suite="'pairs-holiday'", task="'own/pairs-holiday/cj'")
+        run = "model = 'microsoft/phi-3.5-vision-instruct' AND id LIKE 'pairbench-table-3/%coco-cj'"
+        copied("runs", run, id="'own-run'", task="'own/pairs-holiday/cj'", origin="'computed'")
+        connection.execute(
+            "INSERT INTO scores (run, subset, metric, value) VALUES ('own-run', 'default', 'mmscore', 1)"
+        )
+    return SuiteCache(Database(path))
+
+
+def test_the_key_is_that_of_the_records() -> None:
+    assert BENCHMARK.key == OWN_BENCHMARK
+
+
+def test_the_board_names_it_as_own_and_as_synthetic(own: SuiteCache) -> None:
+    data = payload.board(own.db, own.table("pairs-holiday"), own.ranked("pairs-holiday"))
+    suites = {suite["key"]: suite for suite in data["suites"]}
+    assert data["suites"][-1]["key"] == "pairs-holiday"
+    assert suites["pairs-holiday"]["own"] and not suites["pairbench"]["own"]
+    assert suites["pairs-holiday"]["title"] == "Own pairs: holiday (synthetic)"
+    assert suites["mini"]["title"] == "Mini" and suites["mini"]["synthetic"]
+    assert data["ranking"]["rank"] == [1]
+
+
+def test_it_changes_no_published_rank_and_is_in_no_list_of_papers(own: SuiteCache, suite_cache: SuiteCache) -> None:
+    assert own.ranked("pairbench").rank.tolist() == suite_cache.ranked("pairbench").rank.tolist()
+    site = SimpleNamespace(db=own.db, suite_cache=own, data=None)
+    assert "holiday" not in overview.benchmarks(site) and "Own data" not in overview.benchmarks(site)
+    assert "Own data" not in about.body(site)
+
+
+def test_a_synthetic_suite_is_never_among_the_news_of_real_ones() -> None:
+    assert {"mini-pairs", "pairs-holiday"} & set(overview.SUITES) == set()
