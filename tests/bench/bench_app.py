@@ -288,6 +288,22 @@ def figures(report: Report, browser: Browser, address: str, stock: Stock, repeat
     report.row("correlation heatmap 130 x 130, its answer", [max(sizes)], budget=60, unit="KB")
 
 
+def judges(report: Report, browser: Browser, address: str, stock: Stock, repeats: int) -> None:
+    """The answer and the picture of the page of judges, in a new profile each; its figures need no plotly."""
+    drawn, requests = [], []
+    for _ in range(max(5, repeats // 2)):
+        context = browser.new_context()
+        page = context.new_page()
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(f"{address}judges", wait_until="commit")
+        page.wait_for_selector(".jd-head", state="attached")
+        drawn.append(page.evaluate("performance.now()"))
+        context.close()
+    beside = f"Gradio's own table of 60 rows {np.median(stock.first):.0f} ms"
+    report.row("answer and picture of the judges", drawn, budget=1.0, reference=stock.first, beside=beside)
+    report.fact("plotly not requested by the judges", not [url for url in requests if "plotly" in url.lower()])
+
+
 # ---- all of it
 
 
@@ -320,6 +336,7 @@ def measure(report: Report, setup: Setup, *, root: Path, repeats: int) -> None:
         first_table(report, browser, address, setup.stock[SIZES[0]], repeats)
         report.row("memory after the first tables", [memory(process)], budget=450, unit="MB")
         figures(report, browser, address, setup.stock[SIZES[0]], repeats)
+        judges(report, browser, address, setup.stock[SIZES[0]], repeats)
         crowd(report, browser, address, repeats)
         report.row("memory after all visitors", [memory(process)], budget=450, unit="MB")
     for rows in SIZES:

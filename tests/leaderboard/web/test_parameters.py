@@ -122,3 +122,12 @@ def test_a_default_list_is_not_shared() -> None:
     first, _ = parse((TASKS,), {})
     first["tasks"].append("z")
     assert parse((TASKS,), {})[0] == {"tasks": ["x"]}
+
+
+def test_an_empty_choice_that_is_offered_names_nothing() -> None:
+    judge = Choice(key="judge", default="", choices=("", "gpt-4o"), noun="judge")
+    assert parse((judge,), {"judge": ""}) == ({"judge": ""}, "")
+    values, sentence = parse((judge,), {"judge": "gpt-5o"})
+    assert values == {"judge": None} and sentence.startswith("No judge 'gpt-5o'. Did you mean 'gpt-4o'?")
+    required = Choice(key="judge", default="gpt-4o", choices=("gpt-4o",), noun="judge")
+    assert parse((required,), {"judge": ""})[0] == {"judge": None}
