@@ -186,8 +186,8 @@ def section(site: Site, payload: gr.JSON) -> Section:
 
     run |= {"show_progress": "hidden"}
     shown = [judging, rated_by, image, payload, *sliders.values()]
-    rated_by.input(rerated, inputs=shown, outputs=[table, judging], **run)
-    judging.settle(rerated, inputs=shown, outputs=[table, judging], **run)
+    rated_by.input(rerated, inputs=shown, outputs=[table, judging], trigger_mode="always_last", **run)
+    judging.settle(rerated, inputs=shown, outputs=[table, judging], trigger_mode="always_last", **run)
 
     def ask(models: Any, payload: dict[str, Any], event: gr.EventData, request: gr.Request) -> list[Any]:
         """One judge of those that a visitor's press asks."""
@@ -200,7 +200,8 @@ def section(site: Site, payload: gr.JSON) -> Section:
             return [gr.skip(), ratings.state(None, turn=turn, message=explain(error, action="A judge"))]
         return [markup, facts]
 
-    judging.ask(ask, inputs=[rated_by, payload], outputs=[table, judging], **run)
+    # The next turn starts while this one is still ending.
+    judging.ask(ask, inputs=[rated_by, payload], outputs=[table, judging], trigger_mode="multiple", **run)
     quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
     image.input(turned, inputs=[image, payload], outputs=changed, preprocess=False, **quiet)
     other.input(lambda: blank()[:3], outputs=[preview, figure, summary], **quiet)
