@@ -133,3 +133,25 @@ def test_a_table_asks_judges_only_where_its_box_is_ticked(tab: Callable, site: s
     choose.set_input_files(table)
     page.locator(".likeness-batch .pg-table", has_text="gpt-4o-2024-11-20").wait_for()
     assert endpoint.requests() == before + 4
+
+
+def test_a_dragged_image_is_put_to_judges_only_by_a_press(tab: Callable, site: str, endpoint: Running) -> None:
+    before = endpoint.requests()
+    page = tab(site + f"compare?mode=pair&inputs=coffee,cat&models=ssim,{JUDGES}&change=coffee&by=rotate&amount=22.5")
+    page.locator(".likeness-judging[data-shown='rotate 22.5'][data-settled=true]").wait_for(state="attached")
+    assert page.locator("#rated").get_by_text("not asked yet").count() == 4
+    page.get_by_role("slider", name="Rotation (degrees)").first.focus()
+    page.keyboard.press("End")
+    page.locator(".likeness-judging[data-shown='rotate 45'][data-settled=true]").wait_for(state="attached")
+    part = page.locator(".likeness-judging")
+    assert "2 judges: 8 questions, 8 requests to the host’s endpoint." in part.inner_text()
+    page.evaluate("document.querySelector('.likeness-judging .jd-button').click()")  # nobody's press
+    page.wait_for_timeout(1500)
+    assert endpoint.requests() == before
+    page.get_by_role("button", name="Ask the judges").click()
+    part.get_by_text("2 judges asked; the scores are in the table.").wait_for()
+    row = page.locator("#rated tr[data-model='gemini-1.5-pro']")
+    # The stand-in knows no such question: its words are shown, and are no score.
+    assert row.get_by_text("no score").count() == 4
+    assert "The answer names no score: I see no options." in row.inner_text()
+    assert endpoint.requests() == before + 8

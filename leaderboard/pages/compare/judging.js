@@ -70,7 +70,7 @@ class Judging {
       enable(this.go, false);
     }, true);
     addEventListener('likeness-tray', ({ detail: { changed, empty } }) => {
-      if (root.isConnected && (changed || empty)) this.leave();
+      if (root.isConnected && this.state?.view && (changed || empty)) this.leave(); // the tray is empty before it opens, too
     });
   }
 

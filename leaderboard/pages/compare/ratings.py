@@ -181,7 +181,7 @@ def _cell(rating: PairRating | str | None, missing: str) -> dict[str, Any]:
         "why": "",
         "scores": [(text, score is None) for text, score in zip(shown, rating.scores, strict=True)],
         "apart": rating.apart,
-        "measure": "cosine" if rating.measure == "cosine" else "its own score",
+        "measure": "cosine" if rating.measure == "cosine" else "score",
         "numbers": " and ".join(dict.fromkeys(number(value, digits=3) for value in rating.numbers)),
         "invalid": invalid,
         "replies": [_short(reply) for reply in rating.replies],
