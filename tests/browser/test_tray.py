@@ -27,6 +27,7 @@ def test_a_first_visit_is_answered_with_one_press(open_tray: Callable) -> None:
         "judges": [],
         "blind": False,
         "pressed": True,
+        "change": False,
     }
     wait_query(page, "inputs", "astronaut,astronaut-crop,cat")
     assert own_query(page) == {"mode": "choice", "inputs": "astronaut,astronaut-crop,cat"}

@@ -10,10 +10,11 @@ from leaderboard.html.components import rendered, scripted
 def tray(assets: str) -> gr.HTML:
     """The inputs and controls.
 
-    Its event `compare` carries session, inputs, mode, question, models, judges, blind and pressed.
+    Its event `compare` carries session, inputs, mode, question, models, judges, blind, pressed and change.
     `pressed` is true where a visitor's own press asks: without one no judge is asked, `models` leaves judges out, and
-    `judges` alone says which are ticked. `download` carries the same, and is sent instead where a selected model's
-    weights are missing. `assets` is the address of the scripts' folders, relative to the app's root.
+    `judges` alone says which are ticked. `change` is true where the address shows a changed image. `download` carries
+    the same, and is sent instead where a selected model's weights are missing. `assets` is the address of the scripts'
+    folders, relative to the app's root.
     """
     return scripted(
         assets,
@@ -50,8 +51,10 @@ def judging(assets: str) -> gr.HTML:
         script="pages/compare/judging.js",
         css_class="likeness-judging",
         events=("ask", "settle", "restore"),
+        # Within a closed section it is mounted when that opens, after its value has come.
         run="const view = module.mount(target, { trigger: fire });"
-        " watch('value', () => { if (props.value) view.show(JSON.parse(props.value)); });",
+        " const show = () => { if (props.value) view.show(JSON.parse(props.value)); };"
+        " watch('value', show); show();",
     )
 
 

@@ -80,7 +80,8 @@ def section(site: Site, payload: gr.JSON) -> Section:
         ticked = [payload.get(name) for name in ("models", "judges")]
         choices, chosen = ratings.models(site, [key for keys in ticked if isinstance(keys, list) for key in keys])
         return [
-            gr.update(visible=bool(images)),
+            # Opened for a link: what is in a closed section does not run, and could not show it.
+            gr.update(visible=bool(images), **({"open": True} if payload.get("change") is True else {})),
             gr.update(choices=images, value=images[0][1] if images else None),
             gr.update(choices=[(ITSELF, ""), *titles], value=""),
             *blank()[:3],

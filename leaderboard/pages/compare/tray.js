@@ -272,6 +272,7 @@ class Tray {
     this.trigger(absent ? 'download' : 'compare', {
       session: this.server.session, inputs: this.inputs.map(sent), mode: this.mode,
       question: this.mode === 'quality' ? this.question : '', models, judges, blind: this.blind, pressed,
+      change: new URLSearchParams(location.search).has('change'),
     });
   }
 
