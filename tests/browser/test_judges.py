@@ -152,6 +152,6 @@ def test_a_dragged_image_is_put_to_judges_only_by_a_press(tab: Callable, site: s
     part.get_by_text("2 judges asked; the scores are in the table.").wait_for()
     row = page.locator("#rated tr[data-model='gemini-1.5-pro']")
     # The stand-in knows no such question: its words are shown, and are no score.
-    assert row.get_by_text("no score").count() == 4
+    assert row.get_by_text("no score", exact=True).count() == 4
     assert "The answer names no score: I see no options." in row.inner_text()
     assert endpoint.requests() == before + 8

@@ -61,7 +61,7 @@ def test_a_link_shows_the_same_change_again(open_compare: Callable) -> None:
     assert "Rotation: 22.5 degrees" in page.locator("#rated").inner_text()
     assert page.get_by_role("slider", name="Rotation (degrees)").first.input_value() == "22.5"
     assert query(page)["amount"] == "22.5"
-    page.get_by_role("button", name="Clear").click()
+    page.get_by_role("button", name="Clear").first.click()
     page.wait_for_function("!location.search.includes('change=')")
 
 
