@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 SENTENCE = (
     "Move a slider to change one image by one of PairBench's transformations (the paper gives no parameters; these are "
     "ours). The curves show where each model's score falls on its own scale: a model whose curve stays high does not "
-    "notice the change."
+    "notice the change. The table shows how a judge would rate the image beside its changed copy."
 )
 ITSELF = "itself, unchanged"
 FAST = ("sensitive",)  # it takes one changed image, the other condition ten

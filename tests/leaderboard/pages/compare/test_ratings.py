@@ -34,8 +34,8 @@ def both(rating: Any) -> dict[str, Any]:
 
 def test_scores_stand_beside_what_is_expected() -> None:
     html = table(tiny=both(PairRating(scores=(9, 9), numbers=(0.881, 0.881), measure="cosine", ends=(-1, 1))))
-    assert "Told that the change matters <small>expected 8</small>" in html
-    assert "Told to ignore the change <small>expected 10</small>" in html
+    assert "Told that the change matters <small>(expected 8)</small>" in html
+    assert "Told to ignore the change <small>(expected 10)</small>" in html
     assert html.count("<b>9</b>") == 4 and "cosine 0.881" in html and "Rotation: 22.5 degrees" in html
     assert "the orders differ" not in html
 
