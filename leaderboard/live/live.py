@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 QUEUE = "accelerator"  # the concurrency_id of every event that runs a model: one at a time
 MOST_MODELS = 12  # in one question
-LONGEST = 300.0  # seconds until no further model of a question is started: others wait for it
+LONGEST = 300  # seconds until no further model of a question is started: others wait for it
 PARTS = ("vector", "compare", "reply")  # results for single inputs, which later questions reuse
 OUT_OF_TIME = (
-    f"Not started: the models before it took over {LONGEST / 60:.0f} minutes, the most for one question. "
+    f"Not started: the models before it took over {LONGEST // 60} minutes, the most for one question. "
     "Ask it again, alone or with fewer models"
 )
 MISSING = "Its weights are not on this machine; the Try page downloads them"
