@@ -196,7 +196,7 @@ def totals(ratings: Sequence[PairRating]) -> str:
             sums[name] = sums.get(name, 0) + value
     tokens = sums.get("input_tokens", 0) + sums.get("output_tokens", 0)
     parts = [f"{tokens:,.0f} tokens"] if tokens else []
-    parts += [f"${sums['cost']:.4f}"] if "cost" in sums else []
+    parts += [f"${number(sums['cost'], digits=4)}"] if "cost" in sums else []
     return ", ".join(parts)
 
 
