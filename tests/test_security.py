@@ -40,7 +40,7 @@ LIMITS = (
     f"{live.MOST_MODELS} models of a question, none of which is started after {live.LONGEST:.0f} s; "
     f"{inputs.LONGEST_FOR_LMM:,} characters of all texts",
     f"a map's program is ended after {atlas.LONGEST} s",
-    f"{bodies.IN_FLIGHT // 1_000_000} MB of all bodies",
+    f"{bodies.IN_FLIGHT // 1_000_000} MB of all bodies, of events {request_filter.EVENTS_IN_FLIGHT // 1_000_000} MB",
     f"{bodies.BODIES} bodies for one visitor",
     f"{request_filter.LARGEST_EVENT // 1_000_000} MB of one event",
     f"{bodies.SLOWEST // 1000} kB a second on average, at most {bodies.IDLE:.0f} s behind",

@@ -33,6 +33,7 @@ MCP = "/gradio_api/mcp"
 INVALID_PARAMETERS = -32602  # JSON-RPC's number for this error
 SENDING = frozenset({"POST", "PUT", "PATCH"})
 LARGEST_EVENT = 24_000_000  # bytes: two images of 8 MB in base64, or nine of the longest texts
+EVENTS_IN_FLIGHT = 120_000_000  # bytes of all events: each takes three to four times its size while it is read
 LARGEST_OTHER = 64_000  # bytes of a body for any other address: Gradio's own page sends an event's name, or less
 MOST_VALUES = 50_000  # of an event's JSON; the pages send dozens. 24 MB of brackets would fill 700 MB of memory
 STRUCTURE = (b"[", b"{", b",")  # one of these precedes each value but the first; more occur in texts
@@ -55,7 +56,8 @@ class RequestFilter:
         images: Collection[str | int] = (),
         parameters: Mapping[str | int, Sequence[str]] = MappingProxyType({}),
     ) -> None:
-        self.app, self.in_flight, self.images = app, in_flight or InFlight(free=LARGEST_OTHER), frozenset(images)
+        self.app, self.images = app, frozenset(images)
+        self.in_flight = in_flight or InFlight(EVENTS_IN_FLIGHT, free=LARGEST_OTHER)
         self.parameters = parameters
         self._checking = asyncio.Lock()  # of large events: each takes three times its size, and all other threads wait
         self.bounded = tuple(route for route in routes if isinstance(route, BoundedRoute))
