@@ -33,13 +33,15 @@ def shown() -> dict[tuple[str, str], StoredRun]:
 
 
 def test_they_are_small_and_cover_the_suite(shown: dict[tuple[str, str], StoredRun]) -> None:
-    tasks = {task.key for task in shipped().tasks if "mini" in task.suites}
+    tasks = {task.key for task in shipped().tasks if {"mini", "mini-pairs"} & set(task.suites)}
     sizes = {path: path.stat().st_size for path in COMPUTED.glob("*/**/*") if path.is_file()}
     calibrations = sum(size for path, size in sizes.items() if path.is_relative_to(COMPUTED / "calibrations"))
     domains = sum(size for path, size in sizes.items() if path.name.startswith("domain-"))
     assert calibrations - domains < 250_000, "distributions: 4 kB each"
     assert domains < 700_000, "regions of vectors: at most 64 axes each"
-    assert sum(sizes.values()) - calibrations < 3_000_000
+    pairs = sum(size for path, size in sizes.items() if "mini__pairs-" in str(path))
+    assert sum(sizes.values()) - calibrations - pairs < 3_000_000
+    assert pairs < 1_500_000, "26 runs of 360 to 480 rated pairs"
     for model in ("tiny", "tiny-random"):
         assert {task for name, task in shown if name == model} == tasks
     assert {model for model, _ in shown} == {

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from compute.catalog import Catalog, shipped
 from compute.content import items
@@ -143,10 +144,13 @@ def bench(results: Path) -> Bench:
 
 
 def database(folder: Path, *, results: Path) -> Path:
-    """A database of the shipped figures and the runs under `results`, the stand-ins among its models."""
-    before = build.shipped
-    build.shipped = catalog
-    try:
+    """A database of the published figures and the runs under `results`, the stand-ins among its models.
+
+    Without the shipped runs, whose pairs are other ones.
+    """
+    empty = folder / "computed"
+    empty.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "shipped", catalog)
+        patch.setattr(build.paths, "COMPUTED", empty)
         return build.build(folder / "likeness.duckdb", results=results).path
-    finally:
-        build.shipped = before

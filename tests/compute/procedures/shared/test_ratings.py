@@ -217,4 +217,4 @@ def test_time_is_in_proportion_to_the_text(beginning: str) -> None:
         text = beginning + unit * (200_000 // len(unit)) + "\x00"
         started = time.thread_time()
         ratings.read(text)
-        assert time.thread_time() - started < 0.5, unit
+        assert time.thread_time() - started < 2, unit  # quadratic would take minutes
