@@ -193,6 +193,7 @@ def _relax_sym(epsilon: float) -> Quantity:
 
 RELAX_SYM = _relax_sym(1)
 AVERAGED = {"mmscore": MMSCORE, "relax_sym": RELAX_SYM, "smoothness": SMOOTHNESS}  # over conditions and splits
+METRICS = (*AVERAGED, "controllability")  # keys of the paper's four
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.browser.axe_rules import grave_violations
 from tests.browser.boards import ROWS, header, idle, own_query, wait_query
 
 CUTS = ".lk-cuts"
@@ -41,9 +42,7 @@ def test_a_condition_is_chosen_and_stays_in_the_address(
     assert not page.locator(".lk-changed").is_visible(), "a condition is no mean of one's own"
     box = page.locator(CUTS).bounding_box()
     assert box["x"] >= 0 and box["x"] + box["width"] <= page.viewport_size["width"]
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-    found = axe.Axe().run(page).response["violations"]
-    assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+    assert grave_violations(page) == []
     page.reload()
     idle(page)
     assert page.locator(CUTS).get_by_label("Condition").input_value() == "invariant"

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.browser.axe_rules import grave_violations
 from tests.browser.boards import idle, wait_query
 
 ABOUT, LINE = ".lk-about", ".lk-changed"
@@ -43,9 +44,7 @@ def test_a_mean_of_ones_own_is_said_above_the_table_until_it_is_reset(
     words = re.sub(r"\s+", " ", line.inner_text())
     assert words.startswith("Your mean: Multilingual Retrieval 1, Retrieval 1 · "), words
     assert f"{differ} of {sum(shown)} ranks differ" in words and differ > 5
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-    found = axe.Axe().run(page).response["violations"]
-    assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+    assert grave_violations(page) == []
     box = line.bounding_box()
     assert (
         box["y"] < page.locator(".lk-grid").bounding_box()["y"]

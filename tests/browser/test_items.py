@@ -8,6 +8,8 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from tests.browser.axe_rules import grave_violations
+
 TASK = "task?task=unisim/imagenet-ooo"
 READY = ".lk-items[data-ready]"
 LOOKS = {"light": {}, "dark": {"dark": True}, "phone": {"width": 390}}
@@ -166,16 +168,9 @@ def test_pointing_at_a_mark_shows_its_image(open_items: Callable) -> None:
 
 @pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS.keys())
 def test_items_runs_and_map_can_be_read_by_all(open_items: Callable, look: dict[str, Any]) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
     page = open_items(f"{TASK}&items=example/eye,example/judge", **look)
     page.locator(".lk-run summary").first.click()
     page.locator(".lk-run-body dl").first.wait_for()
     assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
-    found = axe.Axe().run(page).response["violations"]
-    grave = [
-        f"{one['id']}: {node['target']} {node.get('failureSummary', '')}"
-        for one in found
-        if one["impact"] in ("serious", "critical")
-        for node in one["nodes"][:4]
-    ]
+    grave = grave_violations(page)
     assert grave == [], "\n".join(grave)

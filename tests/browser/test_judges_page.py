@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.browser.axe_rules import grave_violations
 from tests.browser.conftest import serving
 from tests.leaderboard import judge_stand_ins
 
@@ -43,16 +44,9 @@ def open_judges(visit: Callable[..., Any]) -> Callable[..., Any]:
 
 @pytest.mark.parametrize("look", [{}, {"dark": True}, {"width": 390}], ids=["light", "dark", "phone"])
 def test_the_whole_page_can_be_read_by_all(open_judges: Callable, look: dict[str, Any]) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
     page = open_judges(**look)
     assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
-    found = axe.Axe().run(page).response["violations"]
-    grave = [
-        f"{one['id']}: {node['target']} {node.get('failureSummary', '')}"
-        for one in found
-        if one["impact"] in ("serious", "critical")
-        for node in one["nodes"][:4]
-    ]
+    grave = grave_violations(page)
     assert grave == [], "\n".join(grave)
     names = page.locator(".jd-panel li a:visible")
     assert min(names.nth(at).bounding_box()["width"] for at in range(names.count())) > 30

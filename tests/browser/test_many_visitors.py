@@ -25,7 +25,8 @@ def flood(server: str) -> None:
             component = {"session_hash": f"server{number}", "component_id": 1, "fn_name": "x", "data": None}
             client.post("component_server", json=component)
             with client.stream("GET", f"heartbeat/beat{number}") as stream:
-                next(stream.iter_raw())
+                chunks = stream.iter_raw()  # a name of its own: the connection ends with the iterator
+                next(chunks)
 
 
 def test_every_control_of_an_open_page_works_after_a_flood_of_sessions(visit: Callable, server: str) -> None:
@@ -82,7 +83,8 @@ def jobs(server: str) -> Iterator[Callable[..., httpx.Response]]:
                 contextlib.suppress(httpx.HTTPError, StopIteration),
                 client.stream("GET", f"queue/data?session_hash={session}") as stream,
             ):
-                next(stream.iter_raw())
+                chunks = stream.iter_raw()  # a name of its own: the connection ends with the iterator
+                next(chunks)
 
 
 def test_one_visitors_jobs_hold_no_other_visitor_up(jobs: Callable, visit: Callable, server: str) -> None:

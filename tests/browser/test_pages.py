@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from leaderboard.pages import VIEWS
+from tests.browser.axe_rules import grave_violations
 
 LOOKS = {"light": {}, "dark": {"dark": True}, "phone": {"width": 390}}
 KEYS = [view.key for view in VIEWS]
@@ -49,7 +50,6 @@ def test_a_page_opens_from_its_address_and_can_be_read_by_all(
     open_page: Callable, key: str, look: dict[str, Any]
 ) -> None:
     """One title, one sentence, no serious violation of the rules for access, nothing to scroll sideways."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
     page = open_page(key, **look)
     assert page.locator("h1").count() == 1
     sentence = page.locator("h1 + p").first.inner_text()
@@ -57,13 +57,7 @@ def test_a_page_opens_from_its_address_and_can_be_read_by_all(
     assert page.evaluate("document.body.classList.contains('dark')") is look.get("dark", False)
     assert "Something failed" not in page.locator("body").inner_text()
     assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
-    found = axe.Axe().run(page).response["violations"]
-    grave = [
-        f"{one['id']}: {one['help']}: {node['target']} {node.get('failureSummary', '')}"
-        for one in found
-        if one["impact"] in ("serious", "critical")
-        for node in one["nodes"][:4]
-    ]
+    grave = grave_violations(page)
     assert grave == [], "\n".join(grave)
 
 

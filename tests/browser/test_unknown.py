@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.browser.axe_rules import grave_violations
+
 MESSAGE = ".pg-message:visible"
 
 
@@ -81,14 +83,12 @@ def test_the_items_and_the_map_of_a_task_show_no_other_model(visit: Callable) ->
 
 @pytest.mark.parametrize("look", [{}, {"dark": True}, {"width": 390}], ids=["light", "dark", "phone"])
 def test_an_address_without_a_page_is_a_page_of_the_site(visit: Callable, look: dict[str, Any]) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
     page = visit("boards", expected="404", **look)
     assert page.title() == "Page not found · Likeness" and page.locator("h1").inner_text() == "Page not found"
     assert page.evaluate("document.body.classList.contains('dark')") is look.get("dark", False)
     own = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
-    found = axe.Axe().run(page).response["violations"]
-    assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+    assert grave_violations(page) == []
     page.locator("main").get_by_role("link", name="Board", exact=True).click()
     page.wait_for_selector(".likeness-board[data-ready=true]")
     if not look:

@@ -26,7 +26,7 @@ from compute.procedures import PROCEDURES
 from compute.tasks.data import RatedPairs
 from compute.tasks.source import Need
 from compute.types import Model
-from tests.leaderboard.stand_ins import COLOURS, EYE, HOSTILE, Eye, square
+from tests.leaderboard.stand_ins import COLOURS, EYE, HOSTILE, Eye, identity, square
 
 SUITE = "mini-pairs"
 SOURCES = 12
@@ -129,16 +129,7 @@ def bench(results: Path) -> Bench:
             hardware=hardware,
             batch_size=32,
             load=lambda row, *, hardware: loads[row.adapter]() if row.adapter in loads else Eye(row),
-            identity=lambda row, *, hardware: {
-                "adapter": row.adapter,
-                "version": 1,
-                "weights": row.weights,
-                "revision": row.revision,
-                "options": row.options,
-                "dtype": hardware.dtype,
-                "device": hardware.device,
-                "packages": {"numpy": np.__version__},
-            },
+            identity=identity,
         ),
     )
 

@@ -9,21 +9,15 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.correlation import Correlation, correlate
-from compute.metrics import judge, judge_ranking
-from compute.metrics.judge import CONDITIONS
+from compute.metrics import judge, judge_ranking, registry
+from compute.metrics.judge import CONDITIONS, METRICS
 from compute.types import BadInput, Undefined
 from leaderboard.data import judge_queries
 from leaderboard.data.database import Database
 from leaderboard.pages.judges import evidence as stored
 from leaderboard.pages.judges.evidence import Evidence
 
-METRICS = ("mmscore", "relax_sym", "smoothness", "controllability")
-TITLES = {
-    "mmscore": "MMScore",
-    "relax_sym": "1-RelaxSym",
-    "smoothness": "Smoothness",
-    "controllability": "Controllability",
-}
+TITLES = {metric.key: metric.title for metric in registry.METRICS if metric.key in METRICS}
 MEANINGS = {
     "mmscore": "agreement with the true similarity",
     "relax_sym": "share of pairs whose two orders differ by at most one point",

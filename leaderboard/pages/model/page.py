@@ -9,6 +9,7 @@ from urllib.parse import quote
 import gradio as gr
 import numpy as np
 
+from compute.metrics.judge import METRICS as JUDGE_METRICS
 from leaderboard.data import item_queries, judge_queries, model_queries, suite_queries
 from leaderboard.data.payload import human_ranking
 from leaderboard.data.suite_cache import SuiteCache
@@ -37,7 +38,6 @@ LEADS = "mieb"  # the default model leads this suite
 OUTSTANDING = 6  # strengths and weaknesses that are listed
 NEAREST = 8
 UNKNOWN = "unknown"
-JUDGE_METRICS = ("mmscore", "relax_sym", "smoothness", "controllability")
 
 
 def draw(site: Site) -> None:

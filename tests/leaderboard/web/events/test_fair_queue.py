@@ -79,7 +79,8 @@ def test_who_leaves_takes_the_waiting_events_along() -> None:
         for _ in range(3):
             app.join("left", visitor=NEW, session="n")
         with httpx.stream("GET", f"{app.url}gradio_api/queue/data?session_hash=n", timeout=20) as stream:
-            next(stream.iter_raw())
+            chunks = stream.iter_raw()  # a name of its own: the connection ends with the iterator
+            next(chunks)
             assert len(app.queue) == 3
         app.wait(lambda: len(app.queue) == 0)
         assert "n" not in app.queue.pending_messages_per_session and "n" not in app.queue.pending_event_ids_session
@@ -93,7 +94,8 @@ def test_who_leaves_ends_the_program_that_an_event_waits_for() -> None:
         app.wait(lambda: app.work.begun == ["first"])
         app.join("second", visitor=NEW, session="n", event="program")
         with httpx.stream("GET", f"{app.url}gradio_api/queue/data?session_hash=m", timeout=20) as stream:
-            next(stream.iter_raw())
+            chunks = stream.iter_raw()  # a name of its own: the connection ends with the iterator
+            next(chunks)
             assert app.work.ended == [] and app.work.begun == ["first"]
         app.wait(lambda: app.work.ended == ["first"] and app.work.begun == ["first", "second"])
 

@@ -58,7 +58,8 @@ def test_many_sessions_of_every_kind_leave_nothing_behind() -> None:
             sent = {"session_hash": f"s{number}", "component_id": min(app.blocks.blocks), "fn_name": "x", "data": None}
             assert client.post("gradio_api/component_server", json=sent).status_code == 404
             with client.stream("GET", f"gradio_api/heartbeat/h{number}") as stream:
-                next(stream.iter_raw())
+                chunks = stream.iter_raw()  # a name of its own: the connection ends with the iterator
+                next(chunks)
         app.wait(lambda: not app.queue.event_ids_to_events)
         state = app.blocks.app.state_holder
         assert isinstance(state, NoSessions) and not state.session_data
