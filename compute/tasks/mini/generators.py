@@ -1,4 +1,4 @@
-"""Generators that are drawing procedures with one known fault each, at graded strength: the truth of a study of metrics.
+"""Generators that are drawing procedures with one known fault each, at graded strength: a truth to test metrics on.
 
 A prompt names things; its reference image is one scene drawn to it. A generator draws another scene to the same prompt,
 and then goes wrong in one way: in all images by a growing degree (blur, noise, colour), or in a growing share of the
