@@ -1,0 +1,370 @@
+"""The Fréchet distance between two sets of features, and the one conditional on prompts (cFreD).
+
+Sources: Heusel et al. 2017 (FID); Stein et al. 2023 (FD-DINOv2); Soloveitchik et al. 2021 and section 3.1 of the cFreD
+paper. FID takes covariances over N - 1, cFreD over N.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from compute.arrays import Floats
+from compute.metrics.distribution.gaussian import Gaussian, check_dimensions, contrasts, trace_of_root
+from compute.metrics.distribution.moments import (
+    CrossMoments,
+    centred,
+    check_paired,
+    feature_array,
+)
+from compute.types import BadInput
+
+# Eigenvalues of the text covariance below this share of the largest are taken as 0 by the pseudo-inverse: far above
+# rounding in float64, far below what text encoders yield, so that nothing but exact redundancy is cut.
+CUTOFF = 1e-10
+STREAM_ABOVE = 4  # rows per column above which cFreD is computed from moments instead of from all rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frechet:
+    """A Fréchet distance and its two parts, in squared units of the features.
+
+    `means` is the squared distance of the means, `covariances` the rest; `value` is their sum.
+    """
+
+    value: float
+    means: float
+    covariances: float
+    n_real: int
+    n_generated: int
+    dimension: int
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cfred:
+    """A conditional Fréchet distance, in squared units of the image features.
+
+    Its three parts add up to `value`: `means`, the squared distance of the unconditional means; `cross`, of the
+    regressions on the prompt; `conditional`, of the conditional covariances. So do the two readings of section 3.1:
+    `realism`, the plain Fréchet distance of the unconditional moments (over N), and `fidelity`, what the prompts add.
+    `fidelity` is never negative, as conditioning cannot bring two Gaussians nearer.
+    `cutoff` is relative to the largest eigenvalue of the text covariance; `rank` eigenvalues of
+    `condition_dimension` are above it.
+    """
+
+    value: float
+    means: float
+    cross: float
+    conditional: float
+    realism: float
+    fidelity: float
+    cutoff: float
+    rank: int
+    n: int
+    dimension: int
+    condition_dimension: int
+    warnings: tuple[str, ...] = ()
+
+
+def frechet(*, real: Any, generated: Any, ddof: int = 1) -> Frechet:
+    """||mu - mu'||^2 + tr(S + S' - 2 (S S')^1/2) between two sets, symmetric in them.
+
+    real, generated: features (n, d), Moments, or a Gaussian (which keeps its factor: make one of a reference that many
+    generators are compared with). The covariance is over n - ddof; a Gaussian has its own. FID is this over Inception's
+    features, FD-DINOv2 over DINOv2's. Raises BadInput for features that are none or of unlike dimensions, Undefined for
+    a set of one image.
+    """
+    first = Gaussian.of(real, ddof=ddof, argument="real")
+    second = Gaussian.of(generated, ddof=ddof, argument="generated")
+    check_dimensions(first, second)
+    step = first.mean - second.mean
+    means = float(step @ step)
+    spread = covariance_distance(first, second)
+    return Frechet(
+        value=means + spread,
+        means=means,
+        covariances=spread,
+        n_real=first.n,
+        n_generated=second.n,
+        dimension=first.dimension,
+        warnings=_count_warnings(first, second),
+    )
+
+
+def covariance_distance(first: Gaussian, second: Gaussian) -> float:
+    """tr(S + S' - 2 (S S')^1/2), never below 0: the squared Bures distance of two covariances."""
+    return max(0.0, first.trace + second.trace - 2 * trace_of_root(first, second))
+
+
+def cfred(*, real: Any, generated: Any, condition: Any = None, cutoff: float = CUTOFF) -> Cfred:
+    """cFreD of section 3.1 in its second form, by moments and cross-covariances over N.
+
+    real, generated: image features (n, d); condition: text features (n, p); row i of each belongs to prompt i. Or real
+    and generated as CrossMoments, which hold the condition. cutoff: eigenvalues of the text covariance at or below this
+    share of the largest are 0 to the pseudo-inverse; where n <= p it decides the value. Raises BadInput for features
+    that are none, for unlike counts or dimensions, and for a cutoff outside [0, 1).
+    """
+    if isinstance(real, CrossMoments) and isinstance(generated, CrossMoments):
+        if condition is not None:
+            raise BadInput("CrossMoments hold their condition: leave `condition` out")
+        return _cfred_of_moments(real, generated, cutoff=cutoff, repeats=0)
+    if condition is None:
+        raise BadInput("cfred needs `condition`, the text features (n, p), or real and generated as CrossMoments")
+    arrays = {"real": real, "generated": generated, "condition": condition}
+    images, others, texts = (feature_array(values, argument=name) for name, values in arrays.items())
+    check_paired(images, others, names=("real", "generated"))
+    check_paired(images, texts, names=("real", "condition"))
+    repeats = repeated_rows(texts)
+    if len(texts) > STREAM_ABOVE * max(texts.shape[1], images.shape[1], others.shape[1]):
+        return _cfred_of_moments(
+            CrossMoments.of(images=images, condition=texts, argument="real"),
+            CrossMoments.of(images=others, condition=texts, argument="generated"),
+            cutoff=cutoff,
+            repeats=repeats,
+        )
+    conditioning = Conditioning.of(texts, cutoff=cutoff)
+    first, second = ImageMoments.of(images, argument="real"), ImageMoments.of(others, argument="generated")
+    return conditioning.compare(
+        conditioning.split(first),
+        conditioning.split(second),
+        realism=frechet(real=first.gaussian, generated=second.gaussian).value,
+        repeats=repeats,
+    )
+
+
+def cfred_by_expectation(*, real: Any, generated: Any, condition: Any, cutoff: float = CUTOFF) -> float:
+    """cFreD of section 3.1 in its first form: the mean over the prompts of the distance of two conditional Gaussians.
+
+    Arguments as `cfred` takes arrays. Slower and less exact than `cfred`, which equals it; it is there to check it.
+    """
+    means, scatters, slopes = [], [], []
+    text_mean, texts = centred(condition, argument="condition")
+    values, vectors = linalg.eigh(texts.T @ texts / len(texts))
+    held = values > _checked_cutoff(cutoff) * values[-1]
+    inverse = (vectors[:, held] / values[held]) @ vectors[:, held].T
+    for name, images in (("real", real), ("generated", generated)):
+        mean, rows = centred(images, argument=name)
+        check_paired(rows, texts, names=(name, "condition"))
+        cross = rows.T @ texts / len(rows)
+        means.append(mean)
+        slopes.append(cross @ inverse)
+        scatters.append(rows.T @ rows / len(rows) - cross @ inverse @ cross.T)
+    conditional_means = [mean + texts @ slope.T for mean, slope in zip(means, slopes, strict=True)]
+    moved = float(((conditional_means[0] - conditional_means[1]) ** 2).sum(axis=1).mean())
+    first, second = (
+        Gaussian(n=len(texts), mean=mean, covariance=scatter) for mean, scatter in zip(means, scatters, strict=True)
+    )
+    return moved + covariance_distance(first, second)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ImageMoments:
+    """The images of one set under one backbone, as far as no prompt matters: `rows` are centred (n, d)."""
+
+    rows: Floats
+    gaussian: Gaussian
+
+    @classmethod
+    def of(cls, images: Any, *, argument: str = "images") -> ImageMoments:
+        """Of features (n, d), over N. Raises BadInput."""
+        mean, rows = centred(images, argument=argument)
+        return cls(rows=rows, gaussian=_gaussian_of_rows(mean, rows))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ConditionalMoments:
+    """The moments of images given their prompts.
+
+    `explained` (k, d) is the regression on the whitened text features: its product with itself is the covariance that
+    the prompts explain. `residual` is the conditional covariance, `marginal` the unconditional one.
+    """
+
+    explained: Floats
+    residual: Gaussian
+    marginal: Gaussian
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Conditioning:
+    """Text features as a condition, made once and used for any images of the same prompts.
+
+    `basis` (n, k) are orthonormal: the directions over the n prompts that the text features span.
+    """
+
+    n: int
+    dimension: int
+    cutoff: float
+    basis: Floats
+
+    @classmethod
+    def of(cls, condition: Any, *, cutoff: float = CUTOFF) -> Conditioning:
+        """Of text features (n, p). Raises BadInput."""
+        _, rows = centred(condition, argument="condition")
+        left, lengths, _ = linalg.svd(rows, full_matrices=False, check_finite=False)
+        held = lengths**2 > _checked_cutoff(cutoff) * lengths[0] ** 2
+        return cls(n=len(rows), dimension=rows.shape[1], cutoff=cutoff, basis=np.ascontiguousarray(left[:, held]))
+
+    @property
+    def rank(self) -> int:
+        """Directions of the text features above the cut-off."""
+        return self.basis.shape[1]
+
+    @cached_property
+    def complement(self) -> Floats:
+        """(n, n - 1 - k), orthonormal: what is neither constant nor spanned by the text features."""
+        spanned = np.hstack([np.full((self.n, 1), 1 / np.sqrt(self.n)), self.basis])
+        whole, _ = linalg.qr(spanned, check_finite=False)
+        return np.ascontiguousarray(whole[:, spanned.shape[1] :])
+
+    def split(self, images: ImageMoments) -> ConditionalMoments:
+        """What the prompts explain of the images, and the rest."""
+        scale = np.sqrt(self.n)
+        explained = self.basis.T @ images.rows
+        if self.n - 1 - self.rank <= images.rows.shape[1]:
+            residual = Gaussian(n=self.n, mean=images.gaussian.mean, rows=self.complement.T @ images.rows / scale)
+        else:
+            residual = _gaussian_of_rows(images.gaussian.mean, images.rows - self.basis @ explained)
+        return ConditionalMoments(explained=explained / scale, residual=residual, marginal=images.gaussian)
+
+    def compare(
+        self, real: ConditionalMoments, generated: ConditionalMoments, *, realism: float, repeats: int = 0
+    ) -> Cfred:
+        """cFreD from its moments; `realism` is the plain Fréchet distance, `repeats` the prompts that occur before."""
+        return _cfred(
+            real,
+            generated,
+            realism=realism,
+            n=self.n,
+            condition_dimension=self.dimension,
+            rank=self.rank,
+            cutoff=self.cutoff,
+            repeats=repeats,
+        )
+
+
+def repeated_rows(values: np.ndarray) -> int:
+    """How many rows (n, p) equal an earlier one."""
+    return len(values) - len({row.tobytes() for row in values})
+
+
+def _cfred_of_moments(real: CrossMoments, generated: CrossMoments, *, cutoff: float, repeats: int) -> Cfred:
+    _check_same_condition(real, generated)
+    values, vectors = linalg.eigh(real.condition.covariance())
+    held = values > _checked_cutoff(cutoff) * values[-1]
+    whitening = vectors[:, held] / np.sqrt(values[held])
+    split = [_split_moments(moments, whitening) for moments in (real, generated)]
+    return _cfred(
+        *split,
+        realism=frechet(real=split[0].marginal, generated=split[1].marginal).value,
+        n=real.n,
+        condition_dimension=real.condition.dimension,
+        rank=int(held.sum()),
+        cutoff=cutoff,
+        repeats=repeats,
+    )
+
+
+def _split_moments(moments: CrossMoments, whitening: Floats) -> ConditionalMoments:
+    explained = (moments.cross @ whitening).T / moments.n
+    covariance = moments.images.covariance()
+    mean = moments.images.mean
+    return ConditionalMoments(
+        explained=explained,
+        residual=Gaussian(n=moments.n, mean=mean, covariance=covariance - explained.T @ explained),
+        marginal=Gaussian(n=moments.n, mean=mean, covariance=covariance),
+    )
+
+
+def _cfred(
+    real: ConditionalMoments,
+    generated: ConditionalMoments,
+    *,
+    realism: float,
+    n: int,
+    condition_dimension: int,
+    rank: int,
+    cutoff: float,
+    repeats: int,
+) -> Cfred:
+    step = real.marginal.mean - generated.marginal.mean
+    means = float(step @ step)
+    cross = float(((real.explained - generated.explained) ** 2).sum())
+    conditional = covariance_distance(real.residual, generated.residual)
+    value = means + cross + conditional
+    return Cfred(
+        value=value,
+        means=means,
+        cross=cross,
+        conditional=conditional,
+        realism=min(realism, value),  # rounding alone puts it above
+        fidelity=max(value - realism, 0.0),
+        cutoff=cutoff,
+        rank=rank,
+        n=n,
+        dimension=real.marginal.dimension,
+        condition_dimension=condition_dimension,
+        warnings=_cfred_warnings(n=n, dimension=condition_dimension, rank=rank, repeats=repeats),
+    )
+
+
+def _gaussian_of_rows(mean: Floats, rows: Floats) -> Gaussian:
+    """Of centred rows (n, d), over N."""
+    n, d = rows.shape
+    if n <= d:
+        return Gaussian(n=n, mean=mean, rows=contrasts(rows) / np.sqrt(n))
+    return Gaussian(n=n, mean=mean, covariance=rows.T @ rows / n)
+
+
+def _checked_cutoff(cutoff: float) -> float:
+    if not 0 <= cutoff < 1:
+        raise BadInput(f"cutoff is a share of the largest eigenvalue, from 0 to below 1, got {cutoff}")
+    return cutoff
+
+
+def _check_same_condition(real: CrossMoments, generated: CrossMoments) -> None:
+    first, second = real.condition, generated.condition
+    same = (
+        first.n == second.n
+        and first.dimension == second.dimension
+        and np.allclose(first.scatter, second.scatter, rtol=1e-8, atol=1e-8 * np.trace(first.scatter))
+        and np.allclose(first.mean, second.mean, rtol=1e-8, atol=1e-8 * np.sqrt(np.trace(first.scatter) / first.n))
+    )
+    if not same:
+        raise BadInput(
+            f"real ({first.n} pairs) and generated ({second.n} pairs) have unlike conditions: cFreD compares images of "
+            "the same prompts, encoded by one text backbone"
+        )
+
+
+def _count_warnings(real: Gaussian, generated: Gaussian) -> tuple[str, ...]:
+    d = real.dimension
+    return tuple(
+        f"{name} has {gaussian.n} images in {d} dimensions: its covariance is singular, and the distance is "
+        "biased upwards. Compare only sets of equal size, or the value extrapolated to infinite N"
+        for name, gaussian in (("real", real), ("generated", generated))
+        if gaussian.n <= d
+    )
+
+
+def _cfred_warnings(*, n: int, dimension: int, rank: int, repeats: int) -> tuple[str, ...]:
+    warnings = []
+    if n < 2 * dimension:
+        warnings.append(
+            f"{n} prompts are fewer than twice the {dimension} dimensions of the text features: the conditional "
+            "covariances are too small, and the cut-off of the pseudo-inverse weighs on the value"
+        )
+    if rank >= n - 1:
+        warnings.append(
+            f"The text features tell all {n} prompts apart linearly, so the conditional covariances vanish and cFreD "
+            "is the mean squared distance of paired images"
+        )
+    if rank == 0:
+        warnings.append("All prompts have the same text features: cFreD is the plain Fréchet distance")
+    if repeats:
+        warnings.append(f"{repeats} of {n} prompts have the text features of an earlier prompt")
+    return tuple(warnings)

@@ -1,0 +1,155 @@
+"""cFreD: both forms of section 3.1, its parts and readings, the identity for few prompts, bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from compute.metrics.distribution.frechet import cfred, cfred_by_expectation, frechet
+from compute.metrics.distribution.moments import CrossMoments
+from compute.types import BadInput
+
+
+def paired(n: int, d: int, p: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Real and generated image features (n, d) of prompts with text features (n, p)."""
+    rng = np.random.default_rng(seed)
+    texts = rng.standard_normal((n, p)) @ rng.standard_normal((p, p)) + 1
+    slope = rng.standard_normal((p, d)) / p
+    real = texts @ slope + rng.standard_normal((n, d)) + 2
+    generated = 0.7 * texts @ slope + 1.2 * rng.standard_normal((n, d)) + 2.3
+    return real, generated, texts
+
+
+@pytest.mark.parametrize(("n", "d", "p"), [(400, 32, 20), (300, 64, 20), (100, 64, 20), (1000, 8, 30), (90, 100, 40)])
+def test_both_forms_and_the_moments_agree(n: int, d: int, p: int) -> None:
+    real, generated, texts = paired(n, d, p)
+    record = cfred(real=real, generated=generated, condition=texts)
+    first = cfred_by_expectation(real=real, generated=generated, condition=texts)
+    assert record.value == pytest.approx(first, rel=1e-8)
+    streamed = cfred(
+        real=CrossMoments.of(images=real, condition=texts), generated=CrossMoments.of(images=generated, condition=texts)
+    )
+    for part in ("value", "means", "cross", "conditional", "realism", "fidelity"):
+        assert getattr(streamed, part) == pytest.approx(getattr(record, part), rel=1e-8), part
+    assert (record.n, record.dimension, record.condition_dimension, record.rank) == (n, d, p, p)
+
+
+def test_parts_and_readings_add_up() -> None:
+    real, generated, texts = paired(200, 16, 10)
+    record = cfred(real=real, generated=generated, condition=texts)
+    assert record.means + record.cross + record.conditional == pytest.approx(record.value, rel=1e-12)
+    assert record.realism + record.fidelity == pytest.approx(record.value, rel=1e-12)
+    assert record.realism == pytest.approx(frechet(real=real, generated=generated, ddof=0).value, rel=1e-9)
+    assert record.means == pytest.approx(((real.mean(axis=0) - generated.mean(axis=0)) ** 2).sum())
+    assert record.warnings == ()
+
+
+@pytest.mark.parametrize(("n", "d", "p"), [(40, 12, 40), (40, 12, 64), (40, 100, 64), (2, 3, 5), (1, 3, 5)])
+def test_with_few_prompts_it_is_the_mean_squared_distance_of_pairs(n: int, d: int, p: int) -> None:
+    """n <= p and nothing cut off: the text features tell all prompts apart, and no conditional covariance is left."""
+    real, generated, texts = paired(n, d, p)
+    record = cfred(real=real, generated=generated, condition=texts)
+    assert record.value == pytest.approx(((real - generated) ** 2).sum(axis=1).mean(), rel=1e-9)
+    assert record.conditional == pytest.approx(0, abs=1e-9)
+    assert record.rank == n - 1
+    assert any("twice" in warning for warning in record.warnings)
+    assert any("mean squared distance of paired images" in warning for warning in record.warnings)
+
+
+def test_the_cutoff_decides_the_value_where_prompts_are_few() -> None:
+    real, generated, texts = paired(40, 12, 64)
+    values = {cutoff: cfred(real=real, generated=generated, condition=texts, cutoff=cutoff) for cutoff in (0, 0.1, 0.5)}
+    ranks = [record.rank for record in values.values()]
+    assert ranks == sorted(ranks, reverse=True) and len(set(ranks)) == 3
+    assert [record.cutoff for record in values.values()] == [0, 0.1, 0.5]
+    assert len({round(record.value, 6) for record in values.values()}) == 3
+    for cutoff, record in values.items():
+        if cutoff:
+            first = cfred_by_expectation(real=real, generated=generated, condition=texts, cutoff=cutoff)
+            assert record.value == pytest.approx(first, rel=1e-8)
+
+
+@pytest.mark.parametrize(("n", "d", "p"), [(40, 12, 10), (40, 60, 10), (40, 12, 60)])
+def test_zero_on_itself_symmetric_and_never_below_the_plain_distance(n: int, d: int, p: int) -> None:
+    real, generated, texts = paired(n, d, p)
+    assert cfred(real=real, generated=real, condition=texts).value == pytest.approx(0, abs=1e-10)
+    forth = cfred(real=real, generated=generated, condition=texts)
+    back = cfred(real=generated, generated=real, condition=texts)
+    assert forth.value == pytest.approx(back.value, rel=1e-9)
+    assert forth.value > forth.realism > 0
+
+
+def test_without_a_bond_to_the_prompt_it_is_the_plain_distance() -> None:
+    real, generated, _ = paired(200, 8, 5)
+    texts = np.ones((200, 3))
+    record = cfred(real=real, generated=generated, condition=texts)
+    assert record.value == pytest.approx(frechet(real=real, generated=generated, ddof=0).value, rel=1e-9)
+    assert record.fidelity == pytest.approx(0, abs=1e-9)
+    assert record.rank == 0
+    assert any("plain" in warning for warning in record.warnings)
+
+
+def test_a_gaussian_closed_form() -> None:
+    """y = a x + e and y' = b x + f, each with its own noise: (a - b)^2 var x + (sd e - sd f)^2, per dimension."""
+    rng = np.random.default_rng(0)
+    drawn = rng.standard_normal((60, 3))
+    x, e, f = np.linalg.qr(drawn - drawn.mean(axis=0))[0].T * np.sqrt(60)  # of mean 0, of variance 1, uncorrelated
+    record = cfred(real=(2 * x + 3 * e)[:, None], generated=(5 * x + f + 4)[:, None], condition=x[:, None])
+    assert record.means == pytest.approx(16)
+    assert record.cross == pytest.approx(9)
+    assert record.conditional == pytest.approx(4)
+    assert record.realism == pytest.approx(16 + (np.sqrt(13) - np.sqrt(26)) ** 2)
+
+
+def test_swapped_prompts_raise_cfred_and_leave_the_plain_distance() -> None:
+    """The dog and cat of the paper: the same images, given to one another's prompts."""
+    real, generated, texts = paired(300, 10, 6)
+    before = cfred(real=real, generated=generated, condition=texts)
+    raised = [before.value]
+    for share in (0.25, 0.5, 1.0):
+        order = np.arange(300)
+        moved = int(300 * share)
+        order[:moved] = np.roll(order[:moved], moved // 2)
+        swapped = cfred(real=real, generated=generated[order], condition=texts)
+        assert swapped.realism == pytest.approx(before.realism, rel=1e-9)
+        raised.append(swapped.value)
+    assert raised == sorted(raised) and len(set(raised)) == 4
+
+
+def test_repeated_prompts_are_counted() -> None:
+    real, generated, texts = paired(100, 8, 5)
+    texts[50:60] = texts[:10]
+    record = cfred(real=real, generated=generated, condition=texts)
+    assert record.warnings == ("10 of 100 prompts have the text features of an earlier prompt",)
+
+
+def test_bad_input() -> None:
+    real, generated, texts = paired(50, 8, 5)
+    with pytest.raises(BadInput, match="real has 50 rows and generated 49"):
+        cfred(real=real, generated=generated[:49], condition=texts)
+    with pytest.raises(BadInput, match="real has 50 rows and condition 49"):
+        cfred(real=real, generated=generated, condition=texts[:49])
+    with pytest.raises(BadInput, match="real 8, generated 7"):
+        cfred(real=real, generated=generated[:, :7], condition=texts)
+    for cutoff in (-0.1, 1, np.nan):
+        with pytest.raises(BadInput, match="cutoff"):
+            cfred(real=real, generated=generated, condition=texts, cutoff=cutoff)
+    with pytest.raises(BadInput, match="needs `condition`"):
+        cfred(real=real, generated=generated)
+    spoilt = texts.copy()
+    spoilt[3, 2] = np.inf
+    with pytest.raises(BadInput, match="condition: row 3 "):
+        cfred(real=real, generated=generated, condition=spoilt)
+
+
+def test_moments_of_unlike_prompts_are_refused() -> None:
+    real, generated, texts = paired(50, 8, 5)
+    first = CrossMoments.of(images=real, condition=texts)
+    with pytest.raises(BadInput, match="unlike conditions"):
+        cfred(real=first, generated=CrossMoments.of(images=generated, condition=texts + 1))
+    with pytest.raises(BadInput, match="unlike conditions"):
+        cfred(real=first, generated=CrossMoments.of(images=generated[:40], condition=texts[:40]))
+    with pytest.raises(BadInput, match="unlike dimensions"):
+        cfred(real=first, generated=CrossMoments.of(images=generated[:, :7], condition=texts))
+    with pytest.raises(BadInput, match="leave `condition` out"):
+        cfred(real=first, generated=first, condition=texts)

@@ -1,0 +1,208 @@
+"""Fréchet distance: closed forms, an exact reference of the root's trace, properties, bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import linalg
+
+from compute.metrics.distribution.frechet import frechet
+from compute.metrics.distribution.gaussian import Factor, Gaussian, contrasts, trace_of_root
+from compute.metrics.distribution.moments import Moments
+from compute.types import BadInput, Undefined
+
+SPECTRA = ("flat", "power", "steep", "singular", "rank 3")
+
+
+def spectrum(kind: str, d: int) -> np.ndarray:
+    """Eigenvalues of a covariance, the largest 1."""
+    index = np.arange(d)
+    return {
+        "flat": 1 / (1 + index / d),
+        "power": (1.0 + index) ** -1.5,
+        "steep": 10.0 ** (-10 * index / d),  # a condition number of 1e10
+        "singular": np.where(index < 2 * d // 3, (1.0 + index) ** -1.0, 0.0),
+        "rank 3": np.where(index < 3, 1.0, 0.0),
+    }[kind]
+
+
+def rotation(d: int, *, seed: int = 0) -> np.ndarray:
+    return np.linalg.qr(np.random.default_rng(seed).standard_normal((d, d)))[0]
+
+
+def covariance(values: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    whole = (axes * values) @ axes.T
+    return (whole + whole.T) / 2
+
+
+def gaussian(matrix: np.ndarray, mean: np.ndarray | None = None) -> Gaussian:
+    return Gaussian(n=10_000, mean=np.zeros(len(matrix)) if mean is None else mean, covariance=matrix)
+
+
+def correlated(n: int, d: int, *, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, d)) @ rng.standard_normal((d, d)) / np.sqrt(d) + rng.standard_normal(d)
+
+
+# ---- the trace of the root
+
+
+@pytest.mark.parametrize("d", [64, 256, 768, 2048])
+@pytest.mark.parametrize("kind", SPECTRA)
+def test_trace_of_root_of_matrices_that_do_not_commute(kind: str, d: int) -> None:
+    """For symmetric T >= 0 and S' = T S T the root of S^1/2 S' S^1/2 is S^1/2 T S^1/2, whose trace is that of T S."""
+    first = covariance(spectrum(kind, d), rotation(d))
+    transport = covariance(0.5 + spectrum("flat", d), rotation(d, seed=1))
+    second = transport @ first @ transport
+    second = (second + second.T) / 2
+    exact = float(np.vdot(transport, first))
+    for one, other in ((first, second), (second, first)):
+        assert trace_of_root(gaussian(one), gaussian(other)) == pytest.approx(exact, rel=1e-8)
+
+
+@pytest.mark.parametrize("d", [64, 512])
+@pytest.mark.parametrize("kinds", [(a, b) for a in SPECTRA for b in SPECTRA])
+def test_trace_of_root_of_matrices_that_commute(kinds: tuple[str, str], d: int) -> None:
+    axes = rotation(d)
+    values = spectrum(kinds[0], d), spectrum(kinds[1], d)
+    exact = np.sqrt(values[0] * values[1]).sum()
+    found = trace_of_root(*(gaussian(covariance(one, axes)) for one in values))
+    assert found == pytest.approx(exact, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["power", "steep", "singular"])
+def test_trace_of_root_in_fifty_digits(kind: str) -> None:
+    """The eigenvalues of the product in mpmath, of the very same float64 matrices."""
+    mpmath = pytest.importorskip("mpmath")
+    d = 24
+    rng = np.random.default_rng(2)
+    lower = rng.standard_normal((d, d)) * np.sqrt(spectrum(kind, d))
+    factor = np.round(lower * 2**20) / 2**20  # so that the products below are exact
+    other = np.round(rng.standard_normal((d, d)) * 2**20) / 2**20
+    first, second = (np.asarray(one) for one in (factor @ factor.T, other @ other.T))
+    with mpmath.workdps(50):
+        product = mpmath.matrix(factor.T.tolist()) * mpmath.matrix(other.tolist())
+        squares = mpmath.eigsy(product * product.T, eigvals_only=True)
+        exact = float(sum(mpmath.sqrt(max(value, 0)) for value in squares))
+    assert trace_of_root(gaussian(first), gaussian(second)) == pytest.approx(exact, rel=1e-6)
+
+
+def test_orthogonal_supports_share_nothing() -> None:
+    axes = rotation(40)
+    first = covariance(np.repeat([1.0, 0.0], 20), axes)
+    second = covariance(np.repeat([0.0, 1.0], 20), axes)
+    assert trace_of_root(gaussian(first), gaussian(second)) == pytest.approx(0, abs=1e-6)
+    assert trace_of_root(gaussian(first), gaussian(np.zeros((40, 40)))) == 0
+
+
+def test_few_rows_and_their_covariance_agree() -> None:
+    """Fewer rows than columns: the rows themselves are the factor."""
+    real, generated, many = (correlated(n, 60, seed=n) for n in (25, 40, 300))
+    for one, other in ((real, generated), (real, many), (many, generated)):
+        expected = frechet(real=Moments.of(one), generated=Moments.of(other)).value
+        assert frechet(real=one, generated=other).value == pytest.approx(expected, rel=1e-9)
+
+
+def test_factor_gives_back_the_covariance() -> None:
+    for kind in SPECTRA:
+        matrix = covariance(spectrum(kind, 50), rotation(50))
+        factor = Factor.of(matrix)
+        np.testing.assert_allclose(factor.plain.T @ factor.plain, matrix, atol=1e-13)
+        other = covariance(spectrum("flat", 50), rotation(50, seed=5))
+        order = factor.matrix if factor.order is None else factor.plain
+        np.testing.assert_allclose(factor.around(other), order @ other @ order.T, atol=1e-13)
+    assert len(Factor.of(covariance(spectrum("rank 3", 50), rotation(50))).matrix) == 3
+
+
+def test_contrasts_keep_the_scatter() -> None:
+    rows = correlated(7, 4, seed=0)
+    rows -= rows.mean(axis=0)
+    assert contrasts(rows).shape == (6, 4)
+    np.testing.assert_allclose(contrasts(rows).T @ contrasts(rows), rows.T @ rows, rtol=1e-12)
+
+
+# ---- the distance
+
+
+def test_equal_to_the_definition_by_sqrtm() -> None:
+    real, generated = correlated(400, 30, seed=0), correlated(500, 30, seed=1)
+    covariances = [np.cov(one, rowvar=False) for one in (real, generated)]
+    step = real.mean(axis=0) - generated.mean(axis=0)
+    root = linalg.sqrtm(covariances[0] @ covariances[1]).real
+    expected = step @ step + np.trace(covariances[0] + covariances[1] - 2 * root)
+    record = frechet(real=real, generated=generated)
+    assert record.value == pytest.approx(expected, rel=1e-9)
+    assert record.means == pytest.approx(step @ step)
+    assert record.value == record.means + record.covariances
+    assert (record.n_real, record.n_generated, record.dimension, record.warnings) == (400, 500, 30, ())
+
+
+@pytest.mark.parametrize(("n", "d"), [(300, 20), (20, 300), (21, 20), (2, 5)])
+def test_zero_on_itself_and_symmetric(n: int, d: int) -> None:
+    real, generated = correlated(n, d, seed=0), correlated(n, d, seed=1)
+    assert frechet(real=real, generated=real).value == pytest.approx(0, abs=1e-10 * d)
+    forth, back = frechet(real=real, generated=generated).value, frechet(real=generated, generated=real).value
+    assert forth == pytest.approx(back, rel=1e-9)
+    assert forth > 0
+
+
+def test_a_shift_is_its_squared_length() -> None:
+    real = correlated(200, 10, seed=0)
+    step = np.linspace(-1, 2, 10)
+    assert frechet(real=real, generated=real + step).value == pytest.approx(step @ step, rel=1e-9)
+
+
+def test_a_scale_is_its_part_of_the_trace() -> None:
+    """S' = c^2 S: the distance of the covariances is (1 - c)^2 tr S."""
+    real = correlated(200, 10, seed=0)
+    real -= real.mean(axis=0)
+    trace = np.trace(np.cov(real, rowvar=False))
+    assert frechet(real=real, generated=3 * real).value == pytest.approx(4 * trace, rel=1e-9)
+
+
+def test_turning_and_shuffling_change_nothing() -> None:
+    real, generated = correlated(200, 10, seed=0), correlated(150, 10, seed=1)
+    expected = frechet(real=real, generated=generated).value
+    axes = rotation(10)
+    assert frechet(real=real @ axes, generated=generated @ axes).value == pytest.approx(expected, rel=1e-9)
+    assert frechet(real=real[::-1], generated=generated).value == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_gaussian_of_the_reference_serves_again() -> None:
+    real = correlated(200, 10, seed=0)
+    reference = Gaussian.of(real)
+    for seed in (1, 2):
+        generated = correlated(100, 10, seed=seed)
+        expected = frechet(real=real, generated=generated).value
+        assert frechet(real=reference, generated=generated).value == pytest.approx(expected, rel=1e-12)
+    assert "factor" in vars(reference)
+
+
+def test_over_n_or_n_minus_one() -> None:
+    real, generated = correlated(50, 4, seed=0), correlated(50, 4, seed=1)
+    biased, unbiased = (frechet(real=real, generated=generated, ddof=ddof) for ddof in (0, 1))
+    assert biased.covariances == pytest.approx(unbiased.covariances * 49 / 50, rel=1e-9)
+
+
+def test_constant_features_and_fewer_images_than_dimensions_are_defined() -> None:
+    flat = np.ones((10, 4))
+    assert frechet(real=flat, generated=flat + 1).value == pytest.approx(4)
+    part = correlated(50, 5, seed=0)
+    part[:, 2] = 7.5
+    assert frechet(real=part, generated=part).value == pytest.approx(0, abs=1e-12)
+    few = frechet(real=correlated(8, 20, seed=0), generated=correlated(300, 20, seed=1))
+    assert np.isfinite(few.value)
+    assert len(few.warnings) == 1 and few.warnings[0].startswith("real has 8 images in 20 dimensions")
+
+
+def test_bad_input() -> None:
+    rows = correlated(10, 4, seed=0)
+    with pytest.raises(BadInput, match="real 4, generated 3"):
+        frechet(real=rows, generated=rows[:, :3])
+    with pytest.raises(Undefined, match="generated: 1 row has no covariance over N - 1"):
+        frechet(real=rows, generated=rows[:1])
+    spoilt = rows.copy()
+    spoilt[6, 0] = np.nan
+    with pytest.raises(BadInput, match="generated: row 6 "):
+        frechet(real=rows, generated=spoilt)
+    assert frechet(real=rows, generated=rows[:1], ddof=0).value > 0
