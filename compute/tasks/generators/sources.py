@@ -1,0 +1,206 @@
+"""Where sets of images come from: folders, WebDataset shards, Parquet tables, data sets of the hub, or Python."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from compute.tasks import parquet
+from compute.tasks.generators import tars
+from compute.tasks.generators.prompts import PROMPT_COLUMNS
+from compute.tasks.generators.sets import ImageSet, scanned, stem
+from compute.tasks.pairbench.sources import SUFFIXES
+from compute.tasks.source import Source
+from compute.types import BadInput
+
+IMAGE_COLUMNS = ("image", "images", "img", "picture")
+ID_COLUMNS = ("id", "key", "file_name", "image_id")
+HUB = "hf://datasets/"
+ADDRESS = re.compile(
+    r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(@(?P<revision>[\w./-]+))?(#(?P<config>[\w.-]+)/(?P<split>[\w.-]+))?"
+)
+MAX_FILE = 256 << 20  # bytes of one image file
+
+
+def opened(name: str, where: str | Path, *, source: Source, skip_bad: bool = False) -> ImageSet:
+    """The set at an address: a folder of images, of WebDataset shards or of Parquet; one such file; or
+    `hf://datasets/<org>/<name>[@<revision>][#<configuration>/<split>]`.
+
+    Raises BadInput, NotHere with the command that fetches a data set, and BadItem for an image that cannot be read.
+    """
+    text = str(where)
+    if text.startswith("hf:"):
+        return _from_hub(name, text, source=source, skip_bad=skip_bad)
+    path = Path(where)
+    if path.is_dir():
+        if files := _images(path):
+            return _from_files(name, path, files, skip_bad=skip_bad)
+        if shards := sorted(path.glob("*.tar")):
+            return from_tars(name, shards, skip_bad=skip_bad)
+        if tables := sorted(path.rglob("*.parquet")):
+            return from_table(name, parquet.Table(tuple(tables), path.name), skip_bad=skip_bad)
+        raise BadInput(f"{path} holds no image ({', '.join(SUFFIXES)}), no .tar of WebDataset and no Parquet")
+    if not path.exists():
+        raise BadInput(f"There is no {path}: give a folder of images, a .tar of WebDataset, Parquet, or {HUB}ORG/NAME")
+    if path.suffix == ".tar":
+        return from_tars(name, [path], skip_bad=skip_bad)
+    if path.suffix == ".parquet":
+        return from_table(name, parquet.Table((path,), path.name), skip_bad=skip_bad)
+    raise BadInput(f"{path.name} is neither a folder, a .tar of WebDataset nor a Parquet table")
+
+
+def from_tars(name: str, shards: Sequence[Path], *, skip_bad: bool = False) -> ImageSet:
+    """The samples of WebDataset shards, with the prompts that they store. Raises BadInput, BadItem."""
+    samples = tars.samples(list(shards), suffixes=SUFFIXES)
+    if not samples:
+        raise BadInput(f"{name}: the shards hold no image ({', '.join(SUFFIXES)})")
+    members = [sample.image for sample in samples]
+    texts = [sample.prompt for sample in samples]
+    if any(texts) and None in texts:
+        at = texts.index(None)
+        raise BadInput(f"{name}: {samples[at].name} has no prompt beside it (.txt, .caption or .json), others have one")
+    return scanned(
+        name,
+        ids=[sample.key for sample in samples],
+        read=lambda at: members[at].read(),
+        label=lambda at: f"{members[at].shard.name}, {samples[at].name}",
+        prompts=texts if any(texts) else None,
+        skip_bad=skip_bad,
+    )
+
+
+def from_table(name: str, table: parquet.Table, *, skip_bad: bool = False) -> ImageSet:
+    """A table with a column of images, and of ids or prompts where it has them. Raises BadInput, BadItem."""
+    image, prompt, key = (_column(table, names) for names in (IMAGE_COLUMNS, PROMPT_COLUMNS, ID_COLUMNS))
+    if not image:
+        raise BadInput(
+            f"{table.title} has no column of images ({', '.join(IMAGE_COLUMNS)}); it has: {', '.join(table.columns)}"
+        )
+    rows = table.rows(image)
+
+    def read(at: int) -> bytes:
+        data = rows[at]
+        if not isinstance(data, bytes):
+            raise BadInput(f"{table.title}: row {at} of {image!r} holds no image")
+        return data
+
+    return scanned(
+        name,
+        ids=[stem(str(value)) for value in table.values(key)[0]] if key else [str(at) for at in range(len(table))],
+        read=read,
+        label=lambda at: f"{table.title}, {image} {at}",
+        prompts=_texts(table, prompt) if prompt else None,
+        skip_bad=skip_bad,
+    )
+
+
+def from_images(name: str, images: Iterable[Any], *, spool: Path, skip_bad: bool = False) -> ImageSet:
+    """Images from Python, in their order: Pillow images, uint8 arrays (height, width[, 3 or 4]), bytes of image files,
+    or paths. Each is taken once; pixels are written to the folder `spool` as PNG, so that memory does not grow.
+
+    Raises BadInput for anything else, naming its position.
+    """
+    spool.mkdir(parents=True, exist_ok=True)
+    files: list[Path] = []
+    for at, image in enumerate(images):
+        if isinstance(image, str | Path):
+            files.append(Path(image))
+            continue
+        path = spool / f"{at:08}"
+        path.write_bytes(_encoded(image, f"{name}, image {at}"))
+        files.append(path)
+    if not files:
+        raise BadInput(f"{name} holds no image")
+    return scanned(
+        name,
+        ids=[str(at) for at in range(len(files))],
+        read=lambda at: _bounded(files[at]),
+        label=lambda at: f"{name}, image {at}",
+        skip_bad=skip_bad,
+    )
+
+
+def _from_hub(name: str, address: str, *, source: Source, skip_bad: bool) -> ImageSet:
+    parts = ADDRESS.fullmatch(address)
+    if not parts:
+        raise BadInput(f"{address!r} is no address of a data set: {HUB}ORG/NAME[@REVISION][#CONFIGURATION/SPLIT]")
+    repo, revision = parts["repo"], parts["revision"] or ""
+    folder = source.folder(repo, revision=revision)
+    table = parquet.table(folder, repo=repo, config=parts["config"] or "default", split=parts["split"] or "train")
+    return from_table(name, table, skip_bad=skip_bad)
+
+
+def _images(folder: Path) -> list[str]:
+    """The image files below a folder, in the natural order of their names: 2 before 10."""
+    names = (
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.suffix.lower() in SUFFIXES and not path.name.startswith(".") and path.is_file()
+    )
+    return sorted(names, key=natural)
+
+
+def natural(name: str) -> list[tuple[int, int, str]]:
+    """A key that sorts numbers within names by their value."""
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", name) if part]
+
+
+def _from_files(name: str, folder: Path, files: list[str], *, skip_bad: bool) -> ImageSet:
+    return scanned(
+        name,
+        ids=[stem(file) for file in files],
+        read=lambda at: _bounded(folder / files[at]),
+        label=lambda at: f"{folder.name}/{files[at]}",
+        skip_bad=skip_bad,
+    )
+
+
+def _bounded(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > MAX_FILE:
+            raise BadInput(f"{path.name} has more than {MAX_FILE >> 20} MB")
+        return path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror or error}") from error
+
+
+def _column(table: parquet.Table, names: Sequence[str]) -> str:
+    known = {column.lower(): column for column in reversed(table.columns)}
+    return next((known[name] for name in names if name in known), "")
+
+
+def _texts(table: parquet.Table, column: str) -> list[str]:
+    (values,) = table.values(column)
+    for at, value in enumerate(values):
+        if not isinstance(value, str) or not value.strip():
+            raise BadInput(f"{table.title}: row {at} of {column!r} holds no prompt")
+    return [value.strip() for value in values]
+
+
+def _encoded(image: Any, label: str) -> bytes:
+    """The bytes of an image file. Raises BadInput."""
+    from PIL import Image
+
+    if isinstance(image, bytes):
+        return image
+    if isinstance(image, np.ndarray):
+        if image.dtype != np.uint8 or image.ndim not in (2, 3) or (image.ndim == 3 and image.shape[2] not in (3, 4)):
+            raise BadInput(
+                f"{label}: an array of {image.dtype} {image.shape}; give uint8 of (height, width) or (height, width, 3)"
+            )
+        image = Image.fromarray(image)
+    if not isinstance(image, Image.Image):
+        raise BadInput(
+            f"{label}: {type(image).__name__} is no image; give a Pillow image, uint8 array, bytes or a path"
+        )
+    stream = io.BytesIO()
+    try:
+        image.save(stream, "PNG", compress_level=1)
+    except (OSError, ValueError):
+        image.convert("RGB").save(stream, "PNG", compress_level=1)  # CMYK and others that PNG does not hold
+    return stream.getvalue()

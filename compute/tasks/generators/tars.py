@@ -1,0 +1,121 @@
+"""WebDataset shards: plain tar files whose members of one key are one sample, read without unpacking them.
+
+Source: the WebDataset layout. A sample's key is its path up to the first dot of the file's name; the rest says what the
+member is: an image, or a prompt as `.txt`, `.caption`, or `.json` with a field `prompt`, `caption` or `text`.
+"""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from compute.types import BadInput
+
+MAX_MEMBERS = 2_000_000
+MAX_IMAGE = 256 << 20  # bytes of one member
+MAX_PROMPT = 256 << 10
+TEXTS, RECORD = ("txt", "caption"), "json"
+FIELDS = ("prompt", "caption", "text")
+
+
+@dataclass(frozen=True)
+class Member:
+    """Where a member's bytes lie in its shard."""
+
+    shard: Path
+    start: int
+    size: int
+
+    def read(self) -> bytes:
+        """The member's bytes. Raises BadInput where the shard ends before it."""
+        with self.shard.open("rb") as file:
+            file.seek(self.start)
+            data = file.read(self.size)
+        if len(data) != self.size:
+            raise BadInput(f"{self.shard.name} ends within a member: it is damaged or half-copied")
+        return data
+
+
+@dataclass(kw_only=True)
+class Sample:
+    """One key of a shard."""
+
+    key: str
+    image: Member | None = None
+    name: str = ""  # of the image within the shard
+    prompt: str | None = None
+    others: list[str] = field(default_factory=list)
+
+
+def samples(shards: list[Path], *, suffixes: tuple[str, ...]) -> list[Sample]:
+    """The samples that have an image, in the order of the shards.
+
+    Links, devices and folders in a shard are passed over. Raises BadInput for a file that is no plain tar, a member
+    beyond the limits, two images of one key, and a key that two shards have.
+    """
+    known: dict[str, Sample] = {}
+    count = 0
+    for shard in shards:
+        own: dict[str, Sample] = {}
+        for info in _members(shard):
+            count += 1
+            if count > MAX_MEMBERS:
+                raise BadInput(f"The shards hold more than {MAX_MEMBERS:,} members")
+            _add(own, info, shard=shard, suffixes=suffixes)
+        for key in own.keys() & known.keys():
+            raise BadInput(f"{shard.name}: the key {key!r} is in another shard too. Give every sample a key of its own")
+        known |= own
+    return [sample for sample in known.values() if sample.image is not None]
+
+
+def _members(shard: Path) -> Iterator[tarfile.TarInfo]:
+    try:
+        with tarfile.open(shard, mode="r:") as archive:
+            for info in archive:
+                archive.members = []  # a million entries take gigabytes
+                if info.isreg() and not info.issparse():
+                    yield info
+    except (tarfile.TarError, OSError, EOFError, UnicodeError) as error:
+        raise BadInput(
+            f"{shard.name} cannot be read as a plain tar file ({error}). Unpack a compressed one first: gunzip"
+        ) from error
+
+
+def _add(own: dict[str, Sample], info: tarfile.TarInfo, *, shard: Path, suffixes: tuple[str, ...]) -> None:
+    path = PurePosixPath(info.name)
+    base, _, ending = path.name.partition(".")
+    if not base:
+        return
+    key = (path.parent / base).as_posix().removeprefix("./")
+    sample = own.setdefault(key, Sample(key=key))
+    ending = ending.lower()
+    if f".{ending}" in suffixes:
+        _check_size(info, MAX_IMAGE, shard)
+        if sample.image is not None:
+            raise BadInput(f"{shard.name}: the key {key!r} has two images, {sample.name} and {info.name}. Keep one")
+        sample.image, sample.name = Member(shard, info.offset_data, info.size), info.name
+    elif ending in (*TEXTS, RECORD):
+        _check_size(info, MAX_PROMPT, shard)
+        text = _prompt(Member(shard, info.offset_data, info.size).read(), ending, f"{shard.name}, {info.name}")
+        if text is not None and (sample.prompt is None or ending != RECORD):
+            sample.prompt = text
+
+
+def _check_size(info: tarfile.TarInfo, most: int, shard: Path) -> None:
+    if info.size > most:
+        raise BadInput(f"{shard.name}: {info.name} has {info.size / 2**20:,.0f} MB; at most {most / 2**20:g} are read")
+
+
+def _prompt(data: bytes, ending: str, name: str) -> str | None:
+    try:
+        text = data.decode("utf-8-sig")
+        if ending != RECORD:
+            return text.strip()
+        record = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{name} cannot be read as {'JSON' if ending == RECORD else 'UTF-8 text'} ({error})") from error
+    values = (record.get(field) for field in FIELDS) if isinstance(record, dict) else ()
+    return next((value.strip() for value in values if isinstance(value, str)), None)

@@ -1,0 +1,232 @@
+"""Sets of images from folders, shards, tables and Python, paired by prompt: what is odd is named and counted."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from PIL import Image
+
+from compute.tasks.generators import pairing, prompts, sources
+from compute.tasks.generators.sets import ImageSet
+from compute.tasks.source import Source
+from compute.types import BadInput, BadItem, NotHere
+
+SOURCE = Source(offline=True)
+
+
+def picture(seed: int, size: tuple[int, int] = (20, 16)) -> Image.Image:
+    return Image.fromarray(np.random.default_rng(seed).integers(0, 255, (size[1], size[0], 3), dtype=np.uint8))
+
+
+def encoded(seed: int) -> bytes:
+    stream = io.BytesIO()
+    picture(seed).save(stream, "PNG")
+    return stream.getvalue()
+
+
+def folder(path: Path, names: list[str], *, first: int = 0) -> Path:
+    for at, name in enumerate(names):
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        picture(first + at).save(path / name)
+    return path
+
+
+def tar(path: Path, files: dict[str, bytes]) -> Path:
+    with tarfile.open(path, "w") as archive:
+        for name, data in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return path
+
+
+def opened(name: str, where: Path | str, **options: bool) -> ImageSet:
+    return sources.opened(name, where, source=SOURCE, **options)
+
+
+def test_a_folder_pairs_with_a_table_of_prompts_whatever_the_ending(tmp_path: Path) -> None:
+    reference = opened("reference", folder(tmp_path / "real", ["a/1.png", "a/2.png", "a/3.png"]))
+    mine = opened("mine", folder(tmp_path / "mine", ["a/3.jpg", "a/1.webp", "a/2.png"], first=10))
+    (tmp_path / "p.csv").write_text('Image,Prompt\na/1.png,"one, two"\na/2.jpg,second\na/3,third\n')
+    sets = pairing.pair(reference=reference, generated=[mine], prompts=prompts.read(tmp_path / "p.csv"))
+    assert sets.ids == ("a/1", "a/2", "a/3") and sets.texts == ("one, two", "second", "third")
+    assert [part.ids for part in sets.sets] == [sets.ids, sets.ids] and sets.warnings == ()
+    assert sets.generated[0].images.name(0) == "mine/a/1.webp"
+    assert Image.open(io.BytesIO(sets.reference.images.read(2))).size == (20, 16)
+
+
+def test_missing_and_extra_images_are_named_and_counted(tmp_path: Path) -> None:
+    reference = opened("reference", folder(tmp_path / "real", [f"{n}.png" for n in range(9)]))
+    mine = opened("mine", folder(tmp_path / "mine", [f"{n}.png" for n in (0, 1, 7, 8, 20)], first=40))
+    listed = prompts.of_mapping({f"{n}.png": f"prompt {n}" for n in range(8)})
+    sets = pairing.pair(reference=reference, generated=[mine], prompts=listed)
+    assert sets.ids == ("0", "1", "7")
+    assert sets.warnings == (
+        "reference: 1 image (real/8.png) without a prompt in prompts, left out",
+        "mine: 5 prompts (2, 3, 4 and 2 more) without an image",
+        "mine: 2 images (mine/8.png, mine/20.png) without a prompt in prompts, left out",
+        "3 of 8 prompts have an image in every set; the others are left out",
+    )
+    with pytest.raises(
+        BadInput, match=r"share no prompt .* 1 image \(z\).*reference has 9 images \(0, 1, 2 and 6 more"
+    ):
+        pairing.pair(reference=reference, generated=[mine], prompts=prompts.of_mapping({"z": "z"}))
+
+
+def test_lines_of_text_go_with_images_in_natural_order_and_must_be_as_many(tmp_path: Path) -> None:
+    mine = opened("mine", folder(tmp_path / "mine", ["10.png", "2.png", "1.png"]))
+    real = opened("real", folder(tmp_path / "real", ["x.png", "y.png", "z.png"], first=9))
+    path = tmp_path / "prompts.txt"
+    path.write_text("one\ntwo\nten\n")
+    sets = pairing.pair(reference=real, generated=[mine], prompts=prompts.read(path))
+    assert [sets.generated[0].images.name(row) for row in range(3)] == ["mine/1.png", "mine/2.png", "mine/10.png"]
+    path.write_text("one\ntwo\n")
+    with pytest.raises(BadInput, match="real has 3 images and prompts.txt 2 prompts"):
+        pairing.pair(reference=real, generated=[mine], prompts=prompts.read(path))
+
+
+def test_empty_prompts_and_repeated_images_are_refused_with_their_row(tmp_path: Path) -> None:
+    path = tmp_path / "p.jsonl"
+    path.write_text('{"id": "1", "caption": "a"}\n{"id": "2", "caption": " "}\n')
+    with pytest.raises(BadInput, match=r"p.jsonl, row 2 \(2\): the prompt is empty"):
+        prompts.read(path)
+    path.write_text('{"id": "1.png", "caption": "a"}\n{"id": "1.jpg", "caption": "b"}\n')
+    with pytest.raises(BadInput, match=r"p.jsonl: 1 image \(1\) listed more than once"):
+        prompts.read(path)
+    (tmp_path / "p.csv").write_text("id,words\n1,a\n")
+    with pytest.raises(BadInput, match="no column of prompts .*it has: id, words"):
+        prompts.read(tmp_path / "p.csv")
+    twice = prompts.of_mapping({"1": "a", "2": "a"})
+    assert twice.warnings == ("prompts: 1 prompt ('a') used more than once; every image counts as a pair of its own",)
+    folder(tmp_path / "same", ["1.png", "1.jpg"])
+    with pytest.raises(BadInput, match=r"mine: 1 name \(1\) used by several images"):
+        opened("mine", tmp_path / "same")
+
+
+def test_odd_images_are_said_and_damaged_ones_named_or_left_out(tmp_path: Path) -> None:
+    path = folder(tmp_path / "mine", ["plain.png", "copy.png"])
+    picture(0).save(path / "copy.png")
+    picture(2).convert("L").save(path / "grey.png")
+    picture(3).convert("RGBA").save(path / "clear.png")
+    picture(4, (64, 32)).convert("CMYK").save(path / "print.jpg")
+    frames = [picture(seed) for seed in (5, 6)]
+    frames[0].save(path / "moving.gif", save_all=True, append_images=frames[1:])
+    (path / "broken.png").write_bytes(b"no image")
+    with pytest.raises(BadItem, match=r"mine/broken.png: not an image in a format that is read.*--skip-bad-items"):
+        opened("mine", path)
+    part = opened("mine", path, skip_bad=True)
+    assert len(part) == 6 and "broken" not in part.ids
+    text = "\n".join(part.warnings)
+    for words in (
+        "2 sizes, from 20 x 16 to 64 x 32",
+        "1 image (mine/grey.png) grey",
+        "1 image (mine/clear.png) with transparency, which is dropped",
+        "1 image (mine/print.jpg) CMYK",
+        "1 image (mine/moving.gif) animated: the first frame",
+        "1 image (mine/broken.png) left out",
+        "1 of 6 images are exact copies",
+    ):
+        assert words in text
+
+
+def test_webdataset_shards_pair_by_their_prompts_and_are_never_unpacked(tmp_path: Path) -> None:
+    first = tar(
+        tmp_path / "0.tar",
+        {
+            "a.png": encoded(1),
+            "a.txt": b"a dog\n",
+            "b.seg.png": encoded(9),
+            "b.jpg": encoded(2),
+            "b.json": b'{"prompt": "a cat"}',
+        },
+    )
+    second = tar(tmp_path / "1.tar", {"x/c.png": encoded(3), "x/c.txt": b"a cow"})
+    real = sources.from_tars("reference", [first, second])
+    assert real.ids == ("a", "b", "x/c") and real.prompts == ("a dog", "a cat", "a cow")
+    assert real.images.read(1) == encoded(2)
+    other = tar(tmp_path / "2.tar", {"8.png": encoded(4), "8.txt": b"a cow", "9.png": encoded(5), "9.txt": b"a dog"})
+    sets = pairing.pair(reference=real, generated=[sources.from_tars("mine", [other])], prompts=None)
+    assert sets.texts == ("a dog", "a cow") and sets.generated[0].images.read(0) == encoded(5)
+    assert "mine: 1 prompt (b) without an image" in sets.warnings
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.tar", "1.tar", "2.tar"]
+
+
+def test_hostile_shards_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with tarfile.open(tmp_path / "link.tar", "w") as archive:
+        info = tarfile.TarInfo("a.png")
+        info.type, info.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(info)
+    with pytest.raises(BadInput, match="the shards hold no image"):
+        opened("mine", tmp_path / "link.tar")
+    twice = tar(tmp_path / "twice.tar", {"a.png": encoded(1), "a.jpg": encoded(2)})
+    with pytest.raises(BadInput, match="the key 'a' has two images, a.png and a.jpg"):
+        opened("mine", twice)
+    whole = tar(tmp_path / "cut.tar", {"a.png": encoded(1)}).read_bytes()
+    (tmp_path / "cut.tar").write_bytes(whole[:700])
+    with pytest.raises(BadInput, match="cut.tar"):
+        opened("mine", tmp_path / "cut.tar")
+    monkeypatch.setattr("compute.tasks.generators.tars.MAX_IMAGE", 100)
+    with pytest.raises(BadInput, match="a.png has 0 MB; at most"):
+        opened("mine", tar(tmp_path / "large.tar", {"a.png": encoded(1)}))
+    monkeypatch.setattr("compute.tasks.generators.tars.MAX_MEMBERS", 1)
+    with pytest.raises(BadInput, match="more than 1 members"):
+        opened("mine", tar(tmp_path / "many.tar", {"a.txt": b"a", "b.txt": b"b"}))
+    (tmp_path / "zipped.tar").write_bytes(b"\x1f\x8b" + bytes(600))
+    with pytest.raises(BadInput, match="zipped.tar cannot be read as a plain tar.*gunzip"):
+        opened("mine", tmp_path / "zipped.tar")
+
+
+def test_tables_of_the_hub_pair_by_prompt_where_row_numbers_mean_nothing(tmp_path: Path) -> None:
+    for name, order in (("one", (0, 1, 2)), ("two", (2, 0, 1))):
+        place = tmp_path / "org" / name / "data"
+        place.mkdir(parents=True)
+        rows = [{"Prompt": f"prompt {n}", "images": {"bytes": encoded(n), "path": None}} for n in order]
+        pq.write_table(pa.Table.from_pylist(rows), place / "train-00000-of-00001.parquet")
+    source = Source(root=tmp_path, offline=True)
+    real = sources.opened("reference", "hf://datasets/org/one#default/train", source=source)
+    mine = sources.opened("mine", "hf://datasets/org/two@main", source=source)
+    sets = pairing.pair(reference=real, generated=[mine], prompts=None)
+    assert (sets.reference.images.keys == sets.generated[0].images.keys).all() and len(sets.ids) == 3
+    assert sets.warnings == ("mine: 3 of 3 images are exact copies of reference images",)
+    with pytest.raises(NotHere, match="hf download org/three --repo-type dataset"):
+        sources.opened("x", "hf://datasets/org/three", source=source)
+    with pytest.raises(BadInput, match="no address of a data set"):
+        sources.opened("x", "hf://datasets/three", source=source)
+
+
+def test_images_from_python_are_taken_once_and_refused_by_position(tmp_path: Path) -> None:
+    shapes = [picture(0), np.asarray(picture(1)), encoded(2), picture(3).convert("CMYK")]
+    part = sources.from_images("mine", iter(shapes), spool=tmp_path / "spool")
+    assert part.ids == ("0", "1", "2", "3")
+    stored = Image.open(io.BytesIO(part.images.read(1)))
+    assert (np.asarray(stored) == np.asarray(picture(1))).all()
+    with pytest.raises(BadInput, match=r"mine, image 1: an array of float64 \(4, 4, 3\); give uint8"):
+        sources.from_images("mine", [picture(0), np.zeros((4, 4, 3))], spool=tmp_path / "other")
+
+
+def test_without_prompts_nothing_is_paired_and_unlike_counts_are_said(tmp_path: Path) -> None:
+    real = opened("reference", folder(tmp_path / "real", ["1.png", "2.png", "3.png"]))
+    few = opened("few", folder(tmp_path / "few", ["q.png"], first=30))
+    many = opened("many", folder(tmp_path / "many", ["r.png", "s.png"], first=40))
+    sets = pairing.pair(reference=real, generated=[few, many], prompts=None)
+    assert sets.prompts is None and [len(part) for part in sets.sets] == [3, 1, 2]
+    assert "unlike numbers of images (few 1, many 2)" in sets.warnings[0]
+    assert sets.without({}) is sets
+    with pytest.raises(BadInput, match="Two sets are named 'few'"):
+        pairing.pair(reference=real, generated=[few, few], prompts=None)
+
+
+def test_pairs_that_cannot_be_decoded_are_left_out_everywhere(tmp_path: Path) -> None:
+    names = ["1.png", "2.png", "3.png"]
+    real = opened("reference", folder(tmp_path / "real", names))
+    mine = opened("mine", folder(tmp_path / "mine", names, first=50))
+    sets = pairing.pair(reference=real, generated=[mine], prompts=prompts.of_sequence(["a", "b", "c"]))
+    left = sets.without({bytes(mine.images.keys[1]): "damaged"})
+    assert left.texts == ("a", "c") and [part.ids for part in left.sets] == [("1", "3"), ("1", "3")]
+    assert left.prompts.read(1) == "c" and left.warnings[-1].startswith("mine: 1 image (mine/2.png) left out")
