@@ -22,7 +22,7 @@ FIELDS = ("prompt", "caption", "text")
 
 
 @dataclass(frozen=True)
-class Member:
+class TarMember:
     """Where a member's bytes lie in its shard."""
 
     shard: Path
@@ -40,26 +40,26 @@ class Member:
 
 
 @dataclass(kw_only=True)
-class Sample:
+class TarSample:
     """One key of a shard."""
 
     key: str
-    image: Member | None = None
+    image: TarMember | None = None
     name: str = ""  # of the image within the shard
     prompt: str | None = None
     others: list[str] = field(default_factory=list)
 
 
-def samples(shards: list[Path], *, suffixes: tuple[str, ...]) -> list[Sample]:
+def samples(shards: list[Path], *, suffixes: tuple[str, ...]) -> list[TarSample]:
     """The samples that have an image, in the order of the shards.
 
     Links, devices and folders in a shard are passed over. Raises BadInput for a file that is no plain tar, a member
     beyond the limits, two images of one key, and a key that two shards have.
     """
-    known: dict[str, Sample] = {}
+    known: dict[str, TarSample] = {}
     count = 0
     for shard in shards:
-        own: dict[str, Sample] = {}
+        own: dict[str, TarSample] = {}
         for info in _members(shard):
             count += 1
             if count > MAX_MEMBERS:
@@ -84,22 +84,22 @@ def _members(shard: Path) -> Iterator[tarfile.TarInfo]:
         ) from error
 
 
-def _add(own: dict[str, Sample], info: tarfile.TarInfo, *, shard: Path, suffixes: tuple[str, ...]) -> None:
+def _add(own: dict[str, TarSample], info: tarfile.TarInfo, *, shard: Path, suffixes: tuple[str, ...]) -> None:
     path = PurePosixPath(info.name)
     base, _, ending = path.name.partition(".")
     if not base:
         return
     key = (path.parent / base).as_posix().removeprefix("./")
-    sample = own.setdefault(key, Sample(key=key))
+    sample = own.setdefault(key, TarSample(key=key))
     ending = ending.lower()
     if f".{ending}" in suffixes:
         _check_size(info, MAX_IMAGE, shard)
         if sample.image is not None:
             raise BadInput(f"{shard.name}: the key {key!r} has two images, {sample.name} and {info.name}. Keep one")
-        sample.image, sample.name = Member(shard, info.offset_data, info.size), info.name
+        sample.image, sample.name = TarMember(shard, info.offset_data, info.size), info.name
     elif ending in (*TEXTS, RECORD):
         _check_size(info, MAX_PROMPT, shard)
-        text = _prompt(Member(shard, info.offset_data, info.size).read(), ending, f"{shard.name}, {info.name}")
+        text = _prompt(TarMember(shard, info.offset_data, info.size).read(), ending, f"{shard.name}, {info.name}")
         if text is not None and (sample.prompt is None or ending != RECORD):
             sample.prompt = text
 
