@@ -24,6 +24,7 @@ from compute.engine.run_folders import StoredRun
 from compute.importing import collection as collections
 from compute.models import ADAPTERS, NOTES, required_files
 from compute.models.files import weights
+from compute.procedures import judging
 from compute.tables import read_csv
 from compute.types import BadInput, DatabaseError, Model, NotHere
 
@@ -165,6 +166,11 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
         frames=frames,
         most_items=run_folders.PAGE_ITEMS,
         items=[(run.run.id, run.folder / run_folders.ITEMS) for run in stored],
+        ratings=[
+            (run.run.id, run.folder / run_folders.ITEMS)
+            for run in stored
+            if catalog.task(run.run.task).procedure == judging.PROCEDURE.key
+        ],
         thumbnails=[
             picture
             for root in (results, paths.COMPUTED)
@@ -174,10 +180,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
         item_maps=image_maps.files(results, paths.COMPUTED).items(),
         sources=recorded,
     )
-    problems += [
-        f"{'/'.join(file.parts[-4:])} is damaged ({reason}): its pictures or items are left out"
-        for file, reason in damaged.items()
-    ]
+    problems += [f"{'/'.join(file.parts[-4:])} is damaged: {reason}" for file, reason in damaged.items()]
     counts = {name: len(frames[name]) for name in ("models", "tasks", "runs", "scores", "claims")}
     return Report(
         path=path, seconds=time.perf_counter() - started, computed=len(stored), problems=tuple(problems), **counts

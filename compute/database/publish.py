@@ -20,6 +20,7 @@ TABLES = {
     "tasks": "tasks",
     "suites": "suites",
     "claims": "claims",
+    "ratings": "ratings",
     "calibrations": "calibrations",
 }
 CARD = """---

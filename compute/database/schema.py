@@ -1,6 +1,15 @@
 """The database's schema: its tables, and the views that other programs may read."""
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
+
+# The codes of ratings. That they are those of the tasks and of the procedure, which stand above this file, is tested.
+PAIR_TYPES = ("identical", "transformed", "transformed-2", "irrelevant")
+RATING_PROBLEMS = ("missing", "several", "out of range", "not an integer", "refused", "truncated")
+
+
+def _codes(values: tuple[str, ...]) -> str:
+    return f"ENUM ({', '.join(map(repr, values))})"
+
 
 # Order matters: a table is filled after the ones it refers to.
 TABLES = {
@@ -34,7 +43,7 @@ TABLES = {
         started VARCHAR, status VARCHAR NOT NULL, error VARCHAR, main BOOLEAN NOT NULL""",
     "scores": """run VARCHAR REFERENCES runs(id), subset VARCHAR, metric VARCHAR REFERENCES metrics(key),
         value DOUBLE NOT NULL CHECK (isfinite(value)), n BIGINT, stderr DOUBLE, printed VARCHAR,
-        coverage DOUBLE, lower_bound DOUBLE, PRIMARY KEY (run, subset, metric)""",
+        coverage DOUBLE, lower_bound DOUBLE, low DOUBLE, high DOUBLE, PRIMARY KEY (run, subset, metric)""",
     "gaps": """model VARCHAR NOT NULL, task VARCHAR NOT NULL, subset VARCHAR, metric VARCHAR, source VARCHAR,
         reason VARCHAR NOT NULL""",
     "averages": """suite VARCHAR NOT NULL REFERENCES suites(key), category VARCHAR NOT NULL,
@@ -44,6 +53,12 @@ TABLES = {
         note VARCHAR NOT NULL, specific BOOLEAN NOT NULL""",
     "items": """run VARCHAR REFERENCES runs(id), item VARCHAR, subset VARCHAR, expected VARCHAR, answer VARCHAR,
         correct BOOLEAN, value DOUBLE, detail JSON, PRIMARY KEY (run, item)""",
+    # Every pair of every judging run, where items are a sample. No key: its index would take seven times the table.
+    "ratings": f"""run VARCHAR NOT NULL REFERENCES runs(id), subset VARCHAR NOT NULL, source VARCHAR NOT NULL,
+        type {_codes(PAIR_TYPES)} NOT NULL, template UTINYINT,
+        expected UTINYINT NOT NULL CHECK (expected BETWEEN 1 AND 10),
+        forward UTINYINT CHECK (forward BETWEEN 1 AND 10), reverse UTINYINT CHECK (reverse BETWEEN 1 AND 10),
+        forward_problem {_codes(RATING_PROBLEMS)}, reverse_problem {_codes(RATING_PROBLEMS)}""",
     "thumbnails": "task VARCHAR REFERENCES tasks(key), image VARCHAR, webp BLOB NOT NULL, PRIMARY KEY (task, image)",
     "item_maps": """task VARCHAR REFERENCES tasks(key), model VARCHAR REFERENCES models(key), image VARCHAR,
         label VARCHAR, x DOUBLE NOT NULL, y DOUBLE NOT NULL, settings JSON, PRIMARY KEY (task, model, image)""",
@@ -66,7 +81,7 @@ LEADERBOARD_SCORES = """
 CREATE VIEW leaderboard_scores AS
 SELECT tasks.benchmark, first_suite.suite, tasks.category, runs.task, runs.model, scores.subset, scores.metric,
        scores.value, scores.stderr, scores.n, runs.origin, runs.source, scores.printed,
-       scores.coverage, scores.lower_bound
+       scores.coverage, scores.lower_bound, scores.low, scores.high
 FROM scores
 JOIN runs ON runs.id = scores.run
 JOIN tasks ON tasks.key = runs.task

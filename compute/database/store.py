@@ -51,6 +51,7 @@ ORDER BY model, origin, task, metric
 MAX_ROWS = 20_000_000  # of a file
 MAX_UNPACKED = 4 << 30  # bytes of a file
 MAX_CHUNK = 1 << 30  # bytes of one column in one row group
+MAX_RATINGS = 1_000_000  # rows of a run's file of rated pairs; PairBench has 3,000 a split
 MAX_NAME, MAX_DETAIL, MAX_PICTURE = 1000, 1 << 20, 1 << 17  # bytes of an item's name, its detail, a small picture
 MAX_SHOWN = 20_000  # characters of an answer that a page shows
 LISTS = ["$.images", "$.texts", "$.scores", "$.hits", "$.relevant"]  # what of an item's detail is a list
@@ -88,6 +89,19 @@ SELECT files.key,
 FROM read_parquet(?, filename = true, union_by_name = true) AS parquet JOIN files ON files.path = parquet.filename
 QUALIFY row_number() OVER (PARTITION BY files.key ORDER BY md5(item)) <= ?
 """
+# Whole scores alone: DuckDB would round others. A model without a prompt has no template.
+WHOLE_SCORE = """CASE WHEN isfinite({0}) AND {0} IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10) THEN {0}
+             WHEN {0} IS NULL OR isnan({0}) THEN NULL ELSE error('{0} is no whole score from 1 to 10') END"""
+RATINGS = f"""
+INSERT INTO ratings (run, subset, source, type, template, expected, forward, reverse, forward_problem, reverse_problem)
+SELECT files.key,
+       CASE WHEN strlen(subset) > {MAX_NAME} THEN error('the name of a subset is too long') ELSE subset END,
+       CASE WHEN strlen(source) > {MAX_NAME} THEN error('the name of a source is too long') ELSE source END,
+       type, CASE WHEN (detail->'$.replies') IS NOT NULL THEN template END,
+       {WHOLE_SCORE.format("expected_score")}, {WHOLE_SCORE.format("forward")}, {WHOLE_SCORE.format("reverse")},
+       nullif(detail->>'$.problems[0]', ''), nullif(detail->>'$.problems[1]', '')
+FROM read_parquet(?, filename = true, union_by_name = true) AS parquet JOIN files ON files.path = parquet.filename
+"""
 PICTURE = f"CASE WHEN octet_length(webp) > {MAX_PICTURE} THEN error('a picture is too large') ELSE webp END"
 THUMBNAILS = f"""
 INSERT INTO thumbnails (task, image, webp)
@@ -121,6 +135,7 @@ def write(
     frames: dict[str, pd.DataFrame],
     items: Iterable[tuple[str, Path]] = (),
     most_items: int = 0,
+    ratings: Iterable[tuple[str, Path]] = (),
     thumbnails: Iterable[tuple[str, Path]] = (),
     item_maps: Iterable[tuple[str, Path]] = (),
     sources: str = "",
@@ -128,9 +143,10 @@ def write(
     """Makes a whole database at `path` from one frame a table; the old file stays until the new one is complete.
 
     Frames may lack columns (they become NULL) but not have others. `items` are runs' ids with their Parquet files, of
-    which the `most_items` of lowest MD5 are taken; `thumbnails` tasks' keys with theirs; `item_maps` one file a task
-    and model; `sources` a digest of what all of it is made from. Returns the Parquet files that are left
-    out, because they cannot be read or hold what no such file does, with the reasons. Raises DatabaseError naming the
+    which the `most_items` of lowest MD5 are taken; `ratings` those of them whose rows are all rated pairs;
+    `thumbnails` tasks' keys with theirs; `item_maps` one file a task and model; `sources` a digest of what all of it is
+    made from. Returns the Parquet files that are left out, because they cannot be read or hold what no such file does,
+    with the reasons. Raises DatabaseError naming the
     table.
     """
     unknown = sorted(set(frames) - set(TABLES))
@@ -146,6 +162,8 @@ def write(
                     _fill(connection, name, frames[name])
             connection.execute(f"SET memory_limit = '{MEMORY}'")
             damaged = _fill_from(connection, ITEMS, items, most_items)
+            judging = [(run, path) for run, path in ratings if path not in damaged]
+            damaged |= _fill_from(connection, RATINGS, judging, what="ratings", most_rows=MAX_RATINGS)
             damaged |= _fill_from(connection, THUMBNAILS, thumbnails)
             maps = list(item_maps)
             damaged |= _fill_from(connection, ITEM_MAPS, maps)
@@ -176,7 +194,12 @@ def _fill(connection: duckdb.DuckDBPyConnection, name: str, frame: pd.DataFrame)
 
 
 def _fill_from(
-    connection: duckdb.DuckDBPyConnection, sql: str, files: Iterable[tuple[str, Path]], *values: int
+    connection: duckdb.DuckDBPyConnection,
+    sql: str,
+    files: Iterable[tuple[str, Path]],
+    *values: int,
+    what: str = "pictures or items",
+    most_rows: int = MAX_ROWS,
 ) -> dict[Path, str]:
     """Runs `sql` over all files at once, and one at a time where one of them is damaged: those are returned."""
     listed = pd.DataFrame([(key, str(path)) for key, path in files], columns=["key", "path"])
@@ -184,22 +207,25 @@ def _fill_from(
     if len(listed):
         connection.register("files", listed)
         try:
-            _fill_at_once(connection, sql, list(listed["path"]), values)
+            _fill_at_once(connection, sql, list(listed["path"]), values, most_rows=most_rows)
         except (duckdb.Error, BadInput):
             for path in listed["path"]:
                 try:
-                    _fill_at_once(connection, sql, [path], values)
+                    _fill_at_once(connection, sql, [path], values, most_rows=most_rows)
                 except (duckdb.Error, BadInput) as error:
                     if isinstance(error, duckdb.IOException) and drafts.is_full(error):
                         raise
-                    damaged[Path(path)] = _first_line(error).replace(path, Path(path).name)[:200]
+                    reason = _first_line(error).replace(path, Path(path).name)[:200]
+                    damaged[Path(path)] = f"{reason}: its {what} are left out"
         connection.unregister("files")
     return damaged
 
 
-def _fill_at_once(connection: duckdb.DuckDBPyConnection, sql: str, paths: list[str], values: tuple[int, ...]) -> None:
+def _fill_at_once(
+    connection: duckdb.DuckDBPyConnection, sql: str, paths: list[str], values: tuple[int, ...], *, most_rows: int
+) -> None:
     """Raises BadInput as `_check_sizes`, and what DuckDB raises."""
-    _check_sizes(connection, paths)
+    _check_sizes(connection, paths, most_rows=most_rows)
     connection.execute(sql, [paths, *values])
 
 

@@ -59,50 +59,72 @@ def scores(db: Database, *, suite: str) -> pd.DataFrame:
 
 
 def runs(db: Database, *, suite: str) -> pd.DataFrame:
-    """The computed runs of a suite's judges: id, model, task, settings (JSON), seconds, total (pairs rated), stored."""
+    """The computed runs of a suite's judges: id, model, task, settings (JSON), seconds, total (pairs that it should
+    rate), stored (pairs with ratings)."""
     return db.ask(
         f"""SELECT runs.id, runs.model, runs.task, runs.settings, runs.seconds,
-                   try_cast(runs.settings->>'$.items' AS BIGINT) AS total,
-                   (SELECT count(*) FROM items WHERE items.run = runs.id) AS stored
+                   try_cast(runs.settings->>'$.items' AS BIGINT) AS total, coalesce(counted.pairs, 0) AS stored
             FROM runs JOIN tasks ON tasks.key = runs.task JOIN suite_tasks ON suite_tasks.task = runs.task
+            LEFT JOIN (SELECT run, count(*) AS pairs FROM ratings GROUP BY run) AS counted ON counted.run = runs.id
             WHERE suite_tasks.suite = ? AND runs.main AND runs.origin = 'computed' AND {JUDGED}
             ORDER BY runs.model, tasks.position""",
         [suite],
     )
 
 
-def ratings(db: Database, *, suite: str) -> pd.DataFrame:
-    """The stored pairs of a suite's judges, as both orders were rated, without pictures and replies.
+RATED = f"""(SELECT ratings.*, runs.model, runs.task FROM ratings JOIN runs ON runs.id = ratings.run
+             JOIN tasks ON tasks.key = runs.task JOIN suite_tasks ON suite_tasks.task = runs.task
+             WHERE suite_tasks.suite = ? AND runs.main AND {JUDGED})"""
+TEXTS = ("model", "task", "subset", "source")  # columns that come as numbers: millions of rows share few texts
 
-    One row a pair: model, task, item, condition, type, expected_score, forward, reverse (NaN: no score), template,
-    forward_problem, reverse_problem (empty: a score), in_words (it was rated in words).
+
+def ratings(db: Database, *, suite: str) -> pd.DataFrame:
+    """Every pair that a suite's judges rated, as both orders were; texts are categories.
+
+    One row a pair: model, task, condition, source, type, expected_score, forward, reverse (NaN: no score), template
+    (NaN: of a model without a prompt), forward_problem, reverse_problem (NaN: a score, or a model without a prompt).
+    """
+    codes = {
+        name: f"(SELECT {name}, row_number() OVER (ORDER BY {name}) - 1 AS code FROM {RATED} GROUP BY {name})"
+        for name in TEXTS
+    }
+    with db.snapshot() as opened:
+        texts = {name: opened.ask(f"{query} ORDER BY code", [suite])[name] for name, query in codes.items()}
+        frame = opened.ask(
+            f"""SELECT {", ".join(f"{name}_codes.code::INTEGER AS {name}" for name in TEXTS)}, rated.type,
+                       rated.expected AS expected_score, rated.forward::FLOAT AS forward,
+                       rated.reverse::FLOAT AS reverse, rated.template::FLOAT AS template, rated.forward_problem,
+                       rated.reverse_problem
+                FROM {RATED} AS rated
+                {" ".join(f"JOIN {query} AS {name}_codes USING ({name})" for name, query in codes.items())}
+                ORDER BY ALL""",
+            [suite] * (1 + len(TEXTS)),
+        )
+    for name in TEXTS:
+        frame[name] = pd.Categorical.from_codes(frame[name], categories=texts[name])
+    return frame.rename(columns={"subset": "condition"})
+
+
+def flips(db: Database, *, suite: str, model: str, tasks: list[str], most: int) -> pd.DataFrame:
+    """The pairs that a page can open whose two scores are farthest apart, of one judge; the largest difference first.
+
+    One row a pair: task, item, condition, type, expected_score, forward, reverse, detail (JSON).
     """
     return db.ask(
-        f"""SELECT runs.model, runs.task, items.item, items.subset AS condition,
-                   coalesce(items.detail->>'$.type', '') AS type, try_cast(items.expected AS DOUBLE) AS expected_score,
-                   try_cast(split_part(items.answer, ' | ', 1) AS DOUBLE) AS forward,
-                   try_cast(split_part(items.answer, ' | ', 2) AS DOUBLE) AS reverse,
-                   try_cast(items.detail->>'$.template' AS INTEGER) AS template,
-                   coalesce(items.detail->>'$.problems[0]', '') AS forward_problem,
-                   coalesce(items.detail->>'$.problems[1]', '') AS reverse_problem,
-                   (items.detail->'$.replies') IS NOT NULL AS in_words
+        f"""SELECT runs.task, items.item, items.subset AS condition, coalesce(items.detail->>'$.type', '') AS type,
+                   try_cast(items.expected AS INTEGER) AS expected_score,
+                   try_cast(split_part(items.answer, ' | ', 1) AS INTEGER) AS forward,
+                   try_cast(split_part(items.answer, ' | ', 2) AS INTEGER) AS reverse, items.detail
             FROM items JOIN runs ON runs.id = items.run JOIN tasks ON tasks.key = runs.task
             JOIN suite_tasks ON suite_tasks.task = runs.task
-            WHERE suite_tasks.suite = ? AND runs.main AND {JUDGED} AND items.detail IS NOT NULL
-            ORDER BY runs.model, runs.task, items.subset, items.item""",
-        [suite],
+            WHERE suite_tasks.suite = ? AND runs.main AND {JUDGED}
+              AND runs.model = ? AND runs.task IN (SELECT unnest(?))
+              AND items.value > 0 AND items.detail IS NOT NULL
+              AND least(expected_score, forward, reverse) >= 1 AND greatest(expected_score, forward, reverse) <= 10
+              AND forward IS NOT NULL AND reverse IS NOT NULL AND expected_score IS NOT NULL
+            ORDER BY abs(forward - reverse) DESC, runs.task, items.item LIMIT ?""",
+        [suite, model, tasks, most],
     )
-
-
-def details(db: Database, *, model: str, task: str, items: list[str]) -> dict[str, str]:
-    """The details of some pairs of a judge as JSON text, by item."""
-    frame = db.ask(
-        """SELECT items.item, items.detail FROM items JOIN runs ON runs.id = items.run
-           WHERE runs.model = ? AND runs.task = ? AND runs.main AND items.item IN (SELECT unnest(?))
-             AND items.detail IS NOT NULL""",
-        [model, task, items],
-    )
-    return dict(zip(frame["item"], frame["detail"], strict=True))
 
 
 def pictured(db: Database, *, suite: str) -> set[tuple[str, str]]:

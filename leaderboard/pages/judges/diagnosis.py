@@ -1,4 +1,4 @@
-"""One judge by its stored ratings: what it says of which pairs, how the order matters, and what it took."""
+"""One judge by its ratings: what it says of which pairs, how the order matters, and what it took."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Diagnosis:
     """A judge's ratings of the pairs of some splits. A figure that is undefined is the reason in words."""
 
     pairs: int
-    rated: int  # pairs that it rated, of which `pairs` are stored here
+    of: int  # pairs of its tasks; of a partial run some were not put to it in both orders
     in_words: bool
     histograms: tuple[Histogram, ...]
     curve: tuple[Figure, ...]  # RelaxSym at 0..9
@@ -115,10 +115,10 @@ def diagnose(
         return None
     forward, reverse, sources = own["forward"], own["reverse"], own["source"]
     gaps = (forward - reverse).abs()
-    in_words = bool(own["in_words"].all())
+    in_words = bool(own["template"].notna().all())
     return Diagnosis(
         pairs=len(own),
-        rated=int(own_runs["total"].fillna(own_runs["stored"]).sum()),
+        of=int(own_runs["total"].fillna(own_runs["stored"]).sum()),
         in_words=in_words,
         histograms=tuple(histograms(own)),
         curve=judge.relax_sym_curve(forward, reverse, sources),
@@ -127,7 +127,7 @@ def diagnose(
         problems=_problems(own),
         templates=tuple((condition, _templates(own, condition)) for condition in CONDITIONS) if in_words else (),
         effort=effort(own_runs),
-        flips=tuple(flips(db, suite=suite, model=model, pairs=own.assign(gap=gaps)[gaps > 0])),
+        flips=tuple(flips(db, suite=suite, model=model, tasks=list(own["task"].unique()))),
         scored=int(gaps.notna().sum()),
         flipped=int((gaps > 0).sum()),
         far=int((gaps > 1).sum()),
@@ -180,26 +180,20 @@ def effort(runs: pd.DataFrame) -> Effort:
     return Effort(seconds=seconds * thousand if timed else None, cost=cost * thousand if paid else None)
 
 
-def flips(db: Database, *, suite: str, model: str, pairs: pd.DataFrame, most: int = EXAMPLES) -> list[Flip]:
-    """The pairs whose orders are farthest apart, those with all their pictures; others where none has."""
-    ordered = pairs.sort_values(["gap", "task", "item"], ascending=[False, True, True]).head(LOOKED_THROUGH)
-    details = {
-        (task, item): json.loads(text)
-        for task, rows in ordered.groupby("task")
-        for item, text in judge_queries.details(db, model=model, task=str(task), items=list(rows["item"])).items()
-    }
+def flips(db: Database, *, suite: str, model: str, tasks: list[str], most: int = EXAMPLES) -> list[Flip]:
+    """The pairs whose orders are farthest apart of those that a page can open, with all their pictures; others where
+    none has."""
     pictures = judge_queries.pictured(db, suite=suite)
-
-    def images(row: Any) -> list[str]:
-        return _texts(details.get((row.task, row.item), {}).get("images"))
-
-    rows = list(ordered.itertuples())
-    whole = [row for row in rows if all((row.task, image) in pictures for image in images(row))]
+    found = judge_queries.flips(db, suite=suite, model=model, tasks=tasks, most=LOOKED_THROUGH)
+    rows = [(row, json.loads(row.detail)) for row in found.itertuples()]
+    whole = [
+        (row, detail)
+        for row, detail in rows
+        if all((row.task, image) in pictures for image in _texts(detail.get("images")))
+    ]
     return [
-        _flip(
-            row, details.get((row.task, row.item), {}), pictures={image for task, image in pictures if task == row.task}
-        )
-        for row in (whole or rows)[:most]
+        _flip(row, detail, pictures={image for task, image in pictures if task == row.task})
+        for row, detail in (whole or rows)[:most]
     ]
 
 
@@ -229,7 +223,7 @@ def _cut(text: str) -> str:
 def _problems(pairs: pd.DataFrame) -> dict[str, Figure]:
     """The shares of answers without a score; of numbers there is no other reason than that they are not numbers."""
     sides = [
-        pairs[problem].where((pairs[problem] != "") | pairs[side].notna(), "missing")
+        pairs[problem].astype(object).where(pairs[problem].notna(), np.where(pairs[side].notna(), "", "missing"))
         for side, problem in (("forward", "forward_problem"), ("reverse", "reverse_problem"))
     ]
     return judge_diagnostics.problem_rates(*sides, pairs["source"], problems=(REFUSED, TRUNCATED))

@@ -16,7 +16,7 @@ from leaderboard.html.labels import suite_choices
 from leaderboard.html.templates import macro, render
 from leaderboard.page import Site, View, bind, heading, message_box
 from leaderboard.pages.judges import comparison as compared
-from leaderboard.pages.judges import context, diagnosis, drawing, encoders, evidence
+from leaderboard.pages.judges import context, diagnosis, drawing, encoders
 from leaderboard.pages.judges.comparison import (
     ALL,
     BEST,
@@ -43,7 +43,7 @@ class Judging:
     def __init__(self, site: Site) -> None:
         db = site.db
         self.db = db
-        self.pairs = memoised(lambda suite: evidence.load(db, suite=suite), most=4, of=db)
+        self.pairs = memoised(lambda suite: judge_queries.ratings(db, suite=suite), most=4, of=db)
         self.runs = memoised(lambda suite: judge_queries.runs(db, suite=suite), most=8, of=db)
         self.scores = memoised(lambda suite: judge_queries.scores(db, suite=suite), most=8, of=db)
         self.compare = memoised(

@@ -26,8 +26,9 @@ CONTRACT = {
     "metrics": "key title higher_is_better lower upper unit",
     "runs": "id model task procedure origin source settings fingerprint code seed dtype device seconds started "
     "status error",
-    "scores": "run subset metric value n stderr printed",
+    "scores": "run subset metric value n stderr printed low high",
     "items": "run item",
+    "ratings": "run subset source type template expected forward reverse forward_problem reverse_problem",
     "projections": "kind key x y settings",
     "claims": "paper claim where printed recomputed verdict note",
 }
@@ -47,6 +48,8 @@ VIEW = [
     "printed",
     "coverage",
     "lower_bound",
+    "low",
+    "high",
 ]
 
 
@@ -138,6 +141,8 @@ def test_a_task_of_two_suites_shows_once_under_the_first(tmp_path: Path) -> None
                 "published",
                 "Table 1",
                 "50.0",
+                None,
+                None,
                 None,
                 None,
             )

@@ -7,8 +7,7 @@ import json
 import pandas as pd
 import pytest
 
-from leaderboard.data import judge_queries
-from leaderboard.pages.judges import diagnosis, evidence
+from leaderboard.pages.judges import diagnosis
 from leaderboard.pages.judges.page import Judging
 
 PAIRS = 7 * 2 * 12 * 3  # splits, conditions, sources, types
@@ -22,7 +21,7 @@ def diagnosed(judging: Judging, model: str, split: str = "") -> diagnosis.Diagno
 
 def test_a_judge_that_knows_the_truth(judging: Judging) -> None:
     judge = diagnosed(judging, "example/steady")
-    assert (judge.pairs, judge.rated, judge.scored, judge.flipped) == (PAIRS, PAIRS, PAIRS, 0)
+    assert (judge.pairs, judge.of, judge.scored, judge.flipped) == (PAIRS, PAIRS, PAIRS, 0)
     assert judge.symmetric and judge.flips == ()
     assert [figure.value for figure in judge.curve] == [1.0] * 10
     for histogram in judge.histograms:
@@ -94,13 +93,3 @@ def test_effort_without_a_record_is_unknown() -> None:
         ]
     ).assign(stored=10)
     assert diagnosis.effort(runs) == diagnosis.Effort(seconds=None, cost=None)
-
-
-def test_what_is_no_score_is_none(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run folder may hold anything: answers off the scale count as none, pairs without a truth are left out."""
-    frame = judge_queries.ratings(judging.db, suite="mini-pairs").head(4).copy()
-    frame["forward"], frame["reverse"] = [11.0, 0.0, 7.5, 3.0], [10.0] * 4
-    frame["expected_score"] = [10.0, 8.0, 1.0, 77.0]
-    monkeypatch.setattr(judge_queries, "ratings", lambda db, *, suite: frame)
-    loaded = evidence.load(judging.db, suite="mini-pairs")
-    assert len(loaded) == 3 and loaded["forward"].isna().all() and (loaded["reverse"] == 10).all()
