@@ -51,6 +51,30 @@ _GENERATOR_METRICS = (
     _raw("mps", "MPS", "Multi-dimensional Preference Score, mean."),
 )
 
+# Beside the published metrics: computed only, so no paper prints a rank by them.
+_SET_METRICS = (
+    _distance("fd", "FD", "Fréchet distance of any other features; its backbone is beside it."),
+    _raw(
+        "kid",
+        "KID",
+        "Kernel distance of Inception-v3 features, unbiased, x1000; slightly below 0 where sets are alike.",
+        higher_is_better=False,
+        scale=1000.0,
+    ),
+    _percent("precision", "Precision", "Share of generated images within the manifold of the reference."),
+    _percent("recall", "Recall", "Share of reference images within the manifold of the generated ones."),
+    _raw(
+        "density",
+        "Density",
+        "Reference images whose neighbourhood holds a generated image, over k; 1 where sets are alike.",
+        lower=0.0,
+    ),
+    _percent("coverage", "Coverage", "Share of reference images with a generated image in their neighbourhood."),
+    _raw("inception_score", "Inception Score", "How sure and how varied a classifier's answers are.", lower=1.0),
+    _raw("vendi", "Vendi score", "Effective number of distinct images.", lower=1.0),
+    _raw("pickscore", "PickScore", "Mean score of a model of human preference."),
+)
+
 METRICS: tuple[Metric, ...] = (
     _share("accuracy", "Accuracy", "Share of items answered correctly."),
     _share("text_accuracy", "Text accuracy", "Share of images matched with the right caption."),
@@ -118,6 +142,7 @@ METRICS: tuple[Metric, ...] = (
     ),
     *_GENERATOR_METRICS,
     *(_rank(metric.key.removesuffix("_rate"), metric.title) for metric in _GENERATOR_METRICS if metric.key != "elo"),
+    *_SET_METRICS,
     _raw(
         "rho_squared",
         "ρ²",

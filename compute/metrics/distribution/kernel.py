@@ -1,0 +1,237 @@
+"""Kernel distances of two sets of features: CMMD and KID.
+
+Both are the squared maximum mean discrepancy (Gretton et al. 2012): the mean kernel within either set less twice the
+mean between them. Kernels are computed a block of rows at a time, so no n x n matrix is ever in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from compute.arrays import Bools, Floats, unit
+from compute.metrics.distribution.features import blocks, check_kept, two_sets, unlike_counts
+from compute.types import BadInput, Undefined
+
+SIGMA = 10.0  # of CMMD's kernel
+SCALE = 1000.0  # of CMMD's value
+DEGREE, COEF0 = 3, 1.0  # of KID's kernel
+
+Kernel = Callable[[Floats, Floats], Floats]  # (n, d), (m, d) -> (n, m)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cmmd:
+    """The biased estimate times 1000; `unbiased` leaves each image's kernel with itself out, None below two images."""
+
+    value: float
+    unbiased: float | None
+    sigma: float
+    scale: float
+    n_real: int
+    n_generated: int
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kid:
+    """The unbiased estimate over all images, and over random subsets of them as the paper prints it.
+
+    It can be slightly below zero: two samples of one distribution have a KID of zero on average.
+    """
+
+    value: float
+    subset_mean: float | None  # over `subsets` draws of `subset_size` images of either side
+    subset_sd: float | None  # their standard deviation: of single subsets, not of the mean or of the value
+    subsets: int
+    subset_size: int | None
+    seed: int
+    degree: int
+    gamma: float
+    coef0: float
+    n_real: int
+    n_generated: int
+    warnings: tuple[str, ...] = ()
+
+
+def cmmd(*, real: Any, generated: Any, sigma: float = SIGMA) -> Cmmd:
+    """1000 times the biased squared MMD of features of length 1 under the kernel exp(-|x - y|² / 2σ²).
+
+    `real` (n, d), `generated` (m, d): embeddings of CLIP ViT-L/14 at 336 pixels; any length, they are brought to 1.
+    Raises BadInput for a row of zeros, which has no direction. Source: Jayasumana et al. 2024, equation 4 (the biased
+    estimate) with σ = 10.
+    """
+    real, generated = _directions(real, generated)
+    kernel = _gaussian(sigma)
+    everything = [np.ones((1, len(side)), bool) for side in (real, generated)]
+    means = _means(real, generated, kernel, *everything, diagonal=True)
+    value = max(SCALE * float(means[0]), 0.0)  # below zero by rounding alone
+    unbiased, warnings = None, []
+    if min(len(real), len(generated)) > 1:
+        unbiased = SCALE * float(_means(real, generated, kernel, *everything, diagonal=False)[0])
+        if value > 0 and value - unbiased > value / 2:
+            warnings.append(
+                f"More than half of this CMMD is the bias of few images ({len(real)} real, {len(generated)} generated)"
+            )
+    else:
+        warnings.append("A set of one image: the CMMD says how far the sets are, not how the distributions differ")
+    warnings += unlike_counts(len(real), len(generated))
+    return Cmmd(
+        value=value,
+        unbiased=unbiased,
+        sigma=sigma,
+        scale=SCALE,
+        n_real=len(real),
+        n_generated=len(generated),
+        warnings=tuple(warnings),
+    )
+
+
+def cmmd_of_subsets(
+    *, real: Any, generated: Any, real_kept: Bools, generated_kept: Bools, sigma: float = SIGMA
+) -> Floats:
+    """(s,) the CMMD of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their rows."""
+    real, generated = _directions(real, generated)
+    check_kept(real_kept, n=len(real), argument="real_kept", at_least=1)
+    check_kept(generated_kept, n=len(generated), argument="generated_kept", at_least=1)
+    means = _means(real, generated, _gaussian(sigma), real_kept, generated_kept, diagonal=True)
+    return np.maximum(SCALE * means, 0.0)
+
+
+def kid(
+    *,
+    real: Any,
+    generated: Any,
+    degree: int = DEGREE,
+    gamma: float | None = None,
+    coef0: float = COEF0,
+    subset_size: int | None = None,
+    subsets: int = 100,
+    seed: int = 0,
+) -> Kid:
+    """The unbiased squared MMD under the kernel (γ x·y + coef0)^degree, with γ = 1 / d where it is None.
+
+    `real` (n, d), `generated` (m, d): Inception-v3 pool features. With `subset_size`, also the mean over `subsets`
+    random subsets of that many images of either side, each drawn without repeats. Raises Undefined below two images a
+    side, BadInput for a subset larger than a side. Source: Bińkowski et al. 2018, section 4 and equation 4.
+    """
+    real, generated = two_sets(real=real, generated=generated)
+    _check_pairs(len(real), len(generated))
+    gamma = 1.0 / real.shape[1] if gamma is None else gamma
+    kernel = _polynomial(degree, gamma, coef0)
+    everything = [np.ones((1, len(side)), bool) for side in (real, generated)]
+    value = float(_means(real, generated, kernel, *everything, diagonal=False)[0])
+    mean = sd = None
+    if subset_size is not None:
+        if not 2 <= subset_size <= min(len(real), len(generated)):
+            raise BadInput(
+                f"subset_size {subset_size}: there are {len(real)} real and {len(generated)} generated images. "
+                "Take 2 or more, and at most as many as the smaller side has"
+            )
+        if subsets < 1:
+            raise BadInput(f"subsets {subsets}: take 1 or more")
+        rng = np.random.default_rng(seed)
+        drawn = np.empty(subsets)
+        whole = np.ones((1, subset_size), bool)
+        for index in range(subsets):
+            parts = (side[rng.choice(len(side), subset_size, replace=False)] for side in (real, generated))
+            drawn[index] = _means(*parts, kernel, whole, whole, diagonal=False)[0]
+        mean, sd = float(drawn.mean()), float(drawn.std())
+    return Kid(
+        value=value,
+        subset_mean=mean,
+        subset_sd=sd,
+        subsets=subsets if subset_size is not None else 0,
+        subset_size=subset_size,
+        seed=seed,
+        degree=degree,
+        gamma=gamma,
+        coef0=coef0,
+        n_real=len(real),
+        n_generated=len(generated),
+    )
+
+
+def kid_of_subsets(
+    *,
+    real: Any,
+    generated: Any,
+    real_kept: Bools,
+    generated_kept: Bools,
+    degree: int = DEGREE,
+    gamma: float | None = None,
+    coef0: float = COEF0,
+) -> Floats:
+    """(s,) the KID of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their rows."""
+    real, generated = two_sets(real=real, generated=generated)
+    check_kept(real_kept, n=len(real), argument="real_kept", at_least=2)
+    check_kept(generated_kept, n=len(generated), argument="generated_kept", at_least=2)
+    kernel = _polynomial(degree, 1.0 / real.shape[1] if gamma is None else gamma, coef0)
+    return _means(real, generated, kernel, real_kept, generated_kept, diagonal=False)
+
+
+def _directions(real: Any, generated: Any) -> tuple[Floats, Floats]:
+    sides = two_sets(real=real, generated=generated)
+    for argument, side in zip(("real", "generated"), sides, strict=True):
+        empty = ~side.any(axis=1)
+        if empty.any():
+            raise BadInput(f"{argument}: row {int(np.argmax(empty))} is all zeros, so it has no direction")
+    return tuple(unit(side) for side in sides)
+
+
+def _check_pairs(n_real: int, n_generated: int) -> None:
+    if min(n_real, n_generated) < 2:
+        raise Undefined(f"KID needs two images a side, here are {n_real} real and {n_generated} generated")
+
+
+def _gaussian(sigma: float) -> Kernel:
+    """exp(-|x - y|² / 2σ²) - 1 of rows of length 1. The 1 cancels in the distance, and with it most of the rounding."""
+    if not sigma > 0:
+        raise BadInput(f"sigma {sigma}: the kernel's width is above 0")
+    return lambda first, second: np.expm1((first @ second.T - 1.0) / sigma**2)
+
+
+def _polynomial(degree: int, gamma: float, coef0: float) -> Kernel:
+    return lambda first, second: (gamma * (first @ second.T) + coef0) ** degree
+
+
+def _means(
+    real: Floats,
+    generated: Floats,
+    kernel: Kernel,
+    real_kept: Bools,
+    generated_kept: Bools,
+    *,
+    diagonal: bool,
+) -> Floats:
+    """(s,) the squared MMD of every subset; `diagonal`: each row's kernel with itself counts (the biased estimate)."""
+    within = []
+    for side, kept in ((real, real_kept), (generated, generated_kept)):
+        counts = kept.sum(axis=1).astype(float)
+        total, own = _sums(side, side, kernel, kept, kept, own=not diagonal)
+        within.append((total - own) / (counts * (counts if diagonal else counts - 1)))
+    across, _ = _sums(real, generated, kernel, real_kept, generated_kept, own=False)
+    return within[0] + within[1] - 2 * across / (real_kept.sum(axis=1) * generated_kept.sum(axis=1).astype(float))
+
+
+def _sums(
+    first: Floats,
+    second: Floats,
+    kernel: Kernel,
+    first_kept: Bools,
+    second_kept: Bools,
+    *,
+    own: bool,
+) -> tuple[Floats, Floats]:
+    """(s,) the sum of the kernel over all pairs that a subset keeps, and with `own` its part on the diagonal."""
+    total, diagonal = np.zeros(len(first_kept)), np.zeros(len(first_kept))
+    marks = second_kept.T.astype(np.float64)
+    for part in blocks(len(first), width=len(second)):
+        values = kernel(first[part], second)
+        total += np.einsum("si,is->s", first_kept[:, part], values @ marks)
+        if own:
+            diagonal += first_kept[:, part] @ values[np.arange(len(values)), np.arange(part.start, part.stop)]
+    return total, diagonal
