@@ -13,6 +13,7 @@ from compute.cli.build import build
 from compute.cli.calibrate import calibrate
 from compute.cli.coverage import coverage
 from compute.cli.fetch import fetch
+from compute.cli.frechet import frechet
 from compute.cli.listing import show
 from compute.cli.lite import lite
 from compute.cli.project import project
@@ -59,7 +60,7 @@ importing.command("scores")(imports.scores)
 pairing = typer.Typer(no_args_is_help=True, help="Makes pairs for judges from images (PairBench), and shows them.")
 pairing.command("make")(pairs.make)
 pairing.command("show")(pairs.show)
-for command in (fetch, run, calibrate, train, publish, build, lite, project, coverage):
+for command in (fetch, run, frechet, calibrate, train, publish, build, lite, project, coverage):
     app.command()(command)
 app.command("list")(show)
 app.add_typer(importing, name="import")

@@ -1,4 +1,6 @@
-"""Suites of one's own data: a data file named with `run --data` makes one, recorded as `suites/<key>.json`.
+"""Suites of one's own data, recorded as `suites/<key>.json`.
+
+A data file named with `run --data` makes one, and so does a comparison of one's own generators (`frechet`).
 
 The record lies in the results folder, where anyone may have put or changed it: it is read with limits, and a build
 leaves out what cannot be. Its tasks are of the benchmark `own`, so that they never stand among published figures.
@@ -16,20 +18,23 @@ from typing import Any
 
 from compute import drafts, records
 from compute.catalog.catalog import Catalog
-from compute.types import BadInput, Benchmark, Suite, Task
+from compute.types import BadInput, Benchmark, Model, Suite, Task
 
 VERSION, FOLDER = 1, "suites"
 KEY = re.compile(r"[a-z0-9][a-z0-9.-]{0,79}")
 MAX_SUITES, MAX_TASKS, MAX_SUBSETS = 200, 100, 50
 MAX_NAME, MAX_TEXT = 200, 2000  # characters
 MODALITIES = ("image", "text")
+MAX_MODELS = 200  # generators of one suite
+GENERATORS = "generators"  # the shape of a comparison of generators, which no file can be given to
+AGGREGATES = ("task-mean", "human")  # the latter of generators alone, where people rated them
 BENCHMARK = Benchmark(
     key="own",
     title="Own data",
     paper="Your own data",
     url="",
-    description="Suites made from your own files with `python -m compute run --data FILE`. Their scores stand apart: "
-    "they compare with no published figure.",
+    description="Suites made from your own files with `python -m compute run --data FILE`, or from your own images "
+    "with `python -m compute frechet`. Their scores stand apart: they compare with no published figure.",
     bibtex="",
 )
 # What a record holds of a suite and of each task; the rest follows.
@@ -54,11 +59,12 @@ OF_TASK = (
 class OwnSuite:
     """A suite of one's own data, and the file that its items are read from."""
 
-    shape: str  # one of SHAPES: what the file holds
+    shape: str  # one of SHAPES: what the file holds; or GENERATORS
     suite: Suite
     tasks: tuple[Task, ...]
     file: Path
     digest: str  # of the file's content: the same content is the same suite
+    models: tuple[Model, ...] = ()  # one's own generators, which no catalogue lists
 
 
 def from_file(path: Path, *, suite: str, known: Sequence[OwnSuite] = ()) -> OwnSuite:
@@ -67,6 +73,8 @@ def from_file(path: Path, *, suite: str, known: Sequence[OwnSuite] = ()) -> OwnS
     Raises BadInput for a suite that takes no file, a file that does not hold what it should, or that of another suite.
     """
     same = next((own for own in known if own.suite.key == suite), None)
+    if same is not None and same.shape == GENERATORS:
+        raise BadInput(f"The suite {suite} is a comparison of generators: run python -m compute frechet again")
     shape = same.shape if same else next((name for name, (replaced, _) in SHAPES.items() if replaced == suite), None)
     if shape is None:
         takes = ", ".join(replaced for replaced, _ in SHAPES.values())
@@ -94,6 +102,7 @@ def record(own: OwnSuite, *, results: Path) -> OwnSuite:
         "data": {"file": named.file.name, "path": os.path.relpath(named.file, path.parent), "digest": named.digest},
         "suite": {name: getattr(named.suite, name) for name in OF_SUITE},
         "tasks": [{name: getattr(task, name) for name in OF_TASK} for task in named.tasks],
+        **({"models": [{"key": row.key, "title": row.title} for row in named.models]} if named.models else {}),
     }
     drafts.write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     return named
@@ -147,6 +156,7 @@ def recorded(results: Path) -> tuple[list[OwnSuite], list[str]]:
 def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, list[str]]:
     """The catalogue with these suites, and why others are left out: keys or metrics that it does not allow."""
     taken = {row.key for row in (*catalog.suites, *catalog.tasks)}
+    models = {row.key: row for row in catalog.models}
     metrics = {row.key for row in catalog.metrics}
     added, problems = [], []
     for own in suites:
@@ -157,6 +167,7 @@ def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, lis
             continue
         added.append(own)
         taken.add(own.suite.key)
+        models = {row.key: row for row in own.models} | models
     if not added:
         return catalog, problems
     return replace(
@@ -164,6 +175,7 @@ def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, lis
         benchmarks=(*catalog.benchmarks, BENCHMARK),
         suites=(*catalog.suites, *(own.suite for own in added)),
         tasks=(*catalog.tasks, *(task for own in added for task in own.tasks)),
+        models=(*catalog.models, *(row for key, row in models.items() if key.startswith(f"{BENCHMARK.key}/"))),
     ), problems
 
 
@@ -176,8 +188,8 @@ def _read(path: Path, *, root: Path) -> OwnSuite:
     if content.get("version") != VERSION:
         raise ValueError(f"it is of version {records.short(content.get('version'))}; this program reads {VERSION}")
     shape = content.get("shape")
-    if not isinstance(shape, str) or shape not in SHAPES:
-        raise ValueError(f"its shape is {records.short(shape)}; there are: {', '.join(SHAPES)}")
+    if not isinstance(shape, str) or shape not in (*SHAPES, GENERATORS):
+        raise ValueError(f"its shape is {records.short(shape)}; there are: {', '.join((*SHAPES, GENERATORS))}")
     data, suite, tasks = content.get("data"), content.get("suite"), content.get("tasks")
     for name, value, kind in (("data", data, dict), ("suite", suite, dict), ("tasks", tasks, list)):
         if not isinstance(value, kind):
@@ -188,8 +200,9 @@ def _read(path: Path, *, root: Path) -> OwnSuite:
         records.check_text(data.get(name), name=name, most=MAX_TEXT)
     for name in OF_SUITE:
         records.check_text(suite.get(name), name=f"the suite's {name}", most=MAX_TEXT)
-    if suite["aggregate"] != "task-mean":
-        raise ValueError(f"its aggregate is {records.short(suite['aggregate'])}, not task-mean")
+    aggregates = AGGREGATES if shape == GENERATORS else AGGREGATES[:1]
+    if suite["aggregate"] not in aggregates:
+        raise ValueError(f"its aggregate is {records.short(suite['aggregate'])}, not {' or '.join(aggregates)}")
     parsed = tuple(_task(task, suite=key, data=data) for task in tasks)
     if len({task.key for task in parsed}) < len(parsed):
         raise ValueError("two of its tasks have one key")
@@ -199,6 +212,32 @@ def _read(path: Path, *, root: Path) -> OwnSuite:
         tasks=parsed,
         file=Path(os.path.normpath(path.parent / data["path"])),
         digest=data["digest"],
+        models=_models(content.get("models", [])),
+    )
+
+
+def _models(content: Any) -> tuple[Model, ...]:
+    if not isinstance(content, list) or len(content) > MAX_MODELS:
+        raise ValueError(f"its models are no list of at most {MAX_MODELS}")
+    for row in content:
+        if not isinstance(row, dict) or set(row) != {"key", "title"}:
+            raise ValueError("a model has not the fields key, title")
+        for name in ("key", "title"):
+            records.check_text(row[name], name=f"a model's {name}", most=MAX_NAME)
+        if not row["key"].startswith(f"{BENCHMARK.key}/") or not KEY.fullmatch(row["key"].partition("/")[2]):
+            raise ValueError(f"the model {records.short(row['key'])} is not {BENCHMARK.key}/ and a name")
+    return tuple(own_generator(row["key"].partition("/")[2], title=row["title"]) for row in content)
+
+
+def own_generator(name: str, *, title: str) -> Model:
+    """The row of one's own generator: `name` is its part of the key, lower-case letters, digits, dots and dashes."""
+    return Model(
+        key=f"{BENCHMARK.key}/{name}",
+        title=title,
+        organisation="Own data",
+        kind="generator",
+        abilities=("generate",),
+        modalities=("image",),
     )
 
 

@@ -165,15 +165,17 @@ def build(path: Path | None = None) -> Report:
     return report
 
 
-def rebuild(root: Path) -> None:
-    """Builds the database after a change under `root`, unless it is not made from that folder."""
+def rebuild(root: Path, *, err: bool = False) -> None:
+    """Builds the database after a change under `root`, unless it is not made from that folder; says so on stderr where
+    stdout is for a program."""
     if root in (paths.RESULTS, paths.COMPUTED):
         report = build()
-        typer.echo(f"{report.path.name} built in {report.seconds:.1f} s: {report.computed} computed runs")
+        typer.echo(f"{report.path.name} built in {report.seconds:.1f} s: {report.computed} computed runs", err=err)
         return
     typer.echo(
         f"Stored under {root}, which is not part of the database. To have the app show it: "
-        f"LIKENESS_RESULTS={root} python -m compute build"
+        f"LIKENESS_RESULTS={root} python -m compute build",
+        err=err,
     )
 
 

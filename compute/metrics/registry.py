@@ -53,7 +53,7 @@ _GENERATOR_METRICS = (
 
 # Beside the published metrics: computed only, so no paper prints a rank by them.
 _SET_METRICS = (
-    _distance("fd", "FD", "Fréchet distance of any other features; its backbone is beside it."),
+    _distance("fd", "FD", "Fréchet distance of any other features; its backbone is beside it.", digits=4),
     _raw(
         "kid",
         "KID",

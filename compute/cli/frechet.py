@@ -1,0 +1,125 @@
+"""python -m compute frechet: compares generators' images with a reference by every metric."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from compute.cli.workspace import Data, Offline, Results, rebuild, workbench
+from compute.types import BadInput
+
+if TYPE_CHECKING:
+    from compute.tasks.generators.sets import ImageSet
+
+SOURCES = "a folder of images, a .tar of WebDataset, Parquet, or hf://datasets/ORG/NAME[@REVISION]"
+
+
+def frechet(
+    reference: Annotated[str, typer.Option(help=f"The real images: {SOURCES}.")],
+    generated: Annotated[
+        list[str], typer.Option(metavar="NAME=DIR", help=f"A generator's images: NAME and {SOURCES}. Repeatable.")
+    ],
+    more: Annotated[list[str] | None, typer.Argument(metavar="[NAME=DIR]...", help="More generators.")] = None,
+    prompts: Annotated[
+        Path | None,
+        typer.Option(
+            help="The prompts: a table (CSV, TSV, JSON Lines, Parquet) with columns image and prompt, or a text with a "
+            "prompt a line in the order of the images. Not needed where the images come with their prompts."
+        ),
+    ] = None,
+    backbones: Annotated[
+        str,
+        typer.Option(
+            help="paper: those of the papers; tiny: the bundled model, without a network; or keys of encoders, "
+            "comma-separated."
+        ),
+    ] = "paper",
+    metrics: Annotated[str, typer.Option(help="Only these metrics, comma-separated, such as fid,cfred.")] = "",
+    output: Annotated[str, typer.Option("--format", help="How the table is printed: text, csv or json.")] = "text",
+    name: Annotated[str, typer.Option(help="What the suite is called; default: as the prompts or the reference.")] = "",
+    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps; default: the best available.")] = "",
+    dtype: Annotated[str, typer.Option(help="float32, bfloat16 or float16; default: float32 for features.")] = "",
+    batch_size: Annotated[int | None, typer.Option(help="Images a batch; halved when memory runs out.", min=1)] = None,
+    skip_bad_items: Annotated[
+        bool, typer.Option("--skip-bad-items", help="Leave out images that cannot be read, with their pairs.")
+    ] = False,
+    store: Annotated[bool, typer.Option(help="Store the figures as runs, which the board shows.")] = True,
+    data: Data = None,
+    offline: Offline = False,
+    results: Results = None,
+):
+    """Compares generators' images with a reference: Fréchet distances, cFreD and their rivals, in one table.
+
+    Features are stored, so an interrupted comparison resumes and another metric needs no second pass over the images.
+    """
+    from compute.catalog import shipped
+    from compute.engine.generators import backbones as rosters
+    from compute.engine.generators import comparison, table
+    from compute.tasks.generators import pairing, sources
+    from compute.tasks.generators import prompts as lists
+
+    if output not in table.FORMATS:
+        raise BadInput(f"No format {output!r}. There are: {', '.join(table.FORMATS)}")
+    catalog = shipped()
+    roster = rosters.roster(backbones, metrics=metrics, catalog=catalog)
+    root, bench = workbench(
+        results=results,
+        data=data,
+        offline=offline,
+        device=device,
+        dtype=dtype,
+        batch_size=batch_size,
+        skip_bad=skip_bad_items,
+    )
+    bench_source = _source(root, data=data, offline=offline)
+
+    def opened(key: str, where: str) -> ImageSet:
+        typer.echo(f"Reading {key}: {where}", err=True)
+        return sources.opened(key, where, source=bench_source, skip_bad=skip_bad_items)
+
+    listed = None if prompts is None else lists.read(prompts)
+    named = [_named(text) for text in (*generated, *(more or ()))]
+    sets = pairing.pair(
+        reference=opened("reference", reference),
+        generated=[opened(key, where) for key, where in named],
+        prompts=listed,
+    )
+    result = comparison.compare(
+        sets,
+        roster=roster,
+        catalog=catalog,
+        bench=bench,
+        name=name or (prompts.stem if prompts else Path(reference).stem),
+        file=prompts or Path(reference),
+        offline=offline,
+        report=lambda line: typer.echo(line, err=True),
+    )
+    if output == "csv":
+        typer.echo(table.as_csv(result.figures), nl=False)
+    elif output == "json":
+        typer.echo(table.as_json(result.figures, warnings=result.warnings))
+    else:
+        for line in table.text(result.figures, warnings=result.warnings):
+            typer.echo(line)
+    if output == "csv":
+        for line in result.warnings:
+            typer.echo(f"Warning: {line}", err=True)
+    if store:
+        key, runs = comparison.store(result, results=root)
+        typer.echo(f"Stored {len(runs)} runs of the suite {key}", err=True)
+        rebuild(root, err=output != "text")
+
+
+def _source(root: Path, *, data: Path | None, offline: bool):
+    from compute.tasks.source import Source
+
+    return Source.keeping(root, root=data, offline=offline)
+
+
+def _named(text: str) -> tuple[str, str]:
+    key, equals, where = text.partition("=")
+    if not equals or not key.strip() or not where.strip():
+        raise BadInput(f"{text!r} is not NAME=DIR: name each generator, such as sdxl=images/sdxl")
+    return key.strip(), where.strip()

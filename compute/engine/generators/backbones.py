@@ -1,0 +1,147 @@
+"""Which backbone each metric of generators takes its features from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from compute.catalog import Catalog
+from compute.types import BadInput, CannotDo, Model, NotHere
+
+INCEPTION = "inception-v3"
+DINOV2_L = "timm/vit_large_patch14_dinov2.lvd142m-224"
+DINOV2_G = "timm/vit_giant_patch14_dinov2.lvd142m"
+CONVNEXT = "open_clip/convnext_base_w.laion2b_s13b_b82k_augreg"
+CLIP_L = "openai/clip-vit-large-patch14-336"
+CLIP_B = "openai/clip-vit-base-patch32"
+TINY = "tiny"
+PAPER = "paper"
+# The Fréchet distance has a name of its own under these features only.
+NAMED_DISTANCES = {INCEPTION: "fid", DINOV2_L: "fd_dinov2"}
+PREFERENCE = {
+    "imagereward": "thudm/imagereward",
+    "hpsv2": "xswu/hpsv2",
+    "pickscore": "yuvalkirstain/pickscore_v1",
+    "aesthetic": "aesthetic",
+}
+DISTANCES = ("fid", "fd_dinov2", "fd")
+PER_IMAGE_BACKBONE = (*DISTANCES, "kid", "precision", "recall", "density", "coverage", "vendi")
+METRICS = ("cfred", *DISTANCES, "cmmd", "kid", "clipscore", *PER_IMAGE_BACKBONE[4:], "inception_score", *PREFERENCE)
+JOIN = "|"  # between the image and the text backbone of cFreD, in the name of a subset
+
+
+@dataclass(frozen=True, kw_only=True)
+class Roster:
+    """The backbones of a comparison, by catalogue key. Empty: no metric that needs it is computed.
+
+    Each of `image` gives a Fréchet distance, KID, precision to coverage and the Vendi score; each of `cfred` with each
+    of `text` a cFreD.
+    """
+
+    image: tuple[str, ...]
+    cfred: tuple[str, ...]
+    text: tuple[str, ...]
+    clip: str = ""  # CLIPScore
+    cmmd: str = ""
+    classes: str = ""  # the Inception Score
+    preference: tuple[str, ...] = ()  # metrics of PREFERENCE
+    metrics: tuple[str, ...] = METRICS
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Every backbone that the metrics need, once."""
+        wanted = set(self.metrics)
+        keys: list[str] = []
+        if wanted & {"kid", "precision", "recall", "density", "coverage", "vendi"}:
+            keys += self.image
+        keys += [key for key in self.image if distance(key) in wanted]
+        if "cfred" in wanted:
+            keys += [*self.cfred, *self.text]
+        for metric, key in (("clipscore", self.clip), ("cmmd", self.cmmd), ("inception_score", self.classes)):
+            keys += [key] if key and metric in wanted else []
+        keys += [PREFERENCE[metric] for metric in self.preference if metric in wanted]
+        return tuple(dict.fromkeys(keys))
+
+    def subsets(self) -> tuple[str, ...]:
+        """Names of everything that a score may rest on: a backbone, or two for cFreD."""
+        pairs = [subset(image, text) for image in self.cfred for text in self.text]
+        return tuple(dict.fromkeys((*pairs, *self.keys)))
+
+
+PAPERS = Roster(
+    image=(INCEPTION, DINOV2_L),
+    cfred=(DINOV2_G,),
+    text=(CONVNEXT,),
+    clip=CLIP_B,
+    cmmd=CLIP_L,
+    classes=INCEPTION,
+    preference=tuple(PREFERENCE),
+)
+BUNDLED = Roster(image=(TINY,), cfred=(TINY,), text=(TINY,), clip=TINY, cmmd=TINY)
+
+
+def distance(image: str) -> str:
+    """The key of the plain Fréchet distance over a backbone's features."""
+    return NAMED_DISTANCES.get(image, "fd")
+
+
+def subset(image: str, text: str = "") -> str:
+    """The name of what a score rests on."""
+    return f"{image}{JOIN}{text}" if text else image
+
+
+def roster(text: str, *, metrics: str = "", catalog: Catalog) -> Roster:
+    """The backbones of an option: `paper`, `tiny`, or catalogue keys, comma-separated; `metrics` limits the metrics.
+
+    Of keys every one that embeds images serves for distances and, with every one that embeds texts, for cFreD; the
+    first that embeds both for CLIPScore and CMMD. Raises UnknownKey, BadInput for a name that is no metric and for keys
+    that embed no images, CannotDo for a model that is not computed.
+    """
+    chosen = _named(text, catalog=catalog)
+    wanted = tuple(name.strip() for name in metrics.split(",") if name.strip())
+    for name in wanted:
+        if name not in METRICS:
+            raise BadInput(f"{name!r} is no metric of generators. There are: {', '.join(METRICS)}")
+    return Roster(**{**vars(chosen), "metrics": wanted}) if wanted else chosen
+
+
+def _named(text: str, *, catalog: Catalog) -> Roster:
+    names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if names in ([], [PAPER]):
+        return PAPERS
+    if names == [TINY]:
+        return BUNDLED
+    rows = [catalog.model(name) for name in names if name != PAPER]
+    for row in rows:
+        if not row.adapter:
+            raise CannotDo(f"{row.key} is not computed here: it has published figures only. Name an encoder")
+    image = tuple(row.key for row in rows if "embed_image" in row.abilities)
+    texts = tuple(row.key for row in rows if "embed_text" in row.abilities)
+    both = next((key for key in image if key in texts), "")
+    own = Roster(image=image, cfred=image, text=texts, clip=both, cmmd=both, classes=INCEPTION * (INCEPTION in image))
+    if PAPER in names:
+        own = Roster(
+            **{
+                **vars(PAPERS),
+                **{name: (*getattr(PAPERS, name), *getattr(own, name)) for name in ("image", "cfred", "text")},
+            }
+        )
+    if not own.image:
+        raise BadInput(f"--backbones {text}: none of these embeds images. List models: python -m compute list models")
+    return own
+
+
+def check_present(rows: list[Model], *, offline: bool, is_downloaded: Callable[[Model], bool]) -> None:
+    """Raises NotHere with all missing weights at once and what to do, where nothing may be downloaded."""
+    missing = [row for row in rows if offline and not is_downloaded(row)]
+    if missing:
+        raise NotHere(absent([row.key for row in missing]))
+
+
+def absent(keys: list[str]) -> str:
+    """What to do about weights that are not on this machine."""
+    return (
+        f"The weights of {', '.join(keys)} are not on this machine. Fetch them where there is a network: "
+        f"python -m compute fetch --models {','.join(keys)}. Without it, --backbones tiny runs anywhere, and --metrics "
+        "limits what is computed"
+    )

@@ -1,0 +1,77 @@
+"""The whole way of a comparison: sets of images and prompts in, every metric of every generator out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from compute import models
+from compute.catalog import Catalog
+from compute.engine.bench import Bench
+from compute.engine.generators import backbones, features, stored
+from compute.engine.generators import figures as computing
+from compute.engine.generators.backbones import Roster
+from compute.engine.generators.features import SetFeatures
+from compute.engine.generators.figures import GeneratorFigure
+from compute.engine.generators.stored import Comparison
+from compute.tasks.generators.pairing import PromptedSets
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """Every figure, what to know about them all, and the comparison to store."""
+
+    figures: tuple[GeneratorFigure, ...]
+    warnings: tuple[str, ...]
+    features: SetFeatures
+    comparison: Comparison
+
+
+def compare(
+    sets: PromptedSets,
+    *,
+    roster: Roster,
+    catalog: Catalog,
+    bench: Bench,
+    name: str,
+    file: Path,
+    offline: bool = False,
+    report: Callable[[str], None] = lambda line: None,
+) -> Result:
+    """Encodes the sets with the roster's backbones and computes every metric; nothing but features is stored.
+
+    `name` is what the suite is called, `file` what it was made from. Raises NotHere for weights that are missing,
+    BadItem for an image that cannot be decoded, BadInput, UnknownKey.
+    """
+    started = time.perf_counter()
+    rows = {key: catalog.model(key) for key in roster.keys}
+    backbones.check_present(list(rows.values()), offline=offline, is_downloaded=models.is_downloaded)
+    encoded, subjects, left = features.encode(sets, roster=roster, rows=rows, bench=bench)
+    for key, subject in subjects.items():
+        for done in subject.done:
+            report(f"{key}: {done.encoded:,} encoded in {done.seconds:.1f} s")
+    figures = tuple(computing.figures(encoded, roster=roster))
+    return Result(
+        figures=figures,
+        warnings=left.warnings,
+        features=encoded,
+        comparison=Comparison(
+            name=name,
+            sets=left,
+            roster=roster,
+            features=encoded,
+            figures=figures,
+            settings={key: subject.settings for key, subject in subjects.items()},
+            file=file,
+            seconds=time.perf_counter() - started,
+        ),
+    )
+
+
+def store(result: Result, *, results: Path) -> tuple[str, Sequence[Any]]:
+    """Stores the comparison as runs; the suite's key and the runs."""
+    suite, runs = stored.store(result.comparison, results=results)
+    return suite.suite.key, runs

@@ -1,0 +1,137 @@
+"""Features of all sets: every distinct image and prompt once a backbone, from the store where it has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from compute.content import items
+from compute.content.items import Column
+from compute.engine.bench import Bench
+from compute.engine.generators import backbones
+from compute.engine.generators.backbones import PREFERENCE, Roster
+from compute.features.subject import LoadedSubject
+from compute.tasks.generators.pairing import PromptedSets
+from compute.types import CannotDo, Model, NotHere
+
+CLIPSCORE_PREFIX = "A photo depicts "  # Hessel et al. 2021
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetFeatures:
+    """What the metrics take. Rows of all arrays go with the pairs, or with a set's images where nothing is paired.
+
+    `images[backbone][set]` (n, d) and `texts[backbone]` (n, p) are features; `scores[metric][set]` (n,) one number an
+    image, higher is better; `probabilities[set]` (n, classes). `counts[set]` are the images of a set.
+    """
+
+    reference: str
+    generated: tuple[str, ...]
+    counts: Mapping[str, int]
+    images: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
+    texts: Mapping[str, np.ndarray] = field(default_factory=dict)
+    scores: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
+    probabilities: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def paired_distances(self, generator: str) -> np.ndarray:
+        """(n,) squared distance of each image from the reference's of its prompt, over the last backbone's features:
+        cFreD's where there is one. Their mean is what cFreD becomes where prompts are few."""
+        sets = list(self.images.values())[-1]
+        return ((sets[generator].astype(np.float64) - sets[self.reference]) ** 2).sum(axis=1)
+
+
+def encode(
+    sets: PromptedSets, *, roster: Roster, rows: Mapping[str, Model], bench: Bench
+) -> tuple[SetFeatures, dict[str, LoadedSubject], PromptedSets]:
+    """The features of all sets, the subjects that made them, and the sets without what could not be decoded.
+
+    One backbone is in memory at a time. What is finished is stored, so that an interrupted comparison resumes. Raises
+    NotHere for weights that are not here, BadItem for an image that cannot be decoded unless the bench skips it.
+    """
+    columns = [part.images for part in sets.sets]
+    subjects: dict[str, LoadedSubject] = {}
+    bad: dict[bytes, str] = {}
+    for key in roster.keys:
+        subject = subjects[key] = bench.subject(rows[key])
+        bench.fetch(rows[key])
+        try:
+            _prepare(subject, sets, columns, roster=roster)
+        except NotHere as error:
+            raise NotHere(f"{error}. {backbones.absent([key])}") from error
+        bad |= subject.bad
+        subject.__dict__.pop("_model", None)
+    left = sets.without(bad)
+    return _collected(left, roster=roster, subjects=subjects), subjects, left
+
+
+def _prepare(subject: LoadedSubject, sets: PromptedSets, columns: list[Column], *, roster: Roster) -> None:
+    key = subject.row.key
+    texts = []
+    if sets.prompts is not None and subject.can("embed_text"):
+        if key in roster.text or key in PREFERENCE.values():
+            texts.append(sets.prompts)
+        if key == roster.clip:
+            texts.append(_depicted(sets))
+    images = columns if subject.can("embed_image") and not _compares(subject) else []
+    subject.prepare([*images, *texts], compared=[] if images else columns)
+    if _compares(subject):
+        _compared(subject, sets)
+
+
+def _compares(subject: LoadedSubject) -> bool:
+    """Whether a metric of preference is the model's own comparison, not a cosine."""
+    return subject.row.key in PREFERENCE.values() and subject.can("compare")
+
+
+def _compared(subject: LoadedSubject, sets: PromptedSets) -> dict[str, np.ndarray]:
+    alone = "text" not in subject.row.modalities
+    if not alone and sets.prompts is None:
+        return {}
+    return {part.name: subject.compare(None if alone else sets.prompts, part.images) for part in sets.generated}
+
+
+def _depicted(sets: PromptedSets) -> Column:
+    return items.texts([CLIPSCORE_PREFIX + text for text in sets.texts], of="prompts of CLIPScore")
+
+
+def _collected(sets: PromptedSets, *, roster: Roster, subjects: Mapping[str, LoadedSubject]) -> SetFeatures:
+    wanted = set(roster.metrics)
+    images = {
+        key: {part.name: subjects[key].embed(part.images) for part in sets.sets}
+        for key in dict.fromkeys((roster.cmmd, *roster.image, *roster.cfred))
+        if key in subjects and subjects[key].can("embed_image")
+    }
+    texts, scores = {}, {}
+    if sets.prompts is not None:
+        texts = {key: subjects[key].embed(sets.prompts) for key in roster.text if key in subjects}
+        if "clipscore" in wanted and roster.clip:
+            subject = subjects[roster.clip]
+            depicted = subject.embed(_depicted(sets))
+            scores["clipscore"] = {part.name: _cosines(subject.embed(part.images), depicted) for part in sets.generated}
+    for metric in roster.preference:
+        if metric not in wanted:
+            continue
+        subject = subjects[PREFERENCE[metric]]
+        if _compares(subject):
+            scores[metric] = _compared(subject, sets)
+        elif sets.prompts is not None:
+            prompts = subject.embed(sets.prompts)
+            scores[metric] = {part.name: _cosines(subject.embed(part.images), prompts) for part in sets.generated}
+    return SetFeatures(
+        reference=sets.reference.name,
+        generated=tuple(part.name for part in sets.generated),
+        counts={part.name: len(part) for part in sets.sets},
+        images=images,
+        texts=texts,
+        scores={metric: of for metric, of in scores.items() if of},
+    )
+
+
+def _cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """(n,) float64 cosines of paired rows. Raises CannotDo for a vector of zeros."""
+    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+    if not lengths.all():
+        raise CannotDo("An image or prompt has a vector of zeros, so it has no cosine: use another backbone")
+    return np.einsum("nd,nd->n", first, second, dtype=np.float64) / lengths

@@ -1,0 +1,240 @@
+"""A comparison of generators as runs: a suite of one's own data, a model a generator, a run each."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from compute import versions
+from compute.catalog import own
+from compute.catalog.own import OwnSuite
+from compute.engine import run_folders
+from compute.engine.generators.backbones import METRICS, Roster
+from compute.engine.generators.features import SetFeatures
+from compute.engine.generators.figures import GeneratorFigure
+from compute.engine.run import code
+from compute.engine.run_folders import StoredRun
+from compute.tasks.generators.pairing import PromptedSets
+from compute.types import BadInput, Run, Score, Suite, Task
+
+PROCEDURE, WHOLE = "frechet", "default"
+MAX_SUBSETS = own.MAX_SUBSETS - 1  # one is the whole
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """What a comparison was made of and gave, ready to be stored. `human` holds people's ratings by generator."""
+
+    name: str  # of the suite
+    sets: PromptedSets
+    roster: Roster
+    features: SetFeatures
+    figures: Sequence[GeneratorFigure]
+    settings: Mapping[str, Any]  # of the backbones, by key
+    file: Path  # the prompts, or the reference
+    human: Mapping[str, tuple[str, float]] | None = None  # generator -> (metric, value)
+    seconds: float = 0.0
+
+
+def store(comparison: Comparison, *, results: Path) -> tuple[OwnSuite, list[StoredRun]]:
+    """Records the suite and writes a run for each generator with a figure. Raises CannotWrite, and BadInput for names
+    that make one key or more backbones than a suite shows."""
+    suite = own.record(_merged(_suite(comparison), results=results), results=results)
+    runs = [
+        run_folders.write(results, run=run, scores=scores, items=_items(comparison, run))
+        for run, scores in _runs(comparison, suite)
+        if scores
+    ]
+    return suite, runs
+
+
+def key_of(name: str) -> str:
+    """The key of a generator."""
+    return f"{own.BENCHMARK.key}/{own.slug(name)}"
+
+
+def _suite(comparison: Comparison) -> OwnSuite:
+    sets, names = comparison.sets, [part.name for part in comparison.sets.generated]
+    keys = [key_of(name) for name in names]
+    if len(set(keys)) < len(keys):
+        both = [name for name, key in zip(names, keys, strict=True) if keys.count(key) > 1]
+        raise BadInput(
+            f"The names {' and '.join(both[:2])} make one key, {key_of(both[0])}: name them more differently"
+        )
+    subsets = tuple(dict.fromkeys(row.backbone for row in comparison.figures))
+    if len(subsets) > MAX_SUBSETS:
+        raise BadInput(f"{len(subsets)} backbones and pairs of them are more than the {MAX_SUBSETS} that are stored")
+    metrics = [metric for metric in METRICS if any(row.metric == metric for row in comparison.figures)]
+    human = next(iter(comparison.human.values()))[0] if comparison.human else ""
+    name = own.slug(comparison.name)
+    key = name if name.startswith("generators-") else f"generators-{name}"
+    headline = _headline(comparison.figures, metrics)
+    about = (
+        f"Your own data: {len(names)} generators on {len(sets.ids):,} "
+        f"{'prompts' if sets.prompts is not None else 'reference images'}. {headline} No published figure compares "
+        "with these."
+    )
+    task = Task(
+        key=f"{own.BENCHMARK.key}/{key}/images",
+        title="Generated images",
+        benchmark=own.BENCHMARK.key,
+        category="Generators",
+        dataset=comparison.file.name,
+        revision=_digest(sets),
+        subsets=(WHOLE, *subsets),
+        procedure=PROCEDURE,
+        metrics=tuple(filter(None, (human, *metrics))),
+        n_items=len(sets.ids),
+        modalities=("image", "text") if sets.prompts is not None else ("image",),
+        notes=headline,
+        suites=(key,),
+    )
+    return OwnSuite(
+        shape=own.GENERATORS,
+        suite=Suite(
+            key=key,
+            title=f"Own generators: {comparison.name[:80]}",
+            benchmark=own.BENCHMARK.key,
+            aggregate="human" if human else "task-mean",
+            description=about,
+        ),
+        tasks=(task,),
+        file=comparison.file.absolute(),
+        digest=_digest(sets),
+        models=tuple(own.own_generator(own.slug(name), title=name) for name in names),
+    )
+
+
+def _headline(figures: Sequence[GeneratorFigure], metrics: Sequence[str]) -> str:
+    """Which backbone stands for each metric: the first."""
+    first: dict[str, str] = {}
+    for row in figures:
+        first.setdefault(row.metric, row.backbone)
+    return "Features: " + ", ".join(f"{metric} {first[metric]}" for metric in metrics) + "."
+
+
+def _merged(suite: OwnSuite, *, results: Path) -> OwnSuite:
+    """With the generators, metrics and backbones of an earlier comparison on the same reference and prompts."""
+    known, _ = own.recorded(results)
+    before = next((each for each in known if (each.shape, each.digest) == (suite.shape, suite.digest)), None)
+    if before is None:
+        return suite
+    [task], [earlier] = suite.tasks, before.tasks
+    metrics = tuple(dict.fromkeys((*task.metrics, *earlier.metrics)))
+    rated = "human" in (suite.suite.aggregate, before.suite.aggregate)
+    return replace(
+        suite,
+        suite=replace(suite.suite, aggregate="human" if rated else "task-mean"),
+        tasks=(replace(task, metrics=metrics, subsets=tuple(dict.fromkeys((*task.subsets, *earlier.subsets)))),),
+        models=tuple({row.key: row for row in (*before.models, *suite.models)}.values()),
+    )
+
+
+def _digest(sets: PromptedSets) -> str:
+    """Of the reference's images and the prompts in their order: what makes comparisons comparable."""
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(sets.reference.images.keys.tobytes())
+    if sets.prompts is not None:
+        digest.update(sets.prompts.keys.tobytes())
+    return digest.hexdigest()
+
+
+def _runs(comparison: Comparison, suite: OwnSuite) -> list[tuple[Run, list[Score]]]:
+    [task] = suite.tasks
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    made = []
+    for part in comparison.sets.generated:
+        figures = [row for row in comparison.figures if row.generator == part.name]
+        contents = hashlib.blake2b(part.images.keys.tobytes(), digest_size=10).hexdigest()
+        settings = {
+            "procedure": {"key": PROCEDURE, "metrics": list(comparison.roster.metrics)},
+            "data": {"reference": suite.digest, "generated": contents},
+            "backbones": dict(comparison.settings),
+        }
+        fingerprint = run_folders.fingerprint(settings)
+        model = key_of(part.name)
+        run = Run(
+            id=f"computed/{model}/{task.key}/{fingerprint}",
+            model=model,
+            task=task.key,
+            procedure=PROCEDURE,
+            origin="computed",
+            fingerprint=fingerprint,
+            code=code(),
+            seconds=round(comparison.seconds, 3),
+            started=started,
+            settings={
+                **settings,
+                "variant": "",
+                "contents": contents,
+                "items": len(part),
+                "coverage": 1.0,
+                "versions": versions.installed(("numpy", "scipy")),
+                "found": {row.backbone: {} for row in figures} | _details(figures),
+                "undefined": {row.metric: {row.backbone: row.reason} for row in figures if row.value is None},
+                "left_out": [],
+                "warnings": list(comparison.sets.warnings),
+            },
+        )
+        made.append((run, _scores(run, figures, human=(comparison.human or {}).get(part.name))))
+    return made
+
+
+def _items(comparison: Comparison, run: Run) -> pd.DataFrame:
+    """A row a pair (or image): the scores that one image has, and how far it is from the reference's in features."""
+    [part] = [part for part in comparison.sets.generated if key_of(part.name) == run.model]
+    paired = comparison.sets.prompts is not None
+    scores = {metric: of[part.name] for metric, of in comparison.features.scores.items() if part.name in of}
+    frame = pd.DataFrame({"item": comparison.sets.ids if paired else part.ids, **scores})
+    if paired:
+        frame["value"] = comparison.features.paired_distances(part.name)
+        frame["detail"] = [{"prompt": text} for text in comparison.sets.texts]
+    return run_folders.table({WHOLE: frame})
+
+
+def _details(figures: Sequence[GeneratorFigure]) -> dict[str, dict[str, Any]]:
+    """What stands beside each value: its interval, the value at infinite N, its parts and its warnings."""
+    details: dict[str, dict[str, Any]] = {}
+    for row in figures:
+        if row.value is not None:
+            details.setdefault(row.backbone, {})[row.metric] = {
+                "low": row.low,
+                "high": row.high,
+                "limit": row.limit,
+                "limit_low": row.limit_low,
+                "limit_high": row.limit_high,
+                "parts": dict(row.parts),
+                "warnings": list(row.warnings),
+            }
+    return details
+
+
+def _scores(run: Run, figures: Sequence[GeneratorFigure], *, human: tuple[str, float] | None) -> list[Score]:
+    """A score a metric and backbone, and each metric's first as the whole task's."""
+    scores, whole = [], set()
+    for row in figures:
+        if row.value is None:
+            continue
+        own_score = Score(
+            run=run.id,
+            subset=row.backbone,
+            metric=row.metric,
+            value=row.value,
+            n=row.n,
+            stderr=row.stderr,
+            coverage=1.0,
+        )
+        scores.append(own_score)
+        if row.metric not in whole:
+            whole.add(row.metric)
+            scores.append(replace(own_score, subset=WHOLE))
+    if human is not None:
+        metric, value = human
+        scores.append(Score(run=run.id, subset=WHOLE, metric=metric, value=value, coverage=1.0))
+    return scores

@@ -1,0 +1,136 @@
+"""python -m compute frechet, on drawn images with known faults: one table, stored runs, a suite of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from typer.testing import CliRunner, Result
+
+from compute.__main__ import app
+from compute.database import build, store
+from compute.tasks.mini import generators as drawn
+from compute.types import NotHere
+from tests.compute.commands import assert_refused
+
+COUNT = 24
+
+
+def command(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["frechet", *map(str, arguments)])
+
+
+def save(folder: Path, image: Callable[[int], np.ndarray]) -> Path:
+    folder.mkdir()
+    for row in range(COUNT):
+        Image.fromarray(image(row)).save(folder / f"{row:03}.png")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("images")
+    save(root / "real", drawn.reference_image)
+    save(root / "clean", drawn.clean_image)
+    save(root / "swapped", lambda row: drawn.clean_image((row + 1) % COUNT))
+    rows = [f'{row:03}.png,"{prompt.text}"' for row, prompt in enumerate(drawn.all_prompts()[:COUNT])]
+    (root / "prompts.csv").write_text("\n".join(["image,prompt", *rows]) + "\n")
+    return root
+
+
+@pytest.fixture(scope="module")
+def made(images: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
+    results = tmp_path_factory.mktemp("results")
+    return command(*both(images), "--format", "json", "--results", results), results
+
+
+def both(images: Path) -> tuple[object, ...]:
+    return (
+        *("--reference", images / "real", "--generated", f"clean={images / 'clean'}", f"swapped={images / 'swapped'}"),
+        *("--prompts", images / "prompts.csv", "--backbones", "tiny"),
+    )
+
+
+def test_every_figure_of_every_generator_comes_in_one_table(made: tuple[Result, Path]) -> None:
+    result, _ = made
+    assert result.exit_code == 0, result.output
+    figures = json.loads(result.stdout)["figures"]
+    value = {(row["metric"], row["generator"]): row["value"] for row in figures}
+    # Swapped prompts: the set of images is the same, so no distance of sets sees it, and cFreD does.
+    assert value["fd", "clean"] == pytest.approx(value["fd", "swapped"], rel=1e-6)
+    assert value["cfred", "swapped"] > 1.5 * value["cfred", "clean"] > 0
+    assert {row["backbone"] for row in figures if row["metric"] == "cfred"} == {"tiny|tiny"}
+    few = next(row for row in figures if row["metric"] == "cfred")["warnings"][0]
+    assert few.startswith("24 prompts are fewer than twice the 128 dimensions")
+
+
+def test_the_runs_are_a_suite_of_their_own_never_among_published_rows(
+    made: tuple[Result, Path], tmp_path: Path
+) -> None:
+    _, results = made
+    report = build.build(tmp_path / "own.duckdb", results=results)
+    assert not [problem for problem in report.problems if "own" in problem or "generators" in problem]
+    frames = store.frames(tmp_path / "own.duckdb", names=("leaderboard_scores", "models", "suites", "items"))
+    scores = frames["leaderboard_scores"]
+    own = scores[scores["suite"] == "generators-prompts"]
+    assert set(own["benchmark"]) == {"own"} and set(own["origin"]) == {"computed"}
+    assert set(own["model"]) == {"own/clean", "own/swapped"} and {"cfred", "fd"} <= set(own["metric"])
+    assert {"default", "tiny", "tiny|tiny"} == set(own["subset"])
+    assert not scores[scores["model"].str.startswith("own/") & (scores["suite"] != "generators-prompts")].size
+    models = frames["models"].set_index("key")
+    assert models.loc["own/clean", "kind"] == "generator" and models.loc["own/clean", "title"] == "clean"
+    items = frames["items"]
+    assert (items["run"].str.startswith("computed/own/")).sum() == 2 * COUNT
+
+
+def test_another_generator_joins_the_suite_and_no_image_is_encoded_twice(
+    made: tuple[Result, Path], images: Path
+) -> None:
+    _, results = made
+    shards = sorted((results / "features").rglob("*.safetensors"))
+    again = command(
+        *(
+            "--reference",
+            images / "real",
+            "--generated",
+            f"copy={images / 'real'}",
+            "--prompts",
+            images / "prompts.csv",
+        ),
+        *("--backbones", "tiny", "--results", results, "--format", "csv"),
+    )
+    assert again.exit_code == 0, again.output
+    assert sorted((results / "features").rglob("*.safetensors")) == shards
+    assert "24 of 24 images are exact copies of reference images" in again.stderr
+    rows = [line.split(",") for line in again.stdout.splitlines()]
+    zero = {row[1]: float(row[3]) for row in rows[1:] if row[1] in ("fd", "cfred")}
+    assert zero == pytest.approx({"fd": 0, "cfred": 0}, abs=1e-6)
+    record = json.loads((results / "suites" / "generators-prompts.json").read_text())
+    assert [row["key"] for row in record["models"]] == ["own/clean", "own/swapped", "own/copy"]
+
+
+def test_missing_weights_are_named_at_once_with_the_way_without_a_network(images: Path, tmp_path: Path) -> None:
+    refused = command(
+        *("--reference", images / "real", "--generated", f"clean={images / 'clean'}"),
+        *("--prompts", images / "prompts.csv", "--results", tmp_path, "--offline"),
+    )
+    assert_refused(
+        refused,
+        NotHere,
+        "timm/vit_giant_patch14_dinov2.lvd142m, open_clip/convnext_base_w",
+        "python -m compute fetch --models",
+        "--backbones tiny runs anywhere",
+    )
+    assert not (tmp_path / "features").exists()
+
+
+def test_wrong_names_are_refused(images: Path, tmp_path: Path) -> None:
+    for generated, words in ((f"{images}", "is not NAME=DIR"), (f"a={tmp_path}/none", "There is no")):
+        refused = command("--reference", images / "real", "--generated", generated, "--backbones", "tiny")
+        assert refused.exit_code == 1 and words in refused.stderr, refused.output
+    refused = command(*both(images), "--metrics", "fod", "--results", tmp_path)
+    assert refused.exit_code == 1 and "'fod' is no metric of generators" in refused.stderr
