@@ -31,7 +31,7 @@ JOIN = "|"  # between the image and the text backbone of cFreD, in the name of a
 
 
 @dataclass(frozen=True, kw_only=True)
-class Roster:
+class Backbones:
     """The backbones of a comparison, by catalogue key. Empty: no metric that needs it is computed.
 
     Each of `image` gives a Fréchet distance, KID, precision to coverage and the Vendi score; each of `cfred` with each
@@ -68,7 +68,7 @@ class Roster:
         return tuple(dict.fromkeys((*pairs, *self.keys)))
 
 
-PAPERS = Roster(
+PAPERS = Backbones(
     image=(INCEPTION, DINOV2_L),
     cfred=(DINOV2_G,),
     text=(CONVNEXT,),
@@ -77,7 +77,7 @@ PAPERS = Roster(
     classes=INCEPTION,
     preference=tuple(PREFERENCE),
 )
-BUNDLED = Roster(image=(TINY,), cfred=(TINY,), text=(TINY,), clip=TINY, cmmd=TINY)
+BUNDLED = Backbones(image=(TINY,), cfred=(TINY,), text=(TINY,), clip=TINY, cmmd=TINY)
 
 
 def distance(image: str) -> str:
@@ -90,7 +90,7 @@ def subset(image: str, text: str = "") -> str:
     return f"{image}{JOIN}{text}" if text else image
 
 
-def roster(text: str, *, metrics: str = "", catalog: Catalog) -> Roster:
+def roster(text: str, *, metrics: str = "", catalog: Catalog) -> Backbones:
     """The backbones of an option: `paper`, `tiny`, or catalogue keys, comma-separated; `metrics` limits the metrics.
 
     Of keys every one that embeds images serves for distances and, with every one that embeds texts, for cFreD; the
@@ -102,10 +102,10 @@ def roster(text: str, *, metrics: str = "", catalog: Catalog) -> Roster:
     for name in wanted:
         if name not in METRICS:
             raise BadInput(f"{name!r} is no metric of generators. There are: {', '.join(METRICS)}")
-    return Roster(**{**vars(chosen), "metrics": wanted}) if wanted else chosen
+    return Backbones(**{**vars(chosen), "metrics": wanted}) if wanted else chosen
 
 
-def _named(text: str, *, catalog: Catalog) -> Roster:
+def _named(text: str, *, catalog: Catalog) -> Backbones:
     names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if names in ([], [PAPER]):
         return PAPERS
@@ -118,9 +118,11 @@ def _named(text: str, *, catalog: Catalog) -> Roster:
     image = tuple(row.key for row in rows if "embed_image" in row.abilities)
     texts = tuple(row.key for row in rows if "embed_text" in row.abilities)
     both = next((key for key in image if key in texts), "")
-    own = Roster(image=image, cfred=image, text=texts, clip=both, cmmd=both, classes=INCEPTION * (INCEPTION in image))
+    own = Backbones(
+        image=image, cfred=image, text=texts, clip=both, cmmd=both, classes=INCEPTION * (INCEPTION in image)
+    )
     if PAPER in names:
-        own = Roster(
+        own = Backbones(
             **{
                 **vars(PAPERS),
                 **{name: (*getattr(PAPERS, name), *getattr(own, name)) for name in ("image", "cfred", "text")},

@@ -13,34 +13,34 @@ from compute.catalog import Catalog
 from compute.engine.bench import Bench
 from compute.engine.generators import backbones, features, stored
 from compute.engine.generators import figures as computing
-from compute.engine.generators.backbones import Roster
+from compute.engine.generators.backbones import Backbones
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.figures import GeneratorFigure
-from compute.engine.generators.stored import Comparison
+from compute.engine.generators.stored import GeneratorComparison
 from compute.tasks.generators.pairing import PromptedSets
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
+class GeneratorResult:
     """Every figure, what to know about them all, and the comparison to store."""
 
     figures: tuple[GeneratorFigure, ...]
     warnings: tuple[str, ...]
     features: SetFeatures
-    comparison: Comparison
+    comparison: GeneratorComparison
 
 
 def compare(
     sets: PromptedSets,
     *,
-    roster: Roster,
+    roster: Backbones,
     catalog: Catalog,
     bench: Bench,
     name: str,
     file: Path,
     offline: bool = False,
     report: Callable[[str], None] = lambda line: None,
-) -> Result:
+) -> GeneratorResult:
     """Encodes the sets with the roster's backbones and computes every metric; nothing but features is stored.
 
     `name` is what the suite is called, `file` what it was made from. Raises NotHere for weights that are missing,
@@ -54,11 +54,11 @@ def compare(
         for done in subject.done:
             report(f"{key}: {done.encoded:,} encoded in {done.seconds:.1f} s")
     figures = tuple(computing.figures(encoded, roster=roster))
-    return Result(
+    return GeneratorResult(
         figures=figures,
         warnings=left.warnings,
         features=encoded,
-        comparison=Comparison(
+        comparison=GeneratorComparison(
             name=name,
             sets=left,
             roster=roster,
@@ -71,7 +71,7 @@ def compare(
     )
 
 
-def store(result: Result, *, results: Path) -> tuple[str, Sequence[Any]]:
+def store(result: GeneratorResult, *, results: Path) -> tuple[str, Sequence[Any]]:
     """Stores the comparison as runs; the suite's key and the runs."""
     suite, runs = stored.store(result.comparison, results=results)
     return suite.suite.key, runs

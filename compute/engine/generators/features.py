@@ -11,7 +11,7 @@ from compute.content import items
 from compute.content.items import Column
 from compute.engine.bench import Bench
 from compute.engine.generators import backbones
-from compute.engine.generators.backbones import PREFERENCE, Roster
+from compute.engine.generators.backbones import PREFERENCE, Backbones
 from compute.features.subject import LoadedSubject
 from compute.tasks.generators.pairing import PromptedSets
 from compute.types import CannotDo, Model, NotHere
@@ -43,7 +43,7 @@ class SetFeatures:
 
 
 def encode(
-    sets: PromptedSets, *, roster: Roster, rows: Mapping[str, Model], bench: Bench
+    sets: PromptedSets, *, roster: Backbones, rows: Mapping[str, Model], bench: Bench
 ) -> tuple[SetFeatures, dict[str, LoadedSubject], PromptedSets]:
     """The features of all sets, the subjects that made them, and the sets without what could not be decoded.
 
@@ -66,7 +66,7 @@ def encode(
     return _collected(left, roster=roster, subjects=subjects), subjects, left
 
 
-def _prepare(subject: LoadedSubject, sets: PromptedSets, columns: list[Column], *, roster: Roster) -> None:
+def _prepare(subject: LoadedSubject, sets: PromptedSets, columns: list[Column], *, roster: Backbones) -> None:
     key = subject.row.key
     texts = []
     if sets.prompts is not None and subject.can("embed_text"):
@@ -96,7 +96,7 @@ def _depicted(sets: PromptedSets) -> Column:
     return items.texts([CLIPSCORE_PREFIX + text for text in sets.texts], of="prompts of CLIPScore")
 
 
-def _collected(sets: PromptedSets, *, roster: Roster, subjects: Mapping[str, LoadedSubject]) -> SetFeatures:
+def _collected(sets: PromptedSets, *, roster: Backbones, subjects: Mapping[str, LoadedSubject]) -> SetFeatures:
     wanted = set(roster.metrics)
     images = {
         key: {part.name: subjects[key].embed(part.images) for part in sets.sets}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from compute.engine.generators import backbones
-from compute.engine.generators.backbones import Roster
+from compute.engine.generators.backbones import Backbones
 from compute.engine.generators.features import SetFeatures
 from compute.metrics.distribution.frechet import (
     Cfred,
@@ -49,7 +49,7 @@ class GeneratorFigure:
     reason: str = ""
 
 
-def figures(features: SetFeatures, *, roster: Roster) -> list[GeneratorFigure]:
+def figures(features: SetFeatures, *, roster: Backbones) -> list[GeneratorFigure]:
     """All metrics of the roster that the features allow, generator by generator in the order of the roster."""
     rows = [*_conditional(features, roster), *_distances(features, roster)]
     order = {name: at for at, name in enumerate(features.generated)}
@@ -58,7 +58,7 @@ def figures(features: SetFeatures, *, roster: Roster) -> list[GeneratorFigure]:
     return sorted(wanted, key=lambda row: (order[row.generator], metrics[row.metric]))
 
 
-def _distances(features: SetFeatures, roster: Roster) -> Iterator[GeneratorFigure]:
+def _distances(features: SetFeatures, roster: Backbones) -> Iterator[GeneratorFigure]:
     for key in roster.image:
         if key not in features.images:
             continue
@@ -75,7 +75,7 @@ def _distances(features: SetFeatures, roster: Roster) -> Iterator[GeneratorFigur
             )
 
 
-def _conditional(features: SetFeatures, roster: Roster) -> Iterator[GeneratorFigure]:
+def _conditional(features: SetFeatures, roster: Backbones) -> Iterator[GeneratorFigure]:
     for text in roster.text:
         if text not in features.texts:
             continue

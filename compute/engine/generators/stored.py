@@ -15,7 +15,7 @@ from compute import versions
 from compute.catalog import own
 from compute.catalog.own import OwnSuite
 from compute.engine import run_folders
-from compute.engine.generators.backbones import METRICS, Roster
+from compute.engine.generators.backbones import METRICS, Backbones
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.figures import GeneratorFigure
 from compute.engine.run import code
@@ -28,12 +28,12 @@ MAX_SUBSETS = own.MAX_SUBSETS - 1  # one is the whole
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class GeneratorComparison:
     """What a comparison was made of and gave, ready to be stored. `human` holds people's ratings by generator."""
 
     name: str  # of the suite
     sets: PromptedSets
-    roster: Roster
+    roster: Backbones
     features: SetFeatures
     figures: Sequence[GeneratorFigure]
     settings: Mapping[str, Any]  # of the backbones, by key
@@ -42,7 +42,7 @@ class Comparison:
     seconds: float = 0.0
 
 
-def store(comparison: Comparison, *, results: Path) -> tuple[OwnSuite, list[StoredRun]]:
+def store(comparison: GeneratorComparison, *, results: Path) -> tuple[OwnSuite, list[StoredRun]]:
     """Records the suite and writes a run for each generator with a figure. Raises CannotWrite, and BadInput for names
     that make one key or more backbones than a suite shows."""
     suite = own.record(_merged(_suite(comparison), results=results), results=results)
@@ -59,7 +59,7 @@ def key_of(name: str) -> str:
     return f"{own.BENCHMARK.key}/{own.slug(name)}"
 
 
-def _suite(comparison: Comparison) -> OwnSuite:
+def _suite(comparison: GeneratorComparison) -> OwnSuite:
     sets, names = comparison.sets, [part.name for part in comparison.sets.generated]
     keys = [key_of(name) for name in names]
     if len(set(keys)) < len(keys):
@@ -145,7 +145,7 @@ def _digest(sets: PromptedSets) -> str:
     return digest.hexdigest()
 
 
-def _runs(comparison: Comparison, suite: OwnSuite) -> list[tuple[Run, list[Score]]]:
+def _runs(comparison: GeneratorComparison, suite: OwnSuite) -> list[tuple[Run, list[Score]]]:
     [task] = suite.tasks
     started = datetime.now(UTC).isoformat(timespec="seconds")
     made = []
@@ -186,7 +186,7 @@ def _runs(comparison: Comparison, suite: OwnSuite) -> list[tuple[Run, list[Score
     return made
 
 
-def _items(comparison: Comparison, run: Run) -> pd.DataFrame:
+def _items(comparison: GeneratorComparison, run: Run) -> pd.DataFrame:
     """A row a pair (or image): the scores that one image has, and how far it is from the reference's in features."""
     [part] = [part for part in comparison.sets.generated if key_of(part.name) == run.model]
     paired = comparison.sets.prompts is not None
