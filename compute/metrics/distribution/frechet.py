@@ -14,7 +14,7 @@ import numpy as np
 from scipy import linalg
 
 from compute.arrays import Floats
-from compute.metrics.distribution.gaussian import Gaussian, check_dimensions, contrasts, trace_of_root
+from compute.metrics.distribution.gaussian import Gaussian, check_dimensions, trace_of_root
 from compute.metrics.distribution.moments import (
     CrossMoments,
     centred,
@@ -173,7 +173,7 @@ class ImageMoments:
     def of(cls, images: Any, *, argument: str = "images") -> ImageMoments:
         """Of features (n, d), over N. Raises BadInput."""
         mean, rows = centred(images, argument=argument)
-        return cls(rows=rows, gaussian=_gaussian_of_rows(mean, rows))
+        return cls(rows=rows, gaussian=Gaussian.of_centred(rows, mean=mean, ddof=0))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -228,7 +228,8 @@ class Conditioning:
         if self.n - 1 - self.rank <= images.rows.shape[1]:
             residual = Gaussian(n=self.n, mean=images.gaussian.mean, rows=self.complement.T @ images.rows / scale)
         else:
-            residual = _gaussian_of_rows(images.gaussian.mean, images.rows - self.basis @ explained)
+            rest = images.rows - self.basis @ explained
+            residual = Gaussian.of_centred(rest, mean=images.gaussian.mean, ddof=0)
         return ConditionalMoments(explained=explained / scale, residual=residual, marginal=images.gaussian)
 
     def compare(
@@ -310,14 +311,6 @@ def _cfred(
         condition_dimension=condition_dimension,
         warnings=_cfred_warnings(n=n, dimension=condition_dimension, rank=rank, repeats=repeats),
     )
-
-
-def _gaussian_of_rows(mean: Floats, rows: Floats) -> Gaussian:
-    """Of centred rows (n, d), over N."""
-    n, d = rows.shape
-    if n <= d:
-        return Gaussian(n=n, mean=mean, rows=contrasts(rows) / np.sqrt(n))
-    return Gaussian(n=n, mean=mean, covariance=rows.T @ rows / n)
 
 
 def _checked_cutoff(cutoff: float) -> float:

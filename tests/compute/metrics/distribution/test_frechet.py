@@ -7,7 +7,7 @@ import pytest
 from scipy import linalg
 
 from compute.metrics.distribution.frechet import frechet
-from compute.metrics.distribution.gaussian import Factor, Gaussian, contrasts, trace_of_root
+from compute.metrics.distribution.gaussian import Factor, Gaussian, contrasts, sum_of_roots, trace_of_root
 from compute.metrics.distribution.moments import Moments
 from compute.types import BadInput, Undefined
 
@@ -109,8 +109,7 @@ def test_factor_gives_back_the_covariance() -> None:
         factor = Factor.of(matrix)
         np.testing.assert_allclose(factor.plain.T @ factor.plain, matrix, atol=1e-13)
         other = covariance(spectrum("flat", 50), rotation(50, seed=5))
-        order = factor.matrix if factor.order is None else factor.plain
-        np.testing.assert_allclose(factor.around(other), order @ other @ order.T, atol=1e-13)
+        np.testing.assert_allclose(factor.around(other), factor.plain @ other @ factor.plain.T, atol=1e-13)
     assert len(Factor.of(covariance(spectrum("rank 3", 50), rotation(50))).matrix) == 3
 
 
@@ -206,3 +205,39 @@ def test_bad_input() -> None:
     with pytest.raises(BadInput, match="generated: row 6 "):
         frechet(real=rows, generated=spoilt)
     assert frechet(real=rows, generated=rows[:1], ddof=0).value > 0
+
+
+@pytest.mark.parametrize("n", [1000, 100])
+def test_equal_to_torch_fidelity(n: int) -> None:
+    """torch-fidelity's own functions on the same features, more images than dimensions and fewer."""
+    fid = pytest.importorskip("torch_fidelity.metric_fid")
+    torch = pytest.importorskip("torch")
+    real, generated = correlated(n, 128, seed=0), correlated(n, 128, seed=1)
+    statistics = [fid.fid_features_to_statistics(torch.from_numpy(one)) for one in (real, generated)]
+    expected = fid.fid_statistics_to_metric(*statistics, verbose=False)[fid.KEY_METRIC_FID]
+    assert frechet(real=real, generated=generated).value == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(("first", "second"), [("flat", "steep"), ("steep", "flat"), ("power", "singular")])
+def test_rounding_moves_the_roots_by_no_more_than_its_bound(first: str, second: str) -> None:
+    axes = rotation(300)
+    values = spectrum(first, 300), spectrum(second, 300)
+    factor = Factor.of(covariance(values[0], axes))
+    found, bound = sum_of_roots(factor.around(covariance(values[1], axes)))
+    assert abs(found - np.sqrt(values[0] * values[1]).sum()) <= bound
+
+
+@pytest.mark.parametrize("kind", ["power", "steep", "singular"])
+@pytest.mark.parametrize("n", [200, 1200])
+def test_the_distance_of_near_singular_features_is_exact(kind: str, n: int) -> None:
+    """Triangular factors of the features themselves, which square nothing; scipy's root is off by 1e-7 on these."""
+    scales = np.sqrt(spectrum(kind, 300))
+    sets = [
+        (np.random.default_rng(seed).standard_normal((rows, 300)) * scales * scale) @ rotation(300)
+        for seed, rows, scale in ((0, n, 1.0), (1, 1200, 1.2))
+    ]
+    factors = [np.linalg.qr((one - one.mean(axis=0)) / np.sqrt(len(one) - 1), mode="r") for one in sets]
+    step = sets[0].mean(axis=0) - sets[1].mean(axis=0)
+    exact = step @ step + sum((one**2).sum() for one in factors) - 2 * linalg.svdvals(factors[0] @ factors[1].T).sum()
+    assert frechet(real=sets[0], generated=sets[1]).value == pytest.approx(exact, rel=1e-9)
+    assert frechet(real=sets[1], generated=sets[0]).value == pytest.approx(exact, rel=1e-9)
