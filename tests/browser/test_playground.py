@@ -34,12 +34,48 @@ def settled(page: Any, shown: str) -> None:
     page.locator(f".likeness-judging[data-shown='{shown}'][data-settled=true]").wait_for(state="attached")
 
 
+def opened(page: Any) -> None:
+    """Waits for the answer to a comparison, and opens the section."""
+    page.locator(DONE).wait_for()
+    page.get_by_role("button", name="Perturb").click()
+
+
+# Opens the section and moves the slider in the first moment that it can have the focus; hands back its label.
+AT_ONCE = """async () => {
+  const [button] = [...document.querySelectorAll('button')].filter((each) => each.textContent.includes('Perturb:'));
+  button.click();
+  for (;;) {
+    const slider = document.querySelector('input[type=range][aria-label*="Rotation"]');
+    slider?.focus();
+    if (slider && document.activeElement === slider) {
+      slider.value = slider.max;
+      slider.dispatchEvent(new Event('input', { bubbles: true }));
+      return slider.value;
+    }
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+}"""
+SLOW_FRAMES = """
+const frame = window.requestAnimationFrame.bind(window);
+window.requestAnimationFrame = (draw) => frame(() => setTimeout(() => draw(performance.now()), 300));
+"""
+
+
+@pytest.mark.parametrize("frames", ["", SLOW_FRAMES], ids=["fast", "slow"])
+def test_a_slider_moved_as_soon_as_the_section_opens_stays_moved(open_compare: Callable, frames: str) -> None:
+    query = "mode=pair&inputs=coffee,coffee-blurred&models=ssim"
+    page = open_compare(query, before=lambda page: page.add_init_script(frames))
+    page.locator(DONE).wait_for()
+    assert page.evaluate(AT_ONCE) == "45"
+    settled(page, "rotate 45")
+    assert page.get_by_role("slider", name="Rotation (degrees)").first.input_value() == "45"
+
+
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
 def test_a_slider_moved_by_keyboard_is_rated(open_compare: Callable, width: int, dark: bool) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
     page = open_compare("mode=pair&inputs=coffee,coffee-blurred&models=ssim,tiny", width=width, dark=dark)
-    page.locator(DONE).wait_for()
-    page.get_by_role("button", name="Perturb").click()
+    opened(page)
     page.get_by_role("slider", name="Rotation (degrees)").first.focus()
     page.keyboard.press("End")
     settled(page, "rotate 45")
@@ -72,8 +108,7 @@ def test_ones_own_image_is_rated_and_stays_out_of_the_address(open_compare: Call
     page.set_input_files(".likeness-tray input[type=file]", [file])
     page.locator(".likeness-tray[data-count='1'][data-busy=false]").wait_for()
     page.get_by_role("button", name="Compare", exact=True).click()
-    page.locator(DONE).wait_for()
-    page.get_by_role("button", name="Perturb").click()
+    opened(page)
     page.get_by_role("slider", name="Gaussian blur (pixels)").first.focus()
     page.keyboard.press("End")
     settled(page, "gaussianblur 8")

@@ -51,7 +51,7 @@ def judging(assets: str) -> gr.HTML:
         script="pages/compare/judging.js",
         css_class="likeness-judging",
         events=("ask", "settle", "restore"),
-        # Within a closed section it is mounted when that opens, after its value has come.
+        # It is mounted once the section is shown, after its value has come.
         run="const view = module.mount(target, { trigger: fire });"
         " const show = () => { if (props.value) view.show(JSON.parse(props.value)); };"
         " watch('value', show); show();",

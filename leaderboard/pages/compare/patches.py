@@ -14,6 +14,7 @@ from compute.live.inputs import Input, thumbnail
 from compute.live.question import LiveQuestion
 from compute.models import has_patches
 from compute.types import BadInput, LikenessError, Model
+from leaderboard.html.components import folded
 from leaderboard.html.templates import macro, render
 from leaderboard.live.live import QUEUE
 from leaderboard.page import Site, static_html
@@ -32,7 +33,7 @@ SENTENCE = (
 
 def section(site: Site, payload: gr.JSON) -> Section:
     """Builds the section, which is visible once two images were compared by a model with patch tokens."""
-    with gr.Accordion("Where do they agree?", open=False, visible=False) as accordion:
+    with folded(site.blocks, "Where do they agree?") as accordion:
         static_html(f"<p class='pg-quiet'>{SENTENCE}</p>")
         with gr.Row(elem_classes="pg-controls"):
             pair = gr.Dropdown([], value=None, label="Between")

@@ -18,6 +18,7 @@ from compute.live.question import LiveQuestion
 from compute.tasks.data import CONDITIONS
 from compute.tasks.perturb import PERTURBATIONS
 from compute.types import LETTERS, BadInput, Model
+from leaderboard.html.components import folded
 from leaderboard.html.formatting import number
 from leaderboard.html.templates import macro, render
 from leaderboard.live.calibrated import medians
@@ -51,7 +52,7 @@ class Section:
 
 def section(site: Site, payload: gr.JSON) -> Section:
     """Builds the section, which opens with what was last compared."""
-    with gr.Accordion("Perturb: is a model sensitive to what you care about?", open=False, visible=False) as accordion:
+    with folded(site.blocks, "Perturb: is a model sensitive to what you care about?") as accordion:
         static_html(f"<p class='pg-quiet'>{SENTENCE}</p>")
         with gr.Row(elem_classes="pg-controls"):
             image = gr.Dropdown([], value=None, label="Change")
@@ -80,7 +81,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
         ticked = [payload.get(name) for name in ("models", "judges")]
         choices, chosen = ratings.models(site, [key for keys in ticked if isinstance(keys, list) for key in keys])
         return [
-            # Opened for a link: what is in a closed section does not run, and could not show it.
+            # Opened for a link, which shows a change in it.
             gr.update(visible=bool(images), **({"open": True} if payload.get("change") is True else {})),
             gr.update(choices=images, value=images[0][1] if images else None),
             gr.update(choices=[(ITSELF, ""), *titles], value=""),
