@@ -55,7 +55,7 @@ def frechet(
     Features are stored, so an interrupted comparison resumes and another metric needs no second pass over the images.
     """
     from compute.catalog import shipped
-    from compute.engine.generators import backbones as rosters
+    from compute.engine.generators import backbones as choices
     from compute.engine.generators import comparison, table
     from compute.tasks.generators import pairing, sources
     from compute.tasks.generators import prompts as lists
@@ -63,7 +63,7 @@ def frechet(
     if output not in table.FORMATS:
         raise BadInput(f"No format {output!r}. There are: {', '.join(table.FORMATS)}")
     catalog = shipped()
-    roster = rosters.roster(backbones, metrics=metrics, catalog=catalog)
+    chosen = choices.choose(backbones, metrics=metrics, catalog=catalog)
     root, bench = workbench(
         results=results,
         data=data,
@@ -88,7 +88,7 @@ def frechet(
     )
     result = comparison.compare(
         sets,
-        roster=roster,
+        chosen=chosen,
         catalog=catalog,
         bench=bench,
         name=name or (prompts.stem if prompts else Path(reference).stem),

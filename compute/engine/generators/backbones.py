@@ -90,19 +90,19 @@ def subset(image: str, text: str = "") -> str:
     return f"{image}{JOIN}{text}" if text else image
 
 
-def roster(text: str, *, metrics: str = "", catalog: Catalog) -> Backbones:
+def choose(text: str, *, metrics: str = "", catalog: Catalog) -> Backbones:
     """The backbones of an option: `paper`, `tiny`, or catalogue keys, comma-separated; `metrics` limits the metrics.
 
     Of keys every one that embeds images serves for distances and, with every one that embeds texts, for cFreD; the
     first that embeds both for CLIPScore and CMMD. Raises UnknownKey, BadInput for a name that is no metric and for keys
     that embed no images, CannotDo for a model that is not computed.
     """
-    chosen = _named(text, catalog=catalog)
+    known = _named(text, catalog=catalog)
     wanted = tuple(name.strip() for name in metrics.split(",") if name.strip())
     for name in wanted:
         if name not in METRICS:
             raise BadInput(f"{name!r} is no metric of generators. There are: {', '.join(METRICS)}")
-    return Backbones(**{**vars(chosen), "metrics": wanted}) if wanted else chosen
+    return Backbones(**{**vars(known), "metrics": wanted}) if wanted else known
 
 
 def _named(text: str, *, catalog: Catalog) -> Backbones:

@@ -33,7 +33,7 @@ class GeneratorResult:
 def compare(
     sets: PromptedSets,
     *,
-    roster: Backbones,
+    chosen: Backbones,
     catalog: Catalog,
     bench: Bench,
     name: str,
@@ -41,19 +41,19 @@ def compare(
     offline: bool = False,
     report: Callable[[str], None] = lambda line: None,
 ) -> GeneratorResult:
-    """Encodes the sets with the roster's backbones and computes every metric; nothing but features is stored.
+    """Encodes the sets with the backbones chosen and computes every metric; nothing but features is stored.
 
     `name` is what the suite is called, `file` what it was made from. Raises NotHere for weights that are missing,
     BadItem for an image that cannot be decoded, BadInput, UnknownKey.
     """
     started = time.perf_counter()
-    rows = {key: catalog.model(key) for key in roster.keys}
+    rows = {key: catalog.model(key) for key in chosen.keys}
     backbones.check_present(list(rows.values()), offline=offline, is_downloaded=models.is_downloaded)
-    encoded, subjects, left = features.encode(sets, roster=roster, rows=rows, bench=bench)
+    encoded, subjects, left = features.encode(sets, chosen=chosen, rows=rows, bench=bench)
     for key, subject in subjects.items():
         for done in subject.done:
             report(f"{key}: {done.encoded:,} encoded in {done.seconds:.1f} s")
-    figures = tuple(computing.figures(encoded, roster=roster))
+    figures = tuple(computing.figures(encoded, chosen=chosen))
     return GeneratorResult(
         figures=figures,
         warnings=left.warnings,
@@ -61,7 +61,7 @@ def compare(
         comparison=GeneratorComparison(
             name=name,
             sets=left,
-            roster=roster,
+            chosen=chosen,
             features=encoded,
             figures=figures,
             settings={key: subject.settings for key, subject in subjects.items()},

@@ -13,8 +13,10 @@ from compute.engine.bench import Bench
 from compute.engine.generators import backbones
 from compute.engine.generators.backbones import PREFERENCE, Backbones
 from compute.features.subject import LoadedSubject
+from compute.metrics.distribution import means
+from compute.models.encoders import inception
 from compute.tasks.generators.pairing import PromptedSets
-from compute.types import CannotDo, Model, NotHere
+from compute.types import Model, NotHere
 
 CLIPSCORE_PREFIX = "A photo depicts "  # Hessel et al. 2021
 
@@ -24,16 +26,18 @@ class SetFeatures:
     """What the metrics take. Rows of all arrays go with the pairs, or with a set's images where nothing is paired.
 
     `images[backbone][set]` (n, d) and `texts[backbone]` (n, p) are features; `scores[metric][set]` (n,) one number an
-    image, higher is better; `probabilities[set]` (n, classes). `counts[set]` are the images of a set.
+    image, higher is better; `logits[set]` (n, classes) a classifier's answers. `prompts` (n,) are the prompts' texts,
+    empty where nothing is paired.
     """
 
     reference: str
     generated: tuple[str, ...]
-    counts: Mapping[str, int]
+    prompts: tuple[str, ...] = ()
     images: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
     texts: Mapping[str, np.ndarray] = field(default_factory=dict)
     scores: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
-    probabilities: Mapping[str, np.ndarray] = field(default_factory=dict)
+    scored_by: Mapping[str, str] = field(default_factory=dict)  # metric of `scores` -> backbone
+    logits: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def paired_distances(self, generator: str) -> np.ndarray:
         """(n,) squared distance of each image from the reference's of its prompt, over the last backbone's features:
@@ -43,7 +47,7 @@ class SetFeatures:
 
 
 def encode(
-    sets: PromptedSets, *, roster: Backbones, rows: Mapping[str, Model], bench: Bench
+    sets: PromptedSets, *, chosen: Backbones, rows: Mapping[str, Model], bench: Bench
 ) -> tuple[SetFeatures, dict[str, LoadedSubject], PromptedSets]:
     """The features of all sets, the subjects that made them, and the sets without what could not be decoded.
 
@@ -53,26 +57,26 @@ def encode(
     columns = [part.images for part in sets.sets]
     subjects: dict[str, LoadedSubject] = {}
     bad: dict[bytes, str] = {}
-    for key in roster.keys:
+    for key in chosen.keys:
         subject = subjects[key] = bench.subject(rows[key])
         bench.fetch(rows[key])
         try:
-            _prepare(subject, sets, columns, roster=roster)
+            _prepare(subject, sets, columns, chosen=chosen)
         except NotHere as error:
             raise NotHere(f"{error}. {backbones.absent([key])}") from error
         bad |= subject.bad
         subject.__dict__.pop("_model", None)
     left = sets.without(bad)
-    return _collected(left, roster=roster, subjects=subjects), subjects, left
+    return _collected(left, chosen=chosen, subjects=subjects), subjects, left
 
 
-def _prepare(subject: LoadedSubject, sets: PromptedSets, columns: list[Column], *, roster: Backbones) -> None:
+def _prepare(subject: LoadedSubject, sets: PromptedSets, columns: list[Column], *, chosen: Backbones) -> None:
     key = subject.row.key
     texts = []
     if sets.prompts is not None and subject.can("embed_text"):
-        if key in roster.text or key in PREFERENCE.values():
+        if key in chosen.text or key in PREFERENCE.values():
             texts.append(sets.prompts)
-        if key == roster.clip:
+        if key == chosen.clip:
             texts.append(_depicted(sets))
     images = columns if subject.can("embed_image") and not _compares(subject) else []
     subject.prepare([*images, *texts], compared=[] if images else columns)
@@ -96,21 +100,24 @@ def _depicted(sets: PromptedSets) -> Column:
     return items.texts([CLIPSCORE_PREFIX + text for text in sets.texts], of="prompts of CLIPScore")
 
 
-def _collected(sets: PromptedSets, *, roster: Backbones, subjects: Mapping[str, LoadedSubject]) -> SetFeatures:
-    wanted = set(roster.metrics)
+def _collected(sets: PromptedSets, *, chosen: Backbones, subjects: Mapping[str, LoadedSubject]) -> SetFeatures:
+    wanted = set(chosen.metrics)
     images = {
         key: {part.name: subjects[key].embed(part.images) for part in sets.sets}
-        for key in dict.fromkeys((roster.cmmd, *roster.image, *roster.cfred))
+        for key in dict.fromkeys((chosen.cmmd, *chosen.image, *chosen.cfred))
         if key in subjects and subjects[key].can("embed_image")
     }
     texts, scores = {}, {}
     if sets.prompts is not None:
-        texts = {key: subjects[key].embed(sets.prompts) for key in roster.text if key in subjects}
-        if "clipscore" in wanted and roster.clip:
-            subject = subjects[roster.clip]
+        texts = {key: subjects[key].embed(sets.prompts) for key in chosen.text if key in subjects}
+        if "clipscore" in wanted and chosen.clip:
+            subject = subjects[chosen.clip]
             depicted = subject.embed(_depicted(sets))
-            scores["clipscore"] = {part.name: _cosines(subject.embed(part.images), depicted) for part in sets.generated}
-    for metric in roster.preference:
+            scores["clipscore"] = {
+                part.name: means.clipscore(image=subject.embed(part.images), text=depicted).scores
+                for part in sets.generated
+            }
+    for metric in chosen.preference:
         if metric not in wanted:
             continue
         subject = subjects[PREFERENCE[metric]]
@@ -118,20 +125,25 @@ def _collected(sets: PromptedSets, *, roster: Backbones, subjects: Mapping[str, 
             scores[metric] = _compared(subject, sets)
         elif sets.prompts is not None:
             prompts = subject.embed(sets.prompts)
-            scores[metric] = {part.name: _cosines(subject.embed(part.images), prompts) for part in sets.generated}
+            scores[metric] = {
+                part.name: means.preference_score(image=subject.embed(part.images), text=prompts).scores
+                for part in sets.generated
+            }
     return SetFeatures(
         reference=sets.reference.name,
         generated=tuple(part.name for part in sets.generated),
-        counts={part.name: len(part) for part in sets.sets},
+        prompts=sets.texts,
         images=images,
         texts=texts,
         scores={metric: of for metric, of in scores.items() if of},
+        scored_by={"clipscore": chosen.clip, **PREFERENCE},
+        logits=_logits(sets, chosen=chosen, subjects=subjects) if "inception_score" in wanted else {},
     )
 
 
-def _cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """(n,) float64 cosines of paired rows. Raises CannotDo for a vector of zeros."""
-    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
-    if not lengths.all():
-        raise CannotDo("An image or prompt has a vector of zeros, so it has no cosine: use another backbone")
-    return np.einsum("nd,nd->n", first, second, dtype=np.float64) / lengths
+def _logits(sets: PromptedSets, *, chosen: Backbones, subjects: Mapping[str, LoadedSubject]) -> dict[str, np.ndarray]:
+    """The classifier's answers, from the features that its last layer takes: no image is shown a second time."""
+    if not chosen.classes:
+        return {}
+    subject = subjects[chosen.classes]
+    return {part.name: inception.class_logits(subject.embed(part.images)) for part in sets.generated}

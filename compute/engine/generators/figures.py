@@ -12,6 +12,7 @@ import numpy as np
 from compute.engine.generators import backbones
 from compute.engine.generators.backbones import Backbones
 from compute.engine.generators.features import SetFeatures
+from compute.metrics.distribution.diversity import inception_score, vendi
 from compute.metrics.distribution.frechet import (
     Cfred,
     ConditionalMoments,
@@ -22,7 +23,14 @@ from compute.metrics.distribution.frechet import (
     repeated_rows,
 )
 from compute.metrics.distribution.gaussian import Gaussian
+from compute.metrics.distribution.kernel import cmmd, kid
+from compute.metrics.distribution.manifold import manifold
+from compute.metrics.distribution.means import mean_score
 from compute.types import BadInput, Undefined
+
+MOST = 20_000  # images above which metrics that compare every image with every other take a random draw
+PAIRWISE = ("cmmd", "kid", "precision", "recall", "density", "coverage", "vendi")
+MANIFOLDS = {("precision", "recall"): 3, ("density", "coverage"): 5}  # neighbours, as the papers of each pair take
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,17 +57,22 @@ class GeneratorFigure:
     reason: str = ""
 
 
-def figures(features: SetFeatures, *, roster: Backbones) -> list[GeneratorFigure]:
-    """All metrics of the roster that the features allow, generator by generator in the order of the roster."""
-    rows = [*_conditional(features, roster), *_distances(features, roster)]
+def figures(features: SetFeatures, *, chosen: Backbones) -> list[GeneratorFigure]:
+    """All chosen metrics that the features allow, generator by generator, in the order of METRICS."""
+    rows = [
+        *_conditional(features, chosen),
+        *_distances(features, chosen),
+        *_samples(features, chosen),
+        *_means(features),
+    ]
     order = {name: at for at, name in enumerate(features.generated)}
     metrics = {name: at for at, name in enumerate(backbones.METRICS)}
-    wanted = [row for row in rows if row.metric in roster.metrics]
+    wanted = [row for row in rows if row.metric in chosen.metrics]
     return sorted(wanted, key=lambda row: (order[row.generator], metrics[row.metric]))
 
 
-def _distances(features: SetFeatures, roster: Backbones) -> Iterator[GeneratorFigure]:
-    for key in roster.image:
+def _distances(features: SetFeatures, chosen: Backbones) -> Iterator[GeneratorFigure]:
+    for key in chosen.image:
         if key not in features.images:
             continue
         sets, metric = features.images[key], backbones.distance(key)
@@ -75,14 +88,14 @@ def _distances(features: SetFeatures, roster: Backbones) -> Iterator[GeneratorFi
             )
 
 
-def _conditional(features: SetFeatures, roster: Backbones) -> Iterator[GeneratorFigure]:
-    for text in roster.text:
+def _conditional(features: SetFeatures, chosen: Backbones) -> Iterator[GeneratorFigure]:
+    for text in chosen.text:
         if text not in features.texts:
             continue
         condition = features.texts[text]
         conditioning = _attempt(partial(Conditioning.of, condition))
         repeats = repeated_rows(condition)
-        for image in roster.cfred:
+        for image in chosen.cfred:
             if image not in features.images:
                 continue
             sets = features.images[image]
@@ -96,6 +109,55 @@ def _conditional(features: SetFeatures, roster: Backbones) -> Iterator[Generator
                     partial(_cfred, conditioning, reference, sets[name], repeats),
                     parts=("means", "cross", "conditional", "realism", "fidelity", "cutoff", "rank"),
                 )
+
+
+def _samples(features: SetFeatures, chosen: Backbones) -> Iterator[GeneratorFigure]:
+    """What compares single images with each other: its cost grows with the square of their number."""
+    wanted = set(chosen.metrics)
+    if chosen.cmmd in features.images and "cmmd" in wanted:
+        sets = features.images[chosen.cmmd]
+        for name in features.generated:
+            yield _figure(name, "cmmd", chosen.cmmd, len(sets[name]), partial(_of_two, cmmd, sets, features, name))
+    for key in chosen.image:
+        if key not in features.images:
+            continue
+        sets = features.images[key]
+        for name in features.generated:
+            n = len(sets[name])
+            if "kid" in wanted:
+                yield _figure(name, "kid", key, n, partial(_of_two, kid, sets, features, name))
+            for quantities, k in MANIFOLDS.items():
+                if not wanted & set(quantities):
+                    continue
+                shares = _attempt(partial(_of_two, partial(manifold, k=k), sets, features, name))
+                for quantity in quantities:
+                    yield _figure(name, quantity, key, n, partial(_part, shares, quantity), parts=("k",))
+            if "vendi" in wanted:
+                yield _figure(name, "vendi", key, n, partial(vendi, features=_drawn(sets[name])), parts=("order",))
+    for name, logits in features.logits.items():
+        yield _figure(name, "inception_score", chosen.classes, len(logits), partial(inception_score, logits=logits))
+
+
+def _means(features: SetFeatures) -> Iterator[GeneratorFigure]:
+    for metric, of in features.scores.items():
+        for name, scores in of.items():
+            compute = partial(mean_score, scores=scores, prompts=features.prompts or None)
+            yield _figure(name, metric, features.scored_by[metric], len(scores), compute)
+
+
+def _of_two(metric: Callable[..., Any], sets: Mapping[str, np.ndarray], features: SetFeatures, name: str) -> Any:
+    return metric(real=_drawn(sets[features.reference]), generated=_drawn(sets[name]))
+
+
+def _drawn(rows: np.ndarray) -> np.ndarray:
+    """At most MOST rows, the same random ones of every set of one size."""
+    if len(rows) <= MOST:
+        return rows
+    return rows[np.sort(np.random.default_rng(0).choice(len(rows), MOST, replace=False))]
+
+
+def _part(shares: Any, quantity: str) -> Any:
+    return getattr(_held(shares), quantity)
 
 
 def _split(conditioning: Any, images: np.ndarray, argument: str) -> ConditionalMoments:
@@ -124,11 +186,16 @@ def _figure(
     value = float(record.value)
     if not np.isfinite(value):
         return replace(empty, reason="the value is not finite")
+    few = metric in PAIRWISE and n > MOST
+    drawn = f"Computed on {MOST:,} of the images, drawn at random: its cost grows with their square"
     return replace(
         empty,
         value=value,
+        low=getattr(record, "low", None),
+        high=getattr(record, "high", None),
+        stderr=getattr(record, "stderr", None),
         parts={name: float(getattr(record, name)) for name in parts},
-        warnings=tuple(record.warnings),
+        warnings=(*record.warnings, drawn) if few else tuple(record.warnings),
     )
 
 

@@ -33,7 +33,7 @@ class GeneratorComparison:
 
     name: str  # of the suite
     sets: PromptedSets
-    roster: Backbones
+    chosen: Backbones
     features: SetFeatures
     figures: Sequence[GeneratorFigure]
     settings: Mapping[str, Any]  # of the backbones, by key
@@ -153,7 +153,7 @@ def _runs(comparison: GeneratorComparison, suite: OwnSuite) -> list[tuple[Run, l
         figures = [row for row in comparison.figures if row.generator == part.name]
         contents = hashlib.blake2b(part.images.keys.tobytes(), digest_size=10).hexdigest()
         settings = {
-            "procedure": {"key": PROCEDURE, "metrics": list(comparison.roster.metrics)},
+            "procedure": {"key": PROCEDURE, "metrics": list(comparison.chosen.metrics)},
             "data": {"reference": suite.digest, "generated": contents},
             "backbones": dict(comparison.settings),
         }

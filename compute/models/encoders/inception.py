@@ -39,6 +39,13 @@ def resized(image: Image.Image) -> np.ndarray:
     return np.stack([np.asarray(band, dtype=np.float32) for band in bands]).clip(0, 255)
 
 
+def class_logits(features: np.ndarray) -> np.ndarray:
+    """(n, 1008) the answers of the network's last layer to its features (n, 2048), without their constant part, as the
+    Inception Score's own code takes them. Raises NotHere where the weights are missing."""
+    layer = tensors(WEIGHTS.fetch())["fc.weight"].numpy()
+    return features.astype(np.float64) @ layer.astype(np.float64).T
+
+
 def load(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     """FID's Inception-v3: the published file from torch's cache, or of the same name in the row's folder."""
     import torch
