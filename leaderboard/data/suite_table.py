@@ -257,7 +257,11 @@ def _group(task: dict, metric: str, human: bool) -> str:
         return "Printed ranks"
     if metric in ("human_rate", "elo"):
         return "People"
-    return "Trained on preferences" if metric in ("aesthetic", "imagereward", "hpsv2", "mps") else "Statistical"
+    return (
+        "Trained on preferences"
+        if metric in ("aesthetic", "imagereward", "hpsv2", "mps", "pickscore")
+        else "Statistical"
+    )
 
 
 def _category_columns(columns: tuple[SuiteColumn, ...], categories: tuple[str, ...]) -> tuple[SuiteColumn, ...]:

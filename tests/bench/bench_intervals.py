@@ -1,0 +1,110 @@
+"""How often the intervals of the metrics of sets hold the metric's mean at that N, by simulation.
+
+Run: python -m tests.bench.bench_intervals. The target of 95% is estimated from other samples than the intervals'.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from compute.arrays import Floats, Ints
+from compute.metrics.distribution import diversity, frechet, intervals, kernel, manifold, means
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sample:
+    """One draw of prompts: features (n, d) of their real and generated images, (n, p) of their texts."""
+
+    real: Floats
+    generated: Floats
+    condition: Floats
+
+    def rows(self, kept: Ints) -> Sample:
+        """The sample of these prompts alone."""
+        return Sample(real=self.real[kept], generated=self.generated[kept], condition=self.condition[kept])
+
+
+def draw(rng: np.random.Generator, *, n: int, d: int, alike: bool = False) -> Sample:
+    """Images that answer their texts, skewed; generated ones are blurred, shifted and answer less, unless `alike`."""
+    p = max(2, d // 4)
+    slopes = np.random.default_rng(d).normal(size=(p, d)) / np.sqrt(p)
+    condition = rng.normal(size=(n, p))
+    scale = np.linspace(1.5, 0.5, d)
+
+    def images(answer: float, width: float, shift: float) -> Floats:
+        noise = rng.gamma(2.0, size=(n, d)) / np.sqrt(2) - np.sqrt(2)  # mean 0, variance 1, skewed
+        return answer * condition @ slopes + width * scale * noise + shift
+
+    return Sample(
+        real=images(1.0, 1.0, 0.0),
+        generated=images(1.0, 1.0, 0.0) if alike else images(0.7, 0.8, 0.15),
+        condition=condition,
+    )
+
+
+METRICS: dict[str, Callable[[Sample], float]] = {
+    "fd": lambda s: frechet.frechet(real=s.real, generated=s.generated).value,
+    "cfred": lambda s: frechet.cfred(real=s.real, generated=s.generated, condition=s.condition).value,
+    "cmmd": lambda s: kernel.cmmd(real=s.real, generated=s.generated).value,
+    "kid": lambda s: kernel.kid(real=s.real, generated=s.generated).value,
+    "precision": lambda s: manifold.manifold(real=s.real, generated=s.generated, k=3).precision.value,
+    "recall": lambda s: manifold.manifold(real=s.real, generated=s.generated, k=3).recall.value,
+    "density": lambda s: manifold.manifold(real=s.real, generated=s.generated, k=5).density.value,
+    "coverage": lambda s: manifold.manifold(real=s.real, generated=s.generated, k=5).coverage.value,
+    "inception_score": lambda s: diversity.inception_score(logits=2 * s.generated, splits=1).value,
+    "vendi": lambda s: diversity.vendi(features=s.generated).value,
+    "clipscore": lambda s: means.clipscore(image=s.generated[:, : s.condition.shape[1]], text=s.condition).value,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coverage:
+    """Of the intervals of one metric: the share that holds the target, and their width over four true deviations."""
+
+    share: float
+    width: float
+    missing: int
+
+
+def coverage(
+    metric: str, *, n: int, d: int, samples: int, targets: int, alike: bool = False, seed: int = 0
+) -> Coverage:
+    """Simulated coverage at N = n of features (n, d), from `samples` intervals and a target of `targets` values."""
+    rng = np.random.default_rng([seed, n, d])
+    statistic = METRICS[metric]
+    values = np.array([statistic(draw(rng, n=n, d=d, alike=alike)) for _ in range(targets)])
+    made = []
+    for _ in range(samples):
+        sample = draw(rng, n=n, d=d, alike=alike)
+        made.append(intervals.over_prompts(lambda rows, s=sample: statistic(s.rows(rows)), n))
+    known = [(each.low, each.high) for each in made if each.low is not None and each.high is not None]
+    held = [low <= values.mean() <= high for low, high in known]
+    width = float(np.median([high - low for low, high in known]) / (2 * 1.96 * values.std())) if known else np.nan
+    return Coverage(share=float(np.mean(held)) if held else np.nan, width=width, missing=samples - len(known))
+
+
+def main() -> None:
+    """Prints a table: a row a metric, a column an N and d."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--samples", type=int, default=200)
+    parser.add_argument("--metrics", nargs="*", default=list(METRICS))
+    parser.add_argument("--n", type=int, nargs="*", default=[20, 50, 200])
+    parser.add_argument("--d", type=int, nargs="*", default=[8, 64])
+    options = parser.parse_args()
+    cells = [(n, d, alike) for alike in (False, True) for d in options.d for n in options.n]
+    print("coverage of 95% intervals / median width over the true one; '=': equal distributions")
+    print("metric".ljust(16), *(f"N {n}, d {d}{' =' if alike else ''}".rjust(16) for n, d, alike in cells))
+    for metric in options.metrics:
+        row = [
+            coverage(metric, n=n, d=d, samples=options.samples, targets=4 * options.samples, alike=alike)
+            for n, d, alike in cells
+        ]
+        print(metric.ljust(16), *(f"{100 * c.share:.1f}% / {c.width:.2f}".rjust(16) for c in row), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""Inception Score and Vendi score: loops over their definitions, closed forms, torch-fidelity, bad input."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from compute.metrics.distribution.diversity import inception_score, vendi
+from compute.types import BadInput
+
+
+def draw(n: int, d: int, *, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal((n, d))
+
+
+def scored_by_loops(shares: np.ndarray) -> float:
+    mean = [math.fsum(shares[:, c]) / len(shares) for c in range(shares.shape[1])]
+    terms = [p * math.log(p / mean[c]) for row in shares for c, p in enumerate(row) if p > 0]
+    return math.exp(math.fsum(terms) / len(shares))
+
+
+@pytest.mark.parametrize("splits", [1, 4, 7])
+def test_inception_score_by_loops(splits: int) -> None:
+    logits = 3 * draw(50, 9)
+    expected = [scored_by_loops(part) for part in np.array_split(softmax(logits, axis=1), splits)]
+    record = inception_score(logits=logits, splits=splits)
+    assert record.parts == pytest.approx(expected, rel=1e-12)
+    assert record.value == pytest.approx(np.mean(expected), rel=1e-12)
+    assert (record.sd is None) == (splits == 1)
+
+
+def test_inception_score_of_torch_fidelity() -> None:
+    reference = pytest.importorskip("torch_fidelity.metric_isc")
+    torch = pytest.importorskip("torch")
+    logits = 3 * draw(200, 12)
+    expected = reference.isc_features_to_metric(torch.from_numpy(logits), splits=10, shuffle=False)
+    record = inception_score(logits=logits, splits=10)
+    assert record.value == pytest.approx(expected[reference.KEY_METRIC_ISC_MEAN], rel=1e-9)
+    assert record.sd == pytest.approx(expected[reference.KEY_METRIC_ISC_STD], rel=1e-9)
+
+
+def test_inception_score_of_sure_and_even_answers_is_the_number_of_classes() -> None:
+    logits = 1000 * np.tile(np.eye(5), (4, 1))
+    assert inception_score(logits=logits, splits=4).value == pytest.approx(5)
+    assert inception_score(logits=logits[:1].repeat(20, axis=0), splits=4).value == 1
+    adding_to_a_row_changes_nothing = logits + draw(20, 1)
+    assert inception_score(logits=adding_to_a_row_changes_nothing, splits=4).value == pytest.approx(5)
+
+
+def test_inception_score_warns() -> None:
+    record = inception_score(logits=np.zeros((40, 3)), splits=1)
+    assert record.value == 1
+    assert record.warnings == ("Every image has the same value in all classes: these are no predictions",)
+    assert "4 images a part for 9 classes" in inception_score(logits=draw(40, 9), splits=10).warnings[0]
+
+
+def test_inception_score_of_bad_input() -> None:
+    logits = draw(6, 4)
+    with pytest.raises(BadInput, match="splits 7: take 1 or more, and at most as many as there are images, 6"):
+        inception_score(logits=logits, splits=7)
+    logits[2, 1] = np.nan
+    with pytest.raises(BadInput, match="logits: row 2 "):
+        inception_score(logits=logits, splits=1)
+    assert inception_score(logits=draw(1, 4), splits=1).value == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("n", "d"), [(12, 40), (40, 12), (1, 5)])
+@pytest.mark.parametrize("order", [0.5, 1.0, 2.0, np.inf])
+def test_vendi_by_the_whole_kernel(n: int, d: int, order: float) -> None:
+    rows = draw(n, d)
+    length = np.linalg.norm(rows, axis=1)
+    kernel = np.array([[a @ b for b in rows] for a in rows]) / np.outer(length, length) / n
+    values = [value for value in np.linalg.eigvals(kernel).real if value > 1e-12]
+    if order == 1:
+        expected = math.exp(-math.fsum(v * math.log(v) for v in values))
+    elif np.isinf(order):
+        expected = 1 / max(values)
+    else:
+        expected = math.fsum(v**order for v in values) ** (1 / (1 - order))
+    record = vendi(features=rows, order=order)
+    assert record.value == pytest.approx(expected, rel=1e-8)
+    assert record.eigenvalues.sum() == pytest.approx(1)
+    assert len(record.eigenvalues) == min(n, d)
+    assert np.all(np.diff(record.eigenvalues) <= 0)
+
+
+def test_vendi_counts_distinct_images() -> None:
+    distinct = np.eye(6)
+    assert vendi(features=distinct).value == pytest.approx(6)
+    assert vendi(features=np.repeat(distinct, 3, axis=0)).value == pytest.approx(6)
+    assert vendi(features=distinct[[0] * 10]).value == pytest.approx(1)
+    assert vendi(features=distinct[[0] * 9 + [1]]).value == pytest.approx(
+        np.exp(-0.9 * np.log(0.9) - 0.1 * np.log(0.1))
+    )
+    assert "at most the number of images, 6" in vendi(features=distinct).warnings[0]
+
+
+def test_vendi_of_bad_input() -> None:
+    rows = draw(6, 4)
+    for order in (0, -1, np.nan):
+        with pytest.raises(BadInput, match="order"):
+            vendi(features=rows, order=order)
+    rows[3] = 0
+    with pytest.raises(BadInput, match="features: row 3 is all zeros"):
+        vendi(features=rows)
+    rows[2, 0] = np.inf
+    with pytest.raises(BadInput, match="features: row 2 "):
+        vendi(features=rows)

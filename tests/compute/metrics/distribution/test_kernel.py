@@ -1,0 +1,192 @@
+"""CMMD and KID: scikit-learn's kernels by their definition, torch-fidelity, properties, bad input."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
+
+from compute.metrics.distribution import features
+from compute.metrics.distribution.kernel import cmmd, cmmd_of_subsets, kid, kid_of_subsets
+from compute.types import BadInput, Undefined
+
+
+def draw(n: int, d: int, *, seed: int = 0, shift: float = 0.0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal((n, d)) + shift
+
+
+def unit(rows: np.ndarray) -> np.ndarray:
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def mmd(within: np.ndarray, also_within: np.ndarray, across: np.ndarray, *, unbiased: bool) -> float:
+    """By definition: the means of the three kernel matrices."""
+    means = []
+    for matrix in (within, also_within):
+        n = len(matrix)
+        means.append((matrix.sum() - np.trace(matrix)) / (n * (n - 1)) if unbiased else matrix.mean())
+    return float(sum(means) - 2 * across.mean())
+
+
+@pytest.mark.parametrize(("n", "m", "d"), [(40, 40, 16), (30, 50, 8), (5, 4, 300)])
+def test_equal_to_the_definition_by_scikit_learn(n: int, m: int, d: int) -> None:
+    real, generated = draw(n, d), draw(m, d, seed=1, shift=0.2)
+    pairs = [(real, real), (generated, generated), (real, generated)]
+    expected = mmd(*(polynomial_kernel(a, b, degree=3, gamma=1 / d, coef0=1) for a, b in pairs), unbiased=True)
+    assert kid(real=real, generated=generated).value == pytest.approx(expected, rel=1e-10)
+    expected = mmd(*(polynomial_kernel(a, b, degree=2, gamma=0.1, coef0=3) for a, b in pairs), unbiased=True)
+    found = kid(real=real, generated=generated, degree=2, gamma=0.1, coef0=3)
+    assert found.value == pytest.approx(expected, rel=1e-10)
+    assert (found.degree, found.gamma, found.coef0, found.n_real, found.n_generated) == (2, 0.1, 3, n, m)
+    kernels = [rbf_kernel(unit(a), unit(b), gamma=1 / (2 * 10**2)) for a, b in pairs]
+    record = cmmd(real=real, generated=3 * generated)
+    assert record.value == pytest.approx(1000 * mmd(*kernels, unbiased=False), rel=1e-8)
+    assert record.unbiased == pytest.approx(1000 * mmd(*kernels, unbiased=True), rel=1e-8, abs=1e-9)
+
+
+def test_equal_to_torch_fidelity() -> None:
+    reference = pytest.importorskip("torch_fidelity.metric_kid")
+    real, generated = draw(200, 32), draw(200, 32, seed=1, shift=0.1)
+    expected = reference.polynomial_mmd(real, generated, degree=3, gamma=None, coef0=1)
+    assert kid(real=real, generated=generated).value == pytest.approx(expected, rel=1e-9)
+
+
+def test_subsets_of_every_image_are_the_whole() -> None:
+    real, generated = draw(30, 8), draw(30, 8, seed=1)
+    record = kid(real=real, generated=generated, subset_size=30, subsets=3)
+    assert record.subset_mean == pytest.approx(record.value, rel=1e-9)
+    assert record.subset_sd == pytest.approx(0, abs=1e-12)
+
+
+def test_subsets_are_unbiased_and_seeded() -> None:
+    real, generated = draw(60, 8), draw(60, 8, seed=1, shift=0.3)
+    first, again, other = (
+        kid(real=real, generated=generated, subset_size=20, subsets=400, seed=seed) for seed in (0, 0, 1)
+    )
+    assert first == again
+    assert first.subset_mean != other.subset_mean
+    assert abs(first.subset_mean - first.value) < 4 * first.subset_sd / np.sqrt(400)
+    assert (first.subsets, first.subset_size, first.seed) == (400, 20, 0)
+
+
+def test_blocks_do_not_change_the_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, generated = draw(37, 6), draw(23, 6, seed=1)
+    whole = kid(real=real, generated=generated).value, cmmd(real=real, generated=generated).value
+    monkeypatch.setattr(features, "_BLOCK", 100)
+    assert (kid(real=real, generated=generated).value, cmmd(real=real, generated=generated).value) == pytest.approx(
+        whole, rel=1e-10
+    )
+
+
+def test_a_set_beside_itself() -> None:
+    """CMMD is 0. KID is below 0: the same image on both sides counts across, never within."""
+    rows = draw(50, 12)
+    assert cmmd(real=rows, generated=rows).value == pytest.approx(0, abs=1e-10)
+    kernel = polynomial_kernel(rows, degree=3, gamma=1 / 12, coef0=1)
+    expected = -2 / 50 * (np.trace(kernel) / 50 - (kernel.sum() - np.trace(kernel)) / (50 * 49))
+    assert kid(real=rows, generated=rows).value == pytest.approx(expected, rel=1e-9)
+    assert expected < 0
+
+
+def test_kid_of_two_samples_of_one_distribution_is_zero_on_average() -> None:
+    values = [kid(real=draw(30, 5, seed=s), generated=draw(30, 5, seed=1000 + s)).value for s in range(300)]
+    assert abs(np.mean(values)) < 4 * np.std(values) / np.sqrt(300)
+    biased = [cmmd(real=draw(30, 5, seed=s), generated=draw(30, 5, seed=1000 + s)) for s in range(300)]
+    without = [record.unbiased for record in biased]
+    assert abs(np.mean(without)) < 4 * np.std(without) / np.sqrt(300)
+    assert np.mean([record.value for record in biased]) > 10 * abs(np.mean(without))
+    assert any("bias of few images" in warning for warning in biased[0].warnings)
+
+
+def test_symmetric_and_rising_with_a_shift() -> None:
+    real = draw(60, 8, shift=1.0)
+    moved = [draw(60, 8, seed=1, shift=1.0) + step * np.eye(8)[0] for step in (0, 0.5, 1, 2, 4)]
+    for metric in (kid, cmmd):
+        values = [metric(real=real, generated=one).value for one in moved]
+        assert np.all(np.diff(values) > 0)
+        back = [metric(real=one, generated=real).value for one in moved]
+        assert back == pytest.approx(values, rel=1e-9)
+
+
+def test_cmmd_of_two_directions_is_its_closed_form() -> None:
+    """Sets of one direction each, an angle apart: 2 - 2 exp(-|x - y|² / 2σ²)."""
+    real, generated = np.tile([1.0, 0.0], (7, 1)), np.tile([0.0, 2.0], (7, 1))
+    record = cmmd(real=real, generated=generated)
+    assert record.value == pytest.approx(1000 * (2 - 2 * np.exp(-2 / 200)), rel=1e-12)
+    assert record.unbiased == pytest.approx(record.value)
+
+
+def test_linear_kernel_is_the_distance_of_means() -> None:
+    """Degree 1: the unbiased estimate is |mean - mean'|² less the share of the variances."""
+    real, generated = draw(40, 5), draw(30, 5, seed=1)
+    step = real.mean(axis=0) - generated.mean(axis=0)
+    spread = real.var(axis=0, ddof=1).sum() / 40 + generated.var(axis=0, ddof=1).sum() / 30
+    found = kid(real=real, generated=generated, degree=1, gamma=1.0, coef0=0.0).value
+    assert found == pytest.approx(step @ step - spread, rel=1e-9)
+
+
+def test_subsets_in_one_pass_are_those_by_themselves() -> None:
+    rng = np.random.default_rng(0)
+    real, generated = draw(40, 6), draw(30, 6, seed=1)
+    kept = {"real_kept": rng.random((5, 40)) < 0.8, "generated_kept": rng.random((5, 30)) < 0.8}
+    for metric, together in ((kid, kid_of_subsets), (cmmd, cmmd_of_subsets)):
+        expected = [metric(real=real[a], generated=generated[b]).value for a, b in zip(*kept.values(), strict=True)]
+        assert together(real=real, generated=generated, **kept) == pytest.approx(expected, rel=1e-8)
+    none = np.zeros((1, 40), bool), np.ones((1, 30), bool)
+    with pytest.raises(Undefined, match="real_kept: a subset keeps 0 images"):
+        kid_of_subsets(real=real, generated=generated, real_kept=none[0], generated_kept=none[1])
+    with pytest.raises(BadInput, match="generated_kept: expected marks"):
+        cmmd_of_subsets(real=real, generated=generated, real_kept=~none[0], generated_kept=none[0])
+
+
+def test_one_image_a_side() -> None:
+    with pytest.raises(Undefined, match="KID needs two images a side, here are 1 real and 5 generated"):
+        kid(real=draw(1, 3), generated=draw(5, 3))
+    record = cmmd(real=draw(1, 3), generated=draw(1, 3, seed=1))
+    assert record.unbiased is None
+    assert record.value > 0
+    assert "A set of one image" in record.warnings[0]
+
+
+def test_constant_features_have_no_distance() -> None:
+    rows = np.full((6, 4), 2.0)
+    assert cmmd(real=rows, generated=rows).value == 0
+    assert kid(real=rows, generated=rows).value == pytest.approx(0, abs=1e-12)
+
+
+def test_unlike_counts_warn_where_the_value_depends_on_them() -> None:
+    assert any("10 real and 12 generated" in w for w in cmmd(real=draw(10, 4), generated=draw(12, 4)).warnings)
+    assert kid(real=draw(10, 4), generated=draw(12, 4)).warnings == ()
+
+
+@pytest.mark.parametrize(("metric", "side"), list(product((cmmd, kid), ("real", "generated"))))
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e60])
+def test_a_bad_number_is_named(metric: object, side: str, value: float) -> None:
+    sides = {"real": draw(5, 3), "generated": draw(5, 3)}
+    sides[side][3, 1] = value
+    with pytest.raises(BadInput, match=f"{side}: row 3 "):
+        metric(**sides)
+
+
+@pytest.mark.parametrize("metric", [cmmd, kid])
+def test_what_is_no_pair_of_feature_tables(metric: object) -> None:
+    with pytest.raises(BadInput, match="real must be an array"):
+        metric(real=np.ones(3), generated=draw(5, 3))
+    with pytest.raises(BadInput, match="generated must be an array"):
+        metric(real=draw(5, 3), generated=np.ones((0, 3)))
+    with pytest.raises(BadInput, match="real has 3 features an image and generated 4"):
+        metric(real=draw(5, 3), generated=draw(5, 4))
+
+
+def test_options_out_of_range() -> None:
+    rows = draw(5, 3)
+    with pytest.raises(BadInput, match="subset_size 6: there are 5 real and 5 generated"):
+        kid(real=rows, generated=rows, subset_size=6)
+    with pytest.raises(BadInput, match="subsets 0"):
+        kid(real=rows, generated=rows, subset_size=5, subsets=0)
+    with pytest.raises(BadInput, match="sigma 0"):
+        cmmd(real=rows, generated=rows, sigma=0)
+    with pytest.raises(BadInput, match="real: row 1 is all zeros"):
+        cmmd(real=rows * [[1], [0], [1], [1], [1]], generated=rows)

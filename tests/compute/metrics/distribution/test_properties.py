@@ -1,0 +1,209 @@
+"""Properties that every metric of sets must have, on real photographs and on swapped prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from PIL import Image, ImageFilter
+from skimage import data
+
+from compute.metrics.distribution import diversity, kernel, manifold, means
+from compute.metrics.distribution.frechet import cfred, frechet
+from compute.models.adapter import Hardware
+from compute.models.loading import load
+from compute.types import BadInput, LikenessError, Model
+
+SIDE, K = 64, 3
+PHOTOGRAPHS = ("astronaut", "chelsea", "coffee", "rocket")
+CPU = Hardware(device="cpu", dtype="float32")
+ENCODERS = {
+    "tiny": Model(key="tiny", title="Tiny", adapter="clip", weights="assets/tiny"),
+    "pixels": Model(key="h", title="H", kind="metric", adapter="colour_histogram", options={"bins": 4}),
+}
+
+Metric = Callable[[np.ndarray, np.ndarray, np.ndarray], float]  # real, generated, condition
+DISTANCES: dict[str, Metric] = {
+    "fd": lambda r, g, c: frechet(real=r, generated=g).value,
+    "cfred": lambda r, g, c: cfred(real=r, generated=g, condition=c).value,
+    "cmmd": lambda r, g, c: kernel.cmmd(real=r, generated=g).value,
+    "kid": lambda r, g, c: kernel.kid(real=r, generated=g).value,
+}
+SHARES: dict[str, Metric] = {
+    name: (lambda r, g, c, name=name: getattr(manifold.manifold(real=r, generated=g, k=K), name).value)
+    for name in manifold.QUANTITIES
+}
+OF_ONE_SET: dict[str, Metric] = {
+    "inception_score": lambda r, g, c: diversity.inception_score(logits=g, splits=1).value,
+    "vendi": lambda r, g, c: diversity.vendi(features=g).value,
+    "clipscore": lambda r, g, c: means.clipscore(image=g, text=c).value,
+    "preference": lambda r, g, c: means.preference_score(image=g, text=c).value,
+}
+ALL = DISTANCES | SHARES | OF_ONE_SET
+
+
+def crops(*, per_photograph: int) -> list[Image.Image]:
+    """Squares of free photographs, at random corners."""
+    rng = np.random.default_rng(0)
+    out = []
+    for name in PHOTOGRAPHS:
+        whole = Image.fromarray(getattr(data, name)())
+        for _ in range(per_photograph):
+            left, top = rng.integers(0, whole.width - 2 * SIDE), rng.integers(0, whole.height - 2 * SIDE)
+            out.append(whole.crop((left, top, left + 2 * SIDE, top + 2 * SIDE)).resize((SIDE, SIDE)))
+    return out
+
+
+def blurred(image: Image.Image, strength: float) -> Image.Image:
+    return image.filter(ImageFilter.GaussianBlur(strength))
+
+
+def noisy(image: Image.Image, strength: float) -> Image.Image:
+    noise = np.random.default_rng(0).normal(scale=12 * strength, size=(*image.size[::-1], 3))
+    return Image.fromarray((np.asarray(image) + noise).clip(0, 255).astype(np.uint8))
+
+
+@pytest.fixture(scope="module")
+def features() -> Callable[[str, Callable[[Image.Image, float], Image.Image] | None, float], np.ndarray]:
+    """Features of the crops by an encoder, after a fault of some strength."""
+    images = crops(per_photograph=20)
+    encoders = {name: load(row, hardware=CPU) for name, row in ENCODERS.items()}
+    made: dict[tuple, np.ndarray] = {}
+
+    def of(encoder: str, fault: Callable[[Image.Image, float], Image.Image] | None, strength: float) -> np.ndarray:
+        if (encoder, fault, strength) not in made:
+            model = encoders[encoder]
+            changed = images if fault is None else [fault(image, strength) for image in images]
+            made[encoder, fault, strength] = model.embed("image", [model.prepare("image", one) for one in changed])
+        return made[encoder, fault, strength]
+
+    return of
+
+
+@pytest.mark.parametrize("fault", [blurred, noisy], ids=["blur", "noise"])
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_distances_rise_and_shares_fall_with_blur_and_noise(encoder: str, fault: Callable, features: Callable) -> None:
+    real = features(encoder, None, 0)
+    condition = features("pixels", None, 0)[:, :8]
+    sets = [real] + [features(encoder, fault, strength) for strength in (1, 2, 4, 8)]
+    for name, metric in DISTANCES.items():
+        values = [metric(real, generated, condition) for generated in sets]
+        assert all(low < high for low, high in pairwise(values)), (name, values)
+    for name, metric in SHARES.items():
+        values = [metric(real, generated, condition) for generated in sets]
+        assert values[-1] < values[0], (name, values)
+        if name in ("precision", "coverage"):
+            assert all(high >= low for high, low in pairwise(values)), (name, values)
+
+
+def dogs_and_cats(n: int = 400) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Images of dogs and of cats for prompts that ask for either: real ones, generated ones, the prompts' features."""
+    rng = np.random.default_rng(0)
+    dog = np.repeat([True, False], n // 2)
+    animal = np.where(dog[:, None], 1.0, -1.0)
+    condition = np.hstack([animal, rng.normal(size=(n, 3))])
+    images = [np.hstack([3 * animal, condition[:, 1:], np.zeros((n, 2))]) + rng.normal(size=(n, 6)) for _ in range(2)]
+    return images[0], images[1], condition
+
+
+def test_swapped_prompts_raise_cfred_and_leave_every_metric_without_prompts() -> None:
+    """A dog for each prompt of a cat and a cat for each of a dog: the same images, in another order."""
+    real, generated, condition = dogs_and_cats()
+    swapped = np.roll(generated, len(generated) // 2, axis=0)
+    for name, metric in (DISTANCES | SHARES | {"vendi": OF_ONE_SET["vendi"]}).items():
+        before, after = (metric(real, one, condition) for one in (generated, swapped))
+        if name == "cfred":
+            assert after > 20 * before
+        else:
+            assert after == pytest.approx(before, rel=1e-8), name
+    right, wrong = (cfred(real=real, generated=one, condition=condition) for one in (generated, swapped))
+    assert wrong.realism == pytest.approx(right.realism, rel=1e-6)
+    assert wrong.fidelity > 20 * right.fidelity
+
+
+def test_swapped_photographs_do_so_too(features: Callable) -> None:
+    real, generated = features("tiny", None, 0), features("tiny", blurred, 1)
+    condition = np.repeat(np.eye(4), 20, axis=0)
+    swapped = np.roll(generated, 40, axis=0)
+    assert frechet(real=real, generated=swapped).value == pytest.approx(frechet(real=real, generated=generated).value)
+    before, after = (cfred(real=real, generated=one, condition=condition).value for one in (generated, swapped))
+    assert after > 2 * before
+
+
+def test_prompts_swapped_lower_clipscore() -> None:
+    _, generated, condition = dogs_and_cats()
+    image, swapped = generated[:, :4], np.roll(generated, 200, axis=0)[:, :4]
+    for metric in (means.clipscore, means.preference_score):
+        assert metric(image=swapped, text=condition).value < metric(image=image, text=condition).value / 2
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_order_of_the_images_and_of_the_features_does_not_matter(name: str) -> None:
+    rng = np.random.default_rng(1)
+    real, generated, condition = (rng.normal(size=(50, 8)) for _ in range(3))
+    rows, columns = rng.permutation(50), rng.permutation(8)
+    value = ALL[name](real, generated, condition)
+    moved = ALL[name](*(side[rows][:, columns] for side in (real, generated, condition)))
+    assert moved == pytest.approx(value, rel=1e-8)
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if name != "inception_score"])
+def test_a_rotation_of_the_features_does_not_matter(name: str) -> None:
+    rng = np.random.default_rng(2)
+    real, generated, condition = (rng.normal(size=(50, 8)) for _ in range(3))
+    turn = np.linalg.qr(rng.normal(size=(8, 8)))[0]
+    value = ALL[name](real, generated, condition)
+    assert ALL[name](real @ turn, generated @ turn, condition @ turn) == pytest.approx(value, rel=1e-8)
+
+
+@pytest.mark.parametrize("name", [*DISTANCES, *SHARES])
+def test_symmetry_or_its_absence(name: str) -> None:
+    rng = np.random.default_rng(3)
+    real, generated, condition = rng.normal(size=(60, 5)), 0.5 * rng.normal(size=(60, 5)), rng.normal(size=(60, 2))
+    forth, back = ALL[name](real, generated, condition), ALL[name](generated, real, condition)
+    if name in DISTANCES:
+        assert forth == pytest.approx(back, rel=1e-8)
+    else:
+        assert forth != back
+
+
+@pytest.mark.parametrize(("n", "d"), [(1, 4), (2, 4), (5, 12), (5, 4), (12, 5)])
+@pytest.mark.parametrize("constant", [False, True], ids=["drawn", "constant"])
+@pytest.mark.parametrize("name", ALL)
+def test_few_images_and_constant_features_have_a_finite_value_or_a_reason(
+    name: str, constant: bool, n: int, d: int
+) -> None:
+    rng = np.random.default_rng(4)
+    sides = [np.full((n, d), 0.5) if constant else rng.normal(size=(n, d)) for _ in range(3)]
+    try:
+        value = ALL[name](*sides)
+    except LikenessError as error:
+        assert len(str(error)) > 20
+        assert n <= K, f"{name}: {error}"
+        return
+    assert np.isfinite(value)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("name", ALL)
+def test_a_row_that_is_not_finite_is_named(name: str, bad: float) -> None:
+    rng = np.random.default_rng(5)
+    sides = [rng.normal(size=(20, 4)) for _ in range(3)]
+    sides[1][7, 2] = bad
+    with pytest.raises(BadInput, match=r"(generated|features|logits|image): row 7 "):
+        ALL[name](*sides)
+
+
+@pytest.mark.parametrize("name", ["cfred", "clipscore", "preference"])
+def test_unequal_counts_of_what_is_paired_are_an_error_with_both_counts(name: str) -> None:
+    rows = np.random.default_rng(6).normal(size=(20, 4))
+    with pytest.raises(BadInput, match=r"\b20\b.*\b17\b|\b17\b.*\b20\b"):
+        ALL[name](rows[:17], rows[:17], rows)
+
+
+@pytest.mark.parametrize("name", [*SHARES, "fd", "kid", "cmmd"])
+def test_unequal_counts_of_what_is_not_paired_have_a_value(name: str) -> None:
+    rows = np.random.default_rng(7).normal(size=(40, 4))
+    assert np.isfinite(ALL[name](rows[:25], rows[25:], rows))
