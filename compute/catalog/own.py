@@ -120,13 +120,23 @@ def settled(own: OwnSuite, *, results: Path) -> OwnSuite:
 
 
 def _renamed(own: OwnSuite, key: str) -> OwnSuite:
+    """The suite under a key; where that is not the file's name, titles say so too."""
+
     def task_key(task: Task) -> str:
         return f"{BENCHMARK.key}/{key}/{task.key.rpartition('/')[2]}"
 
-    return replace(
+    own = replace(
         own,
         suite=replace(own.suite, key=key),
         tasks=tuple(replace(task, key=task_key(task), suites=(key,)) for task in own.tasks),
+    )
+    digest = own.digest[:8]
+    if not key.endswith(f"-{digest}"):
+        return own
+    return replace(
+        own,
+        suite=replace(own.suite, title=f"{own.suite.title} ({digest})"),
+        tasks=tuple(replace(task, title=f"{task.title} ({digest})") for task in own.tasks),
     )
 
 
@@ -275,16 +285,16 @@ def _task(content: Any, *, suite: str, data: Mapping[str, str]) -> Task:
 def _pairs(path: Path) -> OwnSuite:
     """A manifest of pairs (PairBench): a task a split."""
     from compute.tasks.pairbench import manifest as manifests
-    from compute.tasks.pairbench.splits import SPLITS
+    from compute.tasks.pairbench.splits import SPLITS, in_sentence
 
     manifest = manifests.read(path)
     name = slug(path.stem)
     key = name if name.startswith("pairs-") else f"pairs-{name}"
+    short = path.stem[:80]
     synthetic = bool(manifest.about.get("synthetic"))
-    sources = len({pair.item for pair in manifest.pairs})
     about = (
-        f"Your own data: {len(manifest.pairs):,} pairs of {sources:,} images in {path.name}, rated from 1 to 10 in "
-        "both orders, as PairBench does. No published figure compares with these."
+        f"Your own data: {len(manifest.pairs):,} pairs of {manifest.items:,} images in {path.name}, rated from 1 to 10 "
+        "in both orders, as PairBench does. No published figure compares with these."
     )
     counts = manifest.counts()
     return OwnSuite(
@@ -293,7 +303,7 @@ def _pairs(path: Path) -> OwnSuite:
         digest=manifest.digest,
         suite=Suite(
             key=key,
-            title=f"Own pairs: {path.stem[:80]}{' (synthetic)' if synthetic else ''}",
+            title=f"Own pairs: {short}{' (synthetic)' if synthetic else ''}",
             benchmark=BENCHMARK.key,
             aggregate="task-mean",
             description=f"Synthetic: the images are drawn. {about}" if synthetic else about,
@@ -301,7 +311,7 @@ def _pairs(path: Path) -> OwnSuite:
         tasks=tuple(
             Task(
                 key=f"{BENCHMARK.key}/{key}/{split}",
-                title=SPLITS[split].title,
+                title=f"{short}: {in_sentence(SPLITS[split].title)}",
                 benchmark=BENCHMARK.key,
                 category="Image pairs" if SPLITS[split].second == "image" else "Image-text pairs",
                 dataset=path.name,

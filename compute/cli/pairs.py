@@ -101,7 +101,7 @@ def make(
         report=lambda line: typer.echo(line, err=True),
         progress=Progress(),
     )
-    typer.echo(f"{out}: {len(manifest.pairs):,} pairs of {manifest.about['items']:,} images, seed {seed}")
+    typer.echo(f"{out}: {len(manifest.pairs):,} pairs of {manifest.items:,} images, seed {seed}")
     _say_counts(manifest.counts())
     typer.echo(f"Rate them: python -m compute run --suite pairbench --data {out} --models tiny,ssim")
 
@@ -114,7 +114,7 @@ def show(file: Annotated[Path, typer.Argument(help="A manifest of pairs.")]):
 
     manifest = manifests.read(file)
     about = manifest.about
-    typer.echo(f"{file.name}: version {about['version']}, {len(manifest.pairs):,} pairs of {about['items']:,} images")
+    typer.echo(f"{file.name}: version {about['version']}, {len(manifest.pairs):,} pairs of {manifest.items:,} images")
     typer.echo(f"Made from {about['sources'].get('path') or about['sources'].get('repo')}, seed {about['seed']}")
     _say_counts(manifest.counts())
     templates = Counter(pair.template for pair in manifest.pairs)
@@ -166,8 +166,8 @@ def _oddities(manifest: Manifest) -> list[str]:
         fewer = counts["transformed"] - counts["transformed-2"]
         if fewer and SPLITS[split].spatial and about["second_counterpart"]:
             lines.append(f"{split}: items with one counterpart only: {fewer}")
-    if about["items"] < 30:
-        lines.append(f"{about['items']} images are few: intervals will be wide")
+    if manifest.items < 30:
+        lines.append(f"{manifest.items} images are few: intervals will be wide")
     return lines
 
 

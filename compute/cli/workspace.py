@@ -82,6 +82,8 @@ def workbench(
     from compute.progress import Progress
     from compute.tasks.source import Source
 
+    if data is not None and data.suffix == ".parquet" and not data.exists():
+        raise BadInput(f"There is no file {data}. Make it: python -m compute pairs make --images DIR --out {data}")
     if data is not None and not data.is_dir():
         raise BadInput(f"There is no folder {data}: give one that holds data sets as <org>/<name>/, or omit --data")
     if offline:

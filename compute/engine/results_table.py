@@ -38,6 +38,7 @@ def lines(plan: Plan, outcomes: Sequence[Outcome], *, catalog: Catalog) -> list[
         text.append("At least: the score if every answer that is missing or cannot be read were wrong.")
     if any(run.tied > TIES_SHOWN for run in cells.values()):
         text.append("Tied: the share of items that exact ties decide.")
+    text += [line for run in cells.values() if (line := without_a_score(run))]
     text += _compared(stored, cells, category)
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
     text += ["", *_grouped("Failed", failed)] if failed else []
@@ -95,6 +96,21 @@ def cell(stored: StoredRun, metric: Metric) -> str:
     notes += [f"at least {_number(score.lower_bound, metric)}"] if score.lower_bound is not None else []
     notes += [f"{rounded(stored.tied, 1, scale=100)}% tied"] if stored.tied > TIES_SHOWN else []
     return f"{text} ({', '.join(notes)})" if notes else text
+
+
+def without_a_score(stored: StoredRun) -> str:
+    """How many of a judge's answers state no score from 1 to 10, by reason; empty where all do, or none was asked for.
+
+    PairBench's MMScore takes such answers for a label of their own: the figure alone does not tell.
+    """
+    parts = [part for part in stored.run.settings.get("found", {}).values() if "refused" in part]
+    counts = {name: sum(part.get(name, 0) for part in parts) for name in ("refused", "truncated", "invalid")}
+    if not sum(counts.values()):
+        return ""
+    answers = sum(part["asked"] - part["errors"] for part in parts)
+    reasons = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    total = sum(counts.values())
+    return f"{stored.run.model}, {stored.run.task}: {total:,} of {answers:,} answers state no score ({reasons})"
 
 
 def _number(value: float, metric: Metric) -> str:

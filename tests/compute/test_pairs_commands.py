@@ -163,3 +163,12 @@ def test_memory_stays_flat_while_large_images_are_made(tmp_path):
     assert read > 20_000_000
     # The 105 pairs between the two have 640 MB of pixels. A transformation's own arrays come and go.
     assert last - first < 150_000_000, f"bytes held after 15 and after 120 pairs: {first:,}, {last:,}"
+
+
+def test_a_manifest_that_is_not_there_is_named_as_a_file(tmp_path):
+    data = tmp_path / "pairs.parquet"
+    ran = CliRunner().invoke(
+        app, ["run", "--suite", "pairbench", "--models", "ssim", "--data", str(data), "--results", str(tmp_path / "r")]
+    )
+    assert ran.exit_code == 1
+    assert f"There is no file {data}" in ran.stderr and "pairs make --images DIR" in ran.stderr

@@ -23,7 +23,7 @@ from compute.content import decoding, near_copies
 from compute.content.items import content_key
 from compute.progress import Progress
 from compute.tasks.pairbench import stored
-from compute.tasks.pairbench.manifest import Manifest, Pair, write
+from compute.tasks.pairbench.manifest import TEMPLATES, Manifest, Pair, write
 from compute.tasks.pairbench.pixels import PACKAGES, RESIZE, SHARE, Change, ImageMaker, MadeImage, digest, thumbnail
 from compute.tasks.pairbench.sources import SourceImages, checked_read, portable
 from compute.tasks.pairbench.splits import Split
@@ -35,7 +35,6 @@ from compute.versions import installed
 VERSION = 1  # raise it when other pairs are drawn from the same seed
 STRENGTHS = (0.3, 1.0)  # of the transformations; the paper gives none
 APPLICATIONS = 5  # k of section 4.2.2
-TEMPLATES = 5  # prompt templates of each kind of pair (Appendix C.1)
 SMALLEST = 16  # pixels a side of a source: at 95% of it every metric can still compare
 CHECKED = 2  # transformed pairs of a split whose pixels are recorded
 

@@ -7,21 +7,25 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute import drafts
+from compute import drafts, records
 from compute.content.items import content_key
 from compute.tasks.data import PAIR_TYPES
+from compute.tasks.pairbench import sources
+from compute.tasks.pairbench.pixels import RESIZE
 from compute.tasks.pairbench.splits import SPLITS
+from compute.tasks.perturb import PERTURBATIONS
 from compute.types import BadInput
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 VERSION = 1  # raise it when a column changes its name or meaning
+TEMPLATES = 5  # prompt templates of each kind of pair (Appendix C.1)
 HEADING = b"likeness.pairs"  # the key of the file's metadata that says what the pairs were made from, and how
 AGAIN = "Make the pairs again: python -m compute pairs make"
 
@@ -72,6 +76,11 @@ class Manifest:
         own = {pair.split for pair in self.pairs}
         return tuple(key for key in SPLITS if key in own)
 
+    @property
+    def items(self) -> int:
+        """How many source items there are."""
+        return len({pair.item for pair in self.pairs})
+
     def of(self, split: str) -> tuple[Pair, ...]:
         """The pairs of a split. Raises BadInput for one that the manifest does not have."""
         pairs = tuple(pair for pair in self.pairs if pair.split == split)
@@ -111,7 +120,10 @@ def write(path: Path, pairs: Sequence[Pair], *, about: Mapping[str, Any]) -> Man
 
 
 def read(path: Path) -> Manifest:
-    """A manifest. Raises BadInput for a file that is none, is damaged, or is of another version."""
+    """A manifest, which may come from anyone.
+
+    Raises BadInput for a file that is none, is damaged, is of another version, or holds what no pair can.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -119,25 +131,80 @@ def read(path: Path) -> Manifest:
         raise BadInput(f"There is no file {path}. {AGAIN}")
     try:
         table = pq.read_table(path)
-    except (pa.ArrowInvalid, OSError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise BadInput(f"{path.name} is no Parquet file, or a damaged one ({reason}). {AGAIN}") from error
+    except (pa.ArrowException, OSError) as error:
+        raise BadInput(f"{path.name} is no Parquet file, or a damaged one ({_first_line(error)}). {AGAIN}") from error
     heading = (table.schema.metadata or {}).get(HEADING)
     if heading is None:
         raise BadInput(f"{path.name} is a Parquet file but no manifest of pairs. {AGAIN}")
-    about = json.loads(heading)
-    if about.get("version") != VERSION:
-        raise BadInput(
-            f"{path.name} is a manifest of version {about.get('version')}; this program reads {VERSION}. {AGAIN}"
-        )
+    about = _about(heading, title=path.name)
     if missing := [name for name in _schema().names if name not in table.column_names]:
         raise BadInput(f"{path.name} has no column {missing[0]!r}. {AGAIN}")
     pairs = tuple(
         Pair(**{name: tuple(value) if isinstance(value, list) else value for name, value in row.items()})
-        for row in table.select(_schema().names).to_pylist()
+        for row in _typed(table, title=path.name).to_pylist()
     )
     _check(pairs, path.name)
     return Manifest(pairs=pairs, about=about, path=path, digest=content_key(path.read_bytes()).decode())
+
+
+def _about(heading: bytes, *, title: str) -> dict[str, Any]:
+    """The heading, with what it may leave out. Raises BadInput."""
+    try:
+        about = records.parse(heading.decode(), name="the heading")
+        if not isinstance(about, dict):
+            raise ValueError("it is no object")
+    except ValueError as error:
+        raise BadInput(f"{title}: its heading is damaged ({_first_line(error)}). {AGAIN}") from error
+    if about.get("version") != VERSION:
+        version = records.short(about.get("version"))
+        raise BadInput(f"{title} is a manifest of version {version}; this program reads {VERSION}. {AGAIN}")
+    images = about.get("sources")
+    if not isinstance(images, dict) or not isinstance(images.get("kind"), str):
+        raise BadInput(f"{title}: its heading has no sources. {AGAIN}")
+    for name in sources.FIELDS.get(images["kind"], ()):
+        if not isinstance(images.get(name), str):
+            raise BadInput(f"{title}: its sources do not say their {name}. {AGAIN}")
+    about = {name: empty for name, (empty, _) in OPTIONAL.items()} | about
+    for name, (_, fits) in OPTIONAL.items():
+        if not fits(about[name]):
+            raise BadInput(f"{title}: its {name} are {records.short(about[name])}. {AGAIN}")
+    if Path(about["stored"]).name != about["stored"]:
+        raise BadInput(f"{title}: its stored images are not beside it. {AGAIN}")
+    return about
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+# What a heading may leave out, and what it has to be otherwise.
+OPTIONAL: dict[str, tuple[Any, Callable[[Any], bool]]] = {
+    "seed": (0, lambda value: isinstance(value, int)),
+    "left_out": ([], _texts),
+    "notes": ([], _texts),
+    "near_copies": ([], lambda value: isinstance(value, list) and all(_texts(pair) for pair in value)),
+    "second_counterpart": (False, lambda value: isinstance(value, bool)),
+    "packages": ({}, lambda value: isinstance(value, dict) and _texts(list(value.values()))),
+    "stored": ("", lambda value: isinstance(value, str)),
+}
+
+
+def _typed(table: pa.Table, *, title: str) -> pa.Table:
+    """The columns of a pair, each of its own type and without an empty cell. Raises BadInput."""
+    import pyarrow as pa
+
+    columns = []
+    for column in _schema():
+        try:
+            values = table.column(column.name).cast(column.type).combine_chunks()
+        except pa.ArrowException as error:
+            raise BadInput(
+                f"{title}: its column {column.name!r} is none of pairs ({_first_line(error)}). {AGAIN}"
+            ) from error
+        if values.null_count or (pa.types.is_list(column.type) and values.flatten().null_count):
+            raise BadInput(f"{title}: its column {column.name!r} has empty cells. {AGAIN}")
+        columns.append(values)
+    return pa.table(columns, schema=_schema())
 
 
 def _check(pairs: Sequence[Pair], title: str) -> None:
@@ -145,11 +212,33 @@ def _check(pairs: Sequence[Pair], title: str) -> None:
         raise BadInput(f"{title} holds no pair. {AGAIN}")
     names: set[tuple[str, str]] = set()
     for pair in pairs:
-        if pair.split not in SPLITS or pair.type not in PAIR_TYPES or not 0 <= pair.template < 5:
-            raise BadInput(
-                f"{title}: pair {pair.name!r} has split {pair.split!r}, type {pair.type!r}, template {pair.template}, "
-                f"of which one is unknown. {AGAIN}"
-            )
+        if problem := _problem(pair):
+            raise BadInput(f"{title}: pair {records.short(pair.name)} has {problem}. {AGAIN}")
         if (pair.split, pair.name) in names:
             raise BadInput(f"{title}: split {pair.split} has the pair {pair.name!r} twice. {AGAIN}")
         names.add((pair.split, pair.name))
+
+
+def _problem(pair: Pair) -> str:
+    """What no pair can have; empty where all is well."""
+    for name, known in (("split", SPLITS), ("type", PAIR_TYPES), ("change", ("", RESIZE, *PERTURBATIONS))):
+        if (value := getattr(pair, name)) not in known:
+            return f"the {name} {records.short(value)}, which is unknown"
+    if not 0 <= pair.template < TEMPLATES:
+        return f"the template {pair.template}, of 0 to {TEMPLATES - 1}"
+    for strength in (pair.strength, *pair.first_strengths, *pair.second_strengths):
+        if not 0 <= strength <= 1:
+            return f"the strength {strength:g}, of 0 to 1"
+    for seed in (pair.seed, *pair.first_seeds, *pair.second_seeds):
+        if seed < 0:
+            return f"the seed {seed}, which is below 0"
+    for strengths, seeds in ((pair.first_strengths, pair.first_seeds), (pair.second_strengths, pair.second_seeds)):
+        if len(strengths) != len(seeds):
+            return f"{len(seeds)} seeds for {len(strengths)} strengths"
+    if SPLITS[pair.split].second == "text":
+        return "" if pair.text and not pair.second else "no text, or a second image beside it"
+    return "" if pair.second and not pair.text else "no second image, or a text beside it"
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]

@@ -24,8 +24,7 @@ RESIZE = "resize"
 SHARE = 0.95  # of each side, in the identical pair; the paper says 95% of the size and not how it is resized
 PACKAGES = ("numpy", "pillow", "scipy", "torch", "torchvision")  # what makes the pixels
 THUMBNAIL = 16  # pixels a side
-RECENT_BYTES = 32 << 20  # of files made last that stay in memory
-RECENT = 64 << 20  # bytes
+RECENT_BYTES = 64 << 20  # of files made last that stay in memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +68,7 @@ class MadeImage:
 
 
 class RecentFiles:
-    """The files made last, up to RECENT bytes, by content key: both orders of a pair read an image soon again."""
+    """The files made last, up to RECENT_BYTES, by content key: both orders of a pair read an image soon again."""
 
     def __init__(self) -> None:
         self._files: OrderedDict[bytes, bytes] = OrderedDict()
@@ -88,7 +87,7 @@ class RecentFiles:
         with self._lock:
             self._bytes += len(file) - len(self._files.pop(key, b""))
             self._files[key] = file
-            while self._bytes > RECENT:
+            while self._bytes > RECENT_BYTES:
                 self._bytes -= len(self._files.popitem(last=False)[1])
 
 

@@ -15,6 +15,8 @@ from compute.tasks.source import Source
 from compute.types import BadInput, NotHere
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".ppm", ".jp2", ".avif")
+# What `about` says of each kind of source, all of it texts.
+FIELDS = {"folder": ("path",), "parquet": ("path", "column"), "hub": ("repo", "revision", "config", "split", "column")}
 COLUMNS = ("image", "img", "img1", "picture")  # names of a Parquet table's column of images, in order of preference
 
 

@@ -31,6 +31,11 @@ class Split:
         return POSITION in self.transformations
 
 
+def in_sentence(title: str) -> str:
+    """A split's title as it stands within a sentence: `colour jitter`, `Gaussian blur`."""
+    return title if title.startswith("Gauss") else title[0].lower() + title[1:]
+
+
 IMAGE_SPLITS = tuple(
     Split(key=key, title=PERTURBATIONS[kind].title, transformations=(kind,)) for key, kind in SHORT.items()
 )
@@ -39,7 +44,7 @@ SPATIAL_SPLITS = (
     *(
         Split(
             key=f"sp-{key}",
-            title=f"Spatial position and {PERTURBATIONS[kind].title.lower().replace('gaussian', 'Gaussian')}",
+            title=f"Spatial position and {in_sentence(PERTURBATIONS[kind].title)}",
             transformations=(POSITION, kind),
         )
         for key, kind in SHORT.items()

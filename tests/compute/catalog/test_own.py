@@ -46,6 +46,7 @@ def test_a_manifest_is_a_suite_with_a_task_a_split(manifest: Path, tmp_path: Pat
     catalog, problems = own.extended(shipped(), [suite])
     assert problems == [] and catalog.suite("pairs-holiday-photos").title == "Own pairs: Holiday photos"
     assert catalog.task("own/pairs-holiday-photos/cj").suites == ("pairs-holiday-photos",)
+    assert [task.title for task in suite.tasks] == ["Holiday photos: colour jitter", "Holiday photos: rotation"]
     published = [task for task in catalog.tasks if "pairbench" in task.suites]
     assert published == [task for task in shipped().tasks if "pairbench" in task.suites]
 
@@ -69,7 +70,10 @@ def test_the_same_content_is_the_same_suite_and_another_gets_a_key_of_its_own(
     assert own.settled(other, results=results).suite.key == f"pairs-holiday-photos-{other.digest[:8]}"
     assert len(own.files(results)) == 1
     own.record(other, results=results)
-    assert len(own.recorded(results)[0]) == 2
+    both, _ = own.recorded(results)
+    assert len(both) == len({each.suite.title for each in both}) == 2
+    assert len({task.title for each in both for task in each.tasks}) == 4
+    assert own.settled(other, results=results) in both
 
 
 def test_a_known_suite_takes_its_own_file_alone(manifest: Path, photographs: Path, tmp_path: Path) -> None:

@@ -37,6 +37,21 @@ def test_a_cell_is_in_the_units_that_papers_print(given: StoredRun, said: str) -
     assert results_table.cell(given, CATALOG.metrics[0]) == said
 
 
+def test_answers_without_a_score_are_told_beside_a_judges_figure() -> None:
+    part = {"asked": 36, "errors": 1, "refused": 30, "truncated": 0, "invalid": 2}
+    found = {"sensitive": part, "invariant": {**part, "refused": 35, "errors": 0, "invalid": 0}}
+    silent = StoredRun(run=Run(id="r", model="m", task="t", settings={"found": found}), folder=Path("r"), scores=())
+    assert results_table.without_a_score(silent) == "m, t: 67 of 71 answers state no score (65 refused, 2 invalid)"
+    clear = {"sensitive": {"asked": 36, "errors": 0, "refused": 0, "truncated": 0, "invalid": 0}}
+    assert (
+        results_table.without_a_score(
+            StoredRun(run=Run(id="r", model="m", task="t", settings={"found": clear}), folder=Path("r"), scores=())
+        )
+        == ""
+    )
+    assert results_table.without_a_score(kept(0.5, stderr=None)) == ""
+
+
 def test_a_row_a_task_a_column_a_model(tmp_path: Path) -> None:
     world = World(folder=tmp_path)
     bench = world.bench()

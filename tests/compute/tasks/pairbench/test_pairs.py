@@ -6,11 +6,13 @@ import hashlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
@@ -247,6 +249,65 @@ def test_another_version_and_other_files_are_refused_in_words(written, tmp_path)
     pq.write_table(pq.read_table(written.path).replace_schema_metadata({}), other)
     with pytest.raises(BadInput, match="no manifest of pairs"):
         manifest.read(other)
+
+
+# What a manifest from elsewhere may hold: a column, its value in every row, and what is said of it.
+HOSTILE_CELLS = {
+    "an angle without end": ("strength", float("inf"), "strength inf"),
+    "no number": ("strength", float("nan"), "strength nan"),
+    "an image grown to fill the memory": ("strength", 1e5, "strength 100000"),
+    "a strength below 0": ("strength", -0.5, "strength -0.5"),
+    "a seed below 0": ("seed", -1, "seed -1"),
+    "a text for a strength": ("strength", "large", "column 'strength'"),
+    "half a seed": ("seed", 0.5, "column 'seed'"),
+    "a text for a template": ("template", "first", "column 'template'"),
+    "a template of none": ("template", 5, "template 5"),
+    "a change that is none": ("change", "os.system", "change 'os.system'"),
+    "an empty cell": ("split", None, "column 'split' has empty cells"),
+    "an empty list": ("first_strengths", None, "column 'first_strengths' has empty cells"),
+    "an empty cell in a list": ("first_seeds", [None], "column 'first_seeds' has empty cells"),
+    "more seeds than strengths": ("first_seeds", [1] * 9, "9 seeds for 5 strengths"),
+    "no second image": ("second", "", "no second image"),
+    "a caption beside the image": ("text", "a cat", "no second image, or a text beside it"),
+}
+
+
+@pytest.mark.parametrize(("column", "value", "message"), HOSTILE_CELLS.values(), ids=HOSTILE_CELLS)
+def test_what_no_pair_can_hold_is_refused_before_an_image_is_made(written, column, value, message):
+    table = pq.read_table(written.path)
+    field = pa.field(column, pa.array([value]).type if value is not None else table.schema.field(column).type)
+    at = table.column_names.index(column)
+    with drafts.replacing(written.path) as draft:
+        pq.write_table(table.set_column(at, field, pa.array([value] * len(table), type=field.type)), draft)
+    with pytest.raises(BadInput, match=f"^pairs.parquet: .*{re.escape(message)}.*Make the pairs again"):
+        manifest.read(written.path)
+
+
+HOSTILE_HEADINGS = {
+    "no JSON": (b"{sources", "heading is damaged"),
+    "no object": (b"[1]", "heading is damaged"),
+    "too deep": (b"[" * 100_000, "heading is damaged"),
+    "no sources": ({"sources": ...}, "has no sources"),
+    "sources of no kind": ({"sources": {"path": "images"}}, "has no sources"),
+    "a folder without a path": ({"sources": {"kind": "folder"}}, "its sources do not say their path"),
+    "a path that is no text": ({"sources": {"kind": "folder", "path": 7}}, "its sources do not say their path"),
+    "stored images elsewhere": ({"stored": "../../images.parquet"}, "stored images are not beside it"),
+    "near copies of another form": ({"near_copies": [1]}, "its near_copies are"),
+    "notes of another form": ({"notes": {"a": 1}}, "its notes are"),
+    "packages of another form": ({"packages": ["torch"]}, "its packages are"),
+}
+
+
+@pytest.mark.parametrize(("heading", "message"), HOSTILE_HEADINGS.values(), ids=HOSTILE_HEADINGS)
+def test_a_heading_that_says_not_where_pairs_come_from_is_refused(written, heading, message):
+    table = pq.read_table(written.path)
+    if isinstance(heading, dict):
+        about = json.loads(table.schema.metadata[manifest.HEADING]) | heading
+        heading = json.dumps({name: value for name, value in about.items() if value is not ...}).encode()
+    with drafts.replacing(written.path) as draft:
+        pq.write_table(table.replace_schema_metadata({manifest.HEADING: heading}), draft)
+    with pytest.raises(BadInput, match=f"^pairs.parquet: .*{re.escape(message)}.*Make the pairs again"):
+        manifest.read(written.path)
 
 
 def test_an_unknown_split_is_refused_by_what_the_manifest_has(written):
