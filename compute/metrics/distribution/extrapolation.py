@@ -1,0 +1,193 @@
+"""The value of a Fréchet distance at infinite N.
+
+A distance of few images is biased upwards by about c / N. Random subsets without repeats give the value at smaller N; a
+line in 1 / N through them has the value at infinite N as its intercept.
+
+Source: Chong and Forsyth 2020 (FID at infinity). Here each split of all images into m parts gives m values at N / m:
+the parts of one split share no image, so that their spread also tells the standard error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from compute.arrays import Floats, Ints
+from compute.metrics.distribution.frechet import CUTOFF, cfred, frechet
+from compute.metrics.distribution.gaussian import Gaussian
+from compute.metrics.distribution.moments import Moments, check_paired, feature_array
+from compute.types import BadInput, Undefined
+
+PARTS = (1, 2, 3, 4)  # what all images are split into
+REPEATS = 4  # random splits of each kind
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extrapolated:
+    """`value` at infinite N with its 95% interval from `low` to `high`, and `plain`, the value of all N.
+
+    `counts` are the images of the generator in a part, `values` the mean distance at each; `slope` is the change per
+    1 / N: the bias of the plain value is about slope / N. Of sets that are alike `value` falls around 0, and may be
+    negative.
+    """
+
+    value: float
+    low: float
+    high: float
+    plain: float
+    slope: float
+    counts: tuple[int, ...]
+    values: tuple[float, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def extrapolate(
+    distance: Callable[[Sequence[Ints]], float],
+    *,
+    counts: Sequence[int],
+    smallest: int = 2,
+    parts: Sequence[int] = PARTS,
+    repeats: int = REPEATS,
+    seed: int = 0,
+) -> Extrapolated:
+    """The value at infinite N of any distance whose bias falls as 1 / N.
+
+    distance: takes the rows of each set (one array of row numbers a count in `counts`) and returns a number; it is
+    called with all rows, and with each part of `repeats` random splits into each number of `parts`. All sets are split
+    at once, so that with unlike counts the bias still is in proportion to the number of parts. smallest: the images
+    that a part needs at least; finer splits are left out. Raises BadInput for bad arguments, Undefined where no split
+    is left.
+    """
+    if not counts or min(counts) < 1 or repeats < 1 or any(part < 1 for part in parts) or smallest < 2:
+        raise BadInput(
+            "extrapolate needs counts and parts of at least 1, repeats of at least 1, smallest of at least 2"
+        )
+    usable = [part for part in sorted({*parts} - {1}) if min(counts) // part >= smallest]
+    if not usable:
+        raise Undefined(
+            f"{min(counts)} images cannot be split into parts of at least {smallest}, so the value at infinite N is "
+            "undefined. Add images"
+        )
+    rng = np.random.default_rng(seed)
+    plain = float(distance([np.arange(count) for count in counts]))
+    splits = [
+        np.array([_split_values(distance, counts=counts, part=part, rng=rng) for _ in range(repeats)])
+        for part in usable
+    ]
+    widths = np.array([1.0, *usable])
+    values = np.array([plain, *(split.mean() for split in splits)])
+    # The line's intercept and slope as weighted sums of the values.
+    line = np.linalg.pinv(np.stack([np.ones(len(widths)), widths], axis=1))
+    value, slope = (line @ values).tolist()
+    # All images share the linear part of the error of every mean over a split: the variance between m parts, over m.
+    # What differs from split to split is added with the weight that it has in the intercept.
+    freedom = [repeats * (part - 1) for part in usable]
+    shared = np.average([split.var(axis=1, ddof=1).mean() / split.shape[1] for split in splits], weights=freedom)
+    drawn = [split.mean(axis=1).var(ddof=1) / repeats if repeats > 1 else 0.0 for split in splits]
+    half = _student(sum(freedom)) * float(np.sqrt(shared + line[0, 1:] ** 2 @ drawn))
+    return Extrapolated(
+        value=value,
+        low=value - half,
+        high=value + half,
+        plain=plain,
+        slope=slope * counts[-1],
+        counts=tuple(counts[-1] // int(width) for width in widths),
+        values=tuple(values.tolist()),
+    )
+
+
+def frechet_at_infinity(
+    *, real: Any, generated: Any, ddof: int = 1, parts: Sequence[int] = PARTS, repeats: int = REPEATS, seed: int = 0
+) -> Extrapolated:
+    """`frechet` at infinite N. real, generated: features (n, d).
+
+    With real as Moments or a Gaussian only the generator is split, and the reference's own bias stays: use a large one.
+    """
+    others = feature_array(generated, argument="generated")
+    if isinstance(real, Moments | Gaussian):
+        reference = Gaussian.of(real, ddof=ddof)
+        dimension = reference.dimension
+        found = extrapolate(
+            lambda rows: frechet(real=reference, generated=others[rows[0]], ddof=ddof).value,
+            counts=(len(others),),
+            parts=parts,
+            repeats=repeats,
+            seed=seed,
+        )
+    else:
+        images = feature_array(real, argument="real")
+        dimension = images.shape[1]
+        found = extrapolate(
+            lambda rows: frechet(real=images[rows[0]], generated=others[rows[1]], ddof=ddof).value,
+            counts=(len(images), len(others)),
+            parts=parts,
+            repeats=repeats,
+            seed=seed,
+        )
+    return _with_warnings(found, needed=2 * dimension, what=f"twice the {dimension} dimensions of the features")
+
+
+def cfred_at_infinity(
+    *,
+    real: Any,
+    generated: Any,
+    condition: Any,
+    cutoff: float = CUTOFF,
+    parts: Sequence[int] = PARTS,
+    repeats: int = REPEATS,
+    seed: int = 0,
+) -> Extrapolated:
+    """`cfred` at infinite N. real, generated (n, d) and condition (n, p), row by row paired; prompts are split."""
+    images, others = feature_array(real, argument="real"), feature_array(generated, argument="generated")
+    texts = feature_array(condition, argument="condition")
+    check_paired(images, others, names=("real", "generated"))
+    check_paired(images, texts, names=("real", "condition"))
+
+    def distance(rows: Sequence[Ints]) -> float:
+        part = rows[0]
+        return cfred(real=images[part], generated=others[part], condition=texts[part], cutoff=cutoff).value
+
+    found = extrapolate(distance, counts=(len(images),), parts=parts, repeats=repeats, seed=seed)
+    needed = 2 * (images.shape[1] + texts.shape[1])
+    what = f"twice the {images.shape[1]} + {texts.shape[1]} dimensions of the image and text features"
+    return _with_warnings(found, needed=needed, what=what)
+
+
+def unlike_counts(counts: Mapping[str, int]) -> str | None:
+    """The sentence that warns where generators of unlike numbers of images are compared; None where all are alike."""
+    if len(set(counts.values())) < 2:
+        return None
+    fewest, most = (choose(counts, key=lambda name: counts[name]) for choose in (min, max))
+    return (
+        f"{fewest} has {counts[fewest]:,} images and {most} {counts[most]:,}: Fréchet distances fall as N grows, so "
+        "the plain values favour the larger set. Compare the values extrapolated to infinite N, or equal "
+        "numbers of images"
+    )
+
+
+def _split_values(
+    distance: Callable[[Sequence[Ints]], float], *, counts: Sequence[int], part: int, rng: np.random.Generator
+) -> Floats:
+    """(part,): the distances of the parts of one random split; up to part - 1 rows of a set are in none."""
+    orders = [rng.permutation(count)[: count // part * part].reshape(part, -1) for count in counts]
+    return np.array([distance([order[index] for order in orders]) for index in range(part)])
+
+
+def _with_warnings(found: Extrapolated, *, needed: int, what: str) -> Extrapolated:
+    if found.counts[-1] >= needed:
+        return found
+    warning = (
+        f"The smallest parts have {found.counts[-1]} images, fewer than {what}: the value does not fall as 1 / N "
+        "there, and the extrapolated value is rough"
+    )
+    return replace(found, warnings=(*found.warnings, warning))
+
+
+def _student(freedom: int) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, 0.5 + LEVEL / 2))
