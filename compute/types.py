@@ -221,6 +221,10 @@ class Score:
     printed: str = ""
     coverage: float | None = None  # share of the items that it rests on; None where the source does not say
     lower_bound: float | None = None  # the value if every missing answer were wrong; None where none is missing
+    # The 95% interval of a metric that has one of its own; of others it follows from `stderr`. It need not be symmetric
+    # nor hold the value, which may be biased. Ranks and tests take `stderr` alone.
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

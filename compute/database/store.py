@@ -22,10 +22,11 @@ JSON_COLUMNS = ("settings", "options", "detail")
 # A task's value in one run: its only subset, else the printed average, else the mean of all its subsets when every
 # one is there; a part of them is no value. The mean's error is the mean of the subsets' errors, which is its upper
 # bound however much they depend on one another: languages share images, protocols share queries.
+# Such a mean has no interval of its own.
 TASK_VALUES = """
 WITH own AS (
     SELECT runs.model, runs.origin, runs.task, scores.metric, scores.subset, scores.value, scores.stderr, scores.n,
-           scores.printed, runs.source
+           scores.printed, scores.low, scores.high, runs.source
     FROM scores JOIN runs ON runs.id = scores.run
     WHERE runs.main AND runs.task IN (SELECT task FROM suite_tasks WHERE suite = ?)
 ),
@@ -40,6 +41,7 @@ SELECT model, origin, task, metric,
        coalesce(any_value(stderr) FILTER (subset = 'default'),
                 CASE WHEN count(*) = count(stderr) AND count(*) >= any_value(parts) AND NOT bool_or(subset = 'average')
                      THEN avg(stderr) END) AS stderr,
+       any_value(low) FILTER (subset = 'default') AS low, any_value(high) FILTER (subset = 'default') AS high,
        any_value(n) FILTER (subset = 'default') AS n,
        any_value(printed) FILTER (subset IN ('default', 'average')) AS printed, any_value(source) AS source
 FROM counted GROUP BY model, origin, task, metric

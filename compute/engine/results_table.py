@@ -80,14 +80,16 @@ def _counted(counts: Sequence[int | None]) -> str:
 
 
 def cell(stored: StoredRun, metric: Metric) -> str:
-    """One figure in the metric's own unit: `85.1 ± 2.0`.
+    """One figure in the metric's own unit: `85.1 ± 2.0`, or `85.1 (82.0 to 87.5)` where it has an interval of its own.
 
     And the share of items, where some are missing, with the lower bound of a judge's score; and of those that exact
     ties decide, where it is over 1%.
     """
     score = run_folders.headline(stored)
     text = _number(score.value, metric)
-    if score.stderr:
+    if score.low is not None and score.high is not None:
+        text += f" ({_number(score.low, metric)} to {_number(score.high, metric)})"
+    elif score.stderr:
         text += f" ± {_number(Z95 * score.stderr, metric)}"
     elif score.stderr == 0 and metric.proportion and score.n:  # none right, or none wrong
         low, high = score_interval(value=score.value, stderr=0, share_of=score.n)

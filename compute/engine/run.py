@@ -245,6 +245,8 @@ def _run(
             stderr=figure.stderr,
             coverage=figure.answered * shares.get(subset, usable),
             lower_bound=figure.lower_bound,
+            low=figure.low,
+            high=figure.high,
         )
         for metric, subset, figure in scored.rows
     ]

@@ -26,6 +26,7 @@ from compute.engine import run_record
 from compute.types import BadInput, CannotWrite, Run, Score
 
 MARK, FAILED, SCORES, ITEMS = "run.json", "failed.json", "scores.parquet", "items.parquet"
+SCORE_FIELDS = ("subset", "metric", "value", "n", "stderr", "coverage", "lower_bound", "low", "high")  # in MARK
 # Below the results folder there are folders that hold no runs; looking into them would only cost time.
 OTHERS = (
     "features",
@@ -127,10 +128,7 @@ def write(root: Path, *, run: Run, scores: Sequence[Score], items: pd.DataFrame)
     """
     target = folder(root, model=run.model, task=run.task, fingerprint=run.fingerprint)
     target.mkdir(parents=True, exist_ok=True)
-    summary = [
-        {name: getattr(score, name) for name in ("subset", "metric", "value", "n", "stderr", "coverage", "lower_bound")}
-        for score in scores
-    ]
+    summary = [{name: getattr(score, name) for name in SCORE_FIELDS} for score in scores]
     record = json.dumps(
         {**asdict(run), "scores": summary}, indent=1, sort_keys=True, ensure_ascii=False, default=plain, allow_nan=False
     )
@@ -139,7 +137,7 @@ def write(root: Path, *, run: Run, scores: Sequence[Score], items: pd.DataFrame)
         store.write_parquet(
             target / SCORES,
             frame=pd.DataFrame([asdict(score) for score in scores]).astype(
-                {"value": float, "n": "Int64", "stderr": float, "coverage": float, "lower_bound": float}
+                {"n": "Int64", **dict.fromkeys(("value", "stderr", "coverage", "lower_bound", "low", "high"), float)}
             ),
         )
         store.write_parquet(target / ITEMS, frame=items)

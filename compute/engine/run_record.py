@@ -141,6 +141,13 @@ def _score(record: Any, run: Run) -> Score:
         score["lower_bound"] = records.number(
             score["lower_bound"], name=f"the lower bound of {name}", least=low, most=high
         )
+    ends = [score.get(end) for end in ("low", "high")]
+    if ends != [None, None]:
+        score["low"], score["high"] = (
+            records.number(end, name=f"an end of the interval of {name}", least=low, most=high) for end in ends
+        )
+        if score["low"] > score["high"]:
+            raise ValueError(f"the interval of {name} ends before it begins")
     if score.get("stderr") is not None:
         # Values within bounds spread over no more than the bounds are apart.
         score["stderr"] = records.number(

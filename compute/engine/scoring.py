@@ -75,7 +75,7 @@ def _plain(figure: Figure) -> Figure:
         figure,
         value=float(figure.value),
         n=int(figure.n),
-        stderr=None if figure.stderr is None else float(figure.stderr),
+        **{end: None if (known := getattr(figure, end)) is None else float(known) for end in ("stderr", "low", "high")},
     )
 
 

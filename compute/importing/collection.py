@@ -81,6 +81,8 @@ def _read(mark: Path, *, root: Path) -> dict[str, pd.DataFrame]:
         path = mark.parent / file
         records.check_file(path, root=root, most=MAX_BYTES)
         tables[table] = store.read_parquet(path, most_rows=MAX_ROWS)
+        if table == "scores":  # earlier collections have no intervals
+            tables[table] = tables[table].assign(**{end: None for end in ("low", "high") if end not in tables[table]})
         _check_columns(table, tables[table])
     if not {"runs", "scores"} <= set(tables):
         raise ValueError("it has no runs or no scores")
@@ -134,6 +136,11 @@ def check(tables: Mapping[str, pd.DataFrame], *, known: Mapping[str, set[str]], 
     high = scores["metric"].map(limits["upper"]).fillna(np.inf).to_numpy(float)
     _check_numbers("value", scores["value"], low, high, may_lack=False)
     _check_numbers("lower_bound", scores["lower_bound"], low, high)
+    _check_numbers("low", scores["low"], low, high)
+    _check_numbers("high", scores["high"], low, high)
+    ends = scores[["low", "high"]].apply(pd.to_numeric)
+    if (ends["low"].isna() != ends["high"].isna()).any() or (ends["low"] > ends["high"]).any():
+        raise ValueError("scores: an interval has one end, or ends before it begins")
     _check_numbers("stderr", scores["stderr"], np.zeros(len(scores)), high - low)
     _check_numbers("coverage", scores["coverage"], np.zeros(len(scores)), np.ones(len(scores)))
     _check_numbers("n", scores["n"], np.zeros(len(scores)), np.full(len(scores), float(records.MAX_INTEGER)))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from compute.catalog import Catalog
 
 REQUIRED = ("benchmark", "model", "task", "metric", "value")
-OPTIONAL = ("subset", "n", "stderr", "source", "printed")
+OPTIONAL = ("subset", "n", "stderr", "low", "high", "source", "printed")
 # The columns that declare what is not in the catalogue, all of a noun or none.
 DECLARING = {
     "model": ("model_title", "model_kind"),
@@ -32,9 +32,10 @@ Noun = TypeVar("Noun")
 def read_scores_csv(path: Path, *, catalog: Catalog) -> Imported:
     """Rows of benchmark, model, task, metric, value (in stored units: proportions as fractions) as runs.
 
-    Optional columns: subset, n, stderr, source, printed. A model that is not in the catalogue is declared by a row
-    that fills `model_title` and `model_kind`; a task by `task_title`, `task_category` and `higher_is_better`,
-    which also declares its metric where that is new. Raises BadInput naming the file, the line and what next.
+    Optional columns: subset, n, stderr, low and high (the ends of a 95% interval that is not value ± 1.96 stderr),
+    source, printed. A model that is not in the catalogue is declared by a row that fills `model_title` and
+    `model_kind`; a task by `task_title`, `task_category` and `higher_is_better`, which also declares its metric where
+    that is new. Raises BadInput naming the file, the line and what next.
     """
     path = Path(path)
     reader = _ScoresReader(catalog=catalog, name=path.name)
@@ -225,6 +226,14 @@ class _ScoresReader:
         stderr = _number(row, "stderr") if row.get("stderr") else None
         if stderr is not None and stderr < 0:
             raise BadInput(f"stderr is {row['stderr']!r}; it cannot be negative")
+        low, high = (_number(row, end) if row.get(end) else None for end in ("low", "high"))
+        if (low is None) != (high is None):
+            raise BadInput("only one end of the interval is filled; give low and high, or neither")
+        if low is not None and high is not None:
+            if reason := outside(low, metric) or outside(high, metric):
+                raise BadInput(f"an end of the interval {reason}; proportions are fractions, 0.851 for 85.1%")
+            if low > high:
+                raise BadInput(f"low is {row['low']} and high {row['high']}; low cannot be above high")
         source, subset = row.get("source") or self.name, row.get("subset") or "default"
         identity = {"model": model, "task": task.key, "source": source, "file": self.name}
         mark = fingerprint(**identity)
@@ -254,6 +263,8 @@ class _ScoresReader:
             value=value,
             n=None if n is None else int(n),
             stderr=stderr,
+            low=low,
+            high=high,
             printed=row.get("printed", ""),
         )
 

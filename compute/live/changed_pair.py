@@ -114,7 +114,8 @@ class PairRating:
     numbers: tuple[float, ...] = ()  # both, of any other model: what became the scores
     measure: str = ""  # what the numbers are: cosine | comparison (the model's own)
     ends: tuple[float, float] | None = None  # the numbers that become 1 and 10
-    totals: Mapping[str, float] = field(default_factory=dict)  # tokens and US dollars, where they are counted
+    totals: Mapping[str, float] = field(default_factory=dict)  # tokens and US dollars, where both answers state them
+    at_least: Mapping[str, float] = field(default_factory=dict)  # where one of the two does
 
     @property
     def apart(self) -> int:
@@ -167,4 +168,5 @@ def rate(subject: LiveSubject, *, pair: ChangedPair, condition: str) -> PairRati
         measure=settings.get("numbers", ""),
         ends=tuple(settings["scale"]["from"]) if "scale" in settings else None,
         totals={name: settings[name] for name in TOTALS if name in settings},
+        at_least={name: part["at_least"] for name, part in settings.get("in_part", {}).items() if name in TOTALS},
     )

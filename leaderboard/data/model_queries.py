@@ -40,7 +40,8 @@ def model_scores(db: Database, *, model: str) -> pd.DataFrame:
         SELECT tasks.benchmark, tasks.category, tasks.key AS task, tasks.title, tasks.dataset, tasks.chance,
                tasks.metrics[1] AS headline, scores.subset, scores.metric, metrics.title AS metric_title, metrics.scale,
                metrics.digits, metrics.lower, metrics.upper, metrics.proportion, scores.value, scores.printed,
-               scores.n, scores.stderr, scores.coverage, scores.lower_bound, runs.origin, runs.source, runs.main
+               scores.n, scores.stderr, scores.coverage, scores.lower_bound, scores.low, scores.high,
+               runs.origin, runs.source, runs.main
         FROM scores JOIN runs ON runs.id = scores.run JOIN tasks ON tasks.key = runs.task
         JOIN metrics ON metrics.key = scores.metric
         WHERE runs.model = ? ORDER BY tasks.position, runs.main DESC, runs.origin, scores.metric, scores.subset""",

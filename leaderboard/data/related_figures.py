@@ -191,7 +191,8 @@ def _of_column(
     for at in np.flatnonzero(~np.isnan(values)):
         row = table.rows[at]
         n = head.n if head.kind == "task" else None
-        ends = interval(value=values[at], stderr=stderr[at], n=n, limits=metrics.loc[head.metric])
+        own = table.own_interval(at, members[0]) if column.task else (None, None)
+        ends = interval(value=values[at], stderr=stderr[at], n=n, limits=metrics.loc[head.metric], own=own)
         low, high = (None if end is None else end * head.scale for end in ends)
         if how[at] & PRINTED:
             means = table.averages

@@ -17,14 +17,22 @@ Cells = dict[str, Any]  # one column of a table for the browser
 
 
 def interval(
-    *, value: float, stderr: float | None, n: float | None, limits: Mapping[str, Any] | pd.Series
+    *,
+    value: float,
+    stderr: float | None,
+    n: float | None,
+    limits: Mapping[str, Any] | pd.Series,
+    own: tuple[float | None, float | None] = (None, None),
 ) -> tuple[float, float] | tuple[None, None]:
     """A score's 95% interval in stored units within the metric's bounds, None twice where the error is not known, or
     is none.
 
+    own: the ends of an interval that the metric itself gives, blank where it gives none: it stands before the error's.
     limits: the metric's lower, upper (NaN: none) and proportion, whether a score is a share of its `n` items. Of such a
     share an error of 0 has Wilson's interval; of any other it shows items that are all alike, not how certain they are.
     """
+    if not blank(own[0]) and not blank(own[1]):
+        return float(own[0]), float(own[1])  # type: ignore[arg-type]
     share_of = int(n) if limits["proportion"] and not blank(n) else None
     if blank(stderr) or not 0 <= stderr < math.inf or (stderr == 0 and not share_of):
         return None, None
@@ -40,7 +48,8 @@ def interval(
 
 def shown_interval(score: Mapping[str, Any]) -> list[float | None]:
     """The interval of a row of scores, with its metric's facts, in shown units."""
-    ends = interval(value=score["value"], stderr=score["stderr"], n=score["n"], limits=score)
+    own = (score["low"], score["high"])
+    ends = interval(value=score["value"], stderr=score["stderr"], n=score["n"], limits=score, own=own)
     return [shown(end, score) for end in ends]
 
 

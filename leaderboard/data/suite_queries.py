@@ -45,7 +45,7 @@ def suites_of_sources(db: Database) -> pd.DataFrame:
 
 
 def task_values(db: Database, *, suite: str) -> pd.DataFrame:
-    """One row a (model, origin, task, metric) of the suite, with value, stderr, n, printed, source."""
+    """One row a (model, origin, task, metric) of the suite, with value, stderr, low, high, n, printed, source."""
     return db.ask(TASK_VALUES, [suite])
 
 
@@ -53,7 +53,7 @@ def subset_values(db: Database, *, suite: str, subset: str) -> pd.DataFrame:
     """One row a (model, origin, task, metric) of one subset of the suite's tasks, as in `task_values`."""
     return db.ask(
         """SELECT runs.model, runs.origin, runs.task, scores.metric, scores.value, scores.stderr, scores.n,
-                  scores.printed, runs.source
+                  scores.printed, scores.low, scores.high, runs.source
            FROM scores JOIN runs ON runs.id = scores.run
            WHERE runs.main AND scores.subset = ? AND runs.task IN (SELECT task FROM suite_tasks WHERE suite = ?)
            ORDER BY ALL""",

@@ -83,7 +83,9 @@ class SuiteTable:
     categories: tuple[str, ...]
     codes: np.ndarray  # [task columns], category of each
     values: np.ndarray
-    stderr: np.ndarray  # NaN where unknown
+    stderr: np.ndarray  # NaN where unknown; all that ranks and tests know of a score's noise
+    low: np.ndarray  # of a metric's own 95% interval, which is shown; NaN where it follows from the error
+    high: np.ndarray
     marks: np.ndarray  # int, bits above
     reasons: tuple[str, ...]
     missing: np.ndarray  # int [rows, task columns], index into reasons
@@ -100,6 +102,10 @@ class SuiteTable:
         if row_id not in ids:
             raise UnknownKey("model", row_id.rpartition("~")[0] or row_id, [row.model for row in self.rows])
         return ids.index(row_id)
+
+    def own_interval(self, row: int, index: int) -> tuple[float, float]:
+        """The interval that the metric of a column gives of itself, NaN twice where it gives none."""
+        return float(self.low[row, index]), float(self.high[row, index])
 
     def trained(self, row: int) -> str:
         """Whether a row's model saw a data set of the suite in training: `yes`, `no`, or `unknown`.
@@ -172,9 +178,9 @@ def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> SuiteTable:
     rows = tuple(
         SuiteRow(model=model, origin=origin) for model, origin in sorted(set(zip(long.model, long.origin, strict=True)))
     )
-    values, stderr = _pivot(long, rows, columns, "value"), _pivot(long, rows, columns, "stderr")
+    values, stderr, low, high = (_pivot(long, rows, columns, name) for name in ("value", "stderr", "low", "high"))
     impossible = _impossible(values, stderr, columns)
-    values[impossible] = stderr[impossible] = np.nan
+    values[impossible] = stderr[impossible] = low[impossible] = high[impossible] = np.nan
     stderr[stderr == 0] = np.nan  # none or all of the items right: they show no spread, which is not to have none
     categories = tuple(dict.fromkeys(column.group for column in columns if column.ranked))
     indices = {name: index for index, name in enumerate(categories)}
@@ -201,6 +207,8 @@ def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> SuiteTable:
         codes=codes,
         values=values,
         stderr=stderr,
+        low=low,
+        high=high,
         marks=_marks(db, suite, rows, columns, values, trained=trained),
         reasons=reasons,
         missing=missing,

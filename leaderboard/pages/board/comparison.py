@@ -211,8 +211,8 @@ class _Lines:
         scores = self.table.values[self.rows, index]
         values = []
         for row, score, noise in zip(self.rows, scores, stderr, strict=True):
-            low = high = np.nan
-            if np.isfinite(noise):
+            low, high = self.table.own_interval(row, index)
+            if np.isnan(low) and np.isfinite(noise):
                 low, high = score_interval(value=score, stderr=noise, lower=column.lower, upper=column.upper)
             values.append(
                 ComparedValue(

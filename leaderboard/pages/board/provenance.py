@@ -115,7 +115,7 @@ def _category(table: SuiteTable, ranked: Ranked, position: int, category: SuiteC
 
 
 def _source(score: Any, column: SuiteColumn, *, limits: pd.Series) -> dict[str, Any]:
-    low, high = interval(value=score.value, stderr=score.stderr, n=score.n, limits=limits)
+    low, high = interval(value=score.value, stderr=score.stderr, n=score.n, limits=limits, own=(score.low, score.high))
     return {
         "source": score.source,
         "printed": score.printed or "",

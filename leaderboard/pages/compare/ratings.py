@@ -189,15 +189,21 @@ def _cell(rating: PairRating | str | None, missing: str) -> dict[str, Any]:
 
 
 def totals(ratings: Sequence[PairRating]) -> str:
-    """What the judges' answers have taken, where their runner counts it; empty where it does not."""
-    sums: dict[str, float] = {}
-    for rating in ratings:
-        for name, value in rating.totals.items():
-            sums[name] = sums.get(name, 0) + value
-    tokens = sums.get("input_tokens", 0) + sums.get("output_tokens", 0)
-    parts = [f"{tokens:,.0f} tokens"] if tokens else []
-    parts += [f"${number(sums['cost'], digits=4)}"] if "cost" in sums else []
+    """What the judges' answers have taken: `at least` where some answers do not state it, empty where none does."""
+    asked = [rating for rating in ratings if rating.replies or rating.totals or rating.at_least]
+    tokens, all_tokens = _sum(asked, ("input_tokens", "output_tokens"))
+    cost, all_costs = _sum(asked, ("cost",))
+    parts = [f"{'' if all_tokens else 'at least '}{tokens:,.0f} tokens"] if tokens else []
+    if all_costs or cost:
+        parts.append(f"{'' if all_costs else 'at least '}${number(cost, digits=4)}")
     return ", ".join(parts)
+
+
+def _sum(ratings: Sequence[PairRating], names: Sequence[str]) -> tuple[float, bool]:
+    """The sum of what is stated under these names, and whether all of it is."""
+    figures = [each for rating in ratings for each in (rating.totals, rating.at_least)]
+    known = [all(name in rating.totals for name in names) for rating in ratings]
+    return sum(each.get(name, 0) for each in figures for name in names), bool(known) and all(known)
 
 
 def state(

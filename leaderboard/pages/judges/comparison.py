@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.correlation import Correlation, correlate
+from compute.analysis.intervals import Z95
 from compute.metrics import judge, judge_ranking, registry
 from compute.metrics.judge import CONDITIONS, METRICS
 from compute.types import BadInput, Undefined
@@ -216,13 +217,18 @@ def _evidence(pairs: pd.DataFrame, *, model: str, tasks: Sequence[str], whole: s
 
 
 def _row(scores: pd.DataFrame, *, tasks: Sequence[str], aggregate: set[str], evidence: Evidence) -> JudgeRow | None:
-    """One judge's means over splits; None where it has no figure on any of them."""
+    """One judge's means over splits; None where it has no figure on any of them.
+
+    Intervals are those of `table_1` where there is evidence. Else they run between the means of the splits' own ends,
+    or by the mean of their errors: wider than need be, however much the splits depend on one another.
+    """
     first = scores.iloc[0]
     own = scores[scores["task"].isin(tasks)]
     conditions = own[own["subset"].isin(CONDITIONS)].pivot_table(
         index="task", columns=["metric", "subset"], values="value"
     )
-    errors = own[own["subset"] == "default"].groupby("metric")["stderr"].agg(lambda part: part.mean(skipna=False))
+    noise = own[own["subset"] == "default"].groupby("metric")[["low", "high", "stderr"]]
+    noise = noise.agg(lambda part: part.mean(skipna=False)).reindex(METRICS)
     both = [("mmscore", condition) for condition in CONDITIONS]
     splits = len(conditions.dropna(subset=both)) if set(both) <= set(conditions.columns) else 0
     values: dict[str, Value] = {}
@@ -236,12 +242,13 @@ def _row(scores: pd.DataFrame, *, tasks: Sequence[str], aggregate: set[str], evi
         if figure is None:
             why[metric] = "has no figure on every split"
         else:
-            error = float(errors.get(metric, np.nan))
-            half = None if np.isnan(error) else 1.96 * error
+            low, high, error = noise.loc[metric].astype(float)
+            if np.isnan(low):
+                low, high = figure - Z95 * error, figure + Z95 * error
             values[metric] = Value(
                 value=figure,
-                low=None if half is None else figure - half,
-                high=None if half is None else figure + half,
+                low=None if np.isnan(low) else float(low),
+                high=None if np.isnan(high) else float(high),
                 recomputed=first["origin"] == "published",
             )
     if evidence and len(evidence) == splits:

@@ -156,28 +156,40 @@ def histograms(pairs: pd.DataFrame) -> list[Histogram]:
 
 
 def effort(runs: pd.DataFrame) -> Effort:
-    """Seconds and US dollars per 1,000 pairs by what the runs recorded: of requests where these were timed, else of the
-    run. None where a run did not record it."""
-    seconds, cost, pairs = 0.0, 0.0, 0
-    timed = paid = True
+    """Seconds and US dollars per 1,000 pairs, over the pairs whose answers state them; None where none does.
+
+    A judge in words counts the requests of its answers that came, two a pair. The time of another model is its run's,
+    over the pairs that it rated.
+    """
+    sums = {"seconds": [0.0, 0.0], "cost": [0.0, 0.0]}  # what was taken, and by how many pairs
     for row in runs.itertuples():
-        settings = json.loads(row.settings or "{}")
-        recorded = [part for part in (settings.get("found") or {}).values() if isinstance(part, dict)]
-        requests = [part["seconds"] for part in recorded if isinstance(part.get("seconds"), int | float)]
-        costs = [part["cost"] for part in recorded if isinstance(part.get("cost"), int | float)]
-        pairs += int(row.total or row.stored)
-        if requests and len(requests) == len(recorded):
-            seconds += sum(requests)
-        elif pd.notna(row.seconds):
-            seconds += float(row.seconds)
-        else:
-            timed = False
-        paid &= bool(costs) and len(costs) == len(recorded)
-        cost += sum(costs)
-    if not pairs:
-        return Effort(seconds=None, cost=None)
-    thousand = 1000 / pairs
-    return Effort(seconds=seconds * thousand if timed else None, cost=cost * thousand if paid else None)
+        found = json.loads(row.settings or "{}").get("found") or {}
+        parts = [part for part in found.values() if isinstance(part, dict)]
+        for part in parts:
+            for name, total in sums.items():
+                taken, replies = _stated(part, name)
+                total[0] += taken
+                total[1] += replies / 2
+        if pd.notna(row.seconds) and not any("asked" in part for part in parts):
+            sums["seconds"][0] += float(row.seconds)
+            sums["seconds"][1] += int(row.stored)
+    return Effort(**{name: 1000 * taken / pairs if pairs else None for name, (taken, pairs) in sums.items()})
+
+
+def _stated(part: dict[str, Any], name: str) -> tuple[float, float]:
+    """What the replies of a subset took, as far as they state it, and how many do."""
+    counts = [part.get("asked"), part.get("errors", 0)]
+    if _is_count(part.get(name)) and all(map(_is_count, counts)):
+        return part[name], max(0, counts[0] - counts[1])
+    partial = part.get("in_part")
+    stated = partial.get(name) if isinstance(partial, dict) else None
+    if isinstance(stated, dict) and _is_count(stated.get("at_least")) and _is_count(stated.get("replies")):
+        return stated["at_least"], stated["replies"]
+    return 0.0, 0
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
 
 
 def flips(db: Database, *, suite: str, model: str, tasks: list[str], most: int = EXAMPLES) -> list[Flip]:

@@ -205,7 +205,8 @@ def ranked_points(table: SuiteTable, index: int, *, limits: pd.Series) -> pd.Dat
     rows = []
     for r in np.flatnonzero(~np.isnan(table.values[:, index])):
         row, value = table.rows[r], table.values[r, index]
-        ends = interval(value=value, stderr=table.stderr[r, index], n=None, limits=limits)
+        own = table.own_interval(r, index)
+        ends = interval(value=value, stderr=table.stderr[r, index], n=None, limits=limits, own=own)
         low, high = (np.nan if end is None else end * column.scale for end in ends)
         rows.append(
             {

@@ -126,6 +126,7 @@ def test_every_bad_file_is_named_and_all_else_is_served(tmp_path: Path, monkeypa
         ("cut", {"scores": b"PAR1"}, "cannot be read"),
         ("high", {"scores": {"value": 12345.0}}, "value is 12345"),
         ("below", {"scores": {"stderr": -1.0}}, "stderr is -1"),
+        ("one-end", {"scores": {"low": 0.1}}, "an interval has one end"),
         ("nan", {"scores": {"value": np.nan}}, "value is nan"),
         ("who", {"runs": {"model": "nobody/knows"}}, "nobody/knows"),
         ("owner", {"runs": {"origin": "published"}}, "imported"),

@@ -49,6 +49,9 @@ def changed(folder: Path, name: str, value: Any) -> None:
         ("score.n", 2**70, "more than 64 bits"),
         ("score.coverage", 1.5, "outside of 0 to 1"),
         ("score.lower_bound", -0.5, "the lower bound of accuracy of default is -0.5"),
+        ("score.low", 0.4, "an end of the interval of accuracy of default"),
+        ("score.high", "0.6", "no finite number"),
+        ("score.low", -0.1, "outside of 0 to 1"),
         ("score.subset", "x" * 201, "201 characters"),
         ("score.subset", ["en"], "no text"),
         ("score.subset", "en", None),
@@ -174,3 +177,21 @@ def test_a_run_of_the_future_does_not_win_for_ever() -> None:
 def test_dates_of_all_time_zones_compare(folder: Path) -> None:
     changed(folder, "started", "2026-01-01T05:00:00+09:00")
     assert runs.read(folder).run.started == "2025-12-31T20:00:00+00:00"
+
+
+def test_an_interval_is_read_back_and_may_leave_the_value_out(folder: Path) -> None:
+    for name, value in {"score.low": 0.1, "score.high": 0.4}.items():
+        changed(folder, name, value)
+    first, second = runs.read(folder).scores
+    assert (first.value, first.low, first.high) == (0.5, 0.1, 0.4) and second.low is second.high is None
+    changed(folder, "score.low", 0.6)
+    with pytest.raises(BadInput, match="ends before it begins"):
+        runs.read(folder)
+
+
+def test_a_run_of_before_intervals_is_read(folder: Path) -> None:
+    record = json.loads((folder / MARK).read_text())
+    for each in record["scores"]:
+        del each["low"], each["high"]
+    (folder / MARK).write_text(json.dumps(record))
+    assert [score.low for score in runs.read(folder).scores] == [None, None]

@@ -42,6 +42,11 @@ def test_a_table_of_scores_is_read(tmp_path: Path, catalog: Catalog) -> None:
     assert imported.models == imported.tasks == imported.metrics == ()
 
 
+def test_a_score_can_have_an_interval_of_its_own(tmp_path: Path, catalog: Catalog) -> None:
+    imported = read(tmp_path, f"{HEAD},low,high\nmieb,org/known,mieb/cifar10,accuracy,0.851,0.8,0.85\n", catalog)
+    assert [(score.low, score.high) for score in imported.scores] == [(0.8, 0.85)]
+
+
 def test_a_table_can_declare_what_is_new(tmp_path: Path, catalog: Catalog) -> None:
     imported = read(
         tmp_path,
@@ -91,6 +96,12 @@ REFUSED = {
     "duplicate": (f"{HEAD}\n{ROW}{ROW}", "line 3: org/known on mieb/cifar10, default, accuracy stands twice"),
     "half an item": (f"{HEAD},n\nmieb,org/known,mieb/cifar10,accuracy,0.5,1.5\n", "n is '1.5'"),
     "negative error": (f"{HEAD},stderr\nmieb,org/known,mieb/cifar10,accuracy,0.5,-1\n", "stderr is '-1'"),
+    "half an interval": (f"{HEAD},low,high\nmieb,org/known,mieb/cifar10,accuracy,0.5,0.4,\n", "only one end"),
+    "interval beyond": (
+        f"{HEAD},low,high\nmieb,org/known,mieb/cifar10,accuracy,0.5,40,60\n",
+        "an end of the interval",
+    ),
+    "interval reversed": (f"{HEAD},low,high\nmieb,org/known,mieb/cifar10,accuracy,0.5,0.6,0.4\n", "above high"),
     "half a declaration": (
         f"{HEAD},model_title\nmieb,new,mieb/cifar10,accuracy,0.5,New\n",
         "model_kind is empty",

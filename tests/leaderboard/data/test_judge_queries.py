@@ -64,6 +64,8 @@ def test_every_score_is_computed_again_from_ratings(
             else:
                 figure = metric.whole(parts)
             assert (figure.value, figure.stderr, figure.n) == pytest.approx((score.value, score.stderr, score.n))
+            for end in ("low", "high"):
+                assert getattr(figure, end) == pytest.approx(getattr(score, end))
             compared += 1
     assert compared > 7 * 3 * 7
 

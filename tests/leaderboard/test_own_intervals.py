@@ -1,0 +1,98 @@
+"""A metric's own interval is stored with its score, and every page that shows the score's interval shows that one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from compute.database import store
+from leaderboard.data import item_queries, model_queries, scores, task_queries
+from leaderboard.data.database import Database
+from leaderboard.data.ranked import rank
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.pages.board import comparison, provenance
+from leaderboard.pages.task import page, run_details
+from tests.leaderboard import judge_stand_ins
+
+MODEL, TASK, METRIC = "example/leaning", "mini/pairs-r", "mmscore"
+
+
+@dataclass(frozen=True)
+class Shown:
+    db: Database
+    run: str
+    low: float
+    high: float
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Shown:
+    """A stand-in's MMScore, whose stored interval is not value ± 1.96 stderr."""
+    folder: Path = tmp_path_factory.mktemp("intervals")
+    judge_stand_ins.make(folder / "results")
+    path = judge_stand_ins.database(folder, results=folder / "results")
+    with store.connect(path) as connection:
+        run, value, stderr, low, high = connection.execute(
+            """SELECT runs.id, value, stderr, low, high FROM scores JOIN runs ON runs.id = scores.run
+               WHERE model = ? AND task = ? AND metric = ? AND subset = 'default'""",
+            [MODEL, TASK, METRIC],
+        ).fetchone()
+    assert abs(low - (value - 1.96 * stderr)) > 1e-3 or abs(high - (value + 1.96 * stderr)) > 1e-3
+    return Shown(db=Database(path), run=run, low=low, high=high)
+
+
+def own(frame) -> dict:  # type: ignore[no-untyped-def]
+    (row,) = frame[(frame["metric"] == METRIC) & (frame["subset"] == "default")].to_dict("records")
+    return row
+
+
+def test_tables_of_scores(shown: Shown) -> None:
+    ends = pytest.approx([100 * shown.low, 100 * shown.high])
+    of_model = model_queries.model_scores(shown.db, model=MODEL)
+    of_task = task_queries.task_scores(shown.db, task=TASK)
+    assert scores.shown_interval(own(of_model[of_model["task"] == TASK])) == ends
+    assert scores.shown_interval(own(of_task[of_task["model"] == MODEL])) == ends
+    assert scores.shown_interval(own(item_queries.run_scores(shown.db, key=shown.run))) == ends
+
+
+def test_the_board_and_the_task_page(shown: Shown) -> None:
+    table = SuiteCache(shown.db).table(judge_stand_ins.SUITE)
+    index = next(at for at, column in enumerate(table.columns) if (column.task, column.metric) == (TASK, METRIC))
+    row = table.row(f"{MODEL}~computed")
+    assert (table.low[row, index], table.high[row, index]) == (shown.low, shown.high)
+    column = table.columns[index]
+    cell = provenance.cell(shown.db, table, None, row_id=f"{MODEL}~computed", key=column.key)
+    (text,) = [each["interval"] for each in cell["sources"] if not each["subset"]]
+    assert text == f"{100 * shown.low:.{column.digits}f}% to {100 * shown.high:.{column.digits}f}%"
+    limits = shown.db.ask("SELECT * FROM metrics WHERE key = ?", [METRIC]).iloc[0]
+    points = page.ranked_points(table, index, limits=limits).set_index("model")
+    assert points.loc[MODEL, ["low", "high"]].tolist() == pytest.approx([100 * shown.low, 100 * shown.high])
+
+
+def test_a_run_and_the_view(shown: Shown) -> None:
+    about = json.dumps(run_details.details(shown.db, key=shown.run), ensure_ascii=False)
+    digits = shown.db.ask("SELECT digits FROM metrics WHERE key = ?", [METRIC])["digits"].item()
+    assert f"95% interval {100 * shown.low:.{digits}f} to {100 * shown.high:.{digits}f}" in about
+    view = shown.db.ask(
+        "SELECT low, high FROM leaderboard_scores WHERE model = ? AND task = ? AND metric = ? AND subset = 'default'",
+        [MODEL, TASK, METRIC],
+    )
+    assert view.to_numpy().tolist() == [[shown.low, shown.high]]
+
+
+def test_an_interval_is_no_noise_of_ranks(shown: Shown) -> None:
+    """Ranks and paired tests take the symmetric standard error, whatever interval is shown."""
+    table = SuiteCache(shown.db).table(judge_stand_ins.SUITE)
+    nothing = np.full(table.values.shape, np.nan)
+    assert not np.isnan(table.low).all()
+    without = replace(table, low=nothing, high=nothing)
+    for measure in ("rank", "rank_low", "rank_high", "mean_low", "mean_high"):
+        np.testing.assert_array_equal(getattr(rank(table), measure), getattr(rank(without), measure))
+    rows = [row.id for row in table.rows if row.origin == "computed"][:2]
+    column = next(each.key for each in table.columns if each.task == TASK)
+    tests = [comparison.compare(each, rank(each), rows=rows, by=column).line.tests for each in (table, without)]
+    np.testing.assert_equal(*([(test.low, test.high, test.p) for test in each] for each in tests))
