@@ -27,14 +27,6 @@ def judges(db: Database) -> pd.DataFrame:
     )
 
 
-def is_judge(db: Database, *, model: str) -> bool:
-    """Whether a model has a figure as a judge of pairs."""
-    frame = db.ask(
-        f"SELECT 1 FROM runs JOIN tasks ON tasks.key = runs.task WHERE runs.model = ? AND {JUDGED} LIMIT 1", [model]
-    )
-    return len(frame) > 0
-
-
 def tasks(db: Database, *, suite: str) -> pd.DataFrame:
     """The splits of a suite in order: key, title, category, images (of two images each), ranked."""
     return db.ask(

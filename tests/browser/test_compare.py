@@ -164,11 +164,13 @@ def test_where_two_images_agree(open_compare: Callable) -> None:
 
 
 def test_perturbing_an_image_draws_a_curve_a_model(open_compare: Callable) -> None:
+    from playwright.sync_api import expect
+
     page = open_compare("mode=pair&inputs=coffee,coffee-blurred&models=ssim")
     page.locator(DONE).wait_for(timeout=SLOW)
     page.get_by_role("button", name="Perturb").click()
     slider = page.get_by_role("slider", name="Gaussian blur (pixels)").first
-    assert slider.get_attribute("max") == "17.05", "5% of the shorter side of 341 pixels"
+    expect(slider).to_have_attribute("max", "17.05", timeout=SLOW)  # 5% of the shorter side of 341 pixels
     slider.focus()
     page.keyboard.press("End")
     page.locator(".cp-preview img").wait_for(timeout=SLOW)

@@ -92,8 +92,31 @@ def test_a_name_in_the_picture_opens_the_judge(open_judges: Callable) -> None:
     page.locator(".jd-detail h2", has_text="Example Eye on Mini pairs").wait_for()
     page.get_by_role("link", name="Everything about Example Eye").click()
     page.locator("h2.pg-name", has_text="Example Eye").wait_for()
-    page.get_by_role("link", name="How far it can be trusted to rate pairs").click()
+    assert page.get_by_text("As a judge", exact=True).count() == 1
+    page.get_by_role("heading", name="As a judge").wait_for()
+    page.locator("a[href^='judges?judge=example/eye&suite=mini-pairs']").click()
     page.locator(".jd-detail h2", has_text="Example Eye on Mini pairs").wait_for()
+
+
+@pytest.mark.parametrize("look", [{}, {"dark": True}, {"width": 390}], ids=["light", "dark", "phone"])
+def test_single_pairs_of_a_task_show_both_images_and_both_answers(visit: Callable, look: dict[str, Any]) -> None:
+    page = visit("task?task=mini/pairs-cj&items=example/leaning", ready=".lk-items[data-ready] .lk-item", **look)
+    apart = page.locator(".lk-item").first  # the pair whose scores differ the most in the two orders
+    apart.scroll_into_view_if_needed()
+    page.wait_for_function("""() => [...document.querySelector('.lk-item').querySelectorAll('img')]
+      .every((image) => image.complete && image.naturalWidth > 0)""")
+    names = [image.get_attribute("alt").partition(",")[0] for image in apart.locator("img").all()]
+    assert names == ["First", "Second"]
+    forward, reverse = (float(score) for score in apart.locator(".lk-said").inner_text().split(" | "))
+    replies = apart.locator("blockquote").all_inner_texts()
+    assert len(replies) == 2 and forward != reverse
+    for reply, order, score in zip(replies, ("In this order", "The two swapped"), (forward, reverse), strict=True):
+        assert reply.startswith(order) and f"Score: {score:g}" in reply
+    assert "<img src=x" in replies[0], "markup in a reply is text"
+    assert page.evaluate("window.harmed") is None and page.locator("img[src=x]").count() == 0
+    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
+    grave = grave_violations(page)
+    assert grave == [], "\n".join(grave)
 
 
 @pytest.mark.parametrize(

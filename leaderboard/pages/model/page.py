@@ -10,7 +10,7 @@ import gradio as gr
 import numpy as np
 
 from compute.metrics.judge import METRICS as JUDGE_METRICS
-from leaderboard.data import item_queries, judge_queries, model_queries, suite_queries
+from leaderboard.data import item_queries, model_queries, suite_queries
 from leaderboard.data.payload import human_ranking
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import lazy_tables
@@ -107,7 +107,6 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
         address=address,
         aliases=model_queries.aliases(db, model=model),
         trained_on=[datasets.get(key, key) for key in about["trained_on"]],
-        is_judge=judge_queries.is_judge(db, model=model),
         ranks=ranks(suite_cache, model, suites),
         judged=judged(suite_cache, model, suites),
         judge_metrics=list(metrics.loc[list(JUDGE_METRICS), "title"]),
