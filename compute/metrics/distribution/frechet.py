@@ -7,14 +7,13 @@ paper. FID takes covariances over N - 1, cFreD over N.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import linalg
 
 from compute.arrays import Floats
-from compute.metrics.distribution.gaussian import Gaussian, check_dimensions, trace_of_root
+from compute.metrics.distribution.gaussian import EPSILON, Gaussian, check_dimensions, trace_of_root
 from compute.metrics.distribution.moments import (
     CrossMoments,
     centred,
@@ -53,8 +52,8 @@ class Cfred:
     regressions on the prompt; `conditional`, of the conditional covariances. So do the two readings of section 3.1:
     `realism`, the plain Fréchet distance of the unconditional moments (over N), and `fidelity`, what the prompts add.
     `fidelity` is never negative, as conditioning cannot bring two Gaussians nearer.
-    `cutoff` is relative to the largest eigenvalue of the text covariance; `rank` eigenvalues of
-    `condition_dimension` are above it.
+    `cutoff` is relative to the largest eigenvalue of the text covariance, and never below rounding; `rank` eigenvalues
+    of `condition_dimension` are above it.
     """
 
     value: float
@@ -145,7 +144,7 @@ def cfred_by_expectation(*, real: Any, generated: Any, condition: Any, cutoff: f
     means, scatters, slopes = [], [], []
     text_mean, texts = centred(condition, argument="condition")
     values, vectors = linalg.eigh(texts.T @ texts / len(texts))
-    held = values > _checked_cutoff(cutoff) * values[-1]
+    held = values > _effective_cutoff(cutoff, len(values)) * values[-1]
     inverse = (vectors[:, held] / values[held]) @ vectors[:, held].T
     for name, images in (("real", real), ("generated", generated)):
         mean, rows = centred(images, argument=name)
@@ -193,44 +192,49 @@ class ConditionalMoments:
 class Conditioning:
     """Text features as a condition, made once and used for any images of the same prompts.
 
-    `basis` (n, k) are orthonormal: the directions over the n prompts that the text features span.
+    `reflectors` (n, 1 + rank) and `scales` are LAPACK's form of a rotation of the n prompts whose first axis is the
+    vector of ones and whose next `rank` axes are spanned by the text features.
     """
 
     n: int
     dimension: int
+    rank: int
     cutoff: float
-    basis: Floats
+    reflectors: Floats
+    scales: Floats
 
     @classmethod
-    def of(cls, condition: Any, *, cutoff: float = CUTOFF) -> Conditioning:
+    def of(cls, condition: Any, *, cutoff: float = CUTOFF, argument: str = "condition") -> Conditioning:
         """Of text features (n, p). Raises BadInput."""
-        _, rows = centred(condition, argument="condition")
+        _, rows = centred(condition, argument=argument)
+        cutoff = _effective_cutoff(cutoff, rows.shape[1])
         left, lengths, _ = linalg.svd(rows, full_matrices=False, check_finite=False)
-        held = lengths**2 > _checked_cutoff(cutoff) * lengths[0] ** 2
-        return cls(n=len(rows), dimension=rows.shape[1], cutoff=cutoff, basis=np.ascontiguousarray(left[:, held]))
-
-    @property
-    def rank(self) -> int:
-        """Directions of the text features above the cut-off."""
-        return self.basis.shape[1]
-
-    @cached_property
-    def complement(self) -> Floats:
-        """(n, n - 1 - k), orthonormal: what is neither constant nor spanned by the text features."""
-        spanned = np.hstack([np.full((self.n, 1), 1 / np.sqrt(self.n)), self.basis])
-        whole, _ = linalg.qr(spanned, check_finite=False)
-        return np.ascontiguousarray(whole[:, spanned.shape[1] :])
+        held = lengths**2 > cutoff * lengths[0] ** 2
+        spanned = np.hstack([np.full((len(rows), 1), 1 / np.sqrt(len(rows))), left[:, held]])
+        (reflectors, scales), _ = linalg.qr(spanned, mode="raw", overwrite_a=True, check_finite=False)
+        return cls(
+            n=len(rows),
+            dimension=rows.shape[1],
+            rank=int(held.sum()),
+            cutoff=cutoff,
+            reflectors=reflectors,
+            scales=scales,
+        )
 
     def split(self, images: ImageMoments) -> ConditionalMoments:
-        """What the prompts explain of the images, and the rest."""
-        scale = np.sqrt(self.n)
-        explained = self.basis.T @ images.rows
-        if self.n - 1 - self.rank <= images.rows.shape[1]:
-            residual = Gaussian(n=self.n, mean=images.gaussian.mean, rows=self.complement.T @ images.rows / scale)
+        """What the prompts explain of the images, and the rest, over N. Raises BadInput for other prompts' images."""
+        if images.gaussian.n != self.n:
+            raise BadInput(f"{images.gaussian.n} images cannot be paired with {self.n} prompts")
+        rows = np.asfortranarray(images.rows / np.sqrt(self.n))
+        turned, _, _ = linalg.lapack.dormqr(
+            "L", "T", self.reflectors, self.scales, rows, lwork=64 * rows.shape[1], overwrite_c=True
+        )
+        rest, mean = turned[1 + self.rank :], images.gaussian.mean
+        if len(rest) <= rest.shape[1]:
+            residual = Gaussian(n=self.n, mean=mean, rows=rest)
         else:
-            rest = images.rows - self.basis @ explained
-            residual = Gaussian.of_centred(rest, mean=images.gaussian.mean, ddof=0)
-        return ConditionalMoments(explained=explained / scale, residual=residual, marginal=images.gaussian)
+            residual = Gaussian(n=self.n, mean=mean, covariance=rest.T @ rest)
+        return ConditionalMoments(explained=turned[1 : 1 + self.rank], residual=residual, marginal=images.gaussian)
 
     def compare(
         self, real: ConditionalMoments, generated: ConditionalMoments, *, realism: float, repeats: int = 0
@@ -256,7 +260,8 @@ def repeated_rows(values: np.ndarray) -> int:
 def _cfred_of_moments(real: CrossMoments, generated: CrossMoments, *, cutoff: float, repeats: int) -> Cfred:
     _check_same_condition(real, generated)
     values, vectors = linalg.eigh(real.condition.covariance())
-    held = values > _checked_cutoff(cutoff) * values[-1]
+    cutoff = _effective_cutoff(cutoff, len(values))
+    held = values > cutoff * values[-1]
     whitening = vectors[:, held] / np.sqrt(values[held])
     split = [_split_moments(moments, whitening) for moments in (real, generated)]
     return _cfred(
@@ -313,10 +318,11 @@ def _cfred(
     )
 
 
-def _checked_cutoff(cutoff: float) -> float:
+def _effective_cutoff(cutoff: float, dimension: int) -> float:
+    """The cut-off, and no less than rounding makes of an eigenvalue 0. Raises BadInput for one outside [0, 1)."""
     if not 0 <= cutoff < 1:
         raise BadInput(f"cutoff is a share of the largest eigenvalue, from 0 to below 1, got {cutoff}")
-    return cutoff
+    return max(cutoff, dimension * EPSILON)
 
 
 def _check_same_condition(real: CrossMoments, generated: CrossMoments) -> None:

@@ -61,12 +61,12 @@ def test_the_cutoff_decides_the_value_where_prompts_are_few() -> None:
     values = {cutoff: cfred(real=real, generated=generated, condition=texts, cutoff=cutoff) for cutoff in (0, 0.1, 0.5)}
     ranks = [record.rank for record in values.values()]
     assert ranks == sorted(ranks, reverse=True) and len(set(ranks)) == 3
-    assert [record.cutoff for record in values.values()] == [0, 0.1, 0.5]
+    assert [record.cutoff for record in values.values()] == [64 * np.finfo(float).eps, 0.1, 0.5]
+    assert values[0].rank == 39
     assert len({round(record.value, 6) for record in values.values()}) == 3
     for cutoff, record in values.items():
-        if cutoff:
-            first = cfred_by_expectation(real=real, generated=generated, condition=texts, cutoff=cutoff)
-            assert record.value == pytest.approx(first, rel=1e-8)
+        first = cfred_by_expectation(real=real, generated=generated, condition=texts, cutoff=cutoff)
+        assert record.value == pytest.approx(first, rel=1e-8)
 
 
 @pytest.mark.parametrize(("n", "d", "p"), [(40, 12, 10), (40, 60, 10), (40, 12, 60)])
