@@ -6,13 +6,18 @@ from typing import Annotated
 
 import typer
 
-from compute.cli.workspace import DataOrFile, Models, Offline, Results, names, own_suites, rebuild, workbench
+from compute.cli.workspace import DataOrFile, Offline, Results, names, own_suites, rebuild, workbench
 from compute.types import BadInput
 
 
 def run(
     suite: Annotated[str, typer.Option(help="Which suite: python -m compute list suites.")],
-    models: Models,
+    models: Annotated[
+        str,
+        typer.Option(
+            help="Model keys, comma-separated: python -m compute list models. Of mini-generators, by default all."
+        ),
+    ] = "",
     tasks: Annotated[str, typer.Option(help="Only these tasks of the suite, comma-separated.")] = "",
     data: DataOrFile = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps; default: the best available.")] = "",
@@ -59,7 +64,7 @@ def run(
     """Makes the missing scores of models on a suite, rebuilds the database and prints the scores."""
     from compute import paths
     from compute.engine import estimate as estimating
-    from compute.engine import measure, plan, results_table
+    from compute.engine import fault_study, measure, plan, results_table
     from compute.engine.run import execute
     from compute.models import hardware_for
     from compute.models.judges import endpoint
@@ -80,6 +85,16 @@ def run(
         read_only=dry_run,
         own=own,
     )
+    if suite == fault_study.SUITE:
+        if dry_run:
+            raise BadInput(f"{suite} takes under three minutes and downloads nothing: run it without --dry-run")
+        studied = fault_study.execute(
+            catalog, bench=bench, results=root, models=names(models), again=again, report=typer.echo
+        )
+        for line in fault_study.lines(studied, catalog=catalog):
+            typer.echo(line)
+        rebuild(root)
+        return
     planned = plan.make(
         catalog,
         suite=suite,

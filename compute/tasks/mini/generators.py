@@ -57,6 +57,11 @@ class Generator:
         return CLEAN if self.strength == 0 else f"{self.fault}-{self.strength}"
 
     @property
+    def model_key(self) -> str:
+        """The key of the generator in the catalogue."""
+        return f"mini/{self.key}"
+
+    @property
     def title(self) -> str:
         """`Clean`, `Blur 3`."""
         return "Clean" if self.strength == 0 else f"{FAULTS[self.fault].title} {self.strength}"
@@ -227,9 +232,9 @@ def generator(key: str) -> Generator:
     return BY_KEY[key]
 
 
-def text_column() -> Column:
-    """The prompts, in order."""
-    return texts([prompt.text for prompt in all_prompts()], of=f"mini/{NAME}, prompt")
+def text_column(*, prefix: str = "") -> Column:
+    """The prompts, in order, each after the prefix."""
+    return texts([prefix + prompt.text for prompt in all_prompts()], of=f"mini/{NAME}, prompt")
 
 
 def reference_column() -> Column:
