@@ -38,31 +38,46 @@ from compute.engine.plan import counted
 from compute.engine.run import code
 from compute.engine.run_folders import StoredRun
 from compute.features import encoding
+from compute.metrics.distribution.diversity import vendi
 from compute.metrics.distribution.frechet import Conditioning, ImageMoments, frechet
 from compute.metrics.distribution.gaussian import Gaussian
+from compute.metrics.distribution.kernel import cmmd, kid
+from compute.metrics.distribution.manifold import manifold
+from compute.metrics.distribution.means import CLIPSCORE_PREFIX, CLIPSCORE_WEIGHT, clipscore
 from compute.tables import padded
 from compute.tasks.mini import generators as drawn
 from compute.tasks.mini.generators import Generator
-from compute.types import LikenessError, NotHere, Run, Score, Task, Undefined, UnknownKey
+from compute.types import LikenessError, NotHere, Run, Score, Task, UnknownKey
 
 SUITE, TASK = "mini-generators", "mini/generators"
 VERSION = 1  # part of every fingerprint: raise it with how values, groups or sizes are taken
 GROUPS = 16
 SIZES = (32, 64, 128)  # prompts; beside all of them
 DIGITS = 6  # of a single image's score
-PREFIX = "A photo depicts "  # of CLIPScore's texts (Hessel et al. 2021)
 SEED = 20250415  # of which prompts form groups and sets
 IMAGE_BACKBONES = ("tiny", "tiny-random", "colour-histogram", "efficientnet-lite0")
 TEXT_BACKBONES = ("tiny", "wordllama")
 HEADLINE = {"image": "tiny", "text": "tiny"}  # the backbones of a run's `default` figures
 
-# Metrics of images alone, of features (n, d) of the reference and of the generator; several keys may share the work.
-ON_IMAGES: Mapping[str, Callable[[Floats, Floats], Mapping[str, float]]] = {}
+
+def _neighbours(real: Floats, generated: Floats) -> dict[str, float]:
+    near, far = manifold(real=real, generated=generated, k=3), manifold(real=real, generated=generated, k=5)
+    return {
+        "precision": near.precision.value,
+        "recall": near.recall.value,
+        "density": far.density.value,
+        "coverage": far.coverage.value,
+    }
 
 
-def clipscores(images: Floats, texts: Floats) -> Floats:
-    """(n,) CLIPScore of each image with its text after PREFIX: 2.5 max(cosine, 0). Source: Hessel et al. 2021."""
-    return 2.5 * np.maximum((unit(images) * unit(texts)).sum(axis=1), 0)
+# Metrics of images alone, beside the Fréchet distance: of features (n, d) of the reference and of the generator. The
+# numbers of neighbours are those of the papers.
+ON_IMAGES: tuple[Callable[[Floats, Floats], Mapping[str, float]], ...] = (
+    lambda real, generated: {"cmmd": cmmd(real=real, generated=generated).value},
+    lambda real, generated: {"kid": kid(real=real, generated=generated).value},
+    _neighbours,
+    lambda real, generated: {"vendi": vendi(features=generated).value},
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +110,7 @@ class Features:
     """Features (n, d) by backbone: of the prompts, the reference and the generators."""
 
     texts: dict[str, Floats] = field(default_factory=dict)
-    depicted: dict[str, Floats] = field(default_factory=dict)  # of the prompts after PREFIX
+    depicted: dict[str, Floats] = field(default_factory=dict)  # of the prompts with CLIPScore's prefix
     reference: dict[str, Floats] = field(default_factory=dict)
     generated: dict[tuple[str, str], Floats] = field(default_factory=dict)  # (backbone, generator)
 
@@ -123,8 +138,8 @@ def row_sets(count: int) -> list[Ints]:
     return [every, *(np.setdiff1d(every, group) for group in groups(count)), *smaller]
 
 
-def measure(features: Features) -> tuple[dict[str, list[Measured]], dict[str, dict[str, dict[str, str]]]]:
-    """Every metric of every generator; and generator -> metric -> subset -> why it has no value.
+def measure(features: Features) -> dict[str, list[Measured]]:
+    """Every metric of every generator.
 
     What rests on the reference and the prompts alone is made once for all generators. Threads share the row sets.
     """
@@ -133,13 +148,8 @@ def measure(features: Features) -> tuple[dict[str, list[Measured]], dict[str, di
     with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
         tables = list(pool.map(lambda rows: values(features, rows=rows), parts))
     measured: dict[str, list[Measured]] = {}
-    undefined: dict[str, dict[str, dict[str, str]]] = {}
     for (generator, metric, subset), value in tables[0].items():
         column = [table[generator, metric, subset] for table in tables]
-        reason = next((each for each in column if isinstance(each, str)), "")
-        if reason:
-            undefined.setdefault(generator, {}).setdefault(metric, {})[subset] = reason
-            continue
         by_size: dict[int, list[float]] = {}
         for rows, each in zip(parts[1 + GROUPS :], column[1 + GROUPS :], strict=True):
             by_size.setdefault(len(rows), []).append(each)
@@ -152,12 +162,12 @@ def measure(features: Features) -> tuple[dict[str, list[Measured]], dict[str, di
                 by_size={size: float(np.mean(each)) for size, each in by_size.items()},
             )
         )
-    return measured, undefined
+    return measured
 
 
-def values(features: Features, *, rows: Ints) -> dict[tuple[str, str, str], float | str]:
-    """(generator, metric, subset) -> the value over these prompts, or why there is none."""
-    out: dict[tuple[str, str, str], float | str] = {}
+def values(features: Features, *, rows: Ints) -> dict[tuple[str, str, str], float]:
+    """(generator, metric, subset) -> the value over these prompts."""
+    out: dict[tuple[str, str, str], float] = {}
     conditions = {key: Conditioning.of(text[rows]) for key, text in features.texts.items()}
     for backbone, reference in features.reference.items():
         real = reference[rows]
@@ -175,14 +185,11 @@ def values(features: Features, *, rows: Ints) -> dict[tuple[str, str, str], floa
                     real_split[key], condition.split(moments), realism=realism
                 ).value
             if backbone in features.depicted:
-                out[generator, "clipscore", f"{backbone}|{backbone}"] = float(
-                    clipscores(generated, features.depicted[backbone][rows]).mean()
-                )
-            for metric, function in ON_IMAGES.items():
-                try:
-                    out |= {(generator, key, backbone): value for key, value in function(real, generated).items()}
-                except Undefined as error:
-                    out[generator, metric, backbone] = str(error)
+                out[generator, "clipscore", f"{backbone}|{backbone}"] = clipscore(
+                    image=generated, text=features.depicted[backbone][rows]
+                ).value
+            for function in ON_IMAGES:
+                out |= {(generator, key, backbone): value for key, value in function(real, generated).items()}
     return out
 
 
@@ -233,7 +240,7 @@ def execute(
         seconds = {"encode": (time.perf_counter() - began) / len(left)}
         report(f"{counted(len(left), 'generator')} encoded in {time.perf_counter() - began:.0f} s")
         began = time.perf_counter()
-        measured, undefined = measure(features)
+        measured = measure(features)
         seconds["procedure"] = (time.perf_counter() - began) / len(left)
         report(f"{sum(map(len, measured.values()))} figures in {time.perf_counter() - began:.0f} s")
         for row in left:
@@ -241,7 +248,6 @@ def execute(
                 row,
                 task,
                 measured[row.key],
-                undefined=undefined.get(row.key, {}),
                 items=_items(row, features),
                 settings=settings[row.key],
                 mark=marks[row.key],
@@ -256,7 +262,11 @@ def execute(
 def encode(subjects: Mapping[str, Any], *, generators: Sequence[Generator], missing: list[str]) -> Features:
     """The features of all images and prompts; a backbone that fails is named in `missing`."""
     features = Features()
-    reference, texts, depicted = drawn.reference_column(), drawn.text_column(), drawn.text_column(prefix=PREFIX)
+    reference, texts, depicted = (
+        drawn.reference_column(),
+        drawn.text_column(),
+        drawn.text_column(prefix=CLIPSCORE_PREFIX),
+    )
     columns: dict[str, Column] = {row.key: drawn.image_column(row) for row in generators}
     for key, subject in subjects.items():
         try:
@@ -296,7 +306,6 @@ def _write(
     task: Task,
     measured: Sequence[Measured],
     *,
-    undefined: Mapping[str, Mapping[str, str]],
     items: pd.DataFrame,
     settings: dict[str, Any],
     mark: str,
@@ -322,7 +331,6 @@ def _write(
             **settings,
             "coverage": 1.0,
             "items": drawn.PROMPTS,
-            "undefined": undefined,
             "versions": versions.exact(settings),
             "found": _found(measured),
             "timings": {stage: round(value, 3) for stage, value in seconds.items()},
@@ -374,7 +382,7 @@ def _items(row: Generator, features: Features) -> pd.DataFrame:
         {
             "item": list(drawn.item_names()),
             "expected": [prompt.text for prompt in drawn.all_prompts()],
-            "value": np.round(clipscores(image, text), DIGITS),
+            "value": np.round(CLIPSCORE_WEIGHT * np.maximum((unit(image) * unit(text)).sum(axis=1), 0.0), DIGITS),
         }
     )
 

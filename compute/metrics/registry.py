@@ -141,7 +141,6 @@ METRICS: tuple[Metric, ...] = (
         whole=judge.controllability,
     ),
     *_GENERATOR_METRICS,
-    _distance("fd", "FD", "Fréchet distance of the backbone's features."),
     *(_rank(metric.key.removesuffix("_rate"), metric.title) for metric in _GENERATOR_METRICS if metric.key != "elo"),
     *_SET_METRICS,
     _raw(
