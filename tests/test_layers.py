@@ -56,6 +56,7 @@ ROOMS = (
         "leaderboard.pages.correlations",
         "leaderboard.pages.generators",
         "leaderboard.pages.judges",
+        "leaderboard.pages.lens",
         "leaderboard.pages.map",
         "leaderboard.pages.model",
         "leaderboard.pages.overview",

@@ -7,7 +7,9 @@ each replicate of a delete-a-group jackknife, which leaves out the same prompts 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -87,6 +89,44 @@ def sensitivity(
         verdict=verdict,
         seen_from=None if first is None else float(strength[1 + first]),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FaultRun:
+    """What one generator of known fault scored.
+
+    `values` by (metric, subset); `found[subset][metric]` holds the `replicates` of the jackknife.
+    """
+
+    fault: str
+    strength: float  # 0: no fault, whatever `fault` says
+    values: Mapping[tuple[str, str], float]
+    found: Mapping[str, Mapping[str, Any]]
+
+
+def by_fault(runs: Iterable[FaultRun], *, higher: Mapping[str, bool]) -> dict[tuple[str, str, str], Sensitivity]:
+    """By metric, subset and fault, from strength 0 on; `higher` says of each metric whether more is better.
+
+    A fault counts from two strengths on. Without a generator of strength 0 there is nothing.
+    """
+    runs = sorted(runs, key=lambda run: run.strength)
+    clean = next((run for run in runs if run.strength == 0), None)
+    if clean is None:
+        return {}
+    out = {}
+    for fault in dict.fromkeys(run.fault for run in runs if run.strength):
+        chain = [clean, *(run for run in runs if run.strength and run.fault == fault)]
+        for metric, subset in clean.values:
+            found = [run.found.get(subset, {}).get(metric) for run in chain]
+            if len(chain) < 3 or None in found:
+                continue
+            out[metric, subset, fault] = sensitivity(
+                strengths=[run.strength for run in chain],
+                values=[run.values[metric, subset] for run in chain],
+                replicates=np.transpose([part["replicates"] for part in found]),
+                higher_is_better=higher[metric],
+            )
+    return out
 
 
 def jackknife_covariance(replicates: Floats) -> Floats:

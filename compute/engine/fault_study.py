@@ -25,9 +25,10 @@ from compute.analysis.sensitivity import (
     MIXED,
     REWARDS,
     SEES,
+    FaultRun,
     Sensitivity,
+    by_fault,
     jackknife_covariance,
-    sensitivity,
 )
 from compute.arrays import Floats, Ints, unit
 from compute.catalog import Catalog
@@ -388,26 +389,19 @@ def _items(row: Generator, features: Features) -> pd.DataFrame:
 
 
 def sensitivities(runs: Iterable[StoredRun], *, catalog: Catalog) -> dict[tuple[str, str, str], Sensitivity]:
-    """By metric, subset and fault, as far as the runs hold the clean generator and every strength of the fault."""
-    by_key = {stored.run.settings["model"]["generator"]: stored for stored in runs}
-    if drawn.CLEAN not in by_key:
-        return {}
-    out = {}
-    for fault in drawn.FAULTS:
-        chain = [by_key.get(key) for key in (drawn.CLEAN, *(f"{fault}-{strength}" for strength in drawn.STRENGTHS))]
-        if None in chain:
-            continue
-        values = [{(score.metric, score.subset): score.value for score in stored.scores} for stored in chain]
-        found = [stored.run.settings["found"] for stored in chain]
-        for metric, subset in values[0]:
-            if subset != "default" and all((metric, subset) in each for each in values):
-                out[metric, subset, fault] = sensitivity(
-                    strengths=(0, *drawn.STRENGTHS),
-                    values=[each[metric, subset] for each in values],
-                    replicates=np.transpose([each[subset][metric]["replicates"] for each in found]),
-                    higher_is_better=catalog.metric(metric).higher_is_better,
-                )
-    return out
+    """By metric, subset and fault."""
+    return by_fault(
+        [
+            FaultRun(
+                fault=stored.run.settings["model"]["fault"],
+                strength=stored.run.settings["model"]["strength"],
+                values={(score.metric, score.subset): score.value for score in stored.scores},
+                found=stored.run.settings["found"],
+            )
+            for stored in runs
+        ],
+        higher={metric.key: metric.higher_is_better for metric in catalog.metrics},
+    )
 
 
 # A verdict in a cell of the table; SEES is followed by the strength from which on.

@@ -10,9 +10,23 @@ from leaderboard.pages.compare.page import COMPARE
 from leaderboard.pages.correlations.page import CORRELATIONS
 from leaderboard.pages.generators.page import GENERATORS
 from leaderboard.pages.judges.page import JUDGES
+from leaderboard.pages.lens.page import LENS
 from leaderboard.pages.map.page import MAP
 from leaderboard.pages.model.page import MODEL
 from leaderboard.pages.overview.page import OVERVIEW
 from leaderboard.pages.task.page import TASK
 
-VIEWS: tuple[View, ...] = (OVERVIEW, BOARD, COMPARE, CORRELATIONS, MAP, MODEL, TASK, JUDGES, GENERATORS, CLAIMS, ABOUT)
+VIEWS: tuple[View, ...] = (
+    OVERVIEW,
+    BOARD,
+    COMPARE,
+    CORRELATIONS,
+    MAP,
+    MODEL,
+    TASK,
+    JUDGES,
+    GENERATORS,
+    LENS,
+    CLAIMS,
+    ABOUT,
+)

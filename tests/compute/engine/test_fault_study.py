@@ -103,10 +103,11 @@ def test_distances_reward_copies_of_the_reference(study):
     assert copies.values[-1] == pytest.approx(0, abs=1e-6)
 
 
-def test_faults_without_all_their_strengths_are_left_out(study):
+def test_strengths_without_a_run_are_left_out(study):
     outcome, _, catalog, _ = study
     found = fault_study.sensitivities(outcome.runs[:-1], catalog=catalog)  # without copies-4
-    assert {fault for _, _, fault in found} == {"prompts", "blur"}
+    assert {fault for _, _, fault in found} == {"prompts", "blur", "copies"}
+    assert len(found["fd", "tiny", "copies"].strengths) == 4  # the strongest has no run
     assert fault_study.sensitivities(outcome.runs[1:], catalog=catalog) == {}  # without the clean generator
 
 

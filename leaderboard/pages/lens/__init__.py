@@ -1,0 +1,1 @@
+"""The page that tests metrics of generators on faults that are known."""

@@ -1,0 +1,127 @@
+"""A study of metrics over generators with known faults, as the database holds it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from compute.analysis.sensitivity import BLIND, REWARDS, SEES, FaultRun, Sensitivity, by_fault
+from compute.tasks.mini.generators import CLEAN, FAULTS
+from leaderboard.data import lens_queries, suite_queries
+from leaderboard.data.database import Database
+
+JOIN = "|"  # between the image and the text backbone of a subset
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeCurve:
+    """A metric of one generator by number of prompts, in rising order."""
+
+    title: str
+    sizes: tuple[int, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Study:
+    """All figures of a study; `sensitivities` by (metric, subset, fault)."""
+
+    runs: Mapping[str, FaultRun]  # by generator
+    sizes: Mapping[str, int]  # prompts of each generator
+    sensitivities: Mapping[tuple[str, str, str], Sensitivity]
+
+    @cached_property
+    def subsets(self) -> dict[str, tuple[str, ...]]:
+        """The backbones of each metric, in the order of the runs' figures."""
+        out: dict[str, dict[str, None]] = {}
+        for metric, subset, _ in self.sensitivities:
+            out.setdefault(metric, {})[subset] = None
+        return {metric: tuple(subsets) for metric, subsets in out.items()}
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Every metric with figures."""
+        return tuple(self.subsets)
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Every fault with figures, in the order of the suite."""
+        present = {fault for _, _, fault in self.sensitivities}
+        return tuple(fault for fault in FAULTS if fault in present)
+
+    def of(self, metric: str, subset: str) -> dict[str, Sensitivity]:
+        """What a metric on one backbone makes of each fault."""
+        return {
+            fault: self.sensitivities[metric, subset, fault]
+            for fault in self.faults
+            if (metric, subset, fault) in self.sensitivities
+        }
+
+    def curve(self, generator: str, *, metric: str, subset: str) -> SizeCurve | None:
+        """A metric of one generator by number of prompts; None where the study has only all prompts."""
+        run = self.runs.get(generator)
+        part = {} if run is None else run.found.get(subset, {}).get(metric, {}).get("by_size", {})
+        if run is None or not part:
+            return None
+        points = sorted((int(size), float(value)) for size, value in part.items())
+        points.append((self.sizes[generator], run.values[metric, subset]))
+        title = "No fault" if run.strength == 0 else FAULTS[run.fault].title
+        return SizeCurve(
+            title=title, sizes=tuple(size for size, _ in points), values=tuple(value for _, value in points)
+        )
+
+    def curves(self, *, metric: str, subset: str) -> list[SizeCurve]:
+        """The generator without a fault, and each fault at its strongest."""
+        strongest = {
+            fault: max((run.strength, key) for key, run in self.runs.items() if run.fault == fault and run.strength)[1]
+            for fault in self.faults
+        }
+        known = [self.curve(key, metric=metric, subset=subset) for key in (CLEAN, *strongest.values())]
+        return [curve for curve in known if curve is not None]
+
+
+def load(db: Database) -> Study:
+    """The study in the database; without figures where there is none."""
+    higher = {row.key: bool(row.higher_is_better) for row in suite_queries.metrics(db).itertuples()}
+    values: dict[str, dict[tuple[str, str], float]] = {}
+    counts: dict[str, int] = {}
+    for row in lens_queries.scores(db).itertuples():
+        values.setdefault(row.run, {})[row.metric, row.subset] = float(row.value)
+        counts[row.run] = int(row.n)
+    runs, sizes = {}, {}
+    for row in lens_queries.runs(db).itertuples():
+        settings = json.loads(row.settings)
+        if row.id not in values or settings["model"]["fault"] not in (*FAULTS, CLEAN):
+            continue
+        generator = settings["model"]["generator"]
+        runs[generator] = FaultRun(
+            fault=settings["model"]["fault"],
+            strength=float(settings["model"]["strength"]),
+            values=values[row.id],
+            found=settings.get("found") or {},
+        )
+        sizes[generator] = counts[row.id]
+    found = by_fault(runs.values(), higher=higher)
+    metrics, subsets = _order(db)
+    ranked = sorted(found, key=lambda key: (_at(key[0], metrics), _at(key[1], subsets)))
+    return Study(runs, sizes, {key: found[key] for key in ranked})
+
+
+def _order(db: Database) -> tuple[list[str], list[str]]:
+    """Metrics and backbones as the suite's task lists them, the headline's first."""
+    tasks = suite_queries.suite_tasks(db, suite="mini-generators")
+    return tuple([key for keys in tasks[column] for key in keys] for column in ("metrics", "subsets"))
+
+
+def _at(key: str, order: list[str]) -> int:
+    return order.index(key) if key in order else len(order)
+
+
+def summary(readings: Mapping[str, Sensitivity]) -> dict[str, list[str]]:
+    """Titles of the faults by verdict: SEES, REWARDS and BLIND; the rest as `unclear`."""
+    out: dict[str, list[str]] = {SEES: [], REWARDS: [], BLIND: [], "unclear": []}
+    for fault, reading in readings.items():
+        out[reading.verdict if reading.verdict in out else "unclear"].append(FAULTS[fault].title.lower())
+    return out
