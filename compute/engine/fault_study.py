@@ -82,7 +82,7 @@ ON_IMAGES: tuple[Callable[[Floats, Floats], Mapping[str, float]], ...] = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class MetricValue:
     """One metric of one generator on one backbone."""
 
     metric: str
@@ -98,7 +98,7 @@ class Measured:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class StudyOutcome:
     """The runs of a study, and what is not in them: backbones and metrics, and why."""
 
     runs: tuple[StoredRun, ...]
@@ -107,8 +107,8 @@ class Outcome:
 
 
 @dataclass(kw_only=True)
-class Features:
-    """Features (n, d) by backbone: of the prompts, the reference and the generators."""
+class StudyFeatures:
+    """StudyFeatures (n, d) by backbone: of the prompts, the reference and the generators."""
 
     texts: dict[str, Floats] = field(default_factory=dict)
     depicted: dict[str, Floats] = field(default_factory=dict)  # of the prompts with CLIPScore's prefix
@@ -139,7 +139,7 @@ def row_sets(count: int) -> list[Ints]:
     return [every, *(np.setdiff1d(every, group) for group in groups(count)), *smaller]
 
 
-def measure(features: Features) -> dict[str, list[Measured]]:
+def measure(features: StudyFeatures) -> dict[str, list[MetricValue]]:
     """Every metric of every generator.
 
     What rests on the reference and the prompts alone is made once for all generators. Threads share the row sets.
@@ -148,14 +148,14 @@ def measure(features: Features) -> dict[str, list[Measured]]:
     parts = row_sets(count)
     with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
         tables = list(pool.map(lambda rows: values(features, rows=rows), parts))
-    measured: dict[str, list[Measured]] = {}
+    measured: dict[str, list[MetricValue]] = {}
     for (generator, metric, subset), value in tables[0].items():
         column = [table[generator, metric, subset] for table in tables]
         by_size: dict[int, list[float]] = {}
         for rows, each in zip(parts[1 + GROUPS :], column[1 + GROUPS :], strict=True):
             by_size.setdefault(len(rows), []).append(each)
         measured.setdefault(generator, []).append(
-            Measured(
+            MetricValue(
                 metric=metric,
                 subset=subset,
                 value=value,
@@ -166,7 +166,7 @@ def measure(features: Features) -> dict[str, list[Measured]]:
     return measured
 
 
-def values(features: Features, *, rows: Ints) -> dict[tuple[str, str, str], float]:
+def values(features: StudyFeatures, *, rows: Ints) -> dict[tuple[str, str, str], float]:
     """(generator, metric, subset) -> the value over these prompts."""
     out: dict[tuple[str, str, str], float] = {}
     conditions = {key: Conditioning.of(text[rows]) for key, text in features.texts.items()}
@@ -202,7 +202,7 @@ def execute(
     models: Sequence[str] = (),
     again: bool = False,
     report: Callable[[str], None] = lambda line: None,
-) -> Outcome:
+) -> StudyOutcome:
     """Makes the missing runs of the generators, or of those named by their models' keys, under `results`.
 
     A backbone that is not here is left out, and named with the reason. Raises UnknownKey for a model of another kind,
@@ -257,12 +257,12 @@ def execute(
                 started=started,
                 seconds=seconds,
             )
-    return Outcome(runs=tuple(stored[row.key] for row in generators), made=len(left), missing=tuple(missing))
+    return StudyOutcome(runs=tuple(stored[row.key] for row in generators), made=len(left), missing=tuple(missing))
 
 
-def encode(subjects: Mapping[str, Any], *, generators: Sequence[Generator], missing: list[str]) -> Features:
+def encode(subjects: Mapping[str, Any], *, generators: Sequence[Generator], missing: list[str]) -> StudyFeatures:
     """The features of all images and prompts; a backbone that fails is named in `missing`."""
-    features = Features()
+    features = StudyFeatures()
     reference, texts, depicted = (
         drawn.reference_column(),
         drawn.text_column(),
@@ -305,7 +305,7 @@ def _settings(task: Task, row: Generator, subjects: Mapping[str, Any]) -> dict[s
 def _write(
     row: Generator,
     task: Task,
-    measured: Sequence[Measured],
+    measured: Sequence[MetricValue],
     *,
     items: pd.DataFrame,
     settings: dict[str, Any],
@@ -360,7 +360,7 @@ def is_headline(subset: str) -> bool:
     return image == HEADLINE["image"] and text in ("", HEADLINE["text"])
 
 
-def _found(measured: Sequence[Measured]) -> dict[str, dict[str, Any]]:
+def _found(measured: Sequence[MetricValue]) -> dict[str, dict[str, Any]]:
     """By subset and metric: the jackknife's replicates, and the mean by number of prompts."""
     found: dict[str, dict[str, Any]] = {}
     for each in measured:
@@ -376,7 +376,7 @@ def _short(value: float) -> float:
     return float(f"{value:.9g}")
 
 
-def _items(row: Generator, features: Features) -> pd.DataFrame:
+def _items(row: Generator, features: StudyFeatures) -> pd.DataFrame:
     """One row a prompt: its text, and the CLIPScore of the generator's image on the headline's backbone."""
     image, text = features.generated[HEADLINE["image"], row.key], features.depicted[HEADLINE["text"]]
     return pd.DataFrame(
@@ -408,7 +408,7 @@ def sensitivities(runs: Iterable[StoredRun], *, catalog: Catalog) -> dict[tuple[
 WORDS = {SEES: "from", REWARDS: "rewards", BLIND: "-", MIXED: "mixed"}
 
 
-def lines(outcome: Outcome, *, catalog: Catalog) -> list[str]:
+def lines(outcome: StudyOutcome, *, catalog: Catalog) -> list[str]:
     """Which metric sees which fault, as a Markdown table, and what is missing."""
     found = sensitivities(outcome.runs, catalog=catalog)
     rows = [("metric", "backbone", *(fault.title for fault in drawn.FAULTS.values()))]

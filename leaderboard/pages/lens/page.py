@@ -26,7 +26,7 @@ WIDTH, HEIGHT, EDGE = 200, 96, 8  # of a small figure, in its own units
 
 
 @dataclass(frozen=True, kw_only=True)
-class Panel:
+class FaultPanel:
     """One fault's small figure: points, whiskers and the line of no change, in the figure's units."""
 
     title: str
@@ -118,7 +118,7 @@ def page(site: Site, study: Study, *, metric: str, backbone: str) -> tuple[str, 
     return head, rest
 
 
-def panel(fault: str, reading: Sensitivity) -> Panel:
+def panel(fault: str, reading: Sensitivity) -> FaultPanel:
     """The small figure of a fault: the change from no fault by strength, up is worse."""
     low, high = min(0.0, *reading.change_low), max(0.0, *reading.change_high)
     span = (high - low) or 1.0
@@ -130,7 +130,7 @@ def panel(fault: str, reading: Sensitivity) -> Panel:
     xs = [round(EDGE + strength / last * (WIDTH - 2 * EDGE), 2) for strength in reading.strengths]
     points = tuple((x, y(value)) for x, value in zip(xs, reading.change, strict=True))
     seen = f" from strength {reading.seen_from:g} on" if reading.seen_from is not None else ""
-    return Panel(
+    return FaultPanel(
         title=FAULTS[fault].title,
         what=FAULTS[fault].what,
         grades=FAULTS[fault].grades,
