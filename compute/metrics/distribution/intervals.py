@@ -27,7 +27,7 @@ from compute.arrays import Bools, Floats, Ints
 from compute.types import BadInput, Undefined
 
 BLOCKS = 20
-FEWEST_PROMPTS = 30  # below, KID's intervals hold in 77 to 83 of 100 simulated samples of equal distributions
+FEWEST_PROMPTS = 30  # below, KID's intervals hold in 77 to 83% of simulated samples of equal distributions
 
 Statistic = Callable[[Ints], float]  # the metric of these rows, in rising order
 

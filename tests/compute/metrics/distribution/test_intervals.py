@@ -94,10 +94,10 @@ def test_kernels_and_neighbours_have_a_fast_way_to_the_same_interval() -> None:
 def test_intervals_hold_the_mean_value_at_this_n(metric: str, alike: bool) -> None:
     """At 95% nominal with 40 prompts; 60 samples of a sound interval hold it in 86% or more.
 
-    A sample whose precision is 1 without any block has no interval: nothing of it shows a spread.
+    A sample whose precision or coverage is 1 whichever block is out has no interval: nothing in it shows a spread.
     """
     found = coverage(metric, n=40, d=6, samples=60, targets=200, alike=alike)
-    assert found.missing <= (6 if metric == "precision" else 0)
+    assert found.missing <= (20 if metric in ("precision", "coverage") else 0)
     assert found.share >= 0.86
     assert 0.7 < found.width < 4
 

@@ -49,8 +49,15 @@ def test_equal_to_the_definition_by_scikit_learn(n: int, m: int, d: int) -> None
 def test_equal_to_torch_fidelity() -> None:
     reference = pytest.importorskip("torch_fidelity.metric_kid")
     real, generated = draw(200, 32), draw(200, 32, seed=1, shift=0.1)
-    expected = reference.polynomial_mmd(real, generated, degree=3, gamma=None, coef0=1)
+    expected = reference.kernel_mmd(real, generated)
     assert kid(real=real, generated=generated).value == pytest.approx(expected, rel=1e-9)
+    torch = pytest.importorskip("torch")
+    sides = [torch.from_numpy(side) for side in (real, generated)]
+    theirs = reference.kid_features_to_metric(*sides, kid_subsets=100, kid_subset_size=50, verbose=False)
+    ours = kid(real=real, generated=generated, subset_size=50, subsets=100)
+    mean, sd = theirs[reference.KEY_METRIC_KID_MEAN], theirs[reference.KEY_METRIC_KID_STD]
+    assert ours.subset_sd == pytest.approx(sd, rel=0.4)
+    assert abs(ours.subset_mean - mean) < 4 * sd * np.sqrt(2 / 100)  # of other subsets
 
 
 def test_subsets_of_every_image_are_the_whole() -> None:
