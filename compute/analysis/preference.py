@@ -66,7 +66,7 @@ def agree(
     x, y = np.asarray(scores, float), np.asarray(human, float)
     if len(np.asarray(ranks)) != len(x):
         raise BadInput(f"{len(x)} scores but {len(np.asarray(ranks))} ranks: give one of each a generator")
-    low, high = _interval(np.asarray(ranks, float), np.asarray(human_ranks, float), seed=seed)
+    low, high = accuracy_interval(np.asarray(ranks, float), np.asarray(human_ranks, float), seed=seed)
     return Agreement(
         r=r,
         right_way=(r > 0) == higher,
@@ -110,7 +110,7 @@ def permutation_p(*, x: ArrayLike, y: ArrayLike, seed: int = 0) -> float:
     return float(np.mean(np.abs(sums) >= abs(left @ right) * (1 - 1e-9)))
 
 
-def _interval(ranks: Floats, human: Floats, *, seed: int) -> tuple[float, float]:
+def accuracy_interval(ranks: Floats, human: Floats, *, seed: int) -> tuple[float, float]:
     """Percentile interval of rank accuracy over generators drawn again; draws where people order no pair are left out.
 
     NaN below FEWEST generators, or where the draws are all alike. A generator drawn twice makes a pair of equals, which

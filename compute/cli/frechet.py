@@ -29,6 +29,13 @@ def frechet(
             "prompt a line in the order of the images. Not needed where the images come with their prompts."
         ),
     ] = None,
+    human: Annotated[
+        Path | None,
+        typer.Option(
+            help="What people think: a table of generators with rate, elo or rank; or of votes: winner and loser, "
+            "first, second and choice, or prompt, generator and votes."
+        ),
+    ] = None,
     backbones: Annotated[
         str,
         typer.Option(
@@ -56,7 +63,8 @@ def frechet(
     """
     from compute.catalog import shipped
     from compute.engine.generators import backbones as choices
-    from compute.engine.generators import comparison, table
+    from compute.engine.generators import comparison, people, table
+    from compute.tasks.generators import human as ratings
     from compute.tasks.generators import pairing, sources
     from compute.tasks.generators import prompts as lists
 
@@ -79,6 +87,7 @@ def frechet(
         typer.echo(f"Reading {key}: {where}", err=True)
         return sources.opened(key, where, source=bench_source, skip_bad=skip_bad_items)
 
+    rated = None if human is None else ratings.read(human)
     listed = None if prompts is None else lists.read(prompts)
     named = [_named(text) for text in (*generated, *(more or ()))]
     sets = pairing.pair(
@@ -96,18 +105,20 @@ def frechet(
         offline=offline,
         report=lambda line: typer.echo(line, err=True),
     )
+    beside = None if rated is None else people.beside(rated, figures=result.figures, features=result.features)
+    about = people.lines(beside) if beside else []
     if output == "csv":
         typer.echo(table.as_csv(result.figures), nl=False)
+        about = [*(f"Warning: {line}" for line in result.warnings), *about]
     elif output == "json":
-        typer.echo(table.as_json(result.figures, warnings=result.warnings))
+        typer.echo(table.as_json(result.figures, warnings=result.warnings, people=beside))
+        about = []
     else:
-        for line in table.text(result.figures, warnings=result.warnings):
-            typer.echo(line)
-    if output == "csv":
-        for line in result.warnings:
-            typer.echo(f"Warning: {line}", err=True)
+        about = [*table.text(result.figures, warnings=result.warnings), *about]
+    for line in about:
+        typer.echo(line, err=output == "csv")
     if store:
-        key, runs = comparison.store(result, results=root)
+        key, runs = comparison.store(result, results=root, human=beside.stored if beside else None)
         typer.echo(f"Stored {len(runs)} runs of the suite {key}", err=True)
         rebuild(root, err=output != "text")
 

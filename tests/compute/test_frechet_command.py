@@ -113,6 +113,38 @@ def test_another_generator_joins_the_suite_and_no_image_is_encoded_twice(
     assert [row["key"] for row in record["models"]] == ["own/clean", "own/swapped", "own/copy"]
 
 
+def test_people_beside_the_metrics_are_honest_about_two_generators(
+    made: tuple[Result, Path], images: Path, tmp_path: Path
+) -> None:
+    _, results = made
+    votes = tmp_path / "votes.csv"
+    votes.write_text("winner,loser,votes\nclean,swapped,30\nswapped,clean,10\nother,clean,2\nclean,other,3\n")
+    few = command(*both(images), "--human", votes, "--results", results)
+    assert few.exit_code == 0, few.output
+    assert "clean " in few.stdout and "A correlation needs three generators, here are 2" in few.stdout
+    assert "1 generator (other) of votes.csv are not compared" in few.stdout
+
+
+def test_rated_generators_are_a_suite_that_people_rank(images: Path, tmp_path: Path) -> None:
+    results, rates = tmp_path / "results", tmp_path / "rates.csv"
+    rates.write_text("generator,rate,rank\nclean,61%,1\nswapped,20%,3\nreal,55%,2\n")
+    rated = command(
+        *(*both(images), f"real={images / 'real'}", "--human", rates, "--results", results, "--format", "json")
+    )
+    assert rated.exit_code == 0, rated.output
+    people = json.loads(rated.stdout)["people"]
+    assert people["metric"] == "human_rate" and people["ratings"] == pytest.approx([0.61, 0.20, 0.55])
+    assert len(people["agreements"]) == len(people["metrics"]) and people["agreements"][0]["pearson"]["low"] is None
+    assert not any(pair["told_apart"] for pair in people["differences"])
+    build.build(tmp_path / "own.duckdb", results=results)
+    frames = store.frames(tmp_path / "own.duckdb", names=("leaderboard_scores", "suites"))
+    suites = frames["suites"].set_index("key")
+    assert suites.loc["generators-prompts", "aggregate"] == "human"
+    scores = frames["leaderboard_scores"]
+    rate = scores[(scores["metric"] == "human_rate") & (scores["benchmark"] == "own")].set_index("model")["value"]
+    assert rate.to_dict() == pytest.approx({"own/clean": 0.61, "own/swapped": 0.20, "own/real": 0.55})
+
+
 def test_missing_weights_are_named_at_once_with_the_way_without_a_network(images: Path, tmp_path: Path) -> None:
     refused = command(
         *("--reference", images / "real", "--generated", f"clean={images / 'clean'}"),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from compute import models
 from compute.catalog import Catalog
@@ -17,6 +16,7 @@ from compute.engine.generators.backbones import Backbones
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.figures import GeneratorFigure
 from compute.engine.generators.stored import GeneratorComparison
+from compute.engine.run_folders import StoredRun
 from compute.tasks.generators.pairing import PromptedSets
 
 
@@ -71,7 +71,9 @@ def compare(
     )
 
 
-def store(result: GeneratorResult, *, results: Path) -> tuple[str, Sequence[Any]]:
-    """Stores the comparison as runs; the suite's key and the runs."""
-    suite, runs = stored.store(result.comparison, results=results)
+def store(
+    result: GeneratorResult, *, results: Path, human: Mapping[str, tuple[str, float]] | None = None
+) -> tuple[str, Sequence[StoredRun]]:
+    """Stores the comparison as runs, with people's ratings where there are any; the suite's key and the runs."""
+    suite, runs = stored.store(replace(result.comparison, human=human), results=results)
     return suite.suite.key, runs

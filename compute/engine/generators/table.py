@@ -5,10 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, fields
+from typing import Any
 
 from compute.engine.generators.figures import GeneratorFigure
+from compute.engine.generators.people import People
 from compute.metrics import METRICS
 from compute.rounding import rounded
 from compute.tables import padded
@@ -63,10 +66,24 @@ def as_csv(figures: Sequence[GeneratorFigure]) -> str:
     return stream.getvalue()
 
 
-def as_json(figures: Sequence[GeneratorFigure], *, warnings: Sequence[str] = ()) -> str:
-    """`{"figures": [...], "warnings": [...]}`, numbers unrounded, null where there is none."""
+def as_json(figures: Sequence[GeneratorFigure], *, warnings: Sequence[str] = (), people: People | None = None) -> str:
+    """`{"figures": [...], "warnings": [...], "people": {...}}`, numbers unrounded, null where there is none."""
     content = {"figures": [asdict(row) for row in figures], "warnings": list(warnings)}
+    if people is not None:
+        content["people"] = _finite(asdict(people))
     return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    """The same with null for NaN, which JSON lacks."""
+    match value:
+        case dict():
+            return {name: _finite(part) for name, part in value.items()}
+        case list() | tuple():
+            return [_finite(part) for part in value]
+        case float():
+            return value if math.isfinite(value) else None
+    return value
 
 
 def _cell(row: GeneratorFigure | None) -> str:

@@ -1,0 +1,107 @@
+"""Strengths of generators from people's choices between two of them, with intervals (Bradley and Terry 1952)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse.csgraph import connected_components
+
+from compute.analysis.intervals import Z95
+from compute.arrays import Floats
+from compute.types import BadInput, Undefined
+
+ELO = 400 / math.log(10)  # points a unit of log-odds
+STEPS = 200
+SMALL = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strengths:
+    """Log-odds strengths (n,), their mean 0: item i beats j with probability 1 / (1 + exp(values[j] - values[i])).
+
+    `covariance` (n, n) of the estimates, and 95% intervals `low` and `high` (n,), of each strength against their mean.
+    """
+
+    values: Floats
+    covariance: Floats
+    low: Floats
+    high: Floats
+    comparisons: float
+
+    @property
+    def elo(self) -> Floats:
+        """(n,) in Elo points, their mean 0."""
+        return self.values * ELO
+
+
+def fit(wins: ArrayLike, *, names: Sequence[str] = ()) -> Strengths:
+    """The maximum of the likelihood for `wins` (n, n): how often i was chosen over j; a tie is half a win for
+    either. `names` (n,) are for messages.
+
+    The intervals are of normal approximation, from the observed information; they take every choice as independent, so
+    they are too narrow where a few people made most of them. Raises BadInput for counts that cannot be, Undefined where
+    no finite strengths exist: a group that never lost, or never met, the others.
+    """
+    wins = np.asarray(wins, dtype=float)
+    n = len(wins)
+    if wins.ndim != 2 or wins.shape != (n, n) or n < 2:
+        raise BadInput(f"Wins are a square table of two or more, got shape {wins.shape}")
+    if not np.isfinite(wins).all() or (wins < 0).any() or np.diag(wins).any():
+        raise BadInput("Wins are counts from 0, none of an item over itself")
+    parts, part = connected_components(wins > 0, directed=True, connection="strong")
+    if parts > 1:
+        raise Undefined(_apart(wins, part, names=names or [f"item {row}" for row in range(n)]))
+    met = wins + wins.T
+    won = wins.sum(axis=1)
+    values, likelihood = np.zeros(n), -np.inf
+    step = np.zeros(n)
+    for _ in range(STEPS):
+        candidate = values + step
+        current = _likelihood(wins, candidate)
+        if current < likelihood - SMALL * abs(likelihood):
+            step = step / 2
+            continue
+        values, likelihood = candidate, current
+        chance = _chance(values)
+        gradient = won - (met * chance).sum(axis=1)
+        information = _information(met, chance)
+        step = np.linalg.pinv(information, hermitian=True) @ gradient
+        if np.abs(step).max() < SMALL * 1e3:
+            break
+    values = values - values.mean()
+    covariance = np.linalg.pinv(_information(met, _chance(values)), hermitian=True)
+    half = Z95 * np.sqrt(np.diag(covariance))
+    return Strengths(
+        values=values, covariance=covariance, low=values - half, high=values + half, comparisons=float(wins.sum())
+    )
+
+
+def _chance(values: Floats) -> Floats:
+    """(n, n) the probability that i beats j."""
+    return 1 / (1 + np.exp(values[None, :] - values[:, None]))
+
+
+def _likelihood(wins: Floats, values: Floats) -> float:
+    return -float((wins * np.logaddexp(0, values[None, :] - values[:, None])).sum())
+
+
+def _information(met: Floats, chance: Floats) -> Floats:
+    weight = met * chance * (1 - chance)
+    return np.diag(weight.sum(axis=1)) - weight
+
+
+def _apart(wins: Floats, part: np.ndarray, *, names: Sequence[str]) -> str:
+    """Which items make finite strengths impossible."""
+    for group in np.unique(part):
+        inside = part == group
+        beaten = wins[np.ix_(~inside, inside)].sum()
+        won = wins[np.ix_(inside, ~inside)].sum()
+        group_names = ", ".join(names[row] for row in np.flatnonzero(inside)[:3])
+        if beaten == 0 or won == 0:
+            what = "never compared with" if beaten == won == 0 else "never lost to" if beaten == 0 else "never beat"
+            return f"{group_names} {what} the others, so no finite strengths fit the votes: gather more votes"
+    return "The votes do not connect all items: gather more votes"

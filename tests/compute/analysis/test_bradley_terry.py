@@ -1,0 +1,71 @@
+"""Bradley-Terry strengths against closed forms and logistic regression."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from compute.analysis.bradley_terry import fit
+from compute.types import BadInput, Undefined
+
+
+def drawn(n: int, votes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=n)
+    wins = np.zeros((n, n))
+    for _ in range(votes):
+        i, j = rng.choice(n, 2, replace=False)
+        first = rng.random() < 1 / (1 + math.exp(truth[j] - truth[i]))
+        wins[(i, j) if first else (j, i)] += 1
+    return truth - truth.mean(), wins
+
+
+def test_two_items_have_a_closed_form() -> None:
+    result = fit([[0, 30], [10, 0]])
+    assert result.values == pytest.approx([math.log(3) / 2, -math.log(3) / 2])
+    # The log-odds of the two has variance 1/30 + 1/10; each strength is half of it.
+    assert math.sqrt(result.covariance[0, 0]) == pytest.approx(math.sqrt(1 / 30 + 1 / 10) / 2)
+    assert result.elo[0] - result.elo[1] == pytest.approx(400 * math.log10(3))
+
+
+def test_it_is_the_logistic_regression_on_who_met_whom() -> None:
+    _, wins = drawn(6, 400, 3)
+    rows, won, weight = [], [], []
+    for i in range(6):
+        for j in range(6):
+            if wins[i, j]:
+                row = np.zeros(6)
+                row[i], row[j] = 1, -1
+                rows += [row, -row]
+                won += [1, 0]
+                weight += [wins[i, j], wins[i, j]]
+    model = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-10, max_iter=10_000)
+    model.fit(np.array(rows)[:, 1:], won, sample_weight=np.array(weight) / 2)
+    reference = np.append(0.0, model.coef_[0])
+    assert fit(wins).values == pytest.approx(reference - reference.mean(), abs=1e-4)
+
+
+def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
+    hits = []
+    for seed in range(120):
+        truth, wins = drawn(5, 300, 100 + seed)
+        result = fit(wins)
+        hits += list((result.low <= truth) & (truth <= result.high))
+    assert 0.92 <= np.mean(hits) <= 0.98
+
+
+def test_what_has_no_finite_answer_is_refused_with_who() -> None:
+    with pytest.raises(Undefined, match="b, c never beat the others"):
+        fit([[0, 3, 2], [0, 0, 2], [0, 1, 0]], names=["a", "b", "c"])
+    with pytest.raises(Undefined, match="never compared with"):
+        fit([[0, 3, 0, 0], [2, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
+    for wins in ([[0, -1], [1, 0]], [[1, 1], [1, 0]], [[0, 1]], [[0, math.nan], [1, 0]]):
+        with pytest.raises(BadInput):
+            fit(wins)
+
+
+def test_all_equal_is_zero() -> None:
+    assert fit(np.ones((4, 4)) - np.eye(4)).values == pytest.approx(np.zeros(4))

@@ -1,0 +1,98 @@
+"""Agreement of metrics with people: references of scipy, honest with few generators, and the paper's tables."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau, pearsonr, spearmanr
+
+from compute.analysis.metric_agreement import agreement, differences
+from compute.claims import cfred
+from compute.metrics.agreement import rank_accuracy
+from compute.types import BadInput, Undefined
+
+
+def test_every_figure_has_an_independent_reference() -> None:
+    rng = np.random.default_rng(0)
+    human, scores = rng.normal(size=9), rng.normal(size=9)
+    result = agreement(scores=scores, human=human, higher=False)
+    reference = pearsonr(scores, human)
+    interval = reference.confidence_interval(0.95)
+    assert result.pearson.value == pytest.approx(reference.statistic)
+    assert (result.pearson.low, result.pearson.high) == pytest.approx(tuple(interval))
+    assert result.spearman.value == pytest.approx(spearmanr(scores, human).statistic)
+    assert result.kendall.value == pytest.approx(kendalltau(scores, human).statistic)
+    assert result.rho_squared.value == pytest.approx(reference.statistic**2)
+    assert result.right_way == (reference.statistic < 0)
+    pairs = [(i, j) for i in range(9) for j in range(i)]
+    concordant = np.mean([(scores[i] - scores[j]) * (human[i] - human[j]) < 0 for i, j in pairs])
+    assert result.accuracy_by_scores.value == pytest.approx(concordant)
+    assert result.accuracy_by_scores.low <= concordant <= result.accuracy_by_scores.high
+    for name in ("pearson", "rho_squared", "spearman", "kendall"):
+        estimate = getattr(result, name)
+        assert estimate.low <= estimate.value <= estimate.high and not estimate.reason
+
+
+@pytest.mark.parametrize("table", cfred.SETS)
+def test_the_published_tables_come_out_as_the_claims_page_has_them(table: int) -> None:
+    frame, known = cfred.listed(table), cfred.metrics(table)
+    for column, row in cfred.METRICS.iterrows():
+        result = agreement(
+            scores=frame[column],
+            human=frame[cfred.SETS[table][1]],
+            higher=row["higher"],
+            ranks=frame[f"{column} rank"],
+            human_ranks=frame["Human rank"],
+        )
+        assert result.rho_squared.value == pytest.approx(known.loc[column, "rho"])
+        assert 100 * result.accuracy_by_ranks.value == pytest.approx(known.loc[column, "accuracy"])
+        assert result.right_way == known.loc[column, "right_way"]
+        direct = rank_accuracy(
+            ranks=-frame[column] if row["higher"] else frame[column], human_ranks=-frame[cfred.SETS[table][1]]
+        )
+        assert result.accuracy_by_scores.value == pytest.approx(direct)
+
+
+def test_listed_ranks_and_scores_may_disagree() -> None:
+    result = agreement(scores=[3, 2, 1, 0], human=[4, 3, 2, 1], higher=True, ranks=[4, 3, 2, 1])
+    assert result.accuracy_by_scores.value == 1 and result.accuracy_by_ranks.value == 0
+
+
+def test_few_generators_have_no_interval_but_a_reason() -> None:
+    three = agreement(scores=[1, 2, 4], human=[1, 3, 2], higher=True)
+    assert "needs 4 generators, here are 3" in three.pearson.reason and math.isnan(three.pearson.low)
+    perfect = agreement(scores=[1, 2, 3, 4, 5, 6], human=[1, 2, 3, 4, 5, 7], higher=True)
+    assert perfect.spearman.value == pytest.approx(1) and "shows no spread" in perfect.spearman.reason
+    with pytest.raises(Undefined, match="three generators"):
+        agreement(scores=[1, 2], human=[1, 2], higher=True)
+
+
+def test_four_generators_tell_no_two_metrics_apart() -> None:
+    human = [1, 2, 3, 4]
+    [pair] = differences(scores=[[1, 2, 3, 4], [1, 2, 3, 4.0][::-1]], higher=[True, True], human=human)
+    assert pair.difference.value == pytest.approx(2) and pair.possible == 2 / 16
+    assert pair.p >= pair.possible and not pair.told_apart and "needs 6 generators" in pair.difference.reason
+
+
+def test_a_good_metric_is_told_apart_from_a_bad_one_given_enough_generators() -> None:
+    rng = np.random.default_rng(1)
+    human = rng.normal(size=14)
+    good, bad = human + 0.1 * rng.normal(size=14), rng.normal(size=14)
+    first, *_ = differences(scores=[good, bad, -good], higher=[True, True, False], human=human)
+    assert first.told_apart and first.difference.low > 0
+    same = differences(scores=[good, -good], higher=[True, False], human=human)
+    assert same[0].difference.value == pytest.approx(0) and same[0].p == 1 and not same[0].told_apart
+    with pytest.raises(BadInput, match="one of each a metric"):
+        differences(scores=[good], higher=[], human=human)
+
+
+def test_metrics_that_are_alike_are_rarely_told_apart() -> None:
+    found = 0
+    for seed in range(80):
+        rng = np.random.default_rng(seed)
+        human = rng.normal(size=9)
+        scores = [human + rng.normal(size=9) for _ in range(2)]
+        found += differences(scores=scores, higher=[True, True], human=human, seed=seed)[0].told_apart
+    assert found <= 9  # 5% of 80 are 4; 9 have a chance below 2%
