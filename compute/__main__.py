@@ -57,6 +57,7 @@ app = typer.Typer(
 importing = typer.Typer(no_args_is_help=True, help="Imports scores that others measured, marked as imported.")
 importing.command("mteb-results")(imports.mteb_results)
 importing.command("scores")(imports.scores)
+importing.command("parti-prompts")(imports.parti_prompts)
 pairing = typer.Typer(no_args_is_help=True, help="Makes pairs for judges from images (PairBench), and shows them.")
 pairing.command("make")(pairs.make)
 pairing.command("show")(pairs.show)

@@ -10,6 +10,7 @@ import typer
 
 from compute import paths
 from compute.cli import workspace
+from compute.types import BadInput
 
 if TYPE_CHECKING:
     from compute.importing import Imported
@@ -34,6 +35,49 @@ def scores(path: Annotated[Path, typer.Argument(help="A CSV: benchmark, model, t
 
     name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")[:60] or "table"
     _store(read_scores_csv(path, catalog=shipped()), name=f"scores-{name}")
+
+
+def parti_prompts(
+    out: Annotated[Path, typer.Option(help="The table to write, a Parquet file.")],
+    generators: Annotated[
+        str, typer.Option(help="Data sets of diffusers-parti-prompts, comma-separated; default: the arena's four.")
+    ] = "",
+    votes: Annotated[
+        list[Path] | None,
+        typer.Option(help="Votes: generator, prompt or its row, perhaps votes. Repeatable."),
+    ] = None,
+    revision: Annotated[str, typer.Option(help="Of the data sets: a commit; default: the newest.")] = "",
+    data: workspace.Data = None,
+    offline: workspace.Offline = False,
+):
+    """Parti-Prompts' published generations and votes, as one table: prompt, generator, image, votes.
+
+    `frechet --human` takes it as votes. The layout of the votes is assumed, as none is documented.
+    """
+    from compute.importing import parti_prompts as parti
+    from compute.tasks import parquet
+    from compute.tasks.source import Source
+
+    if out.suffix != ".parquet":
+        raise BadInput(f"{out.name}: the table ends in .parquet")
+    workspace.check_writable(out.absolute().parent)
+    if offline:
+        workspace.stay_offline()
+    source = Source(root=data, offline=offline)
+    tables = {}
+    for name in workspace.names(generators) or parti.GENERATORS:
+        repo = f"{parti.ORGANISATION}/{name}"
+        typer.echo(f"Reading {repo}", err=True)
+        tables[name] = parquet.table(source.folder(repo, revision=revision), repo=repo, split="train")
+    made = parti.write(out, generations=tables, votes=tuple(votes or ()))
+    for note in made.notes:
+        typer.echo(f"Warning: {note}", err=True)
+    if not votes:
+        typer.echo("Warning: without --votes the column of votes is empty", err=True)
+    typer.echo(
+        f"{out}: {made.rows:,} images of {made.prompts:,} prompts by {len(made.generators)} generators, "
+        f"{made.votes:,} votes"
+    )
 
 
 def _store(imported: Imported, *, name: str) -> None:

@@ -1,0 +1,207 @@
+"""The Parti-Prompts arena in one table: prompt, generator, image, votes.
+
+Layouts, as far as they are public: the generations are data sets of the hub, one a generator
+(`diffusers-parti-prompts/<generator>`), Parquet with the columns Prompt, Category, Challenge, Note, images (bytes and
+path), model_name and seed, in the order of the 1,632 prompts. How the votes were published is not documented; the forms
+that are read here are assumptions (`read_votes`), and a table in none of them is refused with its columns.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from compute import drafts
+from compute.content import decoding
+from compute.tasks import parquet
+from compute.tasks.generators.rows import column_of, optional_column, read_rows
+from compute.tasks.generators.sets import some
+from compute.types import BadInput
+
+ORGANISATION = "diffusers-parti-prompts"
+GENERATORS = ("sd-v1-5", "sd-v2.1", "if-v-1.0", "karlo-v1")  # of the arena that the paper's Table 2 rests on
+PROMPT, IMAGES, MODEL, SEED = "Prompt", "images", "model_name", "seed"
+ABOUT = ("Category", "Challenge", "Note")
+CHOSEN = ("result", "selected", "choice", "winner", "model", "generator", "model_name")
+COUNTS = ("votes", "count", "num_votes")
+POSITIONS = ("id", "index", "question", "question_id", "prompt_id", "row")
+BLOCK = 200  # rows of images in memory
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartiTable:
+    """What was written: rows, generators, votes, and what to know."""
+
+    rows: int
+    prompts: int
+    generators: tuple[str, ...]
+    votes: int
+    notes: tuple[str, ...]
+
+
+def write(path: Path, *, generations: Mapping[str, parquet.Table], votes: Sequence[Path] = ()) -> PartiTable:
+    """Writes the table of these generators' data sets to `path` (.parquet), a row an image.
+
+    Columns: prompt, generator, image {bytes, path}, votes (null where there are none at all), category, challenge, note
+    and seed. Memory holds BLOCK images. Raises BadInput for a data set of another layout, an image that is none, and votes
+    that name none of the generators.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    prompts = {name: _prompts(name, table) for name, table in generations.items()}
+    notes = _unlike(prompts)
+    counted, total, more = _votes(votes, prompts) if votes else ({}, 0, ())
+    schema = pa.schema(
+        [
+            ("prompt", pa.string()),
+            ("generator", pa.string()),
+            ("image", pa.struct([("bytes", pa.binary()), ("path", pa.string())])),
+            ("votes", pa.int64()),
+            ("category", pa.string()),
+            ("challenge", pa.string()),
+            ("note", pa.string()),
+            ("seed", pa.int64()),
+        ]
+    )
+    rows = 0
+    with drafts.replacing(path) as draft, pq.ParquetWriter(draft, schema) as writer:
+        for name, table in generations.items():
+            about = {column: table.values(column)[0] for column in (*ABOUT, SEED) if column in table.columns}
+            images, own = table.rows(IMAGES), prompts[name]
+            for start in range(0, len(own), BLOCK):
+                block = range(start, min(start + BLOCK, len(own)))
+                writer.write_table(
+                    pa.Table.from_pylist(
+                        [
+                            {
+                                "prompt": own[at],
+                                "generator": name,
+                                "image": {"bytes": _image(images[at], f"{name}, row {at}"), "path": None},
+                                "votes": counted.get((name, own[at]), 0) if votes else None,
+                                **{key.lower(): _plain(values[at]) for key, values in about.items()},
+                            }
+                            for at in block
+                        ],
+                        schema=schema,
+                    )
+                )
+            rows += len(own)
+    return PartiTable(
+        rows=rows,
+        prompts=len({text for texts in prompts.values() for text in texts}),
+        generators=tuple(generations),
+        votes=total,
+        notes=(*notes, *more),
+    )
+
+
+def read_votes(path: Path) -> list[dict[str, Any]]:
+    """The rows of a table of votes (CSV, TSV, JSON Lines, Parquet) as `prompt` or `position`, `generator`, `votes`.
+
+    Assumed: a row a vote, or a row a count in a column of COUNTS; the generator in one of CHOSEN; the prompt as text in
+    `prompt`, or by its row in a column of POSITIONS. Raises BadInput naming the columns there are.
+    """
+    rows = read_rows(path)
+    generator = column_of(rows, CHOSEN, of=path.name, what="generators chosen")
+    count, prompt, position = (optional_column(rows, names) for names in (COUNTS, (PROMPT.lower(),), POSITIONS))
+    if not prompt and not position:
+        raise BadInput(
+            f"{path.name} names no prompt (prompt, or its row as {', '.join(POSITIONS)}); it has: "
+            f"{', '.join(map(str, rows[0]))}"
+        )
+    found = []
+    for at, row in enumerate(rows, start=1):
+        where = f"{path.name}, row {at}"
+        found.append(
+            {
+                "prompt": str(row[prompt]).strip() if prompt else None,
+                "position": None if prompt else _integer(row[position], f"{where}: {position}"),
+                "generator": str(row[generator]).strip(),
+                "votes": _integer(row[count], f"{where}: {count}") if count else 1,
+            }
+        )
+    return found
+
+
+def _prompts(name: str, table: parquet.Table) -> list[str]:
+    (texts,) = table.values(PROMPT)
+    for at, text in enumerate(texts):
+        if not isinstance(text, str) or not text.strip():
+            raise BadInput(f"{name}, row {at}: the prompt is empty")
+    repeated = [text for text, count in Counter(texts).items() if count > 1]
+    if repeated:
+        raise BadInput(f"{name}: {some(repeated, noun='prompt')} stand more than once, so votes cannot be told apart")
+    return [text.strip() for text in texts]
+
+
+def _unlike(prompts: Mapping[str, list[str]]) -> list[str]:
+    """Which prompts some generators lack: named and counted."""
+    every = dict.fromkeys(text for texts in prompts.values() for text in texts)
+    lines = []
+    for name, texts in prompts.items():
+        missing = [text for text in every if text not in set(texts)] if len(texts) < len(every) else []
+        if missing:
+            lines.append(f"{name}: {some(missing, noun='prompt')} without an image")
+    return lines
+
+
+def _votes(
+    paths: Sequence[Path], prompts: Mapping[str, list[str]]
+) -> tuple[dict[tuple[str, str], int], int, tuple[str, ...]]:
+    """Votes by generator and prompt, their number, and what could not be placed."""
+    known = {name: set(texts) for name, texts in prompts.items()}
+    first = next(iter(prompts.values()))
+    counted: dict[tuple[str, str], int] = defaultdict(int)
+    others: Counter[str] = Counter()
+    lost = 0
+    for path in paths:
+        for row in read_votes(path):
+            name, text, at = row["generator"], row["prompt"], row["position"]
+            if name not in known:
+                others[name] += row["votes"]
+                continue
+            if at is not None:
+                text = first[at] if 0 <= at < len(first) else None
+            if text is None or text not in known[name]:
+                lost += row["votes"]
+                continue
+            counted[name, text] += row["votes"]
+    if not counted:
+        raise BadInput(
+            f"No vote is for one of {', '.join(prompts)}; the votes name {some(others, noun='generator')}. Are these "
+            "the generators' names in the votes?"
+        )
+    notes = []
+    if others:
+        notes.append(f"{others.total():,} votes for {some(others, noun='generator')} that are not read, left out")
+    if lost:
+        notes.append(f"{lost:,} votes for prompts that their generator does not have, left out")
+    return counted, sum(counted.values()), tuple(notes)
+
+
+def _image(data: Any, name: str) -> bytes:
+    if not isinstance(data, bytes):
+        raise BadInput(f"{name}: there is no image")
+    try:
+        decoding.opened(data)
+    except BadInput as error:
+        raise BadInput(f"{name}: {error}") from error
+    return data
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, str | int) else str(value)
+
+
+def _integer(value: Any, name: str) -> int:
+    try:
+        number = int(str(value).strip())
+    except ValueError:
+        raise BadInput(f"{name} is no whole number: {str(value)[:40]!r}") from None
+    if number < 0:
+        raise BadInput(f"{name} is negative: {number}")
+    return number
