@@ -46,8 +46,8 @@ def write(path: Path, *, generations: Mapping[str, parquet.Table], votes: Sequen
     """Writes the table of these generators' data sets to `path` (.parquet), a row an image.
 
     Columns: prompt, generator, image {bytes, path}, votes (null where there are none at all), category, challenge, note
-    and seed. Memory holds BLOCK images. Raises BadInput for a data set of another layout, an image that is none, and votes
-    that name none of the generators.
+    and seed. Memory holds BLOCK images. Raises BadInput for a data set of another layout, an image that is none, and
+    votes that name none of the generators.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
