@@ -38,7 +38,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MetricAgreement:
+class PeopleAgreement:
     """One metric against people on n generators. Correlations are signed; for a distance negative is right."""
 
     pearson: Estimate
@@ -76,7 +76,7 @@ def agreement(
     human_ranks: ArrayLike | None = None,
     ranks: ArrayLike | None = None,
     seed: int = 0,
-) -> MetricAgreement:
+) -> PeopleAgreement:
     """All figures of one metric. Lists [generators]: `scores`, and people's `human`, higher is better; `ranks` and
     `human_ranks` as a table lists them, 1 best, else those of the scores.
 
@@ -92,7 +92,7 @@ def agreement(
     pearson = _fisher(r, n, variance=1 / (n - 3) if n > 3 else math.nan, least=4)
     rho = correlation(scores=rankdata(x), human=rankdata(y))
     tau = float(kendalltau(x, y).statistic)
-    return MetricAgreement(
+    return PeopleAgreement(
         pearson=pearson,
         rho_squared=_squared(pearson),
         spearman=_fisher(rho, n, variance=(1 + rho**2 / 2) / (n - 3) if n > 3 else math.nan, least=4),

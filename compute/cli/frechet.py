@@ -52,6 +52,9 @@ def frechet(
     skip_bad_items: Annotated[
         bool, typer.Option("--skip-bad-items", help="Leave out images that cannot be read, with their pairs.")
     ] = False,
+    intervals: Annotated[
+        bool, typer.Option(help="95% intervals over prompts; each metric is computed 20 times more for them.")
+    ] = True,
     store: Annotated[bool, typer.Option(help="Store the figures as runs, which the board shows.")] = True,
     data: Data = None,
     offline: Offline = False,
@@ -103,6 +106,7 @@ def frechet(
         name=name or (prompts.stem if prompts else Path(reference).stem),
         file=prompts or Path(reference),
         offline=offline,
+        intervals=intervals,
         report=lambda line: typer.echo(line, err=True),
     )
     beside = None if rated is None else people.beside(rated, figures=result.figures, features=result.features)

@@ -14,7 +14,7 @@ from compute.engine.generators import backbones, features, stored
 from compute.engine.generators import figures as computing
 from compute.engine.generators.backbones import Backbones
 from compute.engine.generators.features import SetFeatures
-from compute.engine.generators.figures import GeneratorFigure
+from compute.engine.generators.record import GeneratorFigure
 from compute.engine.generators.stored import GeneratorComparison
 from compute.engine.run_folders import StoredRun
 from compute.tasks.generators.pairing import PromptedSets
@@ -39,6 +39,7 @@ def compare(
     name: str,
     file: Path,
     offline: bool = False,
+    intervals: bool = True,
     report: Callable[[str], None] = lambda line: None,
 ) -> GeneratorResult:
     """Encodes the sets with the backbones chosen and computes every metric; nothing but features is stored.
@@ -53,7 +54,7 @@ def compare(
     for key, subject in subjects.items():
         for done in subject.done:
             report(f"{key}: {done.encoded:,} encoded in {done.seconds:.1f} s")
-    figures = tuple(computing.figures(encoded, chosen=chosen))
+    figures = tuple(computing.figures(encoded, chosen=chosen, intervals=intervals))
     return GeneratorResult(
         figures=figures,
         warnings=left.warnings,

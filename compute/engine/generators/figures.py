@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,6 +12,8 @@ import numpy as np
 from compute.engine.generators import backbones
 from compute.engine.generators.backbones import Backbones
 from compute.engine.generators.features import SetFeatures
+from compute.engine.generators.intervals import MANIFOLDS, MOST, PAIRWISE, drawn_rows, with_interval
+from compute.engine.generators.record import GeneratorFigure
 from compute.metrics.distribution.diversity import inception_score, vendi
 from compute.metrics.distribution.frechet import (
     Cfred,
@@ -28,36 +30,8 @@ from compute.metrics.distribution.manifold import manifold
 from compute.metrics.distribution.means import mean_score
 from compute.types import BadInput, Undefined
 
-MOST = 20_000  # images above which metrics that compare every image with every other take a random draw
-PAIRWISE = ("cmmd", "kid", "precision", "recall", "density", "coverage", "vendi")
-MANIFOLDS = {("precision", "recall"): 3, ("density", "coverage"): 5}  # neighbours, as the papers of each pair take
 
-
-@dataclass(frozen=True, kw_only=True)
-class GeneratorFigure:
-    """One metric of one generator over one backbone; `value` None where undefined, with the `reason`.
-
-    `low` to `high` is a 95% interval over images or prompts; `limit` the value extrapolated to infinitely many images,
-    with its own interval. `parts` are what the metric reports beside its value.
-    """
-
-    generator: str
-    metric: str
-    backbone: str
-    value: float | None
-    n: int
-    low: float | None = None
-    high: float | None = None
-    stderr: float | None = None
-    limit: float | None = None
-    limit_low: float | None = None
-    limit_high: float | None = None
-    parts: Mapping[str, float] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-    reason: str = ""
-
-
-def figures(features: SetFeatures, *, chosen: Backbones) -> list[GeneratorFigure]:
+def figures(features: SetFeatures, *, chosen: Backbones, intervals: bool = True) -> list[GeneratorFigure]:
     """All chosen metrics that the features allow, generator by generator, in the order of METRICS."""
     rows = [
         *_conditional(features, chosen),
@@ -68,6 +42,8 @@ def figures(features: SetFeatures, *, chosen: Backbones) -> list[GeneratorFigure
     order = {name: at for at, name in enumerate(features.generated)}
     metrics = {name: at for at, name in enumerate(backbones.METRICS)}
     wanted = [row for row in rows if row.metric in chosen.metrics]
+    if intervals:
+        wanted = [with_interval(row, features=features, chosen=chosen) for row in wanted]
     return sorted(wanted, key=lambda row: (order[row.generator], metrics[row.metric]))
 
 
@@ -133,7 +109,7 @@ def _samples(features: SetFeatures, chosen: Backbones) -> Iterator[GeneratorFigu
                 for quantity in quantities:
                     yield _figure(name, quantity, key, n, partial(_part, shares, quantity), parts=("k",))
             if "vendi" in wanted:
-                yield _figure(name, "vendi", key, n, partial(vendi, features=_drawn(sets[name])), parts=("order",))
+                yield _figure(name, "vendi", key, n, partial(vendi, features=drawn_rows(sets[name])), parts=("order",))
     for name, logits in features.logits.items():
         yield _figure(name, "inception_score", chosen.classes, len(logits), partial(inception_score, logits=logits))
 
@@ -146,14 +122,7 @@ def _means(features: SetFeatures) -> Iterator[GeneratorFigure]:
 
 
 def _of_two(metric: Callable[..., Any], sets: Mapping[str, np.ndarray], features: SetFeatures, name: str) -> Any:
-    return metric(real=_drawn(sets[features.reference]), generated=_drawn(sets[name]))
-
-
-def _drawn(rows: np.ndarray) -> np.ndarray:
-    """At most MOST rows, the same random ones of every set of one size."""
-    if len(rows) <= MOST:
-        return rows
-    return rows[np.sort(np.random.default_rng(0).choice(len(rows), MOST, replace=False))]
+    return metric(real=drawn_rows(sets[features.reference]), generated=drawn_rows(sets[name]))
 
 
 def _part(shares: Any, quantity: str) -> Any:

@@ -10,9 +10,9 @@ import numpy as np
 from scipy.stats import rankdata
 
 from compute.analysis import bradley_terry
-from compute.analysis.metric_agreement import Estimate, MetricAgreement, MetricDifference, agreement, differences
+from compute.analysis.metric_agreement import Estimate, MetricDifference, PeopleAgreement, agreement, differences
 from compute.engine.generators.features import SetFeatures
-from compute.engine.generators.figures import GeneratorFigure
+from compute.engine.generators.record import GeneratorFigure
 from compute.metrics import METRICS
 from compute.tables import padded
 from compute.tasks.generators.human import HumanTable
@@ -36,7 +36,7 @@ class People:
     ratings: tuple[float, ...]
     intervals: tuple[tuple[float, float], ...]
     metrics: tuple[tuple[str, str], ...]
-    agreements: tuple[MetricAgreement, ...]
+    agreements: tuple[PeopleAgreement, ...]
     differences: tuple[MetricDifference, ...]
     undefined: tuple[str, ...]
     warnings: tuple[str, ...]

@@ -17,7 +17,7 @@ from compute.catalog.own import OwnSuite
 from compute.engine import run_folders
 from compute.engine.generators.backbones import METRICS, Backbones
 from compute.engine.generators.features import SetFeatures
-from compute.engine.generators.figures import GeneratorFigure
+from compute.engine.generators.record import GeneratorFigure
 from compute.engine.run import code
 from compute.engine.run_folders import StoredRun
 from compute.tasks.generators.pairing import PromptedSets

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from compute.engine.generators.figures import GeneratorFigure
 from compute.engine.generators.people import People
+from compute.engine.generators.record import GeneratorFigure
 from compute.metrics import METRICS
 from compute.rounding import rounded
 from compute.tables import padded

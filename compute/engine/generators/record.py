@@ -1,0 +1,30 @@
+"""One metric of one generator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneratorFigure:
+    """One metric of one generator over one backbone; `value` None where undefined, with the `reason`.
+
+    `low` to `high` is a 95% interval over images or prompts; `limit` the value extrapolated to infinitely many images,
+    with its own interval. `parts` are what the metric reports beside its value.
+    """
+
+    generator: str
+    metric: str
+    backbone: str
+    value: float | None
+    n: int
+    low: float | None = None
+    high: float | None = None
+    stderr: float | None = None
+    limit: float | None = None
+    limit_low: float | None = None
+    limit_high: float | None = None
+    parts: Mapping[str, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    reason: str = ""
