@@ -37,6 +37,20 @@ BENCHMARK = Benchmark(
     "with `python -m compute frechet`. Their scores stand apart: they compare with no published figure.",
     bibtex="",
 )
+SYNTHETIC = replace(
+    BENCHMARK,
+    key="own-synthetic",
+    title="Own data (synthetic)",
+    description=f"{BENCHMARK.description} Synthetic: a program drew the images, so that the scores say nothing of "
+    "photographs.",
+)
+BENCHMARKS = {benchmark.key: benchmark for benchmark in (BENCHMARK, SYNTHETIC)}
+# What a manifest says of its images, in words.
+SOURCES = {
+    True: "Synthetic: a program drew the images.",
+    False: "The images are not synthetic.",
+    None: "Whether the images are synthetic is not known.",
+}
 # What a record holds of a suite and of each task; the rest follows.
 OF_SUITE = ("title", "description", "aggregate")
 OF_TASK = (
@@ -65,6 +79,7 @@ class OwnSuite:
     file: Path
     digest: str  # of the file's content: the same content is the same suite
     models: tuple[Model, ...] = ()  # one's own generators, which no catalogue lists
+    synthetic: bool | None = None  # whether a program drew the images; None: nobody said
 
 
 def from_file(path: Path, *, suite: str, known: Sequence[OwnSuite] = ()) -> OwnSuite:
@@ -100,6 +115,7 @@ def record(own: OwnSuite, *, results: Path) -> OwnSuite:
         "version": VERSION,
         "shape": named.shape,
         "data": {"file": named.file.name, "path": os.path.relpath(named.file, path.parent), "digest": named.digest},
+        "synthetic": named.synthetic,
         "suite": {name: getattr(named.suite, name) for name in OF_SUITE},
         "tasks": [{name: getattr(task, name) for name in OF_TASK} for task in named.tasks],
         **({"models": [{"key": row.key, "title": row.title} for row in named.models]} if named.models else {}),
@@ -182,7 +198,7 @@ def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, lis
         return catalog, problems
     return replace(
         catalog,
-        benchmarks=(*catalog.benchmarks, BENCHMARK),
+        benchmarks=(*catalog.benchmarks, *(BENCHMARKS[key] for key in sorted({own.suite.benchmark for own in added}))),
         suites=(*catalog.suites, *(own.suite for own in added)),
         tasks=(*catalog.tasks, *(task for own in added for task in own.tasks)),
         models=(*catalog.models, *(row for key, row in models.items() if key.startswith(f"{BENCHMARK.key}/"))),
@@ -213,16 +229,21 @@ def _read(path: Path, *, root: Path) -> OwnSuite:
     aggregates = AGGREGATES if shape == GENERATORS else AGGREGATES[:1]
     if suite["aggregate"] not in aggregates:
         raise ValueError(f"its aggregate is {records.short(suite['aggregate'])}, not {' or '.join(aggregates)}")
-    parsed = tuple(_task(task, suite=key, data=data) for task in tasks)
+    synthetic = content.get("synthetic")  # earlier records have none
+    if synthetic is not None and not isinstance(synthetic, bool):
+        raise ValueError(f"synthetic is {records.short(synthetic)}, neither true, false nor null")
+    benchmark = _benchmark(synthetic).key
+    parsed = tuple(_task(task, suite=key, benchmark=benchmark, data=data) for task in tasks)
     if len({task.key for task in parsed}) < len(parsed):
         raise ValueError("two of its tasks have one key")
     return OwnSuite(
         shape=shape,
-        suite=Suite(key=key, benchmark=BENCHMARK.key, **{name: suite[name] for name in OF_SUITE}),
+        suite=Suite(key=key, benchmark=benchmark, **{name: suite[name] for name in OF_SUITE}),
         tasks=parsed,
         file=Path(os.path.normpath(path.parent / data["path"])),
         digest=data["digest"],
         models=_models(content.get("models", [])),
+        synthetic=synthetic,
     )
 
 
@@ -251,7 +272,11 @@ def own_generator(name: str, *, title: str) -> Model:
     )
 
 
-def _task(content: Any, *, suite: str, data: Mapping[str, str]) -> Task:
+def _benchmark(synthetic: bool | None) -> Benchmark:
+    return SYNTHETIC if synthetic else BENCHMARK
+
+
+def _task(content: Any, *, suite: str, benchmark: str, data: Mapping[str, str]) -> Task:
     if not isinstance(content, dict) or set(content) != set(OF_TASK):
         raise ValueError(f"a task has not the fields {', '.join(OF_TASK)}")
     for name in ("key", "title", "category", "split", "procedure"):
@@ -275,7 +300,7 @@ def _task(content: Any, *, suite: str, data: Mapping[str, str]) -> Task:
     records.integer(content["n_items"], name="a task's n_items")
     return Task(
         **{name: lists.get(name, content[name]) for name in OF_TASK},
-        benchmark=BENCHMARK.key,
+        benchmark=benchmark,
         dataset=data["file"],
         revision=data["digest"],
         suites=(suite,),
@@ -291,28 +316,30 @@ def _pairs(path: Path) -> OwnSuite:
     name = slug(path.stem)
     key = name if name.startswith("pairs-") else f"pairs-{name}"
     short = path.stem[:80]
-    synthetic = bool(manifest.about.get("synthetic"))
+    synthetic = manifest.synthetic
+    benchmark = _benchmark(synthetic).key
     about = (
         f"Your own data: {len(manifest.pairs):,} pairs of {manifest.items:,} images in {path.name}, rated from 1 to 10 "
-        "in both orders, as PairBench does. No published figure compares with these."
+        f"in both orders, as PairBench does. No published figure compares with these. {SOURCES[synthetic]}"
     )
     counts = manifest.counts()
     return OwnSuite(
         shape="pairs",
         file=path.absolute(),
         digest=manifest.digest,
+        synthetic=synthetic,
         suite=Suite(
             key=key,
             title=f"Own pairs: {short}{' (synthetic)' if synthetic else ''}",
-            benchmark=BENCHMARK.key,
+            benchmark=benchmark,
             aggregate="task-mean",
-            description=f"Synthetic: the images are drawn. {about}" if synthetic else about,
+            description=about,
         ),
         tasks=tuple(
             Task(
                 key=f"{BENCHMARK.key}/{key}/{split}",
                 title=f"{short}: {in_sentence(SPLITS[split].title)}",
-                benchmark=BENCHMARK.key,
+                benchmark=benchmark,
                 category="Image pairs" if SPLITS[split].second == "image" else "Image-text pairs",
                 dataset=path.name,
                 revision=manifest.digest,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from compute.cli.workspace import Results, catalog_with_own
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -16,11 +17,12 @@ if TYPE_CHECKING:
 NOUNS = ("models", "tasks", "suites", "metrics", "datasets", "options")
 
 
-def show(noun: Annotated[str, typer.Argument(help="models, tasks, suites, metrics, datasets or options")]):
-    """Prints the catalogue, one line a row."""
-    from compute.catalog import shipped
-
-    for line in lines(shipped(), noun=noun):
+def show(
+    noun: Annotated[str, typer.Argument(help="models, tasks, suites, metrics, datasets or options")],
+    results: Results = None,
+):
+    """Prints the catalogue, one line a row, with the suites of your own data in the results folder."""
+    for line in lines(catalog_with_own(results), noun=noun):
         typer.echo(line)
 
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from compute.tasks.pairbench.manifest import Manifest
 
 
+_SYNTHETIC = {True: "yes, a program drew them", False: "no", None: "not known"}
+
+
 def make(
     out: Annotated[Path, typer.Option(help="The manifest to write, a Parquet file.")],
     images: Annotated[
@@ -42,6 +45,14 @@ def make(
         bool,
         typer.Option(help="A second image or caption of the same objects: the fourth pair that Table 8 counts."),
     ] = True,
+    synthetic: Annotated[
+        bool | None,
+        typer.Option(
+            "--synthetic/--not-synthetic",
+            help="Whether a program drew or generated the images. It is recorded and shown with all scores; unless you "
+            "say so, it is not known.",
+        ),
+    ] = None,
     store_images: Annotated[
         bool, typer.Option("--store-images", help="Write the images beside the manifest; else made when read.")
     ] = False,
@@ -96,12 +107,15 @@ def make(
         count=count,
         applications=applications,
         second_counterpart=second_counterpart,
+        synthetic=synthetic,
         store_images=store_images,
         skip_bad=skip_bad_items,
         report=lambda line: typer.echo(line, err=True),
         progress=Progress(),
     )
     typer.echo(f"{out}: {len(manifest.pairs):,} pairs of {manifest.items:,} images, seed {seed}")
+    if synthetic is None:
+        typer.echo("Whether the images are synthetic is not recorded: say it with --synthetic or --not-synthetic")
     _say_counts(manifest.counts())
     typer.echo(f"Rate them: python -m compute run --suite pairbench --data {out} --models tiny,ssim")
 
@@ -116,6 +130,7 @@ def show(file: Annotated[Path, typer.Argument(help="A manifest of pairs.")]):
     about = manifest.about
     typer.echo(f"{file.name}: version {about['version']}, {len(manifest.pairs):,} pairs of {manifest.items:,} images")
     typer.echo(f"Made from {about['sources'].get('path') or about['sources'].get('repo')}, seed {about['seed']}")
+    typer.echo(f"Synthetic images: {_SYNTHETIC[manifest.synthetic]}")
     _say_counts(manifest.counts())
     templates = Counter(pair.template for pair in manifest.pairs)
     typer.echo("Prompt templates: " + ", ".join(f"{key + 1}: {templates[key]:,}" for key in sorted(templates)))

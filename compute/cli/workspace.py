@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +16,7 @@ from compute.types import BadInput
 if TYPE_CHECKING:
     from compute.analysis.suite import SuiteScores
     from compute.catalog import Catalog
+    from compute.catalog.own import OwnSuite
     from compute.database.build import Report
     from compute.engine.bench import Bench
     from compute.types import Model
@@ -114,21 +115,17 @@ def own_suites(
     A file as `data` makes a suite of its own in place of `suite`, recorded in the results folder unless `read_only`.
     Raises BadInput, CannotWrite.
     """
-    from compute.catalog import own, shipped
+    from compute.catalog import own
     from compute.content.items import content_key
 
     root = (results or paths.RESULTS).absolute()
-    suites, problems = own.recorded(root)
-    for problem in problems:
-        typer.echo(f"Warning: {problem}", err=True)
+    suites = _recorded(root)
     if data is not None and data.is_file():
         made = own.from_file(data, suite=suite, known=suites)
         made = own.settled(made, results=root) if read_only else own.record(made, results=root)
         suite = made.suite.key
         suites = [*(other for other in suites if other.suite.key != suite), made]
-    catalog, problems = own.extended(shipped(), suites)
-    for problem in problems:
-        typer.echo(f"Warning: {problem}", err=True)
+    catalog = _extended(suites)
     files = {
         each.digest: each.file
         for each in suites
@@ -137,6 +134,29 @@ def own_suites(
         and content_key(each.file.read_bytes()).decode() == each.digest
     }
     return catalog, suite, files
+
+
+def catalog_with_own(results: Path | None) -> Catalog:
+    """The catalogue with the suites of one's own data in the results folder; warns of damaged records."""
+    return _extended(_recorded((results or paths.RESULTS).absolute()))
+
+
+def _recorded(root: Path) -> list[OwnSuite]:
+    from compute.catalog import own
+
+    suites, problems = own.recorded(root)
+    for problem in problems:
+        typer.echo(f"Warning: {problem}", err=True)
+    return suites
+
+
+def _extended(suites: Sequence[OwnSuite]) -> Catalog:
+    from compute.catalog import own, shipped
+
+    catalog, problems = own.extended(shipped(), suites)
+    for problem in problems:
+        typer.echo(f"Warning: {problem}", err=True)
+    return catalog
 
 
 def check_writable(folder: Path) -> None:

@@ -12,7 +12,10 @@ Rules, in this order:
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,8 +28,22 @@ VERSION = 1  # part of every encoding's identity: raise it when a rule above cha
 MEGAPIXELS = 64  # larger images are refused by their header, before a pixel is decoded
 # Named one by one, so that no file can start a reader that runs other programs (EPS) or that holds no picture.
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "JPEG2000", "AVIF")
+LARGE = 16_000_000  # pixels: larger images are decoded one at a time, whatever the number of threads
 BAND = 1_000_000  # pixels that are scaled at once
 DEEP_GREY = ("I;16", "I;16L", "I;16B", "I;16N", "I")  # "I" has 32 bits, of which PNG and TIFF greys use 16
+
+
+_one_large = threading.Lock()
+
+
+def alone(image: Image.Image) -> AbstractContextManager[Any]:
+    """Around work on an image's pixels: waits for another thread's large image where this one is large too."""
+    return _one_large if image.width * image.height > LARGE else nullcontext()
+
+
+def picture(content: bytes | Callable[[], Image.Image]) -> Image.Image:
+    """The image of a column's content: decoded, or made. Not to be changed. Raises BadInput."""
+    return content() if callable(content) else decode(content)
 
 
 def opened(data: bytes, *, megapixels: int = MEGAPIXELS) -> Image.Image:

@@ -5,10 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from compute.arrays import cumulative
+from compute.types import LikenessError
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 MODALITIES = ("image", "text", "pair")  # pair: an image with a text, for models that take both at once
 
@@ -24,15 +30,21 @@ class Column:
     """One column of a task's items: n images (encoded file bytes), texts (str), or pairs of both.
 
     `keys` (n,) of dtype S32 are content keys; `read(i)` gives the i-th content; `name(i)` its name for messages.
+    `image(i)` is for images that are made rather than read: the i-th as it is made, from any thread, not to be changed.
     """
 
     modality: str  # one of MODALITIES
     keys: np.ndarray
     read: Callable[[int], bytes | str | tuple[bytes, str]]
     name: Callable[[int], str]
+    image: Callable[[int], Image.Image] | None = None
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    def content(self, row: int) -> Any:
+        """What a model is shown of a row: its content, or how to make its image, which needs no encoded bytes then."""
+        return self.read(row) if self.image is None else partial(self.image, row)
 
     def take(self, positions: np.ndarray) -> Column:
         """The rows at `positions` (m,) int, in that order."""
@@ -42,7 +54,13 @@ class Column:
             keys=self.keys[at],
             read=lambda row: self.read(int(at[row])),
             name=lambda row: self.name(int(at[row])),
+            image=None if self.image is None else lambda row: self.image(int(at[row])),
         )
+
+
+def unreadable(name: str, error: OSError) -> LikenessError:
+    """What to raise where the file of a content cannot be read."""
+    return LikenessError(f"{name}: cannot be read ({error.strerror or error}). Check the data's folder, then run again")
 
 
 def texts(contents: Sequence[str], *, of: str) -> Column:
@@ -75,7 +93,17 @@ def joined(parts: Sequence[Column]) -> Column:
         part, own = at(row)
         return part.name(own)
 
-    return Column(modality=parts[0].modality, keys=np.concatenate([part.keys for part in parts]), read=read, name=name)
+    def image(row: int) -> Image.Image:
+        part, own = at(row)
+        return part.image(own)
+
+    return Column(
+        modality=parts[0].modality,
+        keys=np.concatenate([part.keys for part in parts]),
+        read=read,
+        name=name,
+        image=image if all(part.image for part in parts) else None,
+    )
 
 
 def paired(image: Column, text: Column) -> Column:

@@ -209,6 +209,6 @@ def _classes(items: Labelled) -> NDArray[np.object_]:
 def _picture(column: Column, row: int) -> bytes | None:
     """None for an image that a model could read and this cannot draw small."""
     try:
-        return thumbnails.thumbnail(column.read(row))
+        return thumbnails.thumbnail(column.content(row))
     except LikenessError:
         return None

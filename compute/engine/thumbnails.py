@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,9 @@ from compute.engine import run_folders
 from compute.features.passes import distinct
 from compute.tasks.data import Data
 from compute.types import LikenessError
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 FOLDER = "thumbnails"
 SIDE = 64  # pixels of the longer side at most
@@ -55,7 +59,7 @@ def add(root: Path, *, task: str, data: Mapping[str, Data], items: pd.DataFrame,
             if at >= 0:
                 column, row = images.locate(at)
                 with contextlib.suppress(LikenessError):  # the run itself says what is wrong with it
-                    drawn[key] = thumbnail(column.read(row))
+                    drawn[key] = thumbnail(column.content(row))
         if drawn:
             new = pd.DataFrame({"image": list(drawn), "webp": list(drawn.values())}, dtype=object)
             both = pd.concat([stored.assign(webp=stored["webp"].map(bytes)), new])
@@ -70,11 +74,11 @@ def shown(items: pd.DataFrame, *, most: int = MOST_ITEMS) -> set[str]:
     return {key for detail in details for key in json.loads(detail).get("images", []) if key}
 
 
-def thumbnail(image: bytes) -> bytes:
-    """An encoded image as WebP of at most SIDE pixels a side. Raises BadInput where it cannot be decoded."""
+def thumbnail(content: bytes | Callable[[], Image.Image]) -> bytes:
+    """An image as WebP of at most SIDE pixels a side, from its column's content. Raises BadInput for a damaged one."""
     from PIL import Image
 
-    small = decoding.decode(image)
+    small = decoding.picture(content).copy()
     small.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
     out = io.BytesIO()
     small.save(out, "WEBP", quality=QUALITY, method=4)

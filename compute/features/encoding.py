@@ -22,10 +22,7 @@ from compute.content import decoding
 from compute.types import BadInput, BadItem, LikenessError
 
 PIECE = 4  # items a thread takes at once: enough that handing over costs little, few enough that order holds nobody up
-LARGE = 16_000_000  # pixels: larger images are decoded one at a time, whatever the number of threads
 SPENT = ("out of memory", "alloc_failed", "can't allocate memory", "not enough memory")  # as devices word it
-
-_one_large = threading.Lock()
 
 
 def workers(wanted: int | None = None) -> int:
@@ -113,9 +110,9 @@ def ready(modality: str, content: Any, prepare: Callable[[str, Any], Any]) -> An
     if modality == "text":
         return _prepared(prepare, modality, decoding.checked(content))
     data, text = content if modality == "pair" else (content, None)
-    image = decoding.opened(data)
-    with _one_large if image.width * image.height > LARGE else contextlib.nullcontext():
-        picture = decoding.rgb(image)
+    image = data() if callable(data) else decoding.opened(data)
+    with decoding.alone(image):
+        picture = image if callable(data) else decoding.rgb(image)
         return _prepared(prepare, modality, picture if modality == "image" else (picture, decoding.checked(text)))
 
 

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from compute.arrays import cumulative
-from compute.content.items import Column
+from compute.content.items import Column, unreadable
 from compute.features import encoding
 from compute.features.store import Shelf
 from compute.progress import Progress, duration
-from compute.types import BadItem, LikenessError
+from compute.types import BadItem
 
 FLUSH_SECONDS = 10.0  # at most about this much work is lost when a process is killed
 FLUSH_BYTES = 64 << 20
@@ -41,14 +41,12 @@ class DistinctItems:
         return column.name(row)
 
     def read(self, at: int) -> Any:
-        """The content of one item. Raises BadItem, LikenessError when its file cannot be read."""
+        """What a model is shown of one item. Raises BadItem, LikenessError when its file cannot be read."""
         column, row = self.locate(at)
         try:
-            return column.read(row)
+            return column.content(row)
         except OSError as error:
-            raise LikenessError(
-                f"{self.name(at)}: cannot be read ({error.strerror or error}). Check the data's folder, then run again"
-            ) from error
+            raise unreadable(self.name(at), error) from error
 
     def at(self, keys: np.ndarray) -> np.ndarray:
         """The position of each key, -1 where it is not wanted."""

@@ -305,7 +305,7 @@ def pairs_of(first: Column | None, second: Column) -> Column:
     return Column(
         modality="comparison",
         keys=np.array(keys, dtype="S32"),
-        read=lambda row: tuple(side.read(row) for side in sides),
+        read=lambda row: tuple(side.content(row) for side in sides),
         name=lambda row: " against ".join(side.name(row) for side in sides),
     )
 

@@ -36,7 +36,7 @@ LOADERS: dict[str, Loader] = {
         ("mieb", mieb),
         ("mini", mini),
         ("pairbench", pairbench),
-        (pairbench.OWN, pairbench),
+        *((benchmark, pairbench) for benchmark in pairbench.OWN),
     )
 }
 

@@ -28,6 +28,7 @@ BLUR = 0.05  # of the shorter side: the largest standard deviation
 CORNERS = 0.4  # of half a side: how far a corner moves at most
 ELASTIC = 0.08  # of half a side: the longest move of a pixel
 SMOOTH = 0.06  # of the shorter side: standard deviation over which moves are alike
+BLOCK = 128  # pixels of a row that are blurred at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,18 +98,32 @@ def _gaussian_blur(pixels: torch.Tensor, strength: float, draw: np.random.Genera
     import torch
 
     sigma = max(1e-3, strength * BLUR * min(pixels.shape[1:]))
-    blurred = pixels.float()[None]
-    for side in (3, 2):
-        # The image is mirrored at its border, once at most: a kernel reaches no farther than the image.
-        reach = min(math.ceil(3 * sigma), blurred.shape[side] - 1)
-        kernel = torch.softmax(-((torch.arange(-reach, reach + 1) / sigma) ** 2) / 2, dim=0)
-        shape, padding = ((1, -1), (reach, reach, 0, 0)) if side == 3 else ((-1, 1), (0, 0, reach, reach))
-        blurred = torch.nn.functional.conv2d(
-            torch.nn.functional.pad(blurred, padding, mode="reflect"),
-            kernel.view(1, 1, *shape).expand(3, 1, *kernel.view(shape).shape),
-            groups=3,
-        )
-    return blurred[0].round().clamp(0, 255).to(torch.uint8)
+    blurred = pixels.float()
+    for _ in range(2):
+        blurred = _blurred_rows(blurred, sigma).transpose(1, 2)
+    return blurred.round().clamp(0, 255).to(torch.uint8)
+
+
+def _blurred_rows(pixels: torch.Tensor, sigma: float) -> torch.Tensor:
+    """(3, h, w) float, each row blurred: BLOCK pixels at a time are their surroundings times a matrix of shifted
+    kernels. Torch's own convolution takes many times as long for one channel and a long kernel."""
+    import torch
+
+    width = pixels.shape[2]
+    # The image is mirrored at its border, once at most: a kernel reaches no farther than the image.
+    reach = min(math.ceil(3 * sigma), width - 1)
+    kernel = torch.softmax(-((torch.arange(-reach, reach + 1) / sigma) ** 2) / 2, dim=0)
+    mirrored = torch.nn.functional.pad(pixels, (reach, reach), mode="reflect")
+    block = min(BLOCK, width)
+    around = block + 2 * reach
+    # (block, around): every row is the kernel, one pixel farther on. Read with rows one shorter, each row begins later.
+    shifted = torch.nn.functional.pad(kernel, (0, block)).repeat(block)[: block * around].view(block, around)
+    blurred = torch.empty_like(pixels)
+    for start in range(0, width, block):
+        own = min(block, width - start)
+        seen = mirrored[:, :, start : start + own + 2 * reach]
+        blurred[:, :, start : start + own] = seen @ shifted[:own, : own + 2 * reach].T
+    return blurred
 
 
 def _perspective(pixels: torch.Tensor, strength: float, draw: np.random.Generator) -> torch.Tensor:
@@ -128,19 +143,37 @@ def _perspective(pixels: torch.Tensor, strength: float, draw: np.random.Generato
 def _elastic(pixels: torch.Tensor, strength: float, draw: np.random.Generator) -> torch.Tensor:
     """Every pixel moves by a smooth random field, the longest move by the strength's share."""
     import torch
-    from scipy.ndimage import gaussian_filter
     from torchvision.transforms.v2 import InterpolationMode, functional
 
     height, width = pixels.shape[1:]
-    smooth = max(1.0, SMOOTH * min(height, width))
-    field = np.stack(
-        [gaussian_filter(draw.standard_normal((height, width)), smooth, mode="reflect") for _ in range(2)], axis=-1
-    )
+    sigma = max(1.0, SMOOTH * min(height, width))
+    field = np.moveaxis(smoothed(draw.standard_normal((2, height, width)), sigma), 0, -1).copy()
     longest = np.hypot(field[..., 0], field[..., 1]).max()
     field *= strength * ELASTIC / max(longest, 1e-12)
     return functional.elastic(
         pixels, torch.from_numpy(field[None]).float(), interpolation=InterpolationMode.BILINEAR, fill=_mean(pixels)
     )
+
+
+def smoothed(noise: np.ndarray, sigma: float) -> np.ndarray:
+    """Fields (n, h, w) under a Gaussian cut off at four standard deviations, mirrored at their border.
+
+    A cosine transform turns this into a product, whatever the kernel's length: as `scipy.ndimage.gaussian_filter`, to
+    the rounding of float64.
+    """
+    from scipy.fft import dctn, idctn
+
+    height, width = (_response(side, sigma) for side in noise.shape[1:])
+    return idctn(dctn(noise, axes=(1, 2)) * np.outer(height, width), axes=(1, 2))
+
+
+def _response(side: int, sigma: float) -> np.ndarray:
+    """(side,): what the Gaussian leaves of each frequency of the cosine transform."""
+    reach = int(4 * sigma + 0.5)
+    kernel = np.exp(-np.square(np.arange(-reach, reach + 1) / sigma) / 2)
+    kernel /= kernel.sum()
+    waves = np.cos(np.pi / side * np.outer(np.arange(side), np.arange(1, reach + 1)))
+    return kernel[reach] + waves @ (2 * kernel[reach + 1 :])
 
 
 def _mean(pixels: torch.Tensor) -> list[float]:

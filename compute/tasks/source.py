@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -43,6 +44,8 @@ class Source:
     cache: Path | None = None  # where content keys are stored, so that a data set is read for them only once
     manifests: Path | None = None  # where drawn questions are stored, so that every model answers the same
     own: Mapping[str, Path] = field(default_factory=dict, compare=False)  # files of one's own data, by their digest
+    # What loaders open once for all tasks and models of a run, by what identifies it.
+    opened: dict[Hashable, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
     # Many tasks share a data set.
     _unreachable: list[str] = field(default_factory=list, init=False, compare=False, repr=False)  # where the hub was
     _states: dict[tuple[str, str], str] = field(default_factory=dict, init=False, compare=False, repr=False)

@@ -6,20 +6,15 @@ it. What is ready goes to a file rather than to memory, so that ten thousand pai
 
 from __future__ import annotations
 
-import io
 import os
-import shutil
-import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from typing import BinaryIO
 
 from compute.content.messages import Picture, Question
+from compute.content.temporary_file import TemporaryFile
 
-IN_MEMORY = 64 << 20  # bytes without a folder
-ON_DISK = 8 << 30  # bytes at most, and at most half of what is free there
 MAKERS = min(4, os.cpu_count() or 1)  # images made at once: one that is decoded may take 200 MB
 
 
@@ -33,10 +28,7 @@ class ReadyImages:
 
     def __init__(self, make: Callable[[Picture], bytes], *, folder: Path | None, room: int | None = None) -> None:
         self.made = 0
-        self._make, self._folder, self._room = make, folder, room
-        self._file: BinaryIO | None = None
-        self._end = 0
-        self._extents: dict[bytes, tuple[int, int]] = {}  # start and length in the file
+        self._make, self._file = make, TemporaryFile(folder, room=room)
         self._making: dict[bytes, Future[bytes]] = {}
         self._lock = threading.Lock()
         self._makers = threading.BoundedSemaphore(MAKERS)
@@ -44,8 +36,9 @@ class ReadyImages:
     def of(self, picture: Picture) -> bytes:
         """The image made ready. Threads that want one that is being made wait for it. Raises what `make` raises."""
         with self._lock:
-            if picture.key in self._extents:
-                return self._read(*self._extents[picture.key])
+            stored = self._file.get(picture.key)
+            if stored is not None:
+                return stored
             making = self._making.get(picture.key)
             if making is None:
                 ours = self._making[picture.key] = Future()
@@ -61,47 +54,11 @@ class ReadyImages:
             raise
         with self._lock:
             self.made += 1
-            self._store(picture.key, data)
+            # Without room on the disk images are made again when they are needed again.
+            self._file.add(picture.key, data, anew=True)
             del self._making[picture.key]
         ours.set_result(data)
         return data
-
-    def _read(self, start: int, length: int) -> bytes:
-        self._file.seek(start)
-        return self._file.read(length)
-
-    def _store(self, key: bytes, data: bytes) -> None:
-        """Without room on the disk images are made again when they are needed again."""
-        try:
-            if self._file is None:
-                self._file, room = _opened(self._folder)
-                self._room = room if self._room is None else self._room
-            if len(data) > self._room:
-                return
-            if self._end + len(data) > self._room:
-                self._clear()
-            self._file.seek(self._end)
-            if self._file.write(data) < len(data):
-                raise OSError("the disk is full")
-        except OSError:
-            self._clear()
-            return
-        self._extents[key] = self._end, len(data)
-        self._end += len(data)
-
-    def _clear(self) -> None:
-        self._extents.clear()
-        self._end = 0
-        if self._file is not None:
-            self._file.truncate(0)
-
-
-def _opened(folder: Path | None) -> tuple[BinaryIO, int]:
-    if folder is None:
-        return io.BytesIO(), IN_MEMORY
-    folder.mkdir(parents=True, exist_ok=True)
-    # Unbuffered: a full disk is met where it is written to, and not at some later read.
-    return tempfile.TemporaryFile(dir=folder, buffering=0), min(ON_DISK, shutil.disk_usage(folder).free // 2)
 
 
 def grouped(questions: Sequence[Question]) -> list[int]:

@@ -37,15 +37,36 @@ class PairMetric:
     settings: dict[str, Any]
     score: Pairs  # two stacks (n, h, w, 3) of 0..255 -> (n,)
     chunk: int = CHUNK
+    symmetric: bool = False  # two images of one size have one score in both orders
 
     def compare(self, first: Sequence[Image.Image] | None, second: Sequence[Image.Image]) -> Floats:
         """(n,) float64, higher is nearer. Raises CannotDo without a first image."""
         if first is None:
             raise CannotDo(f"{self.title} compares two images; it cannot score one alone")
-        scores = np.empty(len(second))
-        for rows, left, right in stacks(first, second, chunk=self.chunk):
-            scores[rows] = self.score(left, right)
-        return scores
+        if len(first) != len(second):
+            raise BadInput(f"{len(first)} first images beside {len(second)} second ones")
+        rows, same = _unordered(first, second) if self.symmetric else (range(len(second)), np.arange(len(second)))
+        scores = np.empty(len(rows))
+        own_first, own_second = ([side[row] for row in rows] for side in (first, second))
+        for at, left, right in stacks(own_first, own_second, chunk=self.chunk):
+            scores[at] = self.score(left, right)
+        return scores[same]
+
+
+def _unordered(first: Sequence[Image.Image], second: Sequence[Image.Image]) -> tuple[list[int], np.ndarray]:
+    """The rows to compare, and of every row which of them stands for it: the same two images of one size in the other
+    order are not compared again."""
+    known: dict[tuple[int, ...], int] = {}
+    rows: list[int] = []
+    same = np.empty(len(second), dtype=np.int64)
+    for row, (left, right) in enumerate(zip(first, second, strict=True)):
+        both = (id(left), id(right))
+        both = tuple(sorted(both)) if left.size == right.size else both
+        if both not in known:
+            known[both] = len(rows)
+            rows.append(row)
+        same[row] = known[both]
+    return rows, same
 
 
 def stacks(
@@ -55,8 +76,6 @@ def stacks(
 
     A second image of another size is resized to the first's (bicubic, antialiased).
     """
-    if len(first) != len(second):
-        raise BadInput(f"{len(first)} first images beside {len(second)} second ones")
     groups = defaultdict(list)
     for row, image in enumerate(first):
         groups[image.size].append(row)
@@ -136,11 +155,12 @@ def _similarity(first: Floats, second: Floats) -> tuple[Floats, Floats]:
         )
     mean_first, mean_second = _weighted(first), _weighted(second)
     square_first, square_second, product = mean_first**2, mean_second**2, mean_first * mean_second
-    variance = _weighted(first**2) - square_first + _weighted(second**2) - square_second
+    squares = square_first + square_second
+    variance = _weighted(first**2 + second**2) - squares  # the sum of both sides' variances
     covariance = _weighted(first * second) - product
     c1, c2 = (K1 * PEAK) ** 2, (K2 * PEAK) ** 2
     structure = (2 * covariance + c2) / (variance + c2)
-    whole = structure * (2 * product + c1) / (square_first + square_second + c1)
+    whole = structure * (2 * product + c1) / (squares + c1)
     return whole.mean(axis=(1, 2)), structure.mean(axis=(1, 2))
 
 
@@ -213,7 +233,8 @@ def _load_pairs(
     row: Model, hardware: Hardware, folder: Path | None, *, title: str, score: Pairs, settings: Mapping[str, Any]
 ) -> PairMetric:
     chosen(row, {})
-    return PairMetric(title=title, score=score, settings={"metric": title, "sizes": OTHER_SIZE, **settings})
+    settings = {"metric": title, "sizes": OTHER_SIZE, **settings}
+    return PairMetric(title=title, score=score, settings=settings, symmetric=True)
 
 
 load_psnr = partial(

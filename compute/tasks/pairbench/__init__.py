@@ -13,14 +13,15 @@ from compute.tasks.perturb import VERSION as PERTURB_VERSION
 from compute.tasks.source import Need, Source, weight
 from compute.types import NotHere, Task
 
-OWN = "own"  # the benchmark of one's own pairs: a task's revision is its manifest's digest, its split one of SPLITS
+# The benchmarks of one's own pairs: a task's revision is its manifest's digest, its split one of SPLITS.
+OWN = ("own", "own-synthetic")
 PROCEDURES = ("judging",)
 PRINTED = ("pairbench/aggregate",)  # figures of the paper that have no items of their own
 
 
 def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str, RatedPairs]:
     """A task's pairs by condition. Raises NotHere and BadInput."""
-    if task.benchmark == OWN:
+    if task.benchmark in OWN:
         return pairs.load(_manifest(task, source), split=task.split, source=source)
     return hub.load(task, source=source)
 
@@ -33,7 +34,7 @@ def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
     """The manifest's digest or the published files, and the versions of what draws from them."""
     versions = {"pairs": making.VERSION, "perturb": PERTURB_VERSION}
-    if task.benchmark == OWN:
+    if task.benchmark in OWN:
         path = _manifest(task, source)
         return {"manifest": content_key(path.read_bytes()).decode() if path.is_file() else "", **versions}
     repo, _ = hub.repo_of(hub.part_of(task), source=source, revision=task.revision)
@@ -42,7 +43,7 @@ def identity(task: Task, *, source: Source) -> dict[str, Any]:
 
 def needs(task: Task, *, source: Source) -> Need:
     """What a task takes; how many images are shown is not known before its pairs are read."""
-    if task.benchmark == OWN:
+    if task.benchmark in OWN:
         present = _manifest(task, source).is_file()
         return Need(repo="", revision="", bytes=0, present=present, images=None, texts=None, **asked(task))
     part = hub.part_of(task)

@@ -278,6 +278,7 @@ def make(
     count: int = 0,
     applications: int = APPLICATIONS,
     second_counterpart: bool = True,
+    synthetic: bool | None = None,
     store_images: bool = False,
     skip_bad: bool = False,
     report: Callable[[str], None] = lambda line: None,
@@ -285,8 +286,9 @@ def make(
 ) -> Manifest:
     """Draws pairs from `count` images at random (0: from all) and writes their manifest.
 
-    With `skip_bad` items that cannot be used are left out and reported. With `store_images` the images are written
-    beside the manifest. Raises BadInput, BadItem, CannotWrite.
+    `synthetic` says whether a program drew the images; None: not known. With `skip_bad` items that cannot be used are
+    left out and reported. With `store_images` the images are written beside the manifest. Raises BadInput,
+    BadItem, CannotWrite.
     """
     progress = progress or Progress()
     if count and count < len(images.names):
@@ -316,6 +318,7 @@ def make(
     drawn = with_checks(drawn, images)
     about: dict[str, Any] = {
         "sources": portable(images.about, near=out.parent),
+        "synthetic": synthetic,
         "seed": seed,
         "items": len(items),
         "left_out": left_out,

@@ -71,6 +71,11 @@ class Manifest:
     digest: str = ""  # of the file; empty for what is not written
 
     @property
+    def synthetic(self) -> bool | None:
+        """Whether a program drew the source images; None where nobody said, as in manifests made earlier."""
+        return self.about.get("synthetic")
+
+    @property
     def splits(self) -> tuple[str, ...]:
         """Keys of the splits, in the usual order."""
         own = {pair.split for pair in self.pairs}
@@ -185,6 +190,7 @@ OPTIONAL: dict[str, tuple[Any, Callable[[Any], bool]]] = {
     "near_copies": ([], lambda value: isinstance(value, list) and all(_texts(pair) for pair in value)),
     "second_counterpart": (False, lambda value: isinstance(value, bool)),
     "packages": ({}, lambda value: isinstance(value, dict) and _texts(list(value.values()))),
+    "synthetic": (None, lambda value: value is None or isinstance(value, bool)),
     "stored": ("", lambda value: isinstance(value, str)),
 }
 

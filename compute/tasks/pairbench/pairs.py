@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -29,25 +28,27 @@ def load(path: Path, *, split: str, source: Source | None = None) -> dict[str, R
     Raises BadInput for a manifest that cannot be read, sources that changed, or pixels that come out differently on
     this machine; NotHere for sources that are gone.
     """
-    manifest, maker = _opened(path.resolve(), path.stat().st_mtime_ns if path.is_file() else 0, source or Source())
+    manifest, maker = _opened(path.resolve(), source or Source())
     return rated(manifest.of(split), maker=maker, title=path.stem)
 
 
-@lru_cache(maxsize=8)
-def _opened(path: Path, changed: int, source: Source) -> tuple[Manifest, ImageMaker]:
-    """A manifest and its images, checked once a process."""
-    manifest = manifests.read(path)
-    maker = maker_of(manifest, source=source)
-    check_pixels(manifest, maker)
-    return manifest, maker
+def _opened(path: Path, source: Source) -> tuple[Manifest, ImageMaker]:
+    """A manifest and its images, read and checked once for all splits and models of a run."""
+    state = (path, path.stat().st_mtime_ns if path.is_file() else 0)
+    if state not in source.opened:
+        manifest = manifests.read(path)
+        maker = maker_of(manifest, source=source)
+        check_pixels(manifest, maker)
+        source.opened[state] = manifest, maker
+    return source.opened[state]
 
 
 def maker_of(manifest: Manifest, *, source: Source | None = None) -> ImageMaker:
     """What makes a manifest's images. Raises NotHere and BadInput, naming sources that are gone or have changed."""
-    about = manifest.about["sources"]
+    about, folder = manifest.about["sources"], source.cache if source else None
     if manifest.about.get("stored"):
         stored = StoredImages.opened(manifest.path.with_name(manifest.about["stored"]))
-        return ImageMaker(source=stored.source, stored=stored.get)
+        return ImageMaker(source=stored.source, stored=stored.get, folder=folder)
     images = sources.opened(about, near=manifest.path.parent, source=source)
     for name, key in sorted(sources_of(manifest.pairs)):
         if name not in images.known:
@@ -56,7 +57,7 @@ def maker_of(manifest: Manifest, *, source: Source | None = None) -> ImageMaker:
                 "pairs again"
             )
         sources.checked_read(images, name, key.encode())
-    return ImageMaker(source=lambda name, key: sources.checked_read(images, name, key))
+    return ImageMaker(source=lambda name, key: sources.checked_read(images, name, key), folder=folder)
 
 
 def sources_of(pairs: Sequence[Pair]) -> set[tuple[str, str]]:
@@ -141,4 +142,5 @@ def column(made: Sequence[MadeImage], pairs: Sequence[Pair], *, maker: ImageMake
         keys=np.array([image.key for image in made], dtype="S32"),
         read=lambda row: maker.file(made[row]),
         name=lambda row: f"{of}: {pairs[row].name} ({made[row].name})",
+        image=lambda row: maker.image(made[row]),
     )

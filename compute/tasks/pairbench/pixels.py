@@ -7,13 +7,16 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from compute.content import decoding
-from compute.content.items import content_key
+from compute.content.items import content_key, unreadable
+from compute.content.temporary_file import TemporaryFile
 from compute.tasks.perturb import VERSION as PERTURB_VERSION
 from compute.tasks.perturb import perturb
 
@@ -24,7 +27,7 @@ RESIZE = "resize"
 SHARE = 0.95  # of each side, in the identical pair; the paper says 95% of the size and not how it is resized
 PACKAGES = ("numpy", "pillow", "scipy", "torch", "torchvision")  # what makes the pixels
 THUMBNAIL = 16  # pixels a side
-RECENT_BYTES = 64 << 20  # of files made last that stay in memory
+RECENT = 64 << 20  # bytes of images that stay in memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,60 +70,119 @@ class MadeImage:
         return MadeImage(name=self.name, source=self.source, changes=(*self.changes, change))
 
 
-class RecentFiles:
-    """The files made last, up to RECENT_BYTES, by content key: both orders of a pair read an image soon again."""
+class RecentImages:
+    """The images made last, up to RECENT bytes, by content key: the pairs of an item share them."""
 
     def __init__(self) -> None:
-        self._files: OrderedDict[bytes, bytes] = OrderedDict()
+        self._images: OrderedDict[bytes, Image.Image] = OrderedDict()
         self._bytes = 0
-        self._lock = threading.Lock()
 
-    def get(self, key: bytes) -> bytes | None:
-        """The file, None where it was not made or is forgotten."""
-        with self._lock:
-            if key in self._files:
-                self._files.move_to_end(key)
-            return self._files.get(key)
+    def get(self, key: bytes) -> Image.Image | None:
+        """The image, None where it was not made or is forgotten."""
+        if key in self._images:
+            self._images.move_to_end(key)
+        return self._images.get(key)
 
-    def add(self, key: bytes, file: bytes) -> None:
-        """Remembers a file; the oldest are forgotten."""
-        with self._lock:
-            self._bytes += len(file) - len(self._files.pop(key, b""))
-            self._files[key] = file
-            while self._bytes > RECENT_BYTES:
-                self._bytes -= len(self._files.popitem(last=False)[1])
+    def add(self, key: bytes, image: Image.Image) -> None:
+        """Remembers a new image; the oldest are forgotten."""
+        self._bytes += _bytes(image)
+        self._images[key] = image
+        while self._bytes > RECENT:
+            self._bytes -= _bytes(self._images.popitem(last=False)[1])
 
 
-@dataclass(frozen=True, kw_only=True)
+def _bytes(image: Image.Image) -> int:
+    return 4 * image.width * image.height  # as Pillow holds RGB
+
+
 class ImageMaker:
-    """Makes images. `source(name, key)` gives a source file's bytes, `stored(key)` those of a made image, or None."""
+    """Makes images, each once for all models, splits and threads that read it, as far as there is room.
 
-    source: Callable[[str, bytes], bytes]
-    stored: Callable[[bytes], bytes | None] = lambda key: None
-    recent: RecentFiles = field(default_factory=lambda: RecentFiles(), compare=False, repr=False)
+    `source(name, key)` gives a source file's bytes, `stored(key)` those of a made image, or None; neither is called by
+    two threads at once. With `folder`, what was made stays in a nameless file there, which ends with the process.
+    `made` counts what was decoded or changed.
+    """
+
+    def __init__(
+        self,
+        *,
+        source: Callable[[str, bytes], bytes],
+        stored: Callable[[bytes], bytes | None] = lambda key: None,
+        folder: Path | None = None,
+    ) -> None:
+        self.made = 0
+        self._source, self._stored = source, stored
+        self._recent = RecentImages()
+        self._file = TemporaryFile(folder) if folder else None
+        self._making: dict[bytes, Future[Image.Image]] = {}
+        self._lock, self._reading = threading.Lock(), threading.Lock()
 
     def file(self, made: MadeImage) -> bytes:
         """The image's file: the source's own, or a PNG. Raises BadInput for what cannot be decoded."""
-        data = self.stored(made.key)
-        if data is not None:
-            return data
-        if not made.changes:
-            return self.source(made.name, made.source)
-        data = self.recent.get(made.key)
-        if data is None:
-            data = png(self.image(made))
-            self.recent.add(made.key, data)
-        return data
+        data = self._read(made)
+        return png(self.image(made)) if data is None else data
 
     def image(self, made: MadeImage) -> Image.Image:
-        """The image, RGB. Raises BadInput."""
-        data = self.stored(made.key)
-        if data is None and not made.changes:
-            data = self.source(made.name, made.source)
+        """The image, RGB, not to be changed: others read it too. Raises BadInput."""
+        key = made.key
+        with self._lock:
+            image = self._recent.get(key) or self._restored(key)
+            if image is not None:
+                return image
+            making = self._making.get(key)
+            if making is None:
+                ours = self._making[key] = Future()
+        if making is not None:
+            return making.result()
+        try:
+            image = self._made(made)
+        except BaseException as error:
+            with self._lock:
+                del self._making[key]
+            ours.set_exception(error)
+            raise
+        with self._lock:
+            self.made += 1
+            self._recent.add(key, image)
+            if self._file is not None and made.changes:
+                self._file.add(key, np.array(image.size, dtype=np.int64).tobytes() + image.tobytes())
+            del self._making[key]
+        ours.set_result(image)
+        return image
+
+    def _restored(self, key: bytes) -> Image.Image | None:
+        """An image that was made before, from the file."""
+        from PIL import Image
+
+        data = self._file.get(key) if self._file is not None else None
+        if data is None:
+            return None
+        width, height = np.frombuffer(data[:16], dtype=np.int64).tolist()
+        image = Image.frombytes("RGB", (width, height), memoryview(data)[16:])
+        self._recent.add(key, image)
+        return image
+
+    def _made(self, made: MadeImage) -> Image.Image:
+        data = self._read(made)
         if data is not None:
-            return decoding.decode(data)
+            opened = decoding.opened(data)
+            with decoding.alone(opened):
+                return decoding.rgb(opened)
         *before, last = made.changes
-        return last.apply(self.image(MadeImage(name=made.name, source=made.source, changes=tuple(before))))
+        image = self.image(MadeImage(name=made.name, source=made.source, changes=tuple(before)))
+        with decoding.alone(image):
+            return last.apply(image)
+
+    def _read(self, made: MadeImage) -> bytes | None:
+        """The file of an image that need not be made."""
+        with self._reading:
+            data = self._stored(made.key)
+            if data is None and not made.changes:
+                try:
+                    data = self._source(made.name, made.source)
+                except OSError as error:
+                    raise unreadable(made.name, error) from error
+        return data
 
 
 def png(image: Image.Image) -> bytes:

@@ -12,6 +12,7 @@ from skimage.data import astronaut, chelsea, coffee, rocket
 
 from compute.catalog import own, shipped
 from compute.database import build, store
+from compute.tasks import computable
 from compute.tasks.pairbench import making, sources
 from compute.tasks.pairbench.splits import named
 from compute.types import BadInput
@@ -30,9 +31,9 @@ def manifest(photographs: Path, tmp_path: Path) -> Path:
     return made(photographs, tmp_path / "Holiday photos.parquet")
 
 
-def made(photographs: Path, path: Path, *, seed: int = 0) -> Path:
+def made(photographs: Path, path: Path, *, seed: int = 0, synthetic: bool | None = None) -> Path:
     path.parent.mkdir(exist_ok=True, parents=True)
-    making.make(sources.from_folder(photographs), out=path, splits=named(("cj", "r")), seed=seed)
+    making.make(sources.from_folder(photographs), out=path, splits=named(("cj", "r")), seed=seed, synthetic=synthetic)
     return path
 
 
@@ -49,6 +50,37 @@ def test_a_manifest_is_a_suite_with_a_task_a_split(manifest: Path, tmp_path: Pat
     assert [task.title for task in suite.tasks] == ["Holiday photos: colour jitter", "Holiday photos: rotation"]
     published = [task for task in catalog.tasks if "pairbench" in task.suites]
     assert published == [task for task in shipped().tasks if "pairbench" in task.suites]
+
+
+@pytest.mark.parametrize(
+    ("synthetic", "benchmark", "words"),
+    [
+        (True, "own-synthetic", "Synthetic: a program drew the images."),
+        (False, "own", "The images are not synthetic."),
+        (None, "own", "Whether the images are synthetic is not known."),
+    ],
+)
+def test_a_suite_says_whether_its_images_are_synthetic(
+    synthetic: bool | None, benchmark: str, words: str, photographs: Path, tmp_path: Path
+) -> None:
+    path = made(photographs, tmp_path / "drawings.parquet", synthetic=synthetic)
+    suite = own.record(own.from_file(path, suite="pairbench"), results=tmp_path)
+    assert own.recorded(tmp_path) == ([suite], []) and suite.synthetic is synthetic
+    assert {suite.suite.benchmark, *(task.benchmark for task in suite.tasks)} == {benchmark}
+    assert words in suite.suite.description and ("(synthetic)" in suite.suite.title) == bool(synthetic)
+    catalog, _ = own.extended(shipped(), [suite])
+    assert [row.key for row in catalog.benchmarks if row.key.startswith("own")] == [benchmark]
+    assert computable(suite.tasks[0])
+
+
+def test_an_earlier_record_does_not_say_it(manifest: Path, tmp_path: Path) -> None:
+    own.record(own.from_file(manifest, suite="pairbench"), results=tmp_path)
+    (path,) = own.files(tmp_path)
+    record = json.loads(path.read_text())
+    del record["synthetic"]
+    path.write_text(json.dumps(record))
+    ((suite,), problems) = own.recorded(tmp_path)
+    assert suite.synthetic is None and suite.suite.benchmark == "own" and not problems
 
 
 def test_the_record_names_no_folder_of_this_machine(manifest: Path, tmp_path: Path) -> None:
@@ -121,6 +153,7 @@ HOSTILE = {
     "a metric that is no text": ("tasks.0.metrics", [7], "one of a task's metrics is no text"),
     "no metric": ("tasks.0.metrics", [], "a task's metrics are no list of 1 to 50"),
     "another modality": ("tasks.0.modalities", ["sound"], "a task's modalities are sound"),
+    "synthetic in words": ("synthetic", "no", "neither true, false nor null"),
     "a negative count": ("tasks.0.n_items", -1, "n_items is no whole number"),
     "a chance that is no number": ("tasks.0.chance", "0", "chance is no finite number"),
 }

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 from PIL import Image
-from scipy.ndimage import gaussian_filter, rotate
+from scipy.ndimage import correlate1d, gaussian_filter, rotate
 from skimage.data import chelsea
 
-from compute.tasks.perturb import BLUR, DEGREES, ELASTIC, FACTOR, PERTURBATIONS, perturb
+from compute.tasks.perturb import BLUR, DEGREES, ELASTIC, FACTOR, PERTURBATIONS, perturb, smoothed
 from compute.types import BadInput
 
 CAT = Image.fromarray(chelsea()).resize((180, 120))
@@ -93,3 +93,27 @@ def test_blur_is_torchvisions_to_one_level(strength: float) -> None:
     pixels = torch.from_numpy(np.array(CAT)).permute(2, 0, 1)
     wanted = functional.gaussian_blur(pixels, [size, size], [sigma, sigma]).permute(1, 2, 0).numpy().astype(int)
     assert np.abs(changed - wanted).max() <= 1 and (changed != wanted).mean() < 0.001
+
+
+@pytest.mark.parametrize("shape", [(5, 9), (40, 31), (300, 7)])
+def test_the_field_of_an_elastic_move_is_smoothed_as_by_scipy(shape: tuple[int, int]) -> None:
+    """A kernel longer than the image too: it is mirrored again and again."""
+    noise = np.random.default_rng(0).standard_normal((2, *shape))
+    for sigma in (1.0, 6.0, 25.0):
+        wanted = [gaussian_filter(field, sigma, mode="reflect") for field in noise]
+        np.testing.assert_allclose(smoothed(noise, sigma), wanted, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [(700, 900), (1000, 400)])
+def test_a_long_blur_is_the_exact_one_to_rounding(size: tuple[int, int]) -> None:
+    """Over several blocks of a row, the last one not whole."""
+    image = Image.fromarray(np.random.default_rng(1).integers(0, 256, (*size, 3), dtype=np.uint8))
+    changed = np.asarray(perturb(image, kind="gaussianblur", strength=1), int)
+    sigma = BLUR * min(size)
+    reach = math.ceil(3 * sigma)
+    kernel = np.exp(-((np.arange(-reach, reach + 1) / sigma) ** 2) / 2)
+    wanted = np.asarray(image, float)
+    for axis in (0, 1):
+        wanted = correlate1d(wanted, kernel / kernel.sum(), axis=axis, mode="mirror")
+    off = np.abs(changed - np.round(wanted))
+    assert off.max() <= 1 and (off > 0).mean() < 0.001

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import duckdb
 import pytest
 
-from compute.catalog.own import BENCHMARK
+from compute.catalog.own import BENCHMARK, SYNTHETIC
 from leaderboard.data import payload
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.html.labels import OWN_BENCHMARK
+from leaderboard.html.labels import OWN_BENCHMARK, OWN_SYNTHETIC
 from leaderboard.pages.about import page as about
 from leaderboard.pages.overview import page as overview
 
@@ -31,9 +31,23 @@ def own(database: Path, tmp_path_factory: pytest.TempPathFactory) -> SuiteCache:
 
         first = "key = 'pairbench/coco-cj'"
         title = "'Own pairs: holiday (synthetic)'"
-        copied("benchmarks", "key = 'pairbench'", key="'own'", title="'Own data'", url="''")
-        copied("suites", "key = 'pairbench'", key="'pairs-holiday'", title=title, benchmark="'own'", position="99")
-        copied("tasks", first, key="'own/pairs-holiday/cj'", benchmark="'own'", title="'Colour jitter'", position="999")
+        copied("benchmarks", "key = 'pairbench'", key="'own-synthetic'", title="'Own data'", url="''")
+        copied(
+            "suites",
+            "key = 'pairbench'",
+            key="'pairs-holiday'",
+            title=title,
+            benchmark="'own-synthetic'",
+            position="99",
+        )
+        copied(
+            "tasks",
+            first,
+            key="'own/pairs-holiday/cj'",
+            benchmark="'own-synthetic'",
+            title="'Colour jitter'",
+            position="999",
+        )
         copied("suite_tasks", "task = 'pairbench/coco-cj'", suite="'pairs-holiday'", task="'own/pairs-holiday/cj'")
         run = "model = 'microsoft/phi-3.5-vision-instruct' AND id LIKE 'pairbench-table-3/%coco-cj'"
         copied("runs", run, id="'own-run'", task="'own/pairs-holiday/cj'", origin="'computed'")
@@ -43,8 +57,8 @@ def own(database: Path, tmp_path_factory: pytest.TempPathFactory) -> SuiteCache:
     return SuiteCache(Database(path))
 
 
-def test_the_key_is_that_of_the_records() -> None:
-    assert BENCHMARK.key == OWN_BENCHMARK
+def test_the_keys_are_those_of_the_records() -> None:
+    assert (BENCHMARK.key, SYNTHETIC.key) == (OWN_BENCHMARK, OWN_SYNTHETIC)
 
 
 def test_the_board_names_it_as_own_and_as_synthetic(own: SuiteCache) -> None:
@@ -52,7 +66,7 @@ def test_the_board_names_it_as_own_and_as_synthetic(own: SuiteCache) -> None:
     suites = {suite["key"]: suite for suite in data["suites"]}
     assert data["suites"][-1]["key"] == "pairs-holiday"
     assert suites["pairs-holiday"]["own"] and not suites["pairbench"]["own"]
-    assert suites["pairs-holiday"]["title"] == "Own pairs: holiday (synthetic)"
+    assert suites["pairs-holiday"]["title"] == "Own pairs: holiday" and suites["pairs-holiday"]["synthetic"]
     assert suites["mini"]["title"] == "Mini" and suites["mini"]["synthetic"]
     assert data["ranking"]["rank"] == [1]
 

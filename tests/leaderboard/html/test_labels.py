@@ -18,8 +18,10 @@ def test_every_mark_has_its_sign_and_words() -> None:
 def test_only_the_synthetic_benchmark_is_marked() -> None:
     assert labels.is_synthetic("mini") and not labels.is_synthetic("mieb") and not labels.is_synthetic(None)
     assert labels.plain_title("Mini (synthetic)", "mini") == "Mini"
-    own = "Own pairs: drawings (synthetic)"  # no badge says it of one's own data, so its title does
+    own = "Own pairs: drawings (synthetic)"  # where its benchmark does not say it
     assert labels.plain_title(own, "own") == own and labels.is_own("own") and not labels.is_own("mini")
+    assert labels.is_synthetic("own-synthetic") and labels.is_own("own-synthetic") and not labels.is_synthetic("own")
+    assert labels.plain_title(own, "own-synthetic") == "Own pairs: drawings"
     assert labels.described("Drawn.", "mini") == f"Drawn. {labels.SYNTHETIC_NOTE}"
     assert labels.described("Drawn.", "mieb") == "Drawn."
     assert labels.described("All synthetic.", "mini") == "All synthetic."

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from compute.content import temporary_file
 from compute.content.messages import Picture, Question
-from compute.models.judges import images
-from compute.models.judges.images import ReadyImages, grouped
+from compute.models.judges.images import MAKERS, ReadyImages, grouped
 from compute.types import BadInput
 
 
@@ -43,7 +43,7 @@ def test_a_full_store_starts_anew(tmp_path: Path) -> None:
     assert ready.of(named("c")) == b"c" * 10  # no room beside the two
     assert ready.of(named("c")) == b"c" * 10 and ready.made == 3
     assert ready.of(named("a")) == b"a" * 10 and ready.made == 4
-    assert os.fstat(ready._file.fileno()).st_size <= 25
+    assert os.fstat(ready._file._file.fileno()).st_size <= 25
 
 
 def test_an_image_that_never_fits_is_made_every_time(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_threads_wait_for_an_image_that_is_being_made(tmp_path: Path) -> None:
     with ThreadPoolExecutor(32) as pool:
         assert list(pool.map(lambda name: ready.of(named(name)), wanted)) == [10 * name.encode() for name in wanted]
     assert set(made.values()) == {1} and len(made) == 20
-    assert most[0] <= images.MAKERS
+    assert most[0] <= MAKERS
 
 
 def test_a_damaged_image_fails_for_everyone_and_is_tried_again(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_without_room_on_the_disk_images_are_made_again(tmp_path: Path, monkeypa
             self.size = size
 
     full = Full()
-    monkeypatch.setattr(images, "_opened", lambda folder: (full, 1000))
+    monkeypatch.setattr(temporary_file, "_opened", lambda folder: (full, 1000))
     ready = ReadyImages(tenfold, folder=tmp_path)
     assert [ready.of(named("a")) for _ in range(2)] == [b"a" * 10] * 2
     assert (ready.made, full.size) == (2, 0)

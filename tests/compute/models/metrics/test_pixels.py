@@ -171,3 +171,18 @@ def test_the_registry_loads_it(key: str) -> None:
     else:
         assert vectors(model, [image]).shape == (1, {"colour_histogram": 512, "perceptual_hash": 64}[key])
     json.dumps(model.settings)
+
+
+@pytest.mark.parametrize("metric", ["psnr", "ssim", "ms_ssim"])
+def test_two_images_of_one_size_are_compared_once_for_both_orders(metric: str) -> None:
+    """Exactly the same score; images of two sizes are compared in each order, as the second is resized."""
+    loaded = getattr(pixels, f"load_{metric}")(row(), CPU, None)
+    compared = []
+    score = loaded.score
+    loaded.score = lambda first, second: compared.extend(first) or score(first, second)
+    a = photograph((64, 48))
+    b, small = worsened(a, strength=20), worsened(photograph((40, 30)), strength=5)
+    first, second = [a, b, a, small, a], [b, a, small, a, b]
+    scores = loaded.compare(first, second)
+    assert scores[0] == scores[1] == scores[4] and scores[2] != scores[3] and len(compared) == 3
+    assert score(*(np.asarray(image, float)[None] for image in (b, a)))[0] == scores[0]

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ import pytest
 from PIL import Image
 
 from compute import drafts
+from compute.content.decoding import decode
 from compute.content.items import content_key
 from compute.tasks import data, loaders
 from compute.tasks.pairbench import making, manifest, pairs, pixels, sources
@@ -114,6 +116,41 @@ def test_a_variant_that_the_pairs_of_an_item_share_is_made_once(written, monkeyp
     drawn.clear()
     files = [part.first_variants[3].read(row) for row in range(18)]
     assert len(set(files)) == 6 and len(drawn) == 6
+
+
+def test_an_image_is_made_once_for_all_splits_and_models_of_a_run(written, tmp_path, monkeypatch):
+    """With little room in memory too, from the file of the run; another source makes its own."""
+    monkeypatch.setattr(pixels, "RECENT", 1)
+    drawn: list[tuple[str, int]] = []
+    real = pixels.perturb
+
+    def counted(image, *, kind, strength, seed):
+        drawn.append((kind, seed))
+        return real(image, kind=kind, strength=strength, seed=seed)
+
+    monkeypatch.setattr(pixels, "perturb", counted)
+    source = Source(cache=tmp_path / "keys")
+    first = pairs.load(written.path, split="ps", source=source)["invariant"].second_variants[1]
+    drawn.clear()
+    images = [first.image(row).tobytes() for row in range(len(first))]
+    assert len(drawn) == len(set(drawn)) >= len(first)
+    drawn.clear()
+    again = pairs.load(written.path, split="ps", source=source)["invariant"].second_variants[1]
+    assert [again.image(row).tobytes() for row in range(len(again))] == images and not drawn
+    assert [decode(again.read(row)).tobytes() for row in range(len(again))] == images
+    assert not list((tmp_path / "keys").iterdir())  # nothing that a killed process would leave
+    other = pairs.load(written.path, split="ps", source=Source())["invariant"].second_variants[1]
+    drawn.clear()
+    assert other.image(0).tobytes() == images[0] and len(drawn) == 1
+
+
+def test_threads_that_want_one_image_make_it_once(written):
+    maker = pairs.maker_of(written)
+    wanted = [making.sides_of(pair)[1] for pair in written.of("gb")[:3]] * 8
+    with ThreadPoolExecutor(8) as pool:
+        images = list(pool.map(maker.image, wanted))
+    assert len({image.tobytes() for image in images}) == 3
+    assert maker.made == 3 + len({made.source for made in wanted})  # the sources are decoded once each
 
 
 def test_positions_can_be_taken_and_bad_items_left_out(written):
