@@ -7,8 +7,17 @@ import pytest
 from scipy import stats
 
 from compute.metrics.distribution import kernel, manifold
-from compute.metrics.distribution.frechet import frechet
-from compute.metrics.distribution.intervals import Blocks, LeftOut, interval, leave_out, over_prompts, share_out
+from compute.metrics.distribution.frechet import cfred, frechet
+from compute.metrics.distribution.intervals import (
+    Blocks,
+    LeftOut,
+    interval,
+    leave_moments_out,
+    leave_out,
+    over_prompts,
+    share_out,
+)
+from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.types import BadInput, Undefined
 from tests.bench.bench_intervals import METRICS, coverage, draw
 
@@ -87,6 +96,33 @@ def test_kernels_and_neighbours_have_a_fast_way_to_the_same_interval() -> None:
         found = interval(METRICS[metric](sample), LeftOut(values=values, blocks=blocks))
         slow = over_prompts(lambda rows, of=metric: METRICS[of](sample.rows(rows)), 60)
         assert (found.low, found.high) == pytest.approx((slow.low, slow.high), rel=1e-8), metric
+
+
+def test_moments_of_blocks_have_a_fast_way_to_the_same_interval() -> None:
+    sample = draw(np.random.default_rng(0), n=80, d=6)
+    blocks = share_out(80)
+    rows = [np.flatnonzero(blocks.block == index) for index in range(blocks.count)]
+    real, generated = ([Moments.of(side[kept]) for kept in rows] for side in (sample.real, sample.generated))
+    values = {
+        "fd": leave_moments_out(
+            lambda *, real, generated: frechet(real=real, generated=generated).value,
+            blocks,
+            sides={"real": real, "generated": generated},
+        ),
+        "cfred": leave_moments_out(
+            lambda *, real, generated: cfred(real=real, generated=generated).value,
+            blocks,
+            sides={
+                name: [CrossMoments.of(images=side[kept], condition=sample.condition[kept]) for kept in rows]
+                for name, side in (("real", sample.real), ("generated", sample.generated))
+            },
+        ),
+    }
+    for metric, fast in values.items():
+        slow = leave_out(lambda kept, of=metric: METRICS[of](sample.rows(kept)), blocks)
+        np.testing.assert_allclose(fast.values, slow.values, rtol=1e-9)
+    with pytest.raises(BadInput, match="real: expected the moments of 20 blocks, got 19"):
+        leave_moments_out(lambda *, real: 0.0, blocks, sides={"real": real[1:]})
 
 
 @pytest.mark.parametrize("alike", [False, True], ids=["unlike", "alike"])
