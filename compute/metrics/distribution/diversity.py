@@ -102,7 +102,7 @@ def vendi(*, features: Any, order: float = 1.0) -> Vendi:
     else:
         entropy = np.log((positive**order).sum()) / (1 - order)
     value = float(np.clip(np.exp(entropy), 1.0, n))
-    warnings = ()
+    warnings: tuple[str, ...] = ()
     if n > 1 and value > n / 2:
         warnings = (f"The score is at most the number of images, {n}: compare it only with sets of the same size",)
     return Vendi(value=value, order=order, eigenvalues=values, n=n, warnings=warnings)

@@ -102,7 +102,8 @@ def leave_moments_out(
 ) -> LeftOut:
     """The statistic of moments without each block, from the moments of every block: no row is read again.
 
-    `sides` maps the statistic's own arguments, as "real" and "generated", to the moments of block 0, 1, ... Raises BadInput where a side has another number of blocks.
+    `sides` maps the statistic's own arguments, as "real" and "generated", to the moments of block 0, 1, ...
+    Raises BadInput where a side has another number of blocks.
     """
     for name, shards in sides.items():
         if len(shards) != blocks.count:

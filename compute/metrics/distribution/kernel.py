@@ -137,8 +137,8 @@ def kid(
         drawn = np.empty(subsets)
         whole = np.ones((1, subset_size), bool)
         for index in range(subsets):
-            parts = (side[rng.choice(len(side), subset_size, replace=False)] for side in (real, generated))
-            drawn[index] = _means(*parts, kernel, whole, whole, diagonal=False)[0]
+            first, second = (side[rng.choice(len(side), subset_size, replace=False)] for side in (real, generated))
+            drawn[index] = _means(first, second, kernel, whole, whole, diagonal=False)[0]
         mean, sd = float(drawn.mean()), float(drawn.std())
     return Kid(
         value=value,
