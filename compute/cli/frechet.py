@@ -53,9 +53,14 @@ def frechet(
         bool, typer.Option("--skip-bad-items", help="Leave out images that cannot be read, with their pairs.")
     ] = False,
     intervals: Annotated[
-        bool, typer.Option(help="95% intervals over prompts; each metric is computed 20 times more for them.")
+        bool,
+        typer.Option(help="95% intervals and distances at infinite N; they take some 30 times as long."),
     ] = True,
     store: Annotated[bool, typer.Option(help="Store the figures as runs, which the board shows.")] = True,
+    save_reference: Annotated[
+        Path | None,
+        typer.Option(help="Save the reference's statistics: FILE-<backbone>.npz, with what made them."),
+    ] = None,
     data: Data = None,
     offline: Offline = False,
     results: Results = None,
@@ -66,7 +71,7 @@ def frechet(
     """
     from compute.catalog import shipped
     from compute.engine.generators import backbones as choices
-    from compute.engine.generators import comparison, people, table
+    from compute.engine.generators import comparison, people, saving, table
     from compute.tasks.generators import human as ratings
     from compute.tasks.generators import pairing, sources
     from compute.tasks.generators import prompts as lists
@@ -121,6 +126,15 @@ def frechet(
         about = [*table.text(result.figures, warnings=result.warnings), *about]
     for line in about:
         typer.echo(line, err=output == "csv")
+    if save_reference:
+        for path in saving.save(
+            save_reference,
+            features=result.features,
+            chosen=chosen,
+            settings=result.comparison.settings,
+            source=reference,
+        ):
+            typer.echo(f"Saved {path}", err=True)
     if store:
         key, runs = comparison.store(result, results=root, human=beside.stored if beside else None)
         typer.echo(f"Stored {len(runs)} runs of the suite {key}", err=True)

@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from compute.__main__ import app
 from compute.database import build, store
+from compute.metrics.distribution.references import load_reference, saved_references
 from compute.tasks.mini import generators as drawn
 from compute.types import NotHere
 from tests.compute.commands import assert_refused
@@ -143,6 +144,17 @@ def test_rated_generators_are_a_suite_that_people_rank(images: Path, tmp_path: P
     scores = frames["leaderboard_scores"]
     rate = scores[(scores["metric"] == "human_rate") & (scores["benchmark"] == "own")].set_index("model")["value"]
     assert rate.to_dict() == pytest.approx({"own/clean": 0.61, "own/swapped": 0.20, "own/real": 0.55})
+
+
+def test_the_reference_is_saved_with_what_made_it(images: Path, tmp_path: Path) -> None:
+    saved = command(*both(images), "--save-reference", tmp_path / "Mine.npz", "--results", tmp_path, "--no-store")
+    assert saved.exit_code == 0, saved.output
+    assert saved_references(tmp_path) == ["mine-tiny", "mine-tiny-tiny"]
+    plain, paired = (load_reference(tmp_path, name) for name in ("mine-tiny", "mine-tiny-tiny"))
+    assert plain.n == COUNT and plain.images.backbone == "tiny" and plain.images.preprocessing["dtype"] == "float32"
+    assert paired.condition is not None and paired.condition.backbone == "tiny"
+    assert plain.source == str(images / "real")
+    assert not (tmp_path / "suites").exists()
 
 
 def test_missing_weights_are_named_at_once_with_the_way_without_a_network(images: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from compute.engine.generators import backbones
 from compute.engine.generators.backbones import Backbones
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.intervals import MANIFOLDS, MOST, PAIRWISE, drawn_rows, with_interval
+from compute.engine.generators.limits import with_limit
 from compute.engine.generators.record import GeneratorFigure
 from compute.metrics.distribution.diversity import inception_score, vendi
 from compute.metrics.distribution.frechet import (
@@ -43,7 +44,7 @@ def figures(features: SetFeatures, *, chosen: Backbones, intervals: bool = True)
     metrics = {name: at for at, name in enumerate(backbones.METRICS)}
     wanted = [row for row in rows if row.metric in chosen.metrics]
     if intervals:
-        wanted = [with_interval(row, features=features, chosen=chosen) for row in wanted]
+        wanted = [with_limit(with_interval(row, features=features, chosen=chosen), features=features) for row in wanted]
     return sorted(wanted, key=lambda row: (order[row.generator], metrics[row.metric]))
 
 

@@ -1,0 +1,73 @@
+"""compute.frechet: features and images from Python, and what it refuses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import compute
+from compute.metrics.distribution.frechet import cfred, frechet
+from compute.tasks.mini import generators as drawn
+from compute.types import BadInput
+
+
+def features(seed: int, n: int = 60, d: int = 4) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def test_features_give_the_metrics_own_values_with_intervals_around_them() -> None:
+    real, mine, text = features(0), features(1) + 0.5, features(2, d=3)
+    table = compute.frechet(reference=real, generated={"mine": mine}, condition=text)
+    assert table.value("fd", "mine") == pytest.approx(frechet(real=real, generated=mine).value)
+    assert table.value("cfred", "mine") == pytest.approx(cfred(real=real, generated=mine, condition=text).value)
+    frame = table.frame().set_index("metric")
+    assert {"kid", "cmmd", "precision", "recall", "density", "coverage", "vendi"} <= set(frame.index)
+    assert frame.loc["fd", "low"] < frame.loc["fd", "value"] < frame.loc["fd", "high"]
+    assert frame.loc["fd", "limit_low"] <= frame.loc["fd", "limit"] <= frame.loc["fd", "limit_high"]
+    assert frame.loc["fd", "limit"] < frame.loc["fd", "value"]  # few images pull the distance up
+
+
+def test_bad_features_give_a_reason_never_nan() -> None:
+    broken = features(1)
+    broken[3, 2] = np.nan
+    table = compute.frechet(
+        reference=features(0), generated={"broken": broken, "one": features(2, n=1)}, metrics="fd,kid,precision"
+    )
+    assert all(row.value is None and row.reason for row in table.figures) and len(table.figures) == 6
+    assert [row.reason for row in table.figures if row.generator == "broken" and "row 3" not in row.reason] == []
+    constant = compute.frechet(reference=features(0), generated={"flat": np.zeros((60, 4))}, metrics="fd,kid")
+    assert all(np.isfinite(row.value) for row in constant.figures)
+    with pytest.raises(BadInput, match="59 rows and condition 60"):
+        compute.frechet(reference=features(0), generated={"a": features(1, n=59)}, condition=features(2))
+    with pytest.raises(BadInput, match="cannot be mixed"):
+        compute.frechet(reference=features(0), generated={"a": "folder"})
+
+
+def test_iterables_of_images_go_with_prompts_in_their_order(tmp_path: Path) -> None:
+    count = 8
+    made = compute.frechet(
+        reference=(Image.fromarray(drawn.reference_image(row)) for row in range(count)),
+        generated={"clean": [drawn.clean_image(row) for row in range(count)]},
+        prompts=[prompt.text for prompt in drawn.all_prompts()[:count]],
+        backbones="tiny",
+        metrics="cfred,clipscore",
+        features=tmp_path / "features",
+        device="cpu",
+    )
+    assert made.value("cfred", "clean") > 0 and {row.n for row in made.figures} == {count}
+    assert (tmp_path / "features" / "tiny").is_dir()
+    with pytest.raises(BadInput, match="No fid of clean. There are: cfred of clean"):
+        made.value("fid", "clean")
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    code = "import compute, sys; print(sorted({'numpy', 'pandas', 'torch', 'scipy'} & set(sys.modules)), dir(compute))"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout.startswith("[] ") and "'frechet'" in ended.stdout
+    with pytest.raises(AttributeError, match="no attribute 'frechett'"):
+        compute.frechett  # noqa: B018
