@@ -75,6 +75,7 @@ def frechet(
     from compute.tasks.generators import human as ratings
     from compute.tasks.generators import pairing, sources
     from compute.tasks.generators import prompts as lists
+    from compute.tasks.source import Source
 
     if output not in table.FORMATS:
         raise BadInput(f"No format {output!r}. There are: {', '.join(table.FORMATS)}")
@@ -89,7 +90,7 @@ def frechet(
         batch_size=batch_size,
         skip_bad=skip_bad_items,
     )
-    bench_source = _source(root, data=data, offline=offline)
+    bench_source = Source.keeping(root, root=data, offline=offline)
 
     def opened(key: str, where: str) -> ImageSet:
         typer.echo(f"Reading {key}: {where}", err=True)
@@ -139,12 +140,6 @@ def frechet(
         key, runs = comparison.store(result, results=root, human=beside.stored if beside else None)
         typer.echo(f"Stored {len(runs)} runs of the suite {key}", err=True)
         rebuild(root, err=output != "text")
-
-
-def _source(root: Path, *, data: Path | None, offline: bool):
-    from compute.tasks.source import Source
-
-    return Source.keeping(root, root=data, offline=offline)
 
 
 def _named(text: str) -> tuple[str, str]:
