@@ -99,9 +99,9 @@ ADAPTERS: dict[str, Adapter] = {
         compares="image",
     ),
     # Perceptual metrics
-    "psnr": Adapter(load=pixels.load_psnr, packages=("numpy", "pillow")),
-    "ssim": Adapter(load=pixels.load_ssim, packages=("numpy", "scipy", "pillow"), bounds=(-1, 1)),
-    "ms_ssim": Adapter(load=pixels.load_ms_ssim, packages=("numpy", "scipy", "pillow"), bounds=(0, 1)),
+    "psnr": Adapter(load=pixels.load_psnr, packages=("numpy", "pillow"), version=2),
+    "ssim": Adapter(load=pixels.load_ssim, packages=("numpy", "scipy", "pillow"), bounds=(-1, 1), version=2),
+    "ms_ssim": Adapter(load=pixels.load_ms_ssim, packages=("numpy", "scipy", "pillow"), bounds=(0, 1), version=2),
     "colour_histogram": Adapter(load=pixels.load_colour_histogram, packages=("numpy", "pillow")),
     "perceptual_hash": Adapter(load=pixels.load_perceptual_hash, packages=("numpy", "scipy", "pillow")),
     "lpips": Adapter(
@@ -110,6 +110,7 @@ ADAPTERS: dict[str, Adapter] = {
         packages=("torch", "torchvision", "lpips", "pillow"),
         published=perceptual.lpips_files,
         bundled=perceptual.lpips_layers,
+        version=2,
     ),
     "dreamsim": Adapter(
         load=perceptual.load_dreamsim,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from compute.arrays import Floats, Floats32
 from compute.models.adapter import Hardware
@@ -26,18 +27,24 @@ WINDOW, SIGMA, K1, K2 = 11, 1.5, 0.01, 0.03  # Wang et al. 2004, section III.C
 SCALES = np.array([0.0448, 0.2856, 0.3001, 0.2363, 0.1333])  # Wang et al. 2003, section 3.2; the finest first
 CHUNK = 2_000_000  # pixels of the first images in one stack
 
-Pairs = Callable[[Floats, Floats], Floats]
+BAND = 1 << 15  # pixels that are compared at once
+
+Levels = NDArray[np.uint8]
+Pairs = Callable[[Levels, Levels], Floats]
 
 
 @dataclass(kw_only=True)
 class PairMetric:
-    """A comparer of two images of one size; the second image is resized to the first's where they differ."""
+    """A comparer of two images at one size: the smaller of both widths by the smaller of both heights.
+
+    So neither image is enlarged and no order is preferred; two images of unlike shapes both change theirs.
+    """
 
     title: str
     settings: dict[str, Any]
-    score: Pairs  # two stacks (n, h, w, 3) of 0..255 -> (n,)
+    score: Pairs  # two stacks (n, h, w, 3) uint8 -> (n,)
     chunk: int = CHUNK
-    symmetric: bool = False  # two images of one size have one score in both orders
+    symmetric: bool = False  # two images have one score in both orders
 
     def compare(self, first: Sequence[Image.Image] | None, second: Sequence[Image.Image]) -> Floats:
         """(n,) float64, higher is nearer. Raises CannotDo without a first image."""
@@ -54,14 +61,13 @@ class PairMetric:
 
 
 def _unordered(first: Sequence[Image.Image], second: Sequence[Image.Image]) -> tuple[list[int], np.ndarray]:
-    """The rows to compare, and of every row which of them stands for it: the same two images of one size in the other
-    order are not compared again."""
+    """The rows to compare, and of every row which of them stands for it: the same two images in the other order are
+    not compared again."""
     known: dict[tuple[int, ...], int] = {}
     rows: list[int] = []
     same = np.empty(len(second), dtype=np.int64)
     for row, (left, right) in enumerate(zip(first, second, strict=True)):
-        both = (id(left), id(right))
-        both = tuple(sorted(both)) if left.size == right.size else both
+        both = tuple(sorted((id(left), id(right))))
         if both not in known:
             known[both] = len(rows)
             rows.append(row)
@@ -71,58 +77,55 @@ def _unordered(first: Sequence[Image.Image], second: Sequence[Image.Image]) -> t
 
 def stacks(
     first: Sequence[Image.Image], second: Sequence[Image.Image], *, chunk: int
-) -> Iterator[tuple[list[int], Floats, Floats]]:
+) -> Iterator[tuple[list[int], Levels, Levels]]:
     """The pairs in stacks of one size: their rows and two arrays (n, h, w, 3), 0..255, of at most `chunk` pixels.
 
-    A second image of another size is resized to the first's (bicubic, antialiased).
+    Images of unlike sizes are resized (bicubic, antialiased) to the smaller width and the smaller height of the two.
     """
     groups = defaultdict(list)
-    for row, image in enumerate(first):
-        groups[image.size].append(row)
+    for row, (left, right) in enumerate(zip(first, second, strict=True)):
+        groups[min(left.width, right.width), min(left.height, right.height)].append(row)
     for (width, height), rows in groups.items():
         step = max(1, chunk // (width * height))
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
             yield (
                 part,
-                np.stack([_pixels(first[row]) for row in part]),
-                np.stack([_pixels(_resized(second[row], (width, height))) for row in part]),
+                np.stack([_pixels(first[row], (width, height)) for row in part]),
+                np.stack([_pixels(second[row], (width, height)) for row in part]),
             )
 
 
-def _pixels(image: Image.Image) -> Floats:
-    return np.asarray(image.convert("RGB"), dtype=np.float64)
-
-
-def _resized(image: Image.Image, size: tuple[int, int]) -> Image.Image:
+def _pixels(image: Image.Image, size: tuple[int, int]) -> Levels:
     from PIL import Image
 
-    return image if image.size == size else image.convert("RGB").resize(size, Image.Resampling.BICUBIC)
+    image = image if image.mode == "RGB" else image.convert("RGB")
+    return np.asarray(image if image.size == size else image.resize(size, Image.Resampling.BICUBIC))
 
 
-def psnr(first: Floats, second: Floats) -> Floats:
+def psnr(first: Levels, second: Levels) -> Floats:
     """Peak signal to noise ratio over all three channels, in dB; (n,). Identical images: IDENTICAL_DB."""
-    error = np.square(first - second).mean(axis=(1, 2, 3))
+    error = np.square(first.astype(np.float64) - second).mean(axis=(1, 2, 3))
     with np.errstate(divide="ignore"):
         return np.minimum(10 * np.log10(PEAK**2 / error), IDENTICAL_DB)
 
 
-def ssim(first: Floats, second: Floats) -> Floats:
+def ssim(first: Levels, second: Levels) -> Floats:
     """Structural similarity of the luma, the mean over every place where the whole window fits (Wang et al. 2004).
 
     Raises BadInput where a side is shorter than the window.
     """
-    return _similarity(first @ LUMA, second @ LUMA)[0]
+    return _similarity(_luma(first), _luma(second))[0]
 
 
-def ms_ssim(first: Floats, second: Floats) -> Floats:
+def ms_ssim(first: Levels, second: Levels) -> Floats:
     """Multi-scale structural similarity of the luma (Wang et al. 2003, equation 7).
 
     Contrast and structure at every scale, luminance at the coarsest; between scales the mean of 2 x 2 pixels (an odd
     last row or column is left out). A negative factor counts as 0. Images too small for five scales use as many as fit
     the window, their weights scaled to the same sum.
     """
-    left, right = first @ LUMA, second @ LUMA
+    left, right = _luma(first), _luma(second)
     weights = scale_weights(min(left.shape[1:]))
     product = np.ones(len(left))
     for scale, weight in enumerate(weights):
@@ -147,32 +150,63 @@ def _halved(images: Floats) -> Floats:
     return even.reshape(n, height // 2, 2, width // 2, 2).mean(axis=(2, 4))
 
 
+def _luma(images: Levels) -> Floats:
+    """(n, h, w) of (n, h, w, 3), a band of rows at a time: three channels of float64 are not in memory at once."""
+    luma = np.empty(images.shape[:-1])
+    for image, own in zip(images, luma, strict=True):
+        for rows in _bands(*own.shape):
+            own[rows] = image[rows] @ LUMA
+    return luma
+
+
 def _similarity(first: Floats, second: Floats) -> tuple[Floats, Floats]:
     """Mean SSIM and mean contrast-and-structure term of two stacks (n, h, w); each (n,)."""
     if min(first.shape[1:]) < WINDOW:
         raise BadInput(
             f"SSIM needs images of at least {WINDOW} x {WINDOW} pixels; got {first.shape[2]} x {first.shape[1]}"
         )
+    means = np.array([_means(left, right) for left, right in zip(first, second, strict=True)])
+    return means[:, 0], means[:, 1]
+
+
+def _means(first: Floats, second: Floats) -> tuple[float, float]:
+    """Both of two images (h, w). Bands of rows stay in the processor's cache, where whole images would not."""
+    height, width = first.shape[0] - WINDOW + 1, first.shape[1] - WINDOW + 1
+    whole, structure = np.empty((height, width)), np.empty((height, width))
+    for rows in _bands(height, width):
+        seen = slice(rows.start, rows.stop + WINDOW - 1)
+        _terms(first[seen], second[seen], whole[rows], structure[rows])
+    return float(whole.mean()), float(structure.mean())
+
+
+def _terms(first: Floats, second: Floats, whole: Floats, structure: Floats) -> None:
+    """SSIM and its contrast-and-structure term at every position of the window, into the last two."""
     mean_first, mean_second = _weighted(first), _weighted(second)
-    square_first, square_second, product = mean_first**2, mean_second**2, mean_first * mean_second
-    squares = square_first + square_second
+    product = mean_first * mean_second
+    squares = mean_first**2 + mean_second**2
     variance = _weighted(first**2 + second**2) - squares  # the sum of both sides' variances
     covariance = _weighted(first * second) - product
     c1, c2 = (K1 * PEAK) ** 2, (K2 * PEAK) ** 2
-    structure = (2 * covariance + c2) / (variance + c2)
-    whole = structure * (2 * product + c1) / (squares + c1)
-    return whole.mean(axis=(1, 2)), structure.mean(axis=(1, 2))
+    np.divide(2 * covariance + c2, variance + c2, out=structure)
+    np.divide(structure * (2 * product + c1), squares + c1, out=whole)
 
 
-def _weighted(images: Floats) -> Floats:
-    """The Gaussian mean around every pixel where the whole window fits."""
+def _bands(height: int, width: int) -> Iterator[slice]:
+    """Rows from the first to the last, about BAND pixels at a time."""
+    step = max(1, BAND // width)
+    for start in range(0, height, step):
+        yield slice(start, min(start + step, height))
+
+
+def _weighted(image: Floats) -> Floats:
+    """The Gaussian mean around every pixel of (h, w) where the whole window fits."""
     from scipy.ndimage import correlate1d
 
     half = WINDOW // 2
     window = np.exp(-np.square(np.arange(-half, half + 1) / SIGMA) / 2)
     window /= window.sum()
-    rows = correlate1d(images, window, axis=1)[:, half:-half]
-    return correlate1d(rows, window, axis=2)[:, :, half:-half]
+    rows = correlate1d(image, window, axis=0)[half:-half]
+    return correlate1d(rows, window, axis=1)[:, half:-half]
 
 
 @dataclass(kw_only=True)
@@ -218,7 +252,7 @@ def perceptual_hash(image: Image.Image, *, size: int) -> Floats32:
     return np.where(low > np.median(low), np.float32(1), np.float32(-1)).ravel()
 
 
-OTHER_SIZE = "the second image is resized to the first's size, bicubic"
+OTHER_SIZE = "both at the smaller width and the smaller height of the two, bicubic"
 WINDOWS = {
     "channels": "luma, BT.601",
     "window": WINDOW,
