@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.compute.models.pair_server import running
+from tests.compute.tasks.pairbench.images import folder_of
 
 ROOT = Path(__file__).resolve().parents[1]
 FAMILY = '''"""A metric that compares the mean grey levels of two images."""
@@ -169,6 +173,20 @@ def test_a_model_of_a_new_family_a_metric_and_a_task(copy: Copy) -> None:
 def test_a_task_without_a_loader_names_what_is_missing(copy: Copy) -> None:
     printed = copy.python("-c", NO_LOADER)
     assert "'ordering'" in printed and "PROCEDURES" in printed and "compute/tasks/mini" in printed
+
+
+def test_a_judge_of_ones_own_rates_pairs_of_photographs(copy: Copy, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = re.search(r"^```csv\n(my-org/my-judge,.*)\n```$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)[1]
+    copy.append("assets/catalog/models.csv", row)
+    folder_of(copy.root / "images", 3)
+    monkeypatch.setenv("LIKENESS_RESULTS", str(copy.root / "results"))
+    copy.python("-m", "compute", "pairs", "make", "--images", "images", "--out", "pairs.parquet", "--splits", "cj,gb")
+    with running() as server:
+        monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
+        command = ("run", "--suite", "pairbench", "--data", "pairs.parquet", "--models", "my-org/my-judge")
+        printed = copy.python("-m", "compute", *command)
+        assert server.state()["last"]["model"] == "Qwen/Qwen2-VL-7B-Instruct"
+    assert re.search(r"^\| own/pairs-pairs/cj +\| MMScore \| 18 +\| 0.00 +\| \d", printed, re.MULTILINE)
 
 
 def test_a_page(copy: Copy) -> None:

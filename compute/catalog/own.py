@@ -103,6 +103,11 @@ def from_file(path: Path, *, suite: str, known: Sequence[OwnSuite] = ()) -> OwnS
     return made
 
 
+def replaced() -> frozenset[str]:
+    """Keys of the shipped suites that take a file of one's own."""
+    return frozenset(suite for suite, _ in SHAPES.values())
+
+
 def record(own: OwnSuite, *, results: Path) -> OwnSuite:
     """Writes the suite's record, unless one of the same content is there; the suite as it is recorded.
 

@@ -122,9 +122,10 @@ def make(
 
 def show(file: Annotated[Path, typer.Argument(help="A manifest of pairs.")]):
     """Shows what a manifest holds: pairs by split and type, what they were made from, and what is odd about them."""
+    from compute.metrics.judge_diagnostics import template_name
     from compute.tasks.pairbench import manifest as manifests
     from compute.tasks.pairbench import pairs
-    from compute.tasks.pairbench.splits import SPLITS
+    from compute.tasks.pairbench.splits import SHORT, SPATIAL_SPLITS, SPLITS
 
     manifest = manifests.read(file)
     about = manifest.about
@@ -133,7 +134,9 @@ def show(file: Annotated[Path, typer.Argument(help="A manifest of pairs.")]):
     typer.echo(f"Synthetic images: {_SYNTHETIC[manifest.synthetic]}")
     _say_counts(manifest.counts())
     templates = Counter(pair.template for pair in manifest.pairs)
-    typer.echo("Prompt templates: " + ", ".join(f"{key + 1}: {templates[key]:,}" for key in sorted(templates)))
+    typer.echo(
+        "Prompt templates: " + ", ".join(f"{template_name(key)}: {templates[key]:,}" for key in sorted(templates))
+    )
     for note in about["notes"]:
         typer.echo(note)
     for line in _oddities(manifest):
@@ -143,8 +146,9 @@ def show(file: Annotated[Path, typer.Argument(help="A manifest of pairs.")]):
     what = "are the same here" if verdict == "same" else "differ here by rounding alone"
     if recorded:
         typer.echo(f"The pixels of {recorded} recorded images {what}")
-    missing = [key for key in SPLITS if key not in manifest.splits]
-    typer.echo(f"Splits it does not have: {', '.join(missing)}" if missing else "It has every split")
+    possible = SPLITS if set(manifest.splits) & {split.key for split in SPATIAL_SPLITS} else SHORT
+    missing = [key for key in possible if key not in manifest.splits]
+    typer.echo(f"Splits it does not have: {', '.join(missing)}" if missing else "It has every split of such images")
 
 
 def _say_counts(counts: dict[str, Counter[str]]) -> None:

@@ -120,6 +120,11 @@ def own_suites(
 
     root = (results or paths.RESULTS).absolute()
     suites = _recorded(root)
+    if data is not None and suite in own.replaced() and _holds_images(data):
+        raise BadInput(
+            f"{data} is a folder of images. Make pairs of them first: python -m compute pairs make --images {data} "
+            "--out pairs.parquet; then name these: --data pairs.parquet"
+        )
     if data is not None and data.is_file():
         made = own.from_file(data, suite=suite, known=suites)
         made = own.settled(made, results=root) if read_only else own.record(made, results=root)
@@ -157,6 +162,15 @@ def _extended(suites: Sequence[OwnSuite]) -> Catalog:
     for problem in problems:
         typer.echo(f"Warning: {problem}", err=True)
     return catalog
+
+
+def _holds_images(folder: Path) -> bool:
+    """Whether images lie in a folder or in the folders there; the files of a data set lie in <org>/<name>/."""
+    from compute.tasks.pairbench.sources import SUFFIXES
+
+    return folder.is_dir() and any(
+        path.suffix.lower() in SUFFIXES and path.is_file() for pattern in ("*", "*/*") for path in folder.glob(pattern)
+    )
 
 
 def check_writable(folder: Path) -> None:

@@ -21,6 +21,11 @@ INVALID = "invalid"
 PERMUTATIONS = 1000
 
 
+def template_name(number: int) -> str:
+    """What the paper calls a prompt template (Appendix C.1): V1 to V5, where evidence and manifests count from 0."""
+    return f"V{number + 1}"
+
+
 def position_bias(forward: ArrayLike, reverse: ArrayLike, sources: ArrayLike | None = None) -> Figure:
     """Mean of forward minus reverse score over pairs with two valid scores, in -9..9; `n` counts these pairs.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -42,8 +43,21 @@ def test_a_folder_becomes_a_manifest_that_can_be_shown(tmp_path):
     assert (
         "Odd: 5 images are few" in shown.stdout and "The pixels of 4 recorded images are the same here" in shown.stdout
     )
-    assert "Splits it does not have: cj, ps, et, sp" in shown.stdout
+    assert "Splits it does not have: cj, ps, et" in shown.stdout.splitlines()  # none that needs a table of relations
+    named = re.search(r"^Prompt templates: (.*)$", shown.stdout, re.MULTILINE)[1]
+    assert {name.partition(":")[0] for name in named.split(", ")} <= {"V1", "V2", "V3", "V4", "V5"}
     assert manifest.read(out).about["seed"] == 3
+
+
+def test_photographs_in_place_of_pairs_are_told_what_to_do_first(tmp_path):
+    folder = folder_of(tmp_path / "images", 2)
+    (tmp_path / "years" / "2020").mkdir(parents=True)
+    shutil.copy(folder / "0000.png", tmp_path / "years" / "2020")
+    for data in (folder, tmp_path / "years"):
+        ended = CliRunner().invoke(app, ["run", "--suite", "pairbench", "--data", str(data), "--models", "ssim"])
+        assert ended.exit_code == 1
+        (line,) = ended.stderr.strip().splitlines()
+        assert f"python -m compute pairs make --images {data} --out pairs.parquet" in line
 
 
 def test_what_is_odd_is_shown(tmp_path):

@@ -97,6 +97,11 @@ class Diagnosis:
         return sorted({at for _, each in self.templates if not isinstance(each, str) for at in each.scores})
 
     @property
+    def template_names(self) -> list[str]:
+        """The same by the paper's names."""
+        return [judge_diagnostics.template_name(number) for number in self.template_numbers]
+
+    @property
     def symmetric(self) -> bool:
         """Whether all pairs with two scores were rated alike in both orders."""
         return not self.flipped
