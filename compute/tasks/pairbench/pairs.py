@@ -49,8 +49,10 @@ def maker_of(manifest: Manifest, *, source: Source | None = None) -> ImageMaker:
     if manifest.about.get("stored"):
         stored = StoredImages.opened(manifest.path.with_name(manifest.about["stored"]))
         return ImageMaker(source=stored.source, stored=stored.get, folder=folder)
-    images = sources.opened(about, near=manifest.path.parent, source=source)
-    for name, key in sorted(sources_of(manifest.pairs)):
+    named = sorted(sources_of(manifest.pairs))
+    names = dict.fromkeys(name for name, _ in named)
+    images = sources.opened(about, near=manifest.path.parent, names=names, source=source)
+    for name, key in named:
         if name not in images.known:
             raise NotHere(
                 f"{name} of {images.title} is gone, which {manifest.path.name} was made from. Put it back, or make the "

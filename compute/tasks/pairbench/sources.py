@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from compute.content.items import content_key
@@ -15,6 +15,7 @@ from compute.tasks.source import Source
 from compute.types import BadInput, NotHere
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".ppm", ".jp2", ".avif")
+MAX_FILE = 1 << 30  # bytes of an image's file: above any image within the limit of pixels
 # What `about` says of each kind of source, all of it texts.
 FIELDS = {"folder": ("path",), "parquet": ("path", "column"), "hub": ("repo", "revision", "config", "split", "column")}
 COLUMNS = ("image", "img", "img1", "picture")  # names of a Parquet table's column of images, in order of preference
@@ -52,6 +53,37 @@ def from_folder(folder: Path) -> SourceImages:
         read=lambda name: (folder / name).read_bytes(),
         about={"kind": "folder", "path": str(folder)},
     )
+
+
+def of_names(folder: Path, names: Iterable[str]) -> SourceImages:
+    """The files of these names below a folder, as far as they are there and are images by name.
+
+    Nothing else in the folder is looked at: a manifest may come from anyone, and name any folder. Raises BadInput
+    where there is no such folder.
+    """
+    if not folder.is_dir():
+        raise BadInput(f"There is no folder {folder}: give one that holds images")
+    present = tuple(name for name in names if _is_image_below(folder, name))
+    return SourceImages(
+        title=str(folder),
+        names=present,
+        read=lambda name: _bounded(folder / name),
+        about={"kind": "folder", "path": str(folder)},
+    )
+
+
+def _bounded(path: Path) -> bytes:
+    with path.open("rb") as file:
+        data = file.read(MAX_FILE + 1)
+    if len(data) > MAX_FILE:
+        raise BadInput(f"{path.name} has more than {MAX_FILE >> 20} MB, which no image of pairs has")
+    return data
+
+
+def _is_image_below(folder: Path, name: str) -> bool:
+    path = PurePosixPath(name)
+    plain = "\0" not in name and not path.is_absolute() and ".." not in path.parts
+    return plain and path.suffix.lower() in SUFFIXES and (folder / path).is_file()
 
 
 def from_parquet(path: Path, *, column: str = "") -> SourceImages:
@@ -99,13 +131,16 @@ def _of_table(table: parquet.Table, column: str, about: Mapping[str, str]) -> So
     )
 
 
-def opened(about: Mapping[str, str], *, near: Path, source: Source | None = None) -> SourceImages:
-    """The images that a manifest in the folder `near` was made from. Raises NotHere where they are gone."""
+def opened(about: Mapping[str, str], *, near: Path, names: Iterable[str], source: Source | None = None) -> SourceImages:
+    """The images that a manifest in the folder `near` was made from; of a folder those of these names alone.
+
+    Raises NotHere where they are gone.
+    """
     match about["kind"]:
         case "folder" | "parquet" as kind:
             path = Path(os.path.normpath(near / about["path"]))
             try:
-                return from_folder(path) if kind == "folder" else from_parquet(path, column=about["column"])
+                return of_names(path, names) if kind == "folder" else from_parquet(path, column=about["column"])
             except BadInput as error:
                 raise NotHere(
                     f"The images that the pairs were made from are no longer in {path} ({error}). Move them back, or "

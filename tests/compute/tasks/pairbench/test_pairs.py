@@ -347,6 +347,21 @@ def test_a_heading_that_says_not_where_pairs_come_from_is_refused(written, headi
         manifest.read(written.path)
 
 
+@pytest.mark.parametrize("name", ["../secret.png", "/etc/hostname", "images/notes.txt"])
+def test_of_a_folder_only_images_that_the_manifest_names_are_looked_at(written, monkeypatch, name):
+    def walked(*_: object) -> None:
+        raise AssertionError("the folder was walked")
+
+    monkeypatch.setattr(Path, "rglob", walked)
+    assert pairs.maker_of(written)
+    (written.path.parent / "secret.png").write_bytes((written.path.parent / "images" / "0000.png").read_bytes())
+    (written.path.parent / "images" / "notes.txt").write_text("none of pairs")
+    rewritten(written.path, column="first", value=lambda cell: name)
+    read = manifest.read(written.path)
+    with pytest.raises(NotHere, match=re.escape(name)):
+        pairs.maker_of(read)
+
+
 def test_an_unknown_split_is_refused_by_what_the_manifest_has(written):
     with pytest.raises(BadInput, match="has no split 'sp'; it has: cj, r, gb, ps, et"):
         pairs.load(written.path, split="sp")
