@@ -40,14 +40,14 @@ def run(subject: Subject, data: RatedPairs, options: Mapping[str, Any]) -> Evide
     scores, or count the answers. Raises CannotDo for a model or items without what the condition needs.
     """
     if subject.can("choose") and not (subject.can("compare") or embeds(subject, data.first, data.second)):
-        return _asked(subject, data)
+        return _rated_in_words(subject, data)
     return _measured(subject, data, options)
 
 
 # ---- in words
 
 
-def _asked(subject: Subject, data: RatedPairs) -> Evidence:
+def _rated_in_words(subject: Subject, data: RatedPairs) -> Evidence:
     """The scores that a judge states. An answer without one is NaN, with its reason in the detail.
 
     A pair with a question that could not be put, after all attempts, has no row: that says nothing of the judge.
@@ -55,8 +55,8 @@ def _asked(subject: Subject, data: RatedPairs) -> Evidence:
     """
     answers = replies.received(subject, conditions.questions(data))
     n = len(data.names)
-    came = np.array([not reply.error for reply in answers], dtype=bool).reshape(2, n).all(axis=0)
-    if not came.any() and n:
+    answered = np.array([not reply.error for reply in answers], dtype=bool).reshape(2, n).all(axis=0)
+    if not answered.any() and n:
         first = next(reply.error for reply in answers if reply.error)
         raise Undefined(
             f"{subject.row.key} was asked about no pair in both orders: {first}. Run again: stored answers are not "
@@ -72,7 +72,7 @@ def _asked(subject: Subject, data: RatedPairs) -> Evidence:
     ]
     scores = np.array([np.nan if rating.value is None else rating.value for rating in read]).reshape(2, n)
     made = _evidence(data, scores, details=details, settings=_counted(read, answers))
-    return replace(made, items=made.items[came].reset_index(drop=True), unasked=int((~came).sum()))
+    return replace(made, items=made.items[answered].reset_index(drop=True), unasked=int((~answered).sum()))
 
 
 def _counted(read: Sequence[Rating], answers: Sequence[Reply]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -155,3 +156,22 @@ def test_a_dragged_image_is_put_to_judges_only_by_a_press(tab: Callable, site: s
     assert row.get_by_text("no score", exact=True).count() == 4
     assert "The answer names no score: I see no options." in row.inner_text()
     assert endpoint.requests() == before + 8
+
+
+def test_judges_can_be_asked_of_what_is_shown_after_a_change_that_failed(tab: Callable, site: str) -> None:
+    page = tab(site + f"compare?mode=pair&inputs=coffee,cat&models=ssim,{JUDGES}&change=coffee&by=rotate&amount=22.5")
+    page.locator(".likeness-judging[data-shown='rotate 22.5'][data-settled=true]").wait_for(state="attached")
+
+    def spoil(route: Any) -> None:
+        body = route.request.post_data_json
+        if body["data"][:1] == [45]:  # the slider's event: its image is of none
+            body["data"][1] = "99"
+        route.continue_(post_data=json.dumps(body))
+
+    page.route("**/queue/join*", spoil)
+    page.get_by_role("slider", name="Rotation (degrees)").first.focus()
+    page.keyboard.press("End")
+    page.locator(".cp-rated .pg-message").wait_for()
+    page.locator(".likeness-judging .jd-button:not([aria-disabled=true])", has_text="Ask the judges").wait_for()
+    assert page.locator(".likeness-judging").get_attribute("data-shown") == "rotate 22.5"
+    assert "Rotation: 22.5 degrees" in page.locator("#rated").inner_text()

@@ -70,15 +70,15 @@ def totals(answers: Sequence[Reply]) -> dict[str, Any]:
     What only some of them state is no total: it stands under `in_part` as the least it can be, with how many of how
     many replies it is of, so that no cost of a run is too low unawares.
     """
-    came = [reply for reply in answers if not reply.error]
+    answered = [reply for reply in answers if not reply.error]
     whole: dict[str, Any] = {}
     in_part: dict[str, Any] = {}
     for name in ("input_tokens", "output_tokens", "seconds", "cost"):
-        counted = [count for reply in came if (count := getattr(reply, name)) is not None]
-        if counted and len(counted) == len(came):
+        counted = [count for reply in answered if (count := getattr(reply, name)) is not None]
+        if counted and len(counted) == len(answered):
             whole[name] = sum(counted)
         elif counted:
-            in_part[name] = {"at_least": sum(counted), "replies": len(counted), "of": len(came)}
+            in_part[name] = {"at_least": sum(counted), "replies": len(counted), "of": len(answered)}
     return whole | ({"in_part": in_part} if in_part else {})
 
 
@@ -86,12 +86,12 @@ def _unreadable(judge: str, replies: Sequence[Reply]) -> str:
     """Why no reply of a judge counts, with the first different ones: what it said, or why it could not be asked."""
     texts = list(dict.fromkeys(" ".join(reply.text.split()) for reply in replies if not reply.error))
     errors = list(dict.fromkeys(reply.error for reply in replies if reply.error))
-    asked = f"none of {judge}'s {len(replies):,} replies"
+    none = f"none of {judge}'s {len(replies):,} replies"
     if not texts:
-        return f"{asked} came: {'; '.join(map(_cut, errors[:QUOTED]))}. Repair the endpoint and run again"
+        return f"{none} came: {'; '.join(map(_cut, errors[:QUOTED]))}. Repair the endpoint and run again"
     quoted = ", ".join(f"{_cut(text)!r}" for text in texts[:QUOTED])
     return (
-        f"{asked} names one of the options. It said: {quoted}. Allow longer answers (option max_tokens), or see that "
+        f"{none} names one of the options. It said: {quoted}. Allow longer answers (option max_tokens), or see that "
         "the model follows instructions and takes images"
     )
 

@@ -40,6 +40,9 @@ def batch(assets: str) -> gr.HTML:
     )
 
 
+JUDGING_READY = "() => document.querySelector('.likeness-judging')?.likenessJudging?.ready()"
+
+
 def judging(assets: str) -> gr.HTML:
     """The buttons that ask judges of a changed image; its value is the JSON of ratings.state.
 

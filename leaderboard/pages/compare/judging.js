@@ -100,6 +100,11 @@ class Judging {
     this.root.dataset.settled = String(settled);
   }
 
+  /** The server has answered a drag, if only with an error. */
+  ready() {
+    enable(this.go, true);
+  }
+
   start() {
     if (this.running || !enabled(this.go) || !this.state?.judges?.length) return;
     this.queue = this.state.judges.map(({ key }) => key);

@@ -148,7 +148,9 @@ def section(site: Site, payload: gr.JSON) -> Section:
                 yield values
 
         # `input` hears the keyboard too, and with `always_last` a drag costs two drawings at most.
-        slider.input(moved, inputs=[slider, *inputs], outputs=changed, trigger_mode="always_last", **run)
+        drag = slider.input(moved, inputs=[slider, *inputs], outputs=changed, trigger_mode="always_last", **run)
+        # Also where it failed, as at the limit of requests: then what was shown before still is.
+        drag.then(None, js=components.JUDGING_READY, api_visibility="private")
 
     @caught(lambda sentence: [macro("message")(sentence), *[gr.skip()] * (len(changed) + 1)])
     def restored(

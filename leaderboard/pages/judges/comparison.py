@@ -39,6 +39,7 @@ KINDS = {"mllm": "VLM", "encoder": "encoder", "metric": "distance"}
 ALL, IMAGES = "all", "images"
 SPLITS = {ALL: "All splits", IMAGES: "Two images"}
 PROVED, UNPROVED, UNKNOWN = "proved", "not proved", "unknown"
+NO_INTERVALS = "Not known to be proved: not every figure has an interval."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +99,7 @@ class Lead:
         if self.verdict == UNPROVED:
             more = f" and {len(self.rivals) - NAMED} more" if len(self.rivals) > NAMED else ""
             return f"Not proved: {', '.join(self.rivals[:NAMED])}{more} may be as good."
-        return "Not known to be proved: not every figure has an interval."
+        return NO_INTERVALS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,6 +160,12 @@ class Comparison:
         if not proved:
             return "No two metrics are proved to go together, so a good figure in one promises nothing in another."
         return f"Proved to go together or against each other: {'; '.join(proved)}."
+
+    @property
+    def unproved(self) -> str:
+        """What all leads read as where no lead's proof is known for want of intervals, to say it once; else empty."""
+        readings = {lead.reading for lead in self.leads}
+        return readings.pop() if readings == {NO_INTERVALS} else ""
 
     @property
     def all_lead(self) -> tuple[JudgeRow, ...]:

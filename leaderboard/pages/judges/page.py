@@ -250,7 +250,7 @@ def _conditions(
     """Its MMScores by split and condition: the split's row of `tasks`, and condition -> value."""
     own = scores[(scores["model"] == row.model) & (scores["origin"] == row.origin) & (scores["metric"] == "mmscore")]
     own = own[own["subset"].isin(CONDITIONS)]
-    values = {(one.task, one.subset): float(one.value) for one in own.itertuples()}
+    values = {(score.task, score.subset): float(score.value) for score in own.itertuples()}
     return [
         (task, {condition: values[key, condition] for condition in CONDITIONS if (key, condition) in values})
         for key, task in tasks.iterrows()
