@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -208,6 +208,19 @@ def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, lis
         tasks=(*catalog.tasks, *(task for own in added for task in own.tasks)),
         models=(*catalog.models, *(row for key, row in models.items() if key.startswith(f"{BENCHMARK.key}/"))),
     ), problems
+
+
+def with_runs(suites: Sequence[OwnSuite], *, tasks: Set[str]) -> tuple[list[OwnSuite], list[str]]:
+    """The suites that have a run on any of their tasks, and a sentence on each of the others.
+
+    `tasks` are the keys of all tasks with a run. A suite whose runs all failed has nothing that a page could show.
+    """
+    shown = [own for own in suites if any(task.key in tasks for task in own.tasks)]
+    return shown, [
+        f"The suite {own.suite.key} of your own data has no complete run: it is left out until one is made"
+        for own in suites
+        if own not in shown
+    ]
 
 
 def _read(path: Path, *, root: Path) -> OwnSuite:

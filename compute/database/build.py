@@ -141,6 +141,10 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     suites, problems = own.recorded(results)
     catalog, wrong = own.extended(shipped(), suites)
     problems += wrong
+    stored, of_runs = computed((results, paths.COMPUTED), catalog=catalog)
+    suites, wrong = own.with_runs(suites, tasks={run.run.task for run in stored})
+    problems += wrong
+    catalog, _ = own.extended(shipped(), suites)
     frames = catalog_frames(catalog)
     figures = published.load(catalog)
     frames["runs"], frames["scores"], frames["gaps"] = frame(figures.runs), frame(figures.scores), frame(figures.gaps)
@@ -151,8 +155,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     if paths.PROJECTIONS.is_file():
         frames["projections"], wrong = projections(paths.PROJECTIONS)
         problems += wrong
-    stored, wrong = computed((results, paths.COMPUTED), catalog=catalog)
-    problems += wrong
+    problems += of_runs
     add_computed(frames, stored, catalog=catalog)
     rows = {row.key: row for row in catalog.models}
     stored_calibrations, domains, wrong = calibrations.every(

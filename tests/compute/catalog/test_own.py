@@ -12,9 +12,13 @@ from skimage.data import astronaut, chelsea, coffee, rocket
 
 from compute.catalog import own, shipped
 from compute.database import build, store
+from compute.engine import plan, run
+from compute.engine.bench import assemble
+from compute.models.adapter import Hardware
 from compute.tasks import computable
 from compute.tasks.pairbench import making, sources
 from compute.tasks.pairbench.splits import named
+from compute.tasks.source import Source
 from compute.types import BadInput
 
 
@@ -207,18 +211,36 @@ def test_a_name_or_a_metric_that_the_catalogue_does_not_allow(manifest: Path, tm
     assert "a suite of the catalogue has its name" in problems[0] and "no metric 'nothing'" in problems[1]
 
 
-def test_a_build_shows_own_suites_apart_and_names_damaged_records(
+def test_a_build_shows_own_suites_with_a_run_apart_and_names_others(
     manifest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results, database = tmp_path / "results", tmp_path / "likeness.duckdb"
-    own.record(own.from_file(manifest, suite="pairbench"), results=results)
+    suite = own.record(own.from_file(manifest, suite="pairbench"), results=results)
     (results / "suites" / "pairs-cut.json").write_text('{"version": 1, "sha')
     monkeypatch.setattr(build, "all_claims", list)  # they take seconds, and have nothing of one's own
     report = build.build(database, results=results)
     assert any("pairs-cut.json is left out" in problem for problem in report.problems)
+    assert any("pairs-holiday-photos of your own data has no complete run" in problem for problem in report.problems)
+    assert shown(database) == []
+
+    bench = assemble(
+        features=results / "features",
+        hardware=Hardware(device="cpu", dtype="float32"),
+        source=Source.keeping(results, root=None, offline=False, own={suite.digest: suite.file}),
+    )
+    catalog, _ = own.extended(shipped(), [suite])
+    planned = plan.make(catalog, suite=suite.suite.key, models=["psnr"], bench=bench, results=results)
+    assert {outcome.state for outcome in run.execute(planned, bench=bench, results=results)} == {"made"}
+    report = build.build(database, results=results)
+    assert not any("no complete run" in problem for problem in report.problems)
     with store.connect(database) as connection:
-        suites = connection.execute("SELECT key, benchmark FROM suites WHERE benchmark = 'own'").fetchall()
         tasks = connection.execute("SELECT task FROM suite_tasks WHERE suite = 'pairbench'").fetchall()
-    assert suites == [("pairs-holiday-photos", "own")]
+    assert shown(database) == [("pairs-holiday-photos", "own")]
     assert len(tasks) == 25 and all(task.startswith("pairbench/") for (task,) in tasks)
     assert results / "suites" / "pairs-holiday-photos.json" in build.sources(results=results)
+
+
+def shown(database: Path) -> list[tuple[str, str]]:
+    """The own suites of a database: key, benchmark."""
+    with store.connect(database) as connection:
+        return connection.execute("SELECT key, benchmark FROM suites WHERE benchmark = 'own'").fetchall()
