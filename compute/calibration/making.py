@@ -20,6 +20,7 @@ from compute.analysis.domain import Domain, image_facts, text_facts
 from compute.calibration import drawn, files, photographs, sentences
 from compute.calibration.files import ALONE, StoredCalibration
 from compute.calibration.pairs import FEWEST, PROCEDURES, PairSample, count, material
+from compute.catalog.own import SYNTHETIC_BENCHMARKS
 from compute.content import decoding, items
 from compute.content.items import Column
 from compute.engine import run_folders
@@ -97,7 +98,7 @@ def draw(
         wholes=wholes(samples),
         most=most,
         seed=seed,
-        synthetic=frozenset(task.key for task in tasks if task.benchmark == "mini"),
+        synthetic=frozenset(task.key for task in tasks if task.benchmark in SYNTHETIC_BENCHMARKS),
         tasks={
             task.key: {"dataset": task.dataset, "revision": task.revision, "split": task.split, **bench.identity(task)}
             for task in tasks

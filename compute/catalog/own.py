@@ -45,6 +45,7 @@ SYNTHETIC = replace(
     "photographs.",
 )
 BENCHMARKS = {benchmark.key: benchmark for benchmark in (BENCHMARK, SYNTHETIC)}
+SYNTHETIC_BENCHMARKS = ("mini", SYNTHETIC.key)  # all whose items a program draws, one's own and those that are shipped
 # What a manifest says of its images, in words.
 SOURCES = {
     True: "Synthetic: a program drew the images.",

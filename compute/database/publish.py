@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compute.catalog.own import SYNTHETIC_BENCHMARKS
 from compute.database import store
 from compute.types import BadInput, LikenessError
 
@@ -40,8 +41,8 @@ comes from.
 | --- | --- | --- |
 {origins}
 
-{synthetic:,} scores are of the benchmark `mini`. It is synthetic: a program draws its items, and its figures say
-nothing about photographs.
+{synthetic:,} scores are of the benchmark `mini` or of own data that is marked so. They are synthetic: a program draws
+the items, and the figures say nothing about photographs.
 
 `likeness.duckdb` holds all of it, with single items and their pictures, and is what the app reads. The other files are
 its main tables:
@@ -79,7 +80,7 @@ def card(frames: dict[str, pd.DataFrame]) -> str:
         scores=len(scores),
         models=scores["model"].nunique(),
         tasks=scores["task"].nunique(),
-        synthetic=int((scores["benchmark"] == "mini").sum()),
+        synthetic=int(scores["benchmark"].isin(SYNTHETIC_BENCHMARKS).sum()),
         configs="\n".join(f"- config_name: {file}\n  data_files: {file}.parquet" for file in frames),
         origins="\n".join(
             f"| {origin} | {int(counts.get(origin, 0)):,} | {words} |" for origin, words in ORIGINS.items()

@@ -119,6 +119,6 @@ ADAPTERS: dict[str, Adapter] = {
         published=perceptual.dreamsim_files,
     ),
     # Judges that answer in words
-    "endpoint": Adapter(load=endpoint.load, packages=("huggingface_hub", "pillow"), variable=endpoint.URL),
+    "endpoint": Adapter(load=endpoint.load, packages=("pillow",), variable=endpoint.URL),
     "vlm": Transformers(load=vlm.load, needs=(CONFIG, PROCESSOR)),
 }

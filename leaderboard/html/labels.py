@@ -7,14 +7,14 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from compute.catalog import own
+
 TRAINED, SUSPECT, DISPUTED = 1, 2, 4  # bits of a figure's marks
 SIGNS = (
     (TRAINED, "†", "trained on this data set"),
     (SUSPECT, "?", "suspect figure"),
     (DISPUTED, "‡", "another table prints another number"),
 )
-SYNTHETIC_BENCHMARK = "mini"
-OWN_BENCHMARK, OWN_SYNTHETIC = "own", "own-synthetic"  # of suites that are made of one's own data
 SYNTHETIC_MARK = re.compile(r"\s*\(synthetic\)", re.IGNORECASE)
 SYNTHETIC_NOTE = (
     "Synthetic: every item is generated from a fixed seed. These scores show that the pipeline works, and "
@@ -88,7 +88,7 @@ def explained_signs(marks: int) -> str:
 
 def is_synthetic(benchmark: object) -> bool:
     """Whether a program draws a benchmark's items, so that its scores say nothing about photographs."""
-    return benchmark in (SYNTHETIC_BENCHMARK, OWN_SYNTHETIC)
+    return benchmark in own.SYNTHETIC_BENCHMARKS
 
 
 def plain_title(title: str, benchmark: object) -> str:
@@ -98,7 +98,7 @@ def plain_title(title: str, benchmark: object) -> str:
 
 def is_own(benchmark: object) -> bool:
     """Whether a benchmark is of one's own data, so that no published figure compares with its scores."""
-    return benchmark in (OWN_BENCHMARK, OWN_SYNTHETIC)
+    return benchmark in own.BENCHMARKS
 
 
 def described(description: str, benchmark: object) -> str:

@@ -6,12 +6,15 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from typer.testing import CliRunner, Result
 
 from compute.__main__ import app
+from compute.catalog import own
 from compute.paths import ROOT
 from compute.tasks.pairbench import manifest, pairs
 from tests.compute.tasks.pairbench.images import folder_of, picture
@@ -186,3 +189,31 @@ def test_a_manifest_that_is_not_there_is_named_as_a_file(tmp_path):
     )
     assert ran.exit_code == 1
     assert f"There is no file {data}" in ran.stderr and "pairs make --images DIR" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "synthetic", "benchmark"),
+    [(["--synthetic"], True, "own-synthetic"), (["--not-synthetic"], False, "own"), ([], None, "own")],
+    ids=["synthetic", "not-synthetic", "not-said"],
+)
+def test_what_the_command_says_of_the_images_is_recorded_and_listed(
+    options: list[str], synthetic: bool | None, benchmark: str, tmp_path: Path
+) -> None:
+    """With --results the lists of suites and tasks show the own suite too, without it only those that are shipped."""
+    out, results = tmp_path / "drawings.parquet", tmp_path / "results"
+    made = command("make", "--images", folder_of(tmp_path / "images", 4), "--out", out, "--splits", "r", *options)
+    assert made.exit_code == 0, made.output
+    assert manifest.read(out).synthetic is synthetic
+    suite = own.record(own.from_file(out, suite="pairbench"), results=results)
+    assert suite.suite.benchmark == benchmark
+    listed = {}
+    for noun in ("suites", "tasks"):
+        for folder in (results, tmp_path / "elsewhere"):
+            ended = CliRunner().invoke(app, ["list", noun, "--results", str(folder)])
+            assert ended.exit_code == 0, ended.output
+            listed[noun, folder] = [line for line in ended.stdout.splitlines() if "drawings" in line.lower()]
+    (suites,), (tasks,) = listed["suites", results], listed["tasks", results]
+    assert suites.startswith("pairs-drawings ") and "(1 tasks, " in suites
+    assert ("(synthetic)" in suites) == bool(synthetic)
+    assert tasks.startswith("own/pairs-drawings/r ") and "24 items, pairs-drawings" in tasks
+    assert not listed["suites", tmp_path / "elsewhere"] and not listed["tasks", tmp_path / "elsewhere"]

@@ -53,7 +53,14 @@ def test_the_card_is_one_the_hub_reads_and_counts_origins(database: Path, tmp_pa
     for origin, count in scores["origin"].value_counts().items():
         assert f"| {origin} | {count:,} |" in card.text
     drawn = (scores["benchmark"] == "mini").sum()
-    assert f"{drawn:,} scores are of the benchmark `mini`. It is synthetic" in card.text
+    assert f"{drawn:,} scores are of the benchmark `mini` or of own data that is marked so" in card.text
+
+
+def test_the_card_counts_own_synthetic_scores_with_the_drawn_ones() -> None:
+    benchmarks = ["mini", "own-synthetic", "own-synthetic", "own", "pairbench"]
+    scores = pd.DataFrame({"benchmark": benchmarks, "origin": "computed", "model": "ssim", "task": "t"})
+    card = publish.card({"scores": scores})
+    assert "5 scores of 1 models" in card and "\n3 scores are of the benchmark `mini`" in card
 
 
 def test_a_folder_with_files_is_left_alone(database: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from compute.catalog.own import BENCHMARK, SYNTHETIC
 from leaderboard.data import payload
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.html.labels import OWN_BENCHMARK, OWN_SYNTHETIC
+from leaderboard.html.labels import is_own, is_synthetic
 from leaderboard.pages.about import page as about
 from leaderboard.pages.overview import page as overview
 
@@ -58,7 +58,9 @@ def own(database: Path, tmp_path_factory: pytest.TempPathFactory) -> SuiteCache:
 
 
 def test_the_keys_are_those_of_the_records() -> None:
-    assert (BENCHMARK.key, SYNTHETIC.key) == (OWN_BENCHMARK, OWN_SYNTHETIC)
+    assert (BENCHMARK.key, SYNTHETIC.key) == ("own", "own-synthetic")
+    assert is_own(BENCHMARK.key) and is_own(SYNTHETIC.key)
+    assert is_synthetic(SYNTHETIC.key) and not is_synthetic(BENCHMARK.key)
 
 
 def test_the_board_names_it_as_own_and_as_synthetic(own: SuiteCache) -> None:
