@@ -194,7 +194,7 @@ def test_a_page(copy: Copy) -> None:
     copy.write("leaderboard/pages/census/__init__.py", '"""The page of numbers."""\n')
     copy.write("leaderboard/pages/census/page.py", PAGE)
     copy.write("leaderboard/pages/census/page.html", "<p>{{ models|thousands }} models</p>\n")
-    copy.insert("leaderboard/pages/__init__.py", "VIEWS: tuple[View, ...] = (OVERVIEW, ", "CENSUS, ")
+    copy.insert("leaderboard/pages/__init__.py", "VIEWS: tuple[View, ...] = (\n    OVERVIEW,\n", "    CENSUS,\n")
     copy.insert(
         "leaderboard/pages/__init__.py",
         "from leaderboard.page import View\n",

@@ -40,8 +40,10 @@ def test_they_are_small_and_cover_the_suite(shown: dict[tuple[str, str], StoredR
     assert calibrations - domains < 250_000, "distributions: 4 kB each"
     assert domains < 700_000, "regions of vectors: at most 64 axes each"
     pairs = sum(size for path, size in sizes.items() if "mini__pairs-" in str(path))
-    assert sum(sizes.values()) - calibrations - pairs < 3_000_000
+    generators = sum(size for path, size in sizes.items() if "mini__generators" in str(path))
+    assert sum(sizes.values()) - calibrations - pairs - generators < 3_000_000
     assert pairs < 1_500_000, "26 runs of 360 to 480 rated pairs"
+    assert generators < 1_500_000, "29 generators, with the values that leave out prompts, by metric and backbone"
     for model in ("tiny", "tiny-random"):
         assert {task for name, task in shown if name == model} == tasks
     assert {model for model, _ in shown} == {

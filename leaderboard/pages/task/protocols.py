@@ -10,7 +10,11 @@ from typing import Any
 WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
 EXPLAINED: dict[str, str] = WORDS.pop("items")  # what right, wrong and margin mean
 # A benchmark that draws after others is run as they are.
-LIKE = {"mini": ("mini", "mieb", "unisim", "pairbench"), "own": ("pairbench",), "own-synthetic": ("pairbench",)}
+LIKE = {
+    "mini": ("mini", "mieb", "unisim", "pairbench"),
+    "own": ("own", "pairbench"),
+    "own-synthetic": ("own", "pairbench"),
+}
 SETTINGS = {
     "samples_per_label": "{} images a class to learn from",
     "n_experiments": "{} draws",

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from compute.content import decoding
 from compute.features import encoding
 from compute.features.encoding import checked, halved, in_order, out_of_memory, ready
 from compute.types import BadInput, LikenessError
@@ -62,7 +63,7 @@ def test_closing_does_not_wait_for_what_is_left() -> None:
 
 
 def test_large_images_are_prepared_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoding, "LARGE", 60)
+    monkeypatch.setattr(decoding, "LARGE", 60)
     together, most = [0], {64: 0, 16: 0}
     counting = threading.Lock()
 

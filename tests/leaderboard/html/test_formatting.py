@@ -62,6 +62,9 @@ MAY_STAY = {
     "pages/compare/patches.py": 1,  # colours
     "pages/correlations/figures.py": 3,  # of numbers rounded before
     "pages/generators/figures.py": 1,  # geometry
+    "pages/lens/head.html": 1,  # a whole strength
+    "pages/lens/page.py": 2,  # geometry
+    "pages/lens/rest.html": 3,  # whole strengths, widths and sizes
     "pages/generators/page.html": 2,  # ranks
     "pages/board/dumbbells.py": 1,  # digits of a tick
     "pages/map/page.html": 1,  # a setting
