@@ -30,11 +30,14 @@ from compute.analysis.sensitivity import (
     by_fault,
     jackknife_covariance,
 )
-from compute.arrays import Floats, Ints, unit
+from compute.arrays import Floats, Ints
 from compute.catalog import Catalog
 from compute.content.items import Column
 from compute.engine import run_folders
 from compute.engine.bench import Bench
+from compute.engine.generators.backbones import JOIN
+from compute.engine.generators.backbones import subset as subset_of
+from compute.engine.generators.intervals import MANIFOLDS
 from compute.engine.plan import counted
 from compute.engine.run import code
 from compute.engine.run_folders import StoredRun
@@ -44,7 +47,7 @@ from compute.metrics.distribution.frechet import Conditioning, ImageMoments, fre
 from compute.metrics.distribution.gaussian import Gaussian
 from compute.metrics.distribution.kernel import cmmd, kid
 from compute.metrics.distribution.manifold import manifold
-from compute.metrics.distribution.means import CLIPSCORE_PREFIX, CLIPSCORE_WEIGHT, clipscore
+from compute.metrics.distribution.means import CLIPSCORE_PREFIX, clipscore
 from compute.tables import padded
 from compute.tasks.mini import generators as drawn
 from compute.tasks.mini.generators import Generator
@@ -62,17 +65,11 @@ HEADLINE = {"image": "tiny", "text": "tiny"}  # the backbones of a run's `defaul
 
 
 def _neighbours(real: Floats, generated: Floats) -> dict[str, float]:
-    near, far = manifold(real=real, generated=generated, k=3), manifold(real=real, generated=generated, k=5)
-    return {
-        "precision": near.precision.value,
-        "recall": near.recall.value,
-        "density": far.density.value,
-        "coverage": far.coverage.value,
-    }
+    shares = {names: manifold(real=real, generated=generated, k=k) for names, k in MANIFOLDS.items()}
+    return {name: getattr(of, name).value for names, of in shares.items() for name in names}
 
 
-# Metrics of images alone, beside the Fréchet distance: of features (n, d) of the reference and of the generator. The
-# numbers of neighbours are those of the papers.
+# Metrics of images alone, beside the Fréchet distance: of features (n, d) of the reference and of the generator.
 ON_IMAGES: tuple[Callable[[Floats, Floats], Mapping[str, float]], ...] = (
     lambda real, generated: {"cmmd": cmmd(real=real, generated=generated).value},
     lambda real, generated: {"kid": kid(real=real, generated=generated).value},
@@ -108,7 +105,7 @@ class StudyOutcome:
 
 @dataclass(kw_only=True)
 class StudyFeatures:
-    """StudyFeatures (n, d) by backbone: of the prompts, the reference and the generators."""
+    """Features (n, d) by backbone: of the prompts, the reference and the generators."""
 
     texts: dict[str, Floats] = field(default_factory=dict)
     depicted: dict[str, Floats] = field(default_factory=dict)  # of the prompts with CLIPScore's prefix
@@ -182,11 +179,11 @@ def values(features: StudyFeatures, *, rows: Ints) -> dict[tuple[str, str, str],
             realism = distance.means + distance.covariances * (len(rows) - 1) / len(rows)
             moments = ImageMoments.of(generated)
             for key, condition in conditions.items():
-                out[generator, "cfred", f"{backbone}|{key}"] = condition.compare(
+                out[generator, "cfred", subset_of(backbone, key)] = condition.compare(
                     real_split[key], condition.split(moments), realism=realism
                 ).value
             if backbone in features.depicted:
-                out[generator, "clipscore", f"{backbone}|{backbone}"] = clipscore(
+                out[generator, "clipscore", subset_of(backbone, backbone)] = clipscore(
                     image=generated, text=features.depicted[backbone][rows]
                 ).value
             for function in ON_IMAGES:
@@ -356,7 +353,7 @@ def _write(
 
 def is_headline(subset: str) -> bool:
     """Whether a backbone, or a pair of them, is that of the `default` figures."""
-    image, _, text = subset.partition("|")
+    image, _, text = subset.partition(JOIN)
     return image == HEADLINE["image"] and text in ("", HEADLINE["text"])
 
 
@@ -383,7 +380,7 @@ def _items(row: Generator, features: StudyFeatures) -> pd.DataFrame:
         {
             "item": list(drawn.item_names()),
             "expected": [prompt.text for prompt in drawn.all_prompts()],
-            "value": np.round(CLIPSCORE_WEIGHT * np.maximum((unit(image) * unit(text)).sum(axis=1), 0.0), DIGITS),
+            "value": np.round(clipscore(image=image, text=text).scores, DIGITS),
         }
     )
 

@@ -18,8 +18,6 @@ from compute.models.encoders import inception
 from compute.tasks.generators.pairing import PromptedSets
 from compute.types import Model, NotHere
 
-CLIPSCORE_PREFIX = "A photo depicts "  # Hessel et al. 2021
-
 
 @dataclass(frozen=True, kw_only=True)
 class SetFeatures:
@@ -97,7 +95,7 @@ def _compared(subject: LoadedSubject, sets: PromptedSets) -> dict[str, np.ndarra
 
 
 def _depicted(sets: PromptedSets) -> Column:
-    return items.texts([CLIPSCORE_PREFIX + text for text in sets.texts], of="prompts of CLIPScore")
+    return items.texts([means.CLIPSCORE_PREFIX + text for text in sets.texts], of="prompts of CLIPScore")
 
 
 def _collected(sets: PromptedSets, *, chosen: Backbones, subjects: Mapping[str, LoadedSubject]) -> SetFeatures:

@@ -8,13 +8,14 @@ import gradio as gr
 import pandas as pd
 
 from compute.analysis.sensitivity import BLIND, MIXED, REWARDS, SEES, Sensitivity
+from compute.engine.generators.backbones import JOIN
 from compute.tasks.mini.generators import FAULTS
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.memo import memoised
 from leaderboard.html.templates import macro, render
 from leaderboard.page import Site, View, bind, heading, message_box
 from leaderboard.pages.lens import study as studies
-from leaderboard.pages.lens.study import JOIN, SizeCurve, Study
+from leaderboard.pages.lens.study import SizeCurve, Study
 from leaderboard.web.parameters import Choice
 
 SENTENCE = (

@@ -12,8 +12,6 @@ from compute.tasks.mini.generators import CLEAN, FAULTS
 from leaderboard.data import lens_queries, suite_queries
 from leaderboard.data.database import Database
 
-JOIN = "|"  # between the image and the text backbone of a subset
-
 
 @dataclass(frozen=True, kw_only=True)
 class SizeCurve:
