@@ -24,6 +24,25 @@ def listed_models(db: Database) -> pd.DataFrame:
                      ORDER BY lower(title), key""")
 
 
+def spellings(db: Database) -> pd.DataFrame:
+    """How the papers spell the models: model, printed."""
+    return db.ask("SELECT DISTINCT model, printed FROM aliases ORDER BY model, printed")
+
+
+def scored_tasks(db: Database) -> pd.DataFrame:
+    """How many tasks of each benchmark a model has scores on: model, benchmark, tasks."""
+    return db.ask("""SELECT runs.model, tasks.benchmark, count(DISTINCT tasks.key) AS tasks
+                     FROM runs JOIN tasks ON tasks.key = runs.task
+                     WHERE EXISTS (SELECT 1 FROM scores WHERE scores.run = runs.id)
+                     GROUP BY ALL ORDER BY ALL""")
+
+
+def catalogue(db: Database) -> pd.DataFrame:
+    """Every model, for a list to choose from: key, title, kind, scored (whether it has a run)."""
+    return db.ask("""SELECT key, title, kind, key IN (SELECT model FROM runs) AS scored FROM models
+                     ORDER BY lower(title), key""")
+
+
 def newest(db: Database, *, most: int) -> pd.DataFrame:
     """The models with scores that were released last, where the date is known."""
     return db.ask(

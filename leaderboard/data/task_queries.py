@@ -21,10 +21,22 @@ def task(db: Database, *, key: str) -> pd.DataFrame:
 
 
 def listed_tasks(db: Database) -> pd.DataFrame:
-    """Tasks that have a run, for a list to choose from: key, title, benchmark's title, category."""
-    return db.ask("""SELECT tasks.key, tasks.title, benchmarks.title AS benchmark, tasks.category
+    """Every task, for a list to choose from: key, title, benchmark's title, category, scored (whether it has a run)."""
+    return db.ask("""SELECT tasks.key, tasks.title, benchmarks.title AS benchmark, tasks.category,
+                            tasks.key IN (SELECT task FROM runs) AS scored
                      FROM tasks JOIN benchmarks ON benchmarks.key = tasks.benchmark
-                     WHERE tasks.key IN (SELECT task FROM runs) ORDER BY tasks.benchmark, tasks.position""")
+                     ORDER BY tasks.benchmark, tasks.position""")
+
+
+def tasks(db: Database) -> pd.DataFrame:
+    """Every task with its benchmark's title, its data set's title and licence, and how many models have a score."""
+    return db.ask("""
+        SELECT tasks.*, benchmarks.title AS benchmark_title, benchmarks.url AS paper_url,
+               datasets.title AS dataset_title, datasets.license AS dataset_license,
+               (SELECT count(DISTINCT runs.model) FROM runs JOIN scores ON scores.run = runs.id
+                WHERE runs.task = tasks.key) AS models
+        FROM tasks JOIN benchmarks ON benchmarks.key = tasks.benchmark
+        LEFT JOIN datasets ON datasets.key = tasks.dataset ORDER BY tasks.benchmark, tasks.position""")
 
 
 def task_scores(db: Database, *, task: str) -> pd.DataFrame:

@@ -13,8 +13,10 @@ from leaderboard.pages.judges.page import JUDGES
 from leaderboard.pages.lens.page import LENS
 from leaderboard.pages.map.page import MAP
 from leaderboard.pages.model.page import MODEL
+from leaderboard.pages.models.page import MODELS
 from leaderboard.pages.overview.page import OVERVIEW
 from leaderboard.pages.task.page import TASK
+from leaderboard.pages.tasks.page import TASKS
 
 VIEWS: tuple[View, ...] = (
     OVERVIEW,
@@ -22,6 +24,8 @@ VIEWS: tuple[View, ...] = (
     COMPARE,
     CORRELATIONS,
     MAP,
+    MODELS,
+    TASKS,
     MODEL,
     TASK,
     JUDGES,

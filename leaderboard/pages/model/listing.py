@@ -12,6 +12,7 @@ from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.model.field import Field, field, origins_of, suites_of
 
 Rank = tuple[int, int, int | None]  # rank, number of models, percent of the others that are worse
+EMPTY = "No score yet. The page About says how scores of a model are computed."
 UNRANKED = (None, None, None)
 
 
@@ -19,7 +20,7 @@ def model_scores(suite_cache: SuiteCache, *, model: str) -> dict[str, Any]:
     """Every score of one model, from all sources. Raises UnknownKey."""
     db = suite_cache.db
     frame = model_queries.model_scores(db, model=model)
-    if frame.empty:
+    if frame.empty and model_queries.model(db, key=model).empty:
         raise UnknownKey("model", model, model_queries.listed_models(db)["key"])
     about = {
         "by": "task",
@@ -58,7 +59,7 @@ def model_scores(suite_cache: SuiteCache, *, model: str) -> dict[str, Any]:
         scores.numbers("chance", "Chance", 1, hint="Score by guessing"),
         *scores.ORIGIN_COLUMNS,
     ]
-    return scores.listing(columns, rows)
+    return scores.listing(columns, rows) | {"empty": EMPTY}
 
 
 def _ranks(suite_cache: SuiteCache, model: str) -> dict[tuple[str, str, str], Rank]:

@@ -38,13 +38,14 @@ LEADS = "mieb"  # the default model leads this suite
 OUTSTANDING = 6  # strengths and weaknesses that are listed
 NEAREST = 8
 UNKNOWN = "unknown"
+NO_SCORE = "no score yet"
 
 
 def draw(site: Site) -> None:
     """Controls, the figure, and two blocks of text around it."""
-    heading(title="Models", sentence=SENTENCE)
+    heading(title="Model", sentence=SENTENCE)
     lists = {
-        "model": lambda: [(_label(row), row.key) for row in model_queries.listed_models(site.db).itertuples()],
+        "model": lambda: [(_label(row), row.key) for row in model_queries.catalogue(site.db).itertuples()],
         "suite": lambda: [("Its fullest suite", ""), *suite_choices(suite_queries.suites(site.db))],
     }
     models, suites = (lists[name]() for name in ("model", "suite"))
@@ -76,8 +77,8 @@ def draw(site: Site) -> None:
 
 
 def every_model(site: Site) -> str:
-    """Every model with a run as a link, kind by kind."""
-    listed = model_queries.listed_models(site.db)
+    """Every model as a link, kind by kind."""
+    listed = model_queries.catalogue(site.db)
     return macro("index")(
         [
             (
@@ -249,7 +250,8 @@ def _leader(site: Site, listed: list[tuple[str, str]]) -> str:
 
 
 def _label(row: Any) -> str:
-    return f"{row.title}  ·  {KINDS[row.kind].partition(' (')[0]}" if row.kind != "encoder" else row.title
+    kind = "" if row.kind == "encoder" else KINDS[row.kind].partition(" (")[0]
+    return "  ·  ".join(filter(None, (row.title, kind, "" if row.scored else NO_SCORE)))
 
 
 def _fullest(suite_cache: SuiteCache, model: str, suites: list[str]) -> str:
@@ -263,4 +265,4 @@ def _fullest(suite_cache: SuiteCache, model: str, suites: list[str]) -> str:
     return max(suites, key=scores)
 
 
-MODEL = View(key="model", title="Models", draw=draw, figures=True, routes=routes)
+MODEL = View(key="model", title="Model", draw=draw, figures=True, routes=routes)

@@ -13,7 +13,7 @@ def task_scores(db: Database, *, task: str) -> dict[str, Any]:
     """Every score on one task, best first within the headline metric. Raises UnknownKey."""
     frame = task_queries.task_scores(db, task=task)
     record = task_queries.task(db, key=task)
-    if frame.empty or record.empty:
+    if record.empty:
         raise UnknownKey("task", task, task_queries.listed_tasks(db)["key"])
     higher = suite_queries.metrics(db)["higher_is_better"]
     order = {metric: index for index, metric in enumerate(record["metrics"].iloc[0])}
@@ -49,4 +49,4 @@ def task_scores(db: Database, *, task: str) -> dict[str, Any]:
         *scores.VALUE_COLUMNS,
         *scores.ORIGIN_COLUMNS,
     ]
-    return scores.listing(columns, rows)
+    return scores.listing(columns, rows) | {"empty": "No model has a score on this task yet."}

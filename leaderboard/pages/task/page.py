@@ -41,7 +41,7 @@ Correlations = Callable[[str], "tuple[np.ndarray, Correlation]"]  # of a suite, 
 
 def draw(site: Site) -> None:
     """The task's control, the figure and the text around it, then its images' map."""
-    heading(title="Tasks", sentence=SENTENCE)
+    heading(title="Task", sentence=SENTENCE)
     listed = tasks(site)
     keys = tuple(key for _, key in listed)
     usual = DEFAULT if DEFAULT in keys else keys[0]
@@ -304,4 +304,4 @@ def _settings(notes: object) -> dict[str, Any]:
         return {}
 
 
-TASK = View(key="task", title="Tasks", draw=draw, figures=True, routes=routes.routes)
+TASK = View(key="task", title="Task", draw=draw, figures=True, routes=routes.routes)

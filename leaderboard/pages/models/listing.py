@@ -1,0 +1,166 @@
+"""Every model as a row for the browser: facts, what it was scored on, and its rank and category means in each suite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from compute.rounding import clean, rounded
+from leaderboard.data import model_queries, suite_queries
+from leaderboard.data.database import Database
+from leaderboard.data.payload import category_means, human_ranking
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.data.suite_table import SuiteTable
+from leaderboard.html.formatting import blank
+from leaderboard.html.labels import is_synthetic, plain_title
+
+FIELDS = (
+    "key",
+    "title",
+    "organisation",
+    "kind",
+    "family",
+    "parameters",
+    "license",
+    "released",
+    "takes",
+    "weights",
+    "live",
+    "synthetic",
+    "tasks",  # with scores, by benchmark
+    "aliases",
+)
+ORDER = ("image", "text", "audio", "video")
+HUB = "https://huggingface.co/"
+
+
+def models(suite_cache: SuiteCache) -> dict[str, Any]:
+    """Every model, those with real scores first, then by title; and what each suite says of its models."""
+    db = suite_cache.db
+    spellings = model_queries.spellings(db).groupby("model")["printed"].agg(list).to_dict()
+    scored = scored_by_benchmark(db)
+    frame = model_queries.models(db)
+    frame = frame.assign(
+        turn=[1 if only_synthetic(scored.get(key, {})) else 0 if key in scored else 2 for key in frame["key"]],
+        name=frame["title"].str.lower(),
+    ).sort_values(["turn", "name"], kind="stable")
+    return {
+        "fields": list(FIELDS),
+        "rows": [
+            [
+                row["key"],
+                row["title"],
+                row["organisation"] or "",
+                row["kind"],
+                row["family"] or "",
+                None if blank(row["parameters_m"]) else float(row["parameters_m"]),
+                row["license"] or "",
+                row["released"] or "",
+                [name for name in ORDER if name in list(row["modalities"])],
+                hub_id(row["weights"]),
+                bool(row["adapter"]),
+                only_synthetic(scored.get(row["key"], {})),
+                scored.get(row["key"], {}),
+                spellings.get(row["key"], []),
+            ]
+            for row in frame.to_dict("records")
+        ],
+        "suites": [standings(suite_cache, suite) for suite in suite_queries.suites(db)["key"]],
+        "hub": HUB,
+    }
+
+
+def only_synthetic(tasks: Mapping[str, int]) -> bool:
+    """Whether a model has scores, by benchmark, and none on real items."""
+    return bool(tasks) and all(map(is_synthetic, tasks))
+
+
+def hub_id(weights: object) -> str:
+    """The id of a model's weights on the Hub; empty for weights in a package or a file, and for none."""
+    text = "" if blank(weights) else str(weights)
+    return "" if text.startswith(("assets/", "package:", ".", "/")) or text.count("/") != 1 else text
+
+
+def standings(suite_cache: SuiteCache, suite: str) -> dict[str, Any]:
+    """A suite's categories and, by model, [rank, low, high, of, origin, values, levels] of its fullest row.
+
+    values: category means in shown units; levels: the same from 0 (lowest of the models that the rank is among) to 100
+    (highest). None where a rank, an interval or a mean does not exist.
+    """
+    table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
+    if ranked is None:
+        ranks = [rank or -1 for rank in human_ranking(table)["rank"]]
+        lows = highs = [-1] * len(ranks)
+    else:
+        ranks, lows, highs = ranked.rank.tolist(), ranked.rank_low.tolist(), ranked.rank_high.tolist()
+    means = category_means(table, ranked)
+    levels = _levels(table, means)
+    rows = {}
+    for index in table.fullest_rows():
+        row = table.rows[index]
+        rivals = table.rows_of(row.origin)
+        rows[row.model] = [
+            *(value if value > 0 else None for value in (ranks[index], lows[index], highs[index])),
+            sum(ranks[rival] > 0 for rival in rivals),
+            row.origin,
+            [
+                None if np.isnan(value) else clean(value, scale=column.scale)
+                for value, column in zip(means[index], table.category_columns, strict=True)
+            ],
+            [None if np.isnan(level) else int(rounded(level, 0, scale=100)) for level in levels[index]],
+        ]
+    about = table.suite
+    return {
+        "key": suite,
+        "title": plain_title(about["title"], about["benchmark"]),
+        "benchmark": about["benchmark"],
+        "synthetic": is_synthetic(about["benchmark"]),
+        "people": ranked is None,
+        "categories": [column.title for column in table.category_columns],
+        "digits": [column.digits for column in table.category_columns],
+        "models": rows,
+    }
+
+
+def _levels(table: SuiteTable, means: np.ndarray) -> np.ndarray:
+    """Category means [rows, categories] from 0 to 1, the worst and the best of a category's rows of one origin."""
+    levels = np.full_like(means, np.nan)
+    higher = np.array([column.higher for column in table.category_columns], bool)
+    for origin in dict.fromkeys(row.origin for row in table.rows):
+        rows = np.array([index for index, row in enumerate(table.rows) if row.origin == origin])
+        for at in range(means.shape[1]):
+            own = means[rows, at]
+            known = own[~np.isnan(own)]
+            if not len(known):
+                continue
+            span = np.ptp(known)
+            level = (own - known.min()) / span if span > 0 else np.where(np.isnan(own), np.nan, 1.0)
+            levels[rows, at] = level if higher[at] or span == 0 else 1 - level
+    return levels
+
+
+def summary(db: Database) -> dict[str, Any]:
+    """What the page's first sentence counts: models with real scores by kind, and the facts that are missing."""
+    frame = model_queries.models(db)
+    tasks = scored_by_benchmark(db)
+    synthetic = frame["key"].map(lambda key: only_synthetic(tasks.get(key, {})))
+    scored = frame[frame["key"].isin(list(tasks)) & ~synthetic]
+    return {
+        "scored": len(scored),
+        "kinds": {str(kind): int(count) for kind, count in scored["kind"].value_counts().items()},
+        "synthetic": int(synthetic.sum()),
+        "unscored": len(frame) - len(tasks),
+        "no_license": int((scored["license"].fillna("") == "").sum()),
+        "no_size": int(scored["parameters_m"].isna().sum()),
+        "no_date": int((scored["released"].fillna("") == "").sum()),
+    }
+
+
+def scored_by_benchmark(db: Database) -> dict[str, dict[str, int]]:
+    """The number of tasks with a score, by model and benchmark."""
+    tasks: dict[str, dict[str, int]] = {}
+    for row in model_queries.scored_tasks(db).itertuples():
+        tasks.setdefault(row.model, {})[row.benchmark] = int(row.tasks)
+    return tasks

@@ -1,0 +1,154 @@
+"""Every task as a row for the browser: facts, and where its models' scores lie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from compute.rounding import clean, rounded
+from leaderboard.data import suite_queries, task_queries
+from leaderboard.data.database import Database
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.data.suite_table import SuiteTable
+from leaderboard.html.formatting import blank
+from leaderboard.html.labels import SUSPECT, hint, is_synthetic, plain_title
+
+FIELDS = (
+    "key",
+    "title",
+    "benchmark",
+    "category",
+    "metric",
+    "items",
+    "models",
+    "best",
+    "leader",
+    "median",
+    "chance",
+    "digits",
+    "ticks",
+    "takes",
+    "languages",
+    "license",
+    "dataset",
+    "suites",
+)
+ORDER = ("image", "text", "audio", "video")
+NOT_STATED = ("", "not specified")
+
+
+def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
+    """Every task of the catalogue, benchmark by benchmark in the catalogue's order."""
+    db = suite_cache.db
+    metrics = suite_queries.metrics(db)
+    frame = task_queries.tasks(db)
+    suites = {key: suite_cache.table(key) for key in suite_queries.suites(db)["key"]}
+    of_task: dict[str, list[str]] = {}
+    for key in suites:
+        for task in suite_queries.suite_tasks(db, suite=key)["key"]:
+            of_task.setdefault(task, []).append(key)
+    rows = []
+    for row in frame.to_dict("records"):
+        headline = metrics.loc[row["metrics"][0]] if len(row["metrics"]) else None
+        table = next((suites[key] for key in of_task.get(row["key"], ()) if len(suites[key].rows)), None)
+        rows.append(
+            [
+                row["key"],
+                row["title"],
+                row["benchmark"],
+                row["category"],
+                "" if headline is None else headline["title"],
+                None if blank(row["n_items"]) else int(row["n_items"]),
+                int(row["models"]),
+                *_scores(table, row["key"]),
+                [name for name in ORDER if name in list(row["modalities"])],
+                language_codes(row["languages"]),
+                license_of(row),
+                row["dataset_title"] or row["dataset"] or "",
+                of_task.get(row["key"], []),
+            ]
+        )
+    return {
+        "fields": list(FIELDS),
+        "rows": rows,
+        "benchmarks": {
+            row.benchmark: {
+                "title": plain_title(row.benchmark_title, row.benchmark),
+                "synthetic": is_synthetic(row.benchmark),
+                "paper": row.paper_url or "",
+            }
+            for row in frame.drop_duplicates("benchmark").itertuples()
+        },
+        "suites": {key: plain_title(table.suite["title"], table.suite["benchmark"]) for key, table in suites.items()},
+        "hints": {category: hint(category) for category in sorted(set(frame["category"])) if hint(category)},
+    }
+
+
+def language_codes(languages: Any) -> list[str]:
+    """The languages of a task by their ISO 639 codes, without the script (`eng-Latn` is `eng`), each once."""
+    return sorted({str(code).partition("-")[0] for code in languages})
+
+
+def license_of(row: dict[str, Any]) -> str:
+    """The licence of a task's data, empty where our sources state none."""
+    return next((str(name) for name in (row["license"], row["dataset_license"]) if not unstated(name)), "")
+
+
+def unstated(license: object) -> bool:
+    """Whether a licence is not stated."""
+    return blank(license) or str(license) in NOT_STATED
+
+
+def _scores(table: SuiteTable | None, task: str) -> list[Any]:
+    """best, leader, median and chance in shown units, digits, and the scores from 0 to 100 between the axis' ends.
+
+    The axis of a score with bounds is theirs; of any other it goes from the lowest to the highest score. Figures in
+    doubt are left out. Without a score all but `digits` are None or empty.
+    """
+    index = None if table is None else table.headline(task)
+    if table is None or index is None:
+        return [None, "", None, None, 0, []]
+    column = table.columns[index]
+    rows = table.fullest_rows(column=index)
+    rows = rows[table.marks[rows, index] & SUSPECT == 0]
+    values = table.values[rows, index]
+    chance = None if column.chance is None else clean(column.chance, scale=column.scale)
+    if not len(values):
+        return [None, "", None, chance, column.digits, []]
+    best = int(np.argmax(values if column.higher else -values))
+    bounded = np.isfinite([column.lower, column.upper]).all()
+    low, high = (column.lower, column.upper) if bounded else (float(values.min()), float(values.max()))
+    levels = (values - low) / ((high - low) or 1)
+    return [
+        clean(values[best], scale=column.scale),
+        table.rows[rows[best]].model,
+        clean(np.median(values), scale=column.scale),
+        chance,
+        column.digits,
+        sorted({int(rounded(level, 0, scale=100)) for level in np.clip(levels, 0, 1)}),
+    ]
+
+
+def summary(db: Database) -> dict[str, Any]:
+    """What the page's first sentence counts: tasks with scores by benchmark, and which facts are not stated."""
+    frame = task_queries.tasks(db)
+    scored = frame[frame["models"] > 0]
+    real = scored[~scored["benchmark"].map(is_synthetic)]
+    benchmarks = [
+        {"key": key, "title": rows["benchmark_title"].iloc[0], "tasks": len(rows)}
+        for key, rows in real.groupby("benchmark", sort=False)
+    ]
+    facts = scored.to_dict("records")
+    return {
+        "scored": len(scored),
+        "real": len(real),
+        "benchmarks": sorted(benchmarks, key=lambda one: -one["tasks"]),
+        "synthetic": len(scored) - len(real),
+        "synthetic_key": next((key for key in scored["benchmark"] if is_synthetic(key)), ""),
+        "unscored": len(frame) - len(scored),
+        "categories": int(real["category"].nunique()),
+        "languages": len({code for row in facts for code in language_codes(row["languages"])}),
+        "no_license": sum(not license_of(row) for row in facts),
+        "no_chance": int(scored["chance"].isna().sum()),
+    }

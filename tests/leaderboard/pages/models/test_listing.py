@@ -1,0 +1,91 @@
+"""The list of models says of each what its own page and the board say."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from starlette.testclient import TestClient
+
+from leaderboard.data import model_queries
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.html.templates import render
+from leaderboard.pages.models import listing
+from leaderboard.pages.models.page import answer
+from tests.leaderboard.served import client as client_of
+
+
+@pytest.fixture(scope="module")
+def data(suite_cache: SuiteCache) -> dict:
+    return listing.models(suite_cache)
+
+
+@pytest.fixture(scope="module")
+def rows(data: dict) -> dict:
+    return {row[0]: dict(zip(data["fields"], row, strict=True)) for row in data["rows"]}
+
+
+def test_every_model_is_listed_once_and_those_without_scores_last(data, rows, suite_cache):
+    models = model_queries.models(suite_cache.db)
+    assert len(data["rows"]) == len(rows) == len(models)
+    turns = [1 if row["synthetic"] else 0 if row["tasks"] else 2 for row in rows.values()]
+    assert turns == sorted(turns) and set(turns) == {0, 1, 2}
+    assert {key for key, row in rows.items() if not row["tasks"]} == set(models[models["runs"] == 0]["key"])
+
+
+def test_a_rank_is_the_boards(data, suite_cache):
+    suite = next(suite for suite in data["suites"] if suite["key"] == "unisim-core")
+    ranked, table = suite_cache.ranked("unisim-core"), suite_cache.table("unisim-core")
+    for index, row in enumerate(table.rows):
+        rank, low, high, of, origin, *_ = suite["models"][row.model]
+        known = (ranked.rank[index], ranked.rank_low[index], ranked.rank_high[index])
+        assert (rank, low, high) == tuple(value if value > 0 else None for value in known)
+        assert (of, origin) == ((ranked.rank > 0).sum(), "published")
+    human = next(suite for suite in data["suites"] if suite["key"] == "cfred-coco")
+    assert human["people"] and min(entry[0] for entry in human["models"].values() if entry[0]) == 1
+
+
+def test_bars_go_from_the_lowest_mean_of_a_category_to_its_highest(data):
+    for suite in data["suites"]:
+        for at in range(len(suite["categories"])):
+            cells = [(entry[5][at], entry[6][at]) for entry in suite["models"].values()]
+            assert all((value is None) == (level is None) for value, level in cells)
+            known = sorted(cell for cell in cells if cell[0] is not None)
+            if len({entry[4] for entry in suite["models"].values()}) > 1 or len(known) < 2:
+                continue
+            levels = [level for _, level in known]
+            assert min(levels) in (0, 100) and max(levels) == 100, suite["key"]
+            assert levels == sorted(levels) or levels == sorted(levels, reverse=True)
+
+
+def test_only_ids_of_the_hub_are_linked(rows):
+    assert listing.hub_id("openai/clip-vit-base-patch32") == "openai/clip-vit-base-patch32"
+    for other in ("", None, float("nan"), "package:wordllama", "assets/tiny", "a/b/c", "../x", "plain"):
+        assert listing.hub_id(other) == ""
+    assert rows["openai/clip-vit-base-patch32"]["weights"] == "openai/clip-vit-base-patch32"
+
+
+def test_the_first_sentence_counts_what_the_list_holds(site, rows):
+    counts = listing.summary(site.db)
+    real = [row for row in rows.values() if row["tasks"] and not row["synthetic"]]
+    assert counts["scored"] == len(real) == sum(counts["kinds"].values())
+    assert counts["synthetic"] == sum(row["synthetic"] for row in rows.values())
+    assert counts["scored"] + counts["synthetic"] + counts["unscored"] == len(rows)
+    assert counts["no_license"] == sum(not row["license"] for row in real)
+    assert counts["no_size"] == sum(row["parameters"] is None for row in real)
+    assert f"{len(real)} models have scores" in answer(site)
+
+
+def test_words_of_one_model():
+    counts = {"scored": 1, "kinds": {"encoder": 1}, "synthetic": 0, "unscored": 0}
+    text = render("pages/models/answer.html", **counts, no_license=0, no_size=1, no_date=1)
+    assert "1 encoder</a>." in text and "more" not in text
+
+
+def test_the_list_is_small_and_sent_once(suite_cache):
+    client: TestClient = client_of(suite_cache, raises=False)
+    first = client.get("/data/models")
+    assert first.status_code == 200 and first.headers["content-encoding"] == "br"
+    assert int(first.headers["content-length"]) < 100_000
+    assert client.get("/data/models", headers={"if-none-match": first.headers["etag"]}).status_code == 304
+    assert json.loads(first.content)["rows"]
