@@ -26,23 +26,30 @@ from compute.types import BadInput, Undefined
 
 MOST = 20_000  # images above which metrics that compare every image with every other take a random draw
 PAIRWISE = ("cmmd", "kid", "precision", "recall", "density", "coverage", "vendi")
+FEWEST_BLOCKS = 3  # that tell the error of a difference
 MANIFOLDS = {("precision", "recall"): 3, ("density", "coverage"): 5}  # neighbours, as the papers of each pair take
 _ROWS = {metric.key: metric for metric in METRICS}
 
 
 def with_interval(row: GeneratorFigure, *, features: SetFeatures, chosen: Backbones) -> GeneratorFigure:
-    """The figure with its interval, or with the reason why there is none among its warnings. Means over images have
-    theirs already."""
-    if row.value is None or row.metric in features.scores:
+    """The figure with its interval and the values that it comes from, or with the reason why there is none among its
+    warnings. Means over images have their interval already."""
+    if row.value is None:
         return row
     n = min(row.n, MOST) if row.metric in PAIRWISE else row.n
     paired = bool(features.prompts)
     drawn = drawn_rows(np.arange(row.n)) if n < row.n else np.arange(row.n)
     blocks = intervals.share_out([features.prompts[at] for at in drawn] if paired else n)
+    scored = row.metric in features.scores
+    if scored and blocks.count < FEWEST_BLOCKS:
+        return row
     try:
         left = LeftOut(values=_without(row, features, blocks.kept, paired=paired), blocks=blocks)
     except (BadInput, Undefined) as error:
         return replace(row, warnings=(*row.warnings, f"No interval: {error}"))
+    tested = replace(row, replicates=tuple(left.values.tolist()), block_sizes=tuple(blocks.sizes.tolist()))
+    if scored:
+        return tested
     metric = _ROWS[row.metric]
     bounds = (
         -np.inf if metric.lower is None else metric.lower,
@@ -51,11 +58,14 @@ def with_interval(row: GeneratorFigure, *, features: SetFeatures, chosen: Backbo
     found = intervals.interval(row.value, left, lower=bounds[0], upper=bounds[1])
     if found.low is None:
         return replace(row, warnings=(*row.warnings, f"No interval: {found.reason}"))
-    return replace(row, low=found.low, high=found.high, stderr=found.stderr)
+    return replace(tested, low=found.low, high=found.high, stderr=found.stderr)
 
 
 def _without(row: GeneratorFigure, features: SetFeatures, kept: Bools, *, paired: bool) -> Floats:
     """(blocks,) the metric without each block; `kept` (blocks, n) marks the generator's rows that remain."""
+    if row.metric in features.scores:
+        scores = features.scores[row.metric][row.generator]
+        return _each(kept, lambda rows: float(scores[rows].mean()))
     if row.metric == "inception_score":
         logits = features.logits[row.generator]
         return _each(kept, lambda rows: inception_score(logits=logits[rows]).value)

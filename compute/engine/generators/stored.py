@@ -211,6 +211,8 @@ def _details(figures: Sequence[GeneratorFigure]) -> dict[str, dict[str, Any]]:
                 "limit_high": row.limit_high,
                 "parts": dict(row.parts),
                 "warnings": list(row.warnings),
+                "replicates": list(row.replicates),
+                "block_sizes": list(row.block_sizes),
             }
     return details
 

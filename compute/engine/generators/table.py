@@ -18,7 +18,8 @@ from compute.tables import padded
 
 FORMATS = ("text", "csv", "json")
 _ROWS = {metric.key: metric for metric in METRICS}
-COLUMNS = tuple(field.name for field in fields(GeneratorFigure) if field.name not in ("parts", "warnings"))
+NOT_SHOWN = ("replicates", "block_sizes")  # what only a test of differences needs
+COLUMNS = tuple(field.name for field in fields(GeneratorFigure) if field.name not in ("parts", "warnings", *NOT_SHOWN))
 
 
 def text(figures: Sequence[GeneratorFigure], *, warnings: Sequence[str] = ()) -> list[str]:
@@ -68,7 +69,8 @@ def as_csv(figures: Sequence[GeneratorFigure]) -> str:
 
 def as_json(figures: Sequence[GeneratorFigure], *, warnings: Sequence[str] = (), people: People | None = None) -> str:
     """`{"figures": [...], "warnings": [...], "people": {...}}`, numbers unrounded, null where there is none."""
-    content = {"figures": [asdict(row) for row in figures], "warnings": list(warnings)}
+    rows = [{name: value for name, value in asdict(row).items() if name not in NOT_SHOWN} for row in figures]
+    content = {"figures": rows, "warnings": list(warnings)}
     if people is not None:
         content["people"] = _finite(asdict(people))
     return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)

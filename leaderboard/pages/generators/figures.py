@@ -10,6 +10,7 @@ from leaderboard.html.plot_style import PALETTE, plain, unmarked
 
 NEAR, MOVED = "#7A8594", PALETTE[1]  # MOVED: two ranks or more
 SUSPECT = PALETTE[3]
+FIRST = PALETTE[0]
 
 
 def slope(ranks: pd.DataFrame, *, metric: str) -> go.Figure:
@@ -88,6 +89,36 @@ def scatter(points: pd.DataFrame, *, metric: str, human: str, higher: bool) -> g
     )
     span = float(np.ptp(points["score"])) or 1.0
     return figure.update_xaxes(range=[points["score"].min() - 0.22 * span, points["score"].max() + 0.22 * span])
+
+
+def intervals(points: pd.DataFrame, *, metric: str, higher: bool) -> go.Figure:
+    """A point a generator with its interval, best on top. points: title, value, low, high (NaN: unknown), words, first
+    (bool: not proven worse than the best)."""
+    figure = go.Figure()
+    for first, part in points.groupby("first", sort=False):
+        colour = FIRST if first else NEAR
+        figure.add_scatter(
+            x=part["value"],
+            y=[unmarked(title) for title in part["title"]],
+            mode="markers",
+            name="First, or not proven worse" if first else "Proven worse than the first",
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": np.nan_to_num(part["high"] - part["value"]),
+                "arrayminus": np.nan_to_num(part["value"] - part["low"]),
+                "color": colour,
+                "thickness": 1.5,
+                "width": 0,
+            },
+            marker={"size": 8, "color": colour},
+            customdata=part["words"],
+            hovertemplate="%{y}<br>%{customdata}<extra></extra>",
+        )
+    better = "higher is better" if higher else "lower is better"
+    plain(figure, height=90 + 20 * max(len(points), 4), x=f"{metric} ({better})", legend=True)
+    titles = [unmarked(title) for title in points["title"]]
+    return figure.update_yaxes(categoryorder="array", categoryarray=titles[::-1], showgrid=True)
 
 
 def _sides(points: pd.DataFrame) -> list[str]:

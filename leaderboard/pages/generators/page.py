@@ -11,18 +11,21 @@ import pandas as pd
 from leaderboard.data import suite_queries, task_queries
 from leaderboard.data.memo import memoised
 from leaderboard.html.formatting import number
-from leaderboard.html.labels import SUSPECT
+from leaderboard.html.labels import SUSPECT, choice_title
 from leaderboard.html.templates import macro, render
 from leaderboard.page import Site, View, bind, heading, message_box
-from leaderboard.pages.generators import figures
+from leaderboard.pages.generators import computed as computed_sets
+from leaderboard.pages.generators import computed_page, figures
 from leaderboard.pages.generators.metrics import METRIC_MODELS, MetricComparison, compare_metrics
-from leaderboard.web.parameters import Choice
+from leaderboard.web.parameters import Choice, Text
 
 SENTENCE = (
     "Which text-to-image generators people prefer, how nine automatic metrics rank the same generators, "
     "and where such a metric may stand in for people."
 )
 SETS = {"hpdv2": "HPDv2", "parti": "Parti-Prompts", "coco": "COCO"}
+MOST_BUTTONS = 6  # sets above which they are chosen from a list
+HIDDEN = gr.update(visible=False)
 
 
 def draw(site: Site) -> None:
@@ -33,18 +36,24 @@ def draw(site: Site) -> None:
         cite=suite_queries.benchmark(site.db, key="cfred").iloc[0]["bibtex"],
     )
     titles = suite_queries.metrics(site.db)["title"]
+    computed = memoised(lambda: computed_sets.load(site.db), of=site.db)
+
+    def sets() -> list[tuple[str, str]]:
+        own = [(choice_title(each.title, each.benchmark), key) for key, each in computed().items()]
+        return [*((title, key) for key, title in SETS.items()), *own]
+
+    def metrics() -> list[tuple[str, str]]:
+        keys = dict.fromkeys((*METRIC_MODELS, *(key for each in computed().values() for key in each.columns)))
+        return [(suite_queries.metrics(site.db)["title"][key], key) for key in keys]
+
     parameters = (
-        Choice(key="set", default="hpdv2", choices=tuple(SETS), noun="set"),
-        Choice(key="metric", default="cfred", choices=tuple(METRIC_MODELS), noun="metric"),
+        Choice(key="set", default="hpdv2", choices=tuple(key for _, key in sets()), noun="set"),
+        Choice(key="metric", default="cfred", choices=tuple(key for _, key in metrics()), noun="metric"),
+        Text(key="backbone"),
     )
     with gr.Row(elem_classes="pg-controls"):
-        which = gr.Radio(
-            [(title, key) for key, title in SETS.items()],
-            value="hpdv2",
-            label="Set of generators",
-            scale=2,
-            min_width=260,
-        )
+        pick = gr.Radio if len(sets()) <= MOST_BUTTONS else gr.Dropdown
+        which = pick(sets(), value="hpdv2", label="Set of generators", scale=2, min_width=260)
         metric = gr.Dropdown(
             [(titles[key], key) for key in METRIC_MODELS],
             value="cfred",
@@ -57,17 +66,31 @@ def draw(site: Site) -> None:
     with gr.Row(elem_classes="lk-figures"):
         slope = gr.Plot(show_label=False, container=False)
         scatter = gr.Plot(show_label=False, container=False)
+    with gr.Row(elem_classes="pg-controls", visible=False) as more:
+        backbone = gr.Dropdown([("As shown first", "")], value="", label="Features of", scale=1, min_width=200)
     rest = gr.HTML("", apply_default_css=False)
     comparisons = memoised(lambda key: compare_metrics(site.db, site.suite_cache.table(f"cfred-{key}")), of=site.db)
     bind(
         site,
         parameters=parameters,
-        controls=[which, metric],
-        outputs=[head, slope, scatter, rest],
-        draw=lambda set, metric: page(site, comparisons, chosen=set, metric=metric),
+        controls=[which, metric, backbone],
+        outputs=[head, slope, scatter, rest, metric, more, backbone],
+        draw=lambda set, metric, backbone: (
+            computed_page.whole(site, computed()[set], metric=metric, backbone=backbone)
+            if set in computed()
+            else (*page(site, comparisons, chosen=set, metric=metric), *published_controls(titles, metric))
+        ),
         message=message,
-        blank=lambda **_: (every_metric(titles), gr.update(visible=False), gr.update(visible=False), ""),
+        blank=lambda **_: (every_metric(titles), HIDDEN, HIDDEN, "", gr.skip(), HIDDEN, gr.skip()),
+        lists={"set": sets, "metric": metrics},
     )
+
+
+def published_controls(titles: pd.Series, metric: str) -> tuple:
+    """The controls of a set of the paper: its metrics, and none of those of computed sets."""
+    choices = [(titles[key], key) for key in METRIC_MODELS]
+    shown = gr.update(choices=choices, value=metric, label="Metric beside people")
+    return shown, HIDDEN, gr.update(choices=[("As shown first", "")], value="")
 
 
 def every_metric(titles: pd.Series) -> str:

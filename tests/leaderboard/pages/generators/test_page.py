@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from leaderboard.data.database import Database
 from leaderboard.html.labels import SUSPECT
+from leaderboard.pages.generators.computed import load
+from leaderboard.pages.generators.computed_page import whole
 from leaderboard.pages.generators.metrics import METRIC_MODELS, compare_metrics
 from leaderboard.pages.generators.page import SETS, page
+from tests.leaderboard import fault_stand_ins, generator_stand_ins
 
 
 @pytest.mark.parametrize("chosen", list(SETS))
@@ -28,3 +33,43 @@ def test_likely_misprints_are_marked(site: SimpleNamespace) -> None:
     comparison = compare_metrics(site.db, site.suite_cache.table("cfred-coco"))
     suspects = {key: int(((comparison.metric(key).marks & SUSPECT) > 0).sum()) for key in ("mps", "cmmd", "hpsv2")}
     assert suspects == {"mps": 1, "cmmd": 1, "hpsv2": 0}
+
+
+def test_an_app_without_computed_sets_says_how_to_make_one(site: SimpleNamespace) -> None:
+    comparisons = {key: compare_metrics(site.db, site.suite_cache.table(f"cfred-{key}")) for key in SETS}
+    *_, rest = page(site, comparisons.__getitem__, chosen="coco", metric="cfred")
+    assert rest.count("python -m compute frechet") == 1
+
+
+def test_a_computed_set_without_people_shows_what_is_proven(tmp_path: Path) -> None:
+    db = computed(tmp_path)
+    head, intervals, beside, tables, metric, *_ = whole(SimpleNamespace(db=db), own(db), metric="mps", backbone="nope")
+    assert "MPS is not computed for this set: cFreD is shown instead." in head and "No features of" in head
+    assert metric["value"] == "cfred" and {key for _, key in metric["choices"]} == {"fd", "cfred", "kid", "clipscore"}
+    assert sum(len(trace.x) for trace in intervals["value"].data) == 4
+    assert beside["visible"] is False
+    assert "Do the metrics agree with each other?" in tables and "Do the metrics follow people?" not in tables
+    head, *_ = whole(SimpleNamespace(db=db), own(db), metric="fd", backbone="")
+    assert "2 of 4 generators share the first rank by FD" in head
+    assert "of 6</strong> pairs" in head and "synthetic" not in head
+
+
+def test_a_computed_set_beside_people_and_its_mark_where_synthetic(tmp_path: Path) -> None:
+    rates = dict(zip(generator_stand_ins.GENERATORS, (0.6, 0.55, 0.3, 0.1), strict=True))
+    db = computed(tmp_path, human=rates)
+    head, _, beside, tables, *_ = whole(SimpleNamespace(db=db), own(db), metric="fd", backbone="")
+    assert "right way, too few" in head and "Do the metrics follow people?" in tables
+    assert len(beside["value"].data[0].x) == 4
+    head, *_ = whole(SimpleNamespace(db=db), load(db)["mini-generators"], metric="fd", backbone="")
+    assert "pg-synthetic" in head and "generated from a fixed seed" in head
+
+
+def computed(folder: Path, *, human: dict[str, float] | None = None) -> Database:
+    """The study of drawn generators with made-up figures, and a suite of one's own generators."""
+    fault_stand_ins.make(folder / "results")
+    generator_stand_ins.make(folder / "results", human=human)
+    return Database(fault_stand_ins.database(folder, results=folder / "results"))
+
+
+def own(db: Database):
+    return load(db)[generator_stand_ins.SUITE]

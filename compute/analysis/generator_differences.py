@@ -1,0 +1,119 @@
+"""Which generators a metric tells apart, from its values without each block of prompts.
+
+Two intervals that overlap do not say that two generators are alike, nor need intervals of one set of prompts be of
+independent errors: generators that draw the same prompts rise and fall together. So the error of each difference is
+taken from the differences without each block (the grouped jackknife of `compute.metrics.distribution.intervals`), and
+Holm's step-down method keeps the chance of any wrong claim over all pairs at 5%.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtr, stdtrit
+
+from compute.analysis.ties import holm
+from compute.analysis.variance import LEVEL
+from compute.arrays import Bools, Floats, Ints
+from compute.types import BadInput
+
+UNCHANGED = 1e-9  # of the largest value, within which values are equal: rounding differs with the order of the images
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneratorDifferences:
+    """k generators by one metric. NaN where a generator has no value, or none without each block."""
+
+    low: Floats  # (k,) 95% interval of each value by itself
+    high: Floats
+    p: Floats  # (k, k) two-sided; NaN on the diagonal
+    better: Bools  # (k, k): the row is better than the column, proven over all pairs
+    rank_low: Ints  # (k,) the best rank that is not disproven; 0 without a value
+    rank_high: Ints
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of generators that could be compared."""
+        return int(np.isfinite(self.p).sum()) // 2
+
+    @property
+    def told_apart(self) -> int:
+        """Pairs of which one is proven better."""
+        return int(self.better.sum())
+
+
+def generator_differences(
+    *,
+    values: ArrayLike,
+    replicates: ArrayLike,
+    higher: bool,
+    sizes: ArrayLike | None = None,
+    paired: bool = True,
+) -> GeneratorDifferences:
+    """Every pair of generators by a metric's `values` (k,).
+
+    `replicates` (k, blocks) are the values without each block of prompts, NaN rows where they are not known; `sizes`
+    (blocks,) the prompts of each block, equal where not given. `paired`: row i of every set belongs to prompt i, and
+    the blocks are the same; else the errors are independent (Welch 1947 for the degrees of freedom). `higher` says
+    whether more is better. Raises BadInput for unlike shapes and fewer than three blocks.
+    """
+    value, left_out = np.asarray(values, float), np.asarray(replicates, float)
+    if value.ndim != 1 or left_out.ndim != 2 or len(left_out) != len(value):
+        raise BadInput(f"{value.shape} values and {left_out.shape} replicates do not fit: give (k,) and (k, blocks)")
+    blocks = left_out.shape[1]
+    if blocks < 3:
+        raise BadInput(f"{blocks} blocks of prompts are too few to compare generators: give three or more")
+    counts = np.ones(blocks) if sizes is None else np.asarray(sizes, float)
+    if counts.shape != (blocks,) or (counts <= 0).any():
+        raise BadInput(f"sizes: expected {blocks} numbers above 0, one a block, got {counts.tolist()}")
+    known = np.isfinite(value) & np.isfinite(left_out).all(axis=1)
+    covariance = np.full((len(value), len(value)), np.nan)
+    covariance[np.ix_(known, known)] = _covariance(value[known], left_out[known], counts)
+    error = np.sqrt(np.diag(covariance))
+    half = float(stdtrit(blocks - 1, (1 + LEVEL) / 2)) * error
+    p = _p(value, covariance, freedom=blocks - 1, paired=paired)
+    first, second = np.triu_indices(len(value), 1)
+    tested = np.isfinite(p[first, second])
+    first, second = first[tested], second[tested]
+    proven = holm(p[first, second], alpha=1 - LEVEL) if len(first) else np.zeros(0, bool)
+    better = np.zeros(p.shape, bool)
+    for one, other in zip(first[proven], second[proven], strict=True):
+        ahead = (value[one] > value[other]) == higher
+        better[(one, other) if ahead else (other, one)] = True
+    valued = np.isfinite(value)
+    return GeneratorDifferences(
+        low=value - half,
+        high=value + half,
+        p=p,
+        better=better,
+        rank_low=np.where(valued, 1 + better.sum(axis=0), 0),
+        rank_high=np.where(valued, valued.sum() - better.sum(axis=1), 0),
+    )
+
+
+def _covariance(value: Floats, left_out: Floats, sizes: Floats) -> Floats:
+    """(k, k) by pseudo-values, weighted for blocks of unlike size (Busing, Meijer and van der Leeden 1999)."""
+    share = sizes.sum() / sizes
+    pseudo = share * value[:, None] - (share - 1) * left_out
+    weight = 1 / (share - 1)
+    off = pseudo - (pseudo * weight).sum(axis=1, keepdims=True) / weight.sum()
+    return (off * weight) @ off.T / len(sizes)
+
+
+def _p(value: Floats, covariance: Floats, *, freedom: int, paired: bool) -> Floats:
+    """(k, k) two-sided p of Student's t; 1 where two values are equal, NaN where a difference has no spread."""
+    own = np.diag(covariance)
+    total = own[:, None] + own
+    variance = total - 2 * covariance if paired else total
+    gap = np.abs(value[:, None] - value)
+    # Rows that are all NaN have no largest value: nothing of them is compared.
+    scale = float(np.abs(value[np.isfinite(value)]).max(initial=0.0))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        degrees = np.full(total.shape, float(freedom)) if paired else freedom * total**2 / (own[:, None] ** 2 + own**2)
+        p = 2 * stdtr(degrees, -gap / np.sqrt(np.where(variance > (UNCHANGED * scale) ** 2, variance, np.nan)))
+    p[gap <= UNCHANGED * scale] = 1.0
+    p[~np.isfinite(total)] = np.nan
+    np.fill_diagonal(p, np.nan)
+    return p

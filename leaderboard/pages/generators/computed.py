@@ -1,0 +1,302 @@
+"""Sets of generators whose figures were computed: every metric with its interval, its order, and what is proven."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from compute.analysis.correlation import correlate
+from compute.analysis.generator_differences import GeneratorDifferences, generator_differences
+from compute.analysis.preference import AGAINST, FOLLOWS, Agreement, agree, verdicts
+from compute.analysis.ranking import rank
+from compute.arrays import Floats, Ints
+from compute.engine.generators.backbones import JOIN
+from compute.types import BadInput, Undefined
+from leaderboard.data import generator_queries, suite_queries
+from leaderboard.data.database import Database
+from leaderboard.html.labels import plain_title
+
+WHOLE = "default"  # the subset of people's ratings, which rest on no features
+HUMAN = ("human_rate", "elo", "human_rank")
+SEED = 20250415  # of the generators drawn again, so that a reload shows the same intervals
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generator:
+    """A generator of a set: its model's key and title, and its run."""
+
+    key: str
+    title: str
+    run: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MetricColumn:
+    """One metric on one backbone over the k generators of a set, in stored units; NaN where there is no figure."""
+
+    metric: str
+    title: str
+    subset: str  # a backbone, or image|text
+    higher: bool
+    scale: float
+    digits: int
+    values: Floats
+    low: Floats
+    high: Floats
+    differences: GeneratorDifferences | None  # None: no run stores what a test of differences needs
+    warnings: tuple[str, ...]  # each once, with the generators that it is about where those are not all
+    reasons: tuple[str, ...]  # why a generator has no figure
+
+    @property
+    def features(self) -> str:
+        """Its backbones in words."""
+        return self.subset.replace(JOIN, " and ")
+
+    @cached_property
+    def ranks(self) -> Ints:
+        """(k,) 1 is best; -1 without a value."""
+        return rank(self.values, higher=self.higher)
+
+    @cached_property
+    def order(self) -> Ints:
+        """Rows of the generators with a value, best first."""
+        rows = np.flatnonzero(np.isfinite(self.values))
+        return rows[np.argsort(self.ranks[rows], kind="stable")]
+
+    @property
+    def first(self) -> tuple[int, ...]:
+        """Rows of the best and of all that are not proven worse than it; without a test of differences the best."""
+        if not len(self.order):
+            return ()
+        best = int(self.order[0])
+        if self.differences is None:
+            return (best,)
+        return tuple(int(row) for row in self.order if row == best or not self.differences.better[best, row])
+
+    @property
+    def decimals(self) -> int:
+        """Digits to show: as the metric's, two more where its values are small."""
+        shown = np.abs(self.values[np.isfinite(self.values)] * self.scale)
+        return self.digits + 2 if self.digits < 4 and len(shown) and np.median(shown) < 0.1 else self.digits
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeopleReading:
+    """One metric beside people's ratings; `agreement` None with the `reason` where it is undefined."""
+
+    column: MetricColumn
+    agreement: Agreement | None
+    verdict: str = ""
+    reason: str = ""
+
+    @property
+    def proven(self) -> bool:
+        """Whether its agreement or disagreement is more than chance explains."""
+        return self.verdict in (FOLLOWS, AGAINST)
+
+    @property
+    def words(self) -> str:
+        """The verdict in words."""
+        if self.agreement is None:
+            return self.reason
+        if self.proven:
+            return "follows people" if self.verdict == FOLLOWS else "against people"
+        return f"{'right' if self.agreement.right_way else 'wrong'} way, {self.verdict}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ComputedSet:
+    """A set of k generators over the same prompts or reference images."""
+
+    key: str
+    title: str
+    benchmark: str
+    description: str
+    task: str
+    images: int  # of each generator, or of the reference
+    paired: bool
+    generators: tuple[Generator, ...]
+    columns: Mapping[str, Mapping[str, MetricColumn]]  # metric -> backbone -> figures, the first stands for the metric
+    people: tuple[str, Floats] | None  # the metric of people's ratings, and the ratings (k,), higher is better
+
+    @property
+    def subsets(self) -> tuple[str, ...]:
+        """Every backbone, in the order of the metrics."""
+        return tuple(dict.fromkeys(subset for of in self.columns.values() for subset in of))
+
+    def column(self, metric: str, *, backbone: str = "") -> MetricColumn:
+        """A metric on a backbone, on another text with the same image backbone, or on its first."""
+        of = self.columns[metric]
+        image = backbone.partition(JOIN)[0]
+        near = (subset for subset in of if image and subset.partition(JOIN)[0] == image)
+        return of[backbone if backbone in of else next(near, next(iter(of)))]
+
+    def every_column(self, *, backbone: str = "") -> tuple[MetricColumn, ...]:
+        """Every metric on that backbone where it has it."""
+        return tuple(self.column(metric, backbone=backbone) for metric in self.columns)
+
+    def beside_people(self, columns: tuple[MetricColumn, ...]) -> tuple[PeopleReading, ...]:
+        """Each metric's agreement with people over the generators that both know; corrected over all of them."""
+        if self.people is None:
+            return ()
+        ratings = self.people[1]
+        agreements: list[Agreement | str] = []
+        for column in columns:
+            rows = np.flatnonzero(np.isfinite(ratings) & np.isfinite(column.values))
+            try:
+                agreements.append(
+                    agree(
+                        scores=column.values[rows],
+                        human=ratings[rows],
+                        ranks=rank(column.values[rows], higher=column.higher),
+                        human_ranks=rank(ratings[rows]),
+                        higher=column.higher,
+                        seed=SEED,
+                    )
+                )
+            except (BadInput, Undefined) as error:
+                agreements.append(str(error))
+        known = [each for each in agreements if isinstance(each, Agreement)]
+        words = iter(verdicts(known) if known else ())
+        return tuple(
+            PeopleReading(column=column, agreement=each, verdict=next(words))
+            if isinstance(each, Agreement)
+            else PeopleReading(column=column, agreement=None, reason=each)
+            for column, each in zip(columns, agreements, strict=True)
+        )
+
+    def among_metrics(self, columns: tuple[MetricColumn, ...]) -> tuple[Floats, int]:
+        """Spearman's correlation of every two metrics over the generators, turned so that 1 is agreement: (m, m), and
+        of how many generators."""
+        turned = np.array([column.values if column.higher else -column.values for column in columns]).T
+        found = correlate(scores=turned, method="spearman")
+        return found.r, int(found.n.max(initial=0))
+
+
+def load(db: Database) -> dict[str, ComputedSet]:
+    """Every computed set in the database by its suite's key, in the order of the suites."""
+    metrics = suite_queries.metrics(db)
+    sets = {}
+    for row in generator_queries.sets(db).itertuples():
+        if row.suite in sets:
+            continue
+        made = _read(db, row, metrics=metrics)
+        if made.columns:
+            sets[row.suite] = made
+    return sets
+
+
+def _read(db: Database, row: Any, *, metrics: Any) -> ComputedSet:
+    runs = generator_queries.runs(db, task=row.task)
+    generators = tuple(
+        Generator(key=run.model, title=plain_title(run.title, row.benchmark), run=run.id) for run in runs.itertuples()
+    )
+    settings = [json.loads(text) for text in runs["settings"]]
+    at = {generator.run: index for index, generator in enumerate(generators)}
+    values: dict[tuple[str, str], Floats] = {}
+    for score in generator_queries.scores(db, task=row.task).itertuples():
+        if (score.subset == WHOLE) == (score.metric in HUMAN):
+            values.setdefault((score.metric, score.subset), np.full(len(at), math.nan))[at[score.run]] = score.value
+    listed = list(row.metrics)
+    columns: dict[str, dict[str, MetricColumn]] = {}
+    people = None
+    for (metric, subset), of in sorted(values.items(), key=lambda item: _at(item[0][0], listed)):
+        if metric in HUMAN:
+            people = (metric, -of if metric == "human_rank" else of)
+            continue
+        columns.setdefault(metric, {})[subset] = _column(
+            metric,
+            subset,
+            of,
+            about=metrics.loc[metric],
+            settings=settings,
+            titles=[generator.title for generator in generators],
+            paired=bool(row.paired),
+        )
+    backbones = list(row.subsets)
+    return ComputedSet(
+        key=row.suite,
+        title=plain_title(row.title, row.benchmark),
+        benchmark=row.benchmark,
+        description=row.description,
+        task=row.task,
+        images=int(row.n_items),
+        paired=bool(row.paired),
+        generators=generators,
+        columns={
+            metric: dict(sorted(of.items(), key=lambda item: _at(item[0], backbones))) for metric, of in columns.items()
+        },
+        people=people,
+    )
+
+
+def _at(key: str, order: list[str]) -> int:
+    return order.index(key) if key in order else len(order)
+
+
+def _column(
+    metric: str,
+    subset: str,
+    values: Floats,
+    *,
+    about: Any,
+    settings: list[dict[str, Any]],
+    titles: list[str],
+    paired: bool,
+) -> MetricColumn:
+    details = [each.get("found", {}).get(subset, {}).get(metric, {}) for each in settings]
+    higher = bool(about.higher_is_better)
+    differences = _differences(values, details, higher=higher, paired=paired)
+    low, high = (
+        np.array([math.nan if detail.get(end) is None else detail[end] for detail in details])
+        for end in ("low", "high")
+    )
+    if differences is not None:
+        stated = np.isfinite(low)
+        low, high = np.where(stated, low, differences.low), np.where(stated, high, differences.high)
+    lower, upper = (math.nan if about[end] is None else about[end] for end in ("lower", "upper"))
+    warned: dict[str, list[str]] = {}
+    for title, detail in zip(titles, details, strict=True):
+        for line in detail.get("warnings", []):
+            warned.setdefault(line, []).append(title)
+    undefined = [each.get("undefined", {}).get(metric, {}).get(subset, "") for each in settings]
+    return MetricColumn(
+        metric=metric,
+        title=about.title,
+        subset=subset,
+        higher=higher,
+        scale=float(about.scale),
+        digits=int(about.digits),
+        values=values,
+        low=np.fmax(low, lower),
+        high=np.fmin(high, upper),
+        differences=differences,
+        warnings=tuple(
+            line if len(names) == len(titles) else f"{', '.join(names[:3])}{' and more' if names[3:] else ''}: {line}"
+            for line, names in warned.items()
+        ),
+        reasons=tuple(f"{title}: {reason}" for title, reason in zip(titles, undefined, strict=True) if reason),
+    )
+
+
+def _differences(
+    values: Floats, details: list[dict[str, Any]], *, higher: bool, paired: bool
+) -> GeneratorDifferences | None:
+    """The test of differences over the runs with as many blocks as most have; None where none stores them."""
+    counts = [len(detail.get("replicates", ())) for detail in details]
+    blocks = max(counts, key=lambda count: (counts.count(count) if count else 0, count), default=0)
+    if blocks < 3:
+        return None
+    replicates = np.full((len(values), blocks), math.nan)
+    sizes = None
+    for row, detail in enumerate(details):
+        if counts[row] == blocks:
+            replicates[row] = detail["replicates"]
+            sizes = detail.get("block_sizes") or sizes
+    return generator_differences(values=values, replicates=replicates, sizes=sizes, higher=higher, paired=paired)

@@ -1,0 +1,144 @@
+"""What the page shows of a computed set: the answer, its picture, and every metric."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import gradio as gr
+import numpy as np
+import pandas as pd
+
+from compute.types import suggestion
+from leaderboard.data import suite_queries
+from leaderboard.html.formatting import blank, number, span
+from leaderboard.html.templates import render
+from leaderboard.page import Site
+from leaderboard.pages.generators import figures
+from leaderboard.pages.generators.computed import ComputedSet, MetricColumn
+
+UNTESTED = "an interval needs 30 prompts and a value for two generators"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedGenerator:
+    """One generator by one metric, for the answer."""
+
+    title: str
+    value: float
+    low: float
+    high: float
+
+
+def shown(computed: ComputedSet, *, metric: str, backbone: str, titles: pd.Series) -> tuple[MetricColumn, str]:
+    """The figures that the address means, and a sentence where they are others than it names."""
+    moved = ""
+    if metric not in computed.columns:
+        first = next(iter(computed.columns))
+        moved = f"{titles.get(metric, metric)} is not computed for this set: {titles[first]} is shown instead."
+        metric = first
+    column = computed.column(metric, backbone=backbone)
+    if backbone and backbone not in computed.subsets:
+        moved += f" No features of {backbone[:80]!r}.{suggestion(backbone[:80], computed.subsets)}"
+    elif backbone and column.subset != backbone:
+        moved += f" {column.title} does not rest on {backbone.replace('|', ' and ')}: here it is on {column.features}."
+    return column, moved.strip()
+
+
+def whole(site: Site, computed: ComputedSet, *, metric: str, backbone: str) -> tuple:
+    """Every output of the page: what `page` gives, then the controls with what this set has to choose from."""
+    titles = suite_queries.metrics(site.db)["title"]
+    column, _ = shown(computed, metric=metric, backbone=backbone, titles=titles)
+    known = [("As shown first", ""), *((subset.replace("|", " and "), subset) for subset in computed.subsets)]
+    return (
+        *page(site, computed, metric=metric, backbone=backbone),
+        gr.update(choices=[(titles[key], key) for key in computed.columns], value=column.metric, label="Metric"),
+        gr.update(visible=True),
+        gr.update(choices=known, value=backbone if backbone in computed.subsets else ""),
+    )
+
+
+def page(site: Site, computed: ComputedSet, *, metric: str, backbone: str) -> tuple:
+    """The reading of one metric, its intervals as a figure, its values beside people's ratings, and the tables."""
+    metrics = suite_queries.metrics(site.db)
+    column, moved = shown(computed, metric=metric, backbone=backbone, titles=metrics["title"])
+    columns = computed.every_column(backbone=backbone)
+    readings = computed.beside_people(columns)
+    people = None if computed.people is None else metrics.loc[computed.people[0]]
+    ranked = [
+        RankedGenerator(
+            title=computed.generators[row].title, value=column.values[row], low=column.low[row], high=column.high[row]
+        )
+        for row in column.order
+    ]
+    head = render(
+        "pages/generators/computed_head.html",
+        computed=computed,
+        column=column,
+        moved=moved,
+        ranked=ranked,
+        best=ranked[0],
+        first=[computed.generators[row].title for row in column.first],
+        reading=next((each for each in readings if each.column.metric == column.metric), None),
+        untested=UNTESTED,
+    )
+    tables = render(
+        "pages/generators/computed.html",
+        computed=computed,
+        columns=columns,
+        order=[*column.order, *np.flatnonzero(column.ranks < 0)],
+        readings=readings,
+        people=people,
+        people_title="" if people is None else people.title,
+        among=computed.among_metrics(columns),
+    )
+    return (
+        head,
+        gr.update(value=interval_figure(computed, column), visible=True),
+        gr.update(value=None, visible=False) if people is None else _beside(computed, column, people),
+        tables,
+    )
+
+
+def interval_figure(computed: ComputedSet, column: MetricColumn) -> object:
+    """Every generator with its interval, best on top."""
+    rows = column.order
+    points = pd.DataFrame(
+        {
+            "title": [computed.generators[row].title for row in rows],
+            "value": column.values[rows] * column.scale,
+            "low": column.low[rows] * column.scale,
+            "high": column.high[rows] * column.scale,
+            "first": [int(row) in column.first for row in rows],
+            "words": [_words(column, row) for row in rows],
+        }
+    )
+    return figures.intervals(points, metric=column.title, higher=column.higher)
+
+
+def _words(column: MetricColumn, row: int) -> str:
+    digits, scale = column.decimals, column.scale
+    words = f"{column.title} {number(column.values[row], digits=digits, scale=scale)}"
+    if not blank(column.low[row]):
+        words += f" ({span(column.low[row], column.high[row], digits=digits, scale=scale)})"
+    if column.differences is not None:
+        low, high = column.differences.rank_low[row], column.differences.rank_high[row]
+        words += f"<br>rank {column.ranks[row]}, of {low} to {high} that are not disproven"
+    return words
+
+
+def _beside(computed: ComputedSet, column: MetricColumn, people: pd.Series) -> object:
+    ratings = computed.people[1] if computed.people else np.zeros(0)
+    rows = np.flatnonzero(np.isfinite(ratings) & np.isfinite(column.values))
+    if len(rows) < 2:
+        return gr.update(value=None, visible=False)
+    points = pd.DataFrame(
+        {
+            "title": [computed.generators[row].title for row in rows],
+            "score": column.values[rows] * column.scale,
+            "human": ratings[rows] * people.scale,
+            "suspect": False,
+            "words": [_words(column, row) for row in rows],
+        }
+    )
+    plot = figures.scatter(points, metric=column.title, human=people.title, higher=column.higher)
+    return gr.update(value=plot, visible=True)

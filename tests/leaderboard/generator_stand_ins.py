@@ -1,0 +1,73 @@
+"""A suite of one's own generators with made-up figures, stored as the command stores it: nothing is a measurement."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from compute.content import items
+from compute.engine.generators import backbones, stored
+from compute.engine.generators.features import SetFeatures
+from compute.engine.generators.figures import figures
+from compute.engine.generators.stored import GeneratorComparison
+from compute.tasks.generators.pairing import PromptedSets
+from compute.tasks.generators.sets import ImageSet
+from compute.tasks.mini import generators as drawn
+
+PROMPTS = 60
+SUITE, NAME = "generators-pictures", "pictures"
+GENERATORS = ("good", "same", "worse", "worst")
+SHIFTS = (0.0, 0.0, 0.5, 1.5)  # of their features from the reference's
+
+
+def make(results: Path, *, human: dict[str, float] | None = None) -> str:
+    """Stores the suite under `results`; its key. Pictures are drawn, features are random numbers."""
+    rng = np.random.default_rng(0)
+    real = rng.normal(size=(PROMPTS, 4))
+    sets = {"reference": real} | {
+        name: real + shift + 0.6 * rng.normal(size=real.shape) for name, shift in zip(GENERATORS, SHIFTS, strict=True)
+    }
+    texts = tuple(prompt.text for prompt in drawn.all_prompts()[:PROMPTS])
+    scores = {name: rng.normal(size=PROMPTS) * 0.1 - shift for name, shift in zip(GENERATORS, SHIFTS, strict=True)}
+    features = SetFeatures(
+        reference="reference",
+        generated=GENERATORS,
+        prompts=texts,
+        images={"tiny": sets},
+        texts={"tiny": rng.normal(size=(PROMPTS, 3))},
+        scores={"clipscore": scores},
+        scored_by={"clipscore": "tiny|tiny"},
+    )
+    chosen = backbones.Backbones(
+        image=("tiny",), cfred=("tiny",), text=("tiny",), cmmd="tiny", metrics=("fd", "cfred", "kid", "clipscore")
+    )
+    names = tuple(f"{row:04}" for row in range(PROMPTS))
+    images = {
+        "reference": drawn.reference_column(),
+        **{
+            name: drawn.image_column(drawn.generator(key))
+            for name, key in zip(GENERATORS, ("clean", "noise-1", "blur-3", "objects-4"), strict=True)
+        },
+    }
+    rows = np.arange(PROMPTS)
+    parts = [ImageSet(name=name, ids=names, images=column.take(rows)) for name, column in images.items()]
+    comparison = GeneratorComparison(
+        name=NAME,
+        sets=PromptedSets(
+            ids=names,
+            prompts=items.texts(texts, of="prompts"),
+            texts=texts,
+            reference=parts[0],
+            generated=tuple(parts[1:]),
+            warnings=(),
+        ),
+        chosen=chosen,
+        features=features,
+        figures=figures(features, chosen=chosen),
+        settings={"tiny": {}},
+        file=Path("pictures.csv"),
+        human=None if human is None else {name: ("human_rate", value) for name, value in human.items()},
+    )
+    suite, _ = stored.store(comparison, results=results)
+    return suite.suite.key
