@@ -28,7 +28,7 @@ SEED = 20250415  # of the generators drawn again, so that a reload shows the sam
 
 
 @dataclass(frozen=True, kw_only=True)
-class Generator:
+class ComputedGenerator:
     """A generator of a set: its model's key and title, and its run."""
 
     key: str
@@ -121,7 +121,7 @@ class ComputedSet:
     task: str
     images: int  # of each generator, or of the reference
     paired: bool
-    generators: tuple[Generator, ...]
+    generators: tuple[ComputedGenerator, ...]
     columns: Mapping[str, Mapping[str, MetricColumn]]  # metric -> backbone -> figures, the first stands for the metric
     people: tuple[str, Floats] | None  # the metric of people's ratings, and the ratings (k,), higher is better
 
@@ -195,7 +195,8 @@ def load(db: Database) -> dict[str, ComputedSet]:
 def _read(db: Database, row: Any, *, metrics: Any) -> ComputedSet:
     runs = generator_queries.runs(db, task=row.task)
     generators = tuple(
-        Generator(key=run.model, title=plain_title(run.title, row.benchmark), run=run.id) for run in runs.itertuples()
+        ComputedGenerator(key=run.model, title=plain_title(run.title, row.benchmark), run=run.id)
+        for run in runs.itertuples()
     )
     settings = [json.loads(text) for text in runs["settings"]]
     at = {generator.run: index for index, generator in enumerate(generators)}
