@@ -11,6 +11,7 @@ KINDS = ("encoder", "metric", "mllm", "generator", "distribution")
 ABILITIES = ("embed_image", "embed_text", "compare", "choose", "score_pair", "generate")
 ORIGINS = ("published", "imported", "computed")  # the first that a model has is shown where only one can be
 VERDICTS = ("reproduces", "rounding", "conflict", "cannot be recomputed")
+SEVERITIES = ("headline", "table", "detail")  # of claims, the weightiest first: see compute/claims/verdict.py
 # Their n_items counts frames of videos, and frames of one video are near copies: no number of independent items.
 OF_FRAMES = ("mieb/ucf101", "mieb/ucf101zeroshot")
 TIES_SHOWN = 0.01  # share of items decided by exact ties above which it stands beside the score
@@ -231,11 +232,14 @@ class Score:
 class Claim:
     """A paper's own statement beside what its own figures give. All text, ready to show."""
 
+    key: str  # of its page: `claims?claim=<key>`
     paper: str
     claim: str
     where: str
     printed: str
     recomputed: str
     verdict: str  # one of VERDICTS
+    severity: str  # one of SEVERITIES
     note: str = ""
     formula: str = ""
+    why: str = ""  # why it matters, where that is more than its severity says

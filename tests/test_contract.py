@@ -170,7 +170,10 @@ TRIPS = {
         "suite=small",
     ),
     "claims": (
-        "paper=unisim&verdict=conflict&q=clip&sort=-claim",
+        "claim=unisim/one&paper=unisim&verdict=conflict&severity=headline&q=clip&sort=-claim",
+        "severity=table",
+        "severity=detail",
+        "sort=severity",
         "verdict=rounding",
         "verdict=reproduces",
         "verdict=cannot+be+recomputed",

@@ -1,14 +1,23 @@
 """Claims as data: the texts of assets/published/claims.csv, what code recomputes for them, and the verdicts.
 
-Columns of claims.csv: `key` names what code recomputes; `paper`, `where`, `claim`, `printed`, `formula` and `note` are
-shown as they stand; `verdict` is set only where the paper prints nothing to compute with, and such a row needs no code.
-A row with {placeholders} is a family of claims, one a table cell, and code fills them. A row `key/text` adds its note
-to the claim of the family `key` that reads `text`, or to all of its claims whose verdict is `text`.
+Columns of claims.csv: `key` names what code recomputes; `paper`, `where`, `claim`, `printed`, `formula`, `note` and
+`why` (why it matters) are shown as they stand; `verdict` is set only where the paper prints nothing to compute with,
+and such a row needs no code. A row with {placeholders} is a family of claims, one a table cell, and code fills them. A
+row `key/text` adds its note to the claim of the family `key` that reads `text`, or to all of its claims whose verdict
+is `text`; it has no severity of its own.
+
+`severity` says what depends on a claim, whatever its verdict:
+    headline   a finding that the abstract, the conclusion or a section leads with: who is best, what transfers, what
+               correlates. Each says in `why` what a reader would decide by it.
+    table      a result: a score, rank or correlation of a table, or a sentence about single models or tasks.
+    detail     how much data there is, captions, repeated numbers, the order of rows: no ranking depends on it.
 """
 
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,10 +28,11 @@ import pandas as pd
 from compute.paths import PUBLISHED
 from compute.rounding import decimal, rounded
 from compute.tables import number, read_csv
-from compute.types import BadInput, Claim
+from compute.types import SEVERITIES, BadInput, Claim
 
 CANNOT = "cannot be recomputed"
-TEXTS = ("claim", "where", "printed", "formula", "note")
+TEXTS = ("claim", "where", "printed", "formula", "note", "why")
+NOT_IN_KEYS = re.compile(r"[^a-z0-9.]+")
 
 
 @dataclass(frozen=True)
@@ -44,7 +54,8 @@ Checks = dict[str, Check | list[Check]]  # by the keys of claims.csv
 def claims_of(paper: str, sections: Iterable[Callable[[], Checks]]) -> list[Claim]:
     """Every claim of a paper, in the order of claims.csv, from the checks of its sections.
 
-    Raises BadInput naming the rows that no code recomputes, and the checks and notes without a row or a claim.
+    Raises BadInput naming the rows that no code recomputes, the checks and notes without a row or a claim, rows without
+    a severity, and claims that share a key.
     """
     rows = {key: row for key, row in texts().items() if row["paper"] == paper}
     notes = {key for key in rows if "/" in key}
@@ -54,10 +65,13 @@ def claims_of(paper: str, sections: Iterable[Callable[[], Checks]]) -> list[Clai
         raise BadInput(
             f"claims.csv and compute/claims differ in {sorted(wrong)}: a key needs a row and a check, no more"
         )
+    if wrong := {key for key in rows.keys() - notes if rows[key]["severity"] not in SEVERITIES}:
+        raise BadInput(f"claims.csv has no severity in {sorted(wrong)}: set one of {', '.join(SEVERITIES)}")
     checks |= stated
     claims, used = [], set()
     for key in (key for key in rows if key in checks):
-        for check in checks[key] if isinstance(checks[key], list) else [checks[key]]:
+        family = isinstance(checks[key], list)
+        for check in checks[key] if family else [checks[key]]:
             words = {
                 name: decimal(word) if isinstance(word, float) and math.isfinite(word) else word
                 for name, word in check.words.items()
@@ -67,16 +81,22 @@ def claims_of(paper: str, sections: Iterable[Callable[[], Checks]]) -> list[Clai
             added = [name for name in (f"{key}/{text['claim']}", f"{key}/{verdict}") if name in notes]
             used.update(added)
             text["note"] = " ".join(filter(None, [text["note"], *(rows[name]["note"] for name in added)]))
-            claims.append(Claim(paper=paper, recomputed=recomputed, verdict=verdict, **text))
+            own = f"{key}/{NOT_IN_KEYS.sub('-', text['claim'].lower()).strip('-')}" if family else key
+            severity = rows[key]["severity"]
+            claims.append(
+                Claim(key=own, paper=paper, recomputed=recomputed, verdict=verdict, severity=severity, **text)
+            )
     if unused := notes - used:
         raise BadInput(f"claims.csv has notes on claims that do not exist: {sorted(unused)}. Correct or remove them")
+    if shared := [key for key, count in Counter(claim.key for claim in claims).items() if count > 1]:
+        raise BadInput(f"Two claims have the key {shared[0]!r}: their texts must differ in letters or digits")
     return claims
 
 
 @cache
 def texts() -> dict[str, dict[str, str]]:
     """The rows of claims.csv by key. Raises BadInput for a key that stands twice."""
-    frame = read_csv(PUBLISHED / "claims.csv", columns=("key", "paper", "verdict", *TEXTS)).set_index("key")
+    frame = read_csv(PUBLISHED / "claims.csv", columns=("key", "paper", "verdict", "severity", *TEXTS)).set_index("key")
     if not frame.index.is_unique:
         raise BadInput(f"claims.csv has the key {frame.index[frame.index.duplicated()][0]!r} twice: keys are unique")
     return frame.to_dict("index")

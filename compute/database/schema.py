@@ -1,6 +1,6 @@
 """The database's schema: its tables, and the views that other programs may read."""
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 # The codes of ratings. That they are those of the tasks and of the procedure, which stand above this file, is tested.
 PAIR_TYPES = ("identical", "transformed", "transformed-2", "irrelevant")
@@ -70,10 +70,11 @@ TABLES = {
         record JSON NOT NULL, PRIMARY KEY (model, domain, modality)""",
     "projections": """kind VARCHAR, key VARCHAR, x DOUBLE NOT NULL, y DOUBLE NOT NULL, cluster INTEGER,
         settings JSON, PRIMARY KEY (kind, key)""",
-    "claims": """paper VARCHAR NOT NULL, claim VARCHAR NOT NULL, "where" VARCHAR, printed VARCHAR, recomputed VARCHAR,
-        verdict VARCHAR NOT NULL
+    "claims": """key VARCHAR PRIMARY KEY, paper VARCHAR NOT NULL, claim VARCHAR NOT NULL, "where" VARCHAR,
+        printed VARCHAR, recomputed VARCHAR, verdict VARCHAR NOT NULL
             CHECK (verdict IN ('reproduces', 'rounding', 'conflict', 'cannot be recomputed')),
-        note VARCHAR, formula VARCHAR""",
+        severity VARCHAR NOT NULL CHECK (severity IN ('headline', 'table', 'detail')),
+        note VARCHAR, formula VARCHAR, why VARCHAR""",
 }
 
 # One row a score: a task in several suites shows under the first of its benchmark's.

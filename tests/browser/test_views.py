@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -159,7 +161,7 @@ def test_claims_filter_by_verdict_and_paper(open_page: Callable) -> None:
     page.wait_for_function(
         "([grid, every]) => grid.ariaRowCount > 1 && grid.ariaRowCount < every", arg=[grid.element_handle(), everything]
     )
-    assert set(page.locator("[role=gridcell][aria-colindex='2']").all_inner_texts()) == {"cFreD"}
+    assert set(page.locator("[role=gridcell][aria-colindex='3']").all_inner_texts()) == {"cFreD"}
     page.locator("[role=gridcell]").first.click()
     page.get_by_label("The chosen claim").filter(has_text="cFreD").wait_for()
 
@@ -226,3 +228,33 @@ def test_figure_text_stands_out(open_page: Callable, address: str, dark: bool) -
         }).filter(([ratio]) => ratio < 4.5).slice(0, 5);
     }""")
     assert weak == []
+
+
+def test_a_claim_has_an_address_and_a_report_of_a_mistake(open_page: Callable) -> None:
+    page = open_page("claims")
+    answer = page.get_by_label("The answer")
+    answer.wait_for()
+    assert re.search(r"\d+ of [\d,]+ claims fail", answer.inner_text())
+    headline = answer.get_by_role("link").first
+    name = headline.inner_text()
+    headline.click()
+    page.wait_for_function("new URLSearchParams(location.search).has('claim')")
+    card = page.get_by_label("The chosen claim")
+    assert card.get_by_role("heading").inner_text() == name
+    page.reload()
+    card.get_by_role("heading", name=name, exact=True).wait_for()
+    assert card.bounding_box()["y"] < answer.bounding_box()["y"], "who follows the link of a claim reads it first"
+    card.get_by_text("Report a mistake").press("Enter")
+    report = card.get_by_label("Report of a mistake").input_value()
+    assert name in report and f"claim={query_of(page)['claim']}" in report and "What is wrong:" in report
+
+
+def test_claims_filter_by_severity_and_name_an_unknown_claim(open_page: Callable) -> None:
+    page = open_page("claims?severity=headline&verdict=conflict")
+    page.locator("[role=gridcell]").first.wait_for()
+    assert set(page.locator("[role=gridcell][aria-colindex='2']").all_inner_texts()) == {"Headline"}
+    page.get_by_label("Severity").select_option("detail")
+    wait_query(page, "severity", "detail")
+    assert set(page.locator("[role=gridcell][aria-colindex='2']").all_inner_texts()) == {"Detail"}
+    page = open_page("claims?claim=nothing")
+    assert "claim" in page.locator(".lk-notice:visible").inner_text()

@@ -1,13 +1,10 @@
-/** The claims page: counts that filter, a search, a table drawn only where visible, and the chosen claim in full. */
+/** The claims page: its answer, counts that filter, a search, a table drawn only where visible, and the chosen claim in full. */
 
 import { button, debounce, el, gridStyles, stylesheet } from '../../js/dom.js';
 import { Grid } from '../../js/grid.js';
 import { getJson } from '../../js/request.js';
+import { card, claimUrl, SEVERITIES, SEVERITY_NAMES, VERDICT_NAMES, VERDICTS } from './card.js';
 
-export const VERDICTS = ['conflict', 'rounding', 'cannot be recomputed', 'reproduces'];
-const NAMES = {
-  conflict: 'Conflict', rounding: 'Rounding', 'cannot be recomputed': 'Cannot be recomputed', reproduces: 'Reproduces',
-};
 // With soft hyphens, for the narrow heads of the counts.
 const HEADS = {
   conflict: 'Con\u00adflict', rounding: 'Round\u00ading', 'cannot be recomputed': 'Cannot be recom\u00adputed',
@@ -15,6 +12,7 @@ const HEADS = {
 };
 const COLUMNS = [
   { key: 'verdict', title: 'Verdict', width: 84, most: 160 },
+  { key: 'severity', title: 'Severity', width: 76, most: 90 },
   { key: 'paper', title: 'Paper', width: 88, most: 110 },
   { key: 'claim', title: 'Claim', width: 270, most: 460 },
   { key: 'where', title: 'Where', width: 118, most: 190 },
@@ -25,8 +23,8 @@ const COLUMNS = [
 ];
 const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
 
-/** Paper, verdict, search and sort of a query string; what is unknown is left out and named in `ignored`. */
-export function parse(search, papers) {
+/** What a query string chooses; what is unknown is left out and named in `ignored`. `keys`: those of all claims. */
+export function parse(search, papers, keys = null) {
   const query = new URLSearchParams(search);
   const ignored = [];
   const one = (key, known) => {
@@ -34,10 +32,11 @@ export function parse(search, papers) {
     if (value && !known.includes(value)) ignored.push(key);
     return known.includes(value) ? value : '';
   };
-  const [paper, verdict] = [one('paper', papers), one('verdict', VERDICTS)];
+  const [paper, verdict, severity] = [one('paper', papers), one('verdict', VERDICTS), one('severity', SEVERITIES)];
+  const claim = one('claim', keys ?? [query.get('claim')]);
   const sort = one('sort', COLUMNS.flatMap(({ key }) => [key, `-${key}`]));
   const state = {
-    paper, verdict, q: (query.get('q') ?? '').slice(0, 200),
+    claim, paper, verdict, severity, q: (query.get('q') ?? '').slice(0, 200),
     sort: sort ? { key: sort.replace('-', ''), down: sort.startsWith('-') } : null,
   };
   return { state, ignored };
@@ -51,18 +50,30 @@ export function write(state, search) {
     if (value) query.set(key, value);
     else query.delete(key);
   }
-  return query.toString();
+  return query.toString().replaceAll('%2F', '/');
 }
 
-/** The claims that pass, in order: as the server gives them (conflicts first), or by a column. */
-export function select(claims, { paper, verdict, q, sort }) {
+/** The claims that pass, in order: as the server gives them (conflicts first, of these the headlines), or by a column. */
+export function select(claims, { paper, verdict, severity, q, sort }) {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
   const rows = claims.filter((claim) => (!paper || claim.paper === paper) && (!verdict || claim.verdict === verdict)
-    && words.every((word) => claim.text.includes(word)));
+    && (!severity || claim.severity === severity) && words.every((word) => claim.text.includes(word)));
   if (!sort) return rows;
   const way = sort.down ? -1 : 1;
-  const value = (claim) => (sort.key === 'verdict' ? String(VERDICTS.indexOf(claim.verdict)) : claim[sort.key]);
+  const orders = { verdict: VERDICTS, severity: SEVERITIES };
+  const value = (claim) => (orders[sort.key] ? String(orders[sort.key].indexOf(claim[sort.key])) : claim[sort.key]);
   return rows.sort((one, other) => Number(!value(one)) - Number(!value(other)) || way * collator.compare(value(one), value(other)));
+}
+
+/** The answer in numbers: how many claims fail, and which of the headlines do. */
+export function answer(claims) {
+  const failing = claims.filter(({ verdict }) => verdict === 'conflict');
+  const count = (severity, rows) => rows.filter((claim) => claim.severity === severity).length;
+  return {
+    all: claims.length, failing: failing.length, headlines: count('headline', claims),
+    failingHeadlines: failing.filter(({ severity }) => severity === 'headline'),
+    failingResults: count('table', failing), failingDetails: count('detail', failing),
+  };
 }
 
 /** Mounts the page into `root`; `source` is the address of the claims. */
@@ -86,7 +97,9 @@ function show(root, { fields, rows, tables }) {
     return { ...claim, text: row.join(' ').toLowerCase() };
   });
   const papers = [...new Set(claims.map(({ paper }) => paper))];
-  const { state, ignored } = parse(location.search, papers);
+  const byKey = new Map(claims.map((claim) => [claim.key, claim]));
+  const { state, ignored } = parse(location.search, papers, [...byKey.keys()]);
+  const cardFirst = Boolean(state.claim);
   const notice = el('p', { class: 'lk-notice', hidden: !ignored.length },
     `The address has unknown values for ${ignored.join(', ')}; they are ignored.`);
   const counts = el('div', { class: 'lk-counts', role: 'group', 'aria-label': 'Filter by paper and verdict' });
@@ -95,13 +108,17 @@ function show(root, { fields, rows, tables }) {
   });
   const status = el('span', { class: 'lk-status', role: 'status' });
   const clear = button('Show all', () => {
-    Object.assign(state, { paper: '', verdict: '', q: '' });
+    Object.assign(state, { paper: '', verdict: '', severity: '', q: '' });
     search.value = '';
+    severity.value = '';
     draw();
   });
-  const grid = new Grid({ label: 'Claims', rowHeight: 28, onSort, onOpen: (claim) => detail(claim) });
+  const severity = el('select', { class: 'lk-input lk-severity', 'aria-label': 'Severity' },
+    ...[['', 'All severities'], ...Object.entries(SEVERITY_NAMES)].map(([value, name]) => el('option', { value }, name)));
+  severity.value = state.severity;
+  const grid = new Grid({ label: 'Claims', rowHeight: 28, onSort, onOpen: (claim) => open(claim) });
   const empty = el('div', { class: 'lk-state lk-empty', hidden: true }, 'No claim matches. Clear the search or choose another paper.');
-  const pane = el('section', { class: 'lk-detail', 'aria-live': 'polite', 'aria-label': 'The chosen claim' });
+  const pane = el('section', { class: `lk-detail${cardFirst ? ' lk-first' : ''}`, 'aria-live': 'polite', 'aria-label': 'The chosen claim' });
   const remember = debounce(() => {
     const query = write(state, location.search);
     history.replaceState(history.state, '', location.pathname + (query ? `?${query}` : ''));
@@ -119,7 +136,7 @@ function show(root, { fields, rows, tables }) {
       const cell = (verdict, count) => el('button', {
         type: 'button', class: `lk-tallycell${verdict === 'conflict' && count ? ' lk-bad' : ''}`, disabled: !count,
         'aria-pressed': String(state.paper === paper && state.verdict === verdict),
-        'aria-label': `${name}, ${verdict ? NAMES[verdict].toLowerCase() : 'all'}: ${count} claims`,
+        'aria-label': `${name}, ${verdict ? VERDICT_NAMES[verdict].toLowerCase() : 'all'}: ${count} claims`,
         onclick: () => filter({ paper, verdict }),
       }, count.toLocaleString('en'));
       return [el('span', { class: 'lk-tallyname' }, name),
@@ -134,23 +151,41 @@ function show(root, { fields, rows, tables }) {
     draw();
   }
 
-  function detail(claim) {
-    const links = (tables[`${claim.paper}|${claim.where}`] ?? []).flatMap(({ key, source, suite }) => [
-      ' ', el('a', { href: `published/${key}.csv`, download: '' }, `${source} as CSV`),
-      suite && ' ', suite && el('a', { href: `board?suite=${suite}` }, 'on the board')]);
-    const lines = [['Printed', claim.printed], ['Recomputed', claim.recomputed], ['Computed as', claim.formula], ['Note', claim.note]];
-    pane.replaceChildren(
-      el('h2', {}, claim.claim),
-      el('p', { class: 'lk-quiet' }, `${claim.paper}, ${claim.where}. ${NAMES[claim.verdict]}.`, ...links),
-      el('dl', {}, ...lines.filter(([, text]) => text).flatMap(([name, text]) => [el('dt', {}, name), el('dd', {}, text)])),
-    );
+  /** Shows a claim that the visitor chose, and gives it the address. */
+  function open(claim) {
+    state.claim = claim.key;
+    pane.replaceChildren(...card(claim, tables));
+    pane.scrollIntoView({ block: 'nearest' });
+    remember();
+  }
+
+  function opener(claim) {
+    return el('a', {
+      href: claimUrl(claim.key),
+      onclick: (event) => {
+        if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
+        event.preventDefault();
+        open(claim);
+      },
+    }, claim.claim);
+  }
+
+  function answered() {
+    const { all, failing, headlines, failingHeadlines, failingResults, failingDetails } = answer(claims);
+    const number = (count, noun) => `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+    const rest = `${number(failingResults, 'result')} of tables or single models and ${number(failingDetails, 'detail')} fail too.`;
+    return el('section', { class: 'lk-answer', 'aria-label': 'The answer' },
+      el('p', {}, el('b', {}, `${failing.toLocaleString('en')} of ${number(all, 'claim')} fail`),
+        `: the paper’s own figures give another value. ${failingHeadlines.length} of the ${number(headlines, 'headline claim')} fail${failingHeadlines.length ? ':' : '.'}`),
+      el('ul', {}, ...failingHeadlines.map((claim) => el('li', {}, el('span', { class: 'lk-quiet' }, `${claim.paper} `), opener(claim)))),
+      el('p', { class: 'lk-quiet' }, rest));
   }
 
   function draw() {
     const rowsNow = select(claims, state);
     tally();
     status.textContent = `${rowsNow.length.toLocaleString('en')} of ${claims.length.toLocaleString('en')} claims`;
-    clear.disabled = !state.paper && !state.verdict && !state.q;
+    clear.disabled = !state.paper && !state.verdict && !state.severity && !state.q;
     empty.hidden = rowsNow.length > 0;
     grid.node.hidden = !rowsNow.length;
     grid.node.scrollTop = 0;
@@ -159,15 +194,16 @@ function show(root, { fields, rows, tables }) {
       columns: COLUMNS.map((column) => ({
         ...column, sort: true,
         draw: (cell, claim) => {
-          const text = column.key === 'verdict' ? NAMES[claim.verdict] : claim[column.key] || '—';
+          const names = { verdict: VERDICT_NAMES, severity: SEVERITY_NAMES }[column.key];
+          const text = names ? names[claim[column.key]] : claim[column.key] || '—';
           cell.textContent = text;
           cell.title = text;
           if (column.key === 'verdict') cell.classList.add(`lk-verdict-${VERDICTS.indexOf(claim.verdict)}`);
         },
       })),
     });
-    if (rowsNow.length) detail(rowsNow[0]);
-    else pane.replaceChildren();
+    const shown = byKey.get(state.claim) ?? rowsNow[0];
+    pane.replaceChildren(...(shown ? card(shown, tables) : []));
     root.dataset.rows = String(rowsNow.length);
     remember();
   }
@@ -176,7 +212,14 @@ function show(root, { fields, rows, tables }) {
     state.q = search.value.slice(0, 200);
     draw();
   }, 80));
-  root.replaceChildren(notice, counts, el('div', { class: 'lk-bar' }, search, status, clear), grid.node, empty, pane);
+  severity.addEventListener('change', () => {
+    state.severity = severity.value;
+    draw();
+  });
+  const bar = el('div', { class: 'lk-bar' }, search, severity, status, clear);
+  // A visitor who follows the link of a claim reads it first.
+  const parts = [answered(), counts, bar, grid.node, empty];
+  root.replaceChildren(notice, ...(cardFirst ? [pane, ...parts] : [...parts, pane]));
   draw();
   root.dataset.ready = String(claims.length);
 }

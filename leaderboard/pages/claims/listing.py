@@ -5,23 +5,41 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from compute.types import SEVERITIES
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 
-FIELDS = ("paper", "claim", "where", "printed", "recomputed", "verdict", "formula", "note")
+FIELDS = (
+    "key",
+    "paper",
+    "claim",
+    "where",
+    "printed",
+    "recomputed",
+    "verdict",
+    "severity",
+    "formula",
+    "note",
+    "why",
+)
 VERDICTS = ("conflict", "rounding", "cannot be recomputed", "reproduces")  # in the order shown
 
 Sources = dict[str, dict[str, str]]  # key, source and suite of a published table, by names such as `MIEB Table 9`
 
 
 def claims(db: Database) -> dict[str, Any]:
-    """Every claim, conflicts first, and the published tables that each location in a paper names."""
+    """Every claim, conflicts first and of these the headlines, and the published tables behind each.
+
+    `tables` lists them once for each text that names some, under `paper|text`; the text is where a claim stands, or the
+    formula that recomputes it.
+    """
     frame = suite_queries.claims(db).fillna("")
     frame["turn"] = frame["verdict"].map(VERDICTS.index)
-    frame = frame.sort_values(["turn", "paper"], kind="stable")
+    frame["weight"] = frame["severity"].map(SEVERITIES.index)
+    frame = frame.sort_values(["turn", "weight", "paper"], kind="stable")
     sources = _sources(db)
-    locations = frame[["paper", "where"]].drop_duplicates().itertuples(index=False, name=None)
-    tables = {f"{paper}|{where}": tables_of(paper, where, sources=sources) for paper, where in locations}
+    texts = {(row.paper, text) for row in frame.itertuples() for text in (row.where, row.formula)}
+    tables = {f"{paper}|{text}": tables_of(paper, text, sources=sources) for paper, text in sorted(texts)}
     return {
         "fields": list(FIELDS),
         "rows": frame[list(FIELDS)].to_numpy().tolist(),
@@ -29,10 +47,13 @@ def claims(db: Database) -> dict[str, Any]:
     }
 
 
-def tables_of(paper: str, where: str, *, sources: Sources) -> list[dict[str, str]]:
-    """The published tables that a location such as `Tables 2 and 6` names."""
-    groups = re.findall(r"Tables? (\d+(?:(?:, | and | to )\d+)*)", where)
-    names = dict.fromkeys(f"{paper} Table {number}" for group in groups for number in re.findall(r"\d+", group))
+def tables_of(paper: str, text: str, *, sources: Sources) -> list[dict[str, str]]:
+    """The published tables that a text such as `Tables 2 and 6` or `Tables 3 to 7` names."""
+    numbers: list[int] = []
+    for group in re.findall(r"Tables? (\d+(?:(?:, | and | to )\d+)*)", text):
+        for first, last in re.findall(r"(\d+)(?: to (\d+))?", group):
+            numbers += range(int(first), int(last or first) + 1)
+    names = dict.fromkeys(f"{paper} Table {number}" for number in numbers)
     return [sources[name] for name in names if name in sources]
 
 

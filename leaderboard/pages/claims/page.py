@@ -1,4 +1,7 @@
-"""What the papers say beside what their own figures give, claim by claim."""
+"""What the papers say beside what their own figures give, claim by claim.
+
+A claim's own address is `claims?claim=<key>`, with `key` of the table `claims` in the database.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,7 @@ from leaderboard.html.templates import render
 from leaderboard.page import Site, View, citations, heading, static_html
 from leaderboard.pages.claims.routes import routes
 
-SENTENCE = (
-    "Every figure and statement of the four papers that their own tables can check, printed beside recomputed. "
-    "Conflicts come first. Click a count to filter, a row to read its claim in full."
-)
+SENTENCE = "Every figure and statement of the four papers that their own tables can check, printed beside recomputed."
 
 
 def draw(site: Site) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from compute.claims import verdict
 from compute.claims.verdict import Check, claims_of, decimals, judge, listing, shown, texts
 from compute.database.build import all_claims, sources
-from compute.types import VERDICTS, BadInput
+from compute.types import SEVERITIES, VERDICTS, BadInput
 
 # Verdicts in the order of VERDICTS: reproduces, rounding, conflict, cannot be recomputed.
 COUNTS = {
@@ -26,6 +27,8 @@ ROW = {
     "formula": "",
     "note": "",
     "verdict": "",
+    "severity": "table",
+    "why": "",
 }
 
 
@@ -42,6 +45,22 @@ def test_no_placeholder_is_left_and_no_text_is_empty() -> None:
         assert claim.claim and claim.where
         assert not set("{}") & set(claim.claim + claim.where + claim.printed + claim.note + claim.formula)
         assert "nan" not in claim.recomputed.split()
+
+
+def test_every_claim_has_a_severity_and_every_headline_says_why_it_matters() -> None:
+    rows = {key: row for key, row in texts().items() if "/" not in key}
+    assert {row["severity"] for row in rows.values()} == set(SEVERITIES)
+    assert [key for key, row in rows.items() if row["severity"] == "headline" and len(row["why"].split()) < 6] == []
+    notes = [row for key, row in texts().items() if "/" in key]
+    assert {row["severity"] + row["why"] for row in notes} == {""}
+    headlines = Counter(claim.paper for claim in all_claims() if claim.severity == "headline")
+    assert set(headlines) == set(COUNTS) and max(headlines.values()) < 30, "a headline is rare"
+
+
+def test_the_keys_of_claims_are_their_own() -> None:
+    keys = [claim.key for claim in all_claims()]
+    assert len(set(keys)) == len(keys)
+    assert {"mieb-tasks", "cfred-table-3-rho/of-mps-with-human-preference-on-coco"} <= set(keys)
 
 
 def made(rows: dict[str, dict[str, str]], checks: dict[str, Check | list[Check]], monkeypatch: pytest.MonkeyPatch):
@@ -72,6 +91,7 @@ def test_a_family_and_its_notes(monkeypatch: pytest.MonkeyPatch) -> None:
         ("t", "4 of 4", "reproduces", ""),
     ]
     assert listed[1][3] == "All. Only b. Conflicts."
+    assert [row.key for row in made(rows, checks, monkeypatch)] == ["family/a", "family/b", "stated", "text"]
 
 
 @pytest.mark.parametrize(
@@ -81,8 +101,14 @@ def test_a_family_and_its_notes(monkeypatch: pytest.MonkeyPatch) -> None:
         ({}, {"a": Check("x")}, r"differ in \['a'\]"),
         ({"a": {"verdict": "conflict"}}, {"a": Check("x")}, r"differ in \['a'\]"),
         ({"a": {"claim": "c", "printed": "x"}, "a/d": {}}, {"a": Check("x")}, r"do not exist: \['a/d'\]"),
+        ({"a": {"severity": "grave"}}, {"a": Check("x")}, r"no severity in \['a'\]"),
+        (
+            {"a": {}},
+            {"a": [Check("x", words={"name": name, "printed": "1"}) for name in ("B c", "b-C")]},
+            "key 'a/b-c'",
+        ),
     ],
-    ids=["row without code", "code without row", "both", "note on nothing"],
+    ids=["row without code", "code without row", "both", "note on nothing", "no severity", "a key twice"],
 )
 def test_rows_and_code_meet(rows, checks, message, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BadInput, match=message):
@@ -90,8 +116,10 @@ def test_rows_and_code_meet(rows, checks, message, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_key_stands_once(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    line = "a,P,Table 1,c,1,,,\n"
-    (tmp_path / "claims.csv").write_text("key,paper,where,claim,printed,verdict,formula,note\n" + line + line)
+    line = "a,P,table,Table 1,c,1,,,,\n"
+    (tmp_path / "claims.csv").write_text(
+        "key,paper,severity,where,claim,printed,verdict,formula,note,why\n" + line + line
+    )
     monkeypatch.setattr(verdict, "PUBLISHED", tmp_path)
     with pytest.raises(BadInput, match="'a' twice"):
         texts.__wrapped__()
@@ -129,3 +157,9 @@ def test_figures_in_words_are_rounded_as_everywhere() -> None:
     """Half to even on the decimal: 37.45 is 37.4, whatever its binary approximation."""
     assert listing({"a": 37.45, "b": 37.55}) == "a 37.4, b 37.6"
     assert shown(0.3745 * 100, like="37") == "37.45" and shown(1.00125, like="1.00") == "1.0012"
+
+
+def test_every_headline_that_is_recomputed_names_the_tables_of_its_figures() -> None:
+    headlines = [claim for claim in all_claims() if claim.severity == "headline" and claim.verdict != verdict.CANNOT]
+    assert len(headlines) > 40
+    assert [claim.key for claim in headlines if not re.search(r"Tables? \d", claim.where + claim.formula)] == []

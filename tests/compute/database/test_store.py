@@ -30,7 +30,7 @@ CONTRACT = {
     "items": "run item",
     "ratings": "run subset source type template expected forward reverse forward_problem reverse_problem",
     "projections": "kind key x y settings",
-    "claims": "paper claim where printed recomputed verdict note",
+    "claims": "key paper claim where printed recomputed verdict severity note formula why",
 }
 VIEW = [
     "benchmark",
@@ -181,9 +181,10 @@ def test_only_finite_values_are_scores(tmp_path: Path, value: float | None) -> N
                 }
             ],
         ),
-        ("claims", [{"paper": "P", "claim": "c", "verdict": "perhaps"}]),
+        ("claims", [{"key": "k", "paper": "P", "claim": "c", "verdict": "perhaps", "severity": "table"}]),
+        ("claims", [{"key": "k", "paper": "P", "claim": "c", "verdict": "conflict", "severity": "grave"}]),
     ],
-    ids=["twice", "no run", "no metric", "model twice", "origin", "verdict"],
+    ids=["twice", "no run", "no metric", "model twice", "origin", "verdict", "severity"],
 )
 def test_what_breaks_a_key_or_a_rule_is_refused_by_name(tmp_path: Path, table: str, again: list[dict]) -> None:
     path = tmp_path / "small.duckdb"

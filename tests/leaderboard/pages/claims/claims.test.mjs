@@ -1,33 +1,38 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { parse, select, write } from '../../../../leaderboard/pages/claims/claims.js';
+import { claimUrl, report } from '../../../../leaderboard/pages/claims/card.js';
+import { answer, parse, select, write } from '../../../../leaderboard/pages/claims/claims.js';
 
 const PAPERS = ['A', 'B'];
 const claims = [
-  { paper: 'A', verdict: 'conflict', claim: 'Ten models', printed: '10', note: '' },
-  { paper: 'B', verdict: 'conflict', claim: 'Two models', printed: '2', note: 'x' },
-  { paper: 'B', verdict: 'reproduces', claim: 'Mean of FID', printed: '9.5', note: '' },
+  { key: 'a-10', paper: 'A', verdict: 'conflict', severity: 'detail', claim: 'Ten models', printed: '10', note: '' },
+  { key: 'b/two', paper: 'B', verdict: 'conflict', severity: 'headline', claim: 'Two models', printed: '2', note: 'x' },
+  { key: 'b-fid', paper: 'B', verdict: 'reproduces', severity: 'table', claim: 'Mean of FID', printed: '9.5', note: '' },
 ].map((claim) => ({ ...claim, text: Object.values(claim).join(' ').toLowerCase() }));
-const all = { paper: '', verdict: '', q: '', sort: null };
+const all = { claim: '', paper: '', verdict: '', severity: '', q: '', sort: null };
+const KEYS = claims.map(({ key }) => key);
 const names = (state) => select(claims, { ...all, ...state }).map(({ claim }) => claim);
 
 test('an address is read without trust and named when it is wrong', () => {
   assert.deepEqual(parse('?paper=B&verdict=conflict&q=fid&sort=-printed', PAPERS), {
-    state: { paper: 'B', verdict: 'conflict', q: 'fid', sort: { key: 'printed', down: true } }, ignored: [],
+    state: { ...all, paper: 'B', verdict: 'conflict', q: 'fid', sort: { key: 'printed', down: true } }, ignored: [],
   });
-  assert.deepEqual(parse('?paper=C&verdict=maybe&sort=evil', PAPERS), { state: all, ignored: ['paper', 'verdict', 'sort'] });
+  assert.deepEqual(parse('?paper=C&verdict=maybe&severity=fatal&claim=b&sort=evil', PAPERS, KEYS), {
+    state: all, ignored: ['paper', 'verdict', 'severity', 'claim', 'sort'],
+  });
 });
 
 test('a state is written without its defaults and keeps what is not its own', () => {
   assert.equal(write(all, '?paper=A&__theme=dark'), '__theme=dark');
-  const state = { paper: 'B', verdict: 'cannot be recomputed', q: 'ρ²', sort: { key: 'claim', down: false } };
-  assert.deepEqual(parse(`?${write(state, '')}`, PAPERS).state, state);
+  const state = { claim: 'b/two', severity: 'headline', paper: 'B', verdict: 'cannot be recomputed', q: 'ρ²', sort: { key: 'claim', down: false } };
+  assert.deepEqual(parse(`?${write(state, '')}`, PAPERS, KEYS).state, state);
 });
 
 test('paper, verdict and every word of the search must fit', () => {
   assert.deepEqual(names({}), ['Ten models', 'Two models', 'Mean of FID']);
   assert.deepEqual(names({ paper: 'B', verdict: 'conflict' }), ['Two models']);
+  assert.deepEqual(names({ severity: 'table' }), ['Mean of FID']);
   assert.deepEqual(names({ q: 'MODELS two' }), ['Two models']);
   assert.deepEqual(names({ q: 'nothing' }), []);
 });
@@ -37,4 +42,21 @@ test('sorting is by number where there are numbers, blanks last both ways', () =
   assert.deepEqual(names({ sort: { key: 'note', down: true } })[0], 'Two models');
   assert.deepEqual(names({ sort: { key: 'note', down: false } })[0], 'Two models');
   assert.deepEqual(names({ sort: { key: 'verdict', down: true } })[0], 'Mean of FID');
+  assert.deepEqual(names({ sort: { key: 'severity', down: false } }), ['Two models', 'Mean of FID', 'Ten models']);
+});
+
+test('the answer counts what fails by how much depends on it', () => {
+  const { failingHeadlines, ...counts } = answer(claims);
+  assert.deepEqual(counts, { all: 3, failing: 2, headlines: 1, failingResults: 0, failingDetails: 1 });
+  assert.deepEqual(failingHeadlines.map(({ key }) => key), ['b/two']);
+});
+
+test('a claim has an address, which a report of a mistake names beside its figures', () => {
+  assert.equal(claimUrl('b/two & 3'), 'claims?claim=b/two%20%26%203');
+  const claim = { ...claims[1], where: 'Table 1', recomputed: '3', formula: 'a count' };
+  const text = report(claim, 'https://example.org/claims?claim=b/two');
+  for (const part of ['Two models', 'B, Table 1', 'Printed: 2', 'Recomputed: 3', 'a count', 'Conflict', 'claims?claim=b/two', 'What is wrong']) {
+    assert.ok(text.includes(part), part);
+  }
+  assert.ok(report({ ...claim, printed: '', recomputed: '' }, '').includes('Recomputed: cannot be recomputed'));
 });

@@ -1,0 +1,92 @@
+/** One claim in full: printed beside recomputed, how, from which figures, why it matters, and a report of a mistake. */
+
+import { button, copyLink, el } from '../../js/dom.js';
+
+export const VERDICTS = ['conflict', 'rounding', 'cannot be recomputed', 'reproduces'];
+export const SEVERITIES = ['headline', 'table', 'detail'];
+export const VERDICT_NAMES = {
+  conflict: 'Conflict', rounding: 'Rounding', 'cannot be recomputed': 'Cannot be recomputed', reproduces: 'Reproduces',
+};
+export const SEVERITY_NAMES = { headline: 'Headline', table: 'Table', detail: 'Detail' };
+const WHY = {
+  headline: 'The paper leads with it.',
+  table: 'A result of the paper: readers compare models or metrics by it.',
+  detail: 'No ranking depends on it.',
+};
+const COPIED_FOR = 2000; // ms
+
+/** The address of a claim, relative to the app's root. */
+export const claimUrl = (key) => `claims?claim=${encodeURIComponent(key).replaceAll('%2F', '/')}`;
+
+/** A text to send to whoever keeps the board or wrote the paper. */
+export function report(claim, address) {
+  return [
+    'A mistake in a claim on Likeness', '',
+    `Claim: ${claim.claim}`,
+    `Paper: ${claim.paper}, ${claim.where}`,
+    `Printed: ${claim.printed || 'not printed as a figure'}`,
+    `Recomputed: ${claim.recomputed || 'cannot be recomputed'}`,
+    `Computed as: ${claim.formula || 'not computed'}`,
+    `Verdict: ${VERDICT_NAMES[claim.verdict]}`,
+    ...(claim.note ? [`Note: ${claim.note}`] : []),
+    `Address: ${address}`, '',
+    'What is wrong: ',
+    'How I know (page, table or calculation): ',
+  ].join('\n');
+}
+
+/** The card; `tables` are the published tables by `paper|text`. */
+export function card(claim, tables) {
+  const address = new URL(claimUrl(claim.key), document.baseURI).href;
+  const behind = [claim.where, claim.formula].flatMap((text) => tables[`${claim.paper}|${text}`] ?? []);
+  const figures = [...new Map(behind.map((table) => [table.key, table])).values()];
+  const lines = [
+    ['Computed as', claim.formula],
+    ['Figures used', figures.length ? list(figures.map(figure)) : ''],
+    ['Why it matters', claim.why || WHY[claim.severity]],
+    ['Note', claim.note],
+  ];
+  const link = button('Copy link', async () => {
+    if (!await copyLink(link, address)) window.prompt('Copy this address', address);
+  });
+  return [
+    el('h2', {}, claim.claim),
+    el('p', { class: 'lk-quiet' }, `${claim.paper}, ${claim.where} · `,
+      el('b', { class: `lk-verdict-${VERDICTS.indexOf(claim.verdict)}` }, VERDICT_NAMES[claim.verdict]),
+      ` · ${SEVERITY_NAMES[claim.severity]}`),
+    el('div', { class: 'lk-pair' }, value('Printed', claim.printed), value('Recomputed', claim.recomputed)),
+    el('dl', {}, ...lines.filter(([, text]) => text).flatMap(([name, text]) => [el('dt', {}, name), el('dd', {}, text)])),
+    el('div', { class: 'lk-bar' }, link),
+    reporting(claim, address),
+  ];
+}
+
+function value(name, text) {
+  return el('div', {}, el('span', { class: 'lk-quiet' }, name), el('strong', {}, text || '—'));
+}
+
+function figure({ key, source, suite }) {
+  return el('span', {}, el('a', { href: `published/${key}.csv`, download: '' }, `${source} as CSV`),
+    suite && ' ', suite && el('a', { href: `board?suite=${suite}`, 'aria-label': `${source} on the board` }, 'on the board'));
+}
+
+function list(nodes) {
+  return el('span', { class: 'lk-tables' }, ...nodes);
+}
+
+function reporting(claim, address) {
+  const text = report(claim, address);
+  const area = el('textarea', { class: 'lk-report', rows: '14', readonly: true, 'aria-label': 'Report of a mistake', value: text });
+  const copy = button('Copy report', async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      copy.textContent = 'Report copied';
+      setTimeout(() => { copy.textContent = 'Copy report'; }, COPIED_FOR);
+    } catch {
+      area.focus();
+      area.select();
+    }
+  });
+  return el('details', { class: 'lk-reporting' }, el('summary', {}, 'Report a mistake'),
+    el('p', { class: 'lk-quiet' }, 'Copy this text, say what is wrong, and send it to whoever runs this board.'), area, copy);
+}
