@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
