@@ -47,30 +47,30 @@ class GeneratorDifferences:
 def generator_differences(
     *,
     values: ArrayLike,
-    replicates: ArrayLike,
+    left_out: ArrayLike,
     higher: bool,
     sizes: ArrayLike | None = None,
     paired: bool = True,
 ) -> GeneratorDifferences:
     """Every pair of generators by a metric's `values` (k,).
 
-    `replicates` (k, blocks) are the values without each block of prompts, NaN rows where they are not known; `sizes`
+    `left_out` (k, blocks) are the values without each block of prompts, NaN rows where they are not known; `sizes`
     (blocks,) the prompts of each block, equal where not given. `paired`: row i of every set belongs to prompt i, and
     the blocks are the same; else the errors are independent (Welch 1947 for the degrees of freedom). `higher` says
     whether more is better. Raises BadInput for unlike shapes and fewer than three blocks.
     """
-    value, left_out = np.asarray(values, float), np.asarray(replicates, float)
-    if value.ndim != 1 or left_out.ndim != 2 or len(left_out) != len(value):
-        raise BadInput(f"{value.shape} values and {left_out.shape} replicates do not fit: give (k,) and (k, blocks)")
-    blocks = left_out.shape[1]
+    value, without = np.asarray(values, float), np.asarray(left_out, float)
+    if value.ndim != 1 or without.ndim != 2 or len(without) != len(value):
+        raise BadInput(f"{value.shape} values and {without.shape} without blocks do not fit: give (k,) and (k, blocks)")
+    blocks = without.shape[1]
     if blocks < 3:
         raise BadInput(f"{blocks} blocks of prompts are too few to compare generators: give three or more")
     counts = np.ones(blocks) if sizes is None else np.asarray(sizes, float)
     if counts.shape != (blocks,) or (counts <= 0).any():
         raise BadInput(f"sizes: expected {blocks} numbers above 0, one a block, got {counts.tolist()}")
-    known = np.isfinite(value) & np.isfinite(left_out).all(axis=1)
+    known = np.isfinite(value) & np.isfinite(without).all(axis=1)
     covariance = np.full((len(value), len(value)), np.nan)
-    covariance[np.ix_(known, known)] = _covariance(value[known], left_out[known], counts)
+    covariance[np.ix_(known, known)] = _covariance(value[known], without[known], counts)
     error = np.sqrt(np.diag(covariance))
     half = float(stdtrit(blocks - 1, (1 + LEVEL) / 2)) * error
     p = _p(value, covariance, freedom=blocks - 1, paired=paired)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ import pandas as pd
 
 from compute import drafts, tasks
 from compute.content import decoding
+from compute.content.items import Column
 from compute.database import store
 from compute.engine import run_folders
 from compute.features.passes import distinct
@@ -46,20 +47,29 @@ def add(root: Path, *, task: str, data: Mapping[str, Data], items: pd.DataFrame,
 
     `items` as `runs.table` gives them. An image that cannot be drawn is left out. Raises DatabaseError.
     """
+    columns = [column for column in tasks.every_column(data) if column.modality == "image"]
+    return add_images(root, task=task, columns=columns, keys=shown(items, most=most))
+
+
+def add_images(root: Path, *, task: str, columns: Sequence[Column], keys: Set[str], side: int = SIDE) -> int:
+    """Draws what is still missing of the images with these keys, of at most `side` pixels; returns how many were added.
+
+    An image that cannot be drawn, or that no column has, is left out. Raises DatabaseError.
+    """
     target = path(root, task)
     target.parent.mkdir(parents=True, exist_ok=True)
     with drafts.alone(target.parent):
         stored = (
             store.read_parquet(target) if target.is_file() else pd.DataFrame({"image": [], "webp": []}, dtype=object)
         )
-        images = distinct([column for column in tasks.every_column(data) if column.modality == "image"])
-        keys = sorted(shown(items, most=most) - set(stored["image"]))
+        images = distinct(columns)
+        missing = sorted(keys - set(stored["image"]))
         drawn = {}
-        for key, at in zip(keys, images.at(np.array(keys, dtype="S32")).tolist(), strict=True):
+        for key, at in zip(missing, images.at(np.array(missing, dtype="S32")).tolist(), strict=True):
             if at >= 0:
                 column, row = images.locate(at)
                 with contextlib.suppress(LikenessError):  # the run itself says what is wrong with it
-                    drawn[key] = thumbnail(column.content(row))
+                    drawn[key] = thumbnail(column.content(row), side=side)
         if drawn:
             new = pd.DataFrame({"image": list(drawn), "webp": list(drawn.values())}, dtype=object)
             both = pd.concat([stored.assign(webp=stored["webp"].map(bytes)), new])
@@ -74,12 +84,12 @@ def shown(items: pd.DataFrame, *, most: int = MOST_ITEMS) -> set[str]:
     return {key for detail in details for key in json.loads(detail).get("images", []) if key}
 
 
-def thumbnail(content: bytes | Callable[[], Image.Image]) -> bytes:
-    """An image as WebP of at most SIDE pixels a side, from its column's content. Raises BadInput for a damaged one."""
+def thumbnail(content: bytes | Callable[[], Image.Image], *, side: int = SIDE) -> bytes:
+    """An image as WebP of at most `side` pixels a side, from its column's content. Raises BadInput where damaged."""
     from PIL import Image
 
     small = decoding.picture(content).copy()
-    small.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
+    small.thumbnail((side, side), Image.Resampling.LANCZOS)
     out = io.BytesIO()
     small.save(out, "WEBP", quality=QUALITY, method=4)
     return out.getvalue()

@@ -37,10 +37,15 @@ class SetFeatures:
     scored_by: Mapping[str, str] = field(default_factory=dict)  # metric of `scores` -> backbone
     logits: Mapping[str, np.ndarray] = field(default_factory=dict)
 
+    @property
+    def distance_backbone(self) -> str:
+        """The backbone of `paired_distances`: the last."""
+        return list(self.images)[-1]
+
     def paired_distances(self, generator: str) -> np.ndarray:
         """(n,) squared distance of each image from the reference's of its prompt, over the last backbone's features:
         cFreD's where there is one. Their mean is what cFreD becomes where prompts are few."""
-        sets = list(self.images.values())[-1]
+        sets = self.images[self.distance_backbone]
         return ((sets[generator].astype(np.float64) - sets[self.reference]) ** 2).sum(axis=1)
 
 

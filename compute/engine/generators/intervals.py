@@ -47,7 +47,7 @@ def with_interval(row: GeneratorFigure, *, features: SetFeatures, chosen: Backbo
         left = LeftOut(values=_without(row, features, blocks.kept, paired=paired), blocks=blocks)
     except (BadInput, Undefined) as error:
         return replace(row, warnings=(*row.warnings, f"No interval: {error}"))
-    tested = replace(row, replicates=tuple(left.values.tolist()), block_sizes=tuple(blocks.sizes.tolist()))
+    tested = replace(row, left_out=tuple(left.values.tolist()), block_sizes=tuple(blocks.sizes.tolist()))
     if scored:
         return tested
     metric = _ROWS[row.metric]

@@ -11,7 +11,7 @@ class GeneratorFigure:
     """One metric of one generator over one backbone; `value` None where undefined, with the `reason`.
 
     `low` to `high` is a 95% interval over images or prompts; `limit` the value extrapolated to infinitely many images,
-    with its own interval. `parts` are what the metric reports beside its value. `replicates` are its values without
+    with its own interval. `parts` are what the metric reports beside its value. `left_out` are its values without
     each block of prompts or images, `block_sizes` the number in each: generators of one comparison share the blocks.
     """
 
@@ -26,7 +26,7 @@ class GeneratorFigure:
     limit: float | None = None
     limit_low: float | None = None
     limit_high: float | None = None
-    replicates: tuple[float, ...] = ()
+    left_out: tuple[float, ...] = ()
     block_sizes: tuple[int, ...] = ()
     parts: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()

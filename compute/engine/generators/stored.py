@@ -6,17 +6,20 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from compute import versions
 from compute.catalog import own
 from compute.catalog.own import OwnSuite
-from compute.engine import run_folders
+from compute.engine import run_folders, thumbnails
 from compute.engine.generators.backbones import METRICS, Backbones
 from compute.engine.generators.features import SetFeatures
+from compute.engine.generators.prompt_values import DISTANCE, SIDE, described, pictured, prompt_items
 from compute.engine.generators.record import GeneratorFigure
 from compute.engine.run import code
 from compute.engine.run_folders import StoredRun
@@ -41,6 +44,18 @@ class GeneratorComparison:
     human: Mapping[str, tuple[str, float]] | None = None  # generator -> (metric, value)
     seconds: float = 0.0
 
+    @cached_property
+    def prompt_values(self) -> Mapping[str, Mapping[str, np.ndarray]]:
+        """Values of single images by kind and generator, (n,) each, of the kinds that all generators have; empty where
+        nothing is paired."""
+        if self.sets.prompts is None:
+            return {}
+        names = [part.name for part in self.sets.generated]
+        distances = {}
+        if self.features.images:
+            distances[DISTANCE] = {name: self.features.paired_distances(name) for name in names}
+        return distances | {kind: of for kind, of in self.features.scores.items() if set(names) <= set(of)}
+
 
 def store(comparison: GeneratorComparison, *, results: Path) -> tuple[OwnSuite, list[StoredRun]]:
     """Records the suite and writes a run for each generator with a figure. Raises CannotWrite, and BadInput for names
@@ -51,6 +66,7 @@ def store(comparison: GeneratorComparison, *, results: Path) -> tuple[OwnSuite, 
         for run, scores in _runs(comparison, suite)
         if scores
     ]
+    _add_pictures(comparison, task=suite.tasks[0].key, results=results)
     return suite, runs
 
 
@@ -179,6 +195,7 @@ def _runs(comparison: GeneratorComparison, suite: OwnSuite) -> list[tuple[Run, l
                 "found": {row.backbone: {} for row in figures} | _details(figures),
                 "undefined": {row.metric: {row.backbone: row.reason} for row in figures if row.value is None},
                 "left_out": [],
+                "per_prompt": _prompt_kinds(comparison),
                 "warnings": list(comparison.sets.warnings),
             },
         )
@@ -188,14 +205,36 @@ def _runs(comparison: GeneratorComparison, suite: OwnSuite) -> list[tuple[Run, l
 
 def _items(comparison: GeneratorComparison, run: Run) -> pd.DataFrame:
     """A row a pair (or image): the scores that one image has, and how far it is from the reference's in features."""
-    [part] = [part for part in comparison.sets.generated if key_of(part.name) == run.model]
-    paired = comparison.sets.prompts is not None
-    scores = {metric: of[part.name] for metric, of in comparison.features.scores.items() if part.name in of}
-    frame = pd.DataFrame({"item": comparison.sets.ids if paired else part.ids, **scores})
-    if paired:
-        frame["value"] = comparison.features.paired_distances(part.name)
-        frame["detail"] = [{"prompt": text} for text in comparison.sets.texts]
+    sets = comparison.sets
+    [part] = [part for part in sets.generated if key_of(part.name) == run.model]
+    if sets.prompts is None:
+        scores = {metric: of[part.name] for metric, of in comparison.features.scores.items() if part.name in of}
+        return run_folders.table({WHOLE: pd.DataFrame({"item": part.ids, **scores})})
+    frame = prompt_items(
+        ids=sets.ids,
+        texts=sets.texts,
+        values={kind: of[part.name] for kind, of in comparison.prompt_values.items()},
+        images=(sets.reference.images.keys, part.images.keys),
+    )
     return run_folders.table({WHOLE: frame})
+
+
+def _add_pictures(comparison: GeneratorComparison, *, task: str, results: Path) -> None:
+    """Small pictures of the prompts on which generators differ most."""
+    sets = comparison.sets
+    if sets.prompts is None or not comparison.prompt_values:
+        return
+    values = {kind: list(of.values()) for kind, of in comparison.prompt_values.items()}
+    rows = np.flatnonzero(pictured(sets.ids, values))
+    columns = [part.images.take(rows) for part in sets.sets]
+    keys = {key.decode() for column in columns for key in column.keys.tolist()}
+    thumbnails.add_images(results, task=task, columns=columns, keys=keys, side=SIDE)
+
+
+def _prompt_kinds(comparison: GeneratorComparison) -> dict[str, Any]:
+    """What the items' values are, and the backbone of each."""
+    scored_by = {DISTANCE: comparison.features.distance_backbone} | dict(comparison.features.scored_by)
+    return described({kind: scored_by[kind] for kind in comparison.prompt_values})
 
 
 def _details(figures: Sequence[GeneratorFigure]) -> dict[str, dict[str, Any]]:
@@ -211,7 +250,7 @@ def _details(figures: Sequence[GeneratorFigure]) -> dict[str, dict[str, Any]]:
                 "limit_high": row.limit_high,
                 "parts": dict(row.parts),
                 "warnings": list(row.warnings),
-                "replicates": list(row.replicates),
+                "left_out": list(row.left_out),
                 "block_sizes": list(row.block_sizes),
             }
     return details

@@ -18,7 +18,7 @@ from compute.tables import padded
 
 FORMATS = ("text", "csv", "json")
 _ROWS = {metric.key: metric for metric in METRICS}
-NOT_SHOWN = ("replicates", "block_sizes")  # what only a test of differences needs
+NOT_SHOWN = ("left_out", "block_sizes")  # what only a test of differences needs
 COLUMNS = tuple(field.name for field in fields(GeneratorFigure) if field.name not in ("parts", "warnings", *NOT_SHOWN))
 
 

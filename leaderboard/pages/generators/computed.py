@@ -253,7 +253,11 @@ def _column(
 ) -> MetricColumn:
     details = [each.get("found", {}).get(subset, {}).get(metric, {}) for each in settings]
     higher = bool(about.higher_is_better)
-    differences = _differences(values, details, higher=higher, paired=paired)
+    sizes = [
+        detail.get("block_sizes") or each.get("procedure", {}).get("options", {}).get("blocks") or []
+        for detail, each in zip(details, settings, strict=True)
+    ]
+    differences = _differences(values, details, sizes=sizes, higher=higher, paired=paired)
     low, high = (
         np.array([math.nan if detail.get(end) is None else detail[end] for detail in details])
         for end in ("low", "high")
@@ -287,17 +291,17 @@ def _column(
 
 
 def _differences(
-    values: Floats, details: list[dict[str, Any]], *, higher: bool, paired: bool
+    values: Floats, details: list[dict[str, Any]], *, sizes: list[list[int]], higher: bool, paired: bool
 ) -> GeneratorDifferences | None:
     """The test of differences over the runs with as many blocks as most have; None where none stores them."""
-    counts = [len(detail.get("replicates", ())) for detail in details]
+    without = [detail.get("left_out") or detail.get("replicates") or [] for detail in details]
+    counts = list(map(len, without))
     blocks = max(counts, key=lambda count: (counts.count(count) if count else 0, count), default=0)
     if blocks < 3:
         return None
-    replicates = np.full((len(values), blocks), math.nan)
-    sizes = None
-    for row, detail in enumerate(details):
-        if counts[row] == blocks:
-            replicates[row] = detail["replicates"]
-            sizes = detail.get("block_sizes") or sizes
-    return generator_differences(values=values, replicates=replicates, sizes=sizes, higher=higher, paired=paired)
+    left_out = np.full((len(values), blocks), math.nan)
+    for row, of in enumerate(without):
+        if len(of) == blocks:
+            left_out[row] = of
+    known = next((each for each in sizes if len(each) == blocks), None)
+    return generator_differences(values=values, left_out=left_out, sizes=known, higher=higher, paired=paired)

@@ -20,7 +20,7 @@ def means_without(scores: np.ndarray) -> np.ndarray:
 
 def test_of_means_with_a_block_a_prompt_it_is_the_paired_t_test() -> None:
     scores = np.random.default_rng(0).normal(size=(3, 40)) + [[0.0], [0.2], [0.9]]
-    found = generator_differences(values=scores.mean(axis=1), replicates=means_without(scores), higher=True)
+    found = generator_differences(values=scores.mean(axis=1), left_out=means_without(scores), higher=True)
     for one, other in ((0, 1), (0, 2), (1, 2)):
         assert found.p[one, other] == pytest.approx(ttest_rel(scores[one], scores[other]).pvalue)
     assert found.better[2, 0] and not found.better[0, 2]
@@ -31,18 +31,18 @@ def test_blocks_of_unlike_size_give_the_error_of_the_mean() -> None:
     scores = np.random.default_rng(1).normal(size=(1, 4000))
     blocks = share_out(4000, blocks=7)
     left = leave_out(lambda rows: float(scores[0, rows].mean()), blocks).values[None]
-    found = generator_differences(values=scores.mean(axis=1), replicates=left, sizes=blocks.sizes, higher=True)
+    found = generator_differences(values=scores.mean(axis=1), left_out=left, sizes=blocks.sizes, higher=True)
     error = (found.high - found.low)[0] / 2 / 2.447  # Student's quantile of 6 degrees of freedom
     assert error == pytest.approx(1 / np.sqrt(4000), rel=0.6)  # 7 blocks tell the error within a factor
     with pytest.raises(BadInput, match="one a block"):
-        generator_differences(values=[0.0], replicates=left, sizes=[1, 2], higher=True)
+        generator_differences(values=[0.0], left_out=left, sizes=[1, 2], higher=True)
 
 
 def test_prompts_shared_by_generators_tell_apart_what_their_intervals_do_not() -> None:
     rng = np.random.default_rng(2)
     prompt = rng.normal(size=60)
     scores = np.stack([prompt, prompt + 0.1 + 0.05 * rng.normal(size=60)])
-    each = {"values": scores.mean(axis=1), "replicates": means_without(scores), "higher": False}
+    each = {"values": scores.mean(axis=1), "left_out": means_without(scores), "higher": False}
     found = generator_differences(**each)
     assert found.low[1] < found.high[0]  # the intervals overlap
     assert found.better.tolist() == [[False, True], [False, False]]
@@ -53,16 +53,16 @@ def test_prompts_shared_by_generators_tell_apart_what_their_intervals_do_not() -
 
 
 def test_equal_and_unknown_generators_are_never_told_apart() -> None:
-    replicates = np.array([[1.0, 1.1, 0.9], [1.0, 1.1, 0.9], [np.nan] * 3, [5.0, 5.0, 5.0], [6.0, 6.0, 6.0]])
-    found = generator_differences(values=[1.0, 1.0, 1.0, 5.0, 6.0], replicates=replicates, higher=True)
+    left_out = np.array([[1.0, 1.1, 0.9], [1.0, 1.1, 0.9], [np.nan] * 3, [5.0, 5.0, 5.0], [6.0, 6.0, 6.0]])
+    found = generator_differences(values=[1.0, 1.0, 1.0, 5.0, 6.0], left_out=left_out, higher=True)
     assert found.p[0, 1] == 1.0
     assert np.isnan(found.p[2]).all() and np.isnan(found.low[2])
     assert np.isnan(found.p[3, 4])  # no prompt changes either value: there is no spread to judge by
     assert found.pairs == 5
-    nothing = generator_differences(values=[np.nan, np.nan], replicates=np.full((2, 3), np.nan), higher=True)
+    nothing = generator_differences(values=[np.nan, np.nan], left_out=np.full((2, 3), np.nan), higher=True)
     assert nothing.pairs == 0 and nothing.rank_low.tolist() == [0, 0]
     with pytest.raises(BadInput, match="too few"):
-        generator_differences(values=[1.0], replicates=[[1.0, 2.0]], higher=True)
+        generator_differences(values=[1.0], left_out=[[1.0, 2.0]], higher=True)
 
 
 @pytest.mark.parametrize("paired", [True, False], ids=["paired", "unpaired"])
@@ -80,6 +80,6 @@ def test_generators_that_are_alike_are_seldom_told_apart(paired: bool) -> None:
         every = np.arange(60)
         values = [distance(every, generated) for generated in sets]
         left = [leave_out(lambda rows, own=own: distance(rows, own), blocks).values for own in sets]
-        found = generator_differences(values=values, replicates=left, sizes=blocks.sizes, higher=False, paired=paired)
+        found = generator_differences(values=values, left_out=left, sizes=blocks.sizes, higher=False, paired=paired)
         wrong += found.told_apart > 0
     assert wrong / trials <= 0.1

@@ -1,0 +1,55 @@
+"""Which prompts separate two generators: directions, shares of the difference, and what chance alone gives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_rel
+
+from compute.analysis.prompt_differences import prompt_differences
+from compute.types import BadInput, Undefined
+
+
+def test_prompts_go_both_ways_and_add_up_to_the_mean() -> None:
+    found = prompt_differences(first=[3.0, 0.0, 1.0, 5.0], second=[1.0, 1.0, 1.0, 1.0], higher=True)
+    assert found.difference.tolist() == [2.0, -1.0, 0.0, 4.0]
+    assert found.first(9).tolist() == [3, 0] and found.second(9).tolist() == [1]
+    assert found.first(1).tolist() == [3]
+    assert found.share(found.first(1)) == pytest.approx(4 / 6)
+    assert found.share(found.second(9)) == 1.0 and found.share(np.zeros(0, int)) == 0.0
+    assert found.total(first=True) - found.total(first=False) == pytest.approx(found.mean) == 1.25
+    other = prompt_differences(first=[3.0, 0.0, 1.0, 5.0], second=[1.0, 1.0, 1.0, 1.0], higher=False)
+    assert other.difference.tolist() == (-found.difference).tolist()
+
+
+def test_the_interval_of_the_mean_is_the_paired_t_tests() -> None:
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(size=(2, 50))
+    found = prompt_differences(first=first, second=second, higher=True)
+    expected = ttest_rel(first, second).confidence_interval()
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+
+
+@pytest.mark.parametrize("n", [20, 256, 2000])
+def test_the_most_extreme_of_normal_draws_lies_where_chance_puts_it(n: int) -> None:
+    rng = np.random.default_rng(1)
+    extremes = [
+        prompt_differences(first=rng.normal(size=n), second=np.zeros(n), higher=True).extreme for _ in range(400)
+    ]
+    found = prompt_differences(first=rng.normal(size=n), second=np.zeros(n), higher=True)
+    assert found.by_chance == pytest.approx(np.mean(extremes), rel=0.05)
+
+
+def test_equal_generators_have_no_extreme_prompt() -> None:
+    found = prompt_differences(first=np.ones(5), second=np.ones(5), higher=True)
+    assert found.mean == 0 and np.isnan(found.low) and np.isnan(found.extreme)
+    assert len(found.first(5)) == len(found.second(5)) == 0
+
+
+def test_what_cannot_be_compared() -> None:
+    with pytest.raises(BadInput, match="same prompts"):
+        prompt_differences(first=[1.0, 2.0], second=[1.0], higher=True)
+    with pytest.raises(BadInput, match="finite"):
+        prompt_differences(first=[1.0, np.nan, 2.0], second=[1.0, 2.0, 3.0], higher=True)
+    with pytest.raises(Undefined, match="2 prompts"):
+        prompt_differences(first=[1.0, 2.0], second=[1.0, 2.0], higher=True)
