@@ -26,7 +26,10 @@ MAX_SUITES, MAX_TASKS, MAX_SUBSETS = 200, 100, 50
 MAX_NAME, MAX_TEXT = 200, 2000  # characters
 MODALITIES = ("image", "text")
 MAX_MODELS = 200  # generators of one suite
-GENERATORS = "generators"  # the shape of a comparison of generators, which no file can be given to
+# Shapes that no file can be given to: a comparison of generators, and one of backbones over generators, where each task
+# is an image backbone and only the first, the headline, is ranked by.
+GENERATORS, GRID = "generators", "grid"
+COMPARISONS = (GENERATORS, GRID)
 AGGREGATES = ("task-mean", "human")  # the latter of generators alone, where people rated them
 BENCHMARK = Benchmark(
     key="own",
@@ -74,7 +77,7 @@ OF_TASK = (
 class OwnSuite:
     """A suite of one's own data, and the file that its items are read from."""
 
-    shape: str  # one of SHAPES: what the file holds; or GENERATORS
+    shape: str  # one of SHAPES: what the file holds; or one of COMPARISONS
     suite: Suite
     tasks: tuple[Task, ...]
     file: Path
@@ -89,7 +92,7 @@ def from_file(path: Path, *, suite: str, known: Sequence[OwnSuite] = ()) -> OwnS
     Raises BadInput for a suite that takes no file, a file that does not hold what it should, or that of another suite.
     """
     same = next((own for own in known if own.suite.key == suite), None)
-    if same is not None and same.shape == GENERATORS:
+    if same is not None and same.shape in COMPARISONS:
         raise BadInput(f"The suite {suite} is a comparison of generators: run python -m compute frechet again")
     shape = same.shape if same else next((name for name, (replaced, _) in SHAPES.items() if replaced == suite), None)
     if shape is None:
@@ -233,8 +236,8 @@ def _read(path: Path, *, root: Path) -> OwnSuite:
     if content.get("version") != VERSION:
         raise ValueError(f"it is of version {records.short(content.get('version'))}; this program reads {VERSION}")
     shape = content.get("shape")
-    if not isinstance(shape, str) or shape not in (*SHAPES, GENERATORS):
-        raise ValueError(f"its shape is {records.short(shape)}; there are: {', '.join((*SHAPES, GENERATORS))}")
+    if not isinstance(shape, str) or shape not in (*SHAPES, *COMPARISONS):
+        raise ValueError(f"its shape is {records.short(shape)}; there are: {', '.join((*SHAPES, *COMPARISONS))}")
     data, suite, tasks = content.get("data"), content.get("suite"), content.get("tasks")
     for name, value, kind in (("data", data, dict), ("suite", suite, dict), ("tasks", tasks, list)):
         if not isinstance(value, kind):
@@ -253,6 +256,8 @@ def _read(path: Path, *, root: Path) -> OwnSuite:
         raise ValueError(f"synthetic is {records.short(synthetic)}, neither true, false nor null")
     benchmark = _benchmark(synthetic).key
     parsed = tuple(_task(task, suite=key, benchmark=benchmark, data=data) for task in tasks)
+    if shape == GRID:
+        parsed = headline_first(parsed)
     if len({task.key for task in parsed}) < len(parsed):
         raise ValueError("two of its tasks have one key")
     return OwnSuite(
@@ -264,6 +269,11 @@ def _read(path: Path, *, root: Path) -> OwnSuite:
         models=_models(content.get("models", [])),
         synthetic=synthetic,
     )
+
+
+def headline_first(tasks: Sequence[Task]) -> tuple[Task, ...]:
+    """The tasks of a grid: distances over unlike features make no mean, so that only the first is ranked by."""
+    return tuple(replace(task, ranked=at == 0) for at, task in enumerate(tasks))
 
 
 def _models(content: Any) -> tuple[Model, ...]:

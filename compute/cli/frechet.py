@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from compute.cli.backbone_grid import compare_backbones
 from compute.cli.workspace import Data, Offline, Results, rebuild, workbench
 from compute.types import BadInput
 
 if TYPE_CHECKING:
+    from compute.tasks.generators.pairing import PromptedSets
     from compute.tasks.generators.sets import ImageSet
 
 SOURCES = "a folder of images, a .tar of WebDataset, Parquet, or hf://datasets/ORG/NAME[@REVISION]"
@@ -43,6 +45,15 @@ def frechet(
             "comma-separated."
         ),
     ] = "paper",
+    grid: Annotated[
+        bool,
+        typer.Option(
+            "--grid",
+            help="cFreD alone, under every pair of an image and a text backbone of --backbones; paper: all 46 x 43 of "
+            "the cFreD paper. Sets may be features then: a folder of .npy files, or an .npz file, by backbone, and "
+            "--prompts those of the prompts.",
+        ),
+    ] = False,
     metrics: Annotated[str, typer.Option(help="Only these metrics, comma-separated, such as fid,cfred.")] = "",
     output: Annotated[str, typer.Option("--format", help="How the table is printed: text, csv or json.")] = "text",
     name: Annotated[str, typer.Option(help="What the suite is called; default: as the prompts or the reference.")] = "",
@@ -80,7 +91,6 @@ def frechet(
     if output not in table.FORMATS:
         raise BadInput(f"No format {output!r}. There are: {', '.join(table.FORMATS)}")
     catalog = shipped()
-    chosen = choices.choose(backbones, metrics=metrics, catalog=catalog)
     root, bench = workbench(
         results=results,
         data=data,
@@ -96,14 +106,36 @@ def frechet(
         typer.echo(f"Reading {key}: {where}", err=True)
         return sources.opened(key, where, source=bench_source, skip_bad=skip_bad_items)
 
-    rated = None if human is None else ratings.read(human)
-    listed = None if prompts is None else lists.read(prompts)
     named = [_named(text) for text in (*generated, *(more or ()))]
-    sets = pairing.pair(
-        reference=opened("reference", reference),
-        generated=[opened(key, where) for key, where in named],
-        prompts=listed,
-    )
+
+    def paired() -> PromptedSets:
+        return pairing.pair(
+            reference=opened("reference", reference),
+            generated=[opened(key, where) for key, where in named],
+            prompts=None if prompts is None else lists.read(prompts),
+        )
+
+    if grid:
+        if metrics not in ("", "cfred") or save_reference or not store:
+            raise BadInput("--grid computes and stores cFreD: it goes without --metrics, --save-reference, --no-store")
+        compare_backbones(
+            reference=reference,
+            generated=named,
+            prompts=prompts,
+            human=human,
+            backbones=backbones,
+            output=output,
+            name=name,
+            offline=offline,
+            root=root,
+            bench=bench,
+            pair=paired,
+        )
+        rebuild(root, err=output != "text")
+        return
+    chosen = choices.choose(backbones, metrics=metrics, catalog=catalog)
+    rated = None if human is None else ratings.read(human)
+    sets = paired()
     result = comparison.compare(
         sets,
         chosen=chosen,

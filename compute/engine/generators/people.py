@@ -11,6 +11,7 @@ from scipy.stats import rankdata
 
 from compute.analysis import bradley_terry
 from compute.analysis.metric_agreement import Estimate, MetricDifference, PeopleAgreement, agreement, differences
+from compute.arrays import Floats
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.record import GeneratorFigure
 from compute.metrics import METRICS
@@ -50,8 +51,20 @@ class People:
         }
 
 
-def beside(table: HumanTable, *, figures: Sequence[GeneratorFigure], features: SetFeatures) -> People:
-    """Every metric's agreement with people, and which metrics can be told apart.
+@dataclass(frozen=True, kw_only=True)
+class RatedGenerators:
+    """People's ratings of the compared generators, higher is better: `ranks` as a table lists them, 1 best, None where
+    it lists none; `intervals` of ratings that were fitted from votes; `warnings` name who is left out."""
+
+    names: tuple[str, ...]
+    ratings: Floats
+    ranks: tuple[float, ...] | None
+    intervals: tuple[tuple[float, float], ...]
+    warnings: tuple[str, ...]
+
+
+def rated(table: HumanTable, *, generated: Sequence[str]) -> RatedGenerators:
+    """The ratings of those of `generated` that the table rates.
 
     Votes are fitted by Bradley and Terry over all generators that they name. Raises BadInput where fewer than two of
     the compared generators are rated, Undefined for votes that no finite strengths fit.
@@ -66,21 +79,34 @@ def beside(table: HumanTable, *, figures: Sequence[GeneratorFigure], features: S
             name: (low * bradley_terry.ELO, high * bradley_terry.ELO)
             for name, (low, high) in zip(table.names, spans, strict=True)
         }
-    names = [name for name in features.generated if name in values]
+    names = [name for name in generated if name in values]
     for missing, where in (
-        ([name for name in features.generated if name not in values], f"are not in {table.title}"),
-        ([name for name in values if name not in features.generated], f"of {table.title} are not compared"),
+        ([name for name in generated if name not in values], f"are not in {table.title}"),
+        ([name for name in values if name not in generated], f"of {table.title} are not compared"),
     ):
         if missing:
             warnings.append(f"{some(missing, noun='generator')} {where}: left out of the agreement with people")
     if len(names) < 2:
         raise BadInput(
             f"{table.title} rates {some(values, noun='generator')}, the comparison has "
-            f"{some(features.generated, noun='generator')}: name at least two alike"
+            f"{some(generated, noun='generator')}: name at least two alike"
         )
     sign = -1 if table.metric == "human_rank" else 1
     ratings = np.array([sign * values[name] for name in names])
     listed = None if table.ranks is None else [table.ranks[name] for name in names]
+    return RatedGenerators(
+        names=tuple(names),
+        ratings=ratings,
+        ranks=None if listed is None else tuple(listed),
+        intervals=tuple(intervals[name] for name in names) if intervals else (),
+        warnings=tuple(warnings),
+    )
+
+
+def beside(table: HumanTable, *, figures: Sequence[GeneratorFigure], features: SetFeatures) -> People:
+    """Every metric's agreement with people, and which metrics can be told apart. Raises as `rated`."""
+    people = rated(table, generated=features.generated)
+    names, ratings, listed = people.names, people.ratings, people.ranks
     value = {(row.metric, row.backbone, row.generator): row.value for row in figures}
     metrics, agreements, scores, undefined = [], [], [], []
     for metric, backbone in dict.fromkeys((row.metric, row.backbone) for row in figures):
@@ -104,14 +130,14 @@ def beside(table: HumanTable, *, figures: Sequence[GeneratorFigure], features: S
     pairs = differences(scores=scores, higher=[_ROWS[metric].higher_is_better for metric, _ in metrics], human=ratings)
     return People(
         metric=table.metric,
-        names=tuple(names),
+        names=names,
         ratings=tuple(ratings.tolist()),
-        intervals=tuple(intervals[name] for name in names) if intervals else (),
+        intervals=people.intervals,
         metrics=tuple(metrics),
         agreements=tuple(agreements),
         differences=pairs,
         undefined=tuple(undefined),
-        warnings=tuple(warnings),
+        warnings=people.warnings,
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from compute.metrics.distribution.frechet import CUTOFF, Cfred, Conditioning, ImageMoments, frechet, repeated_rows
-from compute.metrics.distribution.moments import check_paired, feature_array
+from compute.metrics.distribution.moments import check_paired, feature_array, finite_rows
 from compute.types import BadInput
 
 
@@ -37,14 +37,15 @@ def cfred_grid(
     """Every generator under every pair of backbones, cell by cell as computed: image backbones in order, texts within.
 
     real: image backbone to features (n, d); generated: generator to the same; condition: text backbone to features
-    (n, p). Row i of each belongs to prompt i. Memory-mapped features are read one image backbone at a time; beside them
-    8 n p bytes a text backbone are held. Equal to `cfred` of each. Raises BadInput before the first cell.
+    (n, p). Row i of each belongs to prompt i. Mappings that read on access are read one backbone at a time; beside it
+    8 n p bytes a text backbone are held. Equal to `cfred` of each. Raises BadInput before the first cell, of rows that
+    are not finite too.
     """
-    checked = _check(real, generated, condition)
-    texts = {
-        key: (Conditioning.of(rows, cutoff=cutoff, argument=f"condition {key}"), repeated_rows(rows))
-        for key, rows in checked.items()
-    }
+    check_grid(real=real, generated=generated, condition=condition)
+    texts = {}
+    for key in condition:
+        rows = feature_array(condition[key], argument=f"condition {key}")
+        texts[key] = Conditioning.of(rows, cutoff=cutoff, argument=f"condition {key}"), repeated_rows(rows)
     return _cells(real, generated, texts)
 
 
@@ -70,30 +71,32 @@ def _cells(
                 yield GridCell(generator=generator, image=image, text=text, cfred=record)
 
 
-def _check(
-    real: Mapping[str, Any], generated: Mapping[str, Mapping[str, Any]], condition: Mapping[str, Any]
-) -> dict[str, np.ndarray]:
-    """The text features as arrays. Raises BadInput where backbones, rows or columns do not fit."""
+def check_grid(
+    *, real: Mapping[str, Any], generated: Mapping[str, Mapping[str, Any]], condition: Mapping[str, Any]
+) -> None:
+    """Raises BadInput where backbones, rows or columns do not fit, or a row is not finite."""
     if not (real and generated and condition):
         raise BadInput("A grid needs at least one image backbone, one generator and one text backbone")
-    images = {key: feature_array(values, argument=f"real {key}") for key, values in real.items()}
-    texts = {key: feature_array(values, argument=f"condition {key}") for key, values in condition.items()}
-    first_key, first = next(iter(images.items()))
-    for key, array in images.items():
-        check_paired(first, array, names=(f"real {first_key}", f"real {key}"))
-    for key, array in texts.items():
-        check_paired(first, array, names=(f"real {first_key}", f"condition {key}"))
     for generator, sets in generated.items():
-        if set(sets) != set(images):
+        if set(sets) != set(real):
             raise BadInput(
-                f"{generator} has features of {', '.join(sorted(sets))}, the real images of {', '.join(sorted(images))}"
+                f"{generator} has features of {', '.join(sorted(sets))}, the real images of {', '.join(sorted(real))}"
                 ": encode both with the same backbones"
             )
-        for key, values in sets.items():
-            array = feature_array(values, argument=f"{generator} {key}")
-            check_paired(images[key], array, names=(f"real {key}", f"{generator} {key}"))
-            if array.shape[1] != images[key].shape[1]:
-                raise BadInput(
-                    f"{generator} {key} has {array.shape[1]} columns where real {key} has {images[key].shape[1]}"
-                )
-    return texts
+    first_key = next(iter(real))
+    first = feature_array(real[first_key], argument=f"real {first_key}")
+
+    def checked(values: Any, argument: str) -> np.ndarray:
+        array = feature_array(values, argument=argument)
+        check_paired(first, array, names=(f"real {first_key}", argument))
+        finite_rows(array, argument=argument)
+        return array
+
+    for key in real:
+        width = checked(real[key], f"real {key}").shape[1]
+        for generator, sets in generated.items():
+            other = checked(sets[key], f"{generator} {key}").shape[1]
+            if other != width:
+                raise BadInput(f"{generator} {key} has {other} columns where real {key} has {width}")
+    for key in condition:
+        checked(condition[key], f"condition {key}")

@@ -1,0 +1,265 @@
+"""python -m compute frechet --grid: every pair of backbones from images or features, stored once, resumed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from PIL import Image
+from typer.testing import CliRunner, Result
+
+from compute.__main__ import app
+from compute.catalog import own, shipped
+from compute.database import build, store
+from compute.engine.generators import grid
+from compute.metrics.distribution.frechet import cfred
+from compute.tasks.mini import generators as drawn
+from compute.types import BadInput, NotHere, UnknownKey
+from tests.compute.commands import assert_refused
+
+N = 60
+IMAGES, TEXTS = {"timm/small": 6, "wide": 20}, {"short": 4, "long": 10}
+GENERATORS = ("a", "b", "c", "d")
+
+
+def command(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["frechet", "--grid", *map(str, arguments)])
+
+
+def save(folder: Path, arrays: Mapping[str, np.ndarray]) -> Path:
+    for key, rows in arrays.items():
+        path = folder / f"{key}.npy"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        np.save(path, rows)
+    return folder
+
+
+def made_up(seed: int, widths: Mapping[str, int], *, noise: float = 1.0, n: int = N) -> dict[str, np.ndarray]:
+    """Features of the same prompts by backbone; more noise is farther from the reference."""
+    meaning = np.random.default_rng(0).normal(size=(N, 5))[:n]
+    rng = np.random.default_rng(seed)
+    slopes = np.random.default_rng(1)
+    return {
+        key: (meaning @ slopes.normal(size=(5, width)) + noise * rng.normal(size=(n, width))).astype(np.float32)
+        for key, width in widths.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def features(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("features")
+    save(root / "real", made_up(10, IMAGES))
+    for at, name in enumerate(GENERATORS):
+        save(root / name, made_up(20 + at, IMAGES, noise=1 + at))
+    np.savez(root / "prompts.npz", **made_up(30, TEXTS, noise=0.5))
+    (root / "rates.csv").write_text("generator,rate\na,70%\nb,60%\nc,50%\nd,20%\n")
+    return root
+
+
+def sets(features: Path) -> tuple[object, ...]:
+    return (
+        *("--reference", features / "real", "--generated", *(f"{name}={features / name}" for name in GENERATORS)),
+        *("--prompts", features / "prompts.npz"),
+    )
+
+
+@pytest.fixture(scope="module")
+def made(features: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
+    results = tmp_path_factory.mktemp("results")
+    return command(*sets(features), "--human", features / "rates.csv", "--format", "csv", "--results", results), results
+
+
+def test_every_cell_is_cfred_of_its_pair_with_the_agreement_of_people(
+    made: tuple[Result, Path], features: Path
+) -> None:
+    result, _ = made
+    assert result.exit_code == 0, result.output
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert [(row["image"], row["text"], row["generator"]) for row in rows] == [
+        (image, text, name) for image in IMAGES for text in TEXTS for name in GENERATORS
+    ]
+    for row in rows:
+        real, generated = (np.load(features / name / f"{row['image']}.npy") for name in ("real", row["generator"]))
+        with np.load(features / "prompts.npz") as prompts:
+            alone = cfred(real=real, generated=generated, condition=prompts[row["text"]]).value
+        assert float(row["cfred"]) == pytest.approx(alone, rel=1e-9)
+        # The noisier a generator the fewer people like it: every pair of backbones agrees.
+        assert float(row["rho_squared"]) > 0.5 and float(row["accuracy"]) == float(row["spearman"]) == 1
+    assert "16 cells, 16 of them new; 8 runs of the suite grid-prompts" in result.stderr
+    assert "Of the 46 image backbones of the cFreD paper 0 are here" in result.stderr
+    assert "0.0 s left" in result.stderr or " left)" in result.stderr
+
+
+def test_the_runs_are_an_own_suite_with_a_score_a_pair_and_one_ranked_task(
+    made: tuple[Result, Path], tmp_path: Path
+) -> None:
+    _, results = made
+    report = build.build(tmp_path / "own.duckdb", results=results)
+    assert not [problem for problem in report.problems if "grid" in problem]
+    frames = store.frames(tmp_path / "own.duckdb", names=("leaderboard_scores", "tasks", "suites"))
+    scores = frames["leaderboard_scores"]
+    scores = scores[scores["suite"] == "grid-prompts"]
+    assert set(scores["benchmark"]) == {"own"} and set(scores["model"]) == {f"own/{name}" for name in GENERATORS}
+    pairs = {f"{image}|{text}" for image in IMAGES for text in TEXTS}
+    assert set(scores["subset"]) == {"default", *pairs} and set(scores["n"].dropna()) == {N}
+    rates = scores[scores["metric"] == "human_rate"].set_index("model")["value"].to_dict()
+    assert rates == pytest.approx({"own/a": 0.7, "own/b": 0.6, "own/c": 0.5, "own/d": 0.2})
+    tasks = frames["tasks"].set_index("key")
+    tasks = tasks[tasks.index.str.startswith("own/grid-prompts/")]
+    # Distances under unlike backbones make no mean.
+    assert tasks["ranked"].to_dict() == {"own/grid-prompts/timm-small": True, "own/grid-prompts/wide": False}
+
+
+def test_nothing_is_computed_twice_and_one_more_text_backbone_costs_its_own_cells(
+    made: tuple[Result, Path], features: Path, tmp_path: Path
+) -> None:
+    first, results = made
+    again = command(*sets(features), "--format", "csv", "--results", results)
+    assert "16 cells, 0 of them new" in again.stderr and again.exit_code == 0
+    strip = [line.rsplit(",", 3)[0] for line in first.stdout.splitlines()]
+    assert again.stdout.splitlines() == strip
+    with np.load(features / "prompts.npz") as prompts:
+        more = save(tmp_path / "prompts", {**prompts, "third": made_up(31, {"third": 3})["third"]})
+    asked = []
+    with patch.object(grid, "cfred_grid", side_effect=lambda **sides: asked.append(sides) or real_grid(**sides)):
+        wider = command(*sets(features)[:-1], more, "--name", "prompts", "--results", results)
+    assert wider.exit_code == 0, wider.output
+    assert "24 cells, 8 of them new" in wider.stderr
+    [sides] = asked
+    assert list(sides["condition"]) == ["third"] and list(sides["real"]) == list(IMAGES)
+    build.build(tmp_path / "own.duckdb", results=results)
+    scores = store.frames(tmp_path / "own.duckdb", names=("scores",))["scores"]
+    # People's ratings stay where a later grid names none.
+    newer = scores[scores["run"].isin(scores[scores["subset"] == "timm/small|third"]["run"])]
+    assert sorted(newer[newer["metric"] == "human_rate"]["value"], reverse=True) == pytest.approx([0.7, 0.6, 0.5, 0.2])
+
+
+real_grid = grid.cfred_grid
+
+
+def test_a_grid_that_was_stopped_resumes_behind_the_last_image_backbone(features: Path, tmp_path: Path) -> None:
+    def stopped(**sides: object):
+        for at, cell in enumerate(real_grid(**sides)):
+            if at == 11:  # in the second row
+                raise KeyboardInterrupt
+            yield cell
+
+    with patch.object(grid, "cfred_grid", side_effect=stopped):
+        halted = command(*sets(features), "--results", tmp_path)
+    assert halted.exit_code == 130 and "run the same command again to resume" in halted.output
+    resumed = command(*sets(features), "--results", tmp_path)
+    assert resumed.exit_code == 0 and "16 cells, 8 of them new" in resumed.stderr
+
+
+def test_other_features_under_one_name_are_refused(made: tuple[Result, Path], features: Path, tmp_path: Path) -> None:
+    _, results = made
+    other = save(tmp_path / "real", made_up(11, IMAGES))
+    refused = command("--reference", other, *sets(features)[2:], "--results", results)
+    assert_refused(refused, BadInput, "holds figures of other features of the reference under timm/small", "--name")
+
+
+def spoil(rows: np.ndarray) -> np.ndarray:
+    rows = rows.copy()
+    rows[7, 2] = np.nan
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        (
+            {key: rows[:50] for key, rows in made_up(5, IMAGES).items()},
+            ("real timm/small has 60 rows and b timm/small 50: row i of each",),
+        ),
+        ({key: spoil(rows) for key, rows in made_up(5, IMAGES).items()}, ("b timm/small: row 7 holds NaN",)),
+        (made_up(5, {"timm/small": 7, "wide": 20}), ("b timm/small has 7 columns where real timm/small has 6",)),
+        (made_up(5, {"other": 7}), ("There is no image backbone that all sets have",)),
+        ({"timm/small": np.array(["x"] * N)[:, None]}, ("b, timm/small must hold real numbers",)),
+        ({"timm/small": np.array([{}] * N)[:, None]}, ("b, timm/small cannot be read as an array",)),
+    ],
+    ids=["fewer rows", "NaN", "other width", "other backbones", "text", "pickled objects"],
+)
+def test_bad_features_are_refused_by_name_and_nothing_is_stored(
+    arrays: Mapping[str, np.ndarray], words: tuple[str, ...], features: Path, tmp_path: Path
+) -> None:
+    save(tmp_path / "b", arrays)
+    refused = command(
+        *("--reference", features / "real", "--generated", f"a={features / 'a'}", f"b={tmp_path / 'b'}"),
+        *("--prompts", features / "prompts.npz", "--results", tmp_path / "results"),
+    )
+    assert_refused(refused, BadInput, *words)
+    assert not list((tmp_path / "results").rglob("run.json")) and not (tmp_path / "results" / "suites").exists()
+
+
+def test_options_that_do_not_fit_are_refused(features: Path, tmp_path: Path) -> None:
+    for options, words in (
+        (("--backbones", "wide,nothing"), "No features of 'nothing'"),
+        (("--backbones", "wide"), "There is no text backbone in"),
+        (("--metrics", "fd"), "--grid computes and stores cFreD"),
+        (("--generated", f"e={tmp_path}"), "Features and images cannot be mixed"),
+    ):
+        assert_refused(command(*sets(features), *options, "--results", tmp_path), BadInput, words)
+    prompts = tmp_path / "prompts.csv"
+    prompts.write_text("image,prompt\n")
+    refused = command(*sets(features)[:-1], prompts, "--results", tmp_path)
+    assert_refused(refused, BadInput, "name the features of the prompts")
+
+
+# ---- from images
+
+
+@pytest.fixture(scope="module")
+def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("images")
+    for name, image in (("real", drawn.reference_image), ("clean", drawn.clean_image)):
+        (root / name).mkdir()
+        for row in range(12):
+            Image.fromarray(image(row)).save(root / name / f"{row:03}.png")
+    rows = [f'{row:03}.png,"{prompt.text}"' for row, prompt in enumerate(drawn.all_prompts()[:12])]
+    (root / "prompts.csv").write_text("\n".join(["image,prompt", *rows]) + "\n")
+    return root
+
+
+def of_images(images: Path) -> tuple[object, ...]:
+    return (
+        *("--reference", images / "real", "--generated", f"clean={images / 'clean'}"),
+        *("--prompts", images / "prompts.csv"),
+    )
+
+
+def test_images_are_encoded_once_and_every_pair_is_computed(images: Path, tmp_path: Path) -> None:
+    keys = "tiny,tiny-random,colour-histogram"
+    result = command(*of_images(images), "--backbones", keys, "--results", tmp_path, "--format", "json")
+    assert result.exit_code == 0, result.output
+    cells = json.loads(result.stdout)["cells"]
+    texts = [key for key in keys.split(",") if "embed_text" in shipped().model(key).abilities]
+    assert len(cells) == 3 * len(texts) and all(cell["cfred"] > 0 for cell in cells)
+    shards = sorted((tmp_path / "features").rglob("*.safetensors"))
+    again = command(*of_images(images), "--backbones", keys, "--results", tmp_path)
+    assert f"{len(cells)} cells, 0 of them new" in again.stderr
+    assert sorted((tmp_path / "features").rglob("*.safetensors")) == shards
+
+
+def test_images_need_known_backbones_of_both_kinds_with_weights(images: Path, tmp_path: Path) -> None:
+    for keys, error, words in (
+        ("tiny,clip-b23", UnknownKey, "No model 'clip-b23'"),
+        ("colour-histogram", BadInput, "none of these embeds texts"),
+        ("paper", NotHere, "python -m compute fetch --models"),
+    ):
+        refused = command(*of_images(images), "--backbones", keys, "--results", tmp_path, "--offline")
+        assert_refused(refused, error, words)
+
+
+def test_the_catalogue_has_every_backbone_of_the_paper() -> None:
+    catalog = shipped()
+    listed = grid.paper_backbones(catalog)
+    assert (len(listed.image), len(listed.text)) == (46, 43)
+    assert all("embed_image" in catalog.model(key).abilities for key in listed.image)
+    assert all("embed_text" in catalog.model(key).abilities for key in listed.text)
+    assert len(listed.image) <= own.MAX_TASKS and len(listed.text) < own.MAX_SUBSETS
