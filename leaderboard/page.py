@@ -21,6 +21,7 @@ from leaderboard.web.parameters import Parameter, parse, renewed
 from leaderboard.web.sending.downloads import Downloads
 
 SITE = "Likeness"
+BAR = ("Board", "Try", "Insights", "Claims", "Models & tasks", "About")  # entries of the bar; each lists its pages
 UNREADABLE = "?"
 Listed = Callable[[], list[tuple[str, str]]]  # titles and keys to choose from
 
@@ -44,11 +45,16 @@ class Site:
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """A page of the app: `draw` builds it from the site it belongs to. `key` is its path, empty for the first."""
+    """A page of the app: `draw` builds it from the site it belongs to. `key` is its path, empty for the first.
+
+    `group` is the entry of the bar that it stands under, of BAR, or empty; `listed` whether the bar has a link to it.
+    """
 
     key: str
     title: str
     draw: Callable[[Site], None]
+    group: str = ""
+    listed: bool = True
     figures: bool = False  # draws figures as soon as it opens
     routes: Callable[[Site], list[Route]] = lambda site: []  # what its scripts fetch
 

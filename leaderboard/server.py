@@ -21,6 +21,8 @@ from leaderboard.api import endpoints, mcp
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.face import bar
+from leaderboard.face.dress import Dress
 from leaderboard.host.hub_data import HubData
 from leaderboard.host.rebuilt import RebuiltData
 from leaderboard.html.error_page import error_page
@@ -39,7 +41,7 @@ from leaderboard.web.security.access import Access
 from leaderboard.web.security.headers import PageScripts
 from leaderboard.web.sending import static
 from leaderboard.web.sending.pacing import PacedSending
-from leaderboard.web.sending.pages import DropPageQuery, ErrorPages, PreloadFigures
+from leaderboard.web.sending.pages import DropPageQuery, ErrorPages, PreloadFigures, RewrittenPages
 
 LOOK = Path(__file__).parent / "html" / "look.css"
 SYSTEM_FONT = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica", "Arial", "sans-serif"]
@@ -73,23 +75,23 @@ def build(
     panel = Panel(suite_cache)
     with StatelessBlocks(title=SITE, analytics_enabled=False) as blocks:
         first, *others = VIEWS
-        gr.Navbar(main_page_name=first.title)
         site = Site(db=db, suite_cache=suite_cache, blocks=blocks, assets=static.address(), panel=panel, data=data)
         first.draw(site)
         endpoints.add(suite_cache, panel)
     for view in others:
-        with blocks.route(view.title, f"/{view.key}"):
-            gr.Navbar(main_page_name=first.title)
+        with blocks.route(view.title, f"/{view.key}", show_in_navbar=False):
             view.draw(site)
     served = routes(site)
     look = LOOK.read_text()
     pages = [(view.title, view.key) for view in VIEWS]
+    site_bar = partial(bar.bar, bar.entries(VIEWS), assets=site.assets)
     access = access or Access()
     middleware = [
         Middleware(PacedSending),
         Middleware(PageScripts, frame_hosts=access.frame_hosts),
         Middleware(ClientErrors),
         Middleware(Bounds),
+        Middleware(RewrittenPages, pages=frozenset(view.key for view in VIEWS), rewrite=Dress(bar=site_bar).dress),
         Middleware(DropPageQuery),
         Middleware(
             RequestFilter,
@@ -122,7 +124,7 @@ def build(
     mcp.Tools(blocks).into(launch)
     error_pages = partial(
         ErrorPages,
-        page=partial(error_page, site=SITE, pages=pages, look=look),
+        page=partial(error_page, site=SITE, pages=pages, bar=partial(site_bar, current=None), look=look),
         fetched=[route.path.split("/")[1] for route in served],
         frame_hosts=access.frame_hosts,
     )

@@ -47,6 +47,7 @@ ROOMS = (
     ("leaderboard.host",),
     ("leaderboard.live",),
     ("leaderboard.page",),
+    ("leaderboard.face",),
     (
         "leaderboard.api",
         "leaderboard.pages.about",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 
 from markupsafe import Markup
@@ -16,24 +16,32 @@ HEADINGS = {403: "Not allowed", 404: "Page not found", 414: "Address too long", 
 
 
 def error_page(
-    path: str, status: int, sentence: str, *, site: str, pages: Sequence[tuple[str, str]], look: str
+    path: str,
+    status: int,
+    sentence: str,
+    *,
+    site: str,
+    pages: Sequence[tuple[str, str]],
+    bar: Callable[[str], Markup],
+    look: str,
 ) -> Markup:
     """The page for a path below the app's root that is answered with an error's status.
 
     An empty sentence stands for an address that leads nowhere, and the page offers the nearest. pages: titles and keys;
-    look: the style sheet of all pages.
+    bar: the bar above every page, for the address of the app's root; look: the style sheet of all pages.
     """
     by_name = {name.lower(): (title, key) for title, key in pages for name in (title, key) if name}
     near = difflib.get_close_matches(PurePosixPath(path).name.lower()[:LONGEST], by_name, n=1, cutoff=0.6)
     depth = path.lstrip("/").count("/")
+    root = "/" if depth > DEEPEST else "../" * depth or "./"
     return render(
         "html/error_page.html",
         heading=HEADINGS.get(status, "The server failed" if status >= 500 else "This address cannot be opened"),
         sentence=sentence.rstrip(".") + "." if sentence else "",
         path=path.strip("/")[:LONGEST],
-        root="/" if depth > DEEPEST else "../" * depth or "./",
+        root=root,
         near=by_name[near[0]] if near else None,
-        pages=pages,
+        bar=bar(root),
         site=site,
         look=Markup(look),
     )

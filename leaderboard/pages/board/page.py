@@ -116,4 +116,4 @@ def _chart(category: ComparedCategory, found: RowComparison) -> dict[str, Any] |
     }
 
 
-BOARD = View(key="board", title="Board", draw=draw, routes=routes)
+BOARD = View(key="board", title="Board", group="Board", draw=draw, routes=routes)

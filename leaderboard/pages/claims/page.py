@@ -21,4 +21,4 @@ def draw(site: Site) -> None:
     static_html(render("pages/claims/verdicts.html"))
 
 
-CLAIMS = View(key="claims", title="Claims", draw=draw, routes=routes)
+CLAIMS = View(key="claims", title="Claims", group="Claims", draw=draw, routes=routes)

@@ -294,4 +294,6 @@ def _draw_smaller_suite(site: Site) -> None:
     )
 
 
-CORRELATIONS = View(key="correlations", title="Correlations", draw=draw, figures=True, routes=routes.routes)
+CORRELATIONS = View(
+    key="correlations", title="Correlations", group="Insights", draw=draw, figures=True, routes=routes.routes
+)

@@ -145,4 +145,4 @@ def page(site: Site, comparisons: Callable[[str], MetricComparison], *, chosen: 
     return reading, gr.update(value=slope, visible=True), gr.update(value=scatter, visible=True), tables
 
 
-GENERATORS = View(key="generators", title="Generators", draw=draw, figures=True)
+GENERATORS = View(key="generators", title="Generators", group="Insights", draw=draw, figures=True)

@@ -164,4 +164,4 @@ def features(site: Site, subsets: tuple[str, ...]) -> pd.DataFrame:
     return models.loc[[key for key in keys if key in models.index]]
 
 
-LENS = View(key="lens", title="Metric lens", draw=draw)
+LENS = View(key="lens", title="Metric lens", group="Insights", draw=draw)

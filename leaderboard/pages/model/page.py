@@ -265,4 +265,4 @@ def _fullest(suite_cache: SuiteCache, model: str, suites: list[str]) -> str:
     return max(suites, key=scores)
 
 
-MODEL = View(key="model", title="Model", draw=draw, figures=True, routes=routes)
+MODEL = View(key="model", title="Model", group="Models & tasks", listed=False, draw=draw, figures=True, routes=routes)

@@ -304,4 +304,6 @@ def _settings(notes: object) -> dict[str, Any]:
         return {}
 
 
-TASK = View(key="task", title="Task", draw=draw, figures=True, routes=routes.routes)
+TASK = View(
+    key="task", title="Task", group="Models & tasks", listed=False, draw=draw, figures=True, routes=routes.routes
+)

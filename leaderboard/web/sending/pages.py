@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from urllib.parse import parse_qsl, urlencode
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -117,3 +118,41 @@ class PreloadFigures:
             await send(message)
 
         await self.app(scope, receive, send_with_link)
+
+
+class RewrittenPages:
+    """Changes the markup of Gradio's pages before it is sent. `rewrite` gets the request, the page's key, one of
+    `pages`, and its markup; where it fails, the error is a page's own. Inside of what hashes or compresses pages."""
+
+    def __init__(
+        self, app: ASGIApp, pages: frozenset[str], rewrite: Callable[[Request, str, str], Awaitable[str]]
+    ) -> None:
+        self.app, self.pages, self.rewrite = app, pages, rewrite
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on; a page is sent once the whole of it is there."""
+        key = _below_root(scope).strip("/") if scope["type"] == "http" else ""
+        if scope["type"] != "http" or scope["method"] != "GET" or key not in self.pages:
+            await self.app(scope, receive, send)
+            return
+        start: Message | None = None
+        page = bytearray()
+
+        async def send_rewritten(message: Message) -> None:
+            nonlocal start
+            if message["type"] == "http.response.start":
+                is_page = Headers(raw=message["headers"]).get("content-type", "").startswith("text/html")
+                if message["status"] == 200 and is_page:
+                    start = message
+                    return
+            elif start is not None and message["type"] == "http.response.body":
+                page.extend(message.get("body", b""))
+                if message.get("more_body", False):
+                    return
+                body = (await self.rewrite(Request(scope), key, page.decode())).encode()
+                MutableHeaders(scope=start)["content-length"] = str(len(body))
+                await send(start)
+                message = {"type": "http.response.body", "body": body, "more_body": False}
+            await send(message)
+
+        await self.app(scope, receive, send_rewritten)

@@ -142,7 +142,7 @@ def test_a_failure_is_a_page_and_keeps_when_to_try_again() -> None:
         return refusal("Too many" if kind == "many" else f"<b>{LONG}</b>", 429, retry_after=7)
 
     routes = [Route("/data/{kind}", answer)]
-    page = partial(error_page, site="Site", pages=[("Board", "")], look="")
+    page = partial(error_page, site="Site", pages=[("Board", "")], bar=lambda root: "", look="")
     client = TestClient(Starlette(routes=routes, middleware=[Middleware(ErrorPages, page=page, fetched=["data"])]))
     many = client.get("/data/many", headers=BROWSER)
     assert many.headers["retry-after"] == "7" and "<p>Too many.</p>" in many.text

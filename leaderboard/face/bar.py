@@ -1,0 +1,50 @@
+"""The bar above every page: which entry each page stands under, and its markup."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from markupsafe import Markup
+
+from leaderboard.html.templates import FOLDER, macros
+from leaderboard.page import BAR, View
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """An entry of the bar: a link where it has one page, a list of links where it has several."""
+
+    title: str
+    pages: tuple[tuple[str, str], ...]  # (title, key)
+    inside: frozenset[str]  # keys of all pages that stand under it, listed or not
+
+
+def entries(views: Sequence[View]) -> tuple[Entry, ...]:
+    """The entries that have pages, each with its pages in the order of `views`."""
+    below = {title: [view for view in views if view.group == title] for title in BAR}
+    return tuple(
+        Entry(
+            title=title,
+            pages=tuple((view.title, view.key) for view in inside if view.listed),
+            inside=frozenset(view.key for view in inside),
+        )
+        for title, inside in below.items()
+        if inside
+    )
+
+
+def bar(shown: Sequence[Entry], root: str, *, current: str | None, assets: str) -> Markup:
+    """The bar on the page with the key `current`, None for a page that is not in it.
+
+    `root`: the address of the app's root, relative to the page; `assets`: that of the scripts' folders, below the root.
+    """
+    parts = macros("html/bar.html")
+    return parts.early_theme() + style() + parts.bar(shown, current, root, f"{root}{assets}js/bar.js")
+
+
+@cache
+def style() -> Markup:
+    """The bar's style sheet in an element of its own."""
+    return Markup("<style>{}</style>").format(Markup((FOLDER / "html" / "bar.css").read_text()))

@@ -1,0 +1,89 @@
+/** The bar above every page: lists that open and close, the menu on phones, and the switch of the theme. */
+
+const bar = document.querySelector('.site-bar');
+const menu = bar.querySelector('.site-bar-menu');
+const groups = [...bar.querySelectorAll('.site-bar-group')];
+const theme = bar.querySelector('.site-bar-theme');
+
+const listOf = (button) => document.getElementById(button.getAttribute('aria-controls'));
+const isOpen = (button) => button.getAttribute('aria-expanded') === 'true';
+
+function set(button, open) {
+  button.setAttribute('aria-expanded', open);
+}
+
+/** Closes every list but that of `except`. */
+function closeLists(except = null) {
+  for (const group of groups) if (group !== except) set(group, false);
+}
+
+for (const group of groups) {
+  group.addEventListener('click', () => {
+    closeLists(group);
+    set(group, !isOpen(group));
+  });
+}
+menu.addEventListener('click', () => {
+  closeLists();
+  set(menu, !isOpen(menu));
+});
+
+document.addEventListener('pointerdown', (event) => {
+  if (bar.contains(event.target)) {
+    if (!event.target.closest('nav li')) closeLists();
+  } else {
+    closeLists();
+    set(menu, false);
+  }
+});
+bar.addEventListener('focusout', ({ target, relatedTarget }) => {
+  if (!relatedTarget) return; // the window lost the focus, or a click went where nothing takes it
+  const item = target.closest('nav > ul > li');
+  if (item && !item.contains(relatedTarget)) closeLists();
+  if (!bar.contains(relatedTarget)) set(menu, false);
+});
+
+/** What the arrows walk through: the links of an open list, else the entries of the bar. */
+function stops(from) {
+  const list = from.closest('li ul');
+  if (list) return [...list.querySelectorAll('a')];
+  return [...bar.querySelectorAll('nav > ul > li > :is(a, button)')];
+}
+
+const STEPS = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
+
+bar.querySelector('nav').addEventListener('keydown', (event) => {
+  const from = event.target.closest('a, button');
+  if (!from || event.ctrlKey || event.metaKey || event.altKey) return;
+  const all = stops(from);
+  let to = null;
+  if (event.key === 'ArrowDown' && groups.includes(from)) {
+    closeLists(from);
+    set(from, true);
+    to = listOf(from).querySelector('a');
+  } else if (event.key in STEPS) to = all[(all.indexOf(from) + STEPS[event.key] + all.length) % all.length];
+  else if (event.key === 'Home') [to] = all;
+  else if (event.key === 'End') to = all.at(-1);
+  if (!to) return;
+  event.preventDefault();
+  to.focus();
+});
+bar.addEventListener('keydown', (event) => {
+  if (event.key !== 'Escape') return;
+  const button = groups.find(isOpen) ?? (isOpen(menu) ? menu : null);
+  if (!button) return;
+  event.stopPropagation();
+  set(button, false);
+  button.focus();
+});
+
+const isDark = () => document.body.classList.contains('dark');
+const tell = () => theme.setAttribute('aria-pressed', isDark());
+theme.addEventListener('click', () => {
+  const dark = !isDark();
+  document.body.classList.toggle('dark', dark);
+  try { localStorage.setItem('likeness-theme', dark ? 'dark' : 'light'); } catch { /* storage is off: for this page only */ }
+});
+new MutationObserver(tell).observe(document.body, { attributeFilter: ['class'] });
+tell();
+theme.dataset.ready = true;
