@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,32 @@ Floats = NDArray[np.float64]
 Floats32 = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LazyRows:
+    """Rows (n, d) that stay where they are stored: `rows[at]`, of a slice or row numbers (m,), reads these alone.
+
+    `read` gives the rows of row numbers (m,) as an array. `np.asarray` reads all.
+    """
+
+    read: Callable[[Ints], NDArray[Any]]
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, at: slice | NDArray[Any]) -> NDArray[Any]:
+        rows = np.arange(*at.indices(len(self))) if isinstance(at, slice) else np.asarray(at, dtype=np.int64)
+        return self.read(rows)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.asarray(self[:], dtype=dtype)
 
 
 def cumulative(sizes: Sequence[int] | np.ndarray) -> Ints:

@@ -19,7 +19,12 @@ SOURCES = "a folder of images, a .tar of WebDataset, Parquet, or hf://datasets/O
 
 
 def frechet(
-    reference: Annotated[str, typer.Option(help=f"The real images: {SOURCES}.")],
+    reference: Annotated[
+        str,
+        typer.Option(
+            help=f"The real images: {SOURCES}. Or saved statistics, FILE.npz, which serve FID and other distances."
+        ),
+    ],
     generated: Annotated[
         list[str], typer.Option(metavar="NAME=DIR", help=f"A generator's images: NAME and {SOURCES}. Repeatable.")
     ],
@@ -70,7 +75,11 @@ def frechet(
     store: Annotated[bool, typer.Option(help="Store the figures as runs, which the board shows.")] = True,
     save_reference: Annotated[
         Path | None,
-        typer.Option(help="Save the reference's statistics: FILE-<backbone>.npz, with what made them."),
+        typer.Option(
+            metavar="FILE.npz",
+            help="Save the reference's statistics, with what made them: FILE-<backbone>.npz. Then --reference FILE.npz "
+            "stands for its images.",
+        ),
     ] = None,
     data: Data = None,
     offline: Offline = False,
@@ -82,7 +91,7 @@ def frechet(
     """
     from compute.catalog import shipped
     from compute.engine.generators import backbones as choices
-    from compute.engine.generators import comparison, people, saving, table
+    from compute.engine.generators import comparison, people, references, table
     from compute.tasks.generators import human as ratings
     from compute.tasks.generators import pairing, sources
     from compute.tasks.generators import prompts as lists
@@ -110,7 +119,7 @@ def frechet(
 
     def paired() -> PromptedSets:
         return pairing.pair(
-            reference=opened("reference", reference),
+            reference=None if references.is_saved(reference) else opened(pairing.REFERENCE, reference),
             generated=[opened(key, where) for key, where in named],
             prompts=None if prompts is None else lists.read(prompts),
         )
@@ -118,6 +127,8 @@ def frechet(
     if grid:
         if metrics not in ("", "cfred") or save_reference or not store:
             raise BadInput("--grid computes and stores cFreD: it goes without --metrics, --save-reference, --no-store")
+        if references.is_saved(reference):
+            raise BadInput("--grid takes the reference's images, not their saved statistics")
         compare_backbones(
             reference=reference,
             generated=named,
@@ -134,6 +145,9 @@ def frechet(
         rebuild(root, err=output != "text")
         return
     chosen = choices.choose(backbones, metrics=metrics, catalog=catalog)
+    saved = references.opened(reference, chosen=chosen) if references.is_saved(reference) else None
+    if saved and save_reference:
+        raise BadInput(f"{reference} is saved already: --save-reference goes with the images themselves")
     rated = None if human is None else ratings.read(human)
     sets = paired()
     result = comparison.compare(
@@ -143,6 +157,7 @@ def frechet(
         bench=bench,
         name=name or (prompts.stem if prompts else Path(reference).stem),
         file=prompts or Path(reference),
+        saved=saved,
         offline=offline,
         intervals=intervals,
         report=lambda line: typer.echo(line, err=True),
@@ -160,12 +175,14 @@ def frechet(
     for line in about:
         typer.echo(line, err=output == "csv")
     if save_reference:
-        for path in saving.save(
+        for path in references.save(
             save_reference,
-            features=result.features,
+            images={key: sets[pairing.REFERENCE] for key, sets in result.features.images.items()},
+            texts=result.features.texts,
             chosen=chosen,
             settings=result.comparison.settings,
             source=reference,
+            contents=result.comparison.reference,
         ):
             typer.echo(f"Saved {path}", err=True)
     if store:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from compute import drafts, versions
-from compute.arrays import cumulative
+from compute.arrays import LazyRows, cumulative
 from compute.features import shards
 from compute.types import LikenessError
 
@@ -110,6 +110,11 @@ class Shelf:
     def vectors(self, keys: np.ndarray) -> np.ndarray:
         """(n, d), one row a key, all of which must be stored, with one vector each."""
         return self.many(keys)[0]
+
+    def lazy(self, keys: np.ndarray) -> LazyRows:
+        """As `vectors`, but each row is read from its shard when it is used."""
+        like = self._shards[0]["vectors"]
+        return LazyRows(read=lambda rows: self.vectors(keys[rows]), shape=(len(keys), like.shape[1]), dtype=like.dtype)
 
     def many(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All vectors (N, d) and offsets (n + 1,) of the keys, all of which must be stored."""

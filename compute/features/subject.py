@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from compute import versions
+from compute.arrays import LazyRows
 from compute.content import decoding
 from compute.content.items import Column, content_key
 from compute.content.messages import Question, Reply
@@ -85,10 +86,11 @@ class LoadedSubject:
 
     def embed(self, column: Column) -> np.ndarray:
         """(n, d) float32, one row an item, not normalised; a model of many vectors an item raises CannotDo."""
-        shelf = self._embedded(column)
-        if shelf.ragged:
-            raise CannotDo(f"{self.row.key} has many vectors an item; this procedure needs one")
-        return shelf.vectors(column.keys)
+        return self._single(column).vectors(column.keys)
+
+    def embed_lazily(self, column: Column) -> LazyRows:
+        """As `embed`, but each row is read from the store when it is used: for more rows than memory holds."""
+        return self._single(column).lazy(column.keys)
 
     def embed_many(self, column: Column) -> tuple[np.ndarray, np.ndarray]:
         """All vectors (N, d) float32 and offsets (n + 1,): item i has rows offsets[i]:offsets[i + 1]."""
@@ -157,6 +159,12 @@ class LoadedSubject:
 
     def _embeds(self, modality: str) -> bool:
         return all(self.can(ability) for ability in ABILITY[modality])
+
+    def _single(self, column: Column) -> Shelf:
+        shelf = self._embedded(column)
+        if shelf.ragged:
+            raise CannotDo(f"{self.row.key} has many vectors an item; this procedure needs one")
+        return shelf
 
     def _embedded(self, column: Column) -> Shelf:
         if not self._embeds(column.modality):

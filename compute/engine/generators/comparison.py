@@ -10,13 +10,14 @@ from pathlib import Path
 from compute import models
 from compute.catalog import Catalog
 from compute.engine.bench import Bench
-from compute.engine.generators import backbones, features, stored
+from compute.engine.generators import backbones, features, references, stored
 from compute.engine.generators import figures as computing
 from compute.engine.generators.backbones import Backbones
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.record import GeneratorFigure
 from compute.engine.generators.stored import GeneratorComparison
 from compute.engine.run_folders import StoredRun
+from compute.metrics.distribution.references import SavedReference
 from compute.tasks.generators.pairing import PromptedSets
 
 
@@ -38,19 +39,22 @@ def compare(
     bench: Bench,
     name: str,
     file: Path,
+    saved: Mapping[str, SavedReference] | None = None,
     offline: bool = False,
     intervals: bool = True,
     report: Callable[[str], None] = lambda line: None,
 ) -> GeneratorResult:
     """Encodes the sets with the backbones chosen and computes every metric; nothing but features is stored.
 
-    `name` is what the suite is called, `file` what it was made from. Raises NotHere for weights that are missing,
-    BadItem for an image that cannot be decoded, BadInput, UnknownKey.
+    `name` is what the suite is called, `file` what it was made from; `saved` are statistics by subset that stand for
+    the reference's images. Raises NotHere for weights that are missing, BadItem for an image that cannot be decoded,
+    BadInput, UnknownKey.
     """
     started = time.perf_counter()
-    rows = {key: catalog.model(key) for key in chosen.keys}
+    needed = references.narrowed(chosen, saved=saved) if saved else chosen
+    rows = {key: catalog.model(key) for key in needed.keys}
     backbones.check_present(list(rows.values()), offline=offline, is_downloaded=models.is_downloaded)
-    encoded, subjects, left = features.encode(sets, chosen=chosen, rows=rows, bench=bench)
+    encoded, subjects, left = features.encode(sets, chosen=needed, rows=rows, bench=bench, saved=saved)
     for key, subject in subjects.items():
         for done in subject.done:
             report(f"{key}: {done.encoded:,} encoded in {done.seconds:.1f} s")
@@ -67,6 +71,7 @@ def compare(
             figures=figures,
             settings={key: subject.settings for key, subject in subjects.items()},
             file=file,
+            saved=saved or {},
             seconds=time.perf_counter() - started,
         ),
     )

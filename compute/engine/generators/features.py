@@ -7,35 +7,61 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from compute.arrays import LazyRows
 from compute.content import items
 from compute.content.items import Column
 from compute.engine.bench import Bench
-from compute.engine.generators import backbones
+from compute.engine.generators import backbones, references
 from compute.engine.generators.backbones import PREFERENCE, Backbones
 from compute.features.subject import LoadedSubject
 from compute.metrics.distribution import means
+from compute.metrics.distribution.features import blocks
+from compute.metrics.distribution.moments import CrossMoments, Moments
+from compute.metrics.distribution.references import SavedReference
 from compute.models.encoders import inception
-from compute.tasks.generators.pairing import PromptedSets
-from compute.types import Model, NotHere
+from compute.tasks.generators.pairing import REFERENCE, PromptedSets
+from compute.types import Model, NotHere, Undefined
 
 
 @dataclass(frozen=True, kw_only=True)
 class SetFeatures:
     """What the metrics take. Rows of all arrays go with the pairs, or with a set's images where nothing is paired.
 
-    `images[backbone][set]` (n, d) and `texts[backbone]` (n, p) are features; `scores[metric][set]` (n,) one number an
-    image, higher is better; `logits[set]` (n, classes) a classifier's answers. `prompts` (n,) are the prompts' texts,
-    empty where nothing is paired.
+    `images[backbone][set]` (n, d) and `texts[backbone]` (n, p) are features, which may stay on disk (LazyRows, memory
+    maps); `scores[metric][set]` (n,) one number an image, higher is better; `logits[set]` (n, classes) a classifier's
+    answers. `prompts` (n,) are the prompts' texts, empty where nothing is paired. `moments[subset]` are statistics of
+    the reference where they stand for its images: then no metric has its features.
     """
 
     reference: str
     generated: tuple[str, ...]
     prompts: tuple[str, ...] = ()
-    images: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
-    texts: Mapping[str, np.ndarray] = field(default_factory=dict)
+    images: Mapping[str, Mapping[str, np.ndarray | LazyRows]] = field(default_factory=dict)
+    texts: Mapping[str, np.ndarray | LazyRows] = field(default_factory=dict)
     scores: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
     scored_by: Mapping[str, str] = field(default_factory=dict)  # metric of `scores` -> backbone
     logits: Mapping[str, np.ndarray] = field(default_factory=dict)
+    moments: Mapping[str, Moments | CrossMoments] = field(default_factory=dict)
+
+    def real(self, subset: str) -> np.ndarray | LazyRows | Moments | CrossMoments:
+        """The reference under a backbone, or two: its features, or the moments that stand for them. Raises Undefined
+        without either."""
+        if not self.moments:
+            return self.images[subset.partition(backbones.JOIN)[0]][self.reference]
+        if subset not in self.moments:
+            raise Undefined(f"The saved reference has no statistics under {subset.replace(backbones.JOIN, ' with ')}")
+        return self.moments[subset]
+
+    def real_rows(self, backbone: str) -> np.ndarray | LazyRows:
+        """The reference's features under a backbone. Raises Undefined where its moments stand for them."""
+        if self.moments:
+            raise Undefined("It compares single images, and a saved reference holds moments alone: give its images")
+        return self.images[backbone][self.reference]
+
+    def count(self, generator: str) -> int:
+        """The images of a generator."""
+        known = (*self.images.values(), *self.scores.values(), self.logits)
+        return len(next(of[generator] for of in known if generator in of))
 
     @property
     def distance_backbone(self) -> str:
@@ -46,31 +72,43 @@ class SetFeatures:
         """(n,) squared distance of each image from the reference's of its prompt, over the last backbone's features:
         cFreD's where there is one. Their mean is what cFreD becomes where prompts are few."""
         sets = self.images[self.distance_backbone]
-        return ((sets[generator].astype(np.float64) - sets[self.reference]) ** 2).sum(axis=1)
+        real, generated = sets[self.reference], sets[generator]
+        parts = blocks(len(real), width=real.shape[1])
+        steps = (np.subtract(generated[part], real[part], dtype=np.float64) for part in parts)
+        return np.concatenate([(step**2).sum(axis=1) for step in steps])
 
 
 def encode(
-    sets: PromptedSets, *, chosen: Backbones, rows: Mapping[str, Model], bench: Bench
+    sets: PromptedSets,
+    *,
+    chosen: Backbones,
+    rows: Mapping[str, Model],
+    bench: Bench,
+    saved: Mapping[str, SavedReference] | None = None,
 ) -> tuple[SetFeatures, dict[str, LoadedSubject], PromptedSets]:
     """The features of all sets, the subjects that made them, and the sets without what could not be decoded.
 
-    One backbone is in memory at a time. What is finished is stored, so that an interrupted comparison resumes. Raises
-    NotHere for weights that are not here, BadItem for an image that cannot be decoded unless the bench skips it.
+    `saved` are statistics by subset that stand for the reference's images. One backbone is in memory at a time. What is
+    finished is stored, so that an interrupted comparison resumes. Raises NotHere for weights that are not here, BadItem
+    for an image that cannot be decoded unless the bench skips it, BadInput for statistics of other settings.
     """
+    saved = saved or {}
     columns = [part.images for part in sets.sets]
     subjects: dict[str, LoadedSubject] = {}
     bad: dict[bytes, str] = {}
     for key in chosen.keys:
         subject = subjects[key] = bench.subject(rows[key])
         bench.fetch(rows[key])
+        references.check(saved, key, subject.identity)
         try:
             _prepare(subject, sets, columns, chosen=chosen)
         except NotHere as error:
             raise NotHere(f"{error}. {backbones.absent([key])}") from error
+        references.check(saved, key, subject.settings)
         bad |= subject.bad
         subject.__dict__.pop("_model", None)
     left = sets.without(bad)
-    return _collected(left, chosen=chosen, subjects=subjects), subjects, left
+    return _collected(left, chosen=chosen, subjects=subjects, saved=saved), subjects, left
 
 
 def _prepare(subject: LoadedSubject, sets: PromptedSets, columns: list[Column], *, chosen: Backbones) -> None:
@@ -103,21 +141,27 @@ def _depicted(sets: PromptedSets) -> Column:
     return items.texts([means.CLIPSCORE_PREFIX + text for text in sets.texts], of="prompts of CLIPScore")
 
 
-def _collected(sets: PromptedSets, *, chosen: Backbones, subjects: Mapping[str, LoadedSubject]) -> SetFeatures:
+def _collected(
+    sets: PromptedSets,
+    *,
+    chosen: Backbones,
+    subjects: Mapping[str, LoadedSubject],
+    saved: Mapping[str, SavedReference],
+) -> SetFeatures:
     wanted = set(chosen.metrics)
     images = {
-        key: {part.name: subjects[key].embed(part.images) for part in sets.sets}
+        key: {part.name: subjects[key].embed_lazily(part.images) for part in sets.sets}
         for key in dict.fromkeys((chosen.cmmd, *chosen.image, *chosen.cfred))
         if key in subjects and subjects[key].can("embed_image")
     }
     texts, scores = {}, {}
     if sets.prompts is not None:
-        texts = {key: subjects[key].embed(sets.prompts) for key in chosen.text if key in subjects}
+        texts = {key: subjects[key].embed_lazily(sets.prompts) for key in chosen.text if key in subjects}
         if "clipscore" in wanted and chosen.clip:
             subject = subjects[chosen.clip]
-            depicted = subject.embed(_depicted(sets))
+            depicted = subject.embed_lazily(_depicted(sets))
             scores["clipscore"] = {
-                part.name: means.clipscore(image=subject.embed(part.images), text=depicted).scores
+                part.name: means.clipscore(image=subject.embed_lazily(part.images), text=depicted).scores
                 for part in sets.generated
             }
     for metric in chosen.preference:
@@ -127,13 +171,13 @@ def _collected(sets: PromptedSets, *, chosen: Backbones, subjects: Mapping[str, 
         if _compares(subject):
             scores[metric] = _compared(subject, sets)
         elif sets.prompts is not None:
-            prompts = subject.embed(sets.prompts)
+            prompts = subject.embed_lazily(sets.prompts)
             scores[metric] = {
-                part.name: means.preference_score(image=subject.embed(part.images), text=prompts).scores
+                part.name: means.preference_score(image=subject.embed_lazily(part.images), text=prompts).scores
                 for part in sets.generated
             }
     return SetFeatures(
-        reference=sets.reference.name,
+        reference=REFERENCE if sets.reference is None else sets.reference.name,
         generated=tuple(part.name for part in sets.generated),
         prompts=sets.texts,
         images=images,
@@ -141,6 +185,7 @@ def _collected(sets: PromptedSets, *, chosen: Backbones, subjects: Mapping[str, 
         scores={metric: of for metric, of in scores.items() if of},
         scored_by={"clipscore": chosen.clip, **PREFERENCE},
         logits=_logits(sets, chosen=chosen, subjects=subjects) if "inception_score" in wanted else {},
+        moments={key: each.moments for key, each in saved.items()},
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -22,19 +22,23 @@ from compute.metrics.distribution.frechet import (
     Conditioning,
     Frechet,
     ImageMoments,
+    cfred,
     frechet,
     repeated_rows,
+    streams,
 )
 from compute.metrics.distribution.gaussian import Gaussian
 from compute.metrics.distribution.kernel import cmmd, kid
 from compute.metrics.distribution.manifold import manifold
 from compute.metrics.distribution.means import mean_score
+from compute.metrics.distribution.moments import CrossMoments
 from compute.types import BadInput, Undefined
 
 
 def figures(features: SetFeatures, *, chosen: Backbones, intervals: bool = True) -> list[GeneratorFigure]:
     """All chosen metrics that the features allow, generator by generator, in the order of METRICS."""
     rows = [
+        *_without_statistics(features, chosen),
         *_conditional(features, chosen),
         *_distances(features, chosen),
         *_samples(features, chosen),
@@ -48,12 +52,28 @@ def figures(features: SetFeatures, *, chosen: Backbones, intervals: bool = True)
     return sorted(wanted, key=lambda row: (order[row.generator], metrics[row.metric]))
 
 
+def _without_statistics(features: SetFeatures, chosen: Backbones) -> Iterator[GeneratorFigure]:
+    """Why there is no distance under backbones that a saved reference has no statistics of."""
+    if not features.moments:
+        return
+    keys = [(backbones.distance(key), key) for key in chosen.image]
+    if features.prompts:
+        keys += [("cfred", backbones.subset(image, text)) for image in chosen.cfred for text in chosen.text]
+    for metric, key in keys:
+        if key not in features.moments:
+            for name in features.generated:
+                yield _figure(name, metric, key, features.count(name), partial(features.real, key))
+    if chosen.cmmd and chosen.cmmd not in features.images:
+        for name in features.generated:
+            yield _figure(name, "cmmd", chosen.cmmd, features.count(name), partial(features.real_rows, chosen.cmmd))
+
+
 def _distances(features: SetFeatures, chosen: Backbones) -> Iterator[GeneratorFigure]:
     for key in chosen.image:
-        if key not in features.images:
+        if key not in features.images or features.moments and key not in features.moments:
             continue
         sets, metric = features.images[key], backbones.distance(key)
-        reference = _attempt(partial(Gaussian.of, sets[features.reference], ddof=1, argument="real"))
+        reference = _attempt(partial(Gaussian.of, features.real(key), ddof=1, argument="real"))
         for name in features.generated:
             yield _figure(
                 name,
@@ -69,23 +89,32 @@ def _conditional(features: SetFeatures, chosen: Backbones) -> Iterator[Generator
     for text in chosen.text:
         if text not in features.texts:
             continue
-        condition = features.texts[text]
-        conditioning = _attempt(partial(Conditioning.of, condition))
-        repeats = repeated_rows(condition)
         for image in chosen.cfred:
-            if image not in features.images:
+            key = backbones.subset(image, text)
+            if image not in features.images or features.moments and key not in features.moments:
                 continue
-            sets = features.images[image]
-            reference = _attempt(partial(_split, conditioning, sets[features.reference], "real"))
+            compare = _comparing(features, image, text)
             for name in features.generated:
                 yield _figure(
                     name,
                     "cfred",
-                    backbones.subset(image, text),
-                    len(condition),
-                    partial(_cfred, conditioning, reference, sets[name], repeats),
+                    key,
+                    features.count(name),
+                    partial(compare, features.images[image][name]),
                     parts=("means", "cross", "conditional", "realism", "fidelity", "cutoff", "rank"),
                 )
+
+
+def _comparing(features: SetFeatures, image: str, text: str) -> Callable[[Any], Cfred]:
+    """cFreD of a generator's features with the reference, what depends on the reference alone computed once."""
+    condition, real = features.texts[text], features.real(backbones.subset(image, text))
+    if not isinstance(real, CrossMoments) and streams(len(condition), real, condition):
+        real = _attempt(partial(CrossMoments.of, images=real, condition=condition, argument="real"))
+    if isinstance(real, CrossMoments | Exception):
+        return lambda images: cfred(real=_held(real), generated=images, condition=condition)
+    conditioning = _attempt(partial(Conditioning.of, condition))
+    reference = _attempt(partial(_split, conditioning, real, "real"))
+    return partial(_cfred, conditioning, reference, repeats=repeated_rows(condition))
 
 
 def _samples(features: SetFeatures, chosen: Backbones) -> Iterator[GeneratorFigure]:
@@ -94,7 +123,9 @@ def _samples(features: SetFeatures, chosen: Backbones) -> Iterator[GeneratorFigu
     if chosen.cmmd in features.images and "cmmd" in wanted:
         sets = features.images[chosen.cmmd]
         for name in features.generated:
-            yield _figure(name, "cmmd", chosen.cmmd, len(sets[name]), partial(_of_two, cmmd, sets, features, name))
+            yield _figure(
+                name, "cmmd", chosen.cmmd, len(sets[name]), partial(_of_two, cmmd, features, chosen.cmmd, name)
+            )
     for key in chosen.image:
         if key not in features.images:
             continue
@@ -102,11 +133,11 @@ def _samples(features: SetFeatures, chosen: Backbones) -> Iterator[GeneratorFigu
         for name in features.generated:
             n = len(sets[name])
             if "kid" in wanted:
-                yield _figure(name, "kid", key, n, partial(_of_two, kid, sets, features, name))
+                yield _figure(name, "kid", key, n, partial(_of_two, kid, features, key, name))
             for quantities, k in MANIFOLDS.items():
                 if not wanted & set(quantities):
                     continue
-                shares = _attempt(partial(_of_two, partial(manifold, k=k), sets, features, name))
+                shares = _attempt(partial(_of_two, partial(manifold, k=k), features, key, name))
                 for quantity in quantities:
                     yield _figure(name, quantity, key, n, partial(_part, shares, quantity), parts=("k",))
             if "vendi" in wanted:
@@ -122,8 +153,8 @@ def _means(features: SetFeatures) -> Iterator[GeneratorFigure]:
             yield _figure(name, metric, features.scored_by[metric], len(scores), compute)
 
 
-def _of_two(metric: Callable[..., Any], sets: Mapping[str, np.ndarray], features: SetFeatures, name: str) -> Any:
-    return metric(real=drawn_rows(sets[features.reference]), generated=drawn_rows(sets[name]))
+def _of_two(metric: Callable[..., Any], features: SetFeatures, key: str, name: str) -> Any:
+    return metric(real=drawn_rows(features.real_rows(key)), generated=drawn_rows(features.images[key][name]))
 
 
 def _part(shares: Any, quantity: str) -> Any:
@@ -134,7 +165,7 @@ def _split(conditioning: Any, images: np.ndarray, argument: str) -> ConditionalM
     return _held(conditioning).split(ImageMoments.of(images, argument=argument))
 
 
-def _cfred(conditioning: Any, reference: Any, images: np.ndarray, repeats: int) -> Cfred:
+def _cfred(conditioning: Any, reference: Any, images: np.ndarray, *, repeats: int) -> Cfred:
     real, generated = _held(reference), _split(conditioning, images, "generated")
     realism = frechet(real=real.marginal, generated=generated.marginal).value
     return _held(conditioning).compare(real, generated, realism=realism, repeats=repeats)

@@ -11,24 +11,29 @@ import numpy as np
 import pandas as pd
 
 from compute import drafts, models, paths
+from compute.arrays import LazyRows
 from compute.catalog import shipped
 from compute.engine.bench import assemble
 from compute.engine.generators import backbones as choices
-from compute.engine.generators import comparison, people, table
+from compute.engine.generators import comparison, people, references, table
 from compute.engine.generators.backbones import METRICS, Backbones
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.figures import figures as computed
 from compute.engine.generators.people import People
 from compute.engine.generators.record import GeneratorFigure
+from compute.metrics.distribution.extrapolation import uneven_generators
+from compute.metrics.distribution.moments import CrossMoments, Moments
+from compute.metrics.distribution.references import SavedReference
 from compute.tasks.generators import human as ratings
 from compute.tasks.generators import pairing, sources
 from compute.tasks.generators import prompts as lists
+from compute.tasks.generators.pairing import REFERENCE
 from compute.tasks.generators.prompts import Prompts
 from compute.tasks.generators.sets import ImageSet
 from compute.tasks.source import Source
 from compute.types import BadInput
 
-REFERENCE, OWN = "reference", "features"
+OWN = "features"
 
 Images = str | Path | np.ndarray | Iterable[Any]
 
@@ -62,7 +67,7 @@ class GeneratorTable:
 
 def frechet(
     *,
-    reference: Images,
+    reference: Images | SavedReference | Moments | CrossMoments,
     generated: Mapping[str, Images],
     prompts: str | Path | Sequence[str] | Mapping[str, str] | None = None,
     condition: np.ndarray | None = None,
@@ -80,14 +85,17 @@ def frechet(
     """Compares generators' images with a reference by every metric; nothing but features is stored.
 
     `reference` and each of `generated`: an address as the command takes them (folder, WebDataset, Parquet, hub), images
-    (Pillow, uint8 arrays, bytes or paths; an iterable is taken once), or features, an array (n, d). With features,
-    `condition` (n, p) are those of the prompts, row by row. `prompts`: a file, prompts in the order of the images, or
+    (Pillow, uint8 arrays, bytes or paths; an iterable is taken once), or features, an array (n, d). `reference` may be
+    saved statistics instead (the file or the loaded record), or with features their moments. With features, `condition`
+    (n, p) are those of the prompts, row by row. `prompts`: a file, prompts in the order of the images, or
     by image. `features` is the folder that encodings are stored in, by default the project's results. Raises BadInput,
     BadItem, NotHere with what to fetch.
     """
     if not generated:
         raise BadInput("No generator is named: give generated={name: images}")
-    arrays = [isinstance(images, np.ndarray) and images.ndim == 2 for images in (reference, *generated.values())]
+    if REFERENCE in generated:
+        raise BadInput(f"A generator is named {REFERENCE!r}, as the reference is: name it otherwise")
+    arrays = [_are_features(images) for images in (reference, *generated.values())]
     if all(arrays):
         return _of_features(reference, generated, condition, human, metrics=metrics, intervals=intervals)
     if any(arrays) or condition is not None:
@@ -105,8 +113,9 @@ def frechet(
                 return sources.opened(name, images, source=source, skip_bad=skip_bad)
             return sources.from_images(name, images, spool=spool / str(at), skip_bad=skip_bad)
 
+        saved = references.opened(reference, chosen=chosen) if references.is_saved(reference) else None
         sets = pairing.pair(
-            reference=opened(REFERENCE, reference, 0),
+            reference=None if saved else opened(REFERENCE, reference, 0),
             generated=[opened(name, images, at) for at, (name, images) in enumerate(generated.items(), start=1)],
             prompts=_prompts(prompts),
         )
@@ -123,6 +132,7 @@ def frechet(
             ),
             name="python",
             file=Path("python"),
+            saved=saved,
             offline=offline,
             intervals=intervals,
         )
@@ -140,20 +150,35 @@ def _of_features(
 ) -> GeneratorTable:
     wanted = tuple(name.strip() for name in metrics.split(",") if name.strip()) or METRICS
     text = (OWN,) if condition is not None else ()
+    moments: dict[str, Moments | CrossMoments] = {}
+    sides = dict(generated)
+    if isinstance(reference, CrossMoments):
+        moments = {OWN: reference.images, choices.subset(OWN, OWN): reference}
+    elif isinstance(reference, Moments):
+        moments = {OWN: reference}
+    else:
+        sides = {REFERENCE: reference, **generated}
     if condition is not None:
-        lengths = {REFERENCE: len(reference), **{name: len(rows) for name, rows in generated.items()}}
-        for name, length in lengths.items():
-            if length != len(condition):
-                raise BadInput(f"{name} has {length:,} rows and condition {len(condition):,}: one a prompt")
+        for name, rows in sides.items():
+            if len(rows) != len(condition):
+                raise BadInput(f"{name} has {len(rows):,} rows and condition {len(condition):,}: one a prompt")
     features = SetFeatures(
         reference=REFERENCE,
         generated=tuple(generated),
-        prompts=tuple(map(str, range(len(reference)))) if condition is not None else (),
-        images={OWN: {REFERENCE: reference, **generated}},
+        prompts=tuple(map(str, range(len(condition)))) if condition is not None else (),
+        images={OWN: sides},
         texts={OWN: condition} if condition is not None else {},
+        moments=moments,
     )
     chosen = Backbones(image=(OWN,), cfred=(OWN,), text=text, cmmd=OWN, metrics=wanted)
-    return _beside(tuple(computed(features, chosen=chosen, intervals=intervals)), (), features, human)
+    warnings = uneven_generators({name: len(rows) for name, rows in generated.items()})
+    return _beside(tuple(computed(features, chosen=chosen, intervals=intervals)), warnings, features, human)
+
+
+def _are_features(images: Any) -> bool:
+    return isinstance(images, LazyRows | Moments | CrossMoments) or (
+        isinstance(images, np.ndarray) and images.ndim == 2
+    )
 
 
 def _beside(

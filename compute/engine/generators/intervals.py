@@ -1,27 +1,31 @@
 """Intervals of the figures: every metric again without each block of prompts.
 
-Where images are paired, both sides lose the same prompts. Where they are not, the reference is taken as fixed and the
-generator's images are shared out.
+Where images are paired, both sides lose the same prompts. Where they are not, or where the reference is saved moments,
+it is taken as fixed and the generator's images are shared out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from compute.arrays import Bools, Floats
+from compute.arrays import Bools, Floats, LazyRows
 from compute.engine.generators.backbones import DISTANCES, JOIN, Backbones
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.record import GeneratorFigure
 from compute.metrics import METRICS
 from compute.metrics.distribution import intervals
 from compute.metrics.distribution.diversity import inception_score, vendi
-from compute.metrics.distribution.frechet import cfred, frechet
-from compute.metrics.distribution.intervals import LeftOut
+from compute.metrics.distribution.frechet import cfred, frechet, streams
+from compute.metrics.distribution.gaussian import Gaussian
+from compute.metrics.distribution.intervals import Blocks, LeftOut
 from compute.metrics.distribution.kernel import cmmd_of_subsets, kid_of_subsets
 from compute.metrics.distribution.manifold import manifold_of_subsets
+from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.types import BadInput, Undefined
 
 MOST = 20_000  # images above which metrics that compare every image with every other take a random draw
@@ -44,7 +48,7 @@ def with_interval(row: GeneratorFigure, *, features: SetFeatures, chosen: Backbo
     if scored and blocks.count < FEWEST_BLOCKS:
         return row
     try:
-        left = LeftOut(values=_without(row, features, blocks.kept, paired=paired), blocks=blocks)
+        left = LeftOut(values=_without(row, features, blocks, paired=paired), blocks=blocks)
     except (BadInput, Undefined) as error:
         return replace(row, warnings=(*row.warnings, f"No interval: {error}"))
     tested = replace(row, left_out=tuple(left.values.tolist()), block_sizes=tuple(blocks.sizes.tolist()))
@@ -61,8 +65,9 @@ def with_interval(row: GeneratorFigure, *, features: SetFeatures, chosen: Backbo
     return replace(tested, low=found.low, high=found.high, stderr=found.stderr)
 
 
-def _without(row: GeneratorFigure, features: SetFeatures, kept: Bools, *, paired: bool) -> Floats:
-    """(blocks,) the metric without each block; `kept` (blocks, n) marks the generator's rows that remain."""
+def _without(row: GeneratorFigure, features: SetFeatures, blocks: Blocks, *, paired: bool) -> Floats:
+    """(blocks,) the metric without each block of the generator's rows."""
+    kept = blocks.kept
     if row.metric in features.scores:
         scores = features.scores[row.metric][row.generator]
         return _each(kept, lambda rows: float(scores[rows].mean()))
@@ -70,16 +75,15 @@ def _without(row: GeneratorFigure, features: SetFeatures, kept: Bools, *, paired
         logits = features.logits[row.generator]
         return _each(kept, lambda rows: inception_score(logits=logits[rows]).value)
     image, _, text = row.backbone.partition(JOIN)
-    sets: Mapping[str, np.ndarray] = features.images[image]
-    real, generated = sets[features.reference], sets[row.generator]
+    generated = features.images[image][row.generator]
     if row.metric == "cfred":
-        condition = features.texts[text]
-        return _each(kept, lambda at: cfred(real=real[at], generated=generated[at], condition=condition[at]).value)
+        return _without_cfred(features.real(row.backbone), generated, features.texts[text], blocks)
     if row.metric in DISTANCES:
-        return _each(kept, lambda at: frechet(real=real[at] if paired else real, generated=generated[at]).value)
-    real, generated = drawn_rows(real), drawn_rows(generated)
+        return _without_distance(features.real(image), generated, blocks, paired=paired)
+    generated = np.asarray(drawn_rows(generated))
     if row.metric == "vendi":
         return _each(kept, lambda at: vendi(features=generated[at]).value)
+    real = drawn_rows(features.real_rows(image))
     sides = {
         "real": real,
         "generated": generated,
@@ -94,11 +98,57 @@ def _without(row: GeneratorFigure, features: SetFeatures, kept: Bools, *, paired
     return manifold_of_subsets(**sides, k=k)[row.metric]
 
 
+def _without_cfred(real: Any, generated: Any, condition: Any, blocks: Blocks) -> Floats:
+    if isinstance(real, CrossMoments):
+        raise Undefined("no prompt can be left out of a saved reference")
+    if not streams(len(condition), real, generated, condition):
+        return _each(blocks.kept, lambda at: cfred(real=real, generated=generated, condition=condition, rows=at).value)
+    sides = {
+        name: _Shards(partial(CrossMoments.of, images=rows, condition=condition), blocks)
+        for name, rows in (("real", real), ("generated", generated))
+    }
+    return intervals.leave_moments_out(lambda **left: cfred(**left).value, blocks, sides=sides).values
+
+
+def _without_distance(real: Any, generated: Any, blocks: Blocks, *, paired: bool) -> Floats:
+    fixed = Gaussian.of(real) if isinstance(real, Moments) or not paired else None
+    if not streams(len(generated), generated):
+
+        def distance(at: np.ndarray) -> float:
+            others = Gaussian.of(generated, rows=at)
+            return frechet(real=Gaussian.of(real, rows=at) if fixed is None else fixed, generated=others).value
+
+        return _each(blocks.kept, distance)
+    sides = {"generated": _Shards(partial(Moments.of, generated), blocks)}
+    if fixed is None:
+        sides["real"] = _Shards(partial(Moments.of, real), blocks)
+        return intervals.leave_moments_out(lambda **left: frechet(**left).value, blocks, sides=sides).values
+    return intervals.leave_moments_out(
+        lambda *, generated: frechet(real=fixed, generated=generated).value, blocks, sides=sides
+    ).values
+
+
+@dataclass(frozen=True)
+class _Shards(Sequence[Any]):
+    """The moments of each block, computed when it is read, so that one is in memory at a time."""
+
+    of: Callable[..., Moments | CrossMoments]
+    blocks: Blocks
+
+    def __len__(self) -> int:
+        return self.blocks.count
+
+    def __getitem__(self, index: int) -> Moments | CrossMoments:
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        return self.of(rows=np.flatnonzero(self.blocks.block == index))
+
+
 def _each(kept: Bools, statistic: Callable[[np.ndarray], float]) -> Floats:
     return np.array([statistic(np.flatnonzero(rows)) for rows in kept])
 
 
-def drawn_rows(rows: np.ndarray) -> np.ndarray:
+def drawn_rows(rows: np.ndarray | LazyRows) -> np.ndarray | LazyRows:
     """At most MOST rows, the same random ones of every set of one size."""
     if len(rows) <= MOST:
         return rows

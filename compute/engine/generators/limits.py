@@ -8,6 +8,7 @@ from compute.engine.generators.backbones import DISTANCES, JOIN
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.record import GeneratorFigure
 from compute.metrics.distribution.extrapolation import cfred_at_infinity, frechet_at_infinity
+from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.types import BadInput, Undefined
 
 
@@ -16,19 +17,23 @@ def with_limit(row: GeneratorFigure, *, features: SetFeatures) -> GeneratorFigur
     if row.value is None or row.metric not in (*DISTANCES, "cfred"):
         return row
     image, _, text = row.backbone.partition(JOIN)
-    sets = features.images[image]
-    real, generated = sets[features.reference], sets[row.generator]
+    real, generated = features.real(row.backbone), features.images[image][row.generator]
     try:
+        if isinstance(real, CrossMoments):
+            raise Undefined("no prompt can be left out of a saved reference")
         if row.metric == "cfred":
             found = cfred_at_infinity(real=real, generated=generated, condition=features.texts[text])
         else:
             found = frechet_at_infinity(real=real, generated=generated)
     except (BadInput, Undefined) as error:
         return replace(row, warnings=(*row.warnings, f"No value at infinite N: {error}"))
+    warnings = [*row.warnings, *found.warnings]
+    if isinstance(real, Moments):
+        warnings.append(f"At infinite N of the generator alone: the bias of the reference's {real.n:,} images stays")
     return replace(
         row,
         limit=found.value,
         limit_low=found.low,
         limit_high=found.high,
-        warnings=tuple(dict.fromkeys((*row.warnings, *found.warnings))),
+        warnings=tuple(dict.fromkeys(warnings)),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -21,8 +21,10 @@ from compute.engine.generators.backbones import METRICS, Backbones
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.prompt_values import DISTANCE, SIDE, described, pictured, prompt_items
 from compute.engine.generators.record import GeneratorFigure
+from compute.engine.generators.references import contents_of
 from compute.engine.run import code
 from compute.engine.run_folders import StoredRun
+from compute.metrics.distribution.references import SavedReference
 from compute.tasks.generators.pairing import PromptedSets
 from compute.types import BadInput, Run, Score, Suite, Task
 
@@ -41,6 +43,7 @@ class GeneratorComparison:
     figures: Sequence[GeneratorFigure]
     settings: Mapping[str, Any]  # of the backbones, by key
     file: Path  # the prompts, or the reference
+    saved: Mapping[str, SavedReference] = field(default_factory=dict)  # stand for the reference's images
     human: Mapping[str, tuple[str, float]] | None = None  # generator -> (metric, value)
     seconds: float = 0.0
 
@@ -52,9 +55,31 @@ class GeneratorComparison:
             return {}
         names = [part.name for part in self.sets.generated]
         distances = {}
-        if self.features.images:
+        if self.features.images and self.sets.reference is not None:
             distances[DISTANCE] = {name: self.features.paired_distances(name) for name in names}
         return distances | {kind: of for kind, of in self.features.scores.items() if set(names) <= set(of)}
+
+    @property
+    def n(self) -> int:
+        """The prompts, or the reference's images where nothing is paired."""
+        if self.sets.prompts is not None:
+            return len(self.sets.ids)
+        return len(self.sets.reference) if self.sets.reference else next(iter(self.saved.values())).n
+
+    @property
+    def reference(self) -> str:
+        """A digest of the reference's images."""
+        if self.sets.reference is None:
+            return next(iter(self.saved.values())).contents
+        return contents_of(self.sets.reference.images.keys)
+
+    @property
+    def digest(self) -> str:
+        """Of the reference's images and the prompts in their order: what makes comparisons comparable."""
+        digest = hashlib.blake2b(self.reference.encode(), digest_size=16)
+        if self.sets.prompts is not None:
+            digest.update(self.sets.prompts.keys.tobytes())
+        return digest.hexdigest()
 
 
 def store(comparison: GeneratorComparison, *, results: Path) -> tuple[OwnSuite, list[StoredRun]]:
@@ -92,7 +117,7 @@ def _suite(comparison: GeneratorComparison) -> OwnSuite:
     key = name if name.startswith("generators-") else f"generators-{name}"
     headline = _headline(comparison.figures, metrics)
     about = (
-        f"Your own data: {len(names)} generators on {len(sets.ids):,} "
+        f"Your own data: {len(names)} generators on {comparison.n:,} "
         f"{'prompts' if sets.prompts is not None else 'reference images'}. {headline} No published figure compares "
         "with these."
     )
@@ -102,11 +127,11 @@ def _suite(comparison: GeneratorComparison) -> OwnSuite:
         benchmark=own.BENCHMARK.key,
         category="Generators",
         dataset=comparison.file.name,
-        revision=_digest(sets),
+        revision=comparison.digest,
         subsets=(WHOLE, *subsets),
         procedure=PROCEDURE,
         metrics=tuple(filter(None, (human, *metrics))),
-        n_items=len(sets.ids),
+        n_items=comparison.n,
         modalities=("image", "text") if sets.prompts is not None else ("image",),
         notes=headline,
         suites=(key,),
@@ -122,7 +147,7 @@ def _suite(comparison: GeneratorComparison) -> OwnSuite:
         ),
         tasks=(task,),
         file=comparison.file.absolute(),
-        digest=_digest(sets),
+        digest=comparison.digest,
         models=tuple(own.own_generator(own.slug(name), title=name) for name in names),
     )
 
@@ -150,15 +175,6 @@ def _merged(suite: OwnSuite, *, results: Path) -> OwnSuite:
         tasks=(replace(task, metrics=metrics, subsets=tuple(dict.fromkeys((*task.subsets, *earlier.subsets)))),),
         models=tuple({row.key: row for row in (*before.models, *suite.models)}.values()),
     )
-
-
-def _digest(sets: PromptedSets) -> str:
-    """Of the reference's images and the prompts in their order: what makes comparisons comparable."""
-    digest = hashlib.blake2b(digest_size=16)
-    digest.update(sets.reference.images.keys.tobytes())
-    if sets.prompts is not None:
-        digest.update(sets.prompts.keys.tobytes())
-    return digest.hexdigest()
 
 
 def _runs(comparison: GeneratorComparison, suite: OwnSuite) -> list[tuple[Run, list[Score]]]:
@@ -207,14 +223,14 @@ def _items(comparison: GeneratorComparison, run: Run) -> pd.DataFrame:
     """A row a pair (or image): the scores that one image has, and how far it is from the reference's in features."""
     sets = comparison.sets
     [part] = [part for part in sets.generated if key_of(part.name) == run.model]
-    if sets.prompts is None:
+    if sets.prompts is None or not comparison.prompt_values:
         scores = {metric: of[part.name] for metric, of in comparison.features.scores.items() if part.name in of}
         return run_folders.table({WHOLE: pd.DataFrame({"item": part.ids, **scores})})
     frame = prompt_items(
         ids=sets.ids,
         texts=sets.texts,
         values={kind: of[part.name] for kind, of in comparison.prompt_values.items()},
-        images=(sets.reference.images.keys, part.images.keys),
+        images=() if sets.reference is None else (sets.reference.images.keys, part.images.keys),
     )
     return run_folders.table({WHOLE: frame})
 
@@ -222,7 +238,7 @@ def _items(comparison: GeneratorComparison, run: Run) -> pd.DataFrame:
 def _add_pictures(comparison: GeneratorComparison, *, task: str, results: Path) -> None:
     """Small pictures of the prompts on which generators differ most."""
     sets = comparison.sets
-    if sets.prompts is None or not comparison.prompt_values:
+    if sets.prompts is None or sets.reference is None or not comparison.prompt_values:
         return
     values = {kind: list(of.values()) for kind, of in comparison.prompt_values.items()}
     rows = np.flatnonzero(pictured(sets.ids, values))
@@ -233,8 +249,13 @@ def _add_pictures(comparison: GeneratorComparison, *, task: str, results: Path) 
 
 def _prompt_kinds(comparison: GeneratorComparison) -> dict[str, Any]:
     """What the items' values are, and the backbone of each."""
-    scored_by = {DISTANCE: comparison.features.distance_backbone} | dict(comparison.features.scored_by)
-    return described({kind: scored_by[kind] for kind in comparison.prompt_values})
+    features = comparison.features
+    return described(
+        {
+            kind: features.distance_backbone if kind == DISTANCE else features.scored_by[kind]
+            for kind in comparison.prompt_values
+        }
+    )
 
 
 def _details(figures: Sequence[GeneratorFigure]) -> dict[str, dict[str, Any]]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from compute.arrays import Floats, unit
-from compute.metrics.distribution.features import feature_rows
+from compute.arrays import Floats
+from compute.metrics.distribution.features import directions, feature_rows
 from compute.types import BadInput
 
 
@@ -83,14 +83,11 @@ def vendi(*, features: Any, order: float = 1.0) -> Vendi:
     eigenvalue alone counts. Raises BadInput for a row of zeros and an order of 0 or below. Sources: Friedman and Dieng
     2023, definition 3.1; Pasarkar and Dieng 2024 for q.
     """
-    rows = feature_rows(features, argument="features")
-    empty = ~rows.any(axis=1)
-    if empty.any():
-        raise BadInput(f"features: row {int(np.argmax(empty))} is all zeros, so it has no direction")
+    rows = directions(features, argument="features")
     if not order > 0:
         raise BadInput(f"order {order}: take a number above 0, or infinity")
     n, d = rows.shape
-    rows = unit(rows) / np.sqrt(n)
+    rows = rows / np.sqrt(n)
     # the kernel's eigenvalues that are not 0 are those of the smaller of both products
     values = np.linalg.eigvalsh(rows @ rows.T if n <= d else rows.T @ rows)[::-1]
     values = np.maximum(values, 0.0) / np.maximum(values, 0.0).sum()

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from compute.arrays import Floats, Ints
+from compute.metrics.distribution.features import check_paired, feature_array
 from compute.metrics.distribution.frechet import CUTOFF, cfred, frechet
 from compute.metrics.distribution.gaussian import Gaussian
-from compute.metrics.distribution.moments import Moments, check_paired, feature_array
+from compute.metrics.distribution.moments import Moments
 from compute.types import BadInput, Undefined
 
 PARTS = (1, 2, 3, 4)  # what all images are split into
@@ -112,7 +113,7 @@ def frechet_at_infinity(
         reference = Gaussian.of(real, ddof=ddof)
         dimension = reference.dimension
         found = extrapolate(
-            lambda rows: frechet(real=reference, generated=others[rows[0]], ddof=ddof).value,
+            lambda rows: frechet(real=reference, generated=Gaussian.of(others, rows=rows[0], ddof=ddof)).value,
             counts=(len(others),),
             parts=parts,
             repeats=repeats,
@@ -121,8 +122,14 @@ def frechet_at_infinity(
     else:
         images = feature_array(real, argument="real")
         dimension = images.shape[1]
+
+        def distance(rows: Sequence[Ints]) -> float:
+            first = Gaussian.of(images, rows=rows[0], ddof=ddof, argument="real")
+            second = Gaussian.of(others, rows=rows[1], ddof=ddof, argument="generated")
+            return frechet(real=first, generated=second).value
+
         found = extrapolate(
-            lambda rows: frechet(real=images[rows[0]], generated=others[rows[1]], ddof=ddof).value,
+            distance,
             counts=(len(images), len(others)),
             parts=parts,
             repeats=repeats,
@@ -148,8 +155,7 @@ def cfred_at_infinity(
     check_paired(images, texts, names=("real", "condition"))
 
     def distance(rows: Sequence[Ints]) -> float:
-        part = rows[0]
-        return cfred(real=images[part], generated=others[part], condition=texts[part], cutoff=cutoff).value
+        return cfred(real=images, generated=others, condition=texts, rows=rows[0], cutoff=cutoff).value
 
     found = extrapolate(distance, counts=(len(images),), parts=parts, repeats=repeats, seed=seed)
     needed = 2 * (images.shape[1] + texts.shape[1])
@@ -157,15 +163,15 @@ def cfred_at_infinity(
     return _with_warnings(found, needed=needed, what=what)
 
 
-def unlike_counts(counts: Mapping[str, int]) -> str | None:
-    """The sentence that warns where generators of unlike numbers of images are compared; None where all are alike."""
+def uneven_generators(counts: Mapping[str, int]) -> tuple[str, ...]:
+    """The warning where generators of unlike numbers of images are compared; none where all are alike."""
     if len(set(counts.values())) < 2:
-        return None
+        return ()
     fewest, most = (choose(counts, key=lambda name: counts[name]) for choose in (min, max))
     return (
         f"{fewest} has {counts[fewest]:,} images and {most} {counts[most]:,}: Fréchet distances fall as N grows, so "
         "the plain values favour the larger set. Compare the values extrapolated to infinite N, or equal "
-        "numbers of images"
+        "numbers of images",
     )
 
 
@@ -174,6 +180,7 @@ def _split_values(
 ) -> Floats:
     """(part,): the distances of the parts of one random split; up to part - 1 rows of a set are in none."""
     orders = [rng.permutation(count)[: count // part * part].reshape(part, -1) for count in counts]
+    orders = [np.sort(order, axis=1) for order in orders]  # as they lie on disk
     return np.array([distance([order[index] for order in orders]) for index in range(part)])
 
 

@@ -7,27 +7,57 @@ from typing import Any
 
 import numpy as np
 
-from compute.arrays import Bools, Floats
-from compute.metrics.distribution.moments import feature_array, finite_rows
+from compute.arrays import Bools, Floats, Ints, LazyRows, unit
 from compute.types import BadInput, Undefined
 
 LARGEST = 1e40  # sums over cubes of products of larger numbers leave the range of doubles
-_BLOCK = 1 << 22  # numbers in memory at a time: 32 MB
+BLOCK = 1 << 21  # numbers in memory at a time: 16 MB
 
 
-def feature_rows(values: Any, *, argument: str) -> Floats:
+def feature_array(values: Any, *, argument: str) -> np.ndarray | LazyRows:
+    """`values` as an array (n, d) of real numbers in its own type; rows that are read lazily stay where they are.
+
+    Raises BadInput for any other shape or type.
+    """
+    array = values if isinstance(values, LazyRows) else np.asanyarray(values)
+    if array.ndim != 2 or 0 in array.shape:
+        raise BadInput(
+            f"{argument} must be an array (n, d) of features with at least one row and one column, got the shape "
+            f"{array.shape}"
+        )
+    if array.dtype.kind not in "fiu":
+        raise BadInput(f"{argument} must hold real numbers, got the type {array.dtype}")
+    return array
+
+
+def feature_rows(values: Any, *, argument: str, first: int = 0) -> Floats:
     """Features (n, d) as float64.
 
     Raises BadInput for any other shape or type, and for numbers that are not finite or beyond `LARGEST`: it names
-    `argument` and the first such row.
+    `argument` and the first such row, where `first` is the number of row 0.
     """
-    rows = finite_rows(feature_array(values, argument=argument), argument=argument)
+    rows = np.asarray(feature_array(values, argument=argument), dtype=np.float64)
     for part in blocks(len(rows), width=rows.shape[1]):
         largest = np.abs(rows[part]).max(axis=1)
-        if (largest > LARGEST).any():
-            row = part.start + int(np.argmax(largest > LARGEST))
-            raise BadInput(f"{argument}: row {row} holds numbers beyond {LARGEST:g}. Scale the features down")
+        good = largest <= LARGEST  # not where one is NaN
+        if not good.all():
+            row = int(np.argmin(good))
+            at = first + part.start + row
+            if np.isfinite(rows[part][row]).all():
+                raise BadInput(f"{argument}: row {at} holds numbers too large, beyond {LARGEST:g}. Scale them down")
+            raise BadInput(
+                f"{argument}: row {at} holds NaN or infinity. Encode that item again, or remove it from every set"
+            )
     return rows
+
+
+def directions(values: Any, *, argument: str, first: int = 0) -> Floats:
+    """Features (n, d) at length 1. Raises BadInput as `feature_rows`, and for a row of zeros."""
+    rows = feature_rows(values, argument=argument, first=first)
+    empty = ~rows.any(axis=1)
+    if empty.any():
+        raise BadInput(f"{argument}: row {first + int(np.argmax(empty))} is all zeros, so it has no direction")
+    return unit(rows)
 
 
 def two_sets(*, real: Any, generated: Any) -> tuple[Floats, Floats]:
@@ -41,10 +71,26 @@ def two_sets(*, real: Any, generated: Any) -> tuple[Floats, Floats]:
     return first, second
 
 
+def check_paired(first: np.ndarray | LazyRows, second: np.ndarray | LazyRows, *, names: tuple[str, str]) -> None:
+    """Raises BadInput where two arrays that are paired row by row have unlike numbers of rows."""
+    if len(first) != len(second):
+        raise BadInput(
+            f"{names[0]} has {len(first)} rows and {names[1]} {len(second)}: row i of each must belong to prompt i. "
+            "Remove the prompts that either lacks"
+        )
+
+
 def blocks(n: int, *, width: int) -> Iterator[slice]:
-    """The rows 0..n in parts of at most 32 MB, where a row has `width` numbers."""
-    step = max(1, _BLOCK // max(width, 1))
+    """The rows 0..n in parts of at most `BLOCK` numbers, where a row has `width`."""
+    step = max(1, BLOCK // max(width, 1))
     return (slice(start, min(start + step, n)) for start in range(0, n, step))
+
+
+def row_blocks(n: int, rows: Ints | None, *, width: int) -> Iterator[slice | Ints]:
+    """As `blocks`, of all n rows or of these `rows` of them."""
+    if rows is None:
+        return blocks(n, width=width)
+    return (rows[part] for part in blocks(len(rows), width=width))
 
 
 def check_kept(kept: Bools, *, n: int, argument: str, at_least: int) -> None:

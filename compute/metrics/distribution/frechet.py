@@ -6,19 +6,19 @@ paper. FID takes covariances over N - 1, cFreD over N.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import linalg
 
-from compute.arrays import Floats
+from compute.arrays import Floats, Ints, LazyRows
+from compute.metrics.distribution.features import check_paired, feature_array, row_blocks
 from compute.metrics.distribution.gaussian import EPSILON, Gaussian, check_dimensions, trace_of_root
 from compute.metrics.distribution.moments import (
     CrossMoments,
     centred,
-    check_paired,
-    feature_array,
 )
 from compute.types import BadInput
 
@@ -100,13 +100,16 @@ def covariance_distance(first: Gaussian, second: Gaussian) -> float:
     return max(0.0, first.trace + second.trace - 2 * trace_of_root(first, second))
 
 
-def cfred(*, real: Any, generated: Any, condition: Any = None, cutoff: float = CUTOFF) -> Cfred:
+def cfred(
+    *, real: Any, generated: Any, condition: Any = None, rows: Ints | None = None, cutoff: float = CUTOFF
+) -> Cfred:
     """cFreD of section 3.1 in its second form, by moments and cross-covariances over N.
 
-    real, generated: image features (n, d); condition: text features (n, p); row i of each belongs to prompt i. Or real
-    and generated as CrossMoments, which hold the condition. cutoff: eigenvalues of the text covariance at or below this
-    share of the largest are 0 to the pseudo-inverse; where n <= p it decides the value. Raises BadInput for features
-    that are none, for unlike counts or dimensions, and for a cutoff outside [0, 1).
+    real, generated: image features (n, d); condition: text features (n, p); row i of each belongs to prompt i. Or real,
+    or both, as CrossMoments: without features there is no condition to give. rows: only these of the features. cutoff:
+    eigenvalues of the text covariance at or below this share of the largest are 0 to the pseudo-inverse; where n <= p
+    it decides the value. Many rows per column are read block by block. Raises BadInput for features that are none, for
+    unlike counts, conditions or dimensions, and for a cutoff outside [0, 1).
     """
     if isinstance(real, CrossMoments) and isinstance(generated, CrossMoments):
         if condition is not None:
@@ -114,18 +117,26 @@ def cfred(*, real: Any, generated: Any, condition: Any = None, cutoff: float = C
         return _cfred_of_moments(real, generated, cutoff=cutoff, repeats=0)
     if condition is None:
         raise BadInput("cfred needs `condition`, the text features (n, p), or real and generated as CrossMoments")
-    arrays = {"real": real, "generated": generated, "condition": condition}
-    images, others, texts = (feature_array(values, argument=name) for name, values in arrays.items())
+    others, texts = feature_array(generated, argument="generated"), feature_array(condition, argument="condition")
+    if isinstance(real, CrossMoments):
+        if rows is not None:
+            raise BadInput("CrossMoments have no single rows: leave `rows` out")
+        second = CrossMoments.of(images=others, condition=texts, argument="generated")
+        return _cfred_of_moments(real, second, cutoff=cutoff, repeats=repeated_rows(texts))
+    images = feature_array(real, argument="real")
     check_paired(images, others, names=("real", "generated"))
     check_paired(images, texts, names=("real", "condition"))
-    repeats = repeated_rows(texts)
-    if len(texts) > STREAM_ABOVE * max(texts.shape[1], images.shape[1], others.shape[1]):
+    n = len(texts) if rows is None else len(rows)
+    if streams(n, images, others, texts):
         return _cfred_of_moments(
-            CrossMoments.of(images=images, condition=texts, argument="real"),
-            CrossMoments.of(images=others, condition=texts, argument="generated"),
+            CrossMoments.of(images=images, condition=texts, rows=rows, argument="real"),
+            CrossMoments.of(images=others, condition=texts, rows=rows, argument="generated"),
             cutoff=cutoff,
-            repeats=repeats,
+            repeats=repeated_rows(texts, rows),
         )
+    if rows is not None:
+        images, others, texts = images[rows], others[rows], texts[rows]
+    repeats = repeated_rows(texts)
     conditioning = Conditioning.of(texts, cutoff=cutoff)
     first, second = ImageMoments.of(images, argument="real"), ImageMoments.of(others, argument="generated")
     return conditioning.compare(
@@ -134,6 +145,11 @@ def cfred(*, real: Any, generated: Any, condition: Any = None, cutoff: float = C
         realism=frechet(real=first.gaussian, generated=second.gaussian).value,
         repeats=repeats,
     )
+
+
+def streams(n: int, *features: Any) -> bool:
+    """Whether n rows of features (n, d) are so many that their moments take far less memory."""
+    return n > STREAM_ABOVE * max(each.shape[1] for each in features)
 
 
 def cfred_by_expectation(*, real: Any, generated: Any, condition: Any, cutoff: float = CUTOFF) -> float:
@@ -252,9 +268,11 @@ class Conditioning:
         )
 
 
-def repeated_rows(values: np.ndarray) -> int:
-    """How many rows (n, p) equal an earlier one."""
-    return len(values) - len({row.tobytes() for row in values})
+def repeated_rows(values: np.ndarray | LazyRows, rows: Ints | None = None) -> int:
+    """How many rows (n, p), or how many of these `rows` of them, equal an earlier one."""
+    parts = row_blocks(len(values), rows, width=values.shape[1])
+    seen = {hashlib.blake2b(row.tobytes(), digest_size=16).digest() for part in parts for row in values[part]}
+    return (len(values) if rows is None else len(rows)) - len(seen)
 
 
 def _cfred_of_moments(real: CrossMoments, generated: CrossMoments, *, cutoff: float, repeats: int) -> Cfred:

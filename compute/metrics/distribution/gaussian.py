@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from compute.arrays import Floats
-from compute.metrics.distribution.moments import Moments, centred, feature_array
+from compute.arrays import Floats, Ints
+from compute.metrics.distribution.features import feature_array
+from compute.metrics.distribution.moments import Moments, centred
 from compute.types import BadInput, Undefined
 
 EPSILON = float(np.finfo(np.float64).eps)
@@ -37,8 +38,9 @@ class Gaussian:
     covariance: Floats | None = None
 
     @classmethod
-    def of(cls, features: Any, *, ddof: int = 1, argument: str = "features") -> Gaussian:
-        """Of features (n, d), of Moments, or of a Gaussian itself; the covariance over n - ddof.
+    def of(cls, features: Any, *, rows: Ints | None = None, ddof: int = 1, argument: str = "features") -> Gaussian:
+        """Of features (n, d) or of these `rows` of them, of Moments, or of a Gaussian itself; the covariance over
+        n - ddof. More rows than columns are read block by block.
 
         Raises BadInput for what is no features, Undefined for n <= ddof.
         """
@@ -46,11 +48,12 @@ class Gaussian:
             return features
         if not isinstance(features, Moments):
             array = feature_array(features, argument=argument)
-            if len(array) <= array.shape[1]:
-                _check_count(len(array), ddof=ddof, argument=argument)
-                mean, rows = centred(array, argument=argument)
-                return cls.of_centred(rows, mean=mean, ddof=ddof)
-            features = Moments.of(array, argument=argument)
+            n = len(array) if rows is None else len(rows)
+            if n <= array.shape[1]:
+                _check_count(n, ddof=ddof, argument=argument)
+                mean, rest = centred(array if rows is None else array[rows], argument=argument)
+                return cls.of_centred(rest, mean=mean, ddof=ddof)
+            features = Moments.of(array, rows=rows, argument=argument)
         _check_count(features.n, ddof=ddof, argument=argument)
         return cls(n=features.n, mean=features.mean, covariance=features.covariance(ddof=ddof))
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from compute.metrics.distribution.features import check_paired, feature_array, feature_rows
 from compute.metrics.distribution.frechet import CUTOFF, Cfred, Conditioning, ImageMoments, frechet, repeated_rows
-from compute.metrics.distribution.moments import check_paired, feature_array, finite_rows
 from compute.types import BadInput
 
 
@@ -89,7 +89,7 @@ def check_grid(
     def checked(values: Any, argument: str) -> np.ndarray:
         array = feature_array(values, argument=argument)
         check_paired(first, array, names=(f"real {first_key}", argument))
-        finite_rows(array, argument=argument)
+        feature_rows(array, argument=argument)
         return array
 
     for key in real:

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -100,32 +101,26 @@ def leave_moments_out(
     *,
     sides: Mapping[str, Sequence[Moments] | Sequence[CrossMoments]],
 ) -> LeftOut:
-    """The statistic of moments without each block, from the moments of every block: no row is read again.
+    """The statistic of moments without each block, from the moments of every block.
 
-    `sides` maps the statistic's own arguments, as "real" and "generated", to the moments of block 0, 1, ...
-    Raises BadInput where a side has another number of blocks.
+    `sides` maps the statistic's own arguments, as "real" and "generated", to the moments of block 0, 1, ..., which are
+    read twice, each time one after the other. Raises BadInput where a side has another number of blocks.
     """
     for name, shards in sides.items():
         if len(shards) != blocks.count:
             raise BadInput(f"{name}: expected the moments of {blocks.count} blocks, got {len(shards)}")
+    whole: dict[str, Any] = {name: _merged(shards) for name, shards in sides.items()}
     values = [
-        statistic(**{name: _merged_without(shards, index) for name, shards in sides.items()})
+        statistic(**{name: whole[name].without(shards[index]) for name, shards in sides.items()})
         for index in range(blocks.count)
     ]
     return LeftOut(values=np.array(values), blocks=blocks)
 
 
-def _merged_without(shards: Sequence[Moments] | Sequence[CrossMoments], index: int) -> Moments | CrossMoments:
-    rest = [*shards[:index], *shards[index + 1 :]]
-    first = rest[0]
-    total: Any = (
-        CrossMoments.empty(first.images.dimension, first.condition.dimension)
-        if isinstance(first, CrossMoments)
-        else Moments.empty(first.dimension)
-    )
-    for shard in rest:
-        total.merge(shard)
-    return total
+def _merged(shards: Sequence[Moments] | Sequence[CrossMoments]) -> Moments | CrossMoments:
+    each = iter(shards)
+    first = next(each)
+    return type(first).merged(chain((first,), each))
 
 
 def over_prompts(

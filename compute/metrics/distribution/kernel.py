@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from compute.arrays import Bools, Floats, unit
-from compute.metrics.distribution.features import blocks, check_kept, two_sets, unlike_counts
+from compute.arrays import Bools, Floats
+from compute.metrics.distribution.features import blocks, check_kept, directions, two_sets, unlike_counts
 from compute.types import BadInput, Undefined
 
 SIGMA = 10.0  # of CMMD's kernel
@@ -95,9 +95,7 @@ def cmmd_of_subsets(
 ) -> Floats:
     """(s,) the CMMD of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their rows."""
     real, generated = _directions(real, generated)
-    check_kept(real_kept, n=len(real), argument="real_kept", at_least=1)
-    check_kept(generated_kept, n=len(generated), argument="generated_kept", at_least=1)
-    means = _means(real, generated, _gaussian(sigma), real_kept, generated_kept, diagonal=True)
+    means = _means_of_subsets(real, generated, _gaussian(sigma), real_kept, generated_kept, diagonal=True)
     return np.maximum(SCALE * means, 0.0)
 
 
@@ -167,19 +165,13 @@ def kid_of_subsets(
 ) -> Floats:
     """(s,) the KID of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their rows."""
     real, generated = two_sets(real=real, generated=generated)
-    check_kept(real_kept, n=len(real), argument="real_kept", at_least=2)
-    check_kept(generated_kept, n=len(generated), argument="generated_kept", at_least=2)
     kernel = _polynomial(degree, 1.0 / real.shape[1] if gamma is None else gamma, coef0)
-    return _means(real, generated, kernel, real_kept, generated_kept, diagonal=False)
+    return _means_of_subsets(real, generated, kernel, real_kept, generated_kept, diagonal=False)
 
 
 def _directions(real: Any, generated: Any) -> tuple[Floats, Floats]:
-    sides = two_sets(real=real, generated=generated)
-    for argument, side in zip(("real", "generated"), sides, strict=True):
-        empty = ~side.any(axis=1)
-        if empty.any():
-            raise BadInput(f"{argument}: row {int(np.argmax(empty))} is all zeros, so it has no direction")
-    return tuple(unit(side) for side in sides)
+    real, generated = two_sets(real=real, generated=generated)
+    return directions(real, argument="real"), directions(generated, argument="generated")
 
 
 def _check_pairs(n_real: int, n_generated: int) -> None:
@@ -196,6 +188,15 @@ def _gaussian(sigma: float) -> Kernel:
 
 def _polynomial(degree: int, gamma: float, coef0: float) -> Kernel:
     return lambda first, second: (gamma * (first @ second.T) + coef0) ** degree
+
+
+def _means_of_subsets(
+    real: Floats, generated: Floats, kernel: Kernel, real_kept: Bools, generated_kept: Bools, *, diagonal: bool
+) -> Floats:
+    """`_means` of marks that are checked. Raises BadInput, Undefined for a subset with too few images."""
+    for argument, side, kept in (("real_kept", real, real_kept), ("generated_kept", generated, generated_kept)):
+        check_kept(kept, n=len(side), argument=argument, at_least=1 if diagonal else 2)
+    return _means(real, generated, kernel, real_kept, generated_kept, diagonal=diagonal)
 
 
 def _means(

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from compute.arrays import Floats, unit
-from compute.metrics.distribution.features import feature_rows
+from compute.arrays import Floats
+from compute.metrics.distribution.features import blocks, directions, feature_array
 from compute.types import BadInput
 
 CLIPSCORE_WEIGHT = 2.5
@@ -98,13 +98,13 @@ def preference_score(*, image: Any, text: Any, prompts: Any = None) -> MeanScore
 
 
 def _cosines(image: Any, text: Any) -> Floats:
-    """(n,) cosine of each image with its own prompt."""
-    sides = {"image": feature_rows(image, argument="image"), "text": feature_rows(text, argument="text")}
-    shapes = [side.shape for side in sides.values()]
-    if shapes[0] != shapes[1]:
-        raise BadInput(f"image has shape {shapes[0]} and text {shapes[1]}: row i of both belongs to one prompt")
-    for argument, side in sides.items():
-        empty = ~side.any(axis=1)
-        if empty.any():
-            raise BadInput(f"{argument}: row {int(np.argmax(empty))} is all zeros, so it has no direction")
-    return np.clip((unit(sides["image"]) * unit(sides["text"])).sum(axis=1), -1.0, 1.0)
+    """(n,) cosine of each image with its own prompt, block by block: lazy rows stay on disk."""
+    images, texts = feature_array(image, argument="image"), feature_array(text, argument="text")
+    if images.shape != texts.shape:
+        raise BadInput(f"image has shape {images.shape} and text {texts.shape}: row i of both belongs to one prompt")
+    cosines = np.empty(len(images))
+    for part in blocks(len(images), width=images.shape[1]):
+        first = directions(images[part], argument="image", first=part.start)
+        second = directions(texts[part], argument="text", first=part.start)
+        cosines[part] = (first * second).sum(axis=1)
+    return np.clip(cosines, -1.0, 1.0)

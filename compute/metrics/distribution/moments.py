@@ -6,46 +6,20 @@ shards are merged by Chan, Golub and LeVeque 1979, which subtracts no large numb
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from compute.arrays import Floats
+from compute.arrays import Floats, Ints
+from compute.metrics.distribution.features import check_paired, feature_array, feature_rows, row_blocks
 from compute.types import BadInput, Undefined
-
-BLOCK = 16 << 20  # bytes of float64 rows that are read at a time
-
-
-def feature_array(values: Any, *, argument: str) -> np.ndarray:
-    """`values` as an array (n, d) of real numbers in its own type. Raises BadInput for any other shape or type."""
-    array = np.asanyarray(values)
-    if array.ndim != 2 or 0 in array.shape:
-        raise BadInput(
-            f"{argument} must be an array (n, d) of features with at least one row and one column, got the shape "
-            f"{array.shape}"
-        )
-    if array.dtype.kind not in "fiu":
-        raise BadInput(f"{argument} must hold real numbers, got the type {array.dtype}")
-    return array
-
-
-def finite_rows(values: np.ndarray, *, argument: str, first: int = 0) -> Floats:
-    """(n, d) as float64. Raises BadInput with the first row that is not finite; `first` is the number of row 0."""
-    rows = np.asarray(values, dtype=np.float64)
-    bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
-    if len(bad):
-        raise BadInput(
-            f"{argument}: row {first + int(bad[0])} holds NaN or infinity. Encode that item again, or remove it from "
-            "every set"
-        )
-    return rows
 
 
 def centred(values: Any, *, argument: str) -> tuple[Floats, Floats]:
     """The mean (d,) of features (n, d), and the rows less the mean, as float64. Raises BadInput."""
-    return _centred(finite_rows(feature_array(values, argument=argument), argument=argument), argument=argument)
+    return _centred(feature_rows(values, argument=argument))
 
 
 @dataclass(kw_only=True, eq=False)
@@ -62,12 +36,13 @@ class Moments:
         return cls(n=0, mean=np.zeros(dimension), scatter=np.zeros((dimension, dimension)))
 
     @classmethod
-    def of(cls, values: Any, *, argument: str = "features") -> Moments:
-        """Moments of features (n, d), read block by block: a memory-mapped array stays on disk. Raises BadInput."""
+    def of(cls, values: Any, *, rows: Ints | None = None, argument: str = "features") -> Moments:
+        """Moments of features (n, d), or of these `rows` of them, read block by block: what is memory-mapped or lazy
+        stays on disk. Raises BadInput."""
         array = feature_array(values, argument=argument)
         moments = cls.empty(array.shape[1])
-        for start, stop in _blocks(len(array), width=array.shape[1]):
-            moments.add(array[start:stop], argument=argument)
+        for part in row_blocks(len(array), rows, width=array.shape[1]):
+            moments.add(array[part], argument=argument)
         return moments
 
     @classmethod
@@ -90,13 +65,26 @@ class Moments:
         """Adds rows (n, d). Raises BadInput for another width or a row that is not finite; nothing is added then."""
         array = feature_array(batch, argument=argument)
         _check_width(array.shape[1], self.dimension, argument=argument)
-        mean, rows = _centred(finite_rows(array, argument=argument, first=self.n), argument=argument)
+        mean, rows = _centred(feature_rows(array, argument=argument, first=self.n))
         self._merge(len(rows), mean, rows.T @ rows)
 
     def merge(self, other: Moments) -> None:
         """Adds the rows of another shard. Raises BadInput where the dimensions differ."""
         _check_width(other.dimension, self.dimension, argument="a shard")
         self._merge(other.n, other.mean, other.scatter)
+
+    def without(self, shard: Moments) -> Moments:
+        """Moments of the rows that are not in the shard, a small part of these: what is left is a difference.
+
+        Raises BadInput where the shard is no part of these rows.
+        """
+        _check_width(shard.dimension, self.dimension, argument="a shard")
+        if not 0 < shard.n < self.n:
+            raise BadInput(f"A shard of {shard.n} rows is no part of {self.n}")
+        n = self.n - shard.n
+        step = (shard.mean - self.mean) * (shard.n / n)
+        scatter = self.scatter - shard.scatter - np.outer(step, step * (n * self.n / shard.n))
+        return Moments(n=n, mean=self.mean - step, scatter=scatter)
 
     def covariance(self, *, ddof: int = 0) -> Floats:
         """(d, d): the scatter over n - ddof. Raises Undefined without more than `ddof` rows."""
@@ -136,14 +124,27 @@ class CrossMoments:
         )
 
     @classmethod
-    def of(cls, *, images: Any, condition: Any, argument: str = "images") -> CrossMoments:
-        """Moments of features (n, d) and (n, p), read block by block. Raises BadInput; `argument` names the images."""
+    def of(cls, *, images: Any, condition: Any, rows: Ints | None = None, argument: str = "images") -> CrossMoments:
+        """Moments of features (n, d) and (n, p), or of these `rows` of both, read block by block. Raises BadInput;
+        `argument` names the images."""
         left, right = feature_array(images, argument=argument), feature_array(condition, argument="condition")
         check_paired(left, right, names=(argument, "condition"))
         moments = cls.empty(left.shape[1], right.shape[1])
-        for start, stop in _blocks(len(left), width=left.shape[1] + right.shape[1]):
-            moments.add(images=left[start:stop], condition=right[start:stop], argument=argument)
+        for part in row_blocks(len(left), rows, width=left.shape[1] + right.shape[1]):
+            moments.add(images=left[part], condition=right[part], argument=argument)
         return moments
+
+    @classmethod
+    def merged(cls, shards: Iterable[CrossMoments]) -> CrossMoments:
+        """Moments of all shards, which stay as they are. Raises BadInput for none or unlike dimensions."""
+        total = None
+        for shard in shards:
+            if total is None:
+                total = cls.empty(shard.images.dimension, shard.condition.dimension)
+            total.merge(shard)
+        if total is None:
+            raise BadInput("There are no shards to merge")
+        return total
 
     @property
     def n(self) -> int:
@@ -156,8 +157,8 @@ class CrossMoments:
         check_paired(left, right, names=(argument, "condition"))
         _check_width(left.shape[1], self.images.dimension, argument=argument)
         _check_width(right.shape[1], self.condition.dimension, argument="condition")
-        mean, rows = _centred(finite_rows(left, argument=argument, first=self.n), argument=argument)
-        text_mean, texts = _centred(finite_rows(right, argument="condition", first=self.n), argument="condition")
+        mean, rows = _centred(feature_rows(left, argument=argument, first=self.n))
+        text_mean, texts = _centred(feature_rows(right, argument="condition", first=self.n))
         self._merge(
             Moments(n=len(rows), mean=mean, scatter=rows.T @ rows),
             Moments(n=len(rows), mean=text_mean, scatter=texts.T @ texts),
@@ -170,6 +171,13 @@ class CrossMoments:
         _check_width(other.condition.dimension, self.condition.dimension, argument="a shard's condition")
         self._merge(other.images, other.condition, other.cross)
 
+    def without(self, shard: CrossMoments) -> CrossMoments:
+        """Moments of the pairs that are not in the shard, as `Moments.without`."""
+        images, condition = self.images.without(shard.images), self.condition.without(shard.condition)
+        step = (shard.images.mean - images.mean) * (images.n * shard.n / self.n)
+        cross = self.cross - shard.cross - np.outer(step, shard.condition.mean - condition.mean)
+        return CrossMoments(images=images, condition=condition, cross=cross)
+
     def _merge(self, images: Moments, condition: Moments, cross: Floats) -> None:
         if images.n == 0:
             return
@@ -180,30 +188,11 @@ class CrossMoments:
         self.condition.merge(condition)
 
 
-def check_paired(first: np.ndarray, second: np.ndarray, *, names: tuple[str, str]) -> None:
-    """Raises BadInput where two arrays that are paired row by row have unlike numbers of rows."""
-    if len(first) != len(second):
-        raise BadInput(
-            f"{names[0]} has {len(first)} rows and {names[1]} {len(second)}: row i of each must belong to prompt i. "
-            "Remove the prompts that either lacks"
-        )
-
-
-def _centred(rows: Floats, *, argument: str) -> tuple[Floats, Floats]:
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = rows.mean(axis=0)
-        rest = rows - mean
-        largest = float(np.einsum("ij,ij->j", rest, rest).max())
-    if not np.isfinite(largest):
-        raise BadInput(f"{argument} holds values too large to square: scale the features down")
-    return mean, rest
+def _centred(rows: Floats) -> tuple[Floats, Floats]:
+    mean = rows.mean(axis=0)
+    return mean, rows - mean
 
 
 def _check_width(width: int, expected: int, *, argument: str) -> None:
     if width != expected:
         raise BadInput(f"{argument} has {width} columns where {expected} are expected: features of one backbone only")
-
-
-def _blocks(n: int, *, width: int) -> Iterator[tuple[int, int]]:
-    size = max(1, BLOCK // (8 * width))
-    return ((start, min(n, start + size)) for start in range(0, n, size))

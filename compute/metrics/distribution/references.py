@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.types import BadInput, NotHere, shortened, suggestion
 from compute.versions import installed
 
-FORMAT = "likeness-reference-1"
+FORMAT = "likeness-reference-2"
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}")
 LARGEST = 8192  # dimensions of a backbone
 MOST_FACTS = 1 << 20  # bytes of JSON
@@ -45,7 +45,8 @@ class FeatureOrigin:
 class SavedReference:
     """Named statistics of a reference set: `moments` of its images, or CrossMoments with `condition`, the text side.
 
-    `source` tells in words which images they are; `packages` maps packages to versions.
+    `source` tells in words which images they are, `contents` is a digest of the images themselves; `packages` maps
+    packages to versions.
     """
 
     name: str
@@ -53,6 +54,7 @@ class SavedReference:
     images: FeatureOrigin
     condition: FeatureOrigin | None = None
     source: str = ""
+    contents: str = ""
     packages: Mapping[str, str] = field(default_factory=lambda: installed(PACKAGES))
 
     @property
@@ -62,13 +64,15 @@ class SavedReference:
 
     def check(self, *, images: FeatureOrigin, condition: FeatureOrigin | None = None) -> None:
         """Raises BadInput, naming the first difference, where other features than these would be compared with it."""
-        self._check_side("images", self.images, images)
+        self.check_side("images", images)
         if condition is not None:
-            if self.condition is None:
-                raise BadInput(f"The reference {self.name!r} holds no text statistics: save it again with the prompts")
-            self._check_side("prompts", self.condition, condition)
+            self.check_side("prompts", condition)
 
-    def _check_side(self, side: str, own: FeatureOrigin, other: FeatureOrigin) -> None:
+    def check_side(self, side: Literal["images", "prompts"], other: FeatureOrigin) -> None:
+        """As `check`, of one side alone."""
+        own = self.images if side == "images" else self.condition
+        if own is None:
+            raise BadInput(f"The reference {self.name!r} holds no text statistics: save it again with the prompts")
         if own.backbone != other.backbone:
             raise BadInput(
                 f"The reference {self.name!r} has {side} encoded by {own.backbone}, these are by {other.backbone}. "
@@ -96,6 +100,7 @@ def save_reference(folder: Path, reference: SavedReference) -> Path:
         "name": reference.name,
         "n": reference.n,
         "source": reference.source,
+        "contents": reference.contents,
         "images": _origin_facts(reference.images),
         "condition": None if reference.condition is None else _origin_facts(reference.condition),
         "packages": dict(reference.packages),
@@ -142,6 +147,7 @@ def read_reference(path: Path) -> SavedReference:
         images=FeatureOrigin(**facts["images"]),
         condition=None if facts["condition"] is None else FeatureOrigin(**facts["condition"]),
         source=facts["source"],
+        contents=facts["contents"],
         packages=facts["packages"],
     )
 
@@ -203,6 +209,7 @@ def _read_facts(archive: zipfile.ZipFile, *, path: Path) -> dict[str, Any]:
         "name": str,
         "n": int,
         "source": str,
+        "contents": str,
         "images": dict,
         "condition": (dict, type(None)),
         "packages": dict,

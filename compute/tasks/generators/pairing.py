@@ -10,29 +10,33 @@ import numpy as np
 
 from compute.content import items
 from compute.content.items import Column
+from compute.metrics.distribution.extrapolation import uneven_generators
 from compute.tasks.generators.prompts import Prompts, checked
 from compute.tasks.generators.sets import ImageSet, some
 from compute.types import BadInput
+
+REFERENCE = "reference"  # the reference's name among the sets
 
 
 @dataclass(frozen=True, kw_only=True)
 class PromptedSets:
     """A reference and the sets of generators, row i of each made from prompt i.
 
-    Without prompts (`prompts` None) nothing is paired, and the sets may have unlike numbers of images.
+    Without prompts (`prompts` None) nothing is paired, and the sets may have unlike numbers of images. `reference` is
+    None where saved statistics stand for its images.
     """
 
-    ids: tuple[str, ...]  # of the pairs; of the reference's images where nothing is paired
+    ids: tuple[str, ...]  # of the pairs; none where nothing is paired
     prompts: Column | None
     texts: tuple[str, ...]
-    reference: ImageSet
+    reference: ImageSet | None
     generated: tuple[ImageSet, ...]
     warnings: tuple[str, ...]
 
     @property
     def sets(self) -> tuple[ImageSet, ...]:
         """The reference, then the generators."""
-        return (self.reference, *self.generated)
+        return self.generated if self.reference is None else (self.reference, *self.generated)
 
     def without(self, bad: dict[bytes, str]) -> PromptedSets:
         """The same without the pairs (or images) that hold one of these contents, counted in the warnings."""
@@ -51,46 +55,46 @@ class PromptedSets:
             left = np.flatnonzero(~np.logical_or.reduce(list(hit.values())))
             keep = dict.fromkeys(hit, left)
         parts = [_taken(part, keep[part.name]) for part in self.sets]
-        left = keep[self.reference.name]
         if any(not len(part) for part in parts):
             raise BadInput("No image is left after those that cannot be decoded")
         return PromptedSets(
-            ids=tuple(self.ids[row] for row in left),
+            ids=() if self.prompts is None else tuple(self.ids[row] for row in left),
             prompts=None if self.prompts is None else self.prompts.take(left),
-            texts=tuple(self.texts[row] for row in left) if self.prompts is not None else (),
-            reference=parts[0],
-            generated=tuple(parts[1:]),
+            texts=() if self.prompts is None else tuple(self.texts[row] for row in left),
+            reference=None if self.reference is None else parts[0],
+            generated=tuple(parts if self.reference is None else parts[1:]),
             warnings=(*self.warnings, *lines),
         )
 
 
-def pair(*, reference: ImageSet, generated: Sequence[ImageSet], prompts: Prompts | None) -> PromptedSets:
+def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: Prompts | None) -> PromptedSets:
     """Pairs the sets by prompt, and counts and names what has no partner.
 
     An image goes by its id; the images of a source that stores prompts of its own, and whose ids the list does not
     have, go by their prompt, several of one prompt in their order. Prompts that name no images go by the images' order,
     and every set must have as many. Only pairs that all sets have are compared, so that every generator answers for
     the same prompts. Without `prompts` those that a source stores are taken; where none does, nothing is paired.
-    Raises BadInput for sets that share no prompt, and for unlike counts where only the order pairs them.
+    Without `reference`, whose saved statistics are used instead, the generators are paired with each other. Raises
+    BadInput for sets that share no prompt, and for unlike counts where only the order pairs them.
     """
-    sets = (reference, *generated)
+    sets = tuple(generated) if reference is None else (reference, *generated)
     if not generated:
         raise BadInput("No generator is named: give at least one set of generated images")
-    names = [part.name for part in sets]
+    names = [*([REFERENCE] if reference is None else []), *(part.name for part in sets)]
     if len(set(names)) < len(names):
         raise BadInput(f"Two sets are named {next(name for name in names if names.count(name) > 1)!r}: name each once")
     own = [line for part in sets for line in part.warnings]
-    own += _copied(reference, generated)
+    own += [] if reference is None else _copied(reference, generated)
     if prompts is None:
         prompts = _stored(sets)
     if prompts is None:
         return PromptedSets(
-            ids=reference.ids,
+            ids=(),
             prompts=None,
             texts=(),
             reference=reference,
             generated=tuple(generated),
-            warnings=(*own, *_unlike_counts(sets)),
+            warnings=(*own, *uneven_generators({part.name: len(part) for part in generated})),
         )
     rows = [_rows(part, prompts) for part in sets]
     lines = []
@@ -112,8 +116,8 @@ def pair(*, reference: ImageSet, generated: Sequence[ImageSet], prompts: Prompts
         ids=tuple(prompts.ids[row] for row in shared),
         prompts=items.texts(texts, of=prompts.title),
         texts=texts,
-        reference=taken[0],
-        generated=tuple(taken[1:]),
+        reference=None if reference is None else taken[0],
+        generated=tuple(taken if reference is None else taken[1:]),
         warnings=(*own, *prompts.warnings, *lines),
     )
 
@@ -179,14 +183,3 @@ def _copied(reference: ImageSet, generated: Sequence[ImageSet]) -> list[str]:
         if count:
             lines.append(f"{part.name}: {count:,} of {len(part):,} images are exact copies of reference images")
     return lines
-
-
-def _unlike_counts(sets: Sequence[ImageSet]) -> list[str]:
-    counts = {part.name: len(part) for part in sets[1:]}
-    if len(set(counts.values())) == 1:
-        return []
-    listed = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-    return [
-        f"The generators have unlike numbers of images ({listed}): Fréchet distances fall with their number, so "
-        "compare the values at infinite N"
-    ]

@@ -9,7 +9,7 @@ from compute.metrics.distribution.extrapolation import (
     cfred_at_infinity,
     extrapolate,
     frechet_at_infinity,
-    unlike_counts,
+    uneven_generators,
 )
 from compute.metrics.distribution.frechet import frechet
 from compute.metrics.distribution.moments import Moments
@@ -109,7 +109,6 @@ def test_few_images_are_warned_about_or_undefined() -> None:
 
 
 def test_generators_of_unlike_n_are_warned_about() -> None:
-    assert unlike_counts({"a": 1600, "b": 1600}) is None
-    assert unlike_counts({}) is None
-    sentence = unlike_counts({"a": 1600, "b": 400, "c": 900})
-    assert sentence is not None and sentence.startswith("b has 400 images and a 1,600")
+    assert uneven_generators({"a": 1600, "b": 1600}) == uneven_generators({}) == ()
+    [sentence] = uneven_generators({"a": 1600, "b": 400, "c": 900})
+    assert sentence.startswith("b has 400 images and a 1,600")

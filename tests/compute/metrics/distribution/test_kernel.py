@@ -81,7 +81,7 @@ def test_subsets_are_unbiased_and_seeded() -> None:
 def test_blocks_do_not_change_the_value(monkeypatch: pytest.MonkeyPatch) -> None:
     real, generated = draw(37, 6), draw(23, 6, seed=1)
     whole = kid(real=real, generated=generated).value, cmmd(real=real, generated=generated).value
-    monkeypatch.setattr(features, "_BLOCK", 100)
+    monkeypatch.setattr(features, "BLOCK", 100)
     assert (kid(real=real, generated=generated).value, cmmd(real=real, generated=generated).value) == pytest.approx(
         whole, rel=1e-10
     )

@@ -101,7 +101,7 @@ def test_dropped_modes_lower_recall_and_coverage_alone() -> None:
 def test_blocks_do_not_change_the_value(monkeypatch: pytest.MonkeyPatch) -> None:
     real, generated = draw(43, 5), draw(37, 5, seed=1, shift=0.4)
     whole = values(real, generated, k=3)
-    monkeypatch.setattr(features, "_BLOCK", 90)
+    monkeypatch.setattr(features, "BLOCK", 90)
     assert values(real, generated, k=3) == whole
 
 

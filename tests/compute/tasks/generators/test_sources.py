@@ -216,7 +216,7 @@ def test_without_prompts_nothing_is_paired_and_unlike_counts_are_said(tmp_path: 
     many = opened("many", folder(tmp_path / "many", ["r.png", "s.png"], first=40))
     sets = pairing.pair(reference=real, generated=[few, many], prompts=None)
     assert sets.prompts is None and [len(part) for part in sets.sets] == [3, 1, 2]
-    assert "unlike numbers of images (few 1, many 2)" in sets.warnings[0]
+    assert "few has 1 images and many 2: Fréchet distances fall as N grows" in sets.warnings[0]
     assert sets.without({}) is sets
     with pytest.raises(BadInput, match="Two sets are named 'few'"):
         pairing.pair(reference=real, generated=[few, few], prompts=None)

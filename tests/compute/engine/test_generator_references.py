@@ -1,0 +1,203 @@
+"""Saved statistics in place of a reference's images: the same distances, and a refusal where they do not fit."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from typer.testing import CliRunner, Result
+
+import compute
+from compute.__main__ import app
+from compute.catalog import shipped
+from compute.database import build
+from compute.engine.generators import references
+from compute.engine.generators.backbones import BUNDLED, PAPERS, choose
+from compute.metrics.distribution.moments import CrossMoments, Moments
+from compute.metrics.distribution.references import SavedReference, read_reference, save_reference
+from compute.tasks.mini import generators as drawn
+from compute.types import BadInput, NotHere
+
+COUNT = 36
+
+
+def command(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["frechet", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folders of a reference and a generator, prompts, and the reference's statistics saved as photos-*.npz."""
+    root = tmp_path_factory.mktemp("images")
+    for name, image in (("photos", drawn.reference_image), ("mine", drawn.clean_image)):
+        (root / name).mkdir()
+        for row in range(COUNT):
+            Image.fromarray(image(row)).save(root / name / f"{row:03}.png")
+    (root / "prompts.txt").write_text("\n".join(prompt.text for prompt in drawn.all_prompts()[:COUNT]) + "\n")
+    saved = command(*arguments(root, root / "photos"), "--save-reference", root / "photos.npz", "--format", "json")
+    assert saved.exit_code == 0, saved.output
+    (root / "from images.json").write_text(saved.stdout)
+    return root
+
+
+def arguments(images: Path, reference: object) -> tuple[object, ...]:
+    return (
+        *("--reference", reference, "--generated", f"mine={images / 'mine'}", "--prompts", images / "prompts.txt"),
+        *("--backbones", "tiny", "--results", images / "results"),
+    )
+
+
+def by_metric(text: str) -> dict[str, dict]:
+    return {row["metric"]: row for row in json.loads(text)["figures"]}
+
+
+def test_the_distances_are_those_of_the_images_and_other_metrics_say_why_they_have_none(images: Path) -> None:
+    whole = by_metric((images / "from images.json").read_text())
+    result = command(*arguments(images, images / "photos.npz"), "--format", "json")
+    assert result.exit_code == 0, result.output
+    against = by_metric(result.stdout)
+    assert against.keys() == whole.keys()
+    for metric in ("fd", "cfred"):
+        assert against[metric]["value"] == pytest.approx(whole[metric]["value"], rel=1e-6)
+    for metric in ("clipscore", "vendi"):  # take no reference
+        assert against[metric]["value"] == whole[metric]["value"]
+    for metric in ("cmmd", "kid", "precision", "recall", "density", "coverage"):
+        assert against[metric]["value"] is None and "a saved reference holds moments alone" in against[metric]["reason"]
+    # The interval and the value at infinite N are over the generator's images; prompts cannot leave a saved reference.
+    assert against["fd"]["low"] < against["fd"]["value"] < against["fd"]["high"]
+    assert any("the reference's 36 images stays" in line for line in against["fd"]["warnings"])
+    assert against["cfred"]["low"] is None and against["cfred"]["limit"] is None
+    assert sum("no prompt can be left out of a saved reference" in line for line in against["cfred"]["warnings"]) == 2
+
+
+def test_its_runs_stand_beside_those_of_the_images_themselves(images: Path, tmp_path: Path) -> None:
+    assert command(*arguments(images, images / "photos-tiny.npz")).exit_code == 0
+    assert [path.stem for path in (images / "results" / "suites").glob("*.json")] == ["generators-prompts"]
+    report = build.build(tmp_path / "own.duckdb", results=images / "results")
+    assert not [problem for problem in report.problems if "generators" in problem]
+
+
+def test_a_file_of_one_backbone_serves_its_distance_alone(images: Path) -> None:
+    plain = by_metric(command(*arguments(images, images / "photos-tiny.npz"), "--format", "json").stdout)
+    assert plain["fd"]["value"] is not None
+    assert plain["cfred"]["reason"] == "The saved reference has no statistics under tiny with tiny"
+    paired = by_metric(command(*arguments(images, images / "photos-tiny-tiny.npz"), "--format", "json").stdout)
+    assert paired["fd"]["value"] == pytest.approx(plain["fd"]["value"]) and paired["cfred"]["value"] is not None
+
+
+def test_python_takes_the_file_the_loaded_record_and_moments_of_features(images: Path) -> None:
+    fields = {"generated": {"mine": images / "mine"}, "backbones": "tiny", "metrics": "fd", "device": "cpu"}
+    fields["features"] = images / "results" / "features"
+    loaded = read_reference(images / "photos-tiny.npz")
+    tables = [
+        compute.frechet(reference=reference, **fields)
+        for reference in (images / "photos", images / "photos.npz", str(images / "photos-tiny.npz"), loaded)
+    ]
+    values = [table.value("fd", "mine") for table in tables]
+    assert values == pytest.approx([values[0]] * 4)
+    rng = np.random.default_rng(0)
+    real, generated, text = rng.normal(size=(3, 80, 5))
+    plain = compute.frechet(reference=real, generated={"a": generated}, condition=text, intervals=False)
+    for moments, metrics in (
+        (Moments.of(real), ("fd",)),
+        (CrossMoments.of(images=real, condition=text), ("fd", "cfred")),
+    ):
+        against = compute.frechet(reference=moments, generated={"a": generated}, condition=text)
+        for metric in metrics:
+            assert against.value(metric, "a") == pytest.approx(plain.value(metric, "a"), rel=1e-9)
+    with pytest.raises(BadInput, match="named 'reference'"):
+        compute.frechet(reference=real, generated={"reference": generated})
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda saved: {"images": replace(saved.images, backbone="conse")}, "encoded by conse"),
+        (
+            lambda saved: {"images": replace(saved.images, preprocessing={**saved.images.preprocessing, "dtype": "x"})},
+            "images with dtype = 'x', these have 'float32'",
+        ),
+        (
+            lambda saved: {"images": replace(saved.images, preprocessing={**saved.images.preprocessing, "loaded": 3})},
+            "images with loaded = 3",
+        ),
+    ],
+    ids=["backbone", "settings", "settings of the loaded model"],
+)
+def test_statistics_made_otherwise_are_refused(change: object, words: str, images: Path, tmp_path: Path) -> None:
+    saved = read_reference(images / "photos-tiny.npz")
+    path = save_reference(tmp_path, replace(saved, name="other", **change(saved)))
+    refused = command(*arguments(images, path))
+    assert refused.exit_code == 1 and words in refused.stderr and len(refused.stderr.strip().splitlines()) < 4
+
+
+def test_a_reference_of_another_machine_or_package_is_not_refused(images: Path) -> None:
+    saved = read_reference(images / "photos-tiny.npz")
+    assert not {"device", "packages"} & set(saved.images.preprocessing)
+
+
+def test_counts_that_do_not_fit_are_refused(images: Path, tmp_path: Path) -> None:
+    saved = read_reference(images / "photos-tiny.npz")
+    few = replace(saved, name="few", moments=Moments(n=5, mean=saved.moments.mean, scatter=saved.moments.scatter))
+    with pytest.raises(BadInput, match="5 images cannot have a covariance of rank"):
+        save_reference(tmp_path, few)
+    (tmp_path / "prompts.txt").write_text("\n".join(f"prompt {row}" for row in range(COUNT)))
+    other = command(
+        *arguments(images, images / "photos.npz"), "--prompts", tmp_path / "prompts.txt", "--format", "json"
+    )
+    assert "have unlike conditions" in by_metric(other.stdout)["cfred"]["reason"]
+
+
+def test_files_of_one_name_open_together_and_never_of_unlike_images(images: Path, tmp_path: Path) -> None:
+    found = references.opened(images / "photos.npz", chosen=BUNDLED)
+    assert sorted(found) == ["tiny", "tiny|tiny"] and {each.n for each in found.values()} == {COUNT}
+    for name in ("photos-tiny", "photos-tiny-tiny"):
+        saved = read_reference(images / f"{name}.npz")
+        save_reference(tmp_path, replace(saved, contents=name))
+    with pytest.raises(BadInput, match="of unlike images: save them together"):
+        references.opened(tmp_path / "photos.npz", chosen=BUNDLED)
+    with pytest.raises(NotHere, match=r"no saved reference .*none.npz, nor none-tiny-tiny.npz.*--save-reference"):
+        references.opened(tmp_path / "none.npz", chosen=BUNDLED)
+    twice = command(*arguments(images, images / "photos.npz"), "--save-reference", tmp_path / "again.npz")
+    assert twice.exit_code == 1 and "is saved already" in twice.stderr
+
+
+def test_names_of_long_backbones_never_meet(tmp_path: Path) -> None:
+    catalog = shipped()
+    many = choose(
+        "timm/vit_giant_patch14_dinov2.lvd142m,timm/vit_large_patch14_dinov2.lvd142m-224,"
+        "open_clip/convnext_base_w.laion2b_s13b_b82k_augreg,openai/clip-vit-large-patch14-336",
+        catalog=catalog,
+    )
+    rows = np.random.default_rng(0).normal(size=(6, 2))
+    paths = references.save(
+        tmp_path / "photographs-of-every-prompt-of-the-set.npz",
+        images=dict.fromkeys(many.image, rows),
+        texts=dict.fromkeys(many.text, rows),
+        chosen=many,
+        settings=dict.fromkeys((*many.image, *many.text), {}),
+        source="drawn",
+        contents="",
+    )
+    assert len(set(paths)) == len(paths) == len(many.image) * (1 + len(many.text))
+    found = references.opened(tmp_path / "photographs-of-every-prompt-of-the-set.npz", chosen=many)
+    assert len(found) == len(paths)
+
+
+def test_only_backbones_with_something_to_compute_are_encoded() -> None:
+    narrowed = references.narrowed(PAPERS, saved=["inception-v3"])
+    assert narrowed.cmmd == "" and narrowed.cfred == narrowed.text == ()
+    assert narrowed.image == PAPERS.image  # the Vendi score takes no reference
+    assert references.narrowed(replace(PAPERS, metrics=("fid", "fd_dinov2")), saved=["inception-v3"]).keys == (
+        "inception-v3",
+    )
+
+
+def test_is_saved_goes_by_the_ending(images: Path) -> None:
+    assert references.is_saved("x.npz") and references.is_saved(read_reference(images / "photos-tiny.npz"))
+    assert not references.is_saved("photos") and not references.is_saved([])
+    assert isinstance(references.opened(images / "photos-tiny.npz", chosen=BUNDLED)["tiny"], SavedReference)
