@@ -58,6 +58,7 @@ ROOMS = (
         "leaderboard.pages.generators",
         "leaderboard.pages.judges",
         "leaderboard.pages.lens",
+        "leaderboard.pages.smaller_suite",
         "leaderboard.pages.map",
         "leaderboard.pages.model",
         "leaderboard.pages.models",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +14,7 @@ from compute.arrays import Bools, Floats, Floats32, Ints
 from compute.types import BadInput
 
 METHODS = ("kendall", "spearman", "pearson")
+ENOUGH = 10  # models a pair needs to be named as one of the extremes
 PAIRS_AT_ONCE = 4096  # columns of the sign matrix computed at a time, in units of one model against another
 
 
@@ -169,6 +171,39 @@ def correlate(*, scores: ArrayLike, method: str = "kendall", minimum: int = 4) -
     for end in (low, high):
         end[on_diagonal, on_diagonal] = 1.0  # a column with itself
     return Correlation(r=r, n=n, low=low, high=high)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExtremePairs:
+    """The pairs of tasks (indices, the lower first) of which it is surest that they are most and least alike."""
+
+    most: tuple[int, int]
+    least: tuple[int, int]
+    pairs: int  # that were compared
+    models: int  # that each of them has at least
+
+
+def extreme_pairs(*, correlation: Correlation, method: str, models: int = ENOUGH) -> ExtremePairs | None:
+    """The pair with the highest lower end of its interval, and that with the lowest upper end.
+
+    A correlation over few models is extreme by chance more often than one over many, so ends of intervals are compared,
+    not correlations; the intervals are wide enough to hold for all pairs at once (Bonferroni, 95%). Pairs with fewer
+    than `models` models or without an interval take no part. None where fewer than two pairs are left.
+    """
+    first, second = np.triu_indices(len(correlation.r), 1)
+    r, n = correlation.r[first, second], correlation.n[first, second]
+    ready = np.flatnonzero((n >= models) & ~np.isnan(r) & ~np.isnan(correlation.low[first, second]))
+    if len(ready) < 2:
+        return None
+    quantile = NormalDist().inv_cdf(1 - 0.025 / len(ready))
+    low, high = interval(r=r[ready], n=n[ready], method=method, quantile=quantile)
+    most, least = ready[np.argmax(low)], ready[np.argmin(high)]
+    return ExtremePairs(
+        most=(int(first[most]), int(second[most])),
+        least=(int(first[least]), int(second[least])),
+        pairs=len(ready),
+        models=models,
+    )
 
 
 def off_diagonal(matrix: ArrayLike) -> Floats:

@@ -15,6 +15,7 @@ from leaderboard.pages.map.page import MAP
 from leaderboard.pages.model.page import MODEL
 from leaderboard.pages.models.page import MODELS
 from leaderboard.pages.overview.page import OVERVIEW
+from leaderboard.pages.smaller_suite.page import SMALLER_SUITE
 from leaderboard.pages.task.page import TASK
 from leaderboard.pages.tasks.page import TASKS
 
@@ -31,6 +32,7 @@ VIEWS: tuple[View, ...] = (
     JUDGES,
     GENERATORS,
     LENS,
+    SMALLER_SUITE,
     CLAIMS,
     ABOUT,
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from compute.analysis import correlation as correlations
 from compute.analysis import ranking
 from compute.analysis.lite import selection as lite
 from compute.analysis.suite import SuiteScores, Whole, whole
@@ -66,6 +67,37 @@ def _ready(scores: SuiteScores, *, hours: float | None, exclude: tuple[str, ...]
         cost = np.nan_to_num(cost, nan=0.0)
     never = np.union1d(never, [scores.tasks.index(task) for task in exclude]).astype(int)
     return ready, never, cost
+
+
+@dataclass(frozen=True, kw_only=True)
+class LostTask:
+    """A task left out, and the chosen one that orders models most like it."""
+
+    task: int
+    nearest: int  # -1 where no correlation with a chosen task is defined
+    r: float  # Spearman over the models that have both
+    n_models: int
+
+
+def lost(result: Smaller, *, minimum: int = 10) -> list[LostTask]:
+    """The tasks left out, those least like any chosen one first; `minimum` models a correlation needs."""
+    scores, chosen = result.scores, result.selection.chosen
+    oriented = np.where(scores.higher, scores.values, -scores.values)
+    matrix = correlations.correlate(scores=oriented, method="spearman", minimum=minimum)
+    tasks = []
+    for task in np.setdiff1d(np.arange(len(scores.tasks)), chosen):
+        r = np.nan_to_num(matrix.r[task, chosen], nan=-np.inf)
+        nearest = int(chosen[np.argmax(r)])
+        known = bool(np.isfinite(r.max()))
+        tasks.append(
+            LostTask(
+                task=int(task),
+                nearest=nearest if known else -1,
+                r=float(r.max()) if known else float("nan"),
+                n_models=int(matrix.n[task, nearest]) if known else 0,
+            )
+        )
+    return sorted(tasks, key=lambda lost: (lost.nearest >= 0, lost.r))
 
 
 @dataclass(frozen=True, kw_only=True)

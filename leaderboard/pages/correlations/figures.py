@@ -1,8 +1,10 @@
-"""The correlation matrix, the two columns behind one cell, and the path of a smaller suite."""
+"""The correlation matrix, and the two columns behind one of its cells."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -16,61 +18,67 @@ SMALL = 40  # axes up to which a cell carries its interval; above, one byte a ce
 NAMED = 60  # axes up to which both sides are labelled
 WRITTEN = 12  # axes up to which the number is written in the cell
 MOST_BLANKS = 2000  # blank cells that are marked one by one
+BAND = 0.014  # width of a strip of groups, of the figure's
+# MIEB has ten categories, PALETTE seven colours and a grey: four of Paul Tol's muted scheme beside them.
+BANDS = (*PALETTE[:-1], "#882255", "#DDCC77", "#117733", "#332288", PALETTE[-1])
+RUN = 4  # axes of one group in a row whose name is written beside them
 LABELLED = 16  # models of a pair named in the figure
 GAP = -128  # a blank cell among whole percents
 # Orange to blue through nothing: distinct for colour-blind readers, and at 0 the page shows through, light or dark.
 # Less than full strength at the ends keeps text readable on them.
-SCALE = (
-    (0.0, "rgba(213,94,0,0.8)"),
-    (0.5, "rgba(213,94,0,0)"),
-    (0.5, "rgba(0,114,178,0)"),
-    (1.0, "rgba(0,114,178,0.8)"),
-)
+ENDS = ("213,94,0", "0,114,178")
+STRENGTH = 0.8
+# Widths of the 95% interval up to which a cell has each share of its strength; the last is of wider and unknown ones.
+WIDTHS = (0.75, 1.25)
+SHARES = (1.0, 0.5, 0.2)
+APART = 300  # between the percents of two shares
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x")
 
 
-def heatmap(*, labels: Sequence[str], keys: Sequence[str], correlation: Correlation, minimum: int) -> go.Figure:
-    """Correlations [axes, axes] as colours; blank where NaN. Percents as bytes when there are many axes."""
+def heatmap(
+    *, labels: Sequence[str], keys: Sequence[str], groups: Sequence[str], correlation: Correlation, minimum: int
+) -> go.Figure:
+    """Correlations [axes, axes] as colours, fainter where the interval is wide, blank where NaN.
+
+    `groups` [axes] are drawn as a band along both sides where there are several and many axes. A byte a cell when there
+    are many axes and no wide interval.
+    """
     names, size = list(labels), len(labels)
     r, n, low, high = correlation.r, correlation.n, correlation.low, correlation.high
+    share = np.where(np.isnan(r), 0, np.digitize(np.nan_to_num(high - low, nan=np.inf), WIDTHS, right=True))
+    percent = rounded_array(r, 0, scale=100)
     figure = go.Figure()
     if size <= SMALL:
         # Too few models for an interval leave any correlation possible.
         bounds = np.where(np.isnan(low), -1, low), np.where(np.isnan(high), 1, high)
-        detail = np.stack([n, *(rounded_array(bound, 2) for bound in bounds)], axis=2).astype(np.float32)
+        detail = np.stack([rounded_array(r, 2), n, *(rounded_array(bound, 2) for bound in bounds)], axis=2)
         figure.add_heatmap(
-            z=rounded_array(r, 2).astype(np.float32),  # what the cell writes
+            z=(percent + APART * share).astype(np.float32),
             x=names,
             y=names,
-            zmin=-1,
-            zmax=1,
-            colorscale=SCALE,
-            showscale=False,
-            customdata=detail,
+            **_colours(),
+            customdata=detail.astype(np.float32),
             hoverongaps=False,
             xgap=1,
             ygap=1,
-            texttemplate="%{z:.2f}" if size <= WRITTEN else None,
-            hovertemplate="%{y}<br>%{x}<br>%{z:.2f}, 95% interval %{customdata[1]:.2f} to %{customdata[2]:.2f}, "
-            "%{customdata[0]} models<extra></extra>",
+            text=[["" if np.isnan(value) else number(value, digits=2) for value in row] for row in r]
+            if size <= WRITTEN
+            else None,
+            texttemplate="%{text}" if size <= WRITTEN else None,
+            hovertemplate="%{y}<br>%{x}<br>%{customdata[0]:.2f}, 95% interval %{customdata[2]:.2f} to "
+            "%{customdata[3]:.2f}, %{customdata[1]} models<extra></extra>",
         )
     else:
-        percent = np.nan_to_num(rounded_array(r, 0, scale=100), nan=GAP).astype(np.int8)
-        # The scale runs from GAP, so that a blank cell has a colour of its own: none.
-        start, span = (-100 - GAP) / (100 - GAP), 200 / (100 - GAP)
+        whole = np.nan_to_num(percent, nan=GAP).astype(np.int8)
+        wide = bool(share.any())
         figure.add_heatmap(
-            z=percent,
+            z=(whole + APART * share.astype(np.int16)).astype(np.int16) if wide else whole,
             x=names,
             y=names,
-            zmin=GAP,
-            zmax=100,
-            showscale=False,
-            colorscale=[
-                (0.0, "rgba(0,0,0,0)"),
-                (start, "rgba(0,0,0,0)"),
-                *((start + span * at, colour) for at, colour in SCALE),
-            ],
-            hovertemplate="%{y}<br>%{x}<br>%{z} / 100; click for models and interval<extra></extra>",
+            **_colours(),
+            customdata=whole if wide else None,
+            hovertemplate=f"%{{y}}<br>%{{x}}<br>%{{{'customdata' if wide else 'z'}}} / 100; click for models and "
+            "interval<extra></extra>",
         )
     rows, columns = np.nonzero(np.isnan(r))
     if 0 < len(rows) <= MOST_BLANKS:
@@ -85,32 +93,104 @@ def heatmap(*, labels: Sequence[str], keys: Sequence[str], correlation: Correlat
             marker={"symbol": "x-thin-open", "size": 5 if size <= SMALL else 3, "color": "#7F7F7F"},
             hovertemplate=f"blank: %{{customdata}} models with both, or all alike; {minimum} are needed<extra></extra>",
         )
-    wide = size <= NAMED
-    side = 34 if size <= WRITTEN else 15 if wide else 8.5  # of a cell, px
-    plain(figure, height=int(np.clip(size * side + (150 if wide else 30), 300, 1250)))
+    named = size <= NAMED
+    side = 34 if size <= WRITTEN else 15 if named else 8.5  # of a cell, px
+    plain(figure, height=int(np.clip(size * side + (150 if named else 30), 300, 1250)))
     figure.update_layout(meta={"keys": list(keys)}, hovermode="closest")
+    banded = size > WRITTEN and len(set(groups)) > 1
     axis = {
         "showgrid": False,
         "showline": False,
         "ticks": "",
         "constrain": "domain",
         "type": "category",
-        "dtick": 1,
         "categoryorder": "array",
         "categoryarray": names,
     }
     figure.update_layout(
-        xaxis={**axis, "side": "bottom", "tickangle": -40 if wide else 0, "showticklabels": wide},
-        yaxis={**axis, "autorange": "reversed", "showticklabels": wide},
+        # Across, a narrow screen turns the names upright, then leaves some out.
+        xaxis={
+            **axis,
+            "side": "bottom",
+            "autotickangles": [-40, -90],
+            "tickfont": {"size": 11 if size <= WRITTEN else 10},
+            "showticklabels": named,
+        },
+        yaxis={**axis, "dtick": 1, "autorange": "reversed", "showticklabels": named},
     )
     over = {"visible": False, "showgrid": False, "type": "linear", "fixedrange": True}
     figure.update_layout(
         xaxis2={**over, "overlaying": "x", "range": [-0.5, size - 0.5]},
         yaxis2={**over, "overlaying": "y", "range": [size - 0.5, -0.5]},
     )
+    if banded:
+        _add_bands(figure, names=names, groups=groups, named=named)
     if size > WRITTEN:
-        figure.update_layout(font={"size": 10 if wide else 8})
+        figure.update_layout(font={"size": 10})
     return figure
+
+
+def group_colours(groups: Sequence[str]) -> dict[str, str]:
+    """A colour for each group, in the order of its first member; groups beyond the list share the last one."""
+    return {group: BANDS[min(at, len(BANDS) - 1)] for at, group in enumerate(dict.fromkeys(groups))}
+
+
+def _colours() -> dict[str, Any]:
+    """The scale of a heatmap of percents, each share of strength APART from the last; below them nothing is drawn."""
+    top = APART * (len(SHARES) - 1) + 100
+
+    def at(value: float) -> float:
+        return (value - GAP) / (top - GAP)
+
+    stops: list[tuple[float, str]] = [(0.0, "rgba(0,0,0,0)")]
+    for index, share in enumerate(SHARES):
+        centre, alpha = APART * index, STRENGTH * share
+        negative, positive = (f"rgba({end},{{:g}})" for end in ENDS)
+        stops += [
+            (at(centre - 100), stops[-1][1]),
+            (at(centre - 100), negative.format(alpha)),
+            (at(centre), negative.format(0)),
+            (at(centre), positive.format(0)),
+            (at(centre + 100), positive.format(alpha)),
+        ]
+    return {"zmin": GAP, "zmax": top, "showscale": False, "colorscale": stops}
+
+
+def _add_bands(figure: go.Figure, *, names: Sequence[str], groups: Sequence[str], named: bool) -> None:
+    """A strip of the groups' colours along the left and the top; the groups' names beside it where axes have none."""
+    colours = group_colours(groups)
+    codes = np.array([list(colours).index(group) for group in groups], np.uint8)
+    steps = [(edge / len(colours), colour) for at, colour in enumerate(colours.values()) for edge in (at, at + 1)]
+    strip = {
+        "zmin": -0.5,
+        "zmax": len(colours) - 0.5,
+        "colorscale": steps,
+        "showscale": False,
+        "hoverinfo": "skip",
+    }
+    figure.add_heatmap(z=codes[:, None], x=[0], y=names, xaxis="x3", yaxis="y", **strip)
+    figure.add_heatmap(z=codes[None, :], x=names, y=[0], xaxis="x", yaxis="y3", **strip)
+    hidden = {"visible": False, "fixedrange": True}
+    figure.update_layout(yaxis={"anchor": "free", "position": 0})  # its labels stand left of the strip
+    inner = [BAND + 0.004, 1.0]
+    figure.update_layout(
+        xaxis3={**hidden, "domain": [0, BAND], "anchor": "y"},
+        yaxis3={**hidden, "domain": [1 - BAND, 1], "anchor": "x"},
+        **{name: {"domain": inner} for name in ("xaxis", "xaxis2")},
+        **{name: {"domain": [0, 1 - inner[0]]} for name in ("yaxis", "yaxis2")},
+    )
+    if named:
+        return
+    edges = [0, *(np.flatnonzero(np.diff(codes.astype(int))) + 1).tolist(), len(codes)]
+    runs = [(start, stop) for start, stop in itertools.pairwise(edges) if stop - start >= RUN]
+    figure.update_layout(
+        yaxis={
+            "showticklabels": True,
+            "tickmode": "array",
+            "tickvals": [names[(start + stop - 1) // 2] for start, stop in runs],
+            "ticktext": [groups[start] for start, _ in runs],
+        }
+    )
 
 
 def scatter(
@@ -151,22 +231,4 @@ def scatter(
     plain(figure, height=420, x=x_title, y=y_title, legend=len(set(kinds)) > 1)
     figure.update_xaxes(showgrid=True, gridwidth=1)
     figure.update_layout(hovermode="closest")
-    return figure
-
-
-def path(*, agreement: np.ndarray, names: Sequence[str]) -> go.Figure:
-    """How near the order of models comes to the whole suite's as tasks are added. Spearman, [steps]."""
-    steps = np.arange(1, len(agreement) + 1, dtype=np.int16)
-    figure = go.Figure(
-        go.Scatter(
-            x=steps,
-            y=rounded_array(agreement, 3).astype(np.float32),
-            mode="lines+markers",
-            text=list(names),
-            marker={"size": 5},
-            line={"width": 1.5, "color": PALETTE[0]},
-            hovertemplate="%{x} tasks: %{y:.3f}<br>added %{text}<extra></extra>",
-        )
-    )
-    plain(figure, height=240, x="Tasks chosen", y="Spearman with the whole")
     return figure

@@ -1,26 +1,34 @@
-"""What correlates with what, the models behind each cell, and the smaller suite this allows."""
+"""What correlates with what, and the models behind each cell."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import gradio as gr
 import numpy as np
 
+from compute.analysis.correlation import ENOUGH, extreme_pairs
 from compute.types import ORIGINS, suggestion
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.html.components import figure_bridge, lazy_tables
 from leaderboard.html.labels import SIGNS, explained, explained_signs, is_synthetic, suite_choices
 from leaderboard.html.templates import macro, macros
 from leaderboard.page import PartialRedraw, Site, View, bind, citations, heading, message_box, static_html
-from leaderboard.pages.correlations import figures, routes, smaller_suite
+from leaderboard.pages.correlations import figures, routes
 from leaderboard.pages.correlations.axes import Axis
 from leaderboard.pages.correlations.matrix import AxisPair, CorrelationMatrix, MatrixCache, pair, unrelated_suites
-from leaderboard.pages.correlations.query import GROUPS, LEVELS, PRESETS, CorrelationQuery, parameters, query_of
-from leaderboard.pages.correlations.smaller_suite import SmallerSuiteQuery, SmallerSuites
+from leaderboard.pages.correlations.query import (
+    GROUPS,
+    LEVELS,
+    PRESETS,
+    CorrelationQuery,
+    parameters,
+    query_of,
+)
 from leaderboard.web import parameters as address
+from leaderboard.web.parameters import Parameter
 
 FIGURE = "correlations-figure"
 SENTENCE = (
@@ -34,12 +42,6 @@ MEANING = {
     "pearson": "Pearson's r is the correlation of the scores themselves",
 }
 FIGURES = [(name.capitalize(), name) for name in (*ORIGINS, "all")]
-RULE = (
-    "Redundant tasks need not all be run. As in MIEB section 6.3, tasks whose mean correlation with the "
-    "others is highest are dropped, those above one threshold and then those above a second; where the paper then "
-    "picks by hand, tasks are added here one at a time, each category first, always the one that brings the order "
-    "of models nearest to the whole suite's."
-)
 STARTS = (
     ("UniSim-Bench Figure 3a", "unisim-3a"),
     ("UniSim-Bench Figure 3b", "unisim-3b"),
@@ -52,7 +54,7 @@ STARTS = (
 
 
 def draw(site: Site) -> None:
-    """The matrix and its controls, the opened pair below, then the smaller suite."""
+    """What is most and least alike, the matrix, its controls, and the opened pair below."""
     lists = {
         "suites": lambda: suite_choices(suite_queries.suites(site.db)),
         "models": lambda: [(row.title, row.key) for row in model_queries.models(site.db).itertuples() if row.runs],
@@ -61,7 +63,11 @@ def draw(site: Site) -> None:
     known = parameters(suites=[key for _, key in suites], models=[key for _, key in models])
     matrices = MatrixCache(site.suite_cache)
     heading(title="Correlations", sentence=SENTENCE, cite=citations(site))
-    static_html(_texts().presets(STARTS))
+    message = message_box()
+    answer = gr.HTML("<p class='pg-quiet'>Computing the correlations …</p>", apply_default_css=False)
+    presets = gr.HTML(_texts().presets(STARTS, ""), apply_default_css=False)
+    figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
+    caption = gr.HTML("", apply_default_css=False)
     with gr.Row(elem_classes="pg-controls"):
         suite = gr.Dropdown(suites, multiselect=True, value=[], label="Suites", scale=3)
         level = gr.Radio([(name.capitalize(), name) for name in LEVELS], value="categories", label="Compare", scale=3)
@@ -80,9 +86,6 @@ def draw(site: Site) -> None:
         )
         least = gr.Number(4, minimum=3, maximum=50, precision=0, label="Minimum models per cell", scale=1)
         chosen = gr.Dropdown(models, multiselect=True, value=[], label="Only these models (none: all)", scale=3)
-    message = message_box()
-    caption = gr.HTML("<p class='pg-quiet'>Computing the correlations …</p>", apply_default_css=False)
-    figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
     bridge = figure_bridge(site.assets, script="pages/correlations/pairs.js", figure=FIGURE)
     behind = gr.HTML("", apply_default_css=False)
     lazy_tables(site.assets)
@@ -105,12 +108,15 @@ def draw(site: Site) -> None:
         heatmap = figures.heatmap(
             labels=[axis.label for axis in axes],
             keys=[axis.key for axis in axes],
+            groups=[axis.group for axis in axes],
             correlation=matrix.correlation,
             minimum=query.minimum,
         )
         return (
-            note(query) + legend(matrix),
+            note(query) + finding(matrix, choice=choice),
+            _texts().presets(STARTS, preset_of(query, known)),
             gr.update(value=heatmap, visible=True),
+            legend(matrix),
             _texts().below(choice),
             *opened_pair(site, matrix, keys=keys),
         )
@@ -125,7 +131,7 @@ def draw(site: Site) -> None:
         links = [(title, f"correlations?suites={key}") for title, key in lists["suites"]()]
         listed = macro("index")([("", links)]) if suites is None or models is None else ""
         synthetic = macro("note")(next(filter(is_synthetic, benchmarks), ""))
-        return synthetic + listed, gr.update(visible=False), "", *[gr.skip()] * len(shown)
+        return synthetic + listed, gr.skip(), gr.update(visible=False), "", "", *[gr.skip()] * len(shown)
 
     def part(query: CorrelationQuery, keys: str) -> tuple:
         return opened_pair(site, matrices.get(query), keys=keys)
@@ -137,7 +143,7 @@ def draw(site: Site) -> None:
         site,
         parameters=known,
         controls=controls,
-        outputs=[caption, figure, behind, *shown],
+        outputs=[answer, presets, figure, caption, behind, *shown],
         draw=_of_values(whole),
         parts=(pair_part,),
         presets=PRESETS,
@@ -154,7 +160,6 @@ def draw(site: Site) -> None:
         bridge.select(clicked, outputs=opened_keys, queue=False, show_progress="hidden", api_visibility="private").then,
         part=pair_part,
     )
-    _draw_smaller_suite(site)
 
 
 def _texts() -> Any:
@@ -170,6 +175,28 @@ def clicked(event: gr.EventData) -> str:
     """The pair of a clicked cell; the page itself checks it."""
     data = event._data if isinstance(event._data, dict) else {}
     return str(data.get("value", ""))[:400]
+
+
+def preset_of(query: CorrelationQuery, known: Sequence[Parameter]) -> str:
+    """The ready-made view that a choice is, empty if none."""
+    written = {each.key: each.write(getattr(query, each.key)) for each in known if each.key != "pair"}
+    usual = {each.key: each.write(each.default) for each in known if each.key != "pair"}
+    return next((key for _, key in STARTS if {**usual, **PRESETS[key]} == written), "")
+
+
+def finding(matrix: CorrelationMatrix, *, choice: str) -> str:
+    """The pairs that are most and least alike, each a link that opens it; `choice` is the page's query string."""
+    extremes = extreme_pairs(correlation=matrix.correlation, method=matrix.query.method)
+    pairs = () if extremes is None else (extremes.most, extremes.least)
+    axes = matrix.scores.axes
+    return _texts().finding(
+        query=matrix.query,
+        method=METHODS[matrix.query.method],
+        choice=choice,
+        extremes=extremes,
+        enough=ENOUGH,
+        pairs=[pair(matrix, axes[first].key, axes[second].key) for first, second in pairs],
+    )
 
 
 def legend(matrix: CorrelationMatrix) -> str:
@@ -188,6 +215,8 @@ def legend(matrix: CorrelationMatrix) -> str:
         most=max((n for *_, n in unrelated), default=0),
         left_out=matrix.left_out,
         short_names=explained(axis.label for axis in axes),
+        groups=figures.group_colours([axis.group for axis in axes]) if len(axes) > figures.WRITTEN else {},
+        widths=figures.WIDTHS,
     )
 
 
@@ -244,54 +273,6 @@ def _marks(opened: AxisPair, index: int) -> str:
 def _axis_title(axis: Axis) -> str:
     facts = [axis.metric] * (axis.metric != axis.label) + ["lower is better"] * (not axis.higher)
     return f"{axis.label} ({', '.join(facts)})" if facts else axis.label
-
-
-def _draw_smaller_suite(site: Site) -> None:
-    """The section that chooses a smaller suite."""
-
-    def choosable() -> list[tuple[str, str]]:
-        suites = suite_queries.suites(site.db)
-        suites = suites[suites["aggregate"] != "human"]
-        return list(zip(suites["title"], suites["key"], strict=True))
-
-    suites = SmallerSuites(site.db)
-    static_html(f"<section class='pg-section'><h2>A smaller suite</h2><p class='pg-prose'>{RULE}</p></section>")
-    with gr.Row(elem_classes="pg-controls"):
-        of = gr.Dropdown(choosable(), value="mieb", label="Of")
-        origin = gr.Dropdown(FIGURES, value="published", label="Figures")
-        by = gr.Dropdown([("Tasks", "tasks"), ("Hours", "hours")], value="tasks", label="Limit by")
-        size = gr.Number(smaller_suite.SIZE, minimum=1, maximum=200, precision=0, label="Tasks")
-        hours = gr.Number(5, minimum=0.01, maximum=1000, label="Hours a model")
-        high = gr.Number(0.5, minimum=-1, maximum=1, step=0.05, label="Redundant above")
-        low = gr.Number(0.45, minimum=-1, maximum=1, step=0.05, label="Then above")
-    message = message_box()
-    report = gr.HTML("<p class='pg-quiet'>Choosing tasks …</p>", apply_default_css=False)
-    static_html("<h3 class='pg-sub'>How the agreement grows with each task</h3>")
-    curve = gr.Plot(show_label=False, container=False)
-
-    def page(*, lite: str, lite_origin: str, by: str, size: int, hours: float, high: float, low: float) -> tuple:
-        query = SmallerSuiteQuery(suite=lite, origin=lite_origin, by=by, size=size, hours=hours, high=high, low=low)
-        chosen = suites.choose(query)
-        names = [chosen.scores.titles[task] for task in chosen.selection.path]
-        return (
-            smaller_suite.report(suites, query, titles=model_queries.models(site.db)["title"]),
-            gr.update(value=figures.path(agreement=chosen.selection.agreement, names=names), visible=True),
-        )
-
-    def blank(**_: Any) -> tuple:
-        links = [(title, f"correlations?lite={key}") for title, key in choosable()]
-        return macro("index")([("", links)]), gr.update(value=None, visible=False)
-
-    bind(
-        site,
-        parameters=smaller_suite.parameters(suite_queries.suites(site.db)),
-        controls=[of, origin, by, size, hours, high, low],
-        outputs=[report, curve],
-        draw=page,
-        message=message,
-        blank=blank,
-        lists={"lite": choosable},
-    )
 
 
 CORRELATIONS = View(

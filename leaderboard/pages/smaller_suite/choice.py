@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote
 
 import pandas as pd
@@ -25,7 +26,7 @@ SIZE = 51  # of MIEB-lite
 
 @dataclass(frozen=True, kw_only=True)
 class SmallerSuiteQuery:
-    """One choice of the section's controls."""
+    """One choice of the page's controls."""
 
     suite: str
     origin: str
@@ -37,11 +38,11 @@ class SmallerSuiteQuery:
 
 
 def parameters(suites: pd.DataFrame) -> tuple[Parameter, ...]:
-    """The section's query parameters; their defaults are MIEB section 6.3."""
+    """The page's query parameters; their defaults are MIEB section 6.3."""
     choosable = suites[suites["aggregate"] != "human"]
     return (
-        Choice(key="lite", default="mieb", choices=tuple(choosable["key"]), noun="suite"),
-        Choice(key="lite_origin", default="published", choices=(*ORIGINS, "all")),
+        Choice(key="suite", default="mieb", choices=tuple(choosable["key"]), noun="suite"),
+        Choice(key="origin", default="published", choices=(*ORIGINS, "all")),
         Choice(key="by", default="tasks", choices=BY),
         Number(key="size", default=SIZE, low=1, high=200, whole=True),
         Number(key="hours", default=5, low=0.01, high=1000),
@@ -93,21 +94,37 @@ def _thresholds(query: SmallerSuiteQuery) -> tuple[float, float]:
     return max(query.high, query.low), min(query.high, query.low)
 
 
-def report(suites: SmallerSuites, query: SmallerSuiteQuery, *, titles: pd.Series) -> str:
-    """The section's text for one choice; `titles` of models by key. Raises BadInput or Undefined where it fails."""
-    result, own = suites.choose(query), suites.own(query.suite, query.origin)
-    scores, whole = result.scores, result.whole
-    tasks = [scores.tasks[task] for task in result.selection.chosen]
-    choosable = set(scores.codes[whole.candidates])
-    return macros("pages/correlations/page.html").smaller_suite(
+def answer(suites: SmallerSuites, query: SmallerSuiteQuery) -> str:
+    """How well one choice represents the whole suite. Raises BadInput or Undefined where it fails."""
+    result = suites.choose(query)
+    tasks = [result.scores.tasks[task] for task in result.selection.chosen]
+    return _texts().answer(
         result=result,
         held_out=suites.held_out(query),
+        own=suites.own(query.suite, query.origin),
+        tasks=tasks,
+        lost=smaller.lost(result),
+        board=f"board?suite={query.suite}&tasks={quote(','.join(tasks), safe='/,:')}",
+    )
+
+
+def tables(suites: SmallerSuites, query: SmallerSuiteQuery, *, titles: pd.Series) -> str:
+    """The tables of one choice; `titles` of models by key. Raises BadInput or Undefined where it fails."""
+    result, own = suites.choose(query), suites.own(query.suite, query.origin)
+    scores, whole = result.scores, result.whole
+    choosable = set(scores.codes[whole.candidates])
+    return _texts().tables(
+        result=result,
         own=own,
         own_suite=OWN.get(query.suite, ""),
         own_claims=suite_queries.lite_claims(suites.db) if own else (),
         titles=titles,
-        tasks=tasks,
-        board=f"board?suite={query.suite}&tasks={quote(','.join(tasks), safe='/,:')}",
+        tasks=[scores.tasks[task] for task in result.selection.chosen],
+        lost=smaller.lost(result),
         most_changed=scores.models[whole.rows[result.fidelity.largest_change_model]],
         without_tasks=[name for code, name in enumerate(scores.categories) if code not in choosable],
     )
+
+
+def _texts() -> Any:
+    return macros("pages/smaller_suite/page.html")

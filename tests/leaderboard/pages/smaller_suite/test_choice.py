@@ -1,4 +1,4 @@
-"""The section on a smaller suite: MIEB section 6.3 by default, beside MIEB-lite's own tasks."""
+"""The choice of a smaller suite: MIEB section 6.3 by default, beside MIEB-lite's own tasks."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import html
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scipy import stats
 
+from compute.analysis.lite import smaller
 from compute.types import BadInput
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.pages.correlations import smaller_suite
-from leaderboard.pages.correlations.smaller_suite import SmallerSuiteQuery, SmallerSuites, report
+from leaderboard.pages.smaller_suite import choice
+from leaderboard.pages.smaller_suite.choice import SmallerSuiteQuery, SmallerSuites, answer, tables
 from leaderboard.web.parameters import parse
 
 
@@ -24,19 +26,22 @@ def suites(database: Path) -> SmallerSuites:
 
 
 def query_of(suites: SmallerSuites, **query: str) -> SmallerSuiteQuery:
-    values, note = parse(smaller_suite.parameters(suite_queries.suites(suites.db)), query)
+    values, note = parse(choice.parameters(suite_queries.suites(suites.db)), query)
     assert note == ""
     return SmallerSuiteQuery(
-        suite=values["lite"],
-        origin=values["lite_origin"],
-        **{name: values[name] for name in ("by", "size", "hours", "high", "low")},
+        **{name: values[name] for name in ("suite", "origin", "by", "size", "hours", "high", "low")}
     )
+
+
+def report(suites: SmallerSuites, query: SmallerSuiteQuery) -> str:
+    """The page's text for one choice."""
+    return answer(suites, query) + tables(suites, query, titles=model_queries.models(suites.db)["title"])
 
 
 def test_the_default_is_section_6_3(suites: SmallerSuites) -> None:
     query = query_of(suites)
     assert (query.suite, query.size, query.high, query.low) == ("mieb", 51, 0.5, 0.45)
-    body = report(suites, query, titles=model_queries.models(suites.db)["title"])
+    body = report(suites, query)
     assert "Chosen here: 51 tasks" in body and "MIEB-lite's own 51 tasks" in html.unescape(body)
     link = re.search(r"board\?suite=mieb&amp;tasks=([^'\"]+)", body).group(1)
     assert len(set(link.split(","))) == 51
@@ -65,23 +70,36 @@ def test_own_line_is_the_correlation_of_the_two_boards_means(suites: SmallerSuit
 
 
 def test_other_suites_have_no_line_of_their_own(suites: SmallerSuites) -> None:
-    body = report(
-        suites, query_of(suites, lite="unisim-core", size="6"), titles=model_queries.models(suites.db)["title"]
-    )
+    body = report(suites, query_of(suites, suite="unisim-core", size="6"))
     assert "Chosen here: 6 tasks" in body and "own" not in body.split("</table>")[0]
 
 
 def test_what_cannot_be_met_says_so(suites: SmallerSuites) -> None:
     with pytest.raises(BadInput, match="known running time"):
-        report(suites, query_of(suites, by="hours"), titles=model_queries.models(suites.db)["title"])
+        answer(suites, query_of(suites, by="hours"))
     with pytest.raises(BadInput, match="Cannot choose 2 tasks"):
-        report(suites, query_of(suites, size="2"), titles=model_queries.models(suites.db)["title"])
+        answer(suites, query_of(suites, size="2"))
 
 
 def test_the_headline_says_how_far_the_figure_flatters(suites: SmallerSuites) -> None:
-    lead = report(suites, query_of(suites), titles=model_queries.models(suites.db)["title"]).partition("</p>")[0]
+    lead = answer(suites, query_of(suites)).partition("</p>")[0]
     result, tried = suites.choose(query_of(suites)), suites.held_out(query_of(suites))
     assert "optimistic" in lead and f"<b>{tried.median:.3f}</b>" in lead
     assert f"Only {len(result.whole.candidates)} of the {len(result.scores.tasks)} tasks" in lead
     assert f"MIEB-lite's own result covers {suites.own('mieb', 'published').fidelity.n_models} models" in lead
     assert min(tried.spearman) <= tried.median <= max(tried.spearman) < 1
+
+
+def test_what_is_lost_is_every_task_left_out_with_scipys_correlation(suites: SmallerSuites) -> None:
+    result = suites.choose(query_of(suites))
+    scores, chosen = result.scores, result.selection.chosen
+    lost = smaller.lost(result)
+    assert sorted([row.task for row in lost] + chosen.tolist()) == list(range(len(scores.tasks)))
+    known = [row for row in lost if row.nearest >= 0]
+    assert [row.r for row in known] == sorted(row.r for row in known) and known[0].nearest in chosen
+    for row in (known[0], known[-1]):
+        both = ~np.isnan(scores.values[:, [row.task, row.nearest]]).any(axis=1)
+        a, b = scores.values[np.ix_(both, [row.task, row.nearest])].T
+        assert row.r == pytest.approx(stats.spearmanr(a, b).statistic) and row.n_models == both.sum() >= 10
+    words = html.unescape(re.sub("<[^>]+>", "", answer(suites, query_of(suites))))
+    assert f"of the {len(lost)} tasks left out, {sum(row.r >= 0.8 for row in known)} have a Spearman" in words

@@ -1,0 +1,1 @@
+"""Fewer tasks that order models as a whole suite does."""

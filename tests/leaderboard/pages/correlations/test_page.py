@@ -1,0 +1,62 @@
+"""The answer at the head of the page, and the ready-made view that is marked."""
+
+from __future__ import annotations
+
+import html
+import re
+from types import SimpleNamespace
+
+import numpy as np
+
+from compute.analysis.correlation import ENOUGH, extreme_pairs
+from leaderboard.data import model_queries, suite_queries
+from leaderboard.pages.correlations import query as correlation_query
+from leaderboard.pages.correlations.matrix import MatrixCache
+from leaderboard.pages.correlations.page import STARTS, finding, preset_of
+from leaderboard.pages.correlations.query import CorrelationQuery, read
+
+
+def words(markup: str) -> str:
+    return " ".join(html.unescape(re.sub("<[^>]+>", "", markup)).split())
+
+
+def test_the_answer_names_the_surest_pairs_and_opens_them(site: SimpleNamespace) -> None:
+    matrix = MatrixCache(site.suite_cache).get(CorrelationQuery())
+    markup = finding(matrix, choice="suites=mieb")
+    extremes = extreme_pairs(correlation=matrix.correlation, method="spearman")
+    labels = [axis.label for axis in matrix.scores.axes]
+    r = matrix.correlation.r
+    for (first, second), start in ((extremes.most, "Most alike are"), (extremes.least, "Least alike are")):
+        assert f"{start} {labels[first]} and {labels[second]}" in words(markup)
+        assert f"{abs(r[first, second]):.2f}" in words(markup)
+    assert extremes.pairs == len(labels) * (len(labels) - 1) // 2  # every cell has enough models there
+    assert markup.count("correlations?suites=mieb&amp;pair=") == 2
+
+
+def test_with_few_models_it_cannot_be_told(site: SimpleNamespace) -> None:
+    query = CorrelationQuery(suites=("cfred-coco",), level="tasks", minimum=3)
+    matrix = MatrixCache(site.suite_cache).get(query)
+    assert (matrix.correlation.n < ENOUGH).all()
+    assert f"cannot be told: fewer than two pairs have {ENOUGH} models" in words(finding(matrix, choice=""))
+
+
+def test_the_ready_made_view_is_known_by_its_choice(site: SimpleNamespace) -> None:
+    known = correlation_query.parameters(
+        suites=suite_queries.suites(site.db)["key"], models=model_queries.models(site.db)["key"]
+    )
+    for _, key in STARTS:
+        assert preset_of(read(known, {"preset": key}), known) == key
+    assert preset_of(CorrelationQuery(), known) == "mieb-categories"
+    assert preset_of(CorrelationQuery(minimum=7), known) == ""
+
+
+def test_no_pair_is_extreme_by_its_correlation_alone() -> None:
+    """A correlation of 0.99 over ten models is less sure than one of 0.95 over a hundred."""
+    from compute.analysis.correlation import Correlation, interval
+
+    r = np.array([[1.0, 0.99, 0.95], [0.99, 1.0, -0.2], [0.95, -0.2, 1.0]])
+    n = np.array([[100, 5, 100], [5, 100, 100], [100, 100, 100]])
+    low, high = interval(r=r, n=n, method="spearman")
+    extremes = extreme_pairs(correlation=Correlation(r=r, n=n, low=low, high=high), method="spearman", models=5)
+    assert (extremes.most, extremes.least, extremes.pairs) == ((0, 2), (1, 2), 3)
+    assert extreme_pairs(correlation=Correlation(r=r, n=n, low=low, high=high), method="spearman", models=200) is None
