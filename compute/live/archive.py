@@ -39,19 +39,21 @@ BROKEN = (
 
 
 class Archive:
-    """The files of one ZIP by path. Raises BadInput where it cannot be opened or holds too many."""
+    """The files of one ZIP by path. Raises BadInput where it cannot be opened or holds more than `files`."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, *, files: int = FILES) -> None:
         if data.count(ENTRY) > ENTRIES:
-            raise BadInput(f"The ZIP lists more than {ENTRIES:,} entries. It can hold at most {FILES} files: split it")
+            raise BadInput(
+                f"The ZIP lists more than {ENTRIES:,} entries. It can hold at most {files:,} files: split it"
+            )
         try:
             self._file = zipfile.ZipFile(io.BytesIO(data))
             listed = [(_written(entry), entry) for entry in self._file.infolist() if not entry.is_dir()]
         except BROKEN as error:
             raise BadInput("The ZIP is damaged or incomplete. Pack it again and add it once more") from error
         listed = [(name, entry) for name, entry in listed if not _is_junk(name)]
-        if len(listed) > FILES:
-            raise BadInput(f"The ZIP holds {len(listed)} files. It can hold at most {FILES}: split it")
+        if len(listed) > files:
+            raise BadInput(f"The ZIP holds {len(listed)} files. It can hold at most {files:,}: split it")
         self._entries: dict[str, list[zipfile.ZipInfo]] = defaultdict(list)
         for name, entry in listed:
             _check_name(name)
@@ -61,6 +63,11 @@ class Archive:
             self._bases[_base(path)].append(path)
         self._read: dict[str, int] = {}  # unpacked bytes by path
         self._full = False  # whether a file went beyond UNPACKED: no other is unpacked then
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths of its files, in its order; one that several files share stands once."""
+        return tuple(self._entries)
 
     def table(self) -> str:
         """The path of its one table. Raises BadInput for none or several."""

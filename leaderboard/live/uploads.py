@@ -41,7 +41,7 @@ class UploadLimits:
     images: int = 24
     image_bytes: int = 160_000_000  # decoded: nine of the largest, 16 MB each, which is what one question takes
     files: int = 2
-    file_bytes: int = LARGEST_FILE
+    file_bytes: int = LARGEST_FILE  # of each
     sessions: int = 4096
     total_bytes: int = 512_000_000  # of all sessions
     idle: float = 1800.0  # seconds without use until a session ends
@@ -93,7 +93,7 @@ class _Session:
     def __init__(self, limits: UploadLimits) -> None:
         self.used, self.owner = 0.0, ""
         self.images = RecentlyUsed(most=limits.images, most_bytes=limits.image_bytes)
-        self.files = RecentlyUsed(most=limits.files, most_bytes=limits.file_bytes)
+        self.files = RecentlyUsed(most=limits.files, most_bytes=limits.files * limits.file_bytes)
         self.results = RecentlyUsed()
 
     @property

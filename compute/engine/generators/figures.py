@@ -35,8 +35,14 @@ from compute.metrics.distribution.moments import CrossMoments
 from compute.types import BadInput, Undefined
 
 
-def figures(features: SetFeatures, *, chosen: Backbones, intervals: bool = True) -> list[GeneratorFigure]:
-    """All chosen metrics that the features allow, generator by generator, in the order of METRICS."""
+def figures(
+    features: SetFeatures, *, chosen: Backbones, intervals: bool = True, fixed_reference: bool = True
+) -> list[GeneratorFigure]:
+    """All chosen metrics that the features allow, generator by generator, in the order of METRICS.
+
+    `fixed_reference`: where nothing is paired, intervals are over the generator's images alone. Without it they are
+    over the reference's too, for a reference of as few images.
+    """
     rows = [
         *_without_statistics(features, chosen),
         *_conditional(features, chosen),
@@ -48,7 +54,12 @@ def figures(features: SetFeatures, *, chosen: Backbones, intervals: bool = True)
     metrics = {name: at for at, name in enumerate(backbones.METRICS)}
     wanted = [row for row in rows if row.metric in chosen.metrics]
     if intervals:
-        wanted = [with_limit(with_interval(row, features=features, chosen=chosen), features=features) for row in wanted]
+        wanted = [
+            with_limit(
+                with_interval(row, features=features, chosen=chosen, fixed_reference=fixed_reference), features=features
+            )
+            for row in wanted
+        ]
     return sorted(wanted, key=lambda row: (order[row.generator], metrics[row.metric]))
 
 

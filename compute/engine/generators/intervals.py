@@ -1,7 +1,8 @@
 """Intervals of the figures: every metric again without each block of prompts.
 
 Where images are paired, both sides lose the same prompts. Where they are not, or where the reference is saved moments,
-it is taken as fixed and the generator's images are shared out.
+it is taken as fixed and the generator's images are shared out. A reference of as few images as the generator's can be
+shared out too, by itself: the two variances add up.
 """
 
 from __future__ import annotations
@@ -32,12 +33,16 @@ MOST = 20_000  # images above which metrics that compare every image with every 
 PAIRWISE = ("cmmd", "kid", "precision", "recall", "density", "coverage", "vendi")
 FEWEST_BLOCKS = 3  # that tell the error of a difference
 MANIFOLDS = {("precision", "recall"): 3, ("density", "coverage"): 5}  # neighbours, as the papers of each pair take
+COMPARED = (*DISTANCES, "cmmd", "kid", "precision", "recall", "density", "coverage")  # with the reference
 _ROWS = {metric.key: metric for metric in METRICS}
 
 
-def with_interval(row: GeneratorFigure, *, features: SetFeatures, chosen: Backbones) -> GeneratorFigure:
+def with_interval(
+    row: GeneratorFigure, *, features: SetFeatures, chosen: Backbones, fixed_reference: bool = True
+) -> GeneratorFigure:
     """The figure with its interval and the values that it comes from, or with the reason why there is none among its
-    warnings. Means over images have their interval already."""
+    warnings. Means over images have their interval already. Without `fixed_reference` a reference that is not paired is
+    a sample too."""
     if row.value is None:
         return row
     n = min(row.n, MOST) if row.metric in PAIRWISE else row.n
@@ -47,8 +52,11 @@ def with_interval(row: GeneratorFigure, *, features: SetFeatures, chosen: Backbo
     scored = row.metric in features.scores
     if scored and blocks.count < FEWEST_BLOCKS:
         return row
+    others = []
     try:
         left = LeftOut(values=_without(row, features, blocks, paired=paired), blocks=blocks)
+        if not paired and not fixed_reference and row.metric in COMPARED:
+            others.append(_without_real(row, features))
     except (BadInput, Undefined) as error:
         return replace(row, warnings=(*row.warnings, f"No interval: {error}"))
     tested = replace(row, left_out=tuple(left.values.tolist()), block_sizes=tuple(blocks.sizes.tolist()))
@@ -59,7 +67,7 @@ def with_interval(row: GeneratorFigure, *, features: SetFeatures, chosen: Backbo
         -np.inf if metric.lower is None else metric.lower,
         np.inf if metric.upper is None else metric.upper,
     )
-    found = intervals.interval(row.value, left, lower=bounds[0], upper=bounds[1])
+    found = intervals.interval(row.value, left, *others, lower=bounds[0], upper=bounds[1])
     if found.low is None:
         return replace(row, warnings=(*row.warnings, f"No interval: {found.reason}"))
     return replace(tested, low=found.low, high=found.high, stderr=found.stderr)
@@ -84,18 +92,35 @@ def _without(row: GeneratorFigure, features: SetFeatures, blocks: Blocks, *, pai
     if row.metric == "vendi":
         return _each(kept, lambda at: vendi(features=generated[at]).value)
     real = drawn_rows(features.real_rows(image))
-    sides = {
-        "real": real,
-        "generated": generated,
-        "real_kept": kept if paired else np.ones((len(kept), len(real)), bool),
-        "generated_kept": kept,
-    }
-    if row.metric == "cmmd":
+    real_kept = kept if paired else np.ones((len(kept), len(real)), bool)
+    return _of_subsets(row.metric, real=real, generated=generated, real_kept=real_kept, generated_kept=kept)
+
+
+def _without_real(row: GeneratorFigure, features: SetFeatures) -> LeftOut:
+    """The metric without each block of the reference's rows, where the generator keeps all of its own."""
+    real, generated = features.real_rows(row.backbone), features.images[row.backbone][row.generator]
+    if row.metric in DISTANCES:
+        blocks, fixed = intervals.share_out(len(real)), Gaussian.of(generated)
+        values = _each(blocks.kept, lambda at: frechet(real=Gaussian.of(real, rows=at), generated=fixed).value)
+        return LeftOut(values=values, blocks=blocks)
+    real, generated = drawn_rows(real), np.asarray(drawn_rows(generated))
+    blocks = intervals.share_out(len(real))
+    whole = np.ones((blocks.count, len(generated)), bool)
+    values = _of_subsets(row.metric, real=real, generated=generated, real_kept=blocks.kept, generated_kept=whole)
+    return LeftOut(values=values, blocks=blocks)
+
+
+def _of_subsets(
+    metric: str, *, real: np.ndarray, generated: np.ndarray, real_kept: Bools, generated_kept: Bools
+) -> Floats:
+    """(s,) a metric that compares single images, of s subsets in one pass."""
+    sides = {"real": real, "generated": generated, "real_kept": real_kept, "generated_kept": generated_kept}
+    if metric == "cmmd":
         return cmmd_of_subsets(**sides)
-    if row.metric == "kid":
+    if metric == "kid":
         return kid_of_subsets(**sides)
-    k = next(k for names, k in MANIFOLDS.items() if row.metric in names)
-    return manifold_of_subsets(**sides, k=k)[row.metric]
+    k = next(k for names, k in MANIFOLDS.items() if metric in names)
+    return manifold_of_subsets(**sides, k=k)[metric]
 
 
 def _without_cfred(real: Any, generated: Any, condition: Any, blocks: Blocks) -> Floats:

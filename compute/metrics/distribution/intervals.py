@@ -189,7 +189,7 @@ def _variance(value: float, left_out: LeftOut) -> float:
 def _too_few(blocks: Blocks) -> str | None:
     if blocks.prompts >= FEWEST_PROMPTS:
         return None
-    return f"{blocks.prompts} prompts are too few for an interval that holds: it needs {FEWEST_PROMPTS}"
+    return f"{blocks.prompts} prompts or images are too few for an interval that holds: it needs {FEWEST_PROMPTS}"
 
 
 def _none(reason: str, blocks: Sequence[Blocks]) -> Interval:

@@ -1,12 +1,11 @@
 /** Many pairs at once: a CSV or ZIP goes to the server, which scores some pairs a turn, and their scores come as a CSV. */
 
 import { el, stylesheet } from '../../js/dom.js';
-import { rounded } from '../../js/number.js';
 import { enable, enabled, press, say } from './parts.js';
-import { many, sentence, size } from './words.js';
+import { Turns } from './turns.js';
+import { left, many, sentence, size } from './words.js';
 
 const LARGEST = 50_000_000; // bytes; the server refuses more
-const SLOW = 15_000; // ms without an answer, after which the page says so
 const FORMAT = 'A CSV with the columns first and second, and name if you like. A cell is a text, example:KEY for an example, or the name of an image: then put the CSV and the images in one ZIP. At most 200 pairs and 50 MB; all of it stays in memory and goes with this visit.';
 const ABOUT = 'Each model ticked above scores every pair; you get the scores as a CSV, with their percentile on the model’s own scale.';
 
@@ -17,7 +16,7 @@ const ABOUT = 'Each model ticked above scores every pair; you get the scores as 
 export function mount(root, { trigger = () => {}, tray = () => document.querySelector('.likeness-tray')?.likenessTray } = {}) {
   if (!root.dataset.mounted) {
     root.dataset.mounted = 'true';
-    stylesheet(new URL('./batch.css', import.meta.url));
+    stylesheet(new URL('./turns.css', import.meta.url));
     root.likenessBatch = new Batch(root, trigger, tray);
   }
   return root.likenessBatch;
@@ -32,9 +31,8 @@ export function sampled(comparisons) {
 }
 
 /** How far the server is, in words. Pure. */
-export function counted({ done, of, left, problems }) {
-  const rest = left === null ? '' : left < 90 ? `about ${Math.max(1, Math.ceil(left))} s left` : `about ${rounded(left / 60, 0)} min left`;
-  return [`${done} of ${many(of, 'pair')}`, rest, problems && `${problems} without a score`].filter(Boolean).join(', ');
+export function counted({ done, of, left: seconds, problems }) {
+  return [`${done} of ${many(of, 'pair')}`, left(seconds), problems && `${problems} without a score`].filter(Boolean).join(', ');
 }
 
 /** What has come of a table in the end, as sentences. Pure. */
@@ -49,10 +47,10 @@ function judgesLabel(judges) {
   return `Also ask ${many(judges.length, 'judge')}: ${requests} requests to the host’s endpoint for each pair`;
 }
 
-class Batch {
+class Batch extends Turns {
   constructor(root, trigger, tray) {
-    // `turn` numbers the requests; answers to requests before `since` belong to an abandoned table.
-    Object.assign(this, { root, trigger, tray, turn: 0, since: 0, running: false, begun: false, sending: null, timer: 0, urls: [] });
+    super(root, trigger, { progress: 'Pairs scored', cancelled: 'Cancel returns the finished scores.' });
+    Object.assign(this, { tray, urls: [] });
     this.input = el('input', { type: 'file', accept: '.csv,.tsv,.zip,text/csv,application/zip', hidden: true, onchange: () => {
       const [file] = this.input.files;
       this.input.value = '';
@@ -64,10 +62,6 @@ class Batch {
     this.box = el('input', { type: 'checkbox' });
     this.words = el('span');
     this.judges = el('label', { class: 'bt-judges', hidden: true }, this.box, this.words);
-    this.cancel = press('Cancel', () => this.stop(), { class: 'bt-button', hidden: true });
-    this.bar = el('progress', { hidden: true, 'aria-label': 'Pairs scored' });
-    this.count = el('span', { class: 'bt-count' });
-    this.status = el('p', { role: 'status' });
     this.result = el('div', { class: 'bt-result' });
     this.details = el('details', { ontoggle: () => this.details.open && this.offer() },
       el('summary', {}, 'Many pairs at once: a CSV or ZIP'), el('p', { class: 'pg-quiet' }, ABOUT), el('p', { class: 'pg-quiet' }, FORMAT),
@@ -117,69 +111,33 @@ class Batch {
     const models = this.scorers();
     const judges = this.box.checked;
     this.clear();
-    this.set('sending');
+    const signal = this.open();
     say(this.status, `Sending ${file.name} …`);
-    const request = new AbortController();
-    this.sending = request;
     try {
-      const { key } = await tray.server.send(file, request.signal, 'live/file');
-      if (request.signal.aborted) return;
+      const { key } = await tray.server.send(file, signal, 'live/file');
+      if (signal.aborted) return;
       say(this.status, `Waiting for ${many(models.length, 'model')} …`);
-      this.tell('batch', { file: key, models, judges });
-      this.since = this.turn;
+      this.begin('batch', { file: key, models, judges });
     } catch (error) {
-      if (!request.signal.aborted) this.end(sentence(error.message));
+      if (!signal.aborted) this.end(sentence(error.message));
     }
   }
 
-  /** Takes over what Python answers. */
-  show(state) {
-    if (!this.running || state.turn < this.since) {
-      if (!this.running && state.state === 'running') this.tell('stop'); // it began after all
+  session() {
+    return this.tray().server.session;
+  }
+
+  advanced(state) {
+    say(this.status, state.pause ? 'Running; judges answer a limited number of questions a minute, so this takes longer.' : 'Running; you can use the rest of the page meanwhile.');
+    this.bar.value = state.share;
+    say(this.count, counted(state));
+  }
+
+  finished(state) {
+    if (state.state === 'failed') {
+      this.end(sentence(state.message));
       return;
     }
-    this.begun = true;
-    if (state.state === 'failed') this.end(sentence(state.message));
-    else if (state.state === 'running') {
-      this.set('running');
-      say(this.status, 'Running; you can use the rest of the page meanwhile.');
-      this.bar.value = state.share;
-      say(this.count, counted(state));
-      this.next(state.pause ?? 0);
-    } else this.finish(state);
-  }
-
-  /** Ends what runs; what is finished of it comes back. */
-  stop() {
-    this.sending?.abort();
-    if (!this.begun) {
-      this.since = this.turn + 1;
-      this.end('Cancelled before it started.');
-      return;
-    }
-    say(this.status, 'Stopping …');
-    this.tell('stop');
-    this.since = this.turn;
-  }
-
-  /** Requests the next turn, after a pause of some seconds where judges have been asked too often. */
-  next(pause) {
-    const turn = this.turn;
-    clearTimeout(this.timer);
-    if (pause) say(this.status, 'Running; judges answer a limited number of questions a minute, so this takes longer.');
-    if (!pause) this.tell('turn');
-    else this.timer = setTimeout(() => this.running && this.turn === turn && this.tell('turn'), pause * 1000);
-  }
-
-  tell(name, data = {}) {
-    this.turn += 1;
-    this.root.dataset.turn = String(this.turn);
-    this.trigger(name, { session: this.tray().server.session, turn: this.turn, ...data });
-    clearTimeout(this.timer);
-    if (this.running) this.timer = setTimeout(() => say(this.status, 'Still waiting: other visitors are ahead of you, or the server does not answer. Cancel returns the finished scores.'), SLOW);
-  }
-
-  finish(state) {
     const rows = state.preview;
     this.end(ended(state));
     if (rows.length < 2) return;
@@ -189,30 +147,15 @@ class Batch {
       el('p', { class: 'pg-quiet' }, `The first ${many(rows.length - 1, 'row')}. A number before a colon is the percentile on the model’s own scale. ${state.source && sentence(capital(state.source))}`));
   }
 
-  end(words) {
-    this.set('idle');
-    say(this.status, words);
-  }
-
   clear() {
     this.urls.splice(0).forEach((url) => URL.revokeObjectURL(url));
     this.result.replaceChildren();
-    say(this.count, '');
-    this.begun = false;
   }
 
-  /** `idle`, `sending` or `running`. */
-  set(state) {
-    if (this.root.dataset.state === state) return;
-    this.root.dataset.state = state;
-    this.running = state !== 'idle';
-    clearTimeout(this.timer);
+  changed() {
     enable(this.choose, !this.running);
     enable(this.try, !this.running);
     if (!this.running && document.activeElement === this.cancel) this.choose.focus();
-    this.cancel.hidden = !this.running;
-    this.bar.hidden = state !== 'running';
-    if (!this.running) say(this.count, '');
   }
 }
 

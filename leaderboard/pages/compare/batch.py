@@ -11,12 +11,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from weakref import WeakSet
 
 from compute.analysis.domain import Calibrations
 from compute.live.batch import PREVIEW, Batch, PairRow
 from compute.types import BadInput, Model
 from leaderboard.live.live import JudgeAllowance, Live
+from leaderboard.pages.compare.admission import Admission
 from leaderboard.pages.compare.batch_table import PairScore, ScoredPair, pair_score
 from leaderboard.web.errors import explain
 
@@ -24,7 +24,6 @@ TURN = 2.0  # seconds of work before it is the others' turn
 CHUNK = 10  # pairs per model before the next one: two that do not fit into memory together alternate less
 MOST = 8  # tables being scored at once, in the whole app
 MOST_OF_SENDER = 6  # of these from one address, so that others find room
-IDLE = 120.0  # idle seconds after which another table may replace it
 CACHE_BYTES = 24_000_000  # of encodings, for one table
 SCORE_BYTES = 500  # of a score with its words, about
 KEY = ("batch", "table")  # among the session's results
@@ -229,9 +228,10 @@ class Tables:
         most_of_sender: int = MOST_OF_SENDER,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._live, self._most, self._most_of_sender, self._clock = live, most, most_of_sender, clock
-        self._tables: WeakSet[PairScoring] = WeakSet()
-        self._lock = threading.Lock()
+        self._live, self._clock = live, clock
+        self._admission = Admission(
+            most=most, most_of_sender=most_of_sender, many="tables", running="being scored", clock=clock
+        )
 
     def start(
         self,
@@ -250,25 +250,7 @@ class Tables:
         results = self._live.uploads.results(session)
         batch = self._live.table(session, file)
         scoring = PairScoring(batch=batch, models=models, sender=sender, judges=judges, clock=self._clock)
-        with self._lock:
-            if previous := results.get(KEY):
-                previous.stop()
-            others = sorted((table for table in self._tables if not table.over), key=lambda table: table.used)
-            own = [table for table in others if table.sender == sender]
-            for table in own[: max(0, len(own) - self._most_of_sender + 1)]:
-                if self._clock() - table.used < IDLE:
-                    raise BadInput(
-                        f"{len(own)} tables from your network are being scored, which is the most. "
-                        "Try again in a minute"
-                    )
-                table.stop()
-            others = [table for table in others if not table.over]
-            for table in others[: max(0, len(others) - self._most + 1)]:
-                if self._clock() - table.used < IDLE:
-                    raise BadInput(f"{len(others)} other visitors' tables are being scored. Try again in a minute")
-                table.stop()
-            self._tables.add(scoring)
-            results[KEY] = scoring
+        self._admission.admit(scoring, results=results, key=KEY)
         return scoring
 
     def current(self, session: str) -> PairScoring:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -15,9 +13,9 @@ from leaderboard.page import Site
 from leaderboard.pages.compare import components
 from leaderboard.pages.compare.batch import RUNNING, PairScoring, ScoringProgress, Tables
 from leaderboard.pages.compare.batch_table import preview, source, table
-from leaderboard.web.errors import explain
+from leaderboard.pages.compare.turns import answered
 
-FAILED = "failed"  # a state besides those of a ScoringProgress
+ACTION = "A table"  # in the log, where it fails
 
 
 def section(site: Site) -> None:
@@ -25,13 +23,13 @@ def section(site: Site) -> None:
     batch, tables = components.batch(site.assets), Tables(site.panel.live)
 
     def start(event: gr.EventData, request: gr.Request) -> str:
-        return answered(event._data, lambda payload: started(site, tables, payload, request))
+        return answered(event._data, lambda payload: started(site, tables, payload, request), action=ACTION)
 
     def turn(event: gr.EventData) -> str:
-        return answered(event._data, lambda payload: turned(site, tables, payload))
+        return answered(event._data, lambda payload: turned(site, tables, payload), action=ACTION)
 
     def stop(event: gr.EventData) -> str:
-        return answered(event._data, lambda payload: stopped(tables, payload))
+        return answered(event._data, lambda payload: stopped(tables, payload), action=ACTION)
 
     quiet = {"outputs": [batch], "show_progress": "hidden", "api_visibility": "private", "trigger_mode": "multiple"}
     batch.batch(start, concurrency_id=QUEUE, **quiet)
@@ -76,18 +74,3 @@ def record(scoring: PairScoring, progress: ScoringProgress) -> dict[str, Any]:
         "preview": preview(scoring.models, scored),
         "source": source([score for pair in scored for score in pair.scores]),
     }
-
-
-def answered(payload: Any, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> str:
-    """The answer as JSON with the payload's `turn`, so that two answers are never equal.
-
-    An error becomes a sentence.
-    """
-    payload = payload if isinstance(payload, dict) else {}
-    try:
-        facts = answer(payload)
-    except Exception as error:
-        facts = {"state": FAILED, "message": explain(error, action="A table")}
-    number = payload.get("turn")
-    text = json.dumps(facts | {"turn": number if isinstance(number, int) else 0}, ensure_ascii=False)
-    return text.replace("<", "\\u003c")  # so that Gradio reads no markup

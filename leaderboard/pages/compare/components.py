@@ -33,8 +33,24 @@ def batch(assets: str) -> gr.HTML:
     return scripted(
         assets,
         script="pages/compare/batch.js",
-        css_class="likeness-batch",
+        css_class="likeness-batch likeness-turns",
         events=("batch", "turn", "stop"),
+        run="const view = module.mount(target, { trigger: fire });"
+        " watch('value', () => { if (props.value) view.show(JSON.parse(props.value)); });",
+    )
+
+
+def two_sets(assets: str) -> gr.HTML:
+    """Two sets of images; its events are `offer` {turn}, `sets` {session, reference, generated, encoder, turn}, `turn`
+    and `stop` {session, turn}.
+
+    Its value is the JSON that two_sets_section returns.
+    """
+    return scripted(
+        assets,
+        script="pages/compare/two_sets.js",
+        css_class="likeness-sets likeness-turns",
+        events=("offer", "sets", "turn", "stop"),
         run="const view = module.mount(target, { trigger: fire });"
         " watch('value', () => { if (props.value) view.show(JSON.parse(props.value)); });",
     )

@@ -36,3 +36,6 @@ export function cost(judges) {
 
 /** A sentence ends in a point, whatever wrote it. */
 export const sentence = (text) => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
+/** Seconds that something still takes: `about 5 s left`, `about 6 min left`; '' where unknown. */
+export const left = (seconds) => (seconds === null ? '' : seconds < 90 ? `about ${Math.max(1, Math.ceil(seconds))} s left` : `about ${rounded(seconds / 60, 0)} min left`);

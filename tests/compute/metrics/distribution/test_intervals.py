@@ -156,9 +156,9 @@ def test_a_bootstrap_would_not_hold_it() -> None:
 def test_no_interval_below_the_fewest_prompts() -> None:
     found = over_prompts(lambda rows: float(len(rows)), 29)
     assert (found.low, found.high, found.stderr) == (None, None, None)
-    assert found.reason == "29 prompts are too few for an interval that holds: it needs 30"
+    assert found.reason == "29 prompts or images are too few for an interval that holds: it needs 30"
     rows = np.repeat(range(10), 9)
-    assert over_prompts(lambda rows: float(len(rows)), rows).reason.startswith("10 prompts are too few")
+    assert over_prompts(lambda rows: float(len(rows)), rows).reason.startswith("10 prompts or images are too few")
 
 
 def test_no_interval_without_spread_or_without_a_value() -> None:

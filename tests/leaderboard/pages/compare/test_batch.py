@@ -21,7 +21,7 @@ from compute.live.question import Answer, LiveQuestion
 from compute.types import BadInput, Model
 from leaderboard.live.live import Live
 from leaderboard.live.uploads import Uploads
-from leaderboard.pages.compare import batch
+from leaderboard.pages.compare import admission, batch
 from leaderboard.pages.compare.batch import DONE, RUNNING, STOPPED, PairScoring, Tables
 from leaderboard.pages.compare.batch_table import preview, source, table
 from leaderboard.web.errors import FAILED
@@ -465,7 +465,7 @@ def test_a_session_has_one_table_and_takes_it_along() -> None:
         scorings.current(SESSION)
     del first, second
     gc.collect()
-    assert len(scorings._tables) == 0
+    assert len(scorings._admission._work) == 0
 
 
 def test_one_visitors_tables_leave_room_for_others() -> None:
@@ -484,7 +484,7 @@ def test_one_visitors_tables_leave_room_for_others() -> None:
     with pytest.raises(BadInput, match="8 other visitors' tables are being scored"):
         catalogue.begin(scorings, session="b" * 16, sender="198.51.100.1")
     assert len(others) == 2 and not any(each.over for each in own + others)
-    clock.now += batch.IDLE
+    clock.now += admission.IDLE
     newest = catalogue.begin(scorings, session="c" * 16, sender="203.0.113.9")
     assert own[0].over and not any(each.over for each in [*own[1:], *others, newest]), "its own makes room, if left"
 
@@ -495,7 +495,7 @@ def test_few_tables_are_at_work_at_once_and_one_that_was_left_gives_way() -> Non
     first, second = (catalogue.begin(scorings, session=f"{number:016x}") for number in range(2))
     with pytest.raises(BadInput, match="2 other visitors' tables are being scored"):
         catalogue.begin(scorings, session=f"{2:016x}")
-    clock.now += batch.IDLE
+    clock.now += admission.IDLE
     second.turn(Judge(), NONE, seconds=0)
     assert second.over
     third = catalogue.begin(scorings, session=f"{3:016x}")
