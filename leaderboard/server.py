@@ -29,6 +29,7 @@ from leaderboard.html.error_page import error_page
 from leaderboard.live.panel import Panel
 from leaderboard.page import SITE, Site
 from leaderboard.pages import VIEWS
+from leaderboard.search import routes as search
 from leaderboard.web.errors import invalid
 from leaderboard.web.events.client_errors import ClientErrors
 from leaderboard.web.events.gradio_errors import GradioErrors
@@ -83,7 +84,6 @@ def build(
             view.draw(site)
     served = routes(site)
     look = LOOK.read_text()
-    pages = [(view.title, view.key) for view in VIEWS]
     site_bar = partial(bar.bar, bar.entries(VIEWS), assets=site.assets)
     access = access or Access()
     middleware = [
@@ -124,7 +124,7 @@ def build(
     mcp.Tools(blocks).into(launch)
     error_pages = partial(
         ErrorPages,
-        page=partial(error_page, site=SITE, pages=pages, bar=partial(site_bar, current=None), look=look),
+        page=partial(error_page, site=SITE, pages=page_titles(), bar=partial(site_bar, current=None), look=look),
         fetched=[route.path.split("/")[1] for route in served],
         frame_hosts=access.frame_hosts,
     )
@@ -141,9 +141,18 @@ def serve(blocks: gr.Blocks, launch: dict[str, Any]) -> None:
     blocks.block_thread()
 
 
+def page_titles() -> list[tuple[str, str]]:
+    """The pages' titles and keys."""
+    return [(view.title, view.key) for view in VIEWS]
+
+
 def routes(site: Site) -> list[Route]:
-    """What the browser fetches outside Gradio's events: static files, and what each page hands over."""
-    return [*static.routes(), *(route for view in VIEWS for route in view.routes(site))]
+    """What the browser fetches outside Gradio's events: static files, the search's index, what each page hands over."""
+    return [
+        *static.routes(),
+        *search.routes(site, pages=page_titles()),
+        *(route for view in VIEWS for route in view.routes(site)),
+    ]
 
 
 def _warm(suite_cache: SuiteCache) -> None:

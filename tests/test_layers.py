@@ -50,6 +50,7 @@ ROOMS = (
     ("leaderboard.face",),
     (
         "leaderboard.api",
+        "leaderboard.search",
         "leaderboard.pages.about",
         "leaderboard.pages.board",
         "leaderboard.pages.claims",

@@ -11,6 +11,8 @@ from markupsafe import Markup
 from leaderboard.html.templates import FOLDER, macros
 from leaderboard.page import BAR, View
 
+SCRIPTS = ("js/bar.js", "search/search.js")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
@@ -41,7 +43,8 @@ def bar(shown: Sequence[Entry], root: str, *, current: str | None, assets: str) 
     `root`: the address of the app's root, relative to the page; `assets`: that of the scripts' folders, below the root.
     """
     parts = macros("html/bar.html")
-    return parts.early_theme() + style() + parts.bar(shown, current, root, f"{root}{assets}js/bar.js")
+    scripts = [f"{root}{assets}{script}" for script in SCRIPTS]
+    return parts.early_theme() + style() + parts.bar(shown, current, root, scripts)
 
 
 @cache

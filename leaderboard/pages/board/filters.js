@@ -33,10 +33,10 @@ export function filtersInWords(state, payload) {
   return [...(state.q.trim() ? [`“${state.q.trim()}” in the name`] : []), ...chipsOf(state, payload).map(({ text }) => text)];
 }
 
-/** The search box: filters as one types, `/` focuses it from anywhere on the page, Esc clears it. */
+/** The search box: filters as one types, Esc clears it. */
 export function createSearch(board) {
-  const input = el('input', { type: 'search', class: 'lk-input lk-search', placeholder: 'Search models   /', 'aria-label': 'Search models',
-    'aria-keyshortcuts': '/', autocomplete: 'off', spellcheck: 'false', maxlength: 200,
+  const input = el('input', { type: 'search', class: 'lk-input lk-search', placeholder: 'Filter models', 'aria-label': 'Search models',
+    autocomplete: 'off', spellcheck: 'false', maxlength: 200,
     oninput: () => board.change({ q: input.value }),
     onkeydown: (event) => {
       if (event.key !== 'Escape' || !input.value) return;
@@ -44,19 +44,6 @@ export function createSearch(board) {
       input.value = '';
       board.change({ q: '' });
     } });
-
-  function onSlash(event) {
-    if (!input.isConnected) {
-      document.removeEventListener('keydown', onSlash);
-      return;
-    }
-    const busy = event.target.closest?.('input, textarea, select, [contenteditable], dialog, [popover]');
-    if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || busy || !input.offsetParent) return;
-    event.preventDefault();
-    input.focus();
-    input.select();
-  }
-  document.addEventListener('keydown', onSlash);
 
   return {
     nodes: [input],

@@ -1,0 +1,164 @@
+"""What the search knows: an entry for each page, model, suite, metric, language, task and claim, with other names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from compute.types import SEVERITIES
+from leaderboard.data import model_queries, suite_queries, task_queries
+from leaderboard.data.database import Database
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.data.suite_table import SuiteColumn, SuiteTable
+from leaderboard.html.labels import hint, is_synthetic
+
+# A kind's title, and the address that an entry's key is appended to.
+KINDS = (
+    ("Pages", ""),
+    ("Models", "model?model="),
+    ("Suites", "board?suite="),
+    ("Metrics", ""),
+    ("Languages", "tasks?language="),  # the title is a code, which the browser knows a name for
+    ("Tasks", "task?task="),
+    ("Claims", "claims?claim="),
+)
+PAGE, MODEL, SUITE, METRIC, LANGUAGE, TASK, CLAIM = range(len(KINDS))
+KIND_OF_MODEL = {
+    "encoder": "encoder",
+    "mllm": "vision-language model",
+    "metric": "metric of pairs",
+    "generator": "image generator",
+    "distribution": "distribution metric",
+}
+# What people call what a page or a metric is for, where its own title does not say it.
+PAGE_WORDS = {
+    "": "home start leaders news front page",
+    "board": "leaderboard ranking table rank suite",
+    "compare": "upload own images camera similarity playground demo",
+    "correlations": "heatmap redundant tasks agreement",
+    "map": "embedding neighbours clusters umap",
+    "model": "card facts",
+    "task": "items examples",
+    "judges": "symmetry order flip position bias vlm as a judge",
+    "generators": "text-to-image fid human preference",
+    "lens": "faults distribution metric sensitivity",
+    "claims": "errata errors mistakes reproduce reproducibility recomputed paper",
+    "about": "method citation licence api mcp download",
+}
+METRIC_WORDS = {
+    "relax_sym": "symmetry symmetric order flips ε-RelaxSym judge",
+    "mmscore": "agreement judge",
+    "smoothness": "entropy judge",
+    "controllability": "instruction judge",
+    "fid": "Fréchet Inception distance",
+    "ndcg_at_10": "retrieval",
+    "nmi": "clustering",
+}
+
+Entry = list[Any]  # kind, title, note, key, other names, 1 where it has scores or is a paper's headline claim, else 0
+
+
+def index(suite_cache: SuiteCache, *, pages: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Every entry, in the order of KINDS. pages: titles and keys."""
+    db = suite_cache.db
+    entries = [
+        *([PAGE, title, "page", key, PAGE_WORDS.get(key, ""), 1] for title, key in pages),
+        *_models(db),
+        *_suites(db),
+        *_metrics(suite_cache),
+        *_languages(db),
+        *_tasks(db),
+        *_claims(db),
+    ]
+    return {"kinds": [list(kind) for kind in KINDS], "entries": entries}
+
+
+def _models(db: Database) -> Iterator[Entry]:
+    spellings = model_queries.spellings(db).groupby("model")["printed"].agg(list).to_dict()
+    for row in model_queries.models(db).to_dict("records"):
+        title, key = row["title"], row["key"]
+        note = ", ".join(filter(None, (row["organisation"], KIND_OF_MODEL.get(row["kind"], row["kind"]))))
+        others = dict.fromkeys((*spellings.get(key, ()), row["family"] or ""))
+        yield [
+            MODEL,
+            title,
+            note,
+            key,
+            " ".join(name for name in others if name and name != title),
+            int(row["runs"] > 0),
+        ]
+
+
+def _suites(db: Database) -> Iterator[Entry]:
+    for row in suite_queries.suites(db).to_dict("records"):
+        note = f"{row['tasks']} tasks on the board"
+        yield [SUITE, row["title"], note, row["key"], f"{row['benchmark_title']} {row['paper']}", 1]
+
+
+def _metrics(suite_cache: SuiteCache) -> Iterator[Entry]:
+    """The metrics that some suite shows, each with the address where its figures can be compared."""
+    metrics = suite_queries.metrics(suite_cache.db)
+    suites = [suite_cache.table(key) for key in suite_queries.suites(suite_cache.db)["key"]]
+    addresses: dict[str, str] = {}
+    for table in sorted(suites, key=lambda table: is_synthetic(table.suite["benchmark"])):
+        for key, columns in _columns(table).items():
+            addresses.setdefault(key, _comparison(table, columns))
+    for key, address in addresses.items():
+        facts = metrics.loc[key]
+        others = f"{key} {METRIC_WORDS.get(key, '')}"
+        yield [METRIC, facts["title"], facts["description"] or "metric", address, others, 1]
+
+
+def _columns(table: SuiteTable) -> dict[str, list[SuiteColumn]]:
+    """The columns that a suite shows by default, by metric."""
+    columns: dict[str, list[SuiteColumn]] = {}
+    for column in table.columns:
+        if column.default:
+            columns.setdefault(column.metric, []).append(column)
+    return columns
+
+
+def _comparison(table: SuiteTable, columns: list[SuiteColumn]) -> str:
+    """Where the figures of one metric are compared: beside people, on the board, or in the list of tasks."""
+    if table.suite["aggregate"] == "human":
+        return "generators"
+    if len(columns) > 1:
+        return f"tasks?{urlencode({'q': columns[0].metric_title})}"
+    sort = ("-" if columns[0].higher else "") + columns[0].key
+    return f"board?{urlencode({'suite': table.suite['key'], 'sort': sort}, safe='/:')}"
+
+
+def _languages(db: Database) -> Iterator[Entry]:
+    """The languages of real tasks with scores, by their ISO 639 codes without the script."""
+    tasks = Counter(
+        code
+        for row in task_queries.tasks(db).to_dict("records")
+        if row["models"] and not is_synthetic(row["benchmark"])
+        for code in {str(language).partition("-")[0] for language in row["languages"]}
+    )
+    for code, count in sorted(tasks.items()):
+        yield [LANGUAGE, code, f"{count} {'task' if count == 1 else 'tasks'}", code, "language", 1]
+
+
+def _tasks(db: Database) -> Iterator[Entry]:
+    for row in task_queries.tasks(db).to_dict("records"):
+        note = ", ".join(filter(None, (row["benchmark_title"], row["category"])))
+        if is_synthetic(row["benchmark"]) and "synthetic" not in note:
+            note = f"{note} (synthetic)"
+        others = " ".join(filter(None, (row["dataset_title"] or row["dataset"], hint(row["category"]))))
+        yield [TASK, row["title"], note, row["key"], others, int(row["models"] > 0)]
+
+
+def _claims(db: Database) -> Iterator[Entry]:
+    for row in suite_queries.claims(db).to_dict("records"):
+        note = f"{row['paper']}, {row['where']}: {row['verdict']}"
+        yield [CLAIM, row["claim"], note, row["key"], "", int(row["severity"] == SEVERITIES[0])]
+
+
+def address_of(entry: Entry) -> str:
+    """Where an entry leads, relative to the app's root; the script does the same."""
+    kind, _, _, key, *_ = entry
+    _, base = KINDS[kind]
+    return f"{base}{quote(key, safe='/:~')}" if base else key or "./"

@@ -1,0 +1,127 @@
+/** The search over the site: `/` or the button in the bar opens it. A combobox with a list, as the ARIA pattern describes. */
+
+import { debounce, el, stylesheet } from '../js/dom.js';
+import { getJson } from '../js/request.js';
+
+const TYPED_AFTER = 40; // ms
+const LONGEST = 100; // characters of a query
+const EXAMPLES = 'Try “CLIP L/14”, “symmetry”, “STS” or “Table 22”.';
+const PATIENCE = 20_000; // ms
+const SOURCE = 'data/search';
+
+/** Ties the search to its button in the bar and to `/`. The index is fetched when the search is first opened. */
+function mount(trigger) {
+  const search = createSearch(new URL(trigger.dataset.root, document.baseURI));
+  trigger.addEventListener('click', search.open);
+  document.addEventListener('keydown', (event) => {
+    const busy = event.target.closest?.('input, textarea, select, [contenteditable], dialog[open], [role=dialog]');
+    if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || busy || event.defaultPrevented) return;
+    event.preventDefault();
+    search.open();
+  });
+  trigger.dataset.ready = 'true';
+}
+
+/** `root`: the app's address. */
+function createSearch(root) {
+  const styles = stylesheet(new URL('./search.css', import.meta.url));
+  let index = null;
+  let options = [];
+  let active = -1;
+  const input = el('input', {
+    type: 'text', inputmode: 'search', class: 'se-input', role: 'combobox', 'aria-label': 'Search models, tasks, metrics, claims and pages', 'aria-expanded': 'false',
+    'aria-controls': 'se-list', 'aria-autocomplete': 'list', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false',
+    enterkeyhint: 'go', maxlength: LONGEST, placeholder: 'Search models, tasks, metrics, claims and pages',
+  });
+  const list = el('div', { class: 'se-list', id: 'se-list', role: 'listbox', 'aria-label': 'Results' });
+  const status = el('p', { class: 'se-status', role: 'status' });
+  const close = el('button', { type: 'button', class: 'se-close', 'aria-label': 'Close the search', onclick: () => dialog.close() }, '×');
+  const dialog = el('dialog', { class: 'se-dialog', 'aria-label': 'Search' }, el('div', { class: 'se-line' }, input, close), status, list);
+  document.body.append(dialog);
+
+  function choose(at) {
+    options[active]?.setAttribute('aria-selected', 'false');
+    active = at;
+    const option = options[at];
+    if (!option) {
+      input.removeAttribute('aria-activedescendant');
+      return;
+    }
+    option.setAttribute('aria-selected', 'true');
+    input.setAttribute('aria-activedescendant', option.id);
+    option.scrollIntoView({ block: 'nearest' });
+  }
+
+  function draw() {
+    const query = input.value.slice(0, LONGEST);
+    if (!index) return;
+    const started = performance.now();
+    const groups = index.find(query, index.data);
+    dialog.dataset.took = String(performance.now() - started);
+    options = [];
+    list.replaceChildren(...groups.map(({ kind, entries }) => {
+      const [title] = index.data.kinds[kind];
+      const rows = entries.map((entry) => {
+        const option = el('a', { role: 'option', id: `se-${options.length}`, class: 'se-option', tabindex: '-1', 'aria-selected': 'false', href: new URL(index.addressOf(entry, index.data.kinds), root).href },
+          el('span', { class: 'se-title' }, entry.title), el('span', { class: 'se-note' }, entry.note));
+        options.push(option);
+        return option;
+      });
+      const id = `se-kind-${kind}`;
+      return el('div', { role: 'group', 'aria-labelledby': id }, el('p', { class: 'se-kind', id, role: 'presentation' }, title), ...rows);
+    }));
+    const words = query.trim();
+    status.textContent = !words ? EXAMPLES : options.length ? `${options.length} ${options.length === 1 ? 'result' : 'results'}. Arrows choose, Enter opens.`
+      : 'Nothing matches. Check the spelling, or use fewer words.';
+    input.setAttribute('aria-expanded', String(options.length > 0));
+    active = -1;
+    choose(options.length ? 0 : -1);
+    dialog.dataset.query = query;
+  }
+
+  async function load() {
+    if (index) return;
+    status.textContent = 'Loading the index …';
+    try {
+      const [data, matching] = await Promise.all([getJson(new URL(SOURCE, root), { patience: PATIENCE }), import('./matching.js')]);
+      index = { find: matching.find, addressOf: matching.addressOf, data: matching.prepare(data) };
+      draw();
+    } catch (error) {
+      status.textContent = `The search could not be loaded. ${error.message} Close it and open it again to try once more.`;
+    }
+  }
+
+  const later = debounce(draw, TYPED_AFTER);
+  input.addEventListener('input', later);
+  input.addEventListener('keydown', (event) => {
+    if (event.isComposing) return;
+    const moves = { ArrowDown: active + 1, ArrowUp: active - 1 };
+    if (Object.hasOwn(moves, event.key) && options.length) {
+      event.preventDefault();
+      choose((moves[event.key] + options.length) % options.length);
+    } else if (event.key === 'Enter') {
+      event.preventDefault();
+      if (later.waiting()) later.now();
+      const address = options[active]?.href;
+      if (!address) return;
+      if (event.ctrlKey || event.metaKey) window.open(address, '_blank', 'noopener');
+      else location.assign(address);
+    }
+  });
+  list.addEventListener('pointerdown', (event) => event.preventDefault()); // the focus stays in the field
+  dialog.addEventListener('click', (event) => {
+    if (event.target === dialog) dialog.close(); // beside it
+  });
+  return {
+    async open() {
+      await styles;
+      if (!dialog.open) dialog.showModal();
+      input.focus();
+      input.select();
+      if (index) draw();
+      else load();
+    },
+  };
+}
+
+mount(document.querySelector('.site-bar-search'));

@@ -1,0 +1,66 @@
+"""The index of the search has everything, leads to what exists, and is small."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from leaderboard.data import model_queries, suite_queries, task_queries
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.pages import VIEWS
+from leaderboard.search import index as searched
+from leaderboard.server import page_titles
+from tests.leaderboard.served import client as client_of
+
+
+@pytest.fixture(scope="module")
+def entries(suite_cache: SuiteCache) -> list[searched.Entry]:
+    return searched.index(suite_cache, pages=page_titles())["entries"]
+
+
+def test_everything_is_in_it_once(entries, suite_cache):
+    db = suite_cache.db
+    keys = lambda kind: [entry[3] for entry in entries if entry[0] == kind]  # noqa: E731
+    assert sorted(keys(searched.PAGE)) == sorted(view.key for view in VIEWS)
+    assert sorted(keys(searched.MODEL)) == sorted(model_queries.models(db)["key"])
+    assert sorted(keys(searched.TASK)) == sorted(task_queries.tasks(db)["key"])
+    assert sorted(keys(searched.SUITE)) == sorted(suite_queries.suites(db)["key"])
+    assert len(keys(searched.CLAIM)) == len(suite_queries.claims(db))
+    assert len(set(keys(searched.LANGUAGE))) == len(keys(searched.LANGUAGE)) > 30
+
+
+def test_every_entry_leads_to_a_page(entries):
+    pages = {view.key for view in VIEWS} | {"./"}
+    for entry in entries:
+        parts = urlsplit(searched.address_of(entry))
+        assert parts.path in pages and not parts.netloc, entry
+        assert all(values[0] for values in parse_qs(parts.query, keep_blank_values=True).values()), entry
+
+
+def test_symmetry_leads_to_pairbench_ranked_by_it(entries):
+    own = next(entry for entry in entries if entry[0] == searched.METRIC and "symmetry" in entry[4])
+    assert own[1] == "1-RelaxSym" and own[3] == "board?suite=pairbench&sort=-pairbench/aggregate:relax_sym"
+
+
+def test_spellings_of_the_papers_are_other_names(entries):
+    own = next(entry for entry in entries if entry[3] == "openai/clip-vit-large-patch14-336")
+    assert "CLIP ViT-L/14" in own[4] or own[1].startswith("CLIP ViT-L/14")
+
+
+def test_a_claim_leads_to_its_own_address(entries, suite_cache):
+    claims = suite_queries.claims(suite_cache.db)
+    keys = {entry[3]: entry for entry in entries if entry[0] == searched.CLAIM}
+    assert set(keys) == set(claims["key"])
+    headlines = {key for key, entry in keys.items() if entry[5]}
+    assert headlines == set(claims[claims["severity"] == "headline"]["key"]) and headlines
+
+
+def test_it_is_sent_compressed_and_once(suite_cache):
+    client = client_of(suite_cache, raises=False)
+    first = client.get("/data/search")
+    assert first.status_code == 200 and first.headers["content-encoding"] == "br"
+    assert int(first.headers["content-length"]) < 50_000
+    assert client.get("/data/search", headers={"if-none-match": first.headers["etag"]}).status_code == 304
+    assert len(json.loads(first.content)["entries"]) > 2000
