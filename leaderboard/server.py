@@ -142,8 +142,8 @@ def serve(blocks: gr.Blocks, launch: dict[str, Any]) -> None:
 
 
 def page_titles() -> list[tuple[str, str]]:
-    """The pages' titles and keys."""
-    return [(view.title, view.key) for view in VIEWS]
+    """The titles and keys of the pages that can be opened without a choice of what to show."""
+    return [(view.title, view.key) for view in VIEWS if view.listed]
 
 
 def routes(site: Site) -> list[Route]:

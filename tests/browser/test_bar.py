@@ -56,13 +56,13 @@ def test_a_page_marks_itself_in_the_bar(visit: Callable, key: str) -> None:
     assert page.locator(".nav-holder:visible").count() == 0, "Gradio's own list of pages stands there too"
 
 
-def test_the_bar_has_no_underlines_and_one_slot_for_the_search(ready: Callable) -> None:
+def test_the_bar_has_no_underlines_and_one_button_for_the_search(ready: Callable) -> None:
     page = ready("board")
     lines = page.evaluate(
         "[...document.querySelectorAll('.site-bar a')].map((link) => getComputedStyle(link).textDecorationLine)"
     )
     assert set(lines) == {"none"}
-    assert bar(page).locator(".lk-search-slot").count() == 1
+    assert bar(page).get_by_role("button", name="Search the site").count() == 1
 
 
 def test_a_list_opens_walks_and_closes_by_keyboard(ready: Callable) -> None:
