@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,23 +18,31 @@ from compute.analysis.preference import AGAINST, FOLLOWS, Agreement, agree, verd
 from compute.analysis.ranking import rank
 from compute.arrays import Floats, Ints
 from compute.engine.generators.backbones import JOIN
-from compute.types import BadInput, Undefined
+from compute.tasks.mini import generators as drawn
+from compute.types import BadInput, LikenessError, Undefined
 from leaderboard.data import generator_queries, suite_queries
 from leaderboard.data.database import Database
 from leaderboard.html.labels import plain_title
 
 WHOLE = "default"  # the subset of people's ratings, which rest on no features
 HUMAN = ("human_rate", "elo", "human_rank")
+log = logging.getLogger(__name__)
 SEED = 20250415  # of the generators drawn again, so that a reload shows the same intervals
 
 
 @dataclass(frozen=True, kw_only=True)
 class ComputedGenerator:
-    """A generator of a set: its model's key and title, and its run."""
+    """A generator of a set: its model's key and title, and its run.
+
+    `kinds` are the values that the run stores of single prompts, with the backbone of each, the first in the items'
+    column `value`; `drawn` is the procedure that draws its images, empty where they are files.
+    """
 
     key: str
     title: str
     run: str
+    kinds: Mapping[str, str]
+    drawn: str
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -180,13 +189,20 @@ class ComputedSet:
 
 
 def load(db: Database) -> dict[str, ComputedSet]:
-    """Every computed set in the database by its suite's key, in the order of the suites."""
+    """Every computed set in the database by its suite's key, in the order of the suites.
+
+    A set whose runs hold other settings than this program writes is left out: anyone may have changed a run's record.
+    """
     metrics = suite_queries.metrics(db)
     sets = {}
     for row in generator_queries.sets(db).itertuples():
         if row.suite in sets:
             continue
-        made = _read(db, row, metrics=metrics)
+        try:
+            made = _read(db, row, metrics=metrics)
+        except (AttributeError, KeyError, TypeError, ValueError, LikenessError) as error:
+            log.warning("The runs of the suite %s hold other settings than this program writes: %s", row.suite, error)
+            continue
         if made.columns:
             sets[row.suite] = made
     return sets
@@ -194,11 +210,17 @@ def load(db: Database) -> dict[str, ComputedSet]:
 
 def _read(db: Database, row: Any, *, metrics: Any) -> ComputedSet:
     runs = generator_queries.runs(db, task=row.task)
-    generators = tuple(
-        ComputedGenerator(key=run.model, title=plain_title(run.title, row.benchmark), run=run.id)
-        for run in runs.itertuples()
-    )
     settings = [json.loads(text) for text in runs["settings"]]
+    generators = tuple(
+        ComputedGenerator(
+            key=run.model,
+            title=plain_title(run.title, row.benchmark),
+            run=run.id,
+            kinds=_kinds(each),
+            drawn=_drawn(each, benchmark=row.benchmark),
+        )
+        for run, each in zip(runs.itertuples(), settings, strict=True)
+    )
     at = {generator.run: index for index, generator in enumerate(generators)}
     values: dict[tuple[str, str], Floats] = {}
     for score in generator_queries.scores(db, task=row.task).itertuples():
@@ -235,6 +257,19 @@ def _read(db: Database, row: Any, *, metrics: Any) -> ComputedSet:
         },
         people=people,
     )
+
+
+def _kinds(settings: Mapping[str, Any]) -> dict[str, str]:
+    stored = settings.get("per_prompt", {})
+    return dict(zip(map(str, stored.get("kinds", ())), map(str, stored.get("backbones", ())), strict=True))
+
+
+def _drawn(settings: Mapping[str, Any], *, benchmark: str) -> str:
+    """The drawing procedure of a run, where this program draws the same images."""
+    if benchmark != "mini" or settings.get("data", {}).get("generator") != drawn.VERSION:
+        return ""
+    key = settings.get("model", {}).get("generator", "")
+    return key if key in drawn.BY_KEY else ""
 
 
 def _at(key: str, order: list[str]) -> int:

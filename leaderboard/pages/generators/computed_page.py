@@ -13,8 +13,9 @@ from leaderboard.data import suite_queries
 from leaderboard.html.formatting import blank, number, span
 from leaderboard.html.templates import render
 from leaderboard.page import Site
-from leaderboard.pages.generators import figures
+from leaderboard.pages.generators import figures, prompts
 from leaderboard.pages.generators.computed import ComputedSet, MetricColumn
+from leaderboard.pages.generators.prompts import Values
 
 UNTESTED = "an interval needs 30 prompts and a value for two generators"
 
@@ -44,8 +45,11 @@ def shown(computed: ComputedSet, *, metric: str, backbone: str, titles: pd.Serie
     return column, moved.strip()
 
 
-def whole(site: Site, computed: ComputedSet, *, metric: str, backbone: str) -> tuple:
-    """Every output of the page: what `page` gives, then the controls with what this set has to choose from."""
+def whole(
+    site: Site, computed: ComputedSet, *, metric: str, backbone: str, first: str, second: str, values: Values
+) -> tuple:
+    """Every output of the page: what `page` gives, the controls with what this set has to choose from, two generators
+    prompt by prompt, and the controls of these two."""
     titles = suite_queries.metrics(site.db)["title"]
     column, _ = shown(computed, metric=metric, backbone=backbone, titles=titles)
     known = [("As shown first", ""), *((subset.replace("|", " and "), subset) for subset in computed.subsets)]
@@ -54,7 +58,17 @@ def whole(site: Site, computed: ComputedSet, *, metric: str, backbone: str) -> t
         gr.update(choices=[(titles[key], key) for key in computed.columns], value=column.metric, label="Metric"),
         gr.update(visible=True),
         gr.update(choices=known, value=backbone if backbone in computed.subsets else ""),
+        *prompts.section(site, computed, column, first=first, second=second, values=values),
     )
+
+
+def two(
+    site: Site, computed: ComputedSet, *, metric: str, backbone: str, first: str, second: str, values: Values
+) -> tuple:
+    """Two generators prompt by prompt, and their controls."""
+    titles = suite_queries.metrics(site.db)["title"]
+    column, _ = shown(computed, metric=metric, backbone=backbone, titles=titles)
+    return prompts.section(site, computed, column, first=first, second=second, values=values)
 
 
 def page(site: Site, computed: ComputedSet, *, metric: str, backbone: str) -> tuple:

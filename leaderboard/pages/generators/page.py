@@ -13,10 +13,11 @@ from leaderboard.data.memo import memoised
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import SUSPECT, choice_title
 from leaderboard.html.templates import macro, render
-from leaderboard.page import Site, View, bind, heading, message_box
+from leaderboard.page import PartialRedraw, Site, View, bind, heading, message_box
 from leaderboard.pages.generators import computed as computed_sets
-from leaderboard.pages.generators import computed_page, figures
+from leaderboard.pages.generators import computed_page, figures, prompts
 from leaderboard.pages.generators.metrics import METRIC_MODELS, MetricComparison, compare_metrics
+from leaderboard.pages.generators.routes import routes
 from leaderboard.web.parameters import Choice, Text
 
 SENTENCE = (
@@ -25,6 +26,7 @@ SENTENCE = (
 )
 SETS = {"hpdv2": "HPDv2", "parti": "Parti-Prompts", "coco": "COCO"}
 MOST_BUTTONS = 6  # sets above which they are chosen from a list
+MOST_RUNS = 64  # whose values by prompt are cached, about 0.5 MB each
 HIDDEN = gr.update(visible=False)
 
 
@@ -49,7 +51,7 @@ def draw(site: Site) -> None:
     parameters = (
         Choice(key="set", default="hpdv2", choices=tuple(key for _, key in sets()), noun="set"),
         Choice(key="metric", default="cfred", choices=tuple(key for _, key in metrics()), noun="metric"),
-        Text(key="backbone"),
+        *(Text(key=key) for key in ("backbone", "first", "second")),
     )
     with gr.Row(elem_classes="pg-controls"):
         pick = gr.Radio if len(sets()) <= MOST_BUTTONS else gr.Dropdown
@@ -68,20 +70,37 @@ def draw(site: Site) -> None:
         scatter = gr.Plot(show_label=False, container=False)
     with gr.Row(elem_classes="pg-controls", visible=False) as more:
         backbone = gr.Dropdown([("As shown first", "")], value="", label="Features of", scale=1, min_width=200)
+        first = gr.Dropdown([], value=None, label="Compare by prompt", scale=1, min_width=200)
+        second = gr.Dropdown([], value=None, label="with", scale=1, min_width=200)
+    two = gr.HTML("", apply_default_css=False)
     rest = gr.HTML("", apply_default_css=False)
     comparisons = memoised(lambda key: compare_metrics(site.db, site.suite_cache.table(f"cfred-{key}")), of=site.db)
+    values = memoised(lambda run, kinds: prompts.read(site.db, run, kinds), most=MOST_RUNS, of=site.db)
+
+    def whole(*, set: str, metric: str, backbone: str, first: str, second: str) -> tuple:
+        if set in computed():
+            chosen = {"metric": metric, "backbone": backbone, "first": first, "second": second}
+            return computed_page.whole(site, computed()[set], **chosen, values=values)
+        return *page(site, comparisons, chosen=set, metric=metric), *published_controls(titles, metric)
+
+    def of_two(*, set: str, metric: str, backbone: str, first: str, second: str) -> tuple:
+        if set not in computed():
+            return gr.skip(), gr.skip(), gr.skip()
+        chosen = {"metric": metric, "backbone": backbone, "first": first, "second": second}
+        return computed_page.two(site, computed()[set], **chosen, values=values)
+
     bind(
         site,
         parameters=parameters,
-        controls=[which, metric, backbone],
-        outputs=[head, slope, scatter, rest, metric, more, backbone],
-        draw=lambda set, metric, backbone: (
-            computed_page.whole(site, computed()[set], metric=metric, backbone=backbone)
-            if set in computed()
-            else (*page(site, comparisons, chosen=set, metric=metric), *published_controls(titles, metric))
-        ),
+        controls=[which, metric, backbone, first, second],
+        outputs=[head, slope, scatter, rest, metric, more, backbone, two, first, second],
+        draw=whole,
+        parts=(PartialRedraw(keys=("first", "second"), outputs=[two, first, second], draw=of_two),),
         message=message,
-        blank=lambda **_: (every_metric(titles), HIDDEN, HIDDEN, "", gr.skip(), HIDDEN, gr.skip()),
+        blank=lambda **_: (
+            *(every_metric(titles), HIDDEN, HIDDEN, ""),
+            *(gr.skip(), HIDDEN, gr.skip(), "", gr.skip(), gr.skip()),
+        ),
         lists={"set": sets, "metric": metrics},
     )
 
@@ -90,7 +109,7 @@ def published_controls(titles: pd.Series, metric: str) -> tuple:
     """The controls of a set of the paper: its metrics, and none of those of computed sets."""
     choices = [(titles[key], key) for key in METRIC_MODELS]
     shown = gr.update(choices=choices, value=metric, label="Metric beside people")
-    return shown, HIDDEN, gr.update(choices=[("As shown first", "")], value="")
+    return shown, HIDDEN, gr.update(choices=[("As shown first", "")], value=""), "", *[gr.update(value=None)] * 2
 
 
 def every_metric(titles: pd.Series) -> str:
@@ -145,4 +164,4 @@ def page(site: Site, comparisons: Callable[[str], MetricComparison], *, chosen: 
     return reading, gr.update(value=slope, visible=True), gr.update(value=scatter, visible=True), tables
 
 
-GENERATORS = View(key="generators", title="Generators", group="Insights", draw=draw, figures=True)
+GENERATORS = View(key="generators", title="Generators", group="Insights", draw=draw, figures=True, routes=routes)

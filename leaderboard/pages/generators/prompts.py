@@ -1,0 +1,253 @@
+"""On which prompts two generators of a computed set differ most, with their images side by side where stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import gradio as gr
+import numpy as np
+from markupsafe import Markup
+
+from compute.analysis.prompt_differences import PromptDifferences, prompt_differences
+from compute.arrays import Floats
+from compute.engine.generators.prompt_values import DISTANCE
+from compute.tasks.mini import generators as drawn
+from compute.types import BadInput, Undefined, suggestion
+from leaderboard.data import generator_queries, item_queries, suite_queries
+from leaderboard.data.database import Database
+from leaderboard.html.templates import render
+from leaderboard.page import Site
+from leaderboard.pages.generators.computed import ComputedGenerator, ComputedSet, MetricColumn
+
+SHOWN = 6  # prompts of each direction
+DISTANCE_TITLE = "distance from the reference image"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptValues:
+    """What a run stores by prompt. `values` (n,) by kind; `images` are the keys of each prompt's pictures."""
+
+    items: tuple[str, ...]
+    texts: tuple[str, ...]
+    values: Mapping[str, Floats]
+    images: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """An image of a prompt: what it is, and its address, empty where none is stored."""
+
+    title: str
+    address: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptCard:
+    """One prompt on which two generators differ much."""
+
+    text: str
+    first: float
+    second: float
+    pictures: tuple[Picture, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Direction:
+    """The prompts on which one of the two is better."""
+
+    better: str
+    count: int
+    total: float  # what they add to the mean difference
+    share: float  # of that, by the cards
+    cards: tuple[PromptCard, ...]
+
+
+Values = Callable[[str, tuple[str, ...]], PromptValues]  # of a run and the kinds that it stores
+
+
+def read(db: Database, run: str, kinds: tuple[str, ...]) -> PromptValues:
+    """The values of one run of these kinds, the first in the column `value`."""
+    frame = generator_queries.prompts(db, run=run)
+    details = [json.loads(text) if text else {} for text in frame["detail"].where(frame["detail"].notna(), "")]
+    values: dict[str, Floats] = {}
+    for at, kind in enumerate(kinds):
+        if at == 0:
+            values[kind] = frame["value"].to_numpy(float)
+        else:
+            values[kind] = np.array([_score(detail, kind) for detail in details])
+    expected = frame["expected"].fillna("")
+    return PromptValues(
+        items=tuple(frame["item"]),
+        texts=tuple(str(detail.get("prompt") or text) for detail, text in zip(details, expected, strict=True)),
+        values=values,
+        images=tuple(tuple(map(str, detail.get("images") or ())) for detail in details),
+    )
+
+
+def _score(detail: Mapping[str, Any], kind: str) -> float:
+    kinds, scores = detail.get("metrics") or [], detail.get("scores") or []
+    score = dict(zip(kinds, scores, strict=False)).get(kind)
+    return float("nan") if score is None else float(score)
+
+
+def pair(column: MetricColumn, computed: ComputedSet, *, first: str, second: str) -> tuple[str, str, str]:
+    """The keys of two generators, and a sentence where the address names others: by default the first two in rank."""
+    known = [computed.generators[row].key for row in column.order]
+    note = " ".join(
+        f"No generator {key[:80]!r} in this set.{suggestion(key[:80], known)}"
+        for key in (first, second)
+        if key and key not in known
+    )
+    one = first if first in known else next((key for key in known if key != second), "")
+    other = second if second in known else next((key for key in known if key != one), "")
+    return one, other, note
+
+
+def section(
+    site: Site,
+    computed: ComputedSet,
+    column: MetricColumn,
+    *,
+    first: str,
+    second: str,
+    values: Values,
+) -> tuple[Markup, Any, Any]:
+    """The section on two generators, and their controls."""
+    one, other, note = pair(column, computed, first=first, second=second)
+    generators = {generator.key: generator for generator in computed.generators}
+    listed = [(generators[key].title, key) for key in (computed.generators[row].key for row in column.order)]
+    controls = (gr.update(choices=listed, value=one or None), gr.update(choices=listed, value=other or None))
+    try:
+        markup = _compared(site, computed, column, generators.get(one), generators.get(other), note, values)
+    except (BadInput, Undefined) as error:
+        markup = render("pages/generators/no_prompts.html", reason=str(error), note=note)
+    return markup, *controls
+
+
+def _compared(
+    site: Site,
+    computed: ComputedSet,
+    column: MetricColumn,
+    one: ComputedGenerator | None,
+    other: ComputedGenerator | None,
+    note: str,
+    values: Values,
+) -> Markup:
+    if one is None or other is None:
+        raise Undefined("Two generators with a figure are needed")
+    if one.key == other.key:
+        raise BadInput(f"{one.title} is chosen twice: choose two different generators")
+    if not computed.paired:
+        raise Undefined("The images are not paired by prompt, so that no prompt has two values to compare")
+    kind = next((kind for kind in (column.metric, DISTANCE) if kind in one.kinds and kind in other.kinds), "")
+    if not kind or one.kinds[kind] != other.kinds[kind]:
+        raise Undefined(
+            "The stored runs do not say how single prompts fare by this metric: make them again, "
+            f"{'python -m compute run --suite ' if computed.benchmark == 'mini' else 'python -m compute frechet'}"
+            f"{computed.key if computed.benchmark == 'mini' else ''}"
+        )
+    left, right = (values(each.run, tuple(each.kinds)) for each in (one, other))
+    rows_left, rows_right = _shared(left, right, kind)
+    x, y = left.values[kind][rows_left], right.values[kind][rows_right]
+    metrics = suite_queries.metrics(site.db)
+    about = metrics.loc[kind] if kind in metrics.index else None
+    found = prompt_differences(first=x, second=y, higher=about is not None and bool(about.higher_is_better))
+    directions = _directions(site.db, computed, (one, other), (left, right), (rows_left, rows_right), found, kind)
+    return render(
+        "pages/generators/prompts.html",
+        one=one,
+        other=other,
+        note=note,
+        column=column,
+        kind=DISTANCE_TITLE if about is None else about.title,
+        of_metric=kind == column.metric,
+        backbone=one.kinds[kind].replace("|", " and "),
+        found=found,
+        prompts=len(x),
+        every=computed.images,
+        directions=directions,
+        scale=1.0 if about is None else float(about.scale),
+        digits=_digits(np.concatenate([x, y]), scale=1.0 if about is None else float(about.scale)),
+        proven=bool(found.low > 0 or found.high < 0),
+    )
+
+
+def _shared(left: PromptValues, right: PromptValues, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of the prompts that both runs have a value of, in the same order."""
+    at = {item: row for row, item in enumerate(right.items) if np.isfinite(right.values[kind][row])}
+    rows = [
+        (row, at[item]) for row, item in enumerate(left.items) if item in at and np.isfinite(left.values[kind][row])
+    ]
+    return np.array([row for row, _ in rows], int), np.array([row for _, row in rows], int)
+
+
+def _digits(values: Floats, *, scale: float) -> int:
+    """Digits that distinguish single prompts: three significant ones of a usual value."""
+    usual = float(np.median(np.abs(values))) * scale
+    return 3 if usual <= 0 else int(np.clip(2 - np.floor(np.log10(usual)), 0, 6))
+
+
+def _directions(
+    db: Database,
+    computed: ComputedSet,
+    generators: tuple[ComputedGenerator, ComputedGenerator],
+    runs: tuple[PromptValues, PromptValues],
+    rows: tuple[np.ndarray, np.ndarray],
+    found: PromptDifferences,
+    kind: str,
+) -> tuple[Direction, Direction]:
+    chosen = (found.first(SHOWN), found.second(SHOWN))
+    shown = [int(row) for part in chosen for row in part]
+    keys = {key for run, own in zip(runs, rows, strict=True) for row in shown for key in run.images[own[row]]}
+    stored = item_queries.pictured(db, task=computed.task, images=sorted(keys)) if keys else set()
+
+    def card(row: int) -> PromptCard:
+        left, right = rows[0][row], rows[1][row]
+        return PromptCard(
+            text=runs[0].texts[left],
+            first=runs[0].values[kind][left],
+            second=runs[1].values[kind][right],
+            pictures=_pictures(computed, generators, runs, (left, right), stored),
+        )
+
+    return tuple(  # type: ignore[return-value]
+        Direction(
+            better=generator.title,
+            count=int((sign * found.difference > 0).sum()),
+            total=found.total(first=sign > 0),
+            share=found.share(part),
+            cards=tuple(card(int(row)) for row in part),
+        )
+        for generator, part, sign in zip(generators, chosen, (1, -1), strict=True)
+    )
+
+
+def _pictures(
+    computed: ComputedSet,
+    generators: tuple[ComputedGenerator, ComputedGenerator],
+    runs: tuple[PromptValues, PromptValues],
+    rows: tuple[int, int],
+    stored: set[str],
+) -> tuple[Picture, ...]:
+    """The reference's image of a prompt, then the two generators'."""
+    titles = ("Reference", *(generator.title for generator in generators))
+    if all(generator.drawn for generator in generators):
+        name = runs[0].items[rows[0]]
+        if not name.isdecimal():
+            return ()
+        keys = ("reference", *(generator.drawn for generator in generators))
+        return tuple(
+            Picture(title=title, address=f"drawn/{drawn.VERSION}/{key}/{int(name)}.png")
+            for title, key in zip(titles, keys, strict=True)
+        )
+    images = [run.images[row] for run, row in zip(runs, rows, strict=True)]
+    keys = [images[0][0] if images[0] else "", *(of[1] if len(of) > 1 else "" for of in images)]
+    task = quote(computed.task, safe="/")
+    return tuple(
+        Picture(title=title, address=f"thumbnails/{task}/{key}.webp" if key in stored else "")
+        for title, key in zip(titles, keys, strict=True)
+    )
