@@ -249,7 +249,7 @@ def _drawn_generator(row: generators.Generator) -> Model:
     """A generator of the mini suite as our noun."""
     return Model(
         key=row.model_key,
-        title=f"Drawn: {row.title[0].lower()}{row.title[1:]} (synthetic)",
+        title=f"{row.title} (synthetic)",
         organisation="Likeness",
         kind="generator",
         family="drawn",

@@ -63,8 +63,8 @@ class Generator:
 
     @property
     def title(self) -> str:
-        """`Clean`, `Blur 3`."""
-        return "Clean" if self.strength == 0 else f"{FAULTS[self.fault].title} {self.strength}"
+        """`Drawn 0: clean`, `Drawn 3: blur`: the strength first, as narrow columns cut the end off."""
+        return f"Drawn {self.strength}: {FAULTS[self.fault].title.lower() if self.strength else CLEAN}"
 
     @property
     def note(self) -> str:

@@ -202,3 +202,10 @@ def test_frames_of_videos_are_no_independent_items() -> None:
         assert task.n_items and task.independent_items is None
     assert shipped().task("mieb/stl10").independent_items == shipped().task("mieb/stl10").n_items
     assert shipped().task("mieb/xm3600t2iretrieval").independent_items is None  # several languages
+
+
+def test_titles_of_drawn_generators_differ_where_a_narrow_column_cuts_them() -> None:
+    """A phone's board shows some 14 characters of a model's title."""
+    titles = [row.title for row in shipped().models if row.key.startswith("mini/")]
+    assert len({title[:14] for title in titles}) == len(titles) == 29
+    assert all(title.endswith(" (synthetic)") for title in titles)

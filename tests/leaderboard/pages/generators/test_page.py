@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,7 +10,8 @@ import pytest
 
 from leaderboard.data.database import Database
 from leaderboard.html.labels import SUSPECT
-from leaderboard.pages.generators.computed import load
+from leaderboard.pages.generators import prompts
+from leaderboard.pages.generators.computed import ComputedSet, load
 from leaderboard.pages.generators.computed_page import whole
 from leaderboard.pages.generators.metrics import METRIC_MODELS, compare_metrics
 from leaderboard.pages.generators.page import SETS, page
@@ -43,13 +45,13 @@ def test_an_app_without_computed_sets_says_how_to_make_one(site: SimpleNamespace
 
 def test_a_computed_set_without_people_shows_what_is_proven(tmp_path: Path) -> None:
     db = computed(tmp_path)
-    head, intervals, beside, tables, metric, *_ = whole(SimpleNamespace(db=db), own(db), metric="mps", backbone="nope")
+    head, intervals, beside, tables, metric, *_ = drawn(db, own(db), metric="mps", backbone="nope")
     assert "MPS is not computed for this set: cFreD is shown instead." in head and "No features of" in head
     assert metric["value"] == "cfred" and {key for _, key in metric["choices"]} == {"fd", "cfred", "kid", "clipscore"}
     assert sum(len(trace.x) for trace in intervals["value"].data) == 4
     assert beside["visible"] is False
     assert "Do the metrics agree with each other?" in tables and "Do the metrics follow people?" not in tables
-    head, *_ = whole(SimpleNamespace(db=db), own(db), metric="fd", backbone="")
+    head, *_ = drawn(db, own(db), metric="fd")
     assert "2 of 4 generators share the first rank by FD" in head
     assert "of 6</strong> pairs" in head and "synthetic" not in head
 
@@ -57,10 +59,10 @@ def test_a_computed_set_without_people_shows_what_is_proven(tmp_path: Path) -> N
 def test_a_computed_set_beside_people_and_its_mark_where_synthetic(tmp_path: Path) -> None:
     rates = dict(zip(generator_stand_ins.GENERATORS, (0.6, 0.55, 0.3, 0.1), strict=True))
     db = computed(tmp_path, human=rates)
-    head, _, beside, tables, *_ = whole(SimpleNamespace(db=db), own(db), metric="fd", backbone="")
+    head, _, beside, tables, *_ = drawn(db, own(db), metric="fd")
     assert "right way, too few" in head and "Do the metrics follow people?" in tables
     assert len(beside["value"].data[0].x) == 4
-    head, *_ = whole(SimpleNamespace(db=db), load(db)["mini-generators"], metric="fd", backbone="")
+    head, *_ = drawn(db, load(db)["mini-generators"], metric="fd")
     assert "pg-synthetic" in head and "generated from a fixed seed" in head
 
 
@@ -71,5 +73,18 @@ def computed(folder: Path, *, human: dict[str, float] | None = None) -> Database
     return Database(fault_stand_ins.database(folder, results=folder / "results"))
 
 
-def own(db: Database):
+def own(db: Database) -> ComputedSet:
     return load(db)[generator_stand_ins.SUITE]
+
+
+def drawn(db: Database, chosen: ComputedSet, *, metric: str, backbone: str = "", first: str = "", second: str = ""):
+    """Every output of the page of a computed set."""
+    return whole(
+        SimpleNamespace(db=db),
+        chosen,
+        metric=metric,
+        backbone=backbone,
+        first=first,
+        second=second,
+        values=partial(prompts.read, db),
+    )

@@ -1,0 +1,114 @@
+"""Two generators of a computed set prompt by prompt: what is read, which prompts are shown, what is said of them."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from leaderboard.data.database import Database
+from leaderboard.pages.generators import prompts
+from leaderboard.pages.generators.computed import ComputedSet, load
+from leaderboard.pages.generators.routes import routes
+from leaderboard.pages.task import routes as task_routes
+from tests.leaderboard import fault_stand_ins, generator_stand_ins
+
+
+@pytest.fixture(scope="module")
+def db(tmp_path_factory: pytest.TempPathFactory) -> Database:
+    folder = tmp_path_factory.mktemp("prompts")
+    fault_stand_ins.make(folder / "results")
+    generator_stand_ins.make(folder / "results")
+    return Database(fault_stand_ins.database(folder, results=folder / "results"))
+
+
+@pytest.fixture(scope="module")
+def own(db: Database) -> ComputedSet:
+    return load(db)[generator_stand_ins.SUITE]
+
+
+def section(
+    db: Database, chosen: ComputedSet, *, metric: str, first: str = "", second: str = ""
+) -> tuple[str, Any, Any]:
+    return prompts.section(
+        SimpleNamespace(db=db),
+        chosen,
+        chosen.column(metric),
+        first=first,
+        second=second,
+        values=partial(prompts.read, db),
+    )
+
+
+def test_a_run_stores_distances_scores_texts_and_pictures_by_prompt(db: Database, own: ComputedSet) -> None:
+    good = next(generator for generator in own.generators if generator.title == "good")
+    assert good.kinds == {"distance": "tiny", "clipscore": "tiny|tiny"}
+    values = prompts.read(db, good.run, tuple(good.kinds))
+    assert len(values.items) == len(values.texts) == generator_stand_ins.PROMPTS
+    assert all(text.startswith(("one ", "two ", "three ", "four ")) for text in values.texts)
+    assert (values.values["distance"] > 0).all() and np.isfinite(values.values["clipscore"]).all()
+    assert {len(images) for images in values.images} == {2}
+
+
+def test_prompts_of_both_directions_with_images_side_by_side(db: Database, own: ComputedSet) -> None:
+    markup, first, second = section(db, own, metric="clipscore", first="own/same", second="own/good")
+    assert (first["value"], second["value"]) == ("own/same", "own/good")
+    assert "same is better on" in markup and "good is better on" in markup
+    assert "neither is proven better on average" in markup  # the two are made alike
+    assert "were chosen for that" in markup and "standard deviations from the mean" in markup
+    assert "is a value of whole sets" not in markup
+    assert markup.count("<li>") == 2 * prompts.SHOWN and markup.count("<img ") == 3 * 2 * prompts.SHOWN
+    shares = [int(share) for share in re.findall(r"listed are (\d+)% of that", markup)]
+    assert len(shares) == 2 and all(0 < share < 100 for share in shares)
+    addresses = re.findall(r'src="(thumbnails/[^"]+)"', markup)
+    site = SimpleNamespace(db=db, suite_cache=SimpleNamespace(db=db), guard=lambda answer: answer)
+    client = TestClient(Starlette(routes=task_routes.routes(site)))
+    assert {client.get(f"/{address}").status_code for address in set(addresses)} == {200}
+
+
+def test_a_metric_of_whole_sets_says_what_stands_in_for_it(db: Database, own: ComputedSet) -> None:
+    markup, *_ = section(db, own, metric="fd", first="own/worst", second="own/good")
+    assert "FD is a value of whole sets" in markup and "distance from the reference image" in markup
+    assert "<strong>good is better</strong>" in markup
+
+
+def test_the_listed_prompts_are_those_with_the_largest_differences(db: Database, own: ComputedSet) -> None:
+    generators = {generator.title: generator for generator in own.generators}
+    runs = [prompts.read(db, generators[name].run, tuple(generators[name].kinds)) for name in ("good", "same")]
+    gap = runs[0].values["clipscore"] - runs[1].values["clipscore"]
+    markup, *_ = section(db, own, metric="clipscore", first="own/good", second="own/same")
+    shown = re.findall(r"<li><p>([^<]+)</p>", markup)
+    expected = [*np.argsort(-gap)[: prompts.SHOWN], *np.argsort(gap)[: prompts.SHOWN]]
+    assert shown == [runs[0].texts[row] for row in expected]
+
+
+def test_by_default_the_first_two_in_rank_and_never_one_twice(db: Database, own: ComputedSet) -> None:
+    column = own.column("fd")
+    order = [own.generators[row].key for row in column.order]
+    assert prompts.pair(column, own, first="", second="") == (order[0], order[1], "")
+    assert prompts.pair(column, own, first="", second=order[0]) == (order[1], order[0], "")
+    one, other, note = prompts.pair(column, own, first="own/gud", second=order[3])
+    assert (one, other) == (order[0], order[3]) and "No generator 'own/gud'" in note and "own/good" in note
+    markup, *_ = section(db, own, metric="fd", first=order[0], second=order[0])
+    assert "is chosen twice" in markup
+
+
+def test_runs_that_do_not_say_what_they_store_say_what_to_do(db: Database) -> None:
+    markup, *_ = section(db, load(db)["mini-generators"], metric="fd")
+    assert "python -m compute run --suite mini-generators" in markup and "<img" not in markup
+
+
+def test_drawn_images_are_drawn_when_asked_for() -> None:
+    client = TestClient(Starlette(routes=routes(SimpleNamespace(guard=lambda answer: answer))))
+    reference, blurred = (client.get(f"/drawn/1/{name}/7.png") for name in ("reference", "blur-3"))
+    assert reference.status_code == blurred.status_code == 200
+    assert reference.content != blurred.content and blurred.content.startswith(b"\x89PNG")
+    assert "immutable" in blurred.headers["cache-control"]
+    for wrong in ("1/blur-9/7", "1/blur-3/256", "2/blur-3/7", "1/../7"):
+        assert client.get(f"/drawn/{wrong}.png").status_code == 404
