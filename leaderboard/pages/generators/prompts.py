@@ -38,7 +38,7 @@ class PromptValues:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Picture:
+class PromptPicture:
     """An image of a prompt: what it is, and its address, empty where none is stored."""
 
     title: str
@@ -52,7 +52,7 @@ class PromptCard:
     text: str
     first: float
     second: float
-    pictures: tuple[Picture, ...]
+    pictures: tuple[PromptPicture, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,7 +232,7 @@ def _pictures(
     runs: tuple[PromptValues, PromptValues],
     rows: tuple[int, int],
     stored: set[str],
-) -> tuple[Picture, ...]:
+) -> tuple[PromptPicture, ...]:
     """The reference's image of a prompt, then the two generators'."""
     titles = ("Reference", *(generator.title for generator in generators))
     if all(generator.drawn for generator in generators):
@@ -241,13 +241,13 @@ def _pictures(
             return ()
         keys = ("reference", *(generator.drawn for generator in generators))
         return tuple(
-            Picture(title=title, address=f"drawn/{drawn.VERSION}/{key}/{int(name)}.png")
+            PromptPicture(title=title, address=f"drawn/{drawn.VERSION}/{key}/{int(name)}.png")
             for title, key in zip(titles, keys, strict=True)
         )
     images = [run.images[row] for run, row in zip(runs, rows, strict=True)]
     keys = [images[0][0] if images[0] else "", *(of[1] if len(of) > 1 else "" for of in images)]
     task = quote(computed.task, safe="/")
     return tuple(
-        Picture(title=title, address=f"thumbnails/{task}/{key}.webp" if key in stored else "")
+        PromptPicture(title=title, address=f"thumbnails/{task}/{key}.webp" if key in stored else "")
         for title, key in zip(titles, keys, strict=True)
     )
