@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from compute.catalog.own import SYNTHETIC_BENCHMARKS
 from leaderboard.data.database import Database
 
 
@@ -44,11 +45,13 @@ def catalogue(db: Database) -> pd.DataFrame:
 
 
 def newest(db: Database, *, most: int) -> pd.DataFrame:
-    """The models with scores that were released last, where the date is known."""
+    """The models with scores on real data that were released last, where the date is known."""
     return db.ask(
-        """SELECT * FROM models WHERE released <> '' AND key IN (SELECT model FROM runs)
-                     ORDER BY released DESC, key LIMIT ?""",
-        [most],
+        """SELECT * FROM models WHERE released <> '' AND key IN
+               (SELECT runs.model FROM runs JOIN tasks ON tasks.key = runs.task
+                WHERE NOT list_contains(?, tasks.benchmark))
+           ORDER BY released DESC, key LIMIT ?""",
+        [list(SYNTHETIC_BENCHMARKS), most],
     )
 
 

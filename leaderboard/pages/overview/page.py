@@ -17,6 +17,7 @@ from leaderboard.html.formatting import number
 from leaderboard.html.labels import TRAINED
 from leaderboard.html.templates import render
 from leaderboard.page import SITE, Site, View, citations, heading
+from leaderboard.pages.overview import findings as found
 
 SENTENCE = (
     "One board for the models that judge likeness: image and text encoders, perceptual metrics, vision language "
@@ -27,14 +28,26 @@ LEADERS = 5
 
 
 def draw(site: Site) -> None:
-    """Static text at once; the leaders, which need the rankings, when the page is opened."""
+    """What the figures say, where to start, then the leaders; what needs rankings comes when the page is opened."""
     heading(title=SITE, sentence=SENTENCE, cite=citations(site))
+    head = gr.HTML(
+        "<p class='pg-findings pg-quiet'>Reading the figures …</p>", apply_default_css=False, elem_id="findings-first"
+    )
     first = gr.HTML(starts(site), apply_default_css=False)
     body = gr.HTML("<p class='pg-quiet'>Ranking the models …</p>", apply_default_css=False, elem_id="overview")
-    whole = memoised(lambda: (starts(site), benchmarks(site)), of=site.db)
+    whole = memoised(lambda: (findings(site), starts(site), benchmarks(site)), of=site.db)
     site.blocks.load(
-        lambda: list(whole()), outputs=[first, body], queue=False, show_progress="hidden", api_visibility="private"
+        lambda: list(whole()),
+        outputs=[head, first, body],
+        queue=False,
+        show_progress="hidden",
+        api_visibility="private",
     )
+
+
+def findings(site: Site) -> Markup:
+    """What the figures say on each benchmark of real data."""
+    return render("pages/overview/findings.html", findings=found.findings(site, SUITES))
 
 
 def starts(site: Site) -> Markup:

@@ -1,0 +1,162 @@
+"""What the board found on each benchmark: who leads and whether that is proved, what disagrees, which claim fails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from compute.analysis.correlation import correlate, extreme_pairs, interval
+from compute.types import SEVERITIES
+from leaderboard.data import suite_queries
+from leaderboard.data.ranked import Ranked
+from leaderboard.data.suite_table import SuiteTable, displayed_origin
+from leaderboard.html.labels import TRAINED, is_synthetic
+from leaderboard.page import Site
+
+METHOD = "spearman"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteLead:
+    """The model of the first rank and how many others are not proved worse; `unknown` says why that is not known."""
+
+    model: str
+    title: str
+    origin: str
+    trained: bool  # on a data set of the suite
+    not_proved: int  # models that share its tie class
+    others: int
+    unknown: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disagreement:
+    """The two categories of which it is surest that they order models least alike."""
+
+    titles: tuple[str, str]
+    pair: str  # their keys, as the page Correlations takes them
+    r: float
+    low: float
+    high: float
+    models: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneratorLead:
+    """The generator that people prefer, and the benchmark's own metric's rank of it."""
+
+    model: str
+    title: str
+    metric: str
+    rank: int
+    of: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One benchmark's; None where there is none to tell."""
+
+    suite: str
+    about: Any
+    lead: SuiteLead | None
+    generators: GeneratorLead | None
+    disagreement: Disagreement | None
+    claim: Any | None  # a row of `suite_queries.claims`
+    failing: int  # claims of the benchmark's paper that do not match its figures
+
+
+def findings(site: Site, suites: tuple[str, ...]) -> list[Finding]:
+    """One finding for each of the suites that has real figures: drawn data lead nothing."""
+    known = set(suite_queries.suites(site.db)["key"])
+    claims = suite_queries.claims(site.db)
+    failing = claims[claims["verdict"] == "conflict"]
+    failing = failing.assign(weight=failing["severity"].map(SEVERITIES.index)).sort_values("weight", kind="stable")
+    out = []
+    for key in suites:
+        table = site.suite_cache.table(key) if key in known else None
+        if table is None or not table.rows or is_synthetic(table.suite["benchmark"]):
+            continue
+        ranked = site.suite_cache.ranked(key)
+        conflicts = failing[failing["paper"] == table.suite["benchmark_title"]]
+        out.append(
+            Finding(
+                suite=key,
+                about=table.suite,
+                lead=None if ranked is None else lead(table, ranked),
+                generators=people_first(table) if ranked is None else None,
+                disagreement=None if ranked is None else disagreement(table, ranked),
+                claim=conflicts.iloc[0] if len(conflicts) else None,
+                failing=len(conflicts),
+            )
+        )
+    return out
+
+
+def rows_shown(table: SuiteTable, ranked: Ranked) -> tuple[str, list[int]]:
+    """The origin whose ranking is shown, and its rows that have a rank."""
+    with_rank = {row.origin for row, rank in zip(table.rows, ranked.rank, strict=True) if rank > 0}
+    origin = displayed_origin(with_rank or {row.origin for row in table.rows})
+    return origin, [at for at, row in enumerate(table.rows) if row.origin == origin and ranked.rank[at] > 0]
+
+
+def lead(table: SuiteTable, ranked: Ranked) -> SuiteLead | None:
+    """Who leads the origin shown; None where no model has a rank."""
+    origin, rows = rows_shown(table, ranked)
+    if not rows:
+        return None
+    first = min(rows, key=lambda at: (ranked.rank[at], -ranked.mean[at]))
+    same = [at for at in rows if at != first and set(ranked.ties[at]) & set(ranked.ties[first])]
+    return SuiteLead(
+        model=table.rows[first].model,
+        title=table.models.loc[table.rows[first].model]["title"],
+        origin=origin,
+        trained=bool((table.marks[first] & TRAINED).any()),
+        not_proved=len(same),
+        others=len(rows) - 1,
+        unknown=ranked.unknown[first],
+    )
+
+
+def disagreement(table: SuiteTable, ranked: Ranked) -> Disagreement | None:
+    """The pair of categories least alike over the rows shown; None where too few models have two categories."""
+    _, rows = rows_shown(table, ranked)
+    columns = table.category_columns
+    values = ranked.category_means[rows] * np.where([column.higher for column in columns], 1.0, -1.0)
+    matrix = correlate(scores=values, method=METHOD)
+    extremes = extreme_pairs(correlation=matrix, method=METHOD)
+    if extremes is None:
+        return None
+    first, second = extremes.least
+    r, n = float(matrix.r[first, second]), int(matrix.n[first, second])
+    low, high = interval(r=r, n=n, method=METHOD)
+    keys = [f"{table.suite['key']}:{columns[at].key}" for at in (first, second)]
+    return Disagreement(
+        titles=(columns[first].title, columns[second].title),
+        pair=",".join(keys),
+        r=r,
+        low=float(low),
+        high=float(high),
+        models=n,
+    )
+
+
+def people_first(table: SuiteTable) -> GeneratorLead | None:
+    """The generator that people prefer and its rank by the benchmark's own metric; None without both columns."""
+    people = next((at for at, column in enumerate(table.columns) if column.group == "People"), None)
+    metric = next((at for at, column in enumerate(table.columns) if column.metric == "cfred"), None)
+    if people is None or metric is None or np.isnan(table.values[:, people]).all():
+        return None
+    first = int(np.nanargmax(table.values[:, people]))
+    values = table.values[:, metric]
+    if np.isnan(values[first]):
+        return None
+    better = values > values[first] if table.columns[metric].higher else values < values[first]
+    return GeneratorLead(
+        model=table.rows[first].model,
+        title=table.models.loc[table.rows[first].model]["title"],
+        metric=table.columns[metric].title,
+        rank=int(better.sum()) + 1,
+        of=int((~np.isnan(values)).sum()),
+    )

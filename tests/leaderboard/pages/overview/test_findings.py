@@ -1,0 +1,71 @@
+"""What the first page says first: leaders with what is proved, disagreement, and claims that fail."""
+
+from __future__ import annotations
+
+import html
+import re
+from types import SimpleNamespace
+
+import pytest
+from scipy import stats
+
+from leaderboard.data import suite_queries
+from leaderboard.pages.overview import findings
+from leaderboard.pages.overview.page import SUITES
+from leaderboard.pages.overview.page import findings as drawn
+
+
+def words(markup: str) -> str:
+    return " ".join(html.unescape(re.sub("<[^>]+>", "", markup)).split())
+
+
+def test_every_benchmark_of_real_data_has_one_and_drawn_data_lead_nothing(site: SimpleNamespace) -> None:
+    found = findings.findings(site, SUITES)
+    assert [finding.suite for finding in found] == [key for key in SUITES if key != "mini"]
+    assert all(finding.claim is not None for finding in found), "each paper has a claim that fails"
+    markup = drawn(site)
+    assert markup.count("claims?claim=") == markup.count("<dt>") == len(found)
+    assert "Tiny CLIP" not in words(markup)
+
+
+def test_a_lead_is_proved_over_those_of_another_class_only(site: SimpleNamespace) -> None:
+    for key in ("unisim-core", "pairbench"):
+        table, ranked = site.suite_cache.table(key), site.suite_cache.ranked(key)
+        lead = findings.lead(table, ranked)
+        first = next(at for at, row in enumerate(table.rows) if (row.model, row.origin) == (lead.model, lead.origin))
+        assert ranked.rank[first] == 1 and not lead.unknown
+        rows = [at for at, row in enumerate(table.rows) if row.origin == lead.origin and ranked.rank[at] > 0]
+        same = [at for at in rows if at != first and set(ranked.ties[at]) & set(ranked.ties[first])]
+        assert (lead.not_proved, lead.others) == (len(same), len(rows) - 1)
+    text = words(drawn(site))
+    assert (
+        "UniSim ViT-L/14 leads, trained on some of these data sets, but 13 of the 21 others are not proved worse."
+        in text
+    )
+    assert "Gemini 1.5 Flash leads, proved better than all 21 others." in text
+
+
+def test_an_unknown_lead_says_why(site: SimpleNamespace) -> None:
+    assert "leads; whether that is more than chance is unknown: printed means are used" in words(drawn(site))
+
+
+def test_the_widest_disagreement_is_scipys_correlation(site: SimpleNamespace) -> None:
+    table, ranked = site.suite_cache.table("mieb"), site.suite_cache.ranked("mieb")
+    apart = findings.disagreement(table, ranked)
+    titles = [column.title for column in table.category_columns]
+    _, rows = findings.rows_shown(table, ranked)
+    a, b = ranked.category_means[rows][:, [titles.index(title) for title in apart.titles]].T
+    assert apart.r == pytest.approx(stats.spearmanr(a, b).statistic) and apart.low < apart.r < apart.high < 0
+
+
+def test_people_lead_the_generators(site: SimpleNamespace) -> None:
+    lead = findings.people_first(site.suite_cache.table("cfred-coco"))
+    assert (lead.title, lead.rank, lead.of) == ("FLUX.1 [dev]", 4, 9)
+
+
+def test_what_is_new_has_real_scores(site: SimpleNamespace) -> None:
+    from leaderboard.data import model_queries
+
+    newest = model_queries.newest(site.db, most=6)
+    assert len(newest) == 6 and not set(newest["key"]) & {"tiny", "tiny-random"}
+    assert suite_queries.counts(site.db).iloc[0].models > 6
