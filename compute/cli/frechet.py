@@ -127,8 +127,6 @@ def frechet(
     if grid:
         if metrics not in ("", "cfred") or save_reference or not store:
             raise BadInput("--grid computes and stores cFreD: it goes without --metrics, --save-reference, --no-store")
-        if references.is_saved(reference):
-            raise BadInput("--grid takes the reference's images, not their saved statistics")
         compare_backbones(
             reference=reference,
             generated=named,
@@ -187,7 +185,7 @@ def frechet(
             typer.echo(f"Saved {path}", err=True)
     if store:
         key, runs = comparison.store(result, results=root, human=beside.stored if beside else None)
-        typer.echo(f"Stored {len(runs)} runs of the suite {key}", err=True)
+        typer.echo(f"Stored {len(runs)} run{'s' if len(runs) != 1 else ''} of the suite {key}", err=True)
         rebuild(root, err=output != "text")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compute.catalog import Catalog
 from compute.types import BadInput, CannotDo, Model, NotHere
@@ -26,6 +26,8 @@ PREFERENCE = {
 }
 DISTANCES = ("fid", "fd_dinov2", "fd")
 PER_IMAGE_BACKBONE = (*DISTANCES, "kid", "precision", "recall", "density", "coverage", "vendi")
+# Metrics that compare an image with its prompt, or with the reference's image of that prompt.
+NEED_PROMPTS = ("cfred", "clipscore", "imagereward", "hpsv2", "pickscore")
 METRICS = ("cfred", *DISTANCES, "cmmd", "kid", "clipscore", *PER_IMAGE_BACKBONE[4:], "inception_score", *PREFERENCE)
 JOIN = "|"  # between the image and the text backbone of cFreD, in the name of a subset
 
@@ -62,6 +64,23 @@ class Backbones:
         keys += [PREFERENCE[metric] for metric in self.preference if metric in wanted]
         return tuple(dict.fromkeys(keys))
 
+    @property
+    def possible(self) -> set[str]:
+        """The metrics that these backbones give, whichever are chosen."""
+        single = {
+            "cfred": self.cfred and self.text,
+            "clipscore": self.clip,
+            "cmmd": self.cmmd,
+            "inception_score": self.classes,
+        }
+        of_images = {*PER_IMAGE_BACKBONE[len(DISTANCES) :], *map(distance, self.image)} if self.image else set()
+        return {*(metric for metric, keys in single.items() if keys), *of_images, *self.preference}
+
+    def without_prompts(self) -> Backbones:
+        """Those that are of use where images have no prompts."""
+        preference = tuple(metric for metric in self.preference if metric not in NEED_PROMPTS)
+        return replace(self, cfred=(), text=(), clip="", preference=preference)
+
     def subsets(self) -> tuple[str, ...]:
         """Names of everything that a score may rest on: a backbone, or two for cFreD."""
         pairs = [subset(image, text) for image in self.cfred for text in self.text]
@@ -94,15 +113,36 @@ def choose(text: str, *, metrics: str = "", catalog: Catalog) -> Backbones:
     """The backbones of an option: `paper`, `tiny`, or catalogue keys, comma-separated; `metrics` limits the metrics.
 
     Of keys every one that embeds images serves for distances and, with every one that embeds texts, for cFreD; the
-    first that embeds both for CLIPScore and CMMD. Raises UnknownKey, BadInput for a name that is no metric and for keys
-    that embed no images, CannotDo for a model that is not computed.
+    first that embeds both for CLIPScore and CMMD. Raises UnknownKey, BadInput for a name that is no metric, for a
+    metric that these backbones do not give and for keys that embed no images, CannotDo for a model that is not
+    computed.
     """
-    known = _named(text, catalog=catalog)
+    return with_metrics(_named(text, catalog=catalog), metrics)
+
+
+def with_metrics(known: Backbones, metrics: str) -> Backbones:
+    """Backbones limited to the metrics named, comma-separated; all where none is. Raises BadInput."""
     wanted = tuple(name.strip() for name in metrics.split(",") if name.strip())
     for name in wanted:
         if name not in METRICS:
             raise BadInput(f"{name!r} is no metric of generators. There are: {', '.join(METRICS)}")
-    return Backbones(**{**vars(known), "metrics": wanted}) if wanted else known
+        if name not in known.possible:
+            what = ", ".join(known.image)
+            raise BadInput(f"{name} is not computed from {what}: {_needed(name)}")
+    return replace(known, metrics=wanted) if wanted else known
+
+
+def _needed(metric: str) -> str:
+    """What to name for a metric."""
+    if metric == "fd":
+        named = ", ".join(f"{name} of {key}" for key, name in NAMED_DISTANCES.items())
+        return f"the distance has names of its own under these ({named}); name other encoders with --backbones"
+    keys = {name: key for key, name in NAMED_DISTANCES.items()} | {"inception_score": INCEPTION}
+    if metric in keys:
+        return f"it needs --backbones {keys[metric]}"
+    if metric in PREFERENCE:
+        return f"it needs --backbones {PAPER}"
+    return f"it needs encoders of images and texts, such as --backbones {CLIP_B}"
 
 
 def _named(text: str, *, catalog: Catalog) -> Backbones:

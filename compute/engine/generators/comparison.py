@@ -19,6 +19,7 @@ from compute.engine.generators.stored import GeneratorComparison
 from compute.engine.run_folders import StoredRun
 from compute.metrics.distribution.references import SavedReference
 from compute.tasks.generators.pairing import PromptedSets
+from compute.types import BadInput
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,12 +53,18 @@ def compare(
     """
     started = time.perf_counter()
     needed = references.narrowed(chosen, saved=saved) if saved else chosen
+    needed = needed if sets.prompts is not None else needed.without_prompts()
+    if not needed.keys:
+        raise BadInput(f"{', '.join(chosen.metrics)}: the images have no prompts. Give --prompts, or other metrics")
     rows = {key: catalog.model(key) for key in needed.keys}
     backbones.check_present(list(rows.values()), offline=offline, is_downloaded=models.is_downloaded)
     encoded, subjects, left = features.encode(sets, chosen=needed, rows=rows, bench=bench, saved=saved)
     for key, subject in subjects.items():
         for done in subject.done:
-            report(f"{key}: {done.encoded:,} encoded in {done.seconds:.1f} s")
+            stored = f", {done.stored:,} were stored" if done.stored else ""
+            report(f"{key}: {done.encoded:,} encoded in {done.seconds:.1f} s{stored}")
+        if not subject.done:
+            report(f"{key}: nothing to encode, all features are stored")
     figures = tuple(computing.figures(encoded, chosen=chosen, intervals=intervals))
     return GeneratorResult(
         figures=figures,

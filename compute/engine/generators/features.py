@@ -49,13 +49,13 @@ class SetFeatures:
         if not self.moments:
             return self.images[subset.partition(backbones.JOIN)[0]][self.reference]
         if subset not in self.moments:
-            raise Undefined(f"The saved reference has no statistics under {subset.replace(backbones.JOIN, ' with ')}")
+            raise Undefined(f"the saved reference has no statistics under {subset.replace(backbones.JOIN, ' with ')}")
         return self.moments[subset]
 
     def real_rows(self, backbone: str) -> np.ndarray | LazyRows:
         """The reference's features under a backbone. Raises Undefined where its moments stand for them."""
         if self.moments:
-            raise Undefined("It compares single images, and a saved reference holds moments alone: give its images")
+            raise Undefined("single images are compared, and a saved reference holds moments alone: give its images")
         return self.images[backbone][self.reference]
 
     def count(self, generator: str) -> int:

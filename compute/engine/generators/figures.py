@@ -44,7 +44,7 @@ def figures(
     over the reference's too, for a reference of as few images.
     """
     rows = [
-        *_without_statistics(features, chosen),
+        *_undefined(features, chosen),
         *_conditional(features, chosen),
         *_distances(features, chosen),
         *_samples(features, chosen),
@@ -63,20 +63,33 @@ def figures(
     return sorted(wanted, key=lambda row: (order[row.generator], metrics[row.metric]))
 
 
-def _without_statistics(features: SetFeatures, chosen: Backbones) -> Iterator[GeneratorFigure]:
-    """Why there is no distance under backbones that a saved reference has no statistics of."""
-    if not features.moments:
-        return
-    keys = [(backbones.distance(key), key) for key in chosen.image]
-    if features.prompts:
-        keys += [("cfred", backbones.subset(image, text)) for image in chosen.cfred for text in chosen.text]
-    for metric, key in keys:
-        if key not in features.moments:
-            for name in features.generated:
-                yield _figure(name, metric, key, features.count(name), partial(features.real, key))
-    if chosen.cmmd and chosen.cmmd not in features.images:
+def _undefined(features: SetFeatures, chosen: Backbones) -> Iterator[GeneratorFigure]:
+    """Why there is none of the metrics that need prompts where there are none, and of those under backbones that a
+    saved reference has no statistics of."""
+    missing: list[tuple[str, str, Callable[[], Any]]] = []
+    pairs = [backbones.subset(image, text) for image in chosen.cfred for text in chosen.text]
+    if not features.prompts:
+        keys = {"cfred": pairs[0] if pairs else "", "clipscore": chosen.clip, **backbones.PREFERENCE}
+        missing += [
+            (metric, keys[metric], _no_prompts)
+            for metric in backbones.NEED_PROMPTS
+            if metric in chosen.possible and keys[metric]
+        ]
+    if features.moments:
+        distances = [(backbones.distance(key), key) for key in chosen.image]
+        distances += [("cfred", key) for key in pairs if features.prompts]
+        missing += [
+            (metric, key, partial(features.real, key)) for metric, key in distances if key not in features.moments
+        ]
+        if chosen.cmmd and chosen.cmmd not in features.images:
+            missing.append(("cmmd", chosen.cmmd, partial(features.real_rows, chosen.cmmd)))
+    for metric, key, why in missing:
         for name in features.generated:
-            yield _figure(name, "cmmd", chosen.cmmd, features.count(name), partial(features.real_rows, chosen.cmmd))
+            yield _figure(name, metric, key, features.count(name), why)
+
+
+def _no_prompts() -> Any:
+    raise Undefined("the images have no prompts: give --prompts, or with features their condition")
 
 
 def _distances(features: SetFeatures, chosen: Backbones) -> Iterator[GeneratorFigure]:

@@ -16,7 +16,7 @@ from compute.catalog import shipped
 from compute.engine.bench import assemble
 from compute.engine.generators import backbones as choices
 from compute.engine.generators import comparison, people, references, table
-from compute.engine.generators.backbones import METRICS, Backbones
+from compute.engine.generators.backbones import Backbones
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.figures import figures as computed
 from compute.engine.generators.people import People
@@ -148,8 +148,7 @@ def _of_features(
     metrics: str,
     intervals: bool,
 ) -> GeneratorTable:
-    wanted = tuple(name.strip() for name in metrics.split(",") if name.strip()) or METRICS
-    text = (OWN,) if condition is not None else ()
+    chosen = choices.with_metrics(Backbones(image=(OWN,), cfred=(OWN,), text=(OWN,), cmmd=OWN), metrics)
     moments: dict[str, Moments | CrossMoments] = {}
     sides = dict(generated)
     if isinstance(reference, CrossMoments):
@@ -170,7 +169,6 @@ def _of_features(
         texts={OWN: condition} if condition is not None else {},
         moments=moments,
     )
-    chosen = Backbones(image=(OWN,), cfred=(OWN,), text=text, cmmd=OWN, metrics=wanted)
     warnings = uneven_generators({name: len(rows) for name, rows in generated.items()})
     return _beside(tuple(computed(features, chosen=chosen, intervals=intervals)), warnings, features, human)
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
+from compute.engine.generators.backbones import JOIN
 from compute.engine.generators.people import People
 from compute.engine.generators.record import GeneratorFigure
 from compute.metrics import METRICS
@@ -23,33 +24,43 @@ COLUMNS = tuple(field.name for field in fields(GeneratorFigure) if field.name no
 
 
 def text(figures: Sequence[GeneratorFigure], *, warnings: Sequence[str] = ()) -> list[str]:
-    """A Markdown table, a row a metric and backbone, a column a generator; then why cells are empty, and warnings."""
+    """A Markdown table, a row a metric and backbone with a value, a column a generator; then why others have none, and
+    warnings."""
     generators = list(dict.fromkeys(row.generator for row in figures))
     cells = {(row.metric, row.backbone, row.generator): row for row in figures}
     keys = list(dict.fromkeys((row.metric, row.backbone) for row in figures))
     rows = [["metric", "features", "n", *generators]]
     for metric, backbone in keys:
         row = [cells.get((metric, backbone, name)) for name in generators]
-        arrow = "↑" if _ROWS[metric].higher_is_better else "↓"
+        if all(cell is None or cell.value is None for cell in row):
+            continue
+        title = _titled(metric)
         counts = sorted({cell.n for cell in row if cell is not None})
         n = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,}-{counts[-1]:,}"
-        shown = backbone.replace("|", " x ")  # which would end the cell
-        rows.append([f"{_ROWS[metric].title} {arrow}", shown, n, *(_cell(cell) for cell in row)])
+        shown = _shown(backbone)
+        rows.append([title, shown, n, *(_cell(cell) for cell in row)])
         if any(cell is not None and cell.limit is not None for cell in row):
-            rows.append([f"{_ROWS[metric].title} at infinite N {arrow}", shown, "∞", *map(_limit, row)])
-    head, *drawn = padded(rows)
-    lines = [f"| {' | '.join(row)} |" for row in (head, ["-" * len(cell) for cell in head], *drawn)]
+            rows.append([_titled(metric, " at infinite N"), shown, "∞", *map(_limit, row)])
+    lines = []
+    if len(rows) > 1:
+        head, *drawn = padded(rows)
+        lines = [f"| {' | '.join(row)} |" for row in (head, ["-" * len(cell) for cell in head], *drawn)]
     if any(row.low is not None for row in figures):
         lines += ["", "In brackets: 95% interval over prompts or images."]
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[str, dict[str, list[str]]] = {}
     for row in figures:
         if row.value is None:
-            reasons.setdefault(row.reason, []).append(f"{_ROWS[row.metric].title} of {row.generator}")
-    lines += [f"No {_listed(names)}: {reason}" for reason, names in reasons.items()]
+            reasons.setdefault(row.reason, {}).setdefault(_ROWS[row.metric].title, []).append(row.generator)
+    for reason, metrics in reasons.items():
+        names = [
+            title if set(names) == set(generators) else f"{title} of {_listed(list(dict.fromkeys(names)))}"
+            for title, names in metrics.items()
+        ]
+        lines.append(f"No {', '.join(names)}: {reason}")
     noted: dict[str, list[str]] = {}
     for row in figures:
         for warning in row.warnings:
-            noted.setdefault(warning, []).append(f"{_ROWS[row.metric].title}, {row.backbone}")
+            noted.setdefault(warning, []).append(f"{_ROWS[row.metric].title} ({_shown(row.backbone)})")
     lines += [f"Warning: {line}" for line in warnings]
     lines += [f"Warning: {', '.join(dict.fromkeys(names))}: {line}" for line, names in noted.items()]
     return lines
@@ -91,25 +102,33 @@ def _finite(value: Any) -> Any:
 def _cell(row: GeneratorFigure | None) -> str:
     if row is None or row.value is None:
         return "-"
-    if row.low is None or row.high is None:
-        return _number(row.value, row.metric)
-    return f"{_number(row.value, row.metric)} ({_number(row.low, row.metric)} to {_number(row.high, row.metric)})"
+    return _with_interval(row.value, row.low, row.high, row.metric)
 
 
 def _limit(row: GeneratorFigure | None) -> str:
     if row is None or row.limit is None:
         return "-"
-    if row.limit_low is None or row.limit_high is None:
-        return _number(row.limit, row.metric)
-    low, high = (_number(value, row.metric) for value in (row.limit_low, row.limit_high))
-    return f"{_number(row.limit, row.metric)} ({low} to {high})"
+    return _with_interval(row.limit, row.limit_low, row.limit_high, row.metric)
 
 
-def _number(value: float, metric: str) -> str:
+def _with_interval(value: float, low: float | None, high: float | None, metric: str) -> str:
+    """The number, and its interval with as many digits."""
     row = _ROWS[metric]
-    shown = abs(value * row.scale)
-    digits = row.digits if shown >= 0.1 or not shown else row.digits + 2  # distances of features of unit length
-    return rounded(value, digits, scale=row.scale)
+    largest = max(abs(each * row.scale) for each in (value, low, high) if each is not None)
+    digits = row.digits if largest >= 0.1 or not largest else row.digits + 2  # distances of features of unit length
+    shown = [rounded(each, digits, scale=row.scale) for each in (value, low, high) if each is not None]
+    return shown[0] if len(shown) < 3 else f"{shown[0]} ({shown[1]} to {shown[2]})"
+
+
+def _titled(metric: str, suffix: str = "") -> str:
+    """A metric's title with its unit, where that is no number alone, and the direction that is better."""
+    row = _ROWS[metric]
+    return f"{row.title}{suffix}{' (%)' if row.unit == '%' else ''} {'↑' if row.higher_is_better else '↓'}"
+
+
+def _shown(backbone: str) -> str:
+    """The name of a subset where a vertical bar would end a table's cell."""
+    return backbone.replace(JOIN, " x ")
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -84,7 +84,7 @@ def test_its_runs_stand_beside_those_of_the_images_themselves(images: Path, tmp_
 def test_a_file_of_one_backbone_serves_its_distance_alone(images: Path) -> None:
     plain = by_metric(command(*arguments(images, images / "photos-tiny.npz"), "--format", "json").stdout)
     assert plain["fd"]["value"] is not None
-    assert plain["cfred"]["reason"] == "The saved reference has no statistics under tiny with tiny"
+    assert plain["cfred"]["reason"] == "the saved reference has no statistics under tiny with tiny"
     paired = by_metric(command(*arguments(images, images / "photos-tiny-tiny.npz"), "--format", "json").stdout)
     assert paired["fd"]["value"] == pytest.approx(plain["fd"]["value"]) and paired["cfred"]["value"] is not None
 

@@ -1,0 +1,254 @@
+"""What is odd or broken gives a defined number with a warning, a reason, or one line that names it; NaN is nowhere."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+from typer.testing import CliRunner, Result
+
+import compute
+from compute.__main__ import app
+from compute.tasks.mini import generators as drawn
+
+COUNT = 8
+Folder = Callable[[Path], None]
+
+
+def command(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["frechet", *map(str, arguments)])
+
+
+def save(folder: Path, image: Callable[[int], np.ndarray], count: int = COUNT) -> None:
+    folder.mkdir(parents=True)
+    for row in range(count):
+        Image.fromarray(image(row)).save(folder / f"{row}.png")
+
+
+def compared(root: Path, *options: object, generated: str = "mine") -> Result:
+    return command(
+        *("--reference", root / "real", "--generated", f"mine={root / generated}", "--prompts", root / "prompts.csv"),
+        *("--backbones", "tiny", "--results", root / "results", "--format", "json", *options),
+    )
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    save(tmp_path / "real", drawn.reference_image)
+    save(tmp_path / "mine", drawn.clean_image)
+    rows = [f'{row}.png,"{prompt.text}"' for row, prompt in enumerate(drawn.all_prompts()[:COUNT])]
+    (tmp_path / "prompts.csv").write_text("\n".join(["image,prompt", *rows]) + "\n")
+    return tmp_path
+
+
+def opened(path: Path) -> Image.Image:
+    return Image.open(path).convert("RGB")
+
+
+def grey(mine: Path) -> None:
+    opened(mine / "0.png").convert("L").save(mine / "0.png")
+
+
+def transparent(mine: Path) -> None:
+    opened(mine / "0.png").convert("RGBA").save(mine / "0.png")
+
+
+def cmyk(mine: Path) -> None:
+    opened(mine / "0.png").convert("CMYK").save(mine / "0.jpg")
+    (mine / "0.png").unlink()
+
+
+def animated(mine: Path) -> None:
+    frames = [opened(mine / f"{row}.png") for row in range(3)]
+    frames[0].save(mine / "0.gif", save_all=True, append_images=frames[1:])
+    (mine / "0.png").unlink()
+
+
+def of_two_sizes(mine: Path) -> None:
+    opened(mine / "0.png").resize((31, 47)).save(mine / "0.png")
+
+
+def copies(mine: Path) -> None:
+    for row in range(1, COUNT):
+        (mine / f"{row}.png").write_bytes((mine / "0.png").read_bytes())
+
+
+def flat(mine: Path) -> None:
+    for row in range(COUNT):
+        Image.new("RGB", (64, 64), "white").save(mine / f"{row}.png")
+
+
+def few(mine: Path) -> None:
+    for row in range(5, COUNT):
+        (mine / f"{row}.png").unlink()
+
+
+def single(mine: Path) -> None:
+    for row in range(1, COUNT):
+        (mine / f"{row}.png").unlink()
+
+
+def duplicate_prompts(mine: Path) -> None:
+    rows = [f"{row}.png,a red ball" for row in range(COUNT)]
+    (mine.parent / "prompts.csv").write_text("\n".join(["image,prompt", *rows]) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (grey, "mine: 1 image (mine/0.png) grey"),
+        (transparent, "mine: 1 image (mine/0.png) with transparency, which is dropped"),
+        (cmyk, "mine: 1 image (mine/0.jpg) CMYK: converted to RGB"),
+        (animated, "mine: 1 image (mine/0.gif) animated: the first frame is used"),
+        (of_two_sizes, "mine: the images have 2 sizes, from 31 x 47 to"),
+        (copies, "mine: 7 of 8 images are exact copies of others in the set"),
+        (flat, "mine: 7 of 8 images are exact copies of others in the set"),
+        (few, "5 of 8 prompts have an image in every set; the others are left out"),
+        (single, "1 of 8 prompts have an image in every set; the others are left out"),
+        (duplicate_prompts, "prompts.csv: 1 prompt ('a red ball') used more than once"),
+    ],
+    ids=["grey", "RGBA", "CMYK", "animated", "two sizes", "copies", "flat", "few", "N = 1", "duplicate prompts"],
+)
+def test_what_is_odd_is_said_beside_defined_numbers(change: Folder, words: str, root: Path) -> None:
+    change(root / "mine")
+    result = compared(root)
+    assert result.exit_code == 0, result.output
+    content = json.loads(result.stdout)  # allows no NaN
+    assert any(words in line for line in content["warnings"]), content["warnings"]
+    for row in content["figures"]:
+        assert (row["value"] is None) == bool(row["reason"]), row
+        assert row["value"] is None or math.isfinite(row["value"]), row
+    assert any(row["value"] is not None for row in content["figures"])
+    [stored] = (root / "results").glob("own__mine/**/scores.parquet")
+    scores = pd.read_parquet(stored)
+    assert len(scores) and np.isfinite(scores["value"]).all()
+
+
+def empty_caption(root: Path) -> None:
+    text = (root / "prompts.csv").read_text().splitlines()
+    (root / "prompts.csv").write_text("\n".join([*text[:3], "2.png, ", *text[4:]]))
+
+
+def broken(root: Path) -> None:
+    (root / "mine" / "3.png").write_bytes(b"no image")
+
+
+def cut_off(root: Path) -> None:
+    data = (root / "mine" / "3.png").read_bytes()
+    (root / "mine" / "3.png").write_bytes(data[: len(data) // 2])
+
+
+def empty(root: Path) -> None:
+    for path in (root / "mine").iterdir():
+        path.unlink()
+
+
+def missing(root: Path) -> None:
+    (root / "mine").rename(root / "other")
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "options"),
+    [
+        (empty_caption, "prompts.csv, row 3 (2): the prompt is empty", ()),
+        (broken, "mine/3.png: not an image in a format that is read", ()),
+        (cut_off, "mine/3.png", ()),
+        (empty, "mine holds no image", ()),
+        (missing, "There is no ", ()),
+        (None, "Two sets are named 'mine'", ("--generated", "mine=real")),
+        (None, "hf download org/none --repo-type dataset", ("--generated", "b=hf://datasets/org/none", "--offline")),
+        (None, "fid is not computed from tiny: it needs --backbones inception-v3", ("--metrics", "fid")),
+    ],
+    ids=[
+        "empty caption",
+        "broken",
+        "cut off",
+        "empty folder",
+        "no folder",
+        "a name twice",
+        "no network",
+        "fid of tiny",
+    ],
+)
+def test_what_cannot_be_compared_is_one_line_that_names_it(
+    change: Folder | None, words: str, options: tuple[str, ...], root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root)
+    if change:
+        change(root)
+    result = compared(root, *options)
+    assert result.exit_code == 1 and result.stdout == ""
+    [line] = [line for line in result.stderr.splitlines() if not line.startswith("Reading ")]
+    assert line.startswith("Error: ") and words in line
+    assert not (root / "results" / "suites").exists()
+
+
+@pytest.mark.parametrize("change", [broken, cut_off], ids=["broken", "cut off"])
+def test_a_damaged_image_can_be_left_out_with_its_pair(change: Folder, root: Path) -> None:
+    change(root)
+    result = compared(root, "--skip-bad-items")
+    assert result.exit_code == 0, result.output
+    content = json.loads(result.stdout)
+    assert {row["n"] for row in content["figures"]} == {COUNT - 1}
+    assert any("mine/3.png" in line for line in content["warnings"])
+
+
+def test_metrics_that_need_prompts_say_so(root: Path) -> None:
+    plain = ("--reference", root / "real", "--generated", f"mine={root / 'mine'}", "--backbones", "tiny")
+    said = command(*plain, "--results", root / "results", "--metrics", "fd,cfred,clipscore", "--format", "json")
+    reasons = {row["metric"]: row["reason"] for row in json.loads(said.stdout)["figures"]}
+    assert reasons["fd"] == "" and "no prompts: give --prompts" in reasons["cfred"] == reasons["clipscore"]
+    refused = command(*plain, "--results", root / "results", "--metrics", "cfred")
+    assert refused.exit_code == 1 and "cfred: the images have no prompts. Give --prompts" in refused.stderr
+
+
+REAL = np.random.default_rng(0).normal(size=(40, 6))
+
+
+def changed(**at: float) -> np.ndarray:
+    rows = np.random.default_rng(1).normal(size=(40, 6))
+    for name, value in at.items():
+        rows[int(name.removeprefix("row")), 2] = value
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("generated", "words"),
+    [
+        (changed(row3=np.nan), "row 3 holds NaN or infinity"),
+        (changed(row7=np.inf), "row 7 holds NaN or infinity"),
+        (changed(row2=1e200), "row 2 holds numbers too large"),
+        (changed()[:, :5], "dimensions|features an image|5"),
+        (changed()[:1], ""),
+        (changed()[:4], ""),
+        (changed()[:39], ""),
+        (np.where(np.arange(6) == 2, 0.0, changed()), ""),
+        (np.zeros((40, 6)), ""),
+        (REAL, ""),
+        (changed().astype(np.float16), ""),
+        (np.rint(changed() * 9).astype(np.int64), ""),
+    ],
+    ids=[
+        *("NaN", "infinity", "too large", "another width", "N = 1", "N < d", "unlike counts", "constant feature"),
+        *("all zero", "the reference itself", "half precision", "whole numbers"),
+    ],
+)
+def test_features_give_numbers_or_reasons_never_nan(generated: np.ndarray, words: str) -> None:
+    table = compute.frechet(reference=REAL, generated={"mine": generated})
+    assert len(table.figures) >= 8
+    for row in table.figures:
+        numbers = [row.value, row.low, row.high, row.stderr, row.limit, row.limit_low, row.limit_high]
+        assert all(value is None or math.isfinite(value) for value in numbers), row
+        assert (row.value is None) == bool(row.reason)
+        assert row.value is None if words and row.metric != "vendi" and row.metric != "cfred" else True
+    if words:
+        reasons = " ".join(row.reason for row in table.figures)
+        assert any(each in reasons for each in words.split("|"))
+    else:
+        assert any(row.value is not None for row in table.figures)
