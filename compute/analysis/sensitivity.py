@@ -2,12 +2,13 @@
 
 The truth is the order of strengths, 0 for the generator without the fault. All generators draw the same prompts, so
 their values rise and fall together when other prompts are drawn; differences between them are therefore taken within
-each replicate of a delete-a-group jackknife, which leaves out the same prompts of every generator.
+each replicate of a jackknife, which leaves out the same block of prompts of every generator.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from scipy.special import stdtrit
 
 from compute.analysis.variance import LEVEL
 from compute.arrays import Floats, ranks
+from compute.metrics.distribution.intervals import jackknife_covariance
 from compute.types import BadInput
 
 SEES, REWARDS, BLIND, MIXED = "sees", "rewards", "blind", "mixed"
@@ -45,29 +47,37 @@ class Sensitivity:
 
 
 def sensitivity(
-    *, strengths: ArrayLike, values: ArrayLike, replicates: ArrayLike, higher_is_better: bool, seed: int = 0
+    *,
+    strengths: ArrayLike,
+    values: ArrayLike,
+    left_out: ArrayLike,
+    sizes: ArrayLike,
+    higher_is_better: bool,
+    comparisons: int | None = None,
+    seed: int = 0,
 ) -> Sensitivity:
     """How a metric's `values` (k,) follow `strengths` (k,), which rise from 0.
 
-    `replicates` (groups, k) are the values with one group of the prompts left out. A value's interval is Student's of
-    the jackknife's variance; those of the changes share the level of 95% between them (Bonferroni), and the verdict
-    rests on them: SEES where the strongest, and perhaps weaker ones next to it, are worse than strength 0; REWARDS
-    where they are better; BLIND where no strength differs; MIXED for any other. The interval of the rank correlation
-    is of values drawn at random with the jackknife's covariance. Raises BadInput for unlike shapes, fewer than three
-    strengths or groups, strengths that do not rise from 0, and values that are not finite.
+    `left_out` (blocks, k) are the values without each block of prompts, of `sizes` (blocks,) prompts. A value's
+    interval is Student's of the jackknife's variance; those of the changes share the level of 95% between as many
+    `comparisons` (Bonferroni), by default those of this fault. The verdict rests on them: SEES where the strongest,
+    and perhaps weaker ones next to it, are worse than strength 0; REWARDS where they are better; BLIND where no
+    strength differs; MIXED for any other. The interval of the rank correlation is of values drawn at random with the
+    jackknife's covariance. Raises BadInput for unlike shapes, fewer than three strengths or blocks, strengths that do
+    not rise from 0, and values that are not finite.
     """
-    strength, value, left_out = (np.asarray(part, float) for part in (strengths, values, replicates))
-    _check(strength, value, left_out)
-    groups, count = left_out.shape
-    scale = max(np.abs(value).max(), np.abs(left_out).max(), np.finfo(float).tiny)
-    value, left_out = (np.round(part / scale / UNCHANGED) * UNCHANGED * scale for part in (value, left_out))
-    covariance = jackknife_covariance(left_out)
-    half = float(stdtrit(groups - 1, (1 + LEVEL) / 2)) * np.sqrt(np.diag(covariance))
+    strength, value, without, blocks = (np.asarray(part, float) for part in (strengths, values, left_out, sizes))
+    _check(strength, value, without, blocks)
+    freedom, count = len(blocks) - 1, len(strength)
+    scale = max(np.abs(value).max(), np.abs(without).max(), np.finfo(float).tiny)
+    value, without = (np.round(part / scale / UNCHANGED) * UNCHANGED * scale for part in (value, without))
+    covariance = jackknife_covariance(value, without, sizes=blocks)
+    half = float(stdtrit(freedom, (1 + LEVEL) / 2)) * np.sqrt(np.diag(covariance))
     sign = -1.0 if higher_is_better else 1.0
-    change = sign * (value - value[0])
-    contrast = np.eye(count) - np.eye(count)[0]
-    error = np.sqrt(np.clip(np.einsum("ij,jk,ik->i", contrast, covariance, contrast), 0, None))
-    margin = float(stdtrit(groups - 1, 1 - (1 - LEVEL) / 2 / (count - 1))) * error
+    change, change_without = (sign * (part - part[..., :1]) for part in (value, without))
+    error = np.sqrt(np.diag(jackknife_covariance(change, change_without, sizes=blocks)))
+    shared = comparisons or count - 1
+    margin = float(stdtrit(freedom, 1 - (1 - LEVEL) / 2 / shared)) * error
     verdict, first = _verdict(change[1:], margin[1:])
     rho = _spearman(strength, sign * value[None])[0]
     draws = np.random.default_rng(seed).multivariate_normal(value, covariance, size=DRAWS, method="eigh")
@@ -95,48 +105,52 @@ def sensitivity(
 class FaultRun:
     """What one generator of known fault scored.
 
-    `values` by (metric, subset); `found[subset][metric]` holds the `replicates` of the jackknife.
+    `values` by (metric, subset); `found[subset][metric]` holds the values that are `left_out` without each of the
+    `blocks`, whose numbers of prompts these are.
     """
 
     fault: str
     strength: float  # 0: no fault, whatever `fault` says
     values: Mapping[tuple[str, str], float]
     found: Mapping[str, Mapping[str, Any]]
+    blocks: tuple[int, ...]
 
 
 def by_fault(runs: Iterable[FaultRun], *, higher: Mapping[str, bool]) -> dict[tuple[str, str, str], Sensitivity]:
     """By metric, subset and fault, from strength 0 on; `higher` says of each metric whether more is better.
 
-    A fault counts from two strengths on. Without a generator of strength 0 there is nothing.
+    A fault counts from two strengths on. All changes of a metric on one backbone share the level, whichever fault they
+    are of: in at most 5% of studies without any fault does it see one. Without a generator of strength 0 there is
+    nothing.
     """
     runs = sorted(runs, key=lambda run: run.strength)
     clean = next((run for run in runs if run.strength == 0), None)
     if clean is None:
         return {}
-    out = {}
-    for fault in dict.fromkeys(run.fault for run in runs if run.strength):
-        chain = [clean, *(run for run in runs if run.strength and run.fault == fault)]
-        for metric, subset in clean.values:
-            found = [run.found.get(subset, {}).get(metric) for run in chain]
-            if len(chain) < 3 or None in found:
-                continue
-            out[metric, subset, fault] = sensitivity(
-                strengths=[run.strength for run in chain],
-                values=[run.values[metric, subset] for run in chain],
-                replicates=np.transpose([part["replicates"] for part in found]),
-                higher_is_better=higher[metric],
-            )
-    return out
+    chains: dict[tuple[str, str, str], list[FaultRun]] = {}
+    for metric, subset in clean.values:
+        for fault in dict.fromkeys(run.fault for run in runs if run.strength):
+            chain = [clean, *(run for run in runs if run.strength and run.fault == fault)]
+            if len(chain) >= 3 and all(_left_out(run, metric, subset) for run in chain):
+                chains[metric, subset, fault] = chain
+    comparisons: Counter[tuple[str, str]] = Counter()
+    for (metric, subset, _), chain in chains.items():
+        comparisons[metric, subset] += len(chain) - 1
+    return {
+        (metric, subset, fault): sensitivity(
+            strengths=[run.strength for run in chain],
+            values=[run.values[metric, subset] for run in chain],
+            left_out=np.transpose([_left_out(run, metric, subset) for run in chain]),
+            sizes=clean.blocks,
+            higher_is_better=higher[metric],
+            comparisons=comparisons[metric, subset],
+        )
+        for (metric, subset, fault), chain in chains.items()
+    }
 
 
-def jackknife_covariance(replicates: Floats) -> Floats:
-    """(k, k) covariance of k statistics from their values (groups, k) with one group of equal size left out.
-
-    Source: Shao and Tu (1995), The Jackknife and Bootstrap, section 2.3.
-    """
-    groups = len(replicates)
-    off = replicates - replicates.mean(axis=0)
-    return (groups - 1) / groups * off.T @ off
+def _left_out(run: FaultRun, metric: str, subset: str) -> Sequence[float]:
+    return run.found.get(subset, {}).get(metric, {}).get("left_out", ())
 
 
 def _verdict(change: Floats, margin: Floats) -> tuple[str, int | None]:
@@ -159,15 +173,20 @@ def _spearman(strengths: Floats, values: Floats) -> Floats:
     return np.divide(x @ y, lengths, out=np.full(len(values), np.nan), where=lengths > 0)
 
 
-def _check(strengths: Floats, values: Floats, replicates: Floats) -> None:
-    if strengths.ndim != 1 or values.shape != strengths.shape or replicates.shape[1:] != strengths.shape:
+def _check(strengths: Floats, values: Floats, left_out: Floats, sizes: Floats) -> None:
+    if (
+        strengths.ndim != 1
+        or values.shape != strengths.shape
+        or sizes.ndim != 1
+        or left_out.shape != sizes.shape + strengths.shape
+    ):
         raise BadInput(
-            f"{strengths.shape} strengths, {values.shape} values and {replicates.shape} replicates do not fit: give "
-            "(k,), (k,) and (groups, k)"
+            f"{strengths.shape} strengths, {values.shape} values, {left_out.shape} values left out and {sizes.shape} "
+            "sizes do not fit: give (k,), (k,), (blocks, k) and (blocks,)"
         )
-    if len(strengths) < 3 or len(replicates) < 3:
-        raise BadInput(f"{len(strengths)} strengths and {len(replicates)} groups: give three of each or more")
+    if len(strengths) < 3 or len(sizes) < 3:
+        raise BadInput(f"{len(strengths)} strengths and {len(sizes)} blocks: give three of each or more")
     if strengths[0] != 0 or (np.diff(strengths) <= 0).any():
         raise BadInput("The strengths do not rise from 0: sort them, with the generator that has no fault first")
-    if not (np.isfinite(values).all() and np.isfinite(replicates).all()):
+    if not (np.isfinite(values).all() and np.isfinite(left_out).all()):
         raise BadInput("A value is not a finite number: leave that metric out")

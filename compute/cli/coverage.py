@@ -14,9 +14,18 @@ from compute.paths import COVERAGE
 def coverage(
     trials: Annotated[int, typer.Option(help="Made-up suites for each row of the table.")] = TRIALS,
     seed: Annotated[int, typer.Option(help="The same seed gives the same table.")] = SEED,
-    out: Annotated[Path | None, typer.Option(help="File to write; without it the About page's own.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File to write; without it the page's own.")] = None,
+    faults: Annotated[
+        int, typer.Option(min=0, help="Simulated studies of drawn generators without a fault, instead of the above.")
+    ] = 0,
 ):
-    """Simulates how often the intervals of means, differences and ranks hold the truth, and stores the table."""
+    """Simulates how often the intervals of means, differences and ranks hold the truth, and stores the table.
+
+    With --faults: how often the study of drawn generators sees a fault where there is none.
+    """
+    if faults:
+        _faults(studies=faults, seed=seed, out=out)
+        return
     from compute.analysis.coverage import save, settings, simulate
 
     rows = []
@@ -29,4 +38,24 @@ def coverage(
         typer.echo(f"{','.join(map(str, row.tasks)):24} {about:22} {row.label:13} {shown}")
     path = out or COVERAGE
     save(rows, path, trials=trials, seed=seed)
+    typer.echo(f"Wrote {path}")
+
+
+def _faults(*, studies: int, seed: int, out: Path | None) -> None:
+    from compute import drafts
+    from compute.analysis.false_verdicts import save
+    from compute.catalog import shipped
+    from compute.engine import fault_errors
+    from compute.engine.bench import assemble
+    from compute.models.adapter import Hardware
+    from compute.paths import FAULT_ERRORS
+    from compute.tasks.source import Source
+
+    with drafts.temporary_folder() as folder:
+        bench = assemble(features=folder, source=Source(offline=True), hardware=Hardware(device="cpu", dtype="float32"))
+        rows = fault_errors.simulate(catalog=shipped(), bench=bench, studies=studies, seed=seed, report=typer.echo)
+    for row in rows:
+        typer.echo(f"{row.metric:12} {row.backbone:12} single {row.single:6.1%}  study {row.study:6.1%}")
+    path = out or FAULT_ERRORS
+    save(rows, path, settings={"seed": seed, "pool": fault_errors.POOL})
     typer.echo(f"Wrote {path}")

@@ -1,8 +1,8 @@
 """Runs of the drawn generators: every metric on every backbone, with what tells how far a value can be trusted.
 
-Images are encoded once a backbone, whatever number of generators shows them. A metric is then taken of all prompts,
-with each of GROUPS groups of prompts left out (a delete-a-group jackknife, the same groups for every generator), and of
-smaller sets of prompts, where a metric that is biased for few images shows it.
+The figures, their intervals and their values at infinite N are those of `python -m compute frechet`, by the same code.
+The study adds the values without each block of prompts, which tell how far a difference of two generators on the same
+prompts can be trusted, and values of fewer prompts.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,78 +20,51 @@ import numpy as np
 import pandas as pd
 
 from compute import versions
-from compute.analysis.sensitivity import (
-    BLIND,
-    MIXED,
-    REWARDS,
-    SEES,
-    FaultRun,
-    Sensitivity,
-    by_fault,
-    jackknife_covariance,
-)
-from compute.arrays import Floats, Ints
+from compute.analysis.sensitivity import BLIND, MIXED, REWARDS, SEES, FaultRun, Sensitivity, by_fault
+from compute.arrays import Ints
 from compute.catalog import Catalog
-from compute.content.items import Column
 from compute.engine import run_folders
 from compute.engine.bench import Bench
-from compute.engine.generators.backbones import JOIN
-from compute.engine.generators.backbones import subset as subset_of
-from compute.engine.generators.intervals import MANIFOLDS
+from compute.engine.generators import features as encoded_features
+from compute.engine.generators import stored as comparisons
+from compute.engine.generators.backbones import LIMITED, METRICS, NEEDS, Backbones
+from compute.engine.generators.features import SetFeatures
+from compute.engine.generators.figures import figures
+from compute.engine.generators.intervals import from_left_out
+from compute.engine.generators.record import GeneratorFigure
 from compute.engine.plan import counted
 from compute.engine.run import code
 from compute.engine.run_folders import StoredRun
 from compute.features import encoding
-from compute.metrics.distribution.diversity import vendi
-from compute.metrics.distribution.frechet import Conditioning, ImageMoments, frechet
-from compute.metrics.distribution.gaussian import Gaussian
-from compute.metrics.distribution.kernel import cmmd, kid
-from compute.metrics.distribution.manifold import manifold
-from compute.metrics.distribution.means import CLIPSCORE_PREFIX, clipscore
+from compute.metrics.distribution import extrapolation, intervals
+from compute.metrics.distribution.extrapolation import SmallerSets
+from compute.metrics.distribution.intervals import Blocks, LeftOut
 from compute.tables import padded
+from compute.tasks.generators.pairing import PromptedSets
+from compute.tasks.generators.sets import ImageSet
 from compute.tasks.mini import generators as drawn
 from compute.tasks.mini.generators import Generator
-from compute.types import LikenessError, NotHere, Run, Score, Task, UnknownKey
+from compute.types import LikenessError, NotHere, Run, Task, UnknownKey
 
 SUITE, TASK = "mini-generators", "mini/generators"
-VERSION = 1  # part of every fingerprint: raise it with how values, groups or sizes are taken
-GROUPS = 16
-SIZES = (32, 64, 128)  # prompts; beside all of them
+VERSION = 2  # part of every fingerprint: raise it with how values, blocks or sizes are taken
+PARTS = (*extrapolation.PARTS, 8)  # that the prompts are split into, for values of fewer prompts
 DIGITS = 6  # of a single image's score
-SEED = 20250415  # of which prompts form groups and sets
 IMAGE_BACKBONES = ("tiny", "tiny-random", "colour-histogram", "efficientnet-lite0")
 TEXT_BACKBONES = ("tiny", "wordllama")
-HEADLINE = {"image": "tiny", "text": "tiny"}  # the backbones of a run's `default` figures
+HEADLINE = "tiny"  # the backbone of images and prompts of a run's `default` figures, and of CLIPScore
 
-
-def _neighbours(real: Floats, generated: Floats) -> dict[str, float]:
-    shares = {names: manifold(real=real, generated=generated, k=k) for names, k in MANIFOLDS.items()}
-    return {name: getattr(of, name).value for names, of in shares.items() for name in names}
-
-
-# Metrics of images alone, beside the Fréchet distance: of features (n, d) of the reference and of the generator.
-ON_IMAGES: tuple[Callable[[Floats, Floats], Mapping[str, float]], ...] = (
-    lambda real, generated: {"cmmd": cmmd(real=real, generated=generated).value},
-    lambda real, generated: {"kid": kid(real=real, generated=generated).value},
-    _neighbours,
-    lambda real, generated: {"vendi": vendi(features=generated).value},
-)
+FigureKey = tuple[str, str, str]  # generator, metric, backbone
+FigureTable = dict[FigureKey, GeneratorFigure]
 
 
 @dataclass(frozen=True, kw_only=True)
-class MetricValue:
-    """One metric of one generator on one backbone."""
+class StudyFigure:
+    """One metric of one generator on one backbone, and what else the study knows of it."""
 
-    metric: str
-    subset: str  # image backbone, or image|text
-    value: float
-    replicates: Floats  # (GROUPS,) with one group of prompts left out
-    by_size: Mapping[int, float]  # prompts -> mean over as many sets of that size as fit
-
-    @property
-    def stderr(self) -> float:
-        """By the jackknife over groups of prompts."""
-        return float(np.sqrt(jackknife_covariance(self.replicates[:, None])[0, 0]))
+    figure: GeneratorFigure
+    left_out: tuple[float, ...]  # without each block of prompts
+    smaller: tuple[SmallerSets, ...] = ()  # of fewer prompts, the fewest first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,92 +76,88 @@ class StudyOutcome:
     missing: tuple[str, ...]
 
 
-@dataclass(kw_only=True)
-class StudyFeatures:
-    """Features (n, d) by backbone: of the prompts, the reference and the generators."""
-
-    texts: dict[str, Floats] = field(default_factory=dict)
-    depicted: dict[str, Floats] = field(default_factory=dict)  # of the prompts with CLIPScore's prefix
-    reference: dict[str, Floats] = field(default_factory=dict)
-    generated: dict[tuple[str, str], Floats] = field(default_factory=dict)  # (backbone, generator)
-
-    @property
-    def generators(self) -> tuple[str, ...]:
-        """Every generator once."""
-        return tuple(dict.fromkeys(generator for _, generator in self.generated))
-
-
-def groups(count: int) -> list[Ints]:
-    """GROUPS sets of rows of as equal size as can be: together all, at random."""
-    return [np.sort(part) for part in np.array_split(np.random.default_rng(SEED).permutation(count), GROUPS)]
+def choices(present: Iterable[str]) -> tuple[Backbones, ...]:
+    """What is computed on the backbones that are here. CMMD is taken of one backbone a choice, so it has several."""
+    known = set(present)
+    image = tuple(key for key in IMAGE_BACKBONES if key in known)
+    whole = Backbones(
+        image=image,
+        cfred=image,
+        text=tuple(key for key in TEXT_BACKBONES if key in known),
+        clip=HEADLINE,
+        cmmd=HEADLINE,
+    )
+    others = [key for key in image if key != HEADLINE]
+    return (whole, *(Backbones(image=(), cfred=(), text=(), cmmd=key, metrics=("cmmd",)) for key in others))
 
 
-def sets(count: int, size: int) -> list[Ints]:
-    """As many sets of `size` rows as fit, none of them in common."""
-    order = np.random.default_rng([SEED, size]).permutation(count)
-    return [np.sort(order[start : start + size]) for start in range(0, count - size + 1, size)]
+def has_curve(generator: str) -> bool:
+    """Whether values of fewer prompts are taken of it: of the clean generator, and of each fault at its strongest."""
+    return drawn.generator(generator).strength in (0, drawn.STRENGTHS[-1])
 
 
-def row_sets(count: int) -> list[Ints]:
-    """All rows, then all without one of the groups, then the smaller sets in the order of SIZES."""
-    every = np.arange(count)
-    smaller = [rows for size in SIZES if size < count for rows in sets(count, size)]
-    return [every, *(np.setdiff1d(every, group) for group in groups(count)), *smaller]
-
-
-def measure(features: StudyFeatures) -> dict[str, list[MetricValue]]:
-    """Every metric of every generator.
-
-    What rests on the reference and the prompts alone is made once for all generators. Threads share the row sets.
-    """
-    count = len(next(iter(features.reference.values())))
-    parts = row_sets(count)
-    with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
-        tables = list(pool.map(lambda rows: values(features, rows=rows), parts))
-    measured: dict[str, list[MetricValue]] = {}
-    for (generator, metric, subset), value in tables[0].items():
-        column = [table[generator, metric, subset] for table in tables]
-        by_size: dict[int, list[float]] = {}
-        for rows, each in zip(parts[1 + GROUPS :], column[1 + GROUPS :], strict=True):
-            by_size.setdefault(len(rows), []).append(each)
-        measured.setdefault(generator, []).append(
-            MetricValue(
-                metric=metric,
-                subset=subset,
-                value=value,
-                replicates=np.array(column[1 : 1 + GROUPS]),
-                by_size={size: float(np.mean(each)) for size, each in by_size.items()},
-            )
-        )
+def measure(features: SetFeatures, *, chosen: Sequence[Backbones]) -> dict[str, list[StudyFigure]]:
+    """Every figure by generator, with its interval, its values without blocks of prompts and those of fewer prompts."""
+    blocks = intervals.share_out(features.prompts)
+    whole, without = without_blocks(features, chosen=chosen, blocks=blocks)
+    splits = extrapolation.splits((len(features.prompts),), parts=PARTS)
+    repeats = {part: len(repeated) for part, repeated in splits.items()}
+    curved = features.only(list(filter(has_curve, features.generated)))
+    rows = [part[0] for repeated in splits.values() for split in repeated for part in split]
+    smaller = _tables(curved, rows, chosen) if curved.generated else []
+    measured: dict[str, list[StudyFigure]] = {name: [] for name in features.generated}
+    for key, figure in whole.items():
+        left = LeftOut(values=column(without, key), blocks=blocks)
+        if figure.value is None or not np.isfinite(left.values).all():
+            continue
+        made = StudyFigure(figure=from_left_out(figure, left), left_out=tuple(left.values.tolist()))
+        values = column(smaller, key)
+        if figure.generator in curved.generated and np.isfinite(values).all():
+            made = _with_smaller(made, values, repeats=repeats)
+        measured[figure.generator].append(made)
     return measured
 
 
-def values(features: StudyFeatures, *, rows: Ints) -> dict[tuple[str, str, str], float]:
-    """(generator, metric, subset) -> the value over these prompts."""
-    out: dict[tuple[str, str, str], float] = {}
-    conditions = {key: Conditioning.of(text[rows]) for key, text in features.texts.items()}
-    for backbone, reference in features.reference.items():
-        real = reference[rows]
-        real_gaussian, real_moments = Gaussian.of(real), ImageMoments.of(real)
-        real_split = {key: condition.split(real_moments) for key, condition in conditions.items()}
-        for generator in features.generators:
-            generated = features.generated[backbone, generator][rows]
-            distance = frechet(real=real_gaussian, generated=generated)
-            out[generator, "fd", backbone] = distance.value
-            # cFreD takes covariances over N.
-            realism = distance.means + distance.covariances * (len(rows) - 1) / len(rows)
-            moments = ImageMoments.of(generated)
-            for key, condition in conditions.items():
-                out[generator, "cfred", subset_of(backbone, key)] = condition.compare(
-                    real_split[key], condition.split(moments), realism=realism
-                ).value
-            if backbone in features.depicted:
-                out[generator, "clipscore", subset_of(backbone, backbone)] = clipscore(
-                    image=generated, text=features.depicted[backbone][rows]
-                ).value
-            for function in ON_IMAGES:
-                out |= {(generator, key, backbone): value for key, value in function(real, generated).items()}
-    return out
+def without_blocks(
+    features: SetFeatures, *, chosen: Sequence[Backbones], blocks: Blocks
+) -> tuple[FigureTable, list[FigureTable]]:
+    """Every figure of all prompts, and without each block of them."""
+    rows = [np.arange(len(features.prompts)), *(np.flatnonzero(kept) for kept in blocks.kept)]
+    whole, *without = _tables(features, rows, chosen)
+    return whole, without
+
+
+def column(tables: Sequence[FigureTable], key: FigureKey) -> np.ndarray:
+    """(tables,) a figure's value in each table, NaN where it has none."""
+    values = [table[key].value if key in table else None for table in tables]
+    return np.array([np.nan if value is None else value for value in values])
+
+
+def _tables(features: SetFeatures, rows: Sequence[Ints], chosen: Sequence[Backbones]) -> list[FigureTable]:
+    """The figures of each of these sets of prompts, in threads."""
+    with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
+        return list(pool.map(lambda each: _values(features.rows(each), chosen), rows))
+
+
+def _values(features: SetFeatures, chosen: Sequence[Backbones]) -> FigureTable:
+    return {
+        (row.generator, row.metric, row.backbone): row
+        for choice in chosen
+        for row in figures(features, chosen=choice, intervals=False)
+    }
+
+
+def _with_smaller(made: StudyFigure, values: np.ndarray, *, repeats: Mapping[int, int]) -> StudyFigure:
+    """`values` of all parts in the order of the splits; `repeats` the splits by number of parts."""
+    figure, by_parts, start = made.figure, {}, 0
+    for part, times in repeats.items():
+        by_parts[part] = values[start : start + part * times].reshape(times, part)
+        start += part * times
+    if figure.metric in LIMITED:
+        fitted = {part: of for part, of in by_parts.items() if part in extrapolation.PARTS}
+        limit = extrapolation.fit(figure.value, fitted, count=figure.n)
+        figure = replace(figure, limit=limit.value, limit_low=limit.low, limit_high=limit.high)
+    return replace(made, figure=figure, smaller=extrapolation.smaller_sets(by_parts, count=figure.n))
 
 
 def execute(
@@ -210,7 +179,8 @@ def execute(
         if key not in known:
             raise UnknownKey("model", key, known)
     generators = [known[key] for key in models] if models else list(drawn.GENERATORS)
-    subjects, missing = {}, []
+    subjects: dict[str, Any] = {}
+    missing: list[str] = []
     for key in dict.fromkeys((*IMAGE_BACKBONES, *TEXT_BACKBONES)):
         try:
             bench.fetch(catalog.model(key))
@@ -219,9 +189,8 @@ def execute(
         except LikenessError as error:
             subjects.pop(key, None)
             missing.append(f"{key}: {error}")
-    for role, key in HEADLINE.items():
-        if key not in subjects:
-            raise NotHere(f"The first figures rest on the backbone of {role}s {key}, which is not here. {missing[0]}")
+    if HEADLINE not in subjects:
+        raise NotHere(f"The first figures rest on the backbone {HEADLINE}, which is not here. {missing[0]}")
     settings = {row.key: _settings(task, row, subjects) for row in generators}
     marks = {
         row.key: run_folders.fingerprint({**settings[row.key], "keys": [row.model_key, TASK]}) for row in generators
@@ -234,11 +203,11 @@ def execute(
     left = [row for row in generators if row.key not in stored]
     if left:
         started, began = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
-        features = encode(subjects, generators=left, missing=missing)
+        features = encode(list(subjects), generators=left, catalog=catalog, bench=bench, missing=missing)
         seconds = {"encode": (time.perf_counter() - began) / len(left)}
         report(f"{counted(len(left), 'generator')} encoded in {time.perf_counter() - began:.0f} s")
         began = time.perf_counter()
-        measured = measure(features)
+        measured = measure(features, chosen=choices([*features.images, *features.texts]))
         seconds["procedure"] = (time.perf_counter() - began) / len(left)
         report(f"{sum(map(len, measured.values()))} figures in {time.perf_counter() - began:.0f} s")
         for row in left:
@@ -257,31 +226,46 @@ def execute(
     return StudyOutcome(runs=tuple(stored[row.key] for row in generators), made=len(left), missing=tuple(missing))
 
 
-def encode(subjects: Mapping[str, Any], *, generators: Sequence[Generator], missing: list[str]) -> StudyFeatures:
-    """The features of all images and prompts; a backbone that fails is named in `missing`."""
-    features = StudyFeatures()
-    reference, texts, depicted = (
-        drawn.reference_column(),
-        drawn.text_column(),
-        drawn.text_column(prefix=CLIPSCORE_PREFIX),
+def sets(generators: Sequence[Generator]) -> PromptedSets:
+    """The reference and the generators as the comparison of sets takes them."""
+    ids = drawn.item_names()
+    return PromptedSets(
+        ids=ids,
+        prompts=drawn.text_column(),
+        texts=tuple(prompt.text for prompt in drawn.all_prompts()),
+        reference=ImageSet(name="reference", ids=ids, images=drawn.reference_column()),
+        generated=tuple(ImageSet(name=row.key, ids=ids, images=drawn.image_column(row)) for row in generators),
+        warnings=(),
     )
-    columns: dict[str, Column] = {row.key: drawn.image_column(row) for row in generators}
-    for key, subject in subjects.items():
+
+
+def encode(
+    keys: Sequence[str], *, generators: Sequence[Generator], catalog: Catalog, bench: Bench, missing: list[str]
+) -> SetFeatures:
+    """The features of all images and prompts, a backbone at a time; one that fails is named in `missing`."""
+    images, parts = sets(generators), []
+    for key in keys:
+        [choice, *_] = choices([key])
+        if key != HEADLINE:
+            choice = replace(choice, clip="", cmmd="")
         try:
-            if key in TEXT_BACKBONES:
-                features.texts[key] = np.asarray(subject.embed(texts), dtype=float)
-                if key in IMAGE_BACKBONES:
-                    features.depicted[key] = np.asarray(subject.embed(depicted), dtype=float)
-            if key in IMAGE_BACKBONES:
-                subject.prepare([reference, *columns.values()])
-                features.reference[key] = np.asarray(subject.embed(reference), dtype=float)
-                for name, column in columns.items():
-                    features.generated[key, name] = np.asarray(subject.embed(column), dtype=float)
+            part, _, _ = encoded_features.encode(images, chosen=choice, rows={key: catalog.model(key)}, bench=bench)
+            parts.append(part)
         except LikenessError as error:
             missing.append(f"{key}: {error}")
         finally:
             encoding.release()
-    return features
+    if not any(HEADLINE in part.images for part in parts):
+        raise NotHere(f"The first figures rest on the backbone {HEADLINE}, which failed. {missing[0]}")
+    return replace(
+        next(part for part in parts if part.scores),
+        images={
+            key: {name: np.asarray(rows) for name, rows in of.items()}
+            for part in parts
+            for key, of in part.images.items()
+        },
+        texts={key: np.asarray(rows) for part in parts for key, rows in part.texts.items()},
+    )
 
 
 def _settings(task: Task, row: Generator, subjects: Mapping[str, Any]) -> dict[str, Any]:
@@ -290,7 +274,11 @@ def _settings(task: Task, row: Generator, subjects: Mapping[str, Any]) -> dict[s
         "procedure": {
             "key": task.procedure,
             "version": VERSION,
-            "options": {"groups": GROUPS, "sizes": list(SIZES), "seed": SEED},
+            "options": {
+                "blocks": intervals.share_out(drawn.PROMPTS).sizes.tolist(),
+                "parts": list(PARTS),
+                "repeats": extrapolation.REPEATS,
+            },
             "packages": versions.minor(versions.installed(("numpy", "scipy"))),
         },
         "data": {"dataset": task.dataset, "subsets": list(task.subsets), "generator": drawn.VERSION},
@@ -302,7 +290,7 @@ def _settings(task: Task, row: Generator, subjects: Mapping[str, Any]) -> dict[s
 def _write(
     row: Generator,
     task: Task,
-    measured: Sequence[MetricValue],
+    measured: Sequence[StudyFigure],
     *,
     items: pd.DataFrame,
     settings: dict[str, Any],
@@ -320,7 +308,6 @@ def _write(
         origin="computed",
         fingerprint=mark,
         code=code(),
-        seed=SEED,
         dtype=bench.hardware.dtype,
         device=bench.hardware.device,
         seconds=round(sum(seconds.values()), 3),
@@ -334,53 +321,43 @@ def _write(
             "timings": {stage: round(value, 3) for stage, value in seconds.items()},
         },
     )
-    order = {key: at for at, key in enumerate(task.metrics)}
-    scores = [
-        Score(
-            run=run.id,
-            subset=subset,
-            metric=each.metric,
-            value=each.value,
-            n=drawn.PROMPTS,
-            stderr=each.stderr,
-            coverage=1.0,
-        )
-        for each in sorted(measured, key=lambda each: order[each.metric])
-        for subset in (*(("default",) if is_headline(each.subset) else ()), each.subset)
-    ]
+    scores = comparisons.scores(run, [each.figure for each in measured], human=None)
     return run_folders.write(results, run=run, scores=scores, items=run_folders.table({"default": items}))
 
 
-def is_headline(subset: str) -> bool:
-    """Whether a backbone, or a pair of them, is that of the `default` figures."""
-    image, _, text = subset.partition(JOIN)
-    return image == HEADLINE["image"] and text in ("", HEADLINE["text"])
-
-
-def _found(measured: Sequence[MetricValue]) -> dict[str, dict[str, Any]]:
-    """By subset and metric: the jackknife's replicates, and the mean by number of prompts."""
+def _found(measured: Sequence[StudyFigure]) -> dict[str, dict[str, Any]]:
+    """By subset and metric: the values without each block, and where there is one the curve over numbers of prompts."""
     found: dict[str, dict[str, Any]] = {}
     for each in measured:
-        found.setdefault(each.subset, {})[each.metric] = {
-            "replicates": [_short(value) for value in each.replicates.tolist()],
-            "by_size": {str(size): _short(value) for size, value in each.by_size.items()},
-        }
+        row = each.figure
+        content: dict[str, Any] = {"left_out": [_short(value) for value in each.left_out]}
+        if each.smaller:
+            content |= {
+                "low": _short(row.low),
+                "high": _short(row.high),
+                "smaller": {
+                    str(part.count): [_short(value) for value in (part.value, part.low, part.high)]
+                    for part in each.smaller
+                },
+            }
+        if row.limit is not None:
+            content["limit"] = [_short(value) for value in (row.limit, row.limit_low, row.limit_high)]
+        found.setdefault(row.backbone, {})[row.metric] = content
     return found
 
 
-def _short(value: float) -> float:
+def _short(value: float | None) -> float | None:
     """To nine digits: differences of generators are small beside their values."""
-    return float(f"{value:.9g}")
+    return None if value is None else float(f"{value:.9g}")
 
 
-def _items(row: Generator, features: StudyFeatures) -> pd.DataFrame:
+def _items(row: Generator, features: SetFeatures) -> pd.DataFrame:
     """One row a prompt: its text, and the CLIPScore of the generator's image on the headline's backbone."""
-    image, text = features.generated[HEADLINE["image"], row.key], features.depicted[HEADLINE["text"]]
     return pd.DataFrame(
         {
             "item": list(drawn.item_names()),
-            "expected": [prompt.text for prompt in drawn.all_prompts()],
-            "value": np.round(clipscore(image=image, text=text).scores, DIGITS),
+            "expected": list(features.prompts),
+            "value": np.round(features.scores["clipscore"][row.key], DIGITS),
         }
     )
 
@@ -394,6 +371,7 @@ def sensitivities(runs: Iterable[StoredRun], *, catalog: Catalog) -> dict[tuple[
                 strength=stored.run.settings["model"]["strength"],
                 values={(score.metric, score.subset): score.value for score in stored.scores},
                 found=stored.run.settings["found"],
+                blocks=tuple(stored.run.settings["procedure"]["options"]["blocks"]),
             )
             for stored in runs
         ],
@@ -409,7 +387,9 @@ def lines(outcome: StudyOutcome, *, catalog: Catalog) -> list[str]:
     """Which metric sees which fault, as a Markdown table, and what is missing."""
     found = sensitivities(outcome.runs, catalog=catalog)
     rows = [("metric", "backbone", *(fault.title for fault in drawn.FAULTS.values()))]
-    for metric, subset in dict.fromkeys((metric, subset) for metric, subset, _ in found):
+    for metric, subset in sorted(
+        dict.fromkeys((key[0], key[1]) for key in found), key=lambda key: METRICS.index(key[0])
+    ):
         cells = [found.get((metric, subset, fault)) for fault in drawn.FAULTS]
         rows.append((catalog.metric(metric).title, subset, *(_cell(each) for each in cells)))
     text = ["", *(f"| {' | '.join(cells)} |" for cells in padded(rows))] if found else []
@@ -418,6 +398,14 @@ def lines(outcome: StudyOutcome, *, catalog: Catalog) -> list[str]:
             "",
             "from 2: worse than the clean generator beyond a 95% interval from strength 2 of 4 on; rewards: better;",
             "-: no difference at any strength; mixed: anything else. In brackets Spearman's correlation with strength.",
+        ]
+        absent: dict[str, list[str]] = {}
+        for metric in METRICS:
+            if metric in NEEDS and not any(metric == key for key, _, _ in found):
+                absent.setdefault(NEEDS[metric], []).append(catalog.metric(metric).title)
+        text += [
+            f"Not run: {', '.join(titles)}, for want of {catalog.model(key).title}: the study downloads no weights."
+            for key, titles in absent.items()
         ]
     return [*text, *(f"Missing: {line}" for line in outcome.missing)]
 

@@ -49,8 +49,7 @@ def with_interval(
     paired = bool(features.prompts)
     drawn = drawn_rows(np.arange(row.n)) if n < row.n else np.arange(row.n)
     blocks = intervals.share_out([features.prompts[at] for at in drawn] if paired else n)
-    scored = row.metric in features.scores
-    if scored and blocks.count < FEWEST_BLOCKS:
+    if row.metric in features.scores and blocks.count < FEWEST_BLOCKS:
         return row
     others = []
     try:
@@ -59,15 +58,23 @@ def with_interval(
             others.append(_without_real(row, features))
     except (BadInput, Undefined) as error:
         return replace(row, warnings=(*row.warnings, f"No interval: {error}"))
-    tested = replace(row, left_out=tuple(left.values.tolist()), block_sizes=tuple(blocks.sizes.tolist()))
-    if scored:
+    return from_left_out(row, left, *others)
+
+
+def from_left_out(row: GeneratorFigure, left: LeftOut, *others: LeftOut) -> GeneratorFigure:
+    """The figure with its values without blocks of prompts and the interval that they give, within the metric's bounds.
+    `others` are of independent samples. Means over images have their interval already."""
+    tested = replace(row, left_out=tuple(left.values.tolist()), block_sizes=tuple(left.blocks.sizes.tolist()))
+    if row.low is not None:
         return tested
     metric = _ROWS[row.metric]
-    bounds = (
-        -np.inf if metric.lower is None else metric.lower,
-        np.inf if metric.upper is None else metric.upper,
+    found = intervals.interval(
+        row.value,
+        left,
+        *others,
+        lower=-np.inf if metric.lower is None else metric.lower,
+        upper=np.inf if metric.upper is None else metric.upper,
     )
-    found = intervals.interval(row.value, left, *others, lower=bounds[0], upper=bounds[1])
     if found.low is None:
         return replace(row, warnings=(*row.warnings, f"No interval: {found.reason}"))
     return replace(tested, low=found.low, high=found.high, stderr=found.stderr)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from compute.engine.generators.backbones import DISTANCES, JOIN
+from compute.engine.generators.backbones import JOIN, LIMITED
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.record import GeneratorFigure
 from compute.metrics.distribution.extrapolation import cfred_at_infinity, frechet_at_infinity
@@ -14,7 +14,7 @@ from compute.types import BadInput, Undefined
 
 def with_limit(row: GeneratorFigure, *, features: SetFeatures) -> GeneratorFigure:
     """The figure with its value at infinite N, or with the reason why there is none among its warnings."""
-    if row.value is None or row.metric not in (*DISTANCES, "cfred"):
+    if row.value is None or row.metric not in LIMITED:
         return row
     image, _, text = row.backbone.partition(JOIN)
     real, generated = features.real(row.backbone), features.images[image][row.generator]
@@ -24,7 +24,7 @@ def with_limit(row: GeneratorFigure, *, features: SetFeatures) -> GeneratorFigur
         if row.metric == "cfred":
             found = cfred_at_infinity(real=real, generated=generated, condition=features.texts[text])
         else:
-            found = frechet_at_infinity(real=real, generated=generated)
+            found = frechet_at_infinity(real=real, generated=generated, paired=bool(features.prompts))
     except (BadInput, Undefined) as error:
         return replace(row, warnings=(*row.warnings, f"No value at infinite N: {error}"))
     warnings = [*row.warnings, *found.warnings]

@@ -215,7 +215,7 @@ def _runs(comparison: GeneratorComparison, suite: OwnSuite) -> list[tuple[Run, l
                 "warnings": list(comparison.sets.warnings),
             },
         )
-        made.append((run, _scores(run, figures, human=(comparison.human or {}).get(part.name))))
+        made.append((run, scores(run, figures, human=(comparison.human or {}).get(part.name))))
     return made
 
 
@@ -277,9 +277,9 @@ def _details(figures: Sequence[GeneratorFigure]) -> dict[str, dict[str, Any]]:
     return details
 
 
-def _scores(run: Run, figures: Sequence[GeneratorFigure], *, human: tuple[str, float] | None) -> list[Score]:
+def scores(run: Run, figures: Sequence[GeneratorFigure], *, human: tuple[str, float] | None) -> list[Score]:
     """A score a metric and backbone, and each metric's first as the whole task's."""
-    scores, whole = [], set()
+    made, whole = [], set()
     for row in figures:
         if row.value is None:
             continue
@@ -292,11 +292,11 @@ def _scores(run: Run, figures: Sequence[GeneratorFigure], *, human: tuple[str, f
             stderr=row.stderr,
             coverage=1.0,
         )
-        scores.append(own_score)
+        made.append(own_score)
         if row.metric not in whole:
             whole.add(row.metric)
-            scores.append(replace(own_score, subset=WHOLE))
+            made.append(replace(own_score, subset=WHOLE))
     if human is not None:
         metric, value = human
-        scores.append(Score(run=run.id, subset=WHOLE, metric=metric, value=value, coverage=1.0))
-    return scores
+        made.append(Score(run=run.id, subset=WHOLE, metric=metric, value=value, coverage=1.0))
+    return made

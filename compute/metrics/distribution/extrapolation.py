@@ -63,6 +63,27 @@ def extrapolate(
     that a part needs at least; finer splits are left out. Raises BadInput for bad arguments, Undefined where no split
     is left.
     """
+    rows = splits(counts, smallest=smallest, parts=parts, repeats=repeats, seed=seed)
+    plain = float(distance([np.arange(count) for count in counts]))
+    values = {
+        part: np.array([[distance(each) for each in split] for split in repeated]) for part, repeated in rows.items()
+    }
+    return fit(plain, values, count=counts[-1])
+
+
+def splits(
+    counts: Sequence[int],
+    *,
+    smallest: int = 2,
+    parts: Sequence[int] = PARTS,
+    repeats: int = REPEATS,
+    seed: int = 0,
+) -> dict[int, list[list[list[Ints]]]]:
+    """By number of parts: `repeats` random splits, each a list of the parts, each the rows of every set.
+
+    The parts of a split share no row; up to parts - 1 rows of a set are in none. More numbers of parts, if they are
+    larger, leave the splits of the others as they are. Arguments and errors as `extrapolate`.
+    """
     if not counts or min(counts) < 1 or repeats < 1 or any(part < 1 for part in parts) or smallest < 2:
         raise BadInput(
             "extrapolate needs counts and parts of at least 1, repeats of at least 1, smallest of at least 2"
@@ -74,39 +95,79 @@ def extrapolate(
             "undefined. Add images"
         )
     rng = np.random.default_rng(seed)
-    plain = float(distance([np.arange(count) for count in counts]))
-    splits = [
-        np.array([_split_values(distance, counts=counts, part=part, rng=rng) for _ in range(repeats)])
-        for part in usable
-    ]
+    return {part: [_split(counts, part=part, rng=rng) for _ in range(repeats)] for part in usable}
+
+
+def _split(counts: Sequence[int], *, part: int, rng: np.random.Generator) -> list[list[Ints]]:
+    orders = [rng.permutation(count)[: count // part * part].reshape(part, -1) for count in counts]
+    orders = [np.sort(order, axis=1) for order in orders]  # as they lie on disk
+    return [[order[index] for order in orders] for index in range(part)]
+
+
+def fit(plain: float, values: Mapping[int, Floats], *, count: int) -> Extrapolated:
+    """The line through `plain`, the value of all `count` images, and `values` (repeats, parts) by number of parts."""
+    usable = sorted(values)
+    repeats = len(values[usable[0]])
     widths = np.array([1.0, *usable])
-    values = np.array([plain, *(split.mean() for split in splits)])
+    means = np.array([plain, *(values[part].mean() for part in usable)])
     # The line's intercept and slope as weighted sums of the values.
     line = np.linalg.pinv(np.stack([np.ones(len(widths)), widths], axis=1))
-    value, slope = (line @ values).tolist()
+    value, slope = (line @ means).tolist()
     # All images share the linear part of the error of every mean over a split: the variance between m parts, over m.
     # What differs from split to split is added with the weight that it has in the intercept.
     freedom = [repeats * (part - 1) for part in usable]
-    shared = np.average([split.var(axis=1, ddof=1).mean() / split.shape[1] for split in splits], weights=freedom)
-    drawn = [split.mean(axis=1).var(ddof=1) / repeats if repeats > 1 else 0.0 for split in splits]
+    shared = np.average([values[part].var(axis=1, ddof=1).mean() / part for part in usable], weights=freedom)
+    drawn = [values[part].mean(axis=1).var(ddof=1) / repeats if repeats > 1 else 0.0 for part in usable]
     half = _student(sum(freedom)) * float(np.sqrt(shared + line[0, 1:] ** 2 @ drawn))
     return Extrapolated(
         value=value,
         low=value - half,
         high=value + half,
         plain=plain,
-        slope=slope * counts[-1],
-        counts=tuple(counts[-1] // int(width) for width in widths),
-        values=tuple(values.tolist()),
+        slope=slope * count,
+        counts=tuple(count // int(width) for width in widths),
+        values=tuple(means.tolist()),
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class SmallerSets:
+    """A metric's mean over sets of `count` images, with its 95% interval."""
+
+    count: int
+    value: float
+    low: float
+    high: float
+
+
+def smaller_sets(values: Mapping[int, Floats], *, count: int) -> tuple[SmallerSets, ...]:
+    """The mean at each number of images below `count`, the fewest first, from `values` (repeats, parts) by parts.
+
+    The interval is Student's of the variance between the parts of a split, which share no image.
+    """
+    made = []
+    for part in sorted(values, reverse=True):
+        repeats, mean = len(values[part]), float(values[part].mean())
+        error = float(np.sqrt(values[part].var(axis=1, ddof=1).mean() / part))
+        half = _student(repeats * (part - 1)) * error
+        made.append(SmallerSets(count=count // part, value=mean, low=mean - half, high=mean + half))
+    return tuple(made)
+
+
 def frechet_at_infinity(
-    *, real: Any, generated: Any, ddof: int = 1, parts: Sequence[int] = PARTS, repeats: int = REPEATS, seed: int = 0
+    *,
+    real: Any,
+    generated: Any,
+    paired: bool = False,
+    ddof: int = 1,
+    parts: Sequence[int] = PARTS,
+    repeats: int = REPEATS,
+    seed: int = 0,
 ) -> Extrapolated:
     """`frechet` at infinite N. real, generated: features (n, d).
 
-    With real as Moments or a Gaussian only the generator is split, and the reference's own bias stays: use a large one.
+    `paired`: row i of both is of one prompt, so prompts are split, and a part has both images of each. With real as
+    Moments or a Gaussian only the generator is split, and the reference's own bias stays: use a large one.
     """
     others = feature_array(generated, argument="generated")
     if isinstance(real, Moments | Gaussian):
@@ -122,15 +183,17 @@ def frechet_at_infinity(
     else:
         images = feature_array(real, argument="real")
         dimension = images.shape[1]
+        if paired:
+            check_paired(images, others, names=("real", "generated"))
 
         def distance(rows: Sequence[Ints]) -> float:
             first = Gaussian.of(images, rows=rows[0], ddof=ddof, argument="real")
-            second = Gaussian.of(others, rows=rows[1], ddof=ddof, argument="generated")
+            second = Gaussian.of(others, rows=rows[-1], ddof=ddof, argument="generated")
             return frechet(real=first, generated=second).value
 
         found = extrapolate(
             distance,
-            counts=(len(images), len(others)),
+            counts=(len(images),) if paired else (len(images), len(others)),
             parts=parts,
             repeats=repeats,
             seed=seed,
@@ -173,15 +236,6 @@ def uneven_generators(counts: Mapping[str, int]) -> tuple[str, ...]:
         "the plain values favour the larger set. Compare the values extrapolated to infinite N, or equal "
         "numbers of images",
     )
-
-
-def _split_values(
-    distance: Callable[[Sequence[Ints]], float], *, counts: Sequence[int], part: int, rng: np.random.Generator
-) -> Floats:
-    """(part,): the distances of the parts of one random split; up to part - 1 rows of a set are in none."""
-    orders = [rng.permutation(count)[: count // part * part].reshape(part, -1) for count in counts]
-    orders = [np.sort(order, axis=1) for order in orders]  # as they lie on disk
-    return np.array([distance([order[index] for order in orders]) for index in range(part)])
 
 
 def _with_warnings(found: Extrapolated, *, needed: int, what: str) -> Extrapolated:

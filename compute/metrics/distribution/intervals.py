@@ -177,13 +177,22 @@ def interval(value: float, *left_out: LeftOut, lower: float = -np.inf, upper: fl
     )
 
 
-def _variance(value: float, left_out: LeftOut) -> float:
-    """By pseudo-values: h value - (h - 1) value without the block, where the block is 1 / h of the rows."""
-    share = len(left_out.blocks.block) / left_out.blocks.sizes
-    pseudo = share * value - (share - 1) * left_out.values
+def jackknife_covariance(values: Floats, left_out: Floats, *, sizes: Ints) -> Floats:
+    """(k, k) of k statistics of the same rows, `values` (k,), from `left_out` (blocks, k), their values without each of
+    the blocks of `sizes` (blocks,) rows.
+
+    By pseudo-values: h value - (h - 1) value without the block, where the block is 1 / h of the rows. Source: Busing,
+    Meijer and van der Leeden 1999.
+    """
+    share = (sizes.sum() / sizes)[:, None]
+    pseudo = share * values - (share - 1) * left_out
     weight = 1 / (share - 1)
-    centre = (pseudo * weight).sum() / weight.sum()
-    return float((weight * (pseudo - centre) ** 2).mean())
+    off = pseudo - (pseudo * weight).sum(axis=0) / weight.sum()
+    return (weight * off).T @ off / len(sizes)
+
+
+def _variance(value: float, left: LeftOut) -> float:
+    return float(jackknife_covariance(np.array([value]), left.values[:, None], sizes=left.blocks.sizes)[0, 0])
 
 
 def _too_few(blocks: Blocks) -> str | None:

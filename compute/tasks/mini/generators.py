@@ -250,6 +250,12 @@ def image_column(generator: Generator) -> Column:
     return _column(lambda row: fault.image(row, generator.strength), of=generator.key)
 
 
+def faultless_column(number: int) -> Column:
+    """Another draw to the prompts without a fault: as good as the reference or the clean generator's images."""
+    purpose = f"faultless {number}"
+    return _column(lambda row: draw(scene(row, purpose)), of=purpose)
+
+
 def item_names() -> tuple[str, ...]:
     """A name a prompt."""
     return names(PROMPTS)

@@ -8,13 +8,17 @@ import gradio as gr
 import pandas as pd
 
 from compute.analysis.sensitivity import BLIND, MIXED, REWARDS, SEES, Sensitivity
-from compute.engine.generators.backbones import JOIN
+from compute.engine.generators.backbones import JOIN, LIMITED, UNBIASED
 from compute.tasks.mini.generators import FAULTS
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.memo import memoised
+from leaderboard.html.components import lazy_tables
 from leaderboard.html.templates import macro, render
 from leaderboard.page import Site, View, bind, heading, message_box
+from leaderboard.pages.lens import charts, errors
 from leaderboard.pages.lens import study as studies
+from leaderboard.pages.lens.charts import Chart
+from leaderboard.pages.lens.routes import routes
 from leaderboard.pages.lens.study import SizeCurve, Study
 from leaderboard.web.parameters import Choice
 
@@ -23,22 +27,31 @@ SENTENCE = (
     "from none to strong."
 )
 WORDS = {SEES: "sees it", REWARDS: "rewards it", BLIND: "no difference", MIXED: "unclear"}
-WIDTH, HEIGHT, EDGE = 200, 96, 8  # of a small figure, in its own units
+NO_LAW, UNBIASED_LAW, INVERSE = "none", "unbiased", "inverse"  # how a metric depends on the number of prompts
 
 
 @dataclass(frozen=True, kw_only=True)
 class FaultPanel:
-    """One fault's small figure: points, whiskers and the line of no change, in the figure's units."""
+    """One fault's small figure."""
 
     title: str
     what: str
     grades: tuple[str, ...]
     reading: Sensitivity
     words: str
-    zero: float
-    line: str
-    whiskers: tuple[tuple[float, float, float], ...]  # x, from y, to y
-    points: tuple[tuple[float, float], ...]
+    chart: Chart
+
+
+@dataclass(frozen=True, kw_only=True)
+class Growth:
+    """How a metric of the generator without a fault depends on the number of prompts."""
+
+    law: str  # INVERSE: extrapolated by a line in 1 / N; UNBIASED_LAW; NO_LAW
+    fewest: int
+    most: int
+    times: float | None  # the value of the fewest prompts over that of all; None where that is not above 0
+    curve: SizeCurve
+    chart: Chart
 
 
 def draw(site: Site) -> None:
@@ -69,6 +82,7 @@ def draw(site: Site) -> None:
         metric = gr.Dropdown(listed or [("cFreD", "cfred")], value=keys[0], label="Metric", scale=1, min_width=200)
         backbone = gr.Dropdown(features, value="", label="Features of", scale=1, min_width=200)
     rest = gr.HTML("", apply_default_css=False)
+    lazy_tables(site.assets)
     bind(
         site,
         parameters=parameters,
@@ -90,46 +104,39 @@ def page(site: Site, study: Study, *, metric: str, backbone: str) -> tuple[str, 
     readings = study.of(metric, subset)
     about = suite_queries.metrics(site.db).loc[metric]
     curves = study.curves(metric=metric, subset=subset)
+    titles = suite_queries.metrics(site.db)["title"]
+    models = model_queries.models(site.db)
     head = render(
         "pages/lens/head.html",
         metric=about,
+        about=metric if metric in models.index else "",
         subset=subset.replace(JOIN, " and "),
         moved=backbone.replace(JOIN, " and ") if backbone and backbone != subset else "",
         verdicts=studies.summary(readings),
         panels=[panel(fault, reading) for fault, reading in readings.items()],
         strengths=next(iter(readings.values())).strengths,
+        comparisons=sum(len(reading.strengths) - 1 for reading in readings.values()),
         prompts=curves[0].sizes[-1] if curves else None,
-        box=(WIDTH, HEIGHT),
     )
-    titles = suite_queries.metrics(site.db)["title"]
     rest = render(
         "pages/lens/rest.html",
         metric=about,
         subset=subset.replace(JOIN, " and "),
+        sightings=study.sightings(titles),
+        false=errors.stored(),
         curves=curves,
-        growth=growth(curves),
+        growth=growth(metric, curves),
         faults=[(fault, FAULTS[fault].title) for fault in study.faults],
         backbones=[(each.replace(JOIN, " and "), study.of(metric, each)) for each in subsets],
         features=features(site, subsets),
-        every=[
-            (key, titles[key], study.subsets[key][0], study.of(key, study.subsets[key][0])) for key in study.metrics
-        ],
+        not_run=[(titles[key], models.loc[needs]) for key, needs in study.not_run.items() if needs in models.index],
         words=WORDS,
     )
     return head, rest
 
 
 def panel(fault: str, reading: Sensitivity) -> FaultPanel:
-    """The small figure of a fault: the change from no fault by strength, up is worse."""
-    low, high = min(0.0, *reading.change_low), max(0.0, *reading.change_high)
-    span = (high - low) or 1.0
-
-    def y(value: float) -> float:
-        return round(EDGE + (high - value) / span * (HEIGHT - 2 * EDGE), 2)
-
-    last = reading.strengths[-1]
-    xs = [round(EDGE + strength / last * (WIDTH - 2 * EDGE), 2) for strength in reading.strengths]
-    points = tuple((x, y(value)) for x, value in zip(xs, reading.change, strict=True))
+    """A fault with its figure and the verdict in words."""
     seen = f" from strength {reading.seen_from:g} on" if reading.seen_from is not None else ""
     return FaultPanel(
         title=FAULTS[fault].title,
@@ -137,24 +144,25 @@ def panel(fault: str, reading: Sensitivity) -> FaultPanel:
         grades=FAULTS[fault].grades,
         reading=reading,
         words=f"{WORDS[reading.verdict]}{seen}",
-        zero=y(0.0),
-        line=" ".join(f"{x},{value}" for x, value in points),
-        whiskers=tuple(
-            (x, y(most), y(least)) for x, most, least in zip(xs, reading.change_high, reading.change_low, strict=True)
-        ),
-        points=points,
+        chart=charts.of_fault(reading),
     )
 
 
-def growth(curves: list[SizeCurve]) -> tuple[int, int, float] | None:
-    """The fewest and the most prompts, and how many times the value of all prompts the one of few is, without a fault.
-
-    None where the value of all prompts is not above 0.
-    """
-    if not curves or curves[0].values[-1] <= 0:
+def growth(metric: str, curves: list[SizeCurve]) -> Growth | None:
+    """How the metric without a fault depends on the number of prompts; None where the study has all prompts only."""
+    if not curves:
         return None
-    first = curves[0]
-    return first.sizes[0], first.sizes[-1], first.values[0] / first.values[-1]
+    curve = curves[0]
+    fewest, most = curve.sizes[0], curve.sizes[-1]
+    whole = curve.points[most].value
+    return Growth(
+        law=INVERSE if metric in LIMITED and curve.limit else UNBIASED_LAW if metric in UNBIASED else NO_LAW,
+        fewest=fewest,
+        most=most,
+        times=curve.points[fewest].value / whole if whole > 0 else None,
+        curve=curve,
+        chart=charts.of_sizes(curve),
+    )
 
 
 def features(site: Site, subsets: tuple[str, ...]) -> pd.DataFrame:
@@ -164,4 +172,4 @@ def features(site: Site, subsets: tuple[str, ...]) -> pd.DataFrame:
     return models.loc[[key for key in keys if key in models.index]]
 
 
-LENS = View(key="lens", title="Metric lens", group="Insights", draw=draw)
+LENS = View(key="lens", title="Metric lens", group="Insights", draw=draw, routes=routes)

@@ -8,18 +8,44 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from compute.analysis.sensitivity import BLIND, REWARDS, SEES, FaultRun, Sensitivity, by_fault
+from compute.engine.generators.backbones import METRICS, NEEDS
 from compute.tasks.mini.generators import CLEAN, FAULTS
 from leaderboard.data import lens_queries, suite_queries
 from leaderboard.data.database import Database
 
 
 @dataclass(frozen=True, kw_only=True)
+class SizePoint:
+    """A metric at one number of prompts, with its 95% interval where there is one."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class SizeCurve:
-    """A metric of one generator by number of prompts, in rising order."""
+    """A metric of one generator by number of prompts, in rising order; `limit` extrapolated to infinitely many."""
 
     title: str
-    sizes: tuple[int, ...]
-    values: tuple[float, ...]
+    points: Mapping[int, SizePoint]
+    limit: SizePoint | None
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of prompts."""
+        return tuple(self.points)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sighting:
+    """What the metrics make of one fault: titles by verdict, each metric on the features that it is shown on first."""
+
+    fault: str
+    sees: tuple[str, ...]
+    rewards: tuple[str, ...]
+    blind: tuple[str, ...]
+    unclear: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -44,6 +70,11 @@ class Study:
         return tuple(self.subsets)
 
     @property
+    def not_run(self) -> dict[str, str]:
+        """Metrics without figures, and the one model that makes them."""
+        return {metric: NEEDS[metric] for metric in METRICS if metric in NEEDS and metric not in self.subsets}
+
+    @property
     def faults(self) -> tuple[str, ...]:
         """Every fault with figures, in the order of the suite."""
         present = {fault for _, _, fault in self.sensitivities}
@@ -57,17 +88,39 @@ class Study:
             if (metric, subset, fault) in self.sensitivities
         }
 
+    def sightings(self, titles: Mapping[str, str]) -> list[Sighting]:
+        """Which metrics see each fault; `titles` of the metrics by key."""
+        made = []
+        for fault in self.faults:
+            verdicts: dict[str, list[str]] = {}
+            for metric, subsets in self.subsets.items():
+                reading = self.sensitivities.get((metric, subsets[0], fault))
+                if reading is not None:
+                    verdicts.setdefault(reading.verdict, []).append(titles[metric])
+            known = {key: tuple(verdicts.pop(key, ())) for key in (SEES, REWARDS, BLIND)}
+            made.append(
+                Sighting(
+                    fault=FAULTS[fault].title,
+                    sees=known[SEES],
+                    rewards=known[REWARDS],
+                    blind=known[BLIND],
+                    unclear=tuple(title for rest in verdicts.values() for title in rest),
+                )
+            )
+        return made
+
     def curve(self, generator: str, *, metric: str, subset: str) -> SizeCurve | None:
         """A metric of one generator by number of prompts; None where the study has only all prompts."""
         run = self.runs.get(generator)
-        part = {} if run is None else run.found.get(subset, {}).get(metric, {}).get("by_size", {})
-        if run is None or not part:
+        found = {} if run is None else run.found.get(subset, {}).get(metric, {})
+        if run is None or not found.get("smaller"):
             return None
-        points = sorted((int(size), float(value)) for size, value in part.items())
-        points.append((self.sizes[generator], run.values[metric, subset]))
-        title = "No fault" if run.strength == 0 else FAULTS[run.fault].title
+        points = {int(size): _point(*figures) for size, figures in found["smaller"].items()}
+        points[self.sizes[generator]] = _point(run.values[metric, subset], found["low"], found["high"])
         return SizeCurve(
-            title=title, sizes=tuple(size for size, _ in points), values=tuple(value for _, value in points)
+            title="No fault" if run.strength == 0 else FAULTS[run.fault].title,
+            points={size: points[size] for size in sorted(points)},
+            limit=_point(*found["limit"]) if found.get("limit") else None,
         )
 
     def curves(self, *, metric: str, subset: str) -> list[SizeCurve]:
@@ -99,12 +152,17 @@ def load(db: Database) -> Study:
             strength=float(settings["model"]["strength"]),
             values=values[row.id],
             found=settings.get("found") or {},
+            blocks=tuple(settings["procedure"]["options"].get("blocks", ())),
         )
         sizes[generator] = counts[row.id]
     found = by_fault(runs.values(), higher=higher)
     metrics, subsets = _order(db)
     ranked = sorted(found, key=lambda key: (_at(key[0], metrics), _at(key[1], subsets)))
     return Study(runs, sizes, {key: found[key] for key in ranked})
+
+
+def _point(value: float, low: float | None, high: float | None) -> SizePoint:
+    return SizePoint(value=value, low=low, high=high)
 
 
 def _order(db: Database) -> tuple[list[str], list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,10 @@ from compute.catalog import shipped
 from compute.database import build
 from compute.engine import fault_study, run_folders
 from compute.engine.bench import assemble
+from compute.engine.generators import figures as generator_figures
+from compute.engine.generators.backbones import METRICS, NEEDS
+from compute.engine.generators.record import GeneratorFigure
+from compute.metrics.distribution import intervals
 from compute.models.adapter import Hardware
 from compute.tasks.mini import generators as drawn
 from compute.tasks.source import Source
@@ -67,11 +72,12 @@ def test_a_run_a_generator_with_the_headline_first(study):
         ("fd", "default"),
         ("fd", "tiny"),
         ("clipscore", "default"),
-        ("clipscore", "tiny|tiny"),
+        ("clipscore", "tiny"),
     }
     headline = run_folders.headline(stored)
     assert (headline.metric, headline.subset, headline.n) == ("cfred", "default", 256)
-    assert all(score.stderr > 0 for score in stored.scores)
+    assert {score.metric for score in stored.scores} == {*METRICS} - {*NEEDS}
+    assert all(score.stderr > 0 for score in stored.scores if score.value not in (0, 1))
     items = pd.read_parquet(stored.folder / run_folders.ITEMS)
     assert list(items["expected"]) == [prompt.text for prompt in drawn.all_prompts()]
     assert items["value"].mean() == pytest.approx(
@@ -93,7 +99,7 @@ def test_swapped_prompts_leave_fd_unchanged_and_raise_cfred(study):
     fd, cfred = found["fd", "tiny", "prompts"], found["cfred", "tiny|tiny", "prompts"]
     assert (fd.verdict, fd.spearman, set(fd.change)) == (BLIND, None, {0.0})
     assert (cfred.verdict, cfred.monotone) == (SEES, True)
-    assert found["clipscore", "tiny|tiny", "prompts"].verdict == SEES
+    assert found["clipscore", "tiny", "prompts"].verdict == SEES
 
 
 def test_distances_reward_copies_of_the_reference(study):
@@ -116,25 +122,78 @@ def test_the_table_names_verdicts_and_what_is_missing(study):
     text = fault_study.lines(outcome, catalog=catalog)
     row = next(line for line in text if line.startswith("| FD "))
     assert "rewards (-1.0)" in row and "| - " in row
+    assert "Not run: FID, Inception Score, for want of InceptionV3: the study downloads no weights." in text
+    assert not any("Not run" in line and "KID" in line for line in text)
     assert text[-1] == "Missing: wordllama-that-is-not-here: Its weights are not on this machine"
 
 
-def test_groups_and_sets_are_of_all_prompts_and_disjoint():
-    parts = fault_study.groups(256)
-    assert sorted(np.concatenate(parts)) == list(range(256))
-    assert {len(part) for part in parts} == {16}
-    for size in fault_study.SIZES:
-        sets = fault_study.sets(256, size)
-        assert len(sets) == 256 // size
-        assert len(np.unique(np.concatenate(sets))) == len(sets) * size
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    """Features of the clean generator and of the strongest blur on the bundled encoder, and what is computed."""
+    folder = tmp_path_factory.mktemp("features")
+    catalog = shipped()
+    bench = assemble(features=folder, source=Source(offline=True), hardware=Hardware(device="cpu", dtype="float32"))
+    generators = [drawn.BY_KEY["clean"], drawn.BY_KEY["blur-4"]]
+    missing: list[str] = []
+    features = fault_study.encode(["tiny"], generators=generators, catalog=catalog, bench=bench, missing=missing)
+    assert missing == []
+    return features, fault_study.choices(["tiny"])
 
 
-def test_fewer_prompts_raise_a_frechet_distance(study):
+def test_its_figures_are_those_of_the_command(two):
+    """Value, interval, standard error and value at infinite N of every metric, but for rounding."""
+    features, chosen = two
+    measured = fault_study.measure(features, chosen=chosen)
+    own = {(name, each.figure.metric): each.figure for name, of in measured.items() for each in of}
+    command = generator_figures.figures(features, chosen=chosen[0], intervals=True)
+    assert {(row.generator, row.metric) for row in command} == set(own)
+    for row in command:
+        mine = own[row.generator, row.metric]
+        for name in ("value", "low", "high", "stderr", "limit", "limit_low", "limit_high"):
+            expected = getattr(row, name)
+            assert getattr(mine, name) == (
+                None if expected is None else pytest.approx(expected, rel=1e-9, abs=1e-12)
+            ), (
+                row.metric,
+                name,
+            )
+
+
+def test_a_new_metric_of_the_command_is_in_the_study(two, monkeypatch):
+    """Nothing of the study names it: its value, and its values without each block and of fewer prompts."""
+    features, chosen = two
+
+    def brightness(features, chosen):
+        for name in features.generated:
+            sets = features.images["tiny"]
+            value = float(np.mean(sets[name]))
+            yield GeneratorFigure(generator=name, metric="fid", backbone="tiny", value=value, n=len(sets[name]))
+
+    monkeypatch.setattr(generator_figures, "_means", brightness)
+    made = fault_study.measure(features, chosen=[replace(chosen[0], cfred=(), text=(), metrics=("fid",))])
+    [added] = made["clean"]
+    assert added.figure.value == pytest.approx(np.mean(features.images["tiny"]["clean"]))
+    assert added.figure.stderr > 0 and len(added.left_out) == intervals.BLOCKS
+    assert [part.count for part in added.smaller] == [32, 64, 85, 128]
+
+
+def test_curves_are_of_the_clean_and_the_strongest_generators(study):
+    outcome, *_ = study
+    curved = {stored.run.model for stored in outcome.runs if "smaller" in stored.run.settings["found"]["tiny"]["fd"]}
+    assert curved == {"mini/clean", "mini/prompts-4", "mini/blur-4", "mini/copies-4"}
+
+
+def test_fewer_prompts_raise_a_frechet_distance_and_leave_kid(study):
     outcome, _, _, _ = study
-    sizes = outcome.runs[0].run.settings["found"]["tiny"]["fd"]["by_size"]
-    values = [sizes[str(size)] for size in fault_study.SIZES]
+    found = outcome.runs[0].run.settings["found"]["tiny"]
+    values = [found["fd"]["smaller"][size][0] for size in ("32", "64", "85", "128")]
     whole = next(score.value for score in outcome.runs[0].scores if score.metric == "fd")
-    assert values[0] > values[1] > values[2] > whole
+    limit, low, high = found["fd"]["limit"]
+    assert values == sorted(values, reverse=True) and values[-1] > whole > limit
+    assert low < limit < high < whole
+    assert "limit" not in found["kid"]
+    kid = next(score.value for score in outcome.runs[0].scores if score.metric == "kid")
+    assert all(low <= kid <= high for _, low, high in found["kid"]["smaller"].values())
 
 
 def test_the_database_takes_the_runs(study, tmp_path):
