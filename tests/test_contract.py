@@ -134,6 +134,7 @@ ANSWERS = (
     "/data/rank/{suite}",
     "/data/cell/{suite}",
     "/data/claims",
+    "/data/lens",
     "/data/model",
     "/data/task",
     "/data/run",

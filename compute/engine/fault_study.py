@@ -27,7 +27,7 @@ from compute.engine import run_folders
 from compute.engine.bench import Bench
 from compute.engine.generators import features as encoded_features
 from compute.engine.generators import stored as comparisons
-from compute.engine.generators.backbones import LIMITED, METRICS, NEEDS, Backbones
+from compute.engine.generators.backbones import KERNELS, LIMITED, METRICS, NEEDS, Backbones
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.figures import figures
 from compute.engine.generators.intervals import from_left_out
@@ -153,7 +153,7 @@ def _with_smaller(made: StudyFigure, values: np.ndarray, *, repeats: Mapping[int
     for part, times in repeats.items():
         by_parts[part] = values[start : start + part * times].reshape(times, part)
         start += part * times
-    if figure.metric in LIMITED:
+    if figure.metric in (*LIMITED, *KERNELS):
         fitted = {part: of for part, of in by_parts.items() if part in extrapolation.PARTS}
         limit = extrapolation.fit(figure.value, fitted, count=figure.n)
         figure = replace(figure, limit=limit.value, limit_low=limit.low, limit_high=limit.high)

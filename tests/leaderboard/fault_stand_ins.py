@@ -12,13 +12,14 @@ from compute.tasks.mini import generators as drawn
 from compute.types import Run, Score
 
 TASK, BLOCKS, PROMPTS = "mini/generators", 8, 256
-UNLIMITED = ("kid", "vendi")
+UNLIMITED = ("clipscore", "vendi")
 # By (metric, subset) and fault, what a strength adds: cFreD sees all but copies, FD is blind to swapped prompts.
 EFFECTS = {
     ("cfred", "tiny|tiny"): {"copies": -0.05},
     ("fd", "tiny"): {"prompts": 0.0, "copies": -0.05},
     ("fd", "efficientnet-lite0"): {"prompts": 0.0, "copies": -0.05, "noise": 0.001},
     ("kid", "tiny"): {"prompts": 0.0, "copies": 0.0},
+    ("clipscore", "tiny"): {"prompts": -0.1, "copies": 0.0},
     ("vendi", "tiny"): {"prompts": 0.0, "copies": 0.0},
 }
 USUAL = 0.1

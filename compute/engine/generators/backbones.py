@@ -32,7 +32,10 @@ PER_IMAGE_BACKBONE = (*DISTANCES, "kid", "precision", "recall", "density", "cove
 NEED_PROMPTS = ("cfred", "clipscore", "imagereward", "hpsv2", "pickscore")
 METRICS = ("cfred", *DISTANCES, "cmmd", "kid", "clipscore", *PER_IMAGE_BACKBONE[4:], "inception_score", *PREFERENCE)
 LIMITED = (*DISTANCES, "cfred")  # biased by about c / N: extrapolated to infinite N
-UNBIASED = ("kid", "clipscore", *PREFERENCE)  # on average the same at any N
+# Their bias is c / N as well: CMMD counts each image with itself, and KID, unbiased for independent sets, counts each
+# pair of images of one prompt where sets are paired.
+KERNELS = ("cmmd", "kid")
+UNBIASED = ("clipscore", *PREFERENCE)  # on average the same at any N
 JOIN = "|"  # between the image and the text backbone of cFreD, in the name of a subset
 
 

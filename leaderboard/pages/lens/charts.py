@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ EDGE = 4.0  # percent of the box that stay free at either end
 class Chart:
     """Points (x, y), whiskers (x, from y, to y) and a line through the points; y grows downwards, 0 to 100."""
 
+    digits: int  # decimals of `highest` and `lowest` as shown
     highest: float  # in the metric's stored units, at the top
     lowest: float
     top: float  # where `highest` is
@@ -27,7 +29,13 @@ class Chart:
     band: tuple[tuple[float, float], ...] = ()  # corners
 
 
-def of_fault(reading: Sensitivity) -> Chart:
+def decimals(*values: float | None, scale: float) -> int:
+    """How many show four significant digits of the largest of `values`, which `scale` brings to shown units."""
+    largest = max((abs(value) * scale for value in values if value is not None), default=0.0)
+    return min(max(3 - math.floor(math.log10(largest)), 0), 9) if largest > 0 else 1
+
+
+def of_fault(reading: Sensitivity, *, scale: float = 1.0) -> Chart:
     """The change from no fault by strength, up is worse."""
     last = reading.strengths[-1]
     xs = [_x(strength / last) for strength in reading.strengths]
@@ -35,6 +43,7 @@ def of_fault(reading: Sensitivity) -> Chart:
     points = tuple((x, _y(value, low, high)) for x, value in zip(xs, reading.change, strict=True))
     ends = zip(xs, reading.change_low, reading.change_high, strict=True)
     return Chart(
+        digits=decimals(low, high, scale=scale),
         highest=high,
         lowest=low,
         top=EDGE,
@@ -47,7 +56,7 @@ def of_fault(reading: Sensitivity) -> Chart:
     )
 
 
-def of_sizes(curve: SizeCurve) -> Chart:
+def of_sizes(curve: SizeCurve, *, scale: float = 1.0) -> Chart:
     """A metric by number of prompts, spaced as 1 / N, so that a bias in 1 / N is a straight line; infinity is right."""
     fewest = curve.sizes[0]
     at: dict[str, tuple[float, SizePoint]] = {
@@ -63,6 +72,7 @@ def of_sizes(curve: SizeCurve) -> Chart:
         line = ((most, _y(whole.value, low, high)), (right, _y(curve.limit.value, low, high)))
         band = _band({most: whole, right: curve.limit}, low, high)
     return Chart(
+        digits=decimals(low, high, scale=scale),
         highest=high,
         lowest=low,
         top=EDGE,

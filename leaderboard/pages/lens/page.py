@@ -8,7 +8,7 @@ import gradio as gr
 import pandas as pd
 
 from compute.analysis.sensitivity import BLIND, MIXED, REWARDS, SEES, Sensitivity
-from compute.engine.generators.backbones import JOIN, LIMITED, UNBIASED
+from compute.engine.generators.backbones import JOIN, UNBIASED
 from compute.tasks.mini.generators import FAULTS
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.memo import memoised
@@ -39,6 +39,7 @@ class FaultPanel:
     grades: tuple[str, ...]
     reading: Sensitivity
     words: str
+    digits: int  # of the values
     chart: Chart
 
 
@@ -51,6 +52,7 @@ class Growth:
     most: int
     times: float | None  # the value of the fewest prompts over that of all; None where that is not above 0
     curve: SizeCurve
+    digits: int  # of the values
     chart: Chart
 
 
@@ -113,7 +115,7 @@ def page(site: Site, study: Study, *, metric: str, backbone: str) -> tuple[str, 
         subset=subset.replace(JOIN, " and "),
         moved=backbone.replace(JOIN, " and ") if backbone and backbone != subset else "",
         verdicts=studies.summary(readings),
-        panels=[panel(fault, reading) for fault, reading in readings.items()],
+        panels=[panel(fault, reading, scale=about["scale"]) for fault, reading in readings.items()],
         strengths=next(iter(readings.values())).strengths,
         comparisons=sum(len(reading.strengths) - 1 for reading in readings.values()),
         prompts=curves[0].sizes[-1] if curves else None,
@@ -125,17 +127,21 @@ def page(site: Site, study: Study, *, metric: str, backbone: str) -> tuple[str, 
         sightings=study.sightings(titles),
         false=errors.stored(),
         curves=curves,
-        growth=growth(metric, curves),
+        growth=growth(metric, curves, scale=about["scale"]),
         faults=[(fault, FAULTS[fault].title) for fault in study.faults],
         backbones=[(each.replace(JOIN, " and "), study.of(metric, each)) for each in subsets],
         features=features(site, subsets),
-        not_run=[(titles[key], models.loc[needs]) for key, needs in study.not_run.items() if needs in models.index],
+        not_run=[
+            (models.loc[needs], [titles[key] for key, model in study.not_run.items() if model == needs])
+            for needs in dict.fromkeys(study.not_run.values())
+            if needs in models.index
+        ],
         words=WORDS,
     )
     return head, rest
 
 
-def panel(fault: str, reading: Sensitivity) -> FaultPanel:
+def panel(fault: str, reading: Sensitivity, *, scale: float = 1.0) -> FaultPanel:
     """A fault with its figure and the verdict in words."""
     seen = f" from strength {reading.seen_from:g} on" if reading.seen_from is not None else ""
     return FaultPanel(
@@ -144,11 +150,12 @@ def panel(fault: str, reading: Sensitivity) -> FaultPanel:
         grades=FAULTS[fault].grades,
         reading=reading,
         words=f"{WORDS[reading.verdict]}{seen}",
-        chart=charts.of_fault(reading),
+        digits=charts.decimals(*reading.values, scale=scale),
+        chart=charts.of_fault(reading, scale=scale),
     )
 
 
-def growth(metric: str, curves: list[SizeCurve]) -> Growth | None:
+def growth(metric: str, curves: list[SizeCurve], *, scale: float = 1.0) -> Growth | None:
     """How the metric without a fault depends on the number of prompts; None where the study has all prompts only."""
     if not curves:
         return None
@@ -156,12 +163,13 @@ def growth(metric: str, curves: list[SizeCurve]) -> Growth | None:
     fewest, most = curve.sizes[0], curve.sizes[-1]
     whole = curve.points[most].value
     return Growth(
-        law=INVERSE if metric in LIMITED and curve.limit else UNBIASED_LAW if metric in UNBIASED else NO_LAW,
+        law=INVERSE if curve.limit else UNBIASED_LAW if metric in UNBIASED else NO_LAW,
         fewest=fewest,
         most=most,
         times=curve.points[fewest].value / whole if whole > 0 else None,
         curve=curve,
-        chart=charts.of_sizes(curve),
+        digits=charts.decimals(*(point.value for point in curve.points.values()), scale=scale),
+        chart=charts.of_sizes(curve, scale=scale),
     )
 
 

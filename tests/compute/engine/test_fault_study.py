@@ -15,7 +15,7 @@ from compute.database import build
 from compute.engine import fault_study, run_folders
 from compute.engine.bench import assemble
 from compute.engine.generators import figures as generator_figures
-from compute.engine.generators.backbones import METRICS, NEEDS
+from compute.engine.generators.backbones import KERNELS, METRICS, NEEDS
 from compute.engine.generators.record import GeneratorFigure
 from compute.metrics.distribution import intervals
 from compute.models.adapter import Hardware
@@ -149,7 +149,8 @@ def test_its_figures_are_those_of_the_command(two):
     assert {(row.generator, row.metric) for row in command} == set(own)
     for row in command:
         mine = own[row.generator, row.metric]
-        for name in ("value", "low", "high", "stderr", "limit", "limit_low", "limit_high"):
+        limits = () if row.metric in KERNELS else ("limit", "limit_low", "limit_high")
+        for name in ("value", "low", "high", "stderr", *limits):
             expected = getattr(row, name)
             assert getattr(mine, name) == (
                 None if expected is None else pytest.approx(expected, rel=1e-9, abs=1e-12)
@@ -163,7 +164,7 @@ def test_a_new_metric_of_the_command_is_in_the_study(two, monkeypatch):
     """Nothing of the study names it: its value, and its values without each block and of fewer prompts."""
     features, chosen = two
 
-    def brightness(features, chosen):
+    def brightness(features):
         for name in features.generated:
             sets = features.images["tiny"]
             value = float(np.mean(sets[name]))
@@ -183,17 +184,28 @@ def test_curves_are_of_the_clean_and_the_strongest_generators(study):
     assert curved == {"mini/clean", "mini/prompts-4", "mini/blur-4", "mini/copies-4"}
 
 
-def test_fewer_prompts_raise_a_frechet_distance_and_leave_kid(study):
+def test_fewer_prompts_raise_a_frechet_distance_and_leave_clipscore(study):
     outcome, _, _, _ = study
     found = outcome.runs[0].run.settings["found"]["tiny"]
+    whole = {score.metric: score.value for score in outcome.runs[0].scores}
     values = [found["fd"]["smaller"][size][0] for size in ("32", "64", "85", "128")]
-    whole = next(score.value for score in outcome.runs[0].scores if score.metric == "fd")
     limit, low, high = found["fd"]["limit"]
-    assert values == sorted(values, reverse=True) and values[-1] > whole > limit
-    assert low < limit < high < whole
-    assert "limit" not in found["kid"]
-    kid = next(score.value for score in outcome.runs[0].scores if score.metric == "kid")
-    assert all(low <= kid <= high for _, low, high in found["kid"]["smaller"].values())
+    assert values == sorted(values, reverse=True) and values[-1] > whole["fd"] > limit
+    assert low < limit < high < whole["fd"]
+    assert not any("limit" in found[metric] for metric in ("clipscore", "vendi", "recall"))
+    assert all(
+        value == pytest.approx(whole["clipscore"], rel=0.01) for value, *_ in found["clipscore"]["smaller"].values()
+    )
+
+
+def test_images_of_one_prompt_lower_the_kid_of_few_prompts(study):
+    """Of paired sets each prompt's two images are alike, and one in N pairs is of one prompt: a bias in 1 / N."""
+    outcome, _, _, _ = study
+    found = outcome.runs[0].run.settings["found"]["tiny"]["kid"]
+    values = [found["smaller"][size][0] for size in ("32", "64", "128")]
+    limit, low, high = found["limit"]
+    assert values[0] < values[1] < values[2] < 0 and low < 0 < high
+    assert values[0] * 32 == pytest.approx(values[2] * 128, rel=0.35)
 
 
 def test_the_database_takes_the_runs(study, tmp_path):

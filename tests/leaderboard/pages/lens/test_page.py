@@ -34,11 +34,12 @@ def text(markup: str) -> str:
 
 
 def test_the_study_is_read_in_the_order_of_the_suite(study: Study) -> None:
-    assert study.metrics == ("cfred", "fd", "kid", "vendi")
+    assert study.metrics == ("cfred", "fd", "kid", "clipscore", "vendi")
     assert study.subsets == {
         "cfred": ("tiny|tiny",),
         "fd": ("tiny", "efficientnet-lite0"),
         "kid": ("tiny",),
+        "clipscore": ("tiny",),
         "vendi": ("tiny",),
     }
     assert study.faults == ("blur", "noise", "colour", "modes", "prompts", "objects", "copies")
@@ -53,8 +54,8 @@ def test_the_answer_follows_from_the_figures(site: SimpleNamespace, study: Study
     assert "It gets better with memorised copies." in text(head)
     assert "synthetic" in head and head.count("<svg") == 7
     assert (
-        "Without a fault, FD at 32 prompts is 3.0 times its value at 256; at infinite N it is 0.300000 (0.200000 to "
-        "0.400000): compare only generators with equally many images" in text(rest)
+        "Without a fault, FD at 32 prompts is 3.0 times its value at 256; at infinite N it is 0.300 (0.200 to "
+        "0.400): compare only generators with equally many images" in text(rest)
     )
     assert "too few to give the effect of any of these alone" in text(rest)
     assert not re.search(r"\bnan\b|\bNone\b", text(head) + text(rest))
@@ -91,7 +92,7 @@ def test_growth_needs_a_value_above_zero() -> None:
     above = growth("fd", [curve({32: 0.3, 256: 0.1}, limit=0.05)])
     assert above is not None
     assert (above.fewest, above.most, above.times, above.law) == (32, 256, pytest.approx(3.0), INVERSE)
-    below = growth("kid", [curve({32: 0.3, 256: -0.001})])
+    below = growth("clipscore", [curve({32: 0.3, 256: -0.001})])
     assert below is not None and (below.times, below.law) == (None, UNBIASED_LAW)
     assert growth("fd", []) is None
 
@@ -107,8 +108,11 @@ def test_the_curve_reaches_infinity_on_a_line_in_one_over_n() -> None:
 
 
 def test_an_unbiased_metric_and_one_without_a_law_say_so(site: SimpleNamespace, study: Study) -> None:
+    _, rest = page(site, study, metric="clipscore", backbone="")
+    assert "CLIPScore is unbiased: on average it is the same at any number of prompts" in text(rest)
+    assert "∞" not in text(rest)
     _, rest = page(site, study, metric="kid", backbone="")
-    assert "KID is unbiased: on average it is the same at any number of prompts" in text(rest) and "∞" not in text(rest)
+    assert "KID is unbiased for sets that are drawn independently. Here both sets answer the same" in text(rest)
     _, rest = page(site, study, metric="vendi", backbone="")
     assert "follows no known law, so no value at infinite N is extrapolated" in text(rest)
     shares = growth("vendi", study.curves(metric="vendi", subset="tiny"))
@@ -117,7 +121,7 @@ def test_an_unbiased_metric_and_one_without_a_law_say_so(site: SimpleNamespace, 
 
 def test_who_sees_each_fault_follows_from_the_figures(site: SimpleNamespace, study: Study) -> None:
     _, rest = page(site, study, metric="fd", backbone="")
-    assert "Swapped prompts: seen by cFreD only." in text(rest)
+    assert "Swapped prompts: seen by cFreD and CLIPScore only." in text(rest)
     assert "Memorised copies: seen by no metric; cFreD and FD get better with it." in text(rest)
     assert "Blur: seen by cFreD, FD and KID" in text(rest)
 
@@ -133,8 +137,8 @@ def test_metrics_that_were_not_run_are_named_with_the_reason(site: SimpleNamespa
         "aesthetic",
     }
     _, rest = page(site, study, metric="fd", backbone="")
-    assert "Inception Score: it needs InceptionV3, whose weights are a download." in text(rest)
-    assert text(rest).count("whose weights are a download") == len(study.not_run)
+    assert "FID and Inception Score: InceptionV3." in text(rest)
+    assert all(f"{title}: " in text(rest) for title in ("ImageReward", "HPSv2", "PickScore", "Aesthetic", "FD-DINOv2"))
 
 
 def test_the_table_has_a_row_a_metric_and_backbone(site: SimpleNamespace) -> None:
@@ -144,6 +148,7 @@ def test_the_table_has_a_row_a_metric_and_backbone(site: SimpleNamespace) -> Non
         ["FD", "tiny"],
         ["FD", "efficientnet-lite0"],
         ["KID", "tiny"],
+        ["CLIPScore", "tiny"],
         ["Vendi score", "tiny"],
     ]
     fault = {column["key"]: at for at, column in enumerate(table["columns"])}
