@@ -64,6 +64,7 @@ ROOMS = (
         "leaderboard.pages.model",
         "leaderboard.pages.models",
         "leaderboard.pages.overview",
+        "leaderboard.pages.sql",
         "leaderboard.pages.task",
         "leaderboard.pages.tasks",
     ),

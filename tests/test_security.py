@@ -10,6 +10,7 @@ import pytest
 from compute import types
 from compute.live import inputs
 from compute.live.decoder import limits
+from leaderboard.data import sandbox, visitor_queries
 from leaderboard.live import live, panel
 from leaderboard.live.uploads import UploadLimits
 from leaderboard.pages.compare import batch
@@ -33,6 +34,10 @@ LIMITS = (
     f"{QueueLimits().session} requests of a page and {QueueLimits().address} of an address wait or run, "
     f"{QueueLimits().total} of all",
     f"{batch.MOST_OF_SENDER} tables of an address are scored at once, {batch.MOST} of all",
+    f"{visitor_queries.MEMORY_MB} MB of DuckDB and {visitor_queries.ADDRESS_SPACE // 1_000_000} MB of address space, "
+    f"{visitor_queries.SECONDS:.0f} s until it is interrupted and {visitor_queries.GRACE:.0f} s more until it is killed, "
+    f"{sandbox.MOST} at a time and one of each visitor, {visitor_queries.MOST_ROWS:,} rows, "
+    f"{visitor_queries.MOST_COLUMNS} columns, {visitor_queries.MOST_BYTES // 1_000_000} MB",
     f"two requests to the endpoint each; {panel.JUDGE_RATE:.0f} unless set",
     f"{inputs.LARGEST_IMAGE // 1_000_000} MB",
     f"{inputs.MEGAPIXELS} megapixels",

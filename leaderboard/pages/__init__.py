@@ -16,6 +16,7 @@ from leaderboard.pages.model.page import MODEL
 from leaderboard.pages.models.page import MODELS
 from leaderboard.pages.overview.page import OVERVIEW
 from leaderboard.pages.smaller_suite.page import SMALLER_SUITE
+from leaderboard.pages.sql.page import SQL
 from leaderboard.pages.task.page import TASK
 from leaderboard.pages.tasks.page import TASKS
 
@@ -34,5 +35,6 @@ VIEWS: tuple[View, ...] = (
     LENS,
     SMALLER_SUITE,
     CLAIMS,
+    SQL,
     ABOUT,
 )

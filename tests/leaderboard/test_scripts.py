@@ -18,7 +18,9 @@ PACKAGE = HERE.parents[1] / "leaderboard"
 MODULES = sorted(PACKAGE.rglob("*.js"))
 PURE = sorted(HERE.rglob("*.test.mjs"))
 NODE = shutil.which("node")
-TABLES = [PACKAGE / path for path in ("js/grid.css", "pages/board/board.css", "pages/claims/claims.css")]
+TABLES = [
+    PACKAGE / path for path in ("js/grid.css", "pages/board/board.css", "pages/claims/claims.css", "pages/sql/sql.css")
+]
 TRAY = PACKAGE / "pages" / "compare" / "tray.css"
 # A page that is left keeps nothing but this: the tally of what was guessed, and nothing of the inputs.
 MAY_REMEMBER = "answers.js"
@@ -148,7 +150,7 @@ def test_pages_and_table_share_no_class_names() -> None:
 
 def test_pages_use_only_their_own_classes() -> None:
     taken = {name for sheet in TABLES for name in classes(sheet.read_text(encoding="utf-8"))}
-    taken -= {"lk-plain", "lk-claims"}  # what the pages give the table to mount in
+    taken -= {"lk-plain", "lk-claims", "lk-sql"}  # what the pages give the table to mount in
     for path in (*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.html")):
         used = set(re.findall(r"(?<![\w-])(?:lk|pg)-[\w-]+", path.read_text(encoding="utf-8")))
         assert not used & taken, path.name

@@ -57,7 +57,7 @@ class FileLimits:
         self._sizes = os.open("/proc/self/statm", os.O_RDONLY)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-        _lower(resource.RLIMIT_AS, self._size() + MEMORY_LARGE + SLACK)
+        lower(resource.RLIMIT_AS, self._size() + MEMORY_LARGE + SLACK)
         resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
 
     def renew(self, *, is_large: bool) -> None:
@@ -72,7 +72,7 @@ class FileLimits:
         return int(os.pread(self._sizes, 200, 0).split()[0]) * self._page
 
 
-def _lower(kind: int, most: int) -> None:
+def lower(kind: int, most: int) -> None:
     """Soft and hard limit, unless the system's own is lower."""
     hard = resource.getrlimit(kind)[1]
     most = most if hard == resource.RLIM_INFINITY else min(most, hard)

@@ -65,7 +65,7 @@ class DecoderProcess:
             bufsize=0,
             close_fds=True,
             cwd=ROOT,
-            env=_environment(),
+            env=bare_environment(),
             start_new_session=True,
         )
         self.pid = self._process.pid
@@ -344,7 +344,7 @@ class DecoderPool:
             process.kill()
 
 
-def _environment() -> dict[str, str]:
+def bare_environment() -> dict[str, str]:
     """The little that the program needs: none of the server's variables, which may hold keys."""
     paths = dict.fromkeys([str(ROOT), *(path for path in sys.path if path)])
     return {

@@ -1,0 +1,258 @@
+"""One SELECT that a visitor wrote, answered in a process of its own and within bounds.
+
+    python -m leaderboard.data.visitor_queries PARENT
+
+reads `{"path": ..., "sql": ...}` from its standard input, writes one JSON object and ends. A process, because DuckDB
+bounds neither memory nor time inside one function: `repeat('x', 1000000000)` takes gigabytes beyond `memory_limit`, and
+`levenshtein` of two long texts hears no interrupt. Four walls stand behind one another:
+
+1. DuckDB's own parser must find exactly one SELECT, which reads no table but the database's and calls no function that
+   reads files, settings or other statements (`check`).
+2. The instance is this process's alone: in memory, the file attached read-only, access to files switched off, the
+   configuration locked.
+3. The system bounds the process: address space, processor time, no new files, nothing of the server's environment.
+4. It is interrupted after SECONDS, and killed GRACE later.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from compute.live.decoder import limits
+from compute.types import BadInput, shortened, suggestion
+
+try:
+    import resource
+except ImportError:  # no POSIX system
+    resource = None  # type: ignore[assignment]
+
+SECONDS, GRACE = 2.0, 1.0  # until a query is interrupted, and from then until its process is killed
+MEMORY_MB = 200  # of DuckDB
+ADDRESS_SPACE = 400_000_000  # bytes of the process, beyond what it has when it starts
+LONGEST_SQL = 6_000  # characters: it must fit into an address
+MOST_ROWS, MOST_COLUMNS = 10_000, 100
+MOST_BYTES = 4_000_000  # of all cells
+LONGEST_CELL = 1_000  # characters
+ROWS_AT_ONCE = 100
+EXACT = 2**53  # JSON's whole numbers are exact below it
+TABLE_FUNCTIONS = frozenset({"range", "generate_series", "unnest", "json_each", "json_tree"})
+NO_FUNCTIONS = frozenset(
+    ("current_setting", "getvariable", "write_log", "sleep_ms", "nextval", "currval", "setval", "setseed")
+)
+SHOWN = frozenset({"", '"tables"'})  # of DESCRIBE, SUMMARIZE and SHOW TABLES
+NAME = "likeness"  # of the database within the instance
+TABLES = "SELECT table_name FROM information_schema.tables WHERE table_catalog = ?"
+SLOW = f"The query took more than {SECONDS:.0f} s and was stopped. Read fewer rows, or join on keys"
+LARGE = "The query needs more memory than a query may use here. Read fewer rows, or shorter texts and lists"
+
+
+def main() -> None:
+    """Answers the query on the standard input."""
+    limits.end_with(int(sys.argv[1]))
+    query = json.loads(sys.stdin.buffer.read())
+    target = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a library prints is no answer
+    try:
+        result = answer(Path(query["path"]), query["sql"])
+    except BadInput as error:
+        result = {"error": str(error)}
+    text = json.dumps(result, ensure_ascii=False, allow_nan=False).replace(str(Path(query["path"]).parent), "…")
+    target.write(text.encode("utf-8", "replace"))
+    target.close()
+    os._exit(0)  # what is left of a large query may take long to free
+
+
+def answer(path: Path, sql: str) -> dict[str, Any]:
+    """`columns` as (name, type, whether numeric), `rows`, and in `cut` what was left out. Raises BadInput.
+
+    Bounds this process: nothing else runs in it before or after.
+    """
+    connection = locked(path)
+    tables = {name for (name,) in connection.execute(TABLES, [NAME]).fetchall()}
+    _bound()
+    timer = threading.Timer(SECONDS, connection.interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        check(connection, sql, tables=tables)
+        return fetched(connection.execute(sql))
+    except duckdb.InterruptException as error:
+        raise BadInput(SLOW) from error
+    except (duckdb.OutOfMemoryException, MemoryError) as error:
+        raise BadInput(LARGE) from error
+    except (duckdb.Error, UnicodeError, ValueError, OverflowError, RecursionError) as error:
+        raise BadInput(sentence(error)) from error
+    finally:
+        timer.cancel()
+
+
+def locked(path: Path) -> duckdb.DuckDBPyConnection:
+    """An instance in memory with the file attached read-only, that opens nothing else and keeps its settings."""
+    connection = duckdb.connect(
+        ":memory:",
+        config={
+            "memory_limit": f"{MEMORY_MB}MB",
+            "threads": 1,
+            "temp_directory": "",
+            "max_temp_directory_size": "0B",  # what does not fit into memory is refused, not written to disk
+            "autoload_known_extensions": False,
+            "autoinstall_known_extensions": False,
+            "allow_community_extensions": False,
+            "allow_persistent_secrets": False,
+            "python_enable_replacements": False,  # a table's name is no variable of this program
+        },
+    )
+    quoted = str(path).replace("'", "''")
+    connection.execute(f"ATTACH '{quoted}' AS {NAME} (READ_ONLY)")
+    connection.execute(f"USE {NAME}")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection
+
+
+def check(connection: duckdb.DuckDBPyConnection, sql: str, *, tables: set[str]) -> None:
+    """Raises BadInput, or DuckDB's own error, unless the text is one SELECT over `tables`."""
+    if len(sql) > LONGEST_SQL:
+        raise BadInput(f"The query has {len(sql):,} characters, more than {LONGEST_SQL:,}. Write a shorter one")
+    statements = connection.extract_statements(sql)
+    if len(statements) != 1:
+        raise BadInput(f"Write one SELECT. This text has {len(statements)} statements")
+    if statements[0].type != duckdb.StatementType.SELECT:
+        kind = statements[0].type.name.replace("_", " ")
+        raise BadInput(f"Only SELECT is possible here, and this is {kind}. The database is read-only")
+    if statements[0].named_parameters:
+        raise BadInput("The query has a parameter. Write its value instead")
+    tree = json.loads(connection.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()[0][0])
+    if tree["error"]:
+        raise BadInput("This form of SELECT cannot be checked. Write it without PIVOT, UNPIVOT or data changes")
+    nodes, named = _nodes(tree), set(tables)
+    for node in nodes:
+        named |= {entry["key"] for entry in (node.get("cte_map") or {}).get("map", ())}
+    for node in nodes:
+        _check_node(node, tables={name.lower() for name in named})
+
+
+def _check_node(node: dict[str, Any], *, tables: set[str]) -> None:
+    kind = node.get("type")
+    if kind == "TABLE_FUNCTION":
+        name = str((node.get("function") or {}).get("function_name", "")).lower()
+        if name not in TABLE_FUNCTIONS:
+            listed = ", ".join(sorted(TABLE_FUNCTIONS))
+            raise BadInput(f"The table function {shortened(name)!r} is not available here. These are: {listed}")
+    elif kind == "BASE_TABLE":
+        name = str(node.get("table_name", ""))
+        own = node.get("catalog_name") in ("", None, NAME) and node.get("schema_name") in ("", None, "main", NAME)
+        if name.lower() not in tables or not own:
+            raise BadInput(f"There is no table {shortened(name)!r}.{suggestion(name, tables)} See the list of tables")
+    elif kind == "SHOW_REF" and node.get("table_name") not in SHOWN:
+        raise BadInput("Only SHOW TABLES, DESCRIBE and SUMMARIZE are available of their kind")
+    elif str(node.get("function_name", "")).lower() in NO_FUNCTIONS:
+        raise BadInput(f"The function {node['function_name']!r} is not available here: it reads or changes settings")
+
+
+def _nodes(tree: Any) -> list[dict[str, Any]]:
+    """Every object of parsed JSON."""
+    nodes, pending = [], [tree]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, dict):
+            nodes.append(each)
+            pending += each.values()
+        elif isinstance(each, list):
+            pending += each
+    return nodes
+
+
+def fetched(cursor: duckdb.DuckDBPyConnection) -> dict[str, Any]:
+    """The answer up to its bounds; rows are read a few at a time, so that no more is ever held. Raises BadInput."""
+    described = cursor.description or []
+    if len(described) > MOST_COLUMNS:
+        raise BadInput(f"The answer has {len(described):,} columns, more than {MOST_COLUMNS}. Name those you need")
+    columns = [
+        {"name": shortened(str(name)), "type": shortened(str(kind)), "numeric": is_number(str(kind))}
+        for name, kind, *_ in described
+    ]
+    rows: list[list[Any]] = []
+    size, cells, cut = 0, 0, ""
+    while not cut and (part := cursor.fetchmany(ROWS_AT_ONCE)):
+        for row in part:
+            if len(rows) == MOST_ROWS:
+                cut = f"Only the first {MOST_ROWS:,} rows are shown: the answer has more."
+                break
+            texts = [cell(value) for value in row]
+            size += sum(len(text) if isinstance(text, str) else 8 for text in texts)
+            if size > MOST_BYTES:
+                cut = f"Only the first {len(rows):,} rows are shown: the answer is larger than a page can hold."
+                break
+            cells += sum(isinstance(text, str) and len(text) > LONGEST_CELL for text in texts)
+            rows.append(texts)
+    return {"columns": columns, "rows": rows, "cut": cut, "cells": cells}
+
+
+def is_number(kind: str) -> bool:
+    """Whether a column of this type is one of numbers."""
+    return "[" not in kind and kind.startswith(
+        ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
+        + ("UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BIGNUM")
+    )
+
+
+def cell(value: Any) -> Any:
+    """A value as JSON holds it: a number, true or false, null, or text of about LONGEST_CELL characters at most."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) <= EXACT else _cut(str(value))
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, bytes):
+        return _cut(value[:LONGEST_CELL].hex())
+    if isinstance(value, datetime.datetime | datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, list | tuple | dict):
+        return _cut(json.dumps(value, ensure_ascii=False, default=str))
+    return _cut(str(value))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_CELL else f"{text[:LONGEST_CELL]}…"
+
+
+def sentence(error: Exception) -> str:
+    """DuckDB's error with its hint, without the drawing of the line below it, and without Python's own story."""
+    if "pytz" in str(error):
+        return "A time with a time zone cannot be shown. Cast it to VARCHAR"
+    text = str(error).split("\n\nLINE ")[0].split("\nLINE ")[0].split("\n\nPossible")[0]
+    return " ".join(text.split()) or "The query failed"
+
+
+def _bound() -> None:
+    """Bounds this process from now on."""
+    if hasattr(signal, "setitimer"):  # the system's own, which a running function cannot delay
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, SECONDS + GRACE)
+    if not limits.enforced():
+        return
+    with Path("/proc/self/statm").open() as sizes:
+        size = int(sizes.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    with suppress(ValueError):
+        limits.lower(resource.RLIMIT_AS, size + ADDRESS_SPACE)
+    limits.lower(resource.RLIMIT_CPU, math.ceil(time.process_time() + 2 * (SECONDS + GRACE)))
+    for kind in (resource.RLIMIT_CORE, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE):
+        resource.setrlimit(kind, (0, 0))
+
+
+if __name__ == "__main__":
+    main()

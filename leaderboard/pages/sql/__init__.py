@@ -1,0 +1,1 @@
+"""The page where visitors query the database in SQL."""

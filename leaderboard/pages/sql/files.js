@@ -1,0 +1,35 @@
+/** An answer as a file. Cells that a spreadsheet would run as formulas are quoted, as in the files of the server. */
+
+// As in leaderboard/web/responses.py.
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
+const NO_FORMULA = /^(-|[-+]?\d+(\.\d+)?([eE][-+]?\d+)?%?)$/;
+
+export function safeCell(text) {
+  return FORMULA.test(text) && !NO_FORMULA.test(text) ? `'${text}` : text;
+}
+
+function field(value) {
+  if (value === null) return '';
+  const text = typeof value === 'string' ? safeCell(value) : String(value);
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** The answer as CSV, with its headings. */
+export function csv({ columns, rows }) {
+  const heads = columns.map(({ name }) => name);
+  return [heads, ...rows].map((row) => row.map(field).join(',')).join('\n').concat('\n');
+}
+
+/** The answer as JSON: one list a row, since two columns may have one name. */
+export function json({ columns, rows }) {
+  return JSON.stringify({ columns, rows });
+}
+
+/** Has the browser save a text. */
+export function save(text, name, type) {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement('a');
+  Object.assign(link, { href: address, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}

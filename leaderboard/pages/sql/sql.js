@@ -1,0 +1,144 @@
+/** The SQL page: a query, examples, the answer as a table drawn only where visible, and the tables there are. */
+
+import { button, debounce, el, gridStyles, stylesheet } from '../../js/dom.js';
+import { Grid } from '../../js/grid.js';
+import { getJson } from '../../js/request.js';
+import { csv, json, save } from './files.js';
+
+const PATIENCE = 40000; // ms
+const WIDEST = 420; // px of a column
+const LETTER = 7.4; // px of a letter, on average
+const SAMPLE = 60; // rows that a column's width is measured on
+
+/** The query in an address, '' for none. */
+export function parse(search) {
+  return new URLSearchParams(search).get('query') ?? '';
+}
+
+/** The query string with a query in it; other parameters stay. */
+export function write(sql, search) {
+  const query = new URLSearchParams(search);
+  if (sql) query.set('query', sql);
+  else query.delete('query');
+  return query.toString();
+}
+
+/** A cell as text. */
+export const shown = (value) => (value === null ? '—' : String(value));
+
+/** Widths in px that the names and the first rows of each column ask for. */
+export function widths({ columns, rows }) {
+  return columns.map(({ name }, at) => {
+    const longest = rows.slice(0, SAMPLE).reduce((most, row) => Math.max(most, shown(row[at]).length), name.length + 2);
+    return Math.min(WIDEST, Math.max(56, Math.round(longest * LETTER) + 24));
+  });
+}
+
+/** Mounts the page into `root`; the addresses of the description and of the answers. Nothing runs before Run is pressed. */
+export async function mount(root, { description, answer }) {
+  root.classList.add('likeness-board', 'lk-sql');
+  const say = (...parts) => root.replaceChildren(el('div', { class: 'lk-state', role: 'status' }, ...parts));
+  say('Loading the tables …');
+  let data;
+  try {
+    [data] = await Promise.all([
+      getJson(new URL(description, document.baseURI)), gridStyles(), stylesheet(new URL('./sql.css', import.meta.url))]);
+  } catch (error) {
+    say(`The tables could not be loaded. ${error.message}`, button('Try again', () => mount(root, { description, answer })));
+    return;
+  }
+  show(root, data, answer);
+}
+
+function show(root, { tables, examples, bounds, longest }, address) {
+  const linked = parse(location.search);
+  const text = el('textarea', {
+    class: 'lk-query', 'aria-label': 'SQL query', rows: '10', spellcheck: 'false', autocapitalize: 'off', maxlength: longest,
+    value: linked || examples[0].sql,
+  });
+  const status = el('p', { class: 'lk-status lk-said', role: 'status' },
+    linked ? 'This query came with the link. Read it, then press Run.' : 'Press Run, or Ctrl+Enter in the query.');
+  const result = el('section', { class: 'lk-result', 'aria-label': 'Answer' });
+  const remember = debounce(() => {
+    const query = write(text.value === examples[0].sql ? '' : text.value, location.search);
+    history.replaceState(history.state, '', location.pathname + (query ? `?${query}` : ''));
+  }, 150);
+
+  async function run() {
+    start.disabled = true;
+    status.textContent = 'Running …';
+    root.dataset.state = 'running';
+    try {
+      const found = await getJson(new URL(address, document.baseURI), {
+        method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ sql: text.value }), patience: PATIENCE,
+      });
+      status.textContent = summary(found);
+      status.classList.remove('lk-failed');
+      result.replaceChildren(...table(found));
+      result.scrollIntoView({ block: 'nearest' });
+      root.dataset.state = 'answered';
+    } catch (error) {
+      status.textContent = error.message;
+      status.classList.add('lk-failed');
+      result.replaceChildren();
+      root.dataset.state = 'failed';
+    } finally {
+      start.disabled = false;
+    }
+  }
+
+  const start = button('Run', run, { class: 'lk-button lk-start' });
+  text.addEventListener('input', remember);
+  text.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      if (!start.disabled) run();
+    }
+  });
+  const choose = (sql) => {
+    text.value = sql;
+    status.textContent = 'Press Run.';
+    status.classList.remove('lk-failed');
+    text.focus();
+    remember();
+  };
+  const chosen = el('section', { class: 'lk-examples', 'aria-label': 'Examples' }, el('h2', {}, 'Examples'),
+    el('ul', {}, ...examples.map(({ title, sql }) => el('li', {}, el('button', { type: 'button', class: 'lk-example', onclick: () => choose(sql) }, title)))));
+  const listed = el('section', { class: 'lk-schema', 'aria-label': 'Tables' }, el('h2', {}, 'Tables'), ...tables.map(described));
+  root.replaceChildren(
+    el('div', { class: 'lk-writing' },
+      el('div', {}, text, el('div', { class: 'lk-bar' }, start, status), el('p', { class: 'lk-quiet' }, bounds)), chosen),
+    result, listed);
+  root.dataset.ready = String(tables.length);
+}
+
+function summary({ rows, cut, cells, seconds }) {
+  const count = `${rows.length.toLocaleString('en')} row${rows.length === 1 ? '' : 's'} in ${seconds} s.`;
+  const cropped = cells ? `${cells.toLocaleString('en')} long text${cells === 1 ? ' is' : 's are'} cut.` : '';
+  return [count, cut, cropped].filter(Boolean).join(' ');
+}
+
+function table(found) {
+  if (!found.rows.length) return [el('p', { class: 'lk-quiet' }, 'The answer has no rows.')];
+  const room = widths(found);
+  const grid = new Grid({ label: 'Answer', rowHeight: 26 });
+  grid.update({
+    rows: found.rows,
+    columns: found.columns.map(({ name, type, numeric }, at) => ({
+      key: String(at), title: name, name: `${name}, ${type}`, hint: type, width: room[at], most: room[at] + 40, numeric,
+      draw: (cell, row) => {
+        cell.textContent = shown(row[at]);
+        cell.title = cell.textContent;
+      },
+    })),
+  });
+  const files = el('div', { class: 'lk-bar' },
+    button('Save as CSV', () => save(csv(found), 'likeness-query.csv', 'text/csv;charset=utf-8')),
+    button('Save as JSON', () => save(json(found), 'likeness-query.json', 'application/json')));
+  return [grid.node, files];
+}
+
+function described({ name, words, columns }) {
+  return el('details', {}, el('summary', {}, el('code', {}, name), ' ', el('span', { class: 'lk-quiet' }, words)),
+    el('ul', {}, ...columns.map(([column, type]) => el('li', {}, el('code', {}, column), ' ', el('span', { class: 'lk-quiet' }, type)))));
+}

@@ -1,0 +1,300 @@
+"""Visitors' queries: one SELECT is answered, everything else is refused in a sentence, and nothing outgrows its bounds.
+
+The clock proves little on a busy machine, so the bounds on time are generous; bytes and refusals are exact.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from compute.live.decoder import limits
+from compute.live.models import memory
+from compute.types import BadInput
+from leaderboard.data import sandbox as sandbox_module
+from leaderboard.data import visitor_queries
+from leaderboard.data.sandbox import BUSY, OWN, STOPPED, Sandbox, SandboxBusy
+from leaderboard.data.visitor_queries import LARGE, MOST_BYTES, MOST_ROWS, SLOW, cell
+
+ON_LINUX = pytest.mark.skipif(not limits.enforced(), reason="this system bounds no process")
+SANDBOX = Sandbox()
+
+
+def ask(database: Path, sql: str) -> dict:
+    return SANDBOX.run(database, sql, visitor="v")
+
+
+def refused(database: Path, sql: str) -> str:
+    with pytest.raises(BadInput) as caught:
+        ask(database, sql)
+    sentence = str(caught.value)
+    assert sentence and len(sentence) < 1000 and "\n" not in sentence and "Traceback" not in sentence
+    assert str(database.parent) not in sentence and "/root" not in sentence
+    return sentence
+
+
+def test_a_select_is_answered_with_types_and_exact_numbers(database: Path) -> None:
+    answer = ask(
+        database,
+        "WITH c AS (FROM claims) SELECT count(*) AS n, 1.5::DECIMAL(4, 2) AS d, NULL AS e, [1, 2] AS l, 'x'::BLOB AS b,"
+        "99999999999999999999::HUGEINT AS h, 'nan'::DOUBLE AS f, DATE '2024-01-02' AS t, true AS y FROM c",
+    )
+    assert [column["name"] for column in answer["columns"]] == list("ndelbhfty")
+    assert [column["numeric"] for column in answer["columns"]][:4] == [True, True, False, False]
+    assert answer["rows"][0][1:] == ["1.50", None, "[1, 2]", "78", "99999999999999999999", "nan", "2024-01-02", True]
+    assert answer["rows"][0][0] > 1000 and answer["cut"] == "" and answer["cells"] == 0
+
+
+@pytest.mark.parametrize(
+    "sql",
+    ["SHOW TABLES", "DESCRIBE claims", "SUMMARIZE suites", "VALUES (1), (2)", "FROM range(3)", "TABLE suites",
+     "FROM (PIVOT claims ON verdict IN ('conflict') USING count(*))", "SELECT unnest([1, 2]);", "FROM likeness.claims",
+     "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 5) FROM t"],
+)  # fmt: skip
+def test_every_form_of_a_select_works(database: Path, sql: str) -> None:
+    assert ask(database, sql)["rows"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "says"),
+    [
+        ("", "0 statements"),
+        ("-- nothing", "0 statements"),
+        ("SELECT 1; SELECT 2", "2 statements"),
+        ("SELECT 1; DROP TABLE claims", "2 statements"),
+        ("INSERT INTO claims SELECT * FROM claims", "INSERT"),
+        ("DELETE FROM claims", "DELETE"),
+        ("UPDATE claims SET note = ''", "UPDATE"),
+        ("CREATE TABLE t (a INT)", "CREATE"),
+        ("CREATE TEMP TABLE t AS SELECT 1", "CREATE"),
+        ("DROP TABLE claims", "DROP"),
+        ("ATTACH 'other.duckdb'", "ATTACH"),
+        ("DETACH likeness", "DETACH"),
+        ("COPY claims TO 'claims.csv'", "COPY"),
+        ("COPY claims FROM '/etc/passwd'", "COPY"),
+        ("EXPORT DATABASE 'x'", "EXPORT"),
+        ("INSTALL httpfs", "LOAD"),
+        ("LOAD httpfs", "LOAD"),
+        ("SET threads = 64", "SET"),
+        ("RESET lock_configuration", "SET"),
+        ("PRAGMA database_list", "PRAGMA"),
+        ("CALL pragma_version()", "CALL"),
+        ("EXPLAIN ANALYZE SELECT 1", "EXPLAIN"),
+        ("PREPARE p AS SELECT 1", "PREPARE"),
+        ("EXECUTE p", "EXECUTE"),
+        ("BEGIN", "TRANSACTION"),
+        ("VACUUM", "VACUUM"),
+        ("CHECKPOINT", "CALL"),
+        ("USE memory", "SET"),
+        ("SELECT $1", "parameter"),
+        ("WITH x AS (INSERT INTO claims SELECT * FROM claims RETURNING *) FROM x", "read-only"),
+        ("FROM read_text('/etc/passwd')", "'read_text'"),
+        ("FROM read_csv('/etc/passwd')", "'read_csv'"),
+        ("FROM read_blob('/proc/self/environ')", "'read_blob'"),
+        ("FROM glob('/*')", "'glob'"),
+        ("SELECT (SELECT count(*) FROM glob('/*'))", "'glob'"),
+        ("FROM '/etc/passwd.csv'", "no table"),
+        ("FROM 'https://example.org/x.parquet'", "no table"),
+        ("FROM sniff_csv('/etc/passwd')", "'sniff_csv'"),
+        ("FROM parquet_metadata('/etc/passwd')", "'parquet_metadata'"),
+        ("FROM duckdb_databases()", "'duckdb_databases'"),
+        ("FROM duckdb_databases", "duckdb_databases"),
+        ("FROM duckdb_settings()", "'duckdb_settings'"),
+        ("FROM duckdb_secrets()", "'duckdb_secrets'"),
+        ("FROM duckdb_extensions()", "'duckdb_extensions'"),
+        ("FROM duckdb_logs()", "'duckdb_logs'"),
+        ("FROM pragma_database_list", "no table"),
+        ("FROM pragma_storage_info('claims')", "'pragma_storage_info'"),
+        ("FROM information_schema.schemata", "no table"),
+        ("FROM query('FROM duckdb_settings()')", "'query'"),
+        ("FROM query_table('duckdb_settings')", "'query_table'"),
+        ("FROM json_execute_serialized_sql('{}')", "'json_execute_serialized_sql'"),
+        ("FROM enable_logging()", "'enable_logging'"),
+        ("FROM checkpoint()", "'checkpoint'"),
+        ("FROM which_secret('/x', 'y')", "'which_secret'"),
+        ("FROM memory.main.claims", "no table"),
+        ("SHOW DATABASES", "SHOW TABLES"),
+        ("SELECT current_setting('secret_directory')", "'current_setting'"),
+        ("SELECT 'secret_directory'.current_setting()", "'current_setting'"),
+        ("SELECT CURRENT_SETTING('home_directory')", "settings"),
+        ("SELECT getenv('HOME')", "getenv"),
+        ("SELECT write_log('x')", "'write_log'"),
+        ("SELECT sleep_ms(100000)", "'sleep_ms'"),
+        ("SELECT error('/etc/passwd')", "/etc/passwd"),
+        ("SELECT now()", "time zone"),
+    ],
+    ids=lambda value: value[:60],
+)  # fmt: skip
+def test_whatever_else_is_refused_by_name(database: Path, sql: str, says: str) -> None:
+    assert says in refused(database, sql)
+
+
+@pytest.mark.parametrize(
+    ("sql", "hint"),
+    [
+        ("SELECT clam FROM claims", 'Candidate bindings: "claim"'),
+        ("FROM claimz", "Did you mean 'claims'?"),
+        ("SELECT lenth('x')", 'Did you mean "length"?'),
+        ("SELEC 1", "syntax error"),
+    ],
+)
+def test_an_error_says_what_was_meant(database: Path, sql: str, hint: str) -> None:
+    assert hint in refused(database, sql)
+
+
+def test_the_answer_names_no_folder_of_the_server(database: Path) -> None:
+    answer = ask(database, f"SELECT '{database.parent}/x' AS path, current_database() AS name")
+    assert answer["rows"] == [["…/x", "likeness"]]
+
+
+SLOW_ONES = (
+    "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t",
+    "SELECT count(*) FROM range(100000) a, range(100000) b, range(10000) c WHERE a.range <> b.range",
+    "SELECT sum(length(a.claim || b.claim || c.claim)) FROM claims a, claims b, claims c",
+    "SELECT max(x) FROM generate_series(1, 1000000000000) t(x)",
+    "SELECT levenshtein(repeat('a', 100000), repeat('b', 100000))",  # hears no interrupt: its process is killed
+    "SELECT jaro_similarity(repeat('a', 1000000), repeat('ab', 1000000))",
+)
+LARGE_ONES = (
+    "SELECT repeat('x', 1000000000)",
+    "SELECT repeat('x', 100000000) FROM range(100)",
+    "SELECT length(repeat('x', 50000000 + i::INT)) FROM range(2048) t(i)",
+    "SELECT md5(repeat('x', 1000000000))",
+    "SELECT printf('%1000000000d', 1)",
+    "SELECT replace(repeat('a', 100000), 'a', repeat('b', 100000))",
+    "SELECT range(1000000000)",
+    "SELECT list_sort(range(100000000))[1]",
+    "SELECT list_zip(range(30000000), range(30000000))[1]",
+    "SELECT list_resize([1], 1000000000)",
+    "SELECT unnest(range(100000000)) ORDER BY random()",
+    "SELECT string_agg(claim, ',') FROM claims, range(100000)",
+    "SELECT count(DISTINCT a.claim || b.claim || c.x) FROM claims a, claims b, range(1000) c(x)",
+    "SELECT array_agg(x ORDER BY -x) FROM range(100000000) t(x)",
+    "SELECT json(repeat('[', 10000000))",
+    "SELECT string_split(repeat('a,', 50000000), ',')",
+)
+
+
+@ON_LINUX
+@pytest.mark.parametrize("sql", [*SLOW_ONES, *LARGE_ONES], ids=lambda sql: sql[:50])
+def test_what_takes_too_much_is_stopped_and_the_server_does_not_grow(database: Path, sql: str) -> None:
+    before = memory.resident()
+    assert refused(database, sql) in (SLOW, LARGE, STOPPED)
+    assert memory.resident() - before < 30_000_000
+    import resource
+
+    grown = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    assert grown < 700_000_000, "a query's process had more than its share"
+
+
+@ON_LINUX
+def test_a_process_that_hears_nothing_is_killed_by_the_system(database: Path) -> None:
+    """Nothing of the process's own has to run for it, so no lock that a function holds delays it."""
+    assert refused(database, "SELECT levenshtein(repeat('a', 100000), repeat('b', 100000))") == STOPPED
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT regexp_matches(repeat('a', 1000000), '(a*)*b')",
+        "SELECT regexp_extract_all(repeat('ab', 99999), '((a|b)*)*c')",
+    ],
+)
+def test_regular_expressions_take_linear_time(database: Path, sql: str) -> None:
+    assert len(ask(database, sql)["rows"]) == 1
+
+
+def test_rows_cells_columns_and_bytes_are_bounded(database: Path) -> None:
+    many = ask(database, "FROM range(1000000)")
+    assert len(many["rows"]) == MOST_ROWS and f"{MOST_ROWS:,}" in many["cut"]
+    assert ask(database, f"FROM range({MOST_ROWS})")["cut"] == ""
+    long = ask(database, "SELECT repeat('é', 100000) FROM range(3)")
+    assert long["cells"] == 3 and {len(row[0]) for row in long["rows"]} == {1001}
+    heavy = ask(database, "SELECT repeat('x', 900) FROM range(9000)")
+    assert 4000 < len(heavy["rows"]) < 9000 and heavy["cut"] and len(json.dumps(heavy["rows"])) < 2 * MOST_BYTES
+    assert "900 columns" in refused(database, "SELECT " + ", ".join(map(str, range(900))))
+    wide = ask(database, "SELECT {'a': range(100000), 'b': repeat('x', 1000000)} AS nested")
+    assert len(wide["rows"][0][0]) == 1001
+    assert "6,000" in refused(database, "SELECT 1 --" + "x" * 6000)
+
+
+def test_two_run_at_a_time_and_one_of_each_visitor(database: Path, tmp_path: Path) -> None:
+    """Queries that wait for a file, instead of the clock, hold their turns."""
+    gate = tmp_path / "gate"
+    program = tmp_path / "waiting.py"
+    program.write_text(
+        "import pathlib, sys, time\nsys.stdin.read()\n"
+        f"while not pathlib.Path({str(gate)!r}).exists(): time.sleep(0.01)\nprint('{{\"rows\": []}}')"
+    )
+    small = Sandbox(command=(sys.executable, str(program)))
+    results: list[dict] = []
+    threads = [
+        threading.Thread(target=lambda name=name: results.append(small.run(database, "", visitor=name)))
+        for name in ("a", "b")
+    ]
+    for thread in threads:
+        thread.start()
+    while len(small._running) < 2:
+        pass
+    with pytest.raises(SandboxBusy, match=BUSY):
+        small.run(database, "", visitor="c")
+    with pytest.raises(SandboxBusy, match=OWN):
+        small.run(database, "", visitor="a")
+    gate.touch()
+    for thread in threads:
+        thread.join(timeout=30)
+    assert len(results) == 2
+    assert small.run(database, "", visitor="a")["rows"] == []
+
+
+def test_a_process_that_dies_or_talks_nonsense_is_one_sentence(database: Path) -> None:
+    for code in ("raise SystemExit(3)", "print('<html>')", "import os; os.abort()"):
+        with pytest.raises(BadInput, match="stopped"):
+            Sandbox(command=(sys.executable, "-c", code)).run(database, "SELECT 1", visitor="v")
+
+
+def test_the_process_inherits_nothing_of_the_server(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "secret")
+    code = "import os, sys; sys.stdin.read(); print('{\"rows\": [[%d]]}' % ('HF_TOKEN' in os.environ))"
+    answer = Sandbox(command=(sys.executable, "-c", code)).run(database, "", visitor="v")
+    assert answer["rows"] == [[0]]
+
+
+def test_the_instance_alone_holds_even_where_the_parser_is_passed_by(database: Path) -> None:
+    """The second wall, without the first: what DuckDB itself refuses."""
+    import duckdb
+
+    connection = visitor_queries.locked(database)
+    for sql in (
+        "FROM read_text('/etc/passwd')",
+        "FROM glob('/*')",
+        "ATTACH 'x.duckdb'",
+        "COPY claims TO 'x.csv'",
+        "SET enable_external_access = true",
+        "SET memory_limit = '64GB'",
+        "RESET lock_configuration",
+        "LOAD httpfs",
+        "DELETE FROM claims",
+        "CREATE TABLE t (a INT)",
+    ):
+        with pytest.raises(duckdb.Error):
+            connection.execute(sql)
+    settings = dict(connection.execute("SELECT name, value FROM duckdb_settings()").fetchall())
+    assert settings["enable_external_access"] == "false" and settings["lock_configuration"] == "true"
+    assert settings["threads"] == "1" and settings["max_temp_directory_size"] == "0 bytes"
+    connection.close()
+
+
+def test_cells_are_json(database: Path) -> None:
+    assert [cell(value) for value in (2**60, -1, 0.5, float("inf"), b"\x00\xff", {"a": (1,)})] == [
+        str(2**60), -1, 0.5, "inf", "00ff", '{"a": [1]}',
+    ]  # fmt: skip
+
+
+def test_the_limits_of_the_two_ends_fit() -> None:
+    assert sandbox_module.PATIENCE >= visitor_queries.SECONDS + visitor_queries.GRACE
+    assert sandbox_module.MOST_BYTES > 6 * visitor_queries.MOST_BYTES

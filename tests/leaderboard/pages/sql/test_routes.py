@@ -1,0 +1,79 @@
+"""The SQL page's answers: a description of the database, examples that run, and queries by POST alone."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+from starlette.testclient import TestClient
+
+from compute.database.schema import TABLES
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.pages.sql.routes import examples, sql_of, table_words
+from tests.leaderboard.served import client as client_of
+
+
+@pytest.fixture(scope="module")
+def client(suite_cache: SuiteCache) -> TestClient:
+    return client_of(suite_cache, raises=False)
+
+
+def test_every_table_is_listed_with_its_words_and_columns(client: TestClient) -> None:
+    listed = {table["name"]: table for table in client.get("/data/sql").json()["tables"]}
+    assert set(table_words()) == set(listed) == {*TABLES, "leaderboard_scores", "trained_tasks"}
+    assert all(len(table["words"].split()) > 4 and table["columns"] for table in listed.values())
+    assert ["value", "DOUBLE"] in listed["leaderboard_scores"]["columns"]
+
+
+@pytest.mark.parametrize("example", examples(), ids=lambda example: example["title"])
+def test_every_example_answers_with_rows(client: TestClient, example: dict[str, str]) -> None:
+    answer = client.post("/data/sql", json={"sql": example["sql"]})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["rows"] and not answer.json()["cut"]
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_there_are_ten_examples_and_the_first_gives_intervals(client: TestClient) -> None:
+    assert len(examples()) >= 10
+    answer = client.post("/data/sql", json={"sql": examples()[0]["sql"]}).json()
+    assert [column["name"] for column in answer["columns"]] == ["category", "model", "mean", "low", "high"]
+    known = [row for row in answer["rows"] if row[3] is not None]  # mean average precision has no standard error
+    assert len(answer["rows"]) == 7 and len(known) == 6
+    assert all(low < mean < high for _, _, mean, low, high in known)
+
+
+def test_an_answer_is_that_of_the_database(client: TestClient, suite_cache: SuiteCache) -> None:
+    sql = "SELECT verdict, count(*) AS n FROM claims GROUP BY ALL ORDER BY ALL"
+    expected = [list(row) for row in suite_cache.db.ask(sql).itertuples(index=False, name=None)]
+    assert client.post("/data/sql", json={"sql": sql}).json()["rows"] == expected
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"sql": 1}', b'{"query": "SELECT 1"}', b"\xff", b"[" * 50_000])
+def test_a_body_that_is_no_query_is_refused(client: TestClient, body: bytes) -> None:
+    assert sql_of(body) is None
+    answer = client.post("/data/sql", content=body)
+    assert answer.status_code == 400 and "SELECT" in answer.json()["error"]
+
+
+def test_a_link_runs_nothing(client: TestClient) -> None:
+    described = client.get("/data/sql").json()
+    assert client.get("/data/sql", params={"sql": "SELECT 1", "query": "SELECT 1"}).json() == described
+    assert "rows" not in described
+
+
+def test_a_query_follows_the_database_when_it_is_renewed(tmp_path, database) -> None:
+    import shutil
+
+    from leaderboard.data.database import Database
+
+    old, new = tmp_path / "old.duckdb", tmp_path / "new.duckdb"
+    for path, text in ((old, "before"), (new, "after")):
+        shutil.copy(database, path)
+        with duckdb.connect(path) as connection:
+            connection.execute("INSERT INTO meta VALUES ('test', ?)", [text])
+    cache = SuiteCache(Database(old))
+    client = client_of(cache)
+    ask = lambda: client.post("/data/sql", json={"sql": "SELECT value FROM meta WHERE key = 'test'"}).json()["rows"]  # noqa: E731
+    assert ask() == [["before"]]
+    cache.db.swap(new)
+    assert ask() == [["after"]]
+    cache.db.close()
