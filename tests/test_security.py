@@ -35,7 +35,7 @@ LIMITS = (
     f"{QueueLimits().total} of all",
     f"{batch.MOST_OF_SENDER} tables of an address are scored at once, {batch.MOST} of all",
     f"{visitor_queries.MEMORY_MB} MB of DuckDB and {visitor_queries.ADDRESS_SPACE // 1_000_000} MB of address space, "
-    f"{visitor_queries.SECONDS:.0f} s until it is interrupted and {visitor_queries.GRACE:.0f} s more until it is killed, "
+    f"{visitor_queries.SECONDS:.0f} s until it is interrupted and {visitor_queries.GRACE:.0f} s more",
     f"{sandbox.MOST} at a time and one of each visitor, {visitor_queries.MOST_ROWS:,} rows, "
     f"{visitor_queries.MOST_COLUMNS} columns, {visitor_queries.MOST_BYTES // 1_000_000} MB",
     f"two requests to the endpoint each; {panel.JUDGE_RATE:.0f} unless set",
