@@ -89,6 +89,12 @@ class MetricColumn:
         return tuple(int(row) for row in self.order if row == best or not self.differences.better[best, row])
 
     @property
+    def untested(self) -> int:
+        """Pairs of generators with values whose difference cannot be tested."""
+        count = len(self.order)
+        return count * (count - 1) // 2 - (0 if self.differences is None else self.differences.pairs)
+
+    @property
     def decimals(self) -> int:
         """Digits to show: as the metric's, two more where its values are small."""
         shown = np.abs(self.values[np.isfinite(self.values)] * self.scale)
@@ -314,8 +320,8 @@ def _column(
         scale=float(about.scale),
         digits=int(about.digits),
         values=values,
-        low=np.fmax(low, lower),
-        high=np.fmin(high, upper),
+        low=np.where(np.isnan(low), low, np.fmax(low, lower)),
+        high=np.where(np.isnan(high), high, np.fmin(high, upper)),
         differences=differences,
         warnings=tuple(
             line if len(names) == len(titles) else f"{', '.join(names[:3])}{' and more' if names[3:] else ''}: {line}"

@@ -26,6 +26,7 @@ SENTENCE = (
 )
 SETS = {"hpdv2": "HPDv2", "parti": "Parti-Prompts", "coco": "COCO"}
 MOST_BUTTONS = 6  # sets above which they are chosen from a list
+FIGURE = 300  # pixels below which two figures stand below each other
 MOST_RUNS = 64  # whose values by prompt are cached, about 0.5 MB each
 HIDDEN = gr.update(visible=False)
 
@@ -66,8 +67,8 @@ def draw(site: Site) -> None:
     message = message_box()
     head = gr.HTML("<p class='pg-quiet'>Comparing the metrics with people …</p>", apply_default_css=False)
     with gr.Row(elem_classes="lk-figures"):
-        slope = gr.Plot(show_label=False, container=False)
-        scatter = gr.Plot(show_label=False, container=False)
+        slope = gr.Plot(show_label=False, container=False, min_width=FIGURE)
+        scatter = gr.Plot(show_label=False, container=False, min_width=FIGURE)
     with gr.Row(elem_classes="pg-controls", visible=False) as more:
         backbone = gr.Dropdown([("As shown first", "")], value="", label="Features of", scale=1, min_width=200)
         first = gr.Dropdown([], value=None, label="Compare by prompt", scale=1, min_width=200)

@@ -170,6 +170,7 @@ def _compared(
         prompts=len(x),
         every=computed.images,
         directions=directions,
+        equal=int((found.difference == 0).sum()),
         scale=1.0 if about is None else float(about.scale),
         digits=_digits(np.concatenate([x, y]), scale=1.0 if about is None else float(about.scale)),
         proven=bool(found.low > 0 or found.high < 0),

@@ -11,6 +11,8 @@ from compute.types import LETTERS
 from leaderboard.html.formatting import number
 
 QUALITIES = ("IQA", "PAA")  # categories of choices without a reference
+# What the two inputs of an item are.
+PAIRS = {"sts": ("First", "Second"), "judging": ("First", "Second"), "frechet": ("Reference", "Generated")}
 RATED = ("In this order", "The two swapped")  # the orders that a judge rates a pair in
 
 Part = dict[str, Any]  # role, label, image (content key or empty), text, right (or None), missing
@@ -39,7 +41,7 @@ def drawn(
         query, *others = aligned(images, texts) or [("", "")]
         parts = [_part("Query", "", query, pictured)]
         return parts if procedure == "retrieval" else parts + _hits(detail, others, pictured, role="Candidate")
-    names = ("First", "Second") if procedure in ("sts", "judging") else ("Item",)
+    names = PAIRS.get(procedure, ("Item",))
     inputs = _inputs(images, texts)
     return [_part(names[at] if at < len(names) else "Item", "", each, pictured) for at, each in enumerate(inputs)]
 

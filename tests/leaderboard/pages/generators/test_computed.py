@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -75,3 +76,28 @@ def test_a_backbone_that_a_metric_does_not_have_gives_its_nearest(tmp_path: Path
     assert mini.column("cfred", backbone="efficientnet-lite0").subset == "tiny|tiny"
     assert mini.column("fd", backbone="tiny|wordllama").subset == "tiny"
     assert np.isfinite(mini.column("fd").low).all()  # from the values without each group of prompts
+
+
+def test_a_value_without_an_interval_has_no_bounds_of_its_metric_in_its_stead(tmp_path: Path) -> None:
+    generator_stand_ins.make(tmp_path / "results")
+    for path in (tmp_path / "results").glob("own__good/*/*/run.json"):
+        record = json.loads(path.read_text())
+        for part in ("low", "high"):
+            record["settings"]["found"]["tiny"]["fd"][part] = None
+        record["settings"]["found"]["tiny"]["fd"]["left_out"] = []
+        path.write_text(json.dumps(record))
+    own = load(Database(fault_stand_ins.database(tmp_path, results=tmp_path / "results")))[generator_stand_ins.SUITE]
+    column = own.column("fd")
+    row = next(row for row, generator in enumerate(own.generators) if generator.title == "good")
+    assert np.isfinite(column.values[row]) and np.isnan(column.low[row]) and np.isnan(column.high[row])
+    assert column.differences is not None and column.differences.pairs == column.untested == 3
+
+
+def test_a_set_whose_runs_were_tampered_with_is_left_out_and_the_others_stay(tmp_path: Path) -> None:
+    fault_stand_ins.make(tmp_path / "results")
+    generator_stand_ins.make(tmp_path / "results")
+    for path in (tmp_path / "results").glob("own__*/*/*/run.json"):
+        record = json.loads(path.read_text())
+        record["settings"]["found"] = {"tiny": {"fd": {"left_out": ["a", "b", "c"], "low": "x"}}}
+        path.write_text(json.dumps(record))
+    assert list(load(Database(fault_stand_ins.database(tmp_path, results=tmp_path / "results")))) == ["mini-generators"]

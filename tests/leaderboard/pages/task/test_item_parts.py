@@ -155,3 +155,8 @@ def test_replies_of_another_form_are_left_out(wrong: object) -> None:
     detail = {"replies": wrong, "numbers": wrong, "problems": wrong}
     out = answered("judging", detail, answer="", category="", pictured=set())
     assert out == {"replies": [], "scores": []}
+
+
+def test_an_image_of_a_generator_is_told_from_its_reference() -> None:
+    parts = drawn("frechet", {"prompt": "a cat", "images": [A, B]}, expected="", category="", pictured=ALL)
+    assert [(part["role"], part["image"]) for part in parts] == [("Reference", A), ("Generated", B)]
