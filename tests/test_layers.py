@@ -53,6 +53,7 @@ ROOMS = (
         "leaderboard.search",
         "leaderboard.pages.about",
         "leaderboard.pages.board",
+        "leaderboard.pages.choose",
         "leaderboard.pages.claims",
         "leaderboard.pages.compare",
         "leaderboard.pages.correlations",

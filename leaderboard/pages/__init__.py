@@ -5,6 +5,7 @@ from __future__ import annotations
 from leaderboard.page import View
 from leaderboard.pages.about.page import ABOUT
 from leaderboard.pages.board.page import BOARD
+from leaderboard.pages.choose.page import CHOOSE
 from leaderboard.pages.claims.page import CLAIMS
 from leaderboard.pages.compare.page import COMPARE
 from leaderboard.pages.correlations.page import CORRELATIONS
@@ -28,6 +29,7 @@ VIEWS: tuple[View, ...] = (
     MAP,
     MODELS,
     TASKS,
+    CHOOSE,
     MODEL,
     TASK,
     JUDGES,

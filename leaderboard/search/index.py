@@ -43,6 +43,7 @@ PAGE_WORDS = {
     "task": "items examples",
     "judges": "symmetry order flip position bias vlm as a judge",
     "generators": "text-to-image fid human preference",
+    "choose": "recommend best model for shortlist which",
     "lens": "faults distribution metric sensitivity",
     "claims": "errata errors mistakes reproduce reproducibility recomputed paper",
     "about": "method citation licence api mcp download",

@@ -160,18 +160,24 @@ function rankColumn({ ranking, payload }, narrow) {
   };
 }
 
+/** A click on a name shows the model beside the table, as anywhere in its cell; with a key held the link opens its page. */
+function onName(event) {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) event.stopPropagation();
+  else event.preventDefault();
+}
+
 function modelColumn({ payload, ranking, state }, narrow) {
   const mixed = state.origin.length !== 1 && originsOf(payload).length > 1;
   return {
     key: 'title', title: 'Model', sort: true, width: narrow ? 128 : 236, most: narrow ? 128 : 340,
     draw(cell, row) {
-      const { title, organisation, kind, origin } = payload.rows[row];
+      const { title, organisation, kind, origin, model } = payload.rows[row];
       const badge = origin === 'published' && !mixed ? '' : origin;
       const why = whyNot(ranking, row);
       cell.classList.add('lk-model');
       cell.title = [title, organisation, kindTitle(kind), badge && originTitle(origin), why].filter(Boolean).join(' · ');
       cell.setAttribute('aria-label', cell.title);
-      const name = el('span', { class: 'lk-name' }, title);
+      const name = el('a', { class: 'lk-name', href: payload.links.model.replace('{model}', encodeURIComponent(model)), tabindex: '-1', onclick: onName }, title);
       cell.classList.toggle('lk-short', narrow);
       const sign = badge && el('span', { class: 'lk-badge' }, badge);
       if (narrow) {

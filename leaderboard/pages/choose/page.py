@@ -1,0 +1,68 @@
+"""Guided choice: a few questions, and at most five models with reasons, what is not proved, and how to try each."""
+
+from __future__ import annotations
+
+import gradio as gr
+from markupsafe import Markup
+
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.html.labels import is_synthetic
+from leaderboard.html.templates import render
+from leaderboard.page import Site, View, bind, heading
+from leaderboard.pages.choose.needs import HARDWARE, LANGUAGES, LICENSES, NEEDS, SIZES
+from leaderboard.pages.choose.shortlist import Conditions, shortlist
+from leaderboard.web import parameters as address
+
+SENTENCE = (
+    "Say what you need. The shortlist has at most five models: the best that fits, then models that are not proved "
+    "worse than it, those with an open licence and a small size first."
+)
+
+
+def draw(site: Site) -> None:
+    """The questions, then the shortlist."""
+    heading(title="Choose a model", sentence=SENTENCE)
+    needs = [(need.title, need.key) for need in NEEDS]
+    sizes, hardware = ([("Any", ""), *((one.title, one.key) for one in limits)] for limits in (SIZES, HARDWARE))
+    licenses = [("Any, also unknown", ""), *((title, key) for key, title in LICENSES)]
+    languages = [("English, or any", ""), *((title, key) for key, title in LANGUAGES)]
+    choices = {"need": needs, "language": languages, "size": sizes, "license": licenses, "hardware": hardware}
+    parameters = tuple(
+        address.Choice(key=key, default=listed[0][1], choices=tuple(value for _, value in listed))
+        for key, listed in choices.items()
+    )
+    with gr.Row(elem_classes="pg-controls"):
+        need = gr.Dropdown(needs, value=needs[0][1], label="What for", scale=3, min_width=280)
+        language = gr.Dropdown(languages, value="", label="Languages", scale=2, min_width=200)
+        size = gr.Dropdown(sizes, value="", label="Size", scale=2, min_width=180)
+        license = gr.Dropdown(licenses, value="", label="Licence", scale=2, min_width=200)
+        machine = gr.Dropdown(hardware, value="", label="Hardware", scale=2, min_width=200)
+    answer = gr.HTML("<p class='pg-quiet'>Loading …</p>", apply_default_css=False, elem_id="shortlist")
+    bind(
+        site,
+        parameters=parameters,
+        controls=[need, language, size, license, machine],
+        outputs=[answer],
+        draw=lambda need, **conditions: (shown(site.suite_cache, need=need, conditions=Conditions(**conditions)),),
+    )
+
+
+def shown(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> Markup:
+    """The shortlist for the need with a key, as markup."""
+    chosen = next(one for one in NEEDS if one.key == need)
+    if not chosen.suite:
+        return render("pages/choose/generators.html")
+    result = shortlist(suite_cache, need=chosen, conditions=conditions)
+    about = result.table.suite
+    return render(
+        "pages/choose/page.html",
+        need=chosen,
+        list=result,
+        conditions=conditions,
+        suite=about,
+        synthetic=is_synthetic(about["benchmark"]),
+        categories=chosen.multilingual if conditions.language else chosen.categories,
+    )
+
+
+CHOOSE = View(key="choose", title="Choose a model", group="Models & tasks", draw=draw)

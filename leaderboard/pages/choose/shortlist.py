@@ -1,0 +1,226 @@
+"""At most five models for a need: those not proved worse than the best that fits, open and small ones first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from compute.analysis.ties import paired_differences
+from compute.types import BadInput
+from leaderboard.data.ranked import Ranked
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.data.suite_table import SuiteTable, displayed_origin
+from leaderboard.html.formatting import blank
+from leaderboard.html.labels import SUSPECT, TRAINED
+from leaderboard.pages.choose.needs import HARDWARE, PERMISSIVE, SIZES, Need, limit
+
+MOST = 5
+FEWEST = 3  # tasks that two models share before a difference between them is tested
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A model of the shortlist. Means and differences are in shown units; NaN where they are not known."""
+
+    key: str
+    title: str
+    row: str  # its id on the board
+    rank: int
+    mean: float
+    difference: float  # from the best that fits, over the tasks that both have; NaN for the best itself
+    low: float
+    high: float
+    shared: int  # tasks behind the difference
+    parameters: float | None  # millions
+    license: str
+    permissive: bool
+    released: str
+    adapter: bool  # whether this software can run it
+    best: bool
+    trained: bool  # on the data of a task behind its mean
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shortlist:
+    """The models, and what the evidence behind them cannot say."""
+
+    choices: tuple[Choice, ...]
+    tasks: int
+    ranked: int  # models with a rank on these tasks
+    fitting: int  # of these, the ones that meet every condition
+    unknown_size: int  # left out because their size is not stated, though nothing else keeps them out
+    unknown_license: int
+    ties: int  # fitting models not proved worse than the best, itself among them
+    untested: int  # fitting models with too few figures in common with the best
+    suspect: int  # figures of the shortlist in doubt
+    digits: int
+    table: SuiteTable | None
+    keys: frozenset[str]  # of the tasks
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conditions:
+    """What a model must meet; empty: anything."""
+
+    language: str = ""  # `many`: many languages
+    size: str = ""
+    license: str = ""
+    hardware: str = ""
+
+    @property
+    def most(self) -> float | None:
+        """The largest size in millions of parameters, None for any."""
+        limits = (limit(SIZES, self.size), limit(HARDWARE, self.hardware))
+        known = [one for one in limits if one is not None]
+        return min(known) if known else None
+
+    def license_fits(self, license: str) -> bool:
+        """Whether a licence is as required; one that is not stated meets no condition."""
+        return {"": True, "stated": bool(license), "permissive": license in PERMISSIVE}[self.license]
+
+    def size_fits(self, parameters: float | None) -> bool:
+        """Whether a size in millions is as required; an unknown one meets no limit."""
+        return self.most is None or (parameters is not None and parameters <= self.most)
+
+
+def shortlist(suite_cache: SuiteCache, *, need: Need, conditions: Conditions) -> Shortlist:
+    """The models for a need under conditions.
+
+    The best is the fitting model with the highest mean. Each other fitting model is compared with it by itself, task by
+    task: it is proved worse where the whole 95% interval of the difference lies below zero. Those not proved worse
+    follow by licence and size; then, as far as there is room, those that cannot be compared, by their mean.
+    """
+    table = suite_cache.table(need.suite)
+    keys = need.tasks(table, many_languages=bool(conditions.language))
+    if not keys:
+        return _empty(table, keys)
+    try:
+        ranked = suite_cache.ranked(need.suite, (), keys)
+    except BadInput:
+        return _empty(table, keys)
+    if ranked is None or not (ranked.rank > 0).any():
+        return _empty(table, keys)
+    origin = displayed_origin(row.origin for row, rank in zip(table.rows, ranked.rank, strict=True) if rank > 0)
+    rows = [index for index in table.rows_of(origin) if ranked.rank[index] > 0]
+    facts = {index: _facts(table, index) for index in rows}
+    fits_license = {index: conditions.license_fits(facts[index][1]) for index in rows}
+    fits_size = {index: conditions.size_fits(facts[index][0]) for index in rows}
+    fitting = sorted(
+        (index for index in rows if fits_license[index] and fits_size[index]),
+        key=lambda index: (ranked.rank[index], -ranked.mean[index]),
+    )
+    compared = [_difference(table, ranked, index, fitting[0]) for index in fitting[1:]]
+    tested = [index for index, one in zip(fitting[1:], compared, strict=True) if not np.isnan(one[2])]
+    results = dict(zip(fitting[1:], compared, strict=True))
+    ties = [index for index in tested if results[index][2] >= 0]
+    ties.sort(key=lambda index: _openness(*facts[index]))
+    untested = [index for index in fitting[1:] if index not in tested]
+    scale = table.category_columns[0].scale
+    picked = [*fitting[:1], *ties, *untested][:MOST]
+    counted = np.array([column.task in keys for column in table.columns])
+    return Shortlist(
+        choices=tuple(
+            _choice(
+                table,
+                ranked,
+                index,
+                results.get(index, (np.nan, np.nan, np.nan, 0)),
+                scale=scale,
+                best=index == fitting[0],
+            )
+            for index in picked
+        ),
+        tasks=len(keys),
+        ranked=len(rows),
+        fitting=len(fitting),
+        unknown_size=sum(facts[i][0] is None and fits_license[i] and not fits_size[i] for i in rows),
+        unknown_license=sum(not facts[i][1] and fits_size[i] and not fits_license[i] for i in rows),
+        ties=len(ties) + len(fitting[:1]),
+        untested=len(untested),
+        suspect=int((table.marks[np.ix_(picked, counted)] & SUSPECT > 0).sum()) if picked else 0,
+        digits=table.category_columns[0].digits,
+        table=table,
+        keys=keys,
+    )
+
+
+def _empty(table: SuiteTable, keys: frozenset[str]) -> Shortlist:
+    """No model, because there is no task or no rank."""
+    return Shortlist(
+        choices=(),
+        tasks=len(keys),
+        ranked=0,
+        fitting=0,
+        unknown_size=0,
+        unknown_license=0,
+        ties=0,
+        untested=0,
+        suspect=0,
+        digits=1,
+        table=table,
+        keys=keys,
+    )
+
+
+def _facts(table: SuiteTable, index: int) -> tuple[float | None, str]:
+    """A row's number of parameters in millions and its licence; None and empty where they are not stated."""
+    model = table.models.loc[table.rows[index].model]
+    size = model["parameters_m"]
+    return None if blank(size) else float(size), "" if blank(model["license"]) else str(model["license"])
+
+
+def _openness(parameters: float | None, license: str) -> tuple[int, float]:
+    """What models are ordered by: permissive licences first, unstated last; then the small ones, unknown sizes last."""
+    return (0 if license in PERMISSIVE else 1 if license else 2), np.inf if parameters is None else parameters
+
+
+def _difference(table: SuiteTable, ranked: Ranked, row: int, best: int) -> tuple[float, float, float, int]:
+    """A row minus the best, in stored units: mean, its 95% interval, and the tasks behind it.
+
+    These are the tasks that both have a figure of, in categories where there are two or more. NaN where there are too
+    few, or the error of the difference is not known.
+    """
+    shared = ranked.counted & ~np.isnan(table.values[row]) & ~np.isnan(table.values[best])
+    shared &= np.bincount(table.codes[shared], minlength=table.codes.max() + 1)[table.codes] > 1
+    if shared.sum() < FEWEST:
+        return np.nan, np.nan, np.nan, int(shared.sum())
+    result = paired_differences(
+        a=np.where(shared, table.values[row], np.nan),
+        b=np.where(shared, table.values[best], np.nan),
+        stderr_a=table.stderr[row],
+        stderr_b=table.stderr[best],
+        categories=table.codes,
+        task_weights=shared.astype(float),
+        weights=np.append(np.ones(len(table.categories)), 0.0),
+        names=(*table.categories, ""),
+        aggregate=table.suite["aggregate"],
+        higher=np.array([column.higher for column in table.columns]),
+        scales=np.array([str(column.scale) for column in table.columns]),
+    )
+    return result.mean, result.mean_low, result.mean_high, int(shared.sum())
+
+
+def _choice(
+    table: SuiteTable, ranked: Ranked, index: int, result: tuple[float, float, float, int], *, scale: float, best: bool
+) -> Choice:
+    parameters, license = _facts(table, index)
+    model = table.models.loc[table.rows[index].model]
+    return Choice(
+        key=table.rows[index].model,
+        title=model["title"],
+        row=table.rows[index].id,
+        rank=int(ranked.rank[index]),
+        mean=float(ranked.mean[index]) * scale,
+        difference=result[0] * scale,
+        low=result[1] * scale,
+        high=result[2] * scale,
+        shared=result[3],
+        parameters=parameters,
+        license=license,
+        permissive=license in PERMISSIVE,
+        released="" if blank(model["released"]) else str(model["released"]),
+        adapter=bool(model["adapter"]),
+        best=best,
+        trained=bool((table.marks[index, ranked.counted] & TRAINED).any()),
+    )

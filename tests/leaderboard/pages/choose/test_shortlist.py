@@ -1,0 +1,108 @@
+"""The shortlist is never surer than its evidence, and what is not known meets no condition."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from compute.analysis.ties import paired_differences
+from leaderboard.pages.choose.needs import HARDWARE, LICENSES, NEEDS, PERMISSIVE, SIZES
+from leaderboard.pages.choose.page import shown
+from leaderboard.pages.choose.shortlist import MOST, Conditions, shortlist
+
+WITH_SUITE = [need for need in NEEDS if need.suite]
+ANY = Conditions()
+SMALL = Conditions(size="1b", license="permissive")
+
+
+@pytest.mark.parametrize("conditions", [ANY, SMALL, Conditions(hardware="cpu")], ids=["any", "small", "cpu"])
+@pytest.mark.parametrize("need", WITH_SUITE, ids=[need.key for need in WITH_SUITE])
+def test_the_best_leads_and_nobody_proved_worse_follows(suite_cache, need, conditions):
+    result = shortlist(suite_cache, need=need, conditions=conditions)
+    assert len(result.choices) <= MOST and result.fitting <= result.ranked
+    if not result.choices:
+        assert result.fitting == 0
+        return
+    best, *others = result.choices
+    assert best.best and not any(choice.best for choice in others)
+    assert all(choice.mean <= best.mean for choice in others)
+    tested = [choice for choice in others if not math.isnan(choice.low)]
+    assert all(choice.low <= choice.difference <= choice.high and choice.high >= 0 for choice in tested)
+    assert len(tested) == min(result.ties - 1, MOST - 1)
+    assert others == [*tested, *(choice for choice in others if math.isnan(choice.low))], "untested ones come last"
+    order = [(not choice.permissive, not choice.license, choice.parameters or math.inf) for choice in tested]
+    assert order == sorted(order)
+
+
+@pytest.mark.parametrize("need", WITH_SUITE, ids=[need.key for need in WITH_SUITE])
+def test_an_unknown_size_or_licence_meets_no_condition(suite_cache, need):
+    for limit in (*SIZES, *HARDWARE):
+        field = "size" if limit in SIZES else "hardware"
+        for choice in shortlist(suite_cache, need=need, conditions=Conditions(**{field: limit.key})).choices:
+            assert choice.parameters is not None and choice.parameters <= limit.most
+    for key, _ in LICENSES:
+        for choice in shortlist(suite_cache, need=need, conditions=Conditions(license=key)).choices:
+            assert choice.license and (key == "stated" or choice.license in PERMISSIVE)
+    both = Conditions(size="10b", hardware="cpu")
+    assert both.most == 500, "the narrower of two limits holds"
+
+
+def test_what_is_left_out_for_want_of_a_fact_is_counted(suite_cache):
+    need = next(need for need in NEEDS if need.key == "judge")
+    free, limited = (shortlist(suite_cache, need=need, conditions=one) for one in (ANY, Conditions(size="10b")))
+    table = free.table
+    unknown = [row.model for row in table.rows if np.isnan(table.models.loc[row.model, "parameters_m"] or np.nan)]
+    assert limited.unknown_size == len(unknown) > 0
+    assert str(limited.unknown_size) in shown(suite_cache, need="judge", conditions=Conditions(size="10b"))
+
+
+def test_a_difference_is_the_paired_one_over_the_tasks_that_both_have(suite_cache):
+    need = next(need for need in NEEDS if need.key == "quality")
+    result = shortlist(suite_cache, need=need, conditions=ANY)
+    table = result.table
+    columns = [index for index, column in enumerate(table.columns) if column.task in result.keys]
+    rows = {table.rows[index].id: index for index in range(len(table.rows))}
+    best, other = result.choices[0], result.choices[1]
+    expected = paired_differences(
+        a=table.values[rows[other.row]][columns],
+        b=table.values[rows[best.row]][columns],
+        stderr_a=table.stderr[rows[other.row]][columns],
+        stderr_b=table.stderr[rows[best.row]][columns],
+        categories=np.zeros(len(columns), int),
+    )
+    assert other.shared == len(columns) == result.tasks
+    assert (other.difference, other.low, other.high) == pytest.approx(
+        (expected.mean * 100, expected.mean_low * 100, expected.mean_high * 100)
+    )
+
+
+def test_without_evidence_it_recommends_nothing(suite_cache):
+    for need in WITH_SUITE:
+        result = shortlist(suite_cache, need=need, conditions=Conditions(language="many"))
+        text = shown(suite_cache, need=need.key, conditions=Conditions(language="many"))
+        if need.multilingual:
+            assert result.choices and "means are over many languages" in text
+        else:
+            assert result.choices == () and "no evidence to choose by" in text
+
+
+def test_what_nobody_can_be_compared_with_is_not_called_better(suite_cache):
+    text = shown(suite_cache, need="search", conditions=Conditions(language="many"))
+    assert "its lead is not proved" in text and "Not tested:" in text
+    assert "proved worse." not in text.split("What is not proved")[0]
+
+
+def test_generators_are_sent_to_their_page(suite_cache):
+    text = shown(suite_cache, need="generators", conditions=ANY)
+    assert 'href="generators"' in text and "<li>" not in text
+
+
+def test_a_model_trained_on_a_task_says_so(suite_cache):
+    for need in WITH_SUITE:
+        for choice in shortlist(suite_cache, need=need, conditions=ANY).choices:
+            if choice.trained:
+                assert "trained on the data of some of these tasks" in shown(suite_cache, need=need.key, conditions=ANY)
+                return
+    pytest.fail("no shortlist has a model that was trained on its tasks")
