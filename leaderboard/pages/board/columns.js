@@ -177,7 +177,7 @@ function modelColumn({ payload, ranking, state }, narrow) {
       cell.classList.add('lk-model');
       cell.title = [title, organisation, kindTitle(kind), badge && originTitle(origin), why].filter(Boolean).join(' · ');
       cell.setAttribute('aria-label', cell.title);
-      const name = el('a', { class: 'lk-name', href: payload.links.model.replace('{model}', encodeURIComponent(model)), tabindex: '-1', onclick: onName }, title);
+      const name = el('a', { class: 'lk-name', href: payload.links?.model?.replace('{model}', encodeURIComponent(model)), tabindex: '-1', onclick: onName }, title);
       cell.classList.toggle('lk-short', narrow);
       const sign = badge && el('span', { class: 'lk-badge' }, badge);
       if (narrow) {
