@@ -20,7 +20,7 @@ FEWEST = 3  # tasks that two models share before a difference between them is te
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class ShortlistedModel:
     """A model of the shortlist. Means and differences are in shown units; NaN where they are not known."""
 
     key: str
@@ -45,7 +45,7 @@ class Choice:
 class Shortlist:
     """The models, and what the evidence behind them cannot say."""
 
-    choices: tuple[Choice, ...]
+    choices: tuple[ShortlistedModel, ...]
     tasks: int
     ranked: int  # models with a rank on these tasks
     fitting: int  # of these, the ones that meet every condition
@@ -203,10 +203,10 @@ def _difference(table: SuiteTable, ranked: Ranked, row: int, best: int) -> tuple
 
 def _choice(
     table: SuiteTable, ranked: Ranked, index: int, result: tuple[float, float, float, int], *, scale: float, best: bool
-) -> Choice:
+) -> ShortlistedModel:
     parameters, license = _facts(table, index)
     model = table.models.loc[table.rows[index].model]
-    return Choice(
+    return ShortlistedModel(
         key=table.rows[index].model,
         title=model["title"],
         row=table.rows[index].id,
