@@ -9,7 +9,7 @@ from leaderboard.data.suite_table import SuiteTable
 
 
 @dataclass(frozen=True, kw_only=True)
-class Need:
+class ModelUse:
     """A use of a model. No `categories`: all tasks of the suite that count in its mean."""
 
     key: str
@@ -25,39 +25,39 @@ class Need:
 
 
 NEEDS = (
-    Need(
+    ModelUse(
         key="search",
         title="Search images by text or by image",
         suite="mieb",
         categories=("Retrieval",),
         multilingual=("Multilingual Retrieval",),
     ),
-    Need(key="general", title="Embed images for many uses", suite="mieb"),
-    Need(
+    ModelUse(key="general", title="Embed images for many uses", suite="mieb"),
+    ModelUse(
         key="classification",
         title="Classify images, without or with a few labels",
         suite="mieb",
         categories=("Zero-shot Classification", "Linear Probing"),
     ),
-    Need(key="clustering", title="Group images", suite="mieb", categories=("Clustering",)),
-    Need(key="documents", title="Find pages and documents", suite="mieb", categories=("Document Understanding",)),
-    Need(
+    ModelUse(key="clustering", title="Group images", suite="mieb", categories=("Clustering",)),
+    ModelUse(key="documents", title="Find pages and documents", suite="mieb", categories=("Document Understanding",)),
+    ModelUse(
         key="text-in-images",
         title="Compare texts shown as images",
         suite="mieb",
         categories=("Visual STS (en)",),
         multilingual=("Visual STS (cross & multi)",),
     ),
-    Need(
+    ModelUse(
         key="similarity",
         title="Say which of two images is more like a third",
         suite="unisim-core",
         categories=("Img-2AFC",),
     ),
-    Need(key="alignment", title="Say which image fits a text", suite="unisim-core", categories=("IT-2AFC",)),
-    Need(key="quality", title="Judge the quality of images", suite="unisim-core", categories=("IQA",)),
-    Need(key="judge", title="Rate pairs with a vision-language model", suite="pairbench"),
-    Need(key="generators", title="Rank image generators", suite=""),  # has a page of its own
+    ModelUse(key="alignment", title="Say which image fits a text", suite="unisim-core", categories=("IT-2AFC",)),
+    ModelUse(key="quality", title="Judge the quality of images", suite="unisim-core", categories=("IQA",)),
+    ModelUse(key="judge", title="Rate pairs with a vision-language model", suite="pairbench"),
+    ModelUse(key="generators", title="Rank image generators", suite=""),  # has a page of its own
 )
 
 

@@ -13,7 +13,7 @@ from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.suite_table import SuiteTable, displayed_origin
 from leaderboard.html.formatting import blank
 from leaderboard.html.labels import SUSPECT, TRAINED
-from leaderboard.pages.choose.needs import HARDWARE, PERMISSIVE, SIZES, Need, limit
+from leaderboard.pages.choose.needs import HARDWARE, PERMISSIVE, SIZES, ModelUse, limit
 
 MOST = 5
 FEWEST = 3  # tasks that two models share before a difference between them is tested
@@ -84,7 +84,7 @@ class Conditions:
         return self.most is None or (parameters is not None and parameters <= self.most)
 
 
-def shortlist(suite_cache: SuiteCache, *, need: Need, conditions: Conditions) -> Shortlist:
+def shortlist(suite_cache: SuiteCache, *, need: ModelUse, conditions: Conditions) -> Shortlist:
     """The models for a need under conditions.
 
     The best is the fitting model with the highest mean. Each other fitting model is compared with it by itself, task by
