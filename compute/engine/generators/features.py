@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -42,6 +43,12 @@ class SetFeatures:
     scored_by: Mapping[str, str] = field(default_factory=dict)  # metric of `scores` -> backbone
     logits: Mapping[str, np.ndarray] = field(default_factory=dict)
     moments: Mapping[str, Moments | CrossMoments] = field(default_factory=dict)
+
+    @cached_property
+    def prompt_codes(self) -> np.ndarray:
+        """(n,) which prompt each pair has, as numbers: as an array, texts would each take the room of the longest."""
+        code = {text: at for at, text in enumerate(sorted(set(self.prompts)))}
+        return np.array([code[text] for text in self.prompts], dtype=np.int64)
 
     def real(self, subset: str) -> np.ndarray | LazyRows | Moments | CrossMoments:
         """The reference under a backbone, or two: its features, or the moments that stand for them. Raises Undefined
@@ -222,4 +229,8 @@ def _logits(sets: PromptedSets, *, chosen: Backbones, subjects: Mapping[str, Loa
     if not chosen.classes:
         return {}
     subject = subjects[chosen.classes]
-    return {part.name: inception.class_logits(subject.embed(part.images)) for part in sets.generated}
+    rows = {part.name: subject.embed_lazily(part.images) for part in sets.generated}
+    return {
+        name: np.concatenate([inception.class_logits(of[part]) for part in blocks(len(of), width=of.shape[1])])
+        for name, of in rows.items()
+    }

@@ -173,7 +173,7 @@ def _samples(features: SetFeatures, chosen: Backbones) -> Iterator[GeneratorFigu
 def _means(features: SetFeatures) -> Iterator[GeneratorFigure]:
     for metric, of in features.scores.items():
         for name, scores in of.items():
-            compute = partial(mean_score, scores=scores, prompts=features.prompts or None)
+            compute = partial(mean_score, scores=scores, prompts=features.prompt_codes if features.prompts else None)
             yield _figure(name, metric, features.scored_by[metric], len(scores), compute)
 
 

@@ -29,6 +29,7 @@ from compute.tasks.generators.pairing import PromptedSets
 from compute.types import BadInput, Run, Score, Suite, Task
 
 PROCEDURE, WHOLE = "frechet", "default"
+SAVED = "reference=saved"  # the variant of a run against saved statistics, which never hides one with the images
 MAX_SUBSETS = own.MAX_SUBSETS - 1  # one is the whole
 
 
@@ -186,7 +187,11 @@ def _runs(comparison: GeneratorComparison, suite: OwnSuite) -> list[tuple[Run, l
         contents = hashlib.blake2b(part.images.keys.tobytes(), digest_size=10).hexdigest()
         settings = {
             "procedure": {"key": PROCEDURE, "metrics": list(comparison.chosen.metrics)},
-            "data": {"reference": suite.digest, "generated": contents},
+            "data": {
+                "reference": suite.digest,
+                "generated": contents,
+                **({} if comparison.sets.reference else {"statistics": sorted(comparison.saved)}),
+            },
             "backbones": dict(comparison.settings),
         }
         fingerprint = run_folders.fingerprint(settings)
@@ -203,7 +208,7 @@ def _runs(comparison: GeneratorComparison, suite: OwnSuite) -> list[tuple[Run, l
             started=started,
             settings={
                 **settings,
-                "variant": "",
+                "variant": "" if comparison.sets.reference else SAVED,
                 "contents": contents,
                 "items": len(part),
                 "coverage": 1.0,

@@ -18,6 +18,7 @@ from compute.rounding import rounded
 from compute.tables import padded
 
 FORMATS = ("text", "csv", "json")
+LEADING, WIDTH = 3, 120  # columns before the generators'; characters of a line
 _ROWS = {metric.key: metric for metric in METRICS}
 NOT_SHOWN = ("left_out", "block_sizes")  # what only a test of differences needs
 COLUMNS = tuple(field.name for field in fields(GeneratorFigure) if field.name not in ("parts", "warnings", *NOT_SHOWN))
@@ -43,8 +44,7 @@ def text(figures: Sequence[GeneratorFigure], *, warnings: Sequence[str] = ()) ->
             rows.append([_titled(metric, " at infinite N"), shown, "∞", *map(_limit, row)])
     lines = []
     if len(rows) > 1:
-        head, *drawn = padded(rows)
-        lines = [f"| {' | '.join(row)} |" for row in (head, ["-" * len(cell) for cell in head], *drawn)]
+        lines = _tables(padded(rows))
     if any(row.low is not None for row in figures):
         lines += ["", "In brackets: 95% interval over prompts or images."]
     reasons: dict[str, dict[str, list[str]]] = {}
@@ -63,6 +63,22 @@ def text(figures: Sequence[GeneratorFigure], *, warnings: Sequence[str] = ()) ->
             noted.setdefault(warning, []).append(f"{_ROWS[row.metric].title} ({_shown(row.backbone)})")
     lines += [f"Warning: {line}" for line in warnings]
     lines += [f"Warning: {', '.join(dict.fromkeys(names))}: {line}" for line, names in noted.items()]
+    return lines
+
+
+def _tables(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Padded rows as Markdown, cut into tables of as many generators as WIDTH allows; the first columns are in each."""
+    head, *body = rows
+    tables = [list(range(LEADING))]
+    for column in range(LEADING, len(head)):
+        if len(tables[-1]) > LEADING and sum(len(head[at]) + 3 for at in (*tables[-1], column)) >= WIDTH:
+            tables.append(list(range(LEADING)))
+        tables[-1].append(column)
+    lines: list[str] = []
+    for columns in tables:
+        lines += [""] if lines else []
+        for row in (head, ["-" * len(cell) for cell in head], *body):
+            lines.append(f"| {' | '.join(row[column] for column in columns)} |")
     return lines
 
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 import compute
 from compute.__main__ import app
 from compute.catalog import shipped
-from compute.database import build
+from compute.database import build, store
 from compute.engine.generators import references
 from compute.engine.generators.backbones import BUNDLED, PAPERS, choose
 from compute.metrics.distribution.moments import CrossMoments, Moments
@@ -77,8 +77,16 @@ def test_the_distances_are_those_of_the_images_and_other_metrics_say_why_they_ha
 def test_its_runs_stand_beside_those_of_the_images_themselves(images: Path, tmp_path: Path) -> None:
     assert command(*arguments(images, images / "photos-tiny.npz")).exit_code == 0
     assert [path.stem for path in (images / "results" / "suites").glob("*.json")] == ["generators-prompts"]
+    runs = [json.loads(path.read_text()) for path in (images / "results").glob("own__mine/*/*/run.json")]
+    whole, *against = sorted(runs, key=lambda run: len(run["settings"]["data"]))
+    assert "statistics" not in whole["settings"]["data"] and against  # which does not replace the other
+    assert whole["settings"]["found"]["tiny"]["fd"]["left_out"]
+    assert not any(run["settings"]["found"]["tiny"]["fd"]["left_out"] for run in against)
     report = build.build(tmp_path / "own.duckdb", results=images / "results")
     assert not [problem for problem in report.problems if "generators" in problem]
+    runs = store.frames(tmp_path / "own.duckdb", names=("runs",))["runs"]
+    main = runs[(runs["model"] == "own/mine") & runs["main"]]
+    assert [json.loads(settings)["variant"] for settings in main["settings"]] == [""]
 
 
 def test_a_file_of_one_backbone_serves_its_distance_alone(images: Path) -> None:

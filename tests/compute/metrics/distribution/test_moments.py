@@ -77,6 +77,24 @@ def test_a_million_rows_are_never_in_memory(tmp_path: Path) -> None:
     np.testing.assert_allclose(moments.covariance(), np.eye(d), atol=0.01)
 
 
+def test_what_is_left_without_a_shard_is_exact() -> None:
+    rows, texts = features(500, 6) * 3 + 7, features(500, 4)
+    at = np.arange(500) % 20 == 3
+    rest, shard = np.flatnonzero(~at), np.flatnonzero(at)
+    left = Moments.of(rows).without(Moments.of(rows, rows=shard))
+    expected = Moments.of(rows[rest])
+    assert left.n == expected.n == 475
+    np.testing.assert_allclose(left.mean, expected.mean, rtol=1e-12)
+    assert np.abs(left.scatter - expected.scatter).max() <= 1e-10 * np.abs(expected.scatter).max()
+    pairs = CrossMoments.of(images=rows, condition=texts)
+    both = pairs.without(CrossMoments.of(images=rows, condition=texts, rows=shard))
+    expected = CrossMoments.of(images=rows[rest], condition=texts[rest])
+    assert np.abs(both.cross - expected.cross).max() <= 1e-10 * np.abs(expected.cross).max()
+    assert both.n == 475 and np.abs(both.condition.scatter - expected.condition.scatter).max() < 1e-8
+    with pytest.raises(BadInput, match="A shard of 500 rows is no part of 500"):
+        pairs.images.without(Moments.of(rows))
+
+
 def test_float32_is_summed_in_float64() -> None:
     rows = (features(2000, 4) + 1e4).astype(np.float32)
     _, scatter = exact(rows)
